@@ -1,0 +1,3 @@
+"""httpbench: hyperfine for network services."""
+
+__version__ = "0.1.0"

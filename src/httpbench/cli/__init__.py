@@ -1,0 +1,3 @@
+"""The command line: one file per verb; flags in, printing out, nothing else."""
+
+from __future__ import annotations

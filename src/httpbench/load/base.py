@@ -1,0 +1,133 @@
+"""What every load generator's adapter answers: can it make this load, with what command line, and what did its output say.
+
+Adapters start no process. They turn a ``Job`` into an argv and a finished process's ``Output`` into a ``Measurement``, which keeps
+them testable against recorded outputs, and lets the caller decide where and on which cores the generator runs. The price is that
+whatever a generator prints is parsed after the fact: a generator that was killed has no measurement.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from httpbench.errors import LoadError
+from httpbench.model import Load, Measurement, Requirement, Workload
+
+LOG_TAIL_LINES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One load to be made."""
+
+    url: str
+    """The whole URL that is asked, the workload's path included."""
+    workload: Workload
+    load: Load
+    cpus: tuple[int, ...]
+    """Logical CPUs that the generator may use; empty: not restricted."""
+    scratch: Path
+    """An existing folder for scripts, body files and outputs, which lasts until ``measurement`` has returned."""
+
+    @property
+    def threads(self) -> int:
+        """Threads asked for, or one for each of the generator's CPUs; never more than there are connections."""
+        return min(self.load.threads or max(len(self.cpus), 1), self.load.connections)
+
+
+class Phase(StrEnum):
+    CONNECT = "connect"
+    WARMUP = "warmup"
+    MEASURE = "measure"
+    DONE = "done"
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Where a running generator is."""
+
+    phase: Phase
+    elapsed_s: float
+    """Within the phase."""
+    throughput_rps: float | None = None
+    p50_us: float | None = None
+    p99_us: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """What a generator's process left behind."""
+
+    stdout: str
+    stderr: str
+    exit_code: int
+
+    @property
+    def tail(self) -> str:
+        """The last lines of both streams, standard error last: what explains a failure."""
+        lines = [line for stream in (self.stdout, self.stderr) for line in stream.strip().splitlines()]
+        return "\n".join(lines[-LOG_TAIL_LINES:])
+
+
+class LoadGenerator(ABC):
+    """A program that makes a load."""
+
+    name: str
+    requirement: Requirement
+    """What must be on the machine, for the message that says how to mend it."""
+    warms_up_itself: bool
+    """Warm-up happens in the measuring process, on the same connections; otherwise ``argv(job, warmup=True)`` is run before."""
+    latency_meaning: str
+    """One sentence, shown beside its latencies."""
+
+    def locate(self) -> str | None:
+        """Absolute path of the program; ``None`` where it is not installed."""
+        found = shutil.which(self.requirement.program or self.name)
+        return str(Path(found).absolute()) if found else None
+
+    def program(self) -> str:
+        """Like ``locate``, but a program that is missing is a ``LoadError`` that says how to get it."""
+        path = self.locate()
+        if path is None:
+            raise LoadError(f"load generator {self.name} is not installed", hint=self._how_to_install())
+        return path
+
+    def _how_to_install(self) -> str | None:
+        if self.requirement.apt:
+            return "apt-get install " + " ".join(self.requirement.apt)
+        return self.requirement.install
+
+    @abstractmethod
+    def version(self) -> str:
+        """The version as dotted numbers; ``unknown`` where the program does not tell. Raises ``LoadError`` where it is missing."""
+
+    @abstractmethod
+    def refuses(self, job: Job) -> str | None:
+        """One sentence: what of this job the generator cannot do; ``None`` where it can do all."""
+
+    @abstractmethod
+    def argv(self, job: Job, *, warmup: bool) -> tuple[str, ...]:
+        """The command line; may write files to ``job.scratch``. ``warmup``: the separate run before the measured one."""
+
+    def progress(self, line: str) -> Progress | None:
+        """What a line of standard error says of the progress; ``None`` where it says nothing, as most generators never do."""
+        return None
+
+    @abstractmethod
+    def measurement(self, job: Job, output: Output) -> Measurement:
+        """What the measured run said. Raises ``LoadError`` where it failed or cannot be read."""
+
+
+def first_version(argv: tuple[str, ...]) -> str:
+    """The first dotted number that a command prints on either stream; ``unknown`` where there is none.
+
+    The exit code does not matter: wrk prints its version and fails.
+    """
+    done = subprocess.run(argv, capture_output=True, text=True, errors="replace", timeout=10, check=False, stdin=subprocess.DEVNULL)
+    match = re.search(r"\d+(\.\d+)+", done.stdout + done.stderr)
+    return match.group() if match else "unknown"

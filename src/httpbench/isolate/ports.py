@@ -1,0 +1,61 @@
+"""Ports to listen on.
+
+A port is taken from below the kernel's ephemeral range: one from within it could be given, between our look and the server's start,
+to a connection that a load generator opens.
+"""
+
+from __future__ import annotations
+
+import random
+import socket
+from pathlib import Path
+
+from httpbench.errors import StartError
+
+LOWEST = 10_240
+TRIES = 200
+
+
+def _ephemeral_low() -> int:
+    try:
+        return int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+    except (OSError, ValueError, IndexError):
+        return 32_768
+
+
+def is_free(port: int, host: str = "127.0.0.1") -> bool:
+    """Whether a server could listen there. Without SO_REUSEPORT, which would let us share a stranger's port unseen."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # a connection in TIME_WAIT does not take a port
+        try:
+            probe.bind((host, port))
+        except OSError:
+            return False
+    return True
+
+
+def free_port(host: str = "127.0.0.1") -> int:
+    """A port that nobody listens on. Raises :class:`StartError` when none is found."""
+    top = _ephemeral_low() - 1
+    if top <= LOWEST:
+        top = 65_535
+    for _ in range(TRIES):
+        port = random.randint(LOWEST, top)
+        if is_free(port, host):
+            return port
+    raise StartError(f"no free port between {LOWEST} and {top} on {host}")
+
+
+def require_free(port: int, host: str = "127.0.0.1") -> None:
+    """Raises :class:`StartError` when somebody listens on the port."""
+    if not is_free(port, host):
+        raise StartError(f"port {port} on {host} is taken by another program", hint="choose another with --port, or leave it out")
+
+
+def answers(port: int, host: str = "127.0.0.1") -> bool:
+    """Whether somebody accepts connections there."""
+    try:
+        socket.create_connection((host, port), timeout=0.5).close()
+    except OSError:
+        return False
+    return True

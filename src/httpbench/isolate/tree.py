@@ -1,0 +1,201 @@
+"""Starts commands under a guard and stops them, leaving nothing behind.
+
+One :class:`ProcessTree` holds one or more commands that belong together (a server with its workers, or one copy per core), and every
+process that they start. See :mod:`httpbench.isolate.guard` for what makes the hold safe.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from httpbench.errors import StartError, StopError
+
+GUARD = Path(__file__).with_name("guard.py")
+GUARD_START_LIMIT_S = 20.0  # an interpreter's start on a machine that is busy with something else
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A program to start: ``env`` is added to our own environment, ``cpus`` are the logical CPUs that it may use (none: all)."""
+
+    argv: tuple[str, ...]
+    cwd: Path
+    env: Mapping[str, str]
+    cpus: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Exit:
+    """A command that ended: its place among the tree's commands, and its exit code (negative: the signal)."""
+
+    index: int
+    code: int
+
+    def __str__(self) -> str:
+        return f"killed by signal {-self.code}" if self.code < 0 else f"exit code {self.code}"
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """How a tree ended."""
+
+    ignored_sigterm: tuple[str, ...]
+    """Commands that were still there after the grace period and were killed."""
+    left_behind: tuple[str, ...]
+    """Other processes below them that were still there and were killed."""
+    cpu_s: float
+    """User and system time of the whole tree, from its start to its end."""
+
+    @property
+    def problem(self) -> str | None:
+        """What was wrong with the way it ended, as a sentence."""
+        if self.ignored_sigterm:
+            return f"did not end on SIGTERM and was killed: {', '.join(self.ignored_sigterm)}"
+        if self.left_behind:
+            return f"left processes behind on SIGTERM, which were killed: {', '.join(self.left_behind)}"
+        return None
+
+
+class ProcessTree:
+    """Commands that run, and all that they start. Use as a context manager: leaving it ends everything."""
+
+    def __init__(self, commands: Sequence[Command], *, stdout: Path, stderr: Path | None = None):
+        """Starts the commands; both paths are appended to. Without ``stderr``, :attr:`stderr` is a pipe to read.
+
+        Raises :class:`StartError` when a command cannot be executed.
+        """
+        self._exits: list[Exit] = []
+        self._pending = b""
+        self._stopped: Stopped | None = None
+        self._guard = subprocess.Popen(
+            [sys.executable, "-I", "-S", str(GUARD)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE if stderr is None else subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        spec: dict[str, Any] = {
+            "commands": [{"argv": c.argv, "cwd": str(c.cwd), "env": {**os.environ, **c.env}, "cpus": c.cpus} for c in commands],
+            "stdout": str(stdout),
+            "stderr": None if stderr is None else str(stderr),
+        }
+        try:
+            self._send(spec)
+            event = self._next_event(GUARD_START_LIMIT_S)
+        except BaseException:
+            self.kill()
+            raise
+        if event is None or event["event"] != "started":
+            self.kill()
+            reason = event["reason"] if event else "its guard process did not start"
+            raise StartError(f"cannot start {commands[0].argv[0]}: {reason}")
+        self.pids: tuple[int, ...] = tuple(event["pids"])
+
+    @property
+    def guard_pid(self) -> int:
+        """The parent of all; not itself a part of what is measured."""
+        return self._guard.pid
+
+    @property
+    def stderr(self) -> int:
+        """File descriptor of the commands' standard error, where no file was given."""
+        assert self._guard.stderr is not None
+        return self._guard.stderr.fileno()
+
+    def exits(self) -> list[Exit]:
+        """The commands that ended so far."""
+        while self._stopped is None and (event := self._next_event(0)) is not None:
+            self._note(event)
+        return self._exits
+
+    def wait(self, timeout_s: float) -> Exit | None:
+        """Until the first command ends; ``None`` when the time is over."""
+        deadline = time.monotonic() + timeout_s
+        while not self._exits:
+            event = self._next_event(deadline - time.monotonic())
+            if event is None:
+                return None
+            self._note(event)
+        return self._exits[0]
+
+    def stop(self, grace_s: float = 2.0) -> Stopped:
+        """SIGTERM, at most ``grace_s`` seconds for all to end, then SIGKILL. Raises :class:`StopError` when even that fails."""
+        if self._stopped is not None:
+            return self._stopped
+        immortal: list[str] = []
+        try:
+            self._send({"stop": grace_s})
+            deadline = time.monotonic() + grace_s + GUARD_START_LIMIT_S
+            while self._stopped is None:
+                event = self._next_event(deadline - time.monotonic())
+                if event is None:
+                    raise StopError("the guard of a process tree ended before it had ended what it guards")
+                immortal = event.get("immortal", [])
+                self._note(event)
+        finally:
+            self.kill()
+        if immortal:
+            raise StopError(f"could not be ended, even with SIGKILL: {', '.join(immortal)}")
+        return self._stopped
+
+    def kill(self) -> None:
+        """Ends everything at once: the guard kills all below it when its standard input closes."""
+        for pipe in (self._guard.stdin, self._guard.stdout, self._guard.stderr):
+            if pipe is not None:
+                pipe.close()
+        self._guard.wait()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
+
+    def _send(self, message: Mapping[str, Any]) -> None:
+        assert self._guard.stdin is not None
+        try:
+            self._guard.stdin.write(json.dumps(message).encode() + b"\n")
+            self._guard.stdin.flush()
+        except BrokenPipeError:
+            raise StopError("the guard of a process tree is gone") from None
+
+    def _note(self, event: dict[str, Any]) -> None:
+        if event["event"] == "exited":
+            self._exits.append(Exit(event["index"], event["code"]))
+        elif event["event"] == "stopped":
+            self._stopped = Stopped(tuple(event["ignored_sigterm"]), tuple(event["left_behind"]), event["cpu_s"])
+
+    def _next_event(self, timeout_s: float) -> dict[str, Any] | None:
+        """The next line of the guard; ``None`` when none comes in time or none will come."""
+        assert self._guard.stdout is not None
+        descriptor = self._guard.stdout.fileno()
+        deadline = time.monotonic() + max(timeout_s, 0)
+        while b"\n" not in self._pending:
+            ready, _, _ = select.select([descriptor], [], [], max(deadline - time.monotonic(), 0))
+            data = os.read(descriptor, 65_536) if ready else b""
+            if not data:
+                return None
+            self._pending += data
+        line, self._pending = self._pending.split(b"\n", 1)
+        event: dict[str, Any] = json.loads(line)
+        return event
+
+
+def tail(log: Path, lines: int = 15, limit_bytes: int = 8192) -> str | None:
+    """The last lines of a log; ``None`` when it is empty or not there."""
+    try:
+        with log.open("rb") as file:
+            file.seek(max(0, log.stat().st_size - limit_bytes))
+            text = file.read().decode(errors="replace").strip()
+    except OSError:
+        return None
+    return "\n".join(text.splitlines()[-lines:]) or None

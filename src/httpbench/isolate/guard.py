@@ -88,7 +88,8 @@ def become(command: dict[str, Any], stdout: int, stderr: int, error: int) -> Non
             signal.signal(number, signal.SIG_DFL)
         os.execvpe(command["argv"][0], command["argv"], command["env"])
     except OSError as problem:
-        os.write(error, f"{problem.strerror}: {problem.filename or command['argv'][0]}".encode())
+        where = f" ({problem.filename})" if isinstance(problem.filename, str) else ""
+        os.write(error, f"{problem.strerror}{where}".encode())
     except BaseException as problem:
         os.write(error, repr(problem).encode())
     finally:

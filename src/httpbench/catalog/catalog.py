@@ -1,0 +1,121 @@
+"""The catalog: every target, workload and suite that can be named on the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from httpbench.catalog import files, places
+from httpbench.errors import CatalogError, SelectionError
+from httpbench.model import Frozen, Kind, Suite, Target, TargetFile, Variant, Workload
+
+Named = TypeVar("Named", Suite, Workload)
+Value = TypeVar("Value", bound=Frozen)
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Catalog:
+    targets: dict[str, Target]
+    workloads: dict[str, Workload]
+    suites: dict[str, Suite]
+
+    def workload(self, name: str) -> Workload:
+        return _by_name(self.workloads, name, "workload")
+
+    def suite(self, name: str) -> Suite:
+        return _by_name(self.suites, name, "suite")
+
+
+def load(extra_targets: Sequence[Path] = ()) -> Catalog:
+    """Reads everything. Raises :class:`CatalogError` with the problems of all files."""
+    root = places.root()
+    problems = [
+        f"{folder}: is not a folder; --targets takes one that holds target.toml files, at any depth"
+        for folder in extra_targets
+        if not folder.is_dir()
+    ]
+    manifests = [path for folder in (root / "targets", *extra_targets) for path in sorted(folder.rglob("target.toml"))]
+    found = _read_all(manifests, _targets, problems)
+    targets = _unique(((target.id, target, target.folder) for row in found for target in row), problems)
+    workloads = _unique(_named(root / "workloads", Workload, problems), problems)
+    suites = _unique(_named(root / "suites", Suite, problems), problems)
+    problems += _unknown_workloads(suites.values(), workloads)
+    if problems:
+        raise CatalogError(problems)
+    return Catalog(targets, workloads, suites)
+
+
+def _targets(path: Path) -> list[Target]:
+    manifest = files.read(path, TargetFile)
+    return [_target(manifest, variant, path.parent) for variant in manifest.variant]
+
+
+def _target(manifest: TargetFile, variant: Variant, folder: Path) -> Target:
+    """One row: the file's facts, with those that the variant replaces."""
+    parts = [manifest.language, manifest.framework] + ([variant.name] if variant.name else [])
+    prefix = "" if manifest.kind is Kind.SERVER else f"{manifest.kind}:"
+    return Target(
+        id=prefix + "/".join(parts),
+        kind=manifest.kind,
+        language=manifest.language,
+        framework=manifest.framework,
+        variant=variant.name,
+        category=manifest.category,
+        tuning=variant.tuning or manifest.tuning,
+        upstream=manifest.upstream,
+        notes=" ".join(filter(None, (manifest.notes, variant.notes))) or None,
+        limits=manifest.limits if variant.limits is None else variant.limits,
+        requires=manifest.requires,
+        build=variant.build or manifest.build,
+        version=manifest.version,
+        run=variant.run,
+        env=variant.env,
+        scaling=variant.scaling,
+        folder=str(folder.resolve()),
+    )
+
+
+def _named(folder: Path, model: type[Named], problems: list[str]) -> list[tuple[str, Named, str]]:
+    paths = sorted(folder.glob("*.toml"))
+    values = _read_all(paths, lambda path: files.read(path, model), problems)
+    return [(value.name, value, str(folder)) for value in values]
+
+
+def _read_all(paths: Iterable[Path], read: Callable[[Path], Result], problems: list[str]) -> list[Result]:
+    values = []
+    for path in paths:
+        try:
+            values.append(read(path))
+        except CatalogError as error:
+            problems += error.problems
+    return values
+
+
+def _unique(rows: Iterable[tuple[str, Value, str]], problems: list[str]) -> dict[str, Value]:
+    values: dict[str, Value] = {}
+    origins: dict[str, str] = {}
+    for name, value, origin in rows:
+        if name in values:
+            problems.append(f"{origin}: «{name}» is already defined in {origins[name]}; rename one of them")
+            continue
+        values[name] = value
+        origins[name] = origin
+    return values
+
+
+def _unknown_workloads(suites: Iterable[Suite], workloads: dict[str, Workload]) -> list[str]:
+    return [
+        f"suite {suite.name}: unknown workload «{name}»{files.did_you_mean(name, list(workloads))}"
+        for suite in suites
+        for name in suite.workloads
+        if name not in workloads
+    ]
+
+
+def _by_name(values: dict[str, Named], name: str, noun: str) -> Named:
+    if name not in values:
+        raise SelectionError(f"unknown {noun} «{name}»{files.did_you_mean(name, list(values))}; there are: {', '.join(sorted(values))}")
+    return values[name]

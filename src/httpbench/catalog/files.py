@@ -1,0 +1,110 @@
+"""Reads one TOML file into a model, and says everything that is wrong with it at once, in words of the file.
+
+The checks themselves are pydantic's; this module only translates: a place in a model becomes a key in a file, a list of what is
+allowed, and, where a word is nearly right, «did you mean».
+"""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from collections.abc import Sequence
+from enum import Enum
+from pathlib import Path
+from typing import Any, TypeVar, get_args
+
+from pydantic import BaseModel, ValidationError
+
+from httpbench.errors import CatalogError
+
+Model = TypeVar("Model", bound=BaseModel)
+Location = Sequence[str | int]
+
+
+def read(path: Path, model: type[Model]) -> Model:
+    """The file as a model. Raises :class:`CatalogError` with one sentence for each thing that is wrong."""
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise CatalogError([f"{path}: cannot be read: {error.strerror}"]) from None
+    except UnicodeDecodeError:
+        raise CatalogError([f"{path}: is not UTF-8"]) from None
+    except tomllib.TOMLDecodeError as error:
+        raise CatalogError([f"{path}: is not TOML: {error}"]) from None
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        raise CatalogError([f"{path}: {_sentence(model, dict(problem))}" for problem in error.errors()]) from None
+
+
+def did_you_mean(word: str, allowed: Sequence[str]) -> str:
+    """`` (did you mean «level»?)`` when a word is nearly one of those allowed; otherwise nothing."""
+    close = difflib.get_close_matches(word, allowed, n=1, cutoff=0.6)
+    return f" (did you mean «{close[0]}»?)" if close else ""
+
+
+def _sentence(model: type[BaseModel], problem: dict[str, Any]) -> str:
+    location: Location = problem["loc"]
+    key = _key(location)
+    match problem["type"]:
+        case "extra_forbidden":
+            allowed = sorted(_model_at(model, location[:-1]).model_fields)
+            return f"{key}: unknown key; allowed here: {', '.join(allowed)}{did_you_mean(str(location[-1]), allowed)}"
+        case "missing":
+            return f"{key}: missing"
+        case "enum":
+            allowed = _words(model, location)
+            return f"{key}: «{problem['input']}» is not allowed; choose {', '.join(allowed)}{did_you_mean(str(problem['input']), allowed)}"
+        case "value_error":
+            return f"{key}: {problem['ctx']['error']}" if key else str(problem["ctx"]["error"])
+        case "string_pattern_mismatch":
+            return f"{key}: «{problem['input']}» does not match {problem['ctx']['pattern']}"
+        case _:
+            message = problem["msg"][0].lower() + problem["msg"][1:]
+            return f"{key}: {message}, not «{problem['input']}»"
+
+
+def _key(location: Location) -> str:
+    """A place as one would write it: ``variant[0].scaling``."""
+    text = ""
+    for part in location:
+        if isinstance(part, int):
+            text += f"[{part}]"
+        else:
+            text += f".{part}" if text else part
+    return text
+
+
+def _annotation_at(model: type[BaseModel], location: Location) -> Any:
+    """The declared type at a place of a model; a place within a list has the list's type."""
+    annotation: Any = model
+    for part in location:
+        if isinstance(part, str):
+            annotation = _first_model(annotation).model_fields[part].annotation
+    return annotation
+
+
+def _model_at(model: type[BaseModel], location: Location) -> type[BaseModel]:
+    return _first_model(_annotation_at(model, location))
+
+
+def _first_model(annotation: Any) -> type[BaseModel]:
+    """The model within ``tuple[Model, ...]``, ``Model | None`` and the like."""
+    for kind in _leaves(annotation):
+        if isinstance(kind, type) and issubclass(kind, BaseModel):
+            return kind
+    raise TypeError(f"no model in {annotation}")
+
+
+def _words(model: type[BaseModel], location: Location) -> list[str]:
+    """The members of the enumeration at a place."""
+    annotation = _annotation_at(model, location)
+    for kind in _leaves(annotation):
+        if isinstance(kind, type) and issubclass(kind, Enum):
+            return [str(member.value) for member in kind]
+    raise TypeError(f"no enumeration in {annotation}")
+
+
+def _leaves(annotation: Any) -> list[Any]:
+    inner = get_args(annotation)
+    return [leaf for part in inner for leaf in _leaves(part)] if inner else [annotation]

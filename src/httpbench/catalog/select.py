@@ -1,0 +1,72 @@
+"""Which rows a command is about.
+
+A word selects, by the first of these that finds anything: the row with that id; the rows whose id has its parts in a row (``epoll``,
+``c/epoll``, ``epoll/level``, and so a language or a framework); the rows of that category; the rows whose id contains it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from httpbench.catalog.files import did_you_mean
+from httpbench.errors import SelectionError
+from httpbench.model import Category, Kind, Target
+
+
+def select(
+    targets: Iterable[Target],
+    words: Sequence[str],
+    *,
+    kind: Kind | None = None,
+    languages: Sequence[str] = (),
+    categories: Sequence[Category] = (),
+    ignore: Sequence[str] = (),
+) -> list[Target]:
+    """The rows that any of ``words`` selects (all, if there are none) and the options allow, in the catalog's order.
+
+    Raises :class:`SelectionError` when a word selects nothing, or nothing is left.
+    """
+    candidates = [target for target in targets if kind is None or target.kind is kind]
+    chosen = {target.id for word in words for target in matching(candidates, word)} if words else {target.id for target in candidates}
+    ignored = {target.id for word in ignore for target in matching(candidates, word)}
+    known = sorted({target.language for target in candidates})
+    for language in languages:
+        if language not in known:
+            raise SelectionError(f"no row is written in «{language}»{did_you_mean(language, known)}; there are: {', '.join(known)}")
+    selected = [
+        target
+        for target in candidates
+        if target.id in chosen - ignored
+        and (not languages or target.language in languages)
+        and (not categories or target.category in categories)
+    ]
+    if not selected:
+        raise SelectionError("the selection is empty: no row fits all that was asked", hint="httpbench list shows all rows")
+    return selected
+
+
+def matching(targets: Sequence[Target], word: str) -> list[Target]:
+    """The rows that a word selects; raises :class:`SelectionError` when there is none."""
+    exact = [target for target in targets if target.id == word]
+    if exact:
+        return exact
+    wanted = word.strip("/").split("/")
+    by_part = [target for target in targets if _has_parts(target, wanted)]
+    if by_part:
+        return by_part
+    if word in list(Category):
+        return [target for target in targets if target.category == word]
+    by_text = [target for target in targets if word in target.id]
+    if not by_text:
+        ids = [target.id for target in targets]
+        names = sorted({part for name in ids for part in name.split("/")}) + ids
+        raise SelectionError(f"«{word}» selects no row{did_you_mean(word, names)}", hint="httpbench list shows all rows")
+    return by_text
+
+
+def _has_parts(target: Target, wanted: Sequence[str]) -> bool:
+    """Whether the id has these parts, whole and one after the other; the kind's prefix may be left out."""
+    bare = target.id.removeprefix(f"{target.kind}:").split("/")
+    prefixed = target.id.split("/")
+    size = len(wanted)
+    return any(parts[at : at + size] == list(wanted) for parts in (bare, prefixed) for at in range(len(parts) - size + 1))

@@ -34,7 +34,9 @@ def read(path: Path, model: type[Model]) -> Model:
     try:
         return model.model_validate(data)
     except ValidationError as error:
-        raise CatalogError([f"{path}: {_sentence(model, dict(problem))}" for problem in error.errors()]) from None
+        # An invalid element makes pydantic call its list too short as well: that says nothing new.
+        problems = [dict(problem) for problem in error.errors() if not (problem["type"] == "too_short" and problem["input"])]
+        raise CatalogError([f"{path}: {_sentence(model, problem)}" for problem in problems]) from None
 
 
 def did_you_mean(word: str, allowed: Sequence[str]) -> str:
@@ -52,6 +54,8 @@ def _sentence(model: type[BaseModel], problem: dict[str, Any]) -> str:
             return f"{key}: unknown key; allowed here: {', '.join(allowed)}{did_you_mean(str(location[-1]), allowed)}"
         case "missing":
             return f"{key}: missing"
+        case "too_short":
+            return f"{key}: must not be empty"
         case "enum":
             allowed = _words(model, location)
             return f"{key}: «{problem['input']}» is not allowed; choose {', '.join(allowed)}{did_you_mean(str(problem['input']), allowed)}"

@@ -1,0 +1,201 @@
+"""One HTTP/1.1 exchange, byte for byte, strictly.
+
+A probe must see what a library would forgive: bytes after the body, a length that is not kept, a header that is not one. So this reads
+raw sockets; it is for single requests at leisure, never for load.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+
+from httpbench.model import Request
+
+HEAD_LIMIT_BYTES = 65_536
+BODY_LIMIT_BYTES = 64 << 20
+SURPLUS_WAIT_S = 0.02  # on loopback, surplus bytes come with the answer or right behind it
+
+Headers = tuple[tuple[str, str], ...]
+
+
+class ExchangeError(Exception):
+    """The answer is not valid HTTP/1.1, or there was none. The message is one clause: «closed the connection before it answered»."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    status: int
+    headers: Headers
+    body: bytes
+    size_bytes: int
+    """Header block and body, framing included."""
+
+    def header(self, name: str) -> str | None:
+        """The first header of that name, whatever its case."""
+        return next((value for key, value in self.headers if key.lower() == name.lower()), None)
+
+
+def encode(request: Request, host: str, *, extra: Sequence[tuple[str, str]] = ()) -> bytes:
+    """A request as bytes on the wire."""
+    headers = {"Host": host, **request.headers}
+    if request.body:
+        headers.setdefault("Content-Length", str(len(request.body.encode())))
+    lines = [f"{request.method} {request.path} HTTP/1.1", *(f"{key}: {value}" for key, value in (*headers.items(), *extra))]
+    return ("\r\n".join(lines) + "\r\n\r\n").encode() + request.body.encode()
+
+
+class Connection:
+    """A connection to a server under test."""
+
+    def __init__(self, host: str, port: int, timeout_s: float = 2.0):
+        """Raises ``OSError`` when nobody listens."""
+        self._timeout_s = timeout_s
+        self._buffer = bytearray()
+        self._socket = socket.create_connection((host, port), timeout=timeout_s)
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+    def send(self, data: bytes) -> None:
+        try:
+            self._socket.sendall(data)
+        except OSError as error:
+            raise ExchangeError(f"did not take the request: {error.strerror or error}") from None
+
+    def receive(self, method: str = "GET") -> Answer:
+        """The next answer; ``method`` is that of its request. Raises :class:`ExchangeError`."""
+        deadline = time.monotonic() + self._timeout_s
+        while (end := self._buffer.find(b"\r\n\r\n")) < 0:
+            if len(self._buffer) > HEAD_LIMIT_BYTES:
+                raise ExchangeError(f"sent more than {HEAD_LIMIT_BYTES} bytes of headers")
+            self._more(deadline, "before its headers were complete" if self._buffer else "before it answered")
+        status, headers = _parse_head(bytes(self._buffer[:end]))
+        del self._buffer[: end + 4]
+        framed, body = self._body(method, status, headers, deadline)
+        return Answer(status, headers, body, end + 4 + framed)
+
+    def surplus(self, wait_s: float = SURPLUS_WAIT_S) -> bytes:
+        """Bytes that came although nothing was asked."""
+        self._socket.settimeout(wait_s)
+        with contextlib.suppress(OSError):
+            self._buffer += self._socket.recv(4096)
+        return bytes(self._buffer)
+
+    def closed_by_peer(self, wait_s: float) -> bool:
+        """Whether the server closes the connection within the time."""
+        self._socket.settimeout(wait_s)
+        try:
+            return not self._buffer and self._socket.recv(1) == b""
+        except TimeoutError:
+            return False
+        except OSError:
+            return True
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._socket.close()
+
+    def _body(self, method: str, status: int, headers: Headers, deadline: float) -> tuple[int, bytes]:
+        """Bytes on the wire and the body (framing: RFC 9112, section 6.3)."""
+        if method == "HEAD" or status in (204, 304) or status < 200:
+            return 0, b""
+        if (_value(headers, "transfer-encoding") or "").lower() == "chunked":
+            return self._chunked(deadline)
+        length = _value(headers, "content-length")
+        if length is None:
+            return self._until_end(deadline)
+        if not length.isdigit():
+            raise ExchangeError(f"sent Content-Length «{length}», which is not a number")
+        body = self._take(int(length), deadline, f"Content-Length says {length} bytes, but only {{count}} came")
+        return len(body), body
+
+    def _chunked(self, deadline: float) -> tuple[int, bytes]:
+        body = bytearray()
+        framed = 0
+        while True:
+            line = self._line(deadline)
+            framed += len(line) + 2
+            try:
+                size = int(line.split(b";")[0], 16)
+            except ValueError:
+                raise ExchangeError(f"sent a chunk whose size is «{line[:40].decode(errors='replace')}»") from None
+            if size == 0:
+                break
+            body += self._take(size, deadline, f"a chunk says {size} bytes, but only {{count}} came")
+            if self._take(2, deadline, "a chunk does not end") != b"\r\n":
+                raise ExchangeError("sent a chunk that is longer than it says")
+            framed += size + 2
+        while trailer := self._line(deadline):
+            framed += len(trailer) + 2
+        return framed + 2, bytes(body)
+
+    def _until_end(self, deadline: float) -> tuple[int, bytes]:
+        try:
+            while len(self._buffer) < BODY_LIMIT_BYTES:
+                self._more(deadline, "")
+        except ExchangeError:
+            if time.monotonic() >= deadline:
+                raise ExchangeError("sent a body without a length and did not close the connection") from None
+        body = bytes(self._buffer)
+        self._buffer.clear()
+        return len(body), body
+
+    def _line(self, deadline: float) -> bytes:
+        while (end := self._buffer.find(b"\r\n")) < 0:
+            self._more(deadline, "within a chunked body")
+        line = bytes(self._buffer[:end])
+        del self._buffer[: end + 2]
+        return line
+
+    def _take(self, size: int, deadline: float, complaint: str) -> bytes:
+        while len(self._buffer) < min(size, BODY_LIMIT_BYTES):
+            try:
+                self._more(deadline, "")
+            except ExchangeError:
+                raise ExchangeError(complaint.format(count=len(self._buffer))) from None
+        taken = bytes(self._buffer[:size])
+        del self._buffer[:size]
+        return taken
+
+    def _more(self, deadline: float, when: str) -> None:
+        self._socket.settimeout(max(deadline - time.monotonic(), 0.001))
+        try:
+            data = self._socket.recv(65_536)
+        except TimeoutError:
+            raise ExchangeError(f"did not answer within {self._timeout_s:g} s" if not self._buffer else "stopped in mid-answer") from None
+        except OSError as error:
+            raise ExchangeError(f"broke the connection {when}: {error.strerror or error}") from None
+        if not data:
+            raise ExchangeError(f"closed the connection {when}")
+        self._buffer += data
+
+
+def ask(host: str, port: int, request: Request, timeout_s: float = 2.0) -> tuple[Answer, bytes]:
+    """One request on a connection of its own: the answer, and any bytes that came after it."""
+    with Connection(host, port, timeout_s) as connection:
+        connection.send(encode(request, f"{host}:{port}"))
+        answer = connection.receive(request.method)
+        return answer, connection.surplus()
+
+
+def _parse_head(head: bytes) -> tuple[int, Headers]:
+    lines = head.decode("latin-1").split("\r\n")
+    parts = lines[0].split(" ", 2)
+    if len(parts) < 2 or not parts[0].startswith("HTTP/1.") or not (parts[1].isdigit() and len(parts[1]) == 3):
+        raise ExchangeError(f"answered «{lines[0][:60]}», which is not an HTTP/1.1 status line")
+    headers = []
+    for line in lines[1:]:
+        name, colon, value = line.partition(":")
+        if not colon or not name or name != name.strip():
+            raise ExchangeError(f"sent «{line[:60]}», which is not a header")
+        headers.append((name, value.strip()))
+    return int(parts[1]), tuple(headers)
+
+
+def _value(headers: Headers, name: str) -> str | None:
+    return next((value for key, value in headers if key.lower() == name), None)

@@ -1,0 +1,61 @@
+"""The tables, as numbered migrations.
+
+A migration is never changed once it has been released; a new one is added. The number of those that were applied is kept in SQLite's
+``user_version``. Whole models are kept as JSON beside the columns that queries need, so that a figure that is added later needs no
+migration and a report can be made from the file alone.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+
+from httpbench.errors import StoreError
+
+MIGRATIONS: tuple[str, ...] = (
+    """
+    CREATE TABLE run (
+        id          TEXT PRIMARY KEY,
+        started_at  TEXT NOT NULL,
+        finished_at TEXT,
+        status      TEXT NOT NULL,
+        pid         INTEGER NOT NULL,
+        pid_started REAL NOT NULL,
+        document    TEXT NOT NULL
+    ) STRICT;
+    CREATE TABLE trial (
+        run_id         TEXT NOT NULL REFERENCES run(id) ON DELETE CASCADE,
+        number         INTEGER NOT NULL,
+        round          INTEGER NOT NULL,
+        target         TEXT NOT NULL,
+        scaling        TEXT NOT NULL,
+        workload       TEXT NOT NULL,
+        load_generator TEXT NOT NULL,
+        connections    INTEGER NOT NULL,
+        verdict        TEXT NOT NULL,
+        throughput_rps REAL,
+        document       TEXT NOT NULL,
+        PRIMARY KEY (run_id, number)
+    ) STRICT;
+    CREATE TABLE histogram (
+        run_id TEXT NOT NULL,
+        number INTEGER NOT NULL,
+        name   TEXT NOT NULL,
+        data   TEXT NOT NULL,
+        PRIMARY KEY (run_id, number, name),
+        FOREIGN KEY (run_id, number) REFERENCES trial(run_id, number) ON DELETE CASCADE
+    ) STRICT;
+    CREATE INDEX trial_by_target ON trial(target, run_id);
+    """,
+)
+
+
+def migrate(connection: sqlite3.Connection) -> None:
+    """Brings the tables up to date. Raises :class:`StoreError` when the file was written by a newer httpbench."""
+    (applied,) = connection.execute("PRAGMA user_version").fetchone()
+    if applied > len(MIGRATIONS):
+        raise StoreError(
+            f"the results were written by a newer httpbench (format {applied}, this one knows {len(MIGRATIONS)})",
+            hint="update httpbench, or name another file with --db",
+        )
+    for number, script in enumerate(MIGRATIONS[applied:], start=applied + 1):
+        connection.executescript(f"BEGIN IMMEDIATE; {script} PRAGMA user_version = {number}; COMMIT;")

@@ -1,0 +1,210 @@
+"""All runs in one SQLite file, committed trial by trial: what was measured survives whatever happens next."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import psutil
+
+from httpbench.errors import SelectionError, StoreError
+from httpbench.model import Distribution, Measurement, Run, RunStatus, Trial
+from httpbench.store.schema import migrate
+
+DISTRIBUTIONS = ("service_time_us", "response_time_us", "connect_time_us")
+BUSY_LIMIT_S = 10.0
+
+
+def default_path() -> Path:
+    """``httpbench/httpbench.db`` in the user's data folder (XDG Base Directory Specification)."""
+    home = os.environ.get("XDG_DATA_HOME")
+    base = Path(home) if home and Path(home).is_absolute() else Path.home() / ".local" / "share"
+    return base / "httpbench" / "httpbench.db"
+
+
+@dataclass(frozen=True, slots=True)
+class RunLine:
+    """A run, for a list of runs."""
+
+    id: str
+    started_at: str
+    status: RunStatus
+    targets: int
+    trials_done: int
+    trials_planned: int
+    command: str
+
+
+class Store:
+    """The results file. Use as a context manager. Methods raise :class:`StoreError` when the file cannot be read or written."""
+
+    def __init__(self, path: Path):
+        self.path = path
+        with self._errors():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._connection = sqlite3.connect(path, timeout=BUSY_LIMIT_S, isolation_level=None)
+            self._connection.execute("PRAGMA journal_mode = WAL")
+            # FULL: a trial that is reported as stored is on the disk, also after a power cut.
+            self._connection.execute("PRAGMA synchronous = FULL")
+            self._connection.execute("PRAGMA foreign_keys = ON")
+            migrate(self._connection)
+
+    def begin(self, run: Run) -> None:
+        """Notes a run before its first trial."""
+        with self._errors():
+            self._connection.execute(
+                "INSERT INTO run (id, started_at, status, pid, pid_started, document) VALUES (?, ?, ?, ?, ?, ?)",
+                (run.id, run.started_at, run.status, os.getpid(), psutil.Process().create_time(), run.model_dump_json()),
+            )
+
+    def add(self, run_id: str, trial: Trial) -> None:
+        """Commits one trial with its histograms."""
+        bare, histograms = _split(trial)
+        plan = trial.plan
+        throughput = trial.measurement.throughput_rps if trial.measurement and trial.verdict.counts else None
+        with self._errors(), self._transaction():
+            self._connection.execute(
+                "INSERT INTO trial VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (
+                    run_id,
+                    plan.number,
+                    plan.round,
+                    plan.target,
+                    plan.scaling,
+                    plan.workload,
+                    plan.load_generator,
+                    plan.load.connections,
+                    trial.verdict.kind,
+                    throughput,
+                    bare.model_dump_json(),
+                ),
+            )
+            self._connection.executemany(
+                "INSERT INTO histogram VALUES (?, ?, ?, ?)",
+                [(run_id, plan.number, name, data) for name, data in histograms.items()],
+            )
+
+    def finish(self, run_id: str, status: RunStatus, finished_at: str) -> None:
+        with self._errors():
+            self._connection.execute("UPDATE run SET status = ?, finished_at = ? WHERE id = ?", (status, finished_at, run_id))
+
+    def runs(self, limit: int = 100) -> list[RunLine]:
+        """The newest runs, newest first. One whose process is gone without a word is shown as interrupted."""
+        query = """
+            SELECT run.id, started_at, status, pid, pid_started, document,
+                   (SELECT count(*) FROM trial WHERE run_id = run.id)
+            FROM run ORDER BY started_at DESC, run.rowid DESC LIMIT ?
+        """
+        with self._errors():
+            rows = self._connection.execute(query, (limit,)).fetchall()
+        lines = []
+        for name, started_at, status, pid, pid_started, document, done in rows:
+            run = json.loads(document)
+            lines.append(
+                RunLine(
+                    id=name,
+                    started_at=started_at,
+                    status=_status(status, pid, pid_started),
+                    targets=len({plan["target"] for plan in run["plan"]}),
+                    trials_done=done,
+                    trials_planned=len(run["plan"]),
+                    command=" ".join(run["command"]),
+                )
+            )
+        return lines
+
+    def run(self, name: str) -> tuple[Run, list[Trial]]:
+        """A run and its trials, by id, by the beginning of one, or ``latest``. Raises :class:`SelectionError`."""
+        query = "SELECT id, status, pid, pid_started, finished_at, document FROM run"
+        with self._errors():
+            if name == "latest":
+                rows = self._connection.execute(f"{query} ORDER BY started_at DESC, rowid DESC LIMIT 1").fetchall()
+            else:
+                rows = self._connection.execute(f"{query} WHERE substr(id, 1, ?) = ?", (len(name), name)).fetchall()
+            if len(rows) != 1:
+                raise SelectionError(_not_one(name, [row[0] for row in rows], self.path), hint="httpbench runs lists them")
+            run_id, status, pid, pid_started, finished_at, document = rows[0]
+            trials = self._connection.execute("SELECT document, number FROM trial WHERE run_id = ? ORDER BY number", (run_id,)).fetchall()
+            stored = self._connection.execute("SELECT number, name, data FROM histogram WHERE run_id = ?", (run_id,)).fetchall()
+        histograms: dict[int, dict[str, str]] = {}
+        for number, distribution, data in stored:
+            histograms.setdefault(number, {})[distribution] = data
+        run = Run.model_validate_json(document).model_copy(update={"status": _status(status, pid, pid_started), "finished_at": finished_at})
+        return run, [_join(Trial.model_validate_json(text), histograms.get(number, {})) for text, number in trials]
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self._connection.execute("COMMIT")
+        except BaseException:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+            raise
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.DatabaseError as error:
+            raise StoreError(f"{self.path}: {error}", hint="free some space, or name another file with --db") from None
+        except OSError as error:
+            raise StoreError(f"{self.path}: {error.strerror}", hint="name another file with --db") from None
+
+
+def _split(trial: Trial) -> tuple[Trial, dict[str, str]]:
+    """A trial without its histograms, and these by name: they are large, and most queries do not want them."""
+    if trial.measurement is None:
+        return trial, {}
+    histograms = {}
+    bare: dict[str, Distribution] = {}
+    for name in DISTRIBUTIONS:
+        distribution: Distribution | None = getattr(trial.measurement, name)
+        if distribution is not None and distribution.histogram is not None:
+            histograms[name] = distribution.histogram
+            bare[name] = distribution.model_copy(update={"histogram": None})
+    return _with(trial, trial.measurement, bare), histograms
+
+
+def _join(trial: Trial, histograms: dict[str, str]) -> Trial:
+    if trial.measurement is None:
+        return trial
+    whole = {name: getattr(trial.measurement, name).model_copy(update={"histogram": data}) for name, data in histograms.items()}
+    return _with(trial, trial.measurement, whole)
+
+
+def _with(trial: Trial, measurement: Measurement, distributions: dict[str, Distribution]) -> Trial:
+    return trial.model_copy(update={"measurement": measurement.model_copy(update=distributions)})
+
+
+def _status(status: str, pid: int, pid_started: float) -> RunStatus:
+    if status != RunStatus.RUNNING:
+        return RunStatus(status)
+    try:
+        alive = abs(psutil.Process(pid).create_time() - pid_started) < 1  # the same number may be another process by now
+    except psutil.Error:
+        alive = False
+    return RunStatus.RUNNING if alive else RunStatus.INTERRUPTED
+
+
+def _not_one(name: str, found: Sequence[str], path: Path) -> str:
+    if found:
+        return f"«{name}» is the beginning of several runs: {', '.join(found[:5])}"
+    return f"there is no run in {path}" if name == "latest" else f"there is no run «{name}» in {path}"

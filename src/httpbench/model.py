@@ -6,6 +6,7 @@ terminals. Units stand last in names; every latency is in microseconds; a figure
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
 from typing import Annotated
 
@@ -15,6 +16,9 @@ Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_.+-]*$")]
 """A part of an id: lower case, no slash, so that ids can be told apart from options and paths."""
 
 Argv = Annotated[tuple[str, ...], Field(min_length=1)]
+
+PLACEHOLDERS = ("host", "port", "workers", "scratch", "backend_host", "backend_port", "url", "requests")
+"""What the harness fills in, in a target's command line and environment, where it stands in braces."""
 
 
 class Frozen(BaseModel):
@@ -119,6 +123,14 @@ class Variant(Frozen):
     """Replaces the target's limits."""
     tuning: Tuning | None = None
     notes: str | None = None
+
+    @model_validator(mode="after")
+    def _placeholders_are_known(self) -> Variant:
+        for text in (*self.run, *self.env.values()):
+            for name in re.findall(r"\{([a-z_]+)\}", text):
+                if name not in PLACEHOLDERS:
+                    raise ValueError(f"run: unknown placeholder {{{name}}}; there are: {', '.join(PLACEHOLDERS)}")
+        return self
 
     @model_validator(mode="after")
     def _one_way_to_fill_cores(self) -> Variant:

@@ -1,0 +1,211 @@
+"""Builds targets, each in a copy of its folder, and remembers what was built from what.
+
+Sources are never written to: a checkout stays clean, and an installed package may be read-only. The copy is kept and brought up to
+date before a build, so that a compiler that can build incrementally does. The receipt holds a fingerprint of the sources and the
+build's commands; it is compared by content, because the clocks of a fresh clone say nothing.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from httpbench.errors import BuildError, HttpbenchError
+from httpbench.isolate import Command, ProcessTree, tail
+from httpbench.model import Build, Frozen, Target
+
+RECEIPT = ".httpbench-receipt.json"
+FAILURE = ".httpbench-failure.json"
+VERSION_TIMEOUT_S = 20
+Kept = TypeVar("Kept", "Receipt", "Failure")
+IGNORED = ("__pycache__", ".git", "Dockerfile")
+
+
+class Receipt(Frozen):
+    """That a build is there, and what it was made from."""
+
+    fingerprint: str
+    sources: tuple[str, ...]
+    version: str | None
+    """What the target's ``version`` command said, cut to the first dotted number."""
+
+
+class Failure(Frozen):
+    """That a build failed, and how."""
+
+    fingerprint: str
+    message: str
+    log_tail: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class BuildState:
+    """What is known of a target's build, without building."""
+
+    folder: Path
+    receipt: Receipt | None
+    failure: Failure | None
+
+    @property
+    def is_built(self) -> bool:
+        return self.receipt is not None
+
+
+def cache_folder() -> Path:
+    """``httpbench`` in the user's cache folder (XDG Base Directory Specification)."""
+    home = os.environ.get("XDG_CACHE_HOME")
+    return (Path(home) if home and Path(home).is_absolute() else Path.home() / ".cache") / "httpbench"
+
+
+def build_folder(target: Target) -> Path:
+    """Where a target is built; rows that are built alike share it."""
+    key = hashlib.sha256(f"{target.folder}\n{target.build.model_dump_json()}".encode()).hexdigest()[:12]
+    return cache_folder() / "builds" / f"{target.kind}-{target.language}-{target.framework}-{key}"
+
+
+def log_of(target: Target) -> Path:
+    """The log of the last build."""
+    return build_folder(target).with_suffix(".log")
+
+
+def state(target: Target) -> BuildState:
+    """Whether a current build is there, or failed from these very sources."""
+    folder = build_folder(target)
+    fingerprint = _fingerprint(target)
+    receipt = _read(folder / RECEIPT, Receipt)
+    if receipt is not None and (receipt.fingerprint != fingerprint or not _artifacts_there(target.build, folder)):
+        receipt = None
+    failure = _read(folder / FAILURE, Failure)
+    if failure is not None and failure.fingerprint != fingerprint:
+        failure = None
+    return BuildState(folder, receipt, None if receipt else failure)
+
+
+def build(target: Target, *, force: bool = False) -> BuildState:
+    """Builds a target unless a current build is there. Raises :class:`BuildError` with the tail of the log."""
+    with _lock(build_folder(target)):
+        known = state(target)
+        if known.is_built and not force:
+            return known
+        folder = known.folder
+        fingerprint = _fingerprint(target)
+        (folder / FAILURE).unlink(missing_ok=True)
+        (folder / RECEIPT).unlink(missing_ok=True)
+        try:
+            sources = _copy_sources(target, folder)
+            _run_commands(target, folder)
+            version = version_of(target, folder)
+        except BuildError as error:
+            failure = Failure(fingerprint=fingerprint, message=error.message, log_tail=error.log_tail)
+            (folder / FAILURE).write_text(failure.model_dump_json())
+            raise
+        receipt = Receipt(fingerprint=fingerprint, sources=sources, version=version)
+        (folder / RECEIPT).write_text(receipt.model_dump_json())
+        return BuildState(folder, receipt, None)
+
+
+def version_of(target: Target, folder: Path) -> str | None:
+    """What the target's ``version`` command says of the build. Raises :class:`BuildError` when it fails: then the build is not there."""
+    if target.version is None:
+        return None
+    try:
+        done = subprocess.run(
+            target.version, cwd=folder, capture_output=True, text=True, errors="replace", timeout=VERSION_TIMEOUT_S, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise BuildError(f"{target.id}: its version command could not be run: {error}") from None
+    said = done.stdout + done.stderr
+    if done.returncode != 0:
+        raise BuildError(f"{target.id}: its version command failed: {' '.join(target.version)}", log_tail=said.strip() or None)
+    number = re.search(r"\d+(\.\d+)+", said)
+    return number.group() if number else said.strip().partition("\n")[0] or None
+
+
+def _run_commands(target: Target, folder: Path) -> None:
+    log = log_of(target)
+    log.unlink(missing_ok=True)
+    deadline = time.monotonic() + target.build.timeout_s
+    for argv in target.build.commands:
+        with log.open("a") as file:
+            file.write(f"$ {' '.join(argv)}\n")
+        try:
+            with ProcessTree([Command(argv, folder, target.build.env)], stdout=log, stderr=log) as process:
+                end = process.wait(max(deadline - time.monotonic(), 0))
+        except HttpbenchError as error:
+            raise BuildError(f"{target.id}: {error.message}", log_tail=tail(log)) from None
+        if end is None:
+            raise BuildError(f"{target.id}: its build took longer than {target.build.timeout_s:g} s and was ended", log_tail=tail(log))
+        if end.code != 0:
+            raise BuildError(f"{target.id}: its build failed, {end}: {' '.join(argv)}", hint=f"the whole log: {log}", log_tail=tail(log))
+    missing = [name for name in target.build.artifacts if not (folder / name).exists()]
+    if missing:
+        raise BuildError(f"{target.id}: its build ended well but did not make {', '.join(missing)}", log_tail=tail(log))
+
+
+def _sources(folder: Path) -> list[Path]:
+    return sorted(
+        path for path in folder.rglob("*") if path.is_file() and not any(part in IGNORED for part in path.relative_to(folder).parts)
+    )
+
+
+def _fingerprint(target: Target) -> str:
+    """Of everything that a build depends on, the machine's toolchains aside. The manifest counts only by what it says of the build."""
+    folder = Path(target.folder)
+    digest = hashlib.sha256(target.build.model_dump_json().encode())
+    for path in _sources(folder):
+        if path.name != "target.toml":
+            digest.update(f"\n{path.relative_to(folder)} {path.stat().st_mode & 0o100}\n".encode())
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def _copy_sources(target: Target, folder: Path) -> tuple[str, ...]:
+    """Brings the copy up to date and returns the names of the sources; files of the last build stay."""
+    origin = Path(target.folder)
+    names = [str(path.relative_to(origin)) for path in _sources(origin)]
+    listing = folder / ".httpbench-sources.json"
+    before = json.loads(listing.read_text()) if listing.exists() else []
+    for gone in set(before) - set(names):
+        (folder / gone).unlink(missing_ok=True)
+    for name in names:
+        copy = folder / name
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        content = (origin / name).read_bytes()
+        if not copy.exists() or copy.read_bytes() != content:  # an unchanged file keeps its time, for the compiler's sake
+            copy.unlink(missing_ok=True)
+            copy.write_bytes(content)
+        shutil.copymode(origin / name, copy)
+    listing.write_text(json.dumps(names))
+    return tuple(names)
+
+
+def _artifacts_there(build: Build, folder: Path) -> bool:
+    return all((folder / name).exists() for name in build.artifacts)
+
+
+@contextmanager
+def _lock(folder: Path) -> Iterator[None]:
+    """One build at a time in a folder, over all processes."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with folder.with_suffix(".lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _read(path: Path, model: type[Kept]) -> Kept | None:
+    """What was kept; ``None`` when nothing was, or by a version of httpbench that kept it differently."""
+    try:
+        return model.model_validate_json(path.read_text())
+    except (OSError, ValueError):
+        return None

@@ -1,0 +1,26 @@
+// gin in release mode with its own router and no middleware. GOMAXPROCS says how many cores it may use.
+package main
+
+import (
+	"flag"
+	"log"
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+)
+
+func hello(c *gin.Context) {
+	c.Header("Server", "gin")
+	c.Data(http.StatusOK, "text/plain", []byte("Hello, World!"))
+}
+
+func main() {
+	address := flag.String("listen", "127.0.0.1:8080", "host:port to listen on")
+	flag.Parse()
+
+	gin.SetMode(gin.ReleaseMode)
+	router := gin.New() // gin.Default would log each request
+	router.GET("/", hello)
+	router.HEAD("/", hello) // gin does not derive HEAD from GET
+	log.Fatal(router.Run(*address))
+}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from httpbench.isolate.ports import answers, free_port, require_free
+from httpbench.isolate.ports import answers, free_port, listeners, require_free
 from httpbench.isolate.tree import Command, Exit, ProcessTree, Stopped, tail
 
-__all__ = ["Command", "Exit", "ProcessTree", "Stopped", "answers", "free_port", "require_free", "tail"]
+__all__ = ["Command", "Exit", "ProcessTree", "Stopped", "answers", "free_port", "listeners", "require_free", "tail"]

@@ -14,6 +14,7 @@ from httpbench.errors import StartError
 
 LOWEST = 10_240
 TRIES = 200
+LISTEN = "0A"  # TCP_LISTEN in the kernel's tables
 
 
 def _ephemeral_low() -> int:
@@ -59,3 +60,17 @@ def answers(port: int, host: str = "127.0.0.1") -> bool:
     except OSError:
         return False
     return True
+
+
+def listeners(port: int) -> int:
+    """How many sockets listen on a TCP port of this machine, over all addresses."""
+    count = 0
+    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
+        try:
+            lines = Path(table).read_text().splitlines()[1:]
+        except OSError:
+            continue
+        for line in lines:
+            _, local, _, state, *_ = line.split()
+            count += state == LISTEN and int(local.rpartition(":")[2], 16) == port
+    return count

@@ -1,0 +1,31 @@
+"""Plan → build → trials, in rounds: the only sequencer."""
+
+from __future__ import annotations
+
+from httpbench.run.bench import Bench, Built, Outcome, prepare, run_bench, toolchains
+from httpbench.run.observer import Observer, Stage
+from httpbench.run.plan import Matrix, Plan, make_plan, scaling_of
+from httpbench.run.states import RowState, State, state_of, states
+from httpbench.run.verify import Verified, sample, verify
+
+__all__ = [
+    "Bench",
+    "Built",
+    "Matrix",
+    "Observer",
+    "Outcome",
+    "Plan",
+    "RowState",
+    "Stage",
+    "State",
+    "Verified",
+    "make_plan",
+    "prepare",
+    "run_bench",
+    "sample",
+    "scaling_of",
+    "state_of",
+    "states",
+    "toolchains",
+    "verify",
+]

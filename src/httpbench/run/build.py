@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Event
 from typing import TypeVar
 
 from httpbench.errors import BuildError, HttpbenchError
@@ -28,6 +29,7 @@ from httpbench.model import Build, Frozen, Target
 RECEIPT = ".httpbench-receipt.json"
 FAILURE = ".httpbench-failure.json"
 VERSION_TIMEOUT_S = 20
+POLL_S = 0.2
 Kept = TypeVar("Kept", "Receipt", "Failure")
 IGNORED = ("__pycache__", ".git", "Dockerfile")
 
@@ -92,11 +94,14 @@ def state(target: Target) -> BuildState:
     return BuildState(folder, receipt, None if receipt else failure)
 
 
-def build(target: Target, *, force: bool = False) -> BuildState:
-    """Builds a target unless a current build is there. Raises :class:`BuildError` with the tail of the log."""
+def build(target: Target, cancelled: Event) -> BuildState:
+    """Builds a target unless a current build is there. Raises :class:`BuildError` with the tail of the log.
+
+    When ``cancelled`` is set, by another thread, a running build is ended and nothing is remembered of it.
+    """
     with _lock(build_folder(target)):
         known = state(target)
-        if known.is_built and not force:
+        if known.is_built:
             return known
         folder = known.folder
         fingerprint = _fingerprint(target)
@@ -104,9 +109,11 @@ def build(target: Target, *, force: bool = False) -> BuildState:
         (folder / RECEIPT).unlink(missing_ok=True)
         try:
             sources = _copy_sources(target, folder)
-            _run_commands(target, folder)
+            _run_commands(target, folder, cancelled)
             version = version_of(target, folder)
         except BuildError as error:
+            if cancelled.is_set():
+                raise
             failure = Failure(fingerprint=fingerprint, message=error.message, log_tail=error.log_tail)
             (folder / FAILURE).write_text(failure.model_dump_json())
             raise
@@ -132,7 +139,7 @@ def version_of(target: Target, folder: Path) -> str | None:
     return number.group() if number else said.strip().partition("\n")[0] or None
 
 
-def _run_commands(target: Target, folder: Path) -> None:
+def _run_commands(target: Target, folder: Path, cancelled: Event) -> None:
     log = log_of(target)
     log.unlink(missing_ok=True)
     deadline = time.monotonic() + target.build.timeout_s
@@ -141,9 +148,12 @@ def _run_commands(target: Target, folder: Path) -> None:
             file.write(f"$ {' '.join(argv)}\n")
         try:
             with ProcessTree([Command(argv, folder, target.build.env)], stdout=log, stderr=log) as process:
-                end = process.wait(max(deadline - time.monotonic(), 0))
+                while (end := process.wait(POLL_S)) is None and time.monotonic() < deadline and not cancelled.is_set():
+                    pass
         except HttpbenchError as error:
             raise BuildError(f"{target.id}: {error.message}", log_tail=tail(log)) from None
+        if cancelled.is_set():
+            raise BuildError(f"{target.id}: its build was interrupted")
         if end is None:
             raise BuildError(f"{target.id}: its build took longer than {target.build.timeout_s:g} s and was ended", log_tail=tail(log))
         if end.code != 0:

@@ -1,0 +1,51 @@
+# make bench    everything from a fresh clone, then a short honest benchmark of the built-in servers
+# make test     everything it needs, then all checks
+# make install  the set-up alone
+
+.DELETE_ON_ERROR:
+.PHONY: bench test install debian debian-strict check clean help
+
+VENV := .venv
+BIN := $(VENV)/bin
+PYTHON ?= $(shell scripts/find-python)
+LOADGEN := target/release/httpbench-loadgen
+
+help:
+	@sed -n 's/^# //p' Makefile
+
+bench: install debian
+	$(BIN)/httpbench bench --suite quick --skip-missing
+
+test: install debian-strict check
+
+install: $(VENV)/installed $(LOADGEN)
+
+$(VENV)/installed: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable . --group dev
+	touch $@
+
+$(LOADGEN): $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
+	cargo build --release --locked --package httpbench-loadgen
+	touch $@
+
+# What Debian packages add, installed where that is allowed: bench goes on without, test does not.
+debian:
+	scripts/debian-packages --or-say-so
+
+debian-strict:
+	scripts/debian-packages
+
+check:
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	cargo fmt --check
+	cargo clippy --locked --all-targets -- -D warnings
+	cargo test --locked --quiet
+	$(BIN)/python -m pytest
+
+clean:
+	rm -rf $(VENV) target

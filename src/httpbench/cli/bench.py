@@ -1,0 +1,180 @@
+"""``httpbench bench``: measure servers."""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections.abc import Sequence
+
+import click
+from rich.console import Console
+
+from httpbench import catalog, host, load
+from httpbench.cli import console, dry_run, progress
+from httpbench.cli.exports import Exports, exports
+from httpbench.cli.options import Selection, database, export, selection
+from httpbench.cli.params import COUNT, COUNTS, DURATION
+from httpbench.errors import SelectionError
+from httpbench.model import Kind, Load, RunStatus, Scaling, Suite, Target
+from httpbench.report import render_terminal
+from httpbench.run import Bench, Matrix, Outcome, Plan, State, make_plan, run_bench, states
+from httpbench.store import Store
+
+EXIT_INTERRUPTED = 130
+DEFAULT_SUITE = "quick"
+QUICK = {"duration_s": 1.0, "warmup_s": 0.5}
+
+LOAD_OPTIONS = (
+    click.option("-c", "--connections", type=COUNTS, help="Connections that are kept busy; several make several tables. [default: 64]"),
+    click.option("-d", "--duration", type=DURATION, help="How long each trial measures. [default: 10s]"),
+    click.option("-t", "--threads", type=COUNT, help="Threads of the load generator. [default: one for each of its cores]"),
+    click.option("--warmup", type=DURATION, help="How long each target is loaded before it is measured. [default: 2s]"),
+    click.option("--pipeline", type=COUNT, help="Requests in flight on one connection. [default: 1]"),
+    click.option("--keepalive/--no-keepalive", default=None, help="Keep connections, or open one for each request. [default: keep]"),
+    click.option("--timeout", type=DURATION, help="When an answer counts as lost. [default: 2s]"),
+)
+
+
+def load_options(command: click.decorators.FC) -> click.decorators.FC:
+    for option in reversed(LOAD_OPTIONS):
+        command = option(command)
+    return command
+
+
+@click.command()
+@selection
+@click.option(
+    "--suite", metavar="NAME", help=f"Take rows and loads from a suite; options override it. [default without rows: {DEFAULT_SUITE}]"
+)
+@click.option(
+    "--scaling",
+    type=click.Choice(["single", "multi"]),
+    multiple=True,
+    help="One core's worth of target, or all cores given. [default: single]",
+)
+@load_options
+@click.option("--rounds", type=COUNT, help="How often each trial is made; the median is shown, never the best. [default: 3]")
+@click.option("--load-generator", "generator", metavar="NAME", help=f"{', '.join(load.GENERATORS)}. [default: native]")
+@click.option("--workload", metavar="NAME", multiple=True, help="What is asked. [default: plaintext]")
+@click.option("--path", metavar="PATH", help="Ask for another path than the workload's.")
+@click.option("--port", type=click.IntRange(1, 65_535), help="Let targets listen on this port. [default: a free one]")
+@click.option("--quick", is_flag=True, help="Short trials, for a first look: 1 s after 0.5 s of warm-up.")
+@click.option("--skip-missing", is_flag=True, help="Leave out rows whose toolchain is missing, and name them.")
+@click.option("--jobs", type=click.IntRange(1, 64), default=2, show_default=True, help="Builds at the same time.")
+@click.option("--seed", type=int, help="Order of the trials within each round. [default: a new one each time]")
+@click.option("--dry-run", is_flag=True, help="Print the plan and how long it will take, and do nothing.")
+@click.option("-q", "--quiet", is_flag=True, help="No progress.")
+@database
+@export
+def bench(selection: Selection, db, export_json, export_csv, export_markdown, **options) -> None:  # type: ignore[no-untyped-def]
+    """Measure servers: build what is missing, start, warm up, measure, stop, in interleaved rounds.
+
+    ROW is an id or a part of one (c/epoll, nginx), a language or a category. Without rows: the suite «quick».
+    """
+    known = selection.catalog()
+    files = exports(export_json, export_csv, export_markdown)
+    output = console.stderr() if files.to_stdout else console.stdout()
+    errors = console.stderr()
+    targets, matrix, workloads = _matrix(selection, known, options)
+    if options["skip_missing"]:
+        targets = _skip_missing(targets, errors)
+        matrix = Matrix(targets, matrix.scalings, matrix.workloads, matrix.loads, matrix.load_generator, matrix.rounds)
+    topology = host.read_topology()
+    seed = random.randrange(2**32) if options["seed"] is None else options["seed"]
+    plan = make_plan(matrix, lambda scaling: host.partition(topology, scaling), seed)
+    for name, reason in plan.left_out.items():
+        errors.print(f"left out: {name} {reason}", markup=False, soft_wrap=True)
+    if not plan.trials:
+        raise SelectionError("nothing is left to be measured")
+    if options["dry_run"]:
+        dry_run.show(plan, known.targets, console.stdout())
+        return
+    files.check()
+    job = Bench(
+        plan=plan,
+        targets=known.targets,
+        workloads=workloads,
+        generator=load.get(matrix.load_generator),
+        command=("httpbench", *sys.argv[1:]),
+        jobs=options["jobs"],
+        port=options["port"],
+    )
+    job.generator.program()  # a generator that is missing is said before the first build, not after
+    with Store(db) as store:
+        with progress.watcher(errors, quiet=options["quiet"]) as watcher:
+            outcome = run_bench(job, store, watcher)
+        _finish(outcome, plan, files, output, errors, store)
+
+
+def _matrix(selection: Selection, known: catalog.Catalog, options):  # type: ignore[no-untyped-def]
+    """What is crossed: the suite's, where there is one, with what the options override."""
+    name = options["suite"] or (None if selection.words else DEFAULT_SUITE)
+    suite = known.suite(name) if name else None
+    targets = selection.of(known, suite.targets if suite else (), suite.kind if suite else Kind.SERVER)
+    servers = [target for target in targets if target.kind is Kind.SERVER]
+    if not servers:
+        raise SelectionError(f"bench measures servers; {targets[0].id} is a {targets[0].kind}")
+    workloads = {name: known.workload(name) for name in options["workload"] or (suite.workloads if suite else ("plaintext",))}
+    if options["path"]:
+        workloads = {
+            name: workload.model_copy(update={"request": workload.request.model_copy(update={"path": options["path"]})})
+            for name, workload in workloads.items()
+        }
+    matrix = Matrix(
+        targets=servers,
+        scalings=[Scaling(word) for word in options["scaling"]] or list(suite.scaling if suite else (Scaling.SINGLE,)),
+        workloads=list(workloads),
+        loads=_loads(suite, options),
+        load_generator=options["generator"] or (suite.load_generator if suite else "native"),
+        rounds=options["rounds"] or (suite.rounds if suite else 3),
+    )
+    return servers, matrix, workloads
+
+
+def _loads(suite: Suite | None, options) -> list[Load]:  # type: ignore[no-untyped-def]
+    given = {
+        "duration_s": options["duration"],
+        "threads": options["threads"],
+        "warmup_s": options["warmup"],
+        "pipeline": options["pipeline"],
+        "keepalive": options["keepalive"],
+        "timeout_s": options["timeout"],
+    }
+    override = {**(QUICK if options["quick"] else {}), **{name: value for name, value in given.items() if value is not None}}
+    bases = [(part.connections, part.model_dump(exclude={"connections"})) for part in suite.load] if suite else [((64,), {})]
+    return [
+        Load.model_validate({**base, **override, "connections": connections})
+        for counts, base in bases
+        for connections in options["connections"] or counts
+    ]
+
+
+def _skip_missing(targets: Sequence[Target], errors: Console) -> list[Target]:
+    kept = []
+    for target, state in zip(targets, states(targets), strict=True):
+        if state.state is State.NEEDS:
+            errors.print(f"left out: {target.id} needs {state.reason}; {state.mend} would add it", markup=False, soft_wrap=True)
+        else:
+            kept.append(target)
+    if not kept:
+        raise SelectionError("nothing is left to be measured: no row has its toolchain here", hint="httpbench list shows what each needs")
+    return kept
+
+
+def _finish(outcome: Outcome, plan: Plan, files: Exports, output: Console, errors: Console, store: Store) -> None:
+    """Shows and exports what was measured, whole or not, and decides the exit code."""
+    run, trials = outcome.run, outcome.trials
+    interrupted = run.status is RunStatus.INTERRUPTED
+    if trials:
+        output.print(render_terminal(run, trials, width=output.width))
+        files.write(run, trials)
+    if interrupted:
+        errors.print(f"interrupted after {len(trials)} of {len(plan.trials)} trials", markup=False)
+    if outcome.store_error is None:
+        errors.print(f"stored in {store.path} as {run.id}; httpbench report {run.id} shows it again", markup=False, soft_wrap=True)
+    if interrupted:
+        sys.exit(EXIT_INTERRUPTED)
+    if outcome.store_error is not None:
+        raise outcome.store_error
+    if not all(trial.verdict.counts for trial in trials):
+        sys.exit(1)

@@ -1,0 +1,43 @@
+"""What a run would do, before it does it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from rich.console import Console
+from rich.table import Table
+
+from httpbench.model import Target
+from httpbench.run import Plan, states
+
+
+def show(plan: Plan, targets: Mapping[str, Target], output: Console) -> None:
+    """The cells of the plan, the cores, and how long it will take."""
+    cells = {trial.cell: trial for trial in plan.trials}
+    names = list(dict.fromkeys(trial.target for trial in cells.values()))
+    known = dict(zip(names, states([targets[name] for name in names]), strict=True))
+    table = Table(box=None, pad_edge=False)
+    for column in ("Row", "State", "Scaling", "Workload", "Connections", "Load generator", "Target cores", "Generator cores"):
+        table.add_column(column, justify="right" if column == "Connections" else "left")
+    for trial in sorted(cells.values(), key=lambda trial: (trial.target, trial.scaling, trial.load.connections)):
+        cores = trial.cores
+        table.add_row(
+            trial.target,
+            str(known[trial.target].state),
+            str(trial.scaling),
+            trial.workload,
+            str(trial.load.connections),
+            trial.load_generator,
+            _cpus(cores.target),
+            _cpus(cores.generator) + (" (shared)" if cores.shared else ""),
+        )
+    output.print(table)
+    minutes, seconds = divmod(round(plan.estimate_s), 60)
+    output.print(
+        f"\n{len(plan.trials)} trials: {len(cells)} cells × {plan.rounds} rounds, about {minutes} min {seconds:02} s, builds aside",
+        markup=False,
+    )
+
+
+def _cpus(cpus: tuple[int, ...]) -> str:
+    return ",".join(str(cpu) for cpu in cpus)

@@ -1,0 +1,59 @@
+"""Export files: opened before the first trial, so that a bad path costs no measurement; written when the results are there."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from httpbench.errors import StoreError, UsageError
+from httpbench.model import Run, Trial
+from httpbench.report import FORMATS
+
+
+@dataclass(frozen=True, slots=True)
+class Exports:
+    """Paths by format name; ``-`` is standard output."""
+
+    paths: dict[str, str]
+
+    @property
+    def to_stdout(self) -> bool:
+        """Standard output belongs to an export: the table goes to standard error then."""
+        return "-" in self.paths.values()
+
+    def check(self) -> None:
+        """Raises :class:`UsageError` when a file cannot be written, or two exports would write into one another."""
+        named = list(self.paths.values())
+        for path in named:
+            if named.count(path) > 1:
+                raise UsageError(f"two exports cannot be written to the same place: {'standard output' if path == '-' else path}")
+        for path in set(named) - {"-"}:
+            try:
+                with Path(path).open("a"):
+                    pass
+            except OSError as error:
+                raise UsageError(
+                    f"cannot write the export {path}: {error.strerror}", hint="name another file, or - for standard output"
+                ) from None
+
+    def write(self, run: Run, trials: Sequence[Trial]) -> None:
+        """Writes all. Raises :class:`StoreError` for the files that could not be written, after the others were."""
+        problems = []
+        for name, path in self.paths.items():
+            text = FORMATS[name](run, trials)
+            if path == "-":
+                sys.stdout.write(text)
+                continue
+            try:
+                Path(path).write_text(text, encoding="utf-8")
+            except OSError as error:
+                problems.append(f"cannot write the export {path}: {error.strerror}")
+        if problems:
+            raise StoreError("\n".join(problems), hint="httpbench report makes it again from the stored run")
+
+
+def exports(json: str | None, csv: str | None, markdown: str | None) -> Exports:
+    asked = {"json": json, "csv": csv, "markdown": markdown}
+    return Exports({name: path for name, path in asked.items() if path})

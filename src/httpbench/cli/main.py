@@ -1,0 +1,80 @@
+"""The command ``httpbench``: its verbs, and what it says when something is wrong.
+
+Data goes to standard output, everything else to standard error. Exit codes: 0 fine, 1 a run failed, 2 wrong usage or configuration,
+130 interrupted.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import click
+
+from httpbench import __version__
+from httpbench.cli.bench import bench
+from httpbench.cli.doctor import doctor
+from httpbench.cli.list import list_rows
+from httpbench.cli.report import report
+from httpbench.cli.responses import responses
+from httpbench.cli.runs import runs
+from httpbench.cli.verify import verify
+from httpbench.cli.versions import versions
+from httpbench.errors import HttpbenchError
+
+EXIT_INTERRUPTED = 130
+
+EXAMPLES = """
+\b
+Examples:
+  httpbench list                              every row, its state, and what would mend it
+  httpbench bench c/epoll golang -c 8,64      compare rows at 8 and 64 connections
+  httpbench bench --quick --dry-run           what would be done, and how long it would take
+  httpbench report latest --export-markdown - the last run again, as Markdown
+"""
+
+
+class Verbs(click.Group):
+    """Verbs in the order in which one meets them, and «did you mean» for those that do not exist."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.commands)
+
+
+@click.group(cls=Verbs, epilog=EXAMPLES, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})
+@click.version_option(__version__, message="%(prog)s %(version)s")
+def cli() -> None:
+    """hyperfine for network services: builds, runs, loads, watches and compares servers written in any language."""
+
+
+for verb in (list_rows, bench, responses, versions, verify, report, runs, doctor):
+    cli.add_command(verb)
+
+
+def main() -> None:
+    """Runs the command line and ends the process with the right exit code."""
+    try:
+        code = cli.main(prog_name="httpbench", standalone_mode=False)
+        sys.exit(code if isinstance(code, int) else 0)
+    except HttpbenchError as error:
+        _say(error.message, error.hint, error.log_tail)
+        sys.exit(error.exit_code)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("interrupted", err=True)
+        sys.exit(EXIT_INTERRUPTED)
+    except BrokenPipeError:
+        # The reader of our output had enough. Python would complain once more when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+
+
+def _say(message: str, hint: str | None, log_tail: str | None) -> None:
+    for line in message.splitlines():
+        click.echo(f"{click.style('error:', fg='red', bold=True)} {line}", err=True)
+    if log_tail:
+        click.echo("\n".join(f"  | {line}" for line in log_tail.splitlines()), err=True)
+    if hint:
+        click.echo(f"{click.style('hint:', fg='cyan', bold=True)} {hint}", err=True)

@@ -1,0 +1,101 @@
+"""Options that several verbs share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from httpbench import catalog
+from httpbench.model import Category, Kind, Target
+from httpbench.store import default_path
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which rows a command is about, as it was asked."""
+
+    words: tuple[str, ...]
+    kind: str | None
+    languages: tuple[str, ...]
+    categories: tuple[str, ...]
+    ignore: tuple[str, ...]
+    folders: tuple[Path, ...]
+
+    def catalog(self) -> catalog.Catalog:
+        return catalog.load(self.folders)
+
+    def of(self, known: catalog.Catalog, default: tuple[str, ...] = (), kind: Kind | None = None) -> list[Target]:
+        """The rows selected; ``default``: the words that hold when there are none."""
+        return catalog.select(
+            known.targets.values(),
+            self.words or default,
+            kind=Kind(self.kind) if self.kind else kind,
+            languages=self.languages,
+            categories=[Category(name) for name in self.categories],
+            ignore=self.ignore,
+        )
+
+
+def selection(command: Command) -> Command:
+    """Adds the options that select rows; the command gets them as ``selection``."""
+
+    def wrapped(
+        *args: Any,
+        rows: tuple[str, ...],
+        kind: str | None,
+        language: tuple[str, ...],
+        category: tuple[str, ...],
+        ignore: tuple[str, ...],
+        targets: tuple[Path, ...],
+        **others: Any,
+    ) -> Any:
+        return command(*args, selection=Selection(rows, kind, language, category, ignore, targets), **others)
+
+    wrapped.__name__, wrapped.__doc__ = command.__name__, command.__doc__
+    wrapped.__click_params__ = getattr(command, "__click_params__", [])  # type: ignore[attr-defined]
+    options = (
+        click.argument("rows", nargs=-1, metavar="[ROW]..."),
+        click.option("--kind", type=click.Choice([kind.value for kind in Kind]), help="Only servers, clients or proxies."),
+        click.option("--language", multiple=True, metavar="NAME", help="Only rows written in this language."),
+        click.option(
+            "--category", multiple=True, type=click.Choice([category.value for category in Category]), help="Only rows of this category."
+        ),
+        click.option("-i", "--ignore", multiple=True, metavar="ROW", help="Leave out rows, named as above."),
+        click.option(
+            "--targets",
+            multiple=True,
+            metavar="DIR",
+            type=click.Path(path_type=Path),
+            help="Add the targets of a folder of your own (its target.toml files, at any depth).",
+        ),
+    )
+    for option in reversed(options):
+        wrapped = option(wrapped)
+    return wrapped  # type: ignore[return-value]
+
+
+def database(command: Command) -> Command:
+    """Adds ``--db``; the command gets it as ``db``."""
+    return click.option(
+        "--db",
+        type=click.Path(path_type=Path, dir_okay=False),
+        default=default_path,
+        show_default="the user's data folder",
+        metavar="FILE",
+        help="Where results are stored.",
+    )(command)
+
+
+def export(command: Command) -> Command:
+    """Adds the export options; the command gets ``export_json``, ``export_csv`` and ``export_markdown``."""
+    for name, what in (("markdown", "the table as Markdown"), ("csv", "one line per trial"), ("json", "everything, histograms included")):
+        command = click.option(
+            f"--export-{name}", type=click.Path(dir_okay=False), metavar="FILE", help=f"Write {what}; - is standard output."
+        )(command)
+    return command

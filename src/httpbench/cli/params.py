@@ -1,0 +1,57 @@
+"""Values on the command line, with the suffixes that users of load generators know."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import click
+
+DURATIONS_S = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+MULTIPLIERS = {"": 1, "k": 1_000, "M": 1_000_000}
+
+
+class Duration(click.ParamType):
+    """``500ms``, ``10s``, ``2m``; a bare number is seconds. In seconds."""
+
+    name = "duration"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        if isinstance(value, int | float):
+            return float(value)
+        match = re.fullmatch(r"(\d+(?:\.\d+)?)(ms|s|m|h)?", value)
+        if not match:
+            self.fail(f"«{value}» is not a duration; write it as 500ms, 10s or 2m", param, ctx)
+        return float(match[1]) * DURATIONS_S[match[2] or "s"]
+
+
+class Count(click.ParamType):
+    """``64``, ``10k``, ``1M``."""
+
+    name = "count"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        if isinstance(value, int):
+            return value
+        match = re.fullmatch(r"(\d+(?:\.\d+)?)([kM]?)", value)
+        number = float(match[1]) * MULTIPLIERS[match[2]] if match else 0
+        if number < 1 or number != int(number):
+            self.fail(f"«{value}» is not a whole number above zero; write it as 64, 10k or 1M", param, ctx)
+        return int(number)
+
+
+class Counts(click.ParamType):
+    """``8,64,128,256``."""
+
+    name = "count[,count…]"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
+        if isinstance(value, tuple):
+            return value
+        counts = tuple(Count().convert(word.strip(), param, ctx) for word in value.split(","))
+        return tuple(dict.fromkeys(counts))
+
+
+DURATION = Duration()
+COUNT = Count()
+COUNTS = Counts()

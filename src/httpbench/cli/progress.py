@@ -1,0 +1,141 @@
+"""How a run looks while it goes on: one live line on a terminal, plain lines elsewhere. All on standard error."""
+
+from __future__ import annotations
+
+import threading
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console
+from rich.live import Live
+from rich.text import Text
+
+from httpbench.errors import HttpbenchError
+from httpbench.load import Phase, Progress
+from httpbench.model import Target, Trial, TrialPlan
+from httpbench.run import Stage
+
+REFRESH_PER_S = 4  # often enough to look alive, seldom enough to stay off the measured cores
+
+
+class Lines:
+    """Plain lines, one for each build and each trial that ended: for logs and pipes."""
+
+    def __init__(self, console: Console):
+        self._console = console
+        self._place = ""
+
+    def build_started(self, target: Target) -> None:
+        self._say(f"building {target.id} …")
+
+    def build_ended(self, target: Target, seconds: float, error: HttpbenchError | None) -> None:
+        self._say(
+            f"building {target.id} failed after {seconds:.0f} s: {error.message}" if error else f"built {target.id} in {seconds:.0f} s"
+        )
+
+    def trial_started(self, plan: TrialPlan, done: int, total: int, left_s: float) -> None:
+        self._place = f"[{done + 1}/{total}] {plan.target} {plan.scaling}, {plan.load.connections} connections, round {plan.round + 1}"
+
+    def stage(self, stage: Stage) -> None:
+        pass
+
+    def progress(self, progress: Progress) -> None:
+        pass
+
+    def trial_ended(self, trial: Trial) -> None:
+        self._say(f"{self._place}: {outcome(trial)}")
+
+    def warning(self, text: str) -> None:
+        self._say(f"warning: {text}")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        pass
+
+    def _say(self, text: str) -> None:
+        self._console.print(text, markup=False, soft_wrap=True)
+
+
+class LiveLine(Lines):
+    """The same lines, and below them one that lives."""
+
+    def __init__(self, console: Console):
+        super().__init__(console)
+        self._live = Live(console=console, refresh_per_second=REFRESH_PER_S, transient=True)
+        self._lock = threading.Lock()  # builds report from threads of their own
+        self._building: list[str] = []
+        self._left_s = 0.0
+        self._duration_s = 0.0
+        self._warmup_s = 0.0
+
+    def build_started(self, target: Target) -> None:
+        with self._lock:
+            self._building.append(target.id)
+            self._show(f"building {', '.join(self._building)} …")
+
+    def build_ended(self, target: Target, seconds: float, error: HttpbenchError | None) -> None:
+        with self._lock:
+            self._building.remove(target.id)
+            super().build_ended(target, seconds, error)
+            self._show(f"building {', '.join(self._building)} …" if self._building else "")
+
+    def trial_started(self, plan: TrialPlan, done: int, total: int, left_s: float) -> None:
+        super().trial_started(plan, done, total, left_s)
+        self._left_s, self._duration_s, self._warmup_s = left_s, plan.load.duration_s, plan.load.warmup_s
+        self._show(f"{self._place} · {_clock(left_s)} left")
+
+    def stage(self, stage: Stage) -> None:
+        self._show(f"{self._place} · {stage} · {_clock(self._left_s)} left")
+
+    def progress(self, progress: Progress) -> None:
+        before = self._warmup_s if progress.phase in (Phase.MEASURE, Phase.DONE) else 0
+        left_s = max(self._left_s - before - progress.elapsed_s, 0)
+        parts = [self._place, f"{_PHASES[progress.phase]} {progress.elapsed_s:.1f} s"]
+        if progress.throughput_rps is not None:
+            parts.append(f"{progress.throughput_rps:,.0f} requests/s")
+        if progress.p50_us is not None and progress.p99_us is not None:
+            parts.append(f"p50 {progress.p50_us / 1000:.3g} ms, p99 {progress.p99_us / 1000:.3g} ms")
+        self._show(" · ".join([*parts, f"{_clock(left_s)} left"]))
+
+    def __enter__(self) -> Self:
+        self._live.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._live.stop()
+
+    def _show(self, text: str) -> None:
+        self._live.update(Text(text, no_wrap=True, overflow="ellipsis"))
+
+
+_PHASES = {Phase.CONNECT: "connecting", Phase.WARMUP: "warming up", Phase.MEASURE: "measuring", Phase.DONE: "measured"}
+
+
+def watcher(console: Console, *, quiet: bool) -> Lines:
+    """What fits where standard error goes."""
+    if quiet:
+        return Lines(Console(file=None, stderr=True, quiet=True))
+    return LiveLine(console) if console.is_terminal else Lines(console)
+
+
+def outcome(trial: Trial) -> str:
+    """One trial in a few words."""
+    if not trial.verdict.counts or trial.measurement is None:
+        return f"{trial.verdict.kind}: {'; '.join(trial.verdict.reasons)}"
+    parts = [f"{trial.measurement.throughput_rps:,.0f} requests/s"]
+    times = trial.measurement.service_time_us
+    if times and times.p50 is not None:
+        parts.append(f"p50 {times.p50 / 1000:.3g} ms")
+    if times and times.p99 is not None:
+        parts.append(f"p99 {times.p99 / 1000:.3g} ms")
+    if trial.target_usage:
+        parts.append(f"{trial.target_usage.cpu_cores_mean * 100:.0f} % CPU")
+    return ", ".join(parts) + "".join(f"; {reason}" for reason in trial.verdict.reasons)
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}h {minutes:02}m" if hours else f"{minutes}m {rest:02}s" if minutes else f"{rest}s"

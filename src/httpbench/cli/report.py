@@ -1,0 +1,32 @@
+"""``httpbench report``: a stored run again, in any format."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from httpbench.cli import console
+from httpbench.cli.exports import exports
+from httpbench.cli.options import database, export
+from httpbench.errors import SelectionError
+from httpbench.report import render_terminal
+from httpbench.store import Store
+
+
+@click.command()
+@click.argument("run", default="latest")
+@database
+@export
+def report(run: str, db: Path, export_json: str | None, export_csv: str | None, export_markdown: str | None) -> None:
+    """Show a stored run again. RUN is an id, the beginning of one, or «latest»."""
+    files = exports(export_json, export_csv, export_markdown)
+    files.check()
+    with Store(db) as store:
+        found, trials = store.run(run)
+    if not trials:
+        raise SelectionError(f"run {found.id} has no finished trial")
+    output = console.stderr() if files.to_stdout else console.stdout()
+    if not files.paths:
+        output.print(render_terminal(found, trials, width=output.width))
+    files.write(found, trials)

@@ -1,0 +1,37 @@
+"""``httpbench runs``: what is stored."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+
+import click
+from rich.table import Table
+
+from httpbench.cli import console
+from httpbench.cli.options import database
+from httpbench.store import Store
+
+
+@click.command()
+@database
+@click.option("-n", "--limit", type=click.IntRange(1), default=20, show_default=True, help="At most so many, newest first.")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+def runs(db: Path, limit: int, as_json: bool) -> None:
+    """List stored runs, newest first."""
+    with Store(db) as store:
+        lines = store.runs(limit)
+    if as_json:
+        click.echo(json.dumps([dataclasses.asdict(line) for line in lines], indent=2, ensure_ascii=False))
+        return
+    if not lines:
+        click.echo(f"no run is stored in {db}", err=True)
+        return
+    table = Table(box=None, pad_edge=False)
+    for column in ("Run", "Started", "Status", "Rows", "Trials", "Command"):
+        table.add_column(column, overflow="fold", no_wrap=column != "Command")
+    for line in lines:
+        trials = f"{line.trials_done}/{line.trials_planned}"
+        table.add_row(line.id, line.started_at[:19].replace("T", " "), str(line.status), str(line.targets), trials, line.command)
+    console.stdout().print(table, markup=False)

@@ -1,0 +1,18 @@
+"""``httpbench versions``: of the toolchains and libraries that rows use."""
+
+from __future__ import annotations
+
+import click
+
+from httpbench.cli.options import Selection, selection
+from httpbench.report import render_versions
+from httpbench.run import states, toolchains
+
+
+@click.command()
+@selection
+def versions(selection: Selection) -> None:
+    """Print the versions of toolchains here, and of the libraries that built rows use, as a Markdown table."""
+    targets = selection.of(selection.catalog())
+    libraries = {target.id: state.version for target, state in zip(targets, states(targets), strict=True) if state.version}
+    click.echo(render_versions({**toolchains(targets), **libraries}))

@@ -1,0 +1,213 @@
+"""The sequencer: makes the trials of a plan one after the other and keeps each as soon as it is over."""
+
+from __future__ import annotations
+
+import secrets
+import signal
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Event
+from types import FrameType
+
+from httpbench import host
+from httpbench.errors import HttpbenchError, RequirementError, StoreError
+from httpbench.load import LoadGenerator
+from httpbench.model import Run, RunStatus, Target, Trial, Workload
+from httpbench.run import build
+from httpbench.run.observer import Observer
+from httpbench.run.plan import TRIAL_OVERHEAD_S, Plan
+from httpbench.run.trial import TrialJob, failed, now, run_trial
+from httpbench.store import Store
+
+
+class Interrupted(KeyboardInterrupt):
+    """SIGTERM, so that it ends a run the way Ctrl-C does: with all that was measured kept and shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """What a run needs beside its plan."""
+
+    plan: Plan
+    targets: Mapping[str, Target]
+    workloads: Mapping[str, Workload]
+    generator: LoadGenerator
+    command: tuple[str, ...]
+    jobs: int = 2
+    """Builds at the same time."""
+    port: int | None = None
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What came of a run, whether or not it could be stored."""
+
+    run: Run
+    trials: list[Trial] = field(default_factory=list)
+    store_error: StoreError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """Targets that can be started, and why the others cannot."""
+
+    folders: dict[str, Path]
+    errors: dict[str, HttpbenchError]
+    versions: dict[str, str]
+    """Of the toolchains found and the libraries built."""
+
+
+def run_bench(bench: Bench, store: Store, observer: Observer) -> Outcome:
+    """Builds what is missing, then makes every trial. An interruption ends it early and is not raised."""
+    with _interruptible():
+        try:
+            built = prepare([bench.targets[name] for name in _ids(bench.plan)], observer, bench.jobs)
+        except KeyboardInterrupt:
+            built = Built({}, {}, {})
+            outcome = _begin(bench, built, store)
+            return _finish(outcome, store, RunStatus.INTERRUPTED, observer)
+        outcome = _begin(bench, built, store)
+        status = RunStatus.FINISHED
+        try:
+            _trials(bench, built, outcome, store, observer)
+        except KeyboardInterrupt:
+            status = RunStatus.INTERRUPTED
+        return _finish(outcome, store, status, observer)
+
+
+def prepare(targets: Sequence[Target], observer: Observer, jobs: int) -> Built:
+    """Checks what each target requires and builds it; what fails is told, not raised."""
+    built = Built({}, {}, {})
+    cancelled = Event()
+    with ThreadPoolExecutor(max_workers=jobs) as pool:
+        try:
+            results = list(pool.map(lambda target: _prepare_one(target, observer, cancelled), targets))
+        except BaseException:
+            cancelled.set()
+            pool.shutdown(cancel_futures=True)
+            raise
+    for target, result in zip(targets, results, strict=True):
+        if isinstance(result, HttpbenchError):
+            built.errors[target.id] = result
+            continue
+        built.folders[target.id] = result.folder
+        if result.receipt and result.receipt.version:
+            built.versions[target.id] = result.receipt.version
+    built.versions.update(toolchains(targets))
+    return built
+
+
+def toolchains(targets: Sequence[Target]) -> dict[str, str]:
+    """The version found of each program that the targets require."""
+    requirements = {requirement.label: requirement for target in targets for requirement in target.requires if requirement.program}
+    found = host.check_all(list(requirements.values()))
+    return {
+        str(requirement.program): outcome.version
+        for requirement, outcome in zip(requirements.values(), found, strict=True)
+        if isinstance(outcome, host.Met) and outcome.version
+    }
+
+
+def _prepare_one(target: Target, observer: Observer, cancelled: Event) -> build.BuildState | HttpbenchError:
+    for requirement in target.requires:
+        outcome = host.check(requirement)
+        if isinstance(outcome, host.Unmet):
+            return RequirementError(f"needs {requirement.label}: {outcome.reason}", hint=outcome.mend)
+    state = build.state(target)
+    if state.is_built:
+        return state
+    observer.build_started(target)
+    begin = time.monotonic()
+    try:
+        state = build.build(target, cancelled)
+    except HttpbenchError as error:
+        observer.build_ended(target, time.monotonic() - begin, error)
+        return error
+    observer.build_ended(target, time.monotonic() - begin, None)
+    return state
+
+
+def _trials(bench: Bench, built: Built, outcome: Outcome, store: Store, observer: Observer) -> None:
+    total = len(bench.plan.trials)
+    for done, plan in enumerate(bench.plan.trials):
+        left_s = sum(later.load.warmup_s + later.load.duration_s + TRIAL_OVERHEAD_S for later in bench.plan.trials[done:])
+        observer.trial_started(plan, done, total, left_s)
+        if plan.target in built.folders:
+            target = bench.targets[plan.target]
+            cores = host.core_groups(plan.cores.target)
+            folder = built.folders[plan.target]
+            job = TrialJob(plan, target, bench.workloads[plan.workload], bench.generator, folder, cores, bench.port)
+            trial = run_trial(job, observer)
+        else:
+            trial = failed(plan, built.errors[plan.target])
+        outcome.trials.append(trial)
+        _keep(outcome, trial, store, observer)
+        observer.trial_ended(trial)
+
+
+def _begin(bench: Bench, built: Built, store: Store) -> Outcome:
+    ids = _ids(bench.plan)
+    targets = {name: bench.targets[name] for name in ids}
+    run = Run(
+        id=f"{now()[:19].replace(':', '').replace('-', '')}-{secrets.token_hex(2)}",
+        started_at=now(),
+        finished_at=None,
+        status=RunStatus.RUNNING,
+        command=bench.command,
+        environment=host.read_environment(Path(next(iter(targets.values())).folder), built.versions),
+        plan=bench.plan.trials,
+        targets=targets,
+        workloads={plan.workload: bench.workloads[plan.workload] for plan in bench.plan.trials},
+    )
+    outcome = Outcome(run)
+    try:
+        store.begin(run)
+    except StoreError as error:
+        outcome.store_error = error
+    return outcome
+
+
+def _keep(outcome: Outcome, trial: Trial, store: Store, observer: Observer) -> None:
+    """Commits a trial. When that fails the run goes on: its figures are still printed and exported at the end."""
+    if outcome.store_error is not None:
+        return
+    try:
+        store.add(outcome.run.id, trial)
+    except StoreError as error:
+        outcome.store_error = error
+        observer.warning(f"{error.message}: from here on results are not stored, only printed and exported at the end")
+
+
+def _finish(outcome: Outcome, store: Store, status: RunStatus, observer: Observer) -> Outcome:
+    outcome.run = outcome.run.model_copy(update={"status": status, "finished_at": now()})
+    if outcome.store_error is None:
+        try:
+            store.finish(outcome.run.id, status, outcome.run.finished_at or now())
+        except StoreError as error:
+            outcome.store_error = error
+            observer.warning(error.message)
+    return outcome
+
+
+def _ids(plan: Plan) -> list[str]:
+    return list(dict.fromkeys(trial.target for trial in sorted(plan.trials, key=lambda trial: trial.number)))
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """SIGTERM, and the hang-up of a terminal, as an exception."""
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        raise Interrupted
+
+    numbers = (signal.SIGTERM, signal.SIGHUP)
+    before = [signal.signal(number, interrupt) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)

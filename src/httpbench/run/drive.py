@@ -1,0 +1,133 @@
+"""Runs a load generator against a target, and watches both while it measures."""
+
+from __future__ import annotations
+
+import os
+import select
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from httpbench.errors import LoadError
+from httpbench.isolate import Command, ProcessTree, tail
+from httpbench.load import Job, LoadGenerator, Output, Phase, Progress
+from httpbench.model import Measurement, Usage
+from httpbench.sample import TreeSampler
+
+POLL_S = 0.1
+SLACK_S = 15.0  # for connecting, reporting and ending, beyond what was asked for
+
+
+@dataclass(frozen=True, slots=True)
+class Driven:
+    """What came of a load."""
+
+    measurement: Measurement | None
+    """``None`` when the target died and the generator could not say anything of the time before."""
+    target_usage: Usage
+    generator_usage: Usage
+    death: str | None
+    """How the target ended, if it ended under the load."""
+
+
+def warm_up(generator: LoadGenerator, job: Job, death: Callable[[], str | None]) -> None:
+    """The separate warm-up run of a generator that has no warm-up of its own."""
+    log = job.scratch / "warmup.log"
+    with ProcessTree([_command(generator, job, warmup=True)], stdout=log, stderr=log) as tree:
+        deadline = time.monotonic() + job.load.warmup_s + job.load.timeout_s + SLACK_S
+        while tree.wait(POLL_S) is None:
+            if death() is not None:
+                return
+            if time.monotonic() > deadline:
+                raise LoadError(f"{generator.name} did not end its warm-up", log_tail=tail(log))
+
+
+def drive(
+    generator: LoadGenerator, job: Job, target_pid: int, death: Callable[[], str | None], report: Callable[[Progress], None]
+) -> Driven:
+    """Makes the load. ``target_pid`` is the guard of the target; ``report`` gets each sign of progress.
+
+    Raises :class:`LoadError` when the generator fails, hangs or says something unreadable.
+    """
+    stdout = job.scratch / "generator.out"
+    stdout.unlink(missing_ok=True)
+    with ProcessTree([_command(generator, job, warmup=False)], stdout=stdout) as tree:
+        window = _Window(generator, TreeSampler(target_pid), TreeSampler(tree.guard_pid), report)
+        try:
+            died, stderr = _watch(tree, window, _time_limit(job), death, generator)
+            exits = tree.exits()
+        finally:
+            target_usage, generator_usage = window.close()
+    output = Output(stdout.read_text(errors="replace"), stderr, exits[0].code if exits else 0)
+    try:
+        measurement = generator.measurement(job, output)
+    except LoadError:
+        if died is None:
+            raise
+        measurement = None
+    return Driven(measurement, target_usage, generator_usage, died)
+
+
+class _Window:
+    """Keeps the samplers in step with the generator: they count while it measures, not while it connects or warms up."""
+
+    def __init__(self, generator: LoadGenerator, target: TreeSampler, own: TreeSampler, report: Callable[[Progress], None]):
+        self._generator = generator
+        self._samplers = (target, own)
+        self._report = report
+        self._usages: tuple[Usage, Usage] | None = None
+        self._marked = False
+        for sampler in self._samplers:
+            sampler.start()
+
+    def line(self, text: str) -> bool:
+        """Takes a line of the generator's standard error; whether it was a sign of progress."""
+        progress = self._generator.progress(text)
+        if progress is None:
+            return False
+        if progress.phase is Phase.MEASURE and not self._marked:
+            self._marked = True
+            for sampler in self._samplers:
+                sampler.mark()
+        elif progress.phase is Phase.DONE:
+            self.close()
+        self._report(progress)
+        return True
+
+    def close(self) -> tuple[Usage, Usage]:
+        if self._usages is None:
+            target, own = self._samplers
+            self._usages = (target.stop(), own.stop())
+        return self._usages
+
+
+def _watch(
+    tree: ProcessTree, window: _Window, limit_s: float, death: Callable[[], str | None], generator: LoadGenerator
+) -> tuple[str | None, str]:
+    """Until the generator ends: how the target died, if it did, and what the generator said on standard error."""
+    deadline = time.monotonic() + limit_s
+    pending = ""
+    said: list[str] = []
+    while True:
+        ended = bool(tree.exits())
+        ready, _, _ = select.select([tree.stderr], [], [], 0 if ended else POLL_S)
+        if ready:
+            data = os.read(tree.stderr, 65_536)
+            *lines, pending = (pending + data.decode(errors="replace")).split("\n")
+            said += [line for line in lines if not window.line(line)]
+        elif ended:
+            return None, "\n".join([*said, pending])
+        if (died := death()) is not None:
+            tree.stop()  # it says what it measured so far, if it can
+            return died, "\n".join([*said, pending])
+        if time.monotonic() > deadline:
+            raise LoadError(f"{generator.name} did not end within {limit_s:.0f} s", log_tail="\n".join(said[-15:]) or None)
+
+
+def _time_limit(job: Job) -> float:
+    return job.load.warmup_s + job.load.duration_s + job.load.timeout_s + SLACK_S
+
+
+def _command(generator: LoadGenerator, job: Job, *, warmup: bool) -> Command:
+    return Command(generator.argv(job, warmup=warmup), Path(job.scratch), {}, job.cpus)

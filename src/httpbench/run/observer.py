@@ -1,0 +1,34 @@
+"""What the sequencer tells whoever watches: the terminal's live line, plain lines in a log, or a test."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Protocol
+
+from httpbench.errors import HttpbenchError
+from httpbench.load import Progress
+from httpbench.model import Target, Trial, TrialPlan
+
+
+class Stage(StrEnum):
+    START = "starting"
+    WARM_UP = "warming up"
+    MEASURE = "measuring"
+    STOP = "stopping"
+
+
+class Observer(Protocol):
+    def build_started(self, target: Target) -> None: ...
+
+    def build_ended(self, target: Target, seconds: float, error: HttpbenchError | None) -> None: ...
+
+    def trial_started(self, plan: TrialPlan, done: int, total: int, left_s: float) -> None:
+        """``left_s``: an estimate for this trial and all that follow."""
+
+    def stage(self, stage: Stage) -> None: ...
+
+    def progress(self, progress: Progress) -> None: ...
+
+    def trial_ended(self, trial: Trial) -> None: ...
+
+    def warning(self, text: str) -> None: ...

@@ -1,0 +1,107 @@
+"""Starts a target as its manifest says, and does not return before it answers rightly."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from httpbench import probe
+from httpbench.errors import HttpbenchError, StartError
+from httpbench.isolate import Command, ProcessTree, Stopped, answers, free_port, listeners, require_free, tail
+from httpbench.model import SampledResponse, Scaling, Target, Workload
+
+HOST = "127.0.0.1"
+START_LIMIT_S = 20.0
+STOP_GRACE_S = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a target runs."""
+
+    folder: Path
+    """Its build."""
+    scratch: Path
+    """An empty folder that lasts as long as it runs."""
+    cores: Sequence[tuple[int, ...]]
+    """Its physical cores, each with the logical CPUs that are its hardware threads."""
+    port: int | None = None
+    """``None``: a free one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """A target that answers rightly."""
+
+    tree: ProcessTree
+    port: int
+    response: SampledResponse
+    log: Path
+
+    def death(self) -> str | None:
+        """How it ended, if it did."""
+        exits = self.tree.exits()
+        return str(exits[0]) if exits else None
+
+    def stop(self) -> Stopped:
+        """Ends it, and proves that it is gone. Raises :class:`~httpbench.errors.StopError`."""
+        stopped = self.tree.stop(STOP_GRACE_S)
+        if answers(self.port, HOST):
+            # Everything below the guard is dead: so it got out from under it, or the port was shared with a stranger all along.
+            raise StartError(f"port {self.port} still answers after the target was ended: it is not the target that was measured")
+        return stopped
+
+
+@contextmanager
+def serve(target: Target, scaling: Scaling, workload: Workload, place: Place) -> Iterator[Served]:
+    """The target, answering. Raises :class:`StartError` with the tail of its log. Everything is ended at the end."""
+    port = free_port(HOST) if place.port is None else place.port
+    require_free(port, HOST)
+    log = place.scratch / "target.log"
+    commands = commands_of(target, scaling, place, port)
+    try:
+        with ProcessTree(commands, stdout=log, stderr=log) as tree:
+            response = _wait(tree, port, workload, len(commands))
+            yield Served(tree, port, response, log)
+    except HttpbenchError as error:
+        error.log_tail = error.log_tail or tail(log)
+        raise
+
+
+def commands_of(target: Target, scaling: Scaling, place: Place, port: int) -> list[Command]:
+    """One command; for prefork one for each core, pinned to it."""
+    all_cpus = tuple(cpu for core in place.cores for cpu in core)
+    shares = list(place.cores) if scaling is Scaling.PREFORK else [all_cpus]
+    workers = len(place.cores) if scaling is Scaling.MULTI else 1
+    values = {"host": HOST, "port": str(port), "workers": str(workers), "scratch": str(place.scratch)}
+    argv = tuple(_fill(word, values) for word in target.run)
+    env = {name: _fill(value, values) for name, value in target.env.items()}
+    return [Command(argv, place.folder, env, cpus) for cpus in shares]
+
+
+def _fill(text: str, values: dict[str, str]) -> str:
+    return re.sub(r"\{([a-z_]+)\}", lambda match: values.get(match[1], match[0]), text)
+
+
+def _wait(tree: ProcessTree, port: int, workload: Workload, copies: int) -> SampledResponse:
+    """Until it answers rightly, and each copy listens: one that is late would be left out of the load."""
+    deadline = time.monotonic() + START_LIMIT_S
+    try:
+        response = probe.wait_until_right(HOST, port, workload, START_LIMIT_S, lambda: not tree.exits())
+        while copies > 1 and listeners(port) < copies:
+            if tree.exits() or time.monotonic() > deadline:
+                raise StartError(
+                    f"only {listeners(port)} of {copies} copies listen on port {port}",
+                    hint="a target that scales as prefork sets SO_REUSEPORT before it binds",
+                )
+            time.sleep(0.005)
+    except StartError as error:
+        exits = tree.exits()
+        if exits and exits[0].code != 0:
+            raise StartError(f"{error.message} ({exits[0]})", hint=error.hint) from None
+        raise
+    return response

@@ -1,0 +1,52 @@
+"""The state of a row: can it be run here, and if not, what would mend it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from enum import StrEnum
+
+from httpbench import host
+from httpbench.model import Target
+from httpbench.run import build
+
+
+class State(StrEnum):
+    READY = "ready"  # nothing to build
+    BUILT = "built"
+    NOT_BUILT = "not built"  # will be built when it is run
+    NEEDS = "needs"
+    BROKEN = "broken"  # the last build of these very sources failed
+
+
+@dataclass(frozen=True, slots=True)
+class RowState:
+    state: State
+    reason: str | None = None
+    mend: str | None = None
+    """The command that would mend it."""
+    version: str | None = None
+    """Of what the row stands for, once it is built."""
+
+
+def states(targets: Sequence[Target]) -> list[RowState]:
+    """In the order of the targets. Programs are asked for their versions side by side."""
+    host.check_all(list({requirement.label: requirement for target in targets for requirement in target.requires}.values()))
+    with ThreadPoolExecutor(max_workers=8) as pool:
+        return list(pool.map(state_of, targets))
+
+
+def state_of(target: Target) -> RowState:
+    unmet = [(needed, found) for needed in target.requires if isinstance(found := host.check(needed), host.Unmet)]
+    if unmet:
+        reasons = "; ".join(f"{needed.label}: {found.reason}" for needed, found in unmet)
+        return RowState(State.NEEDS, reasons, " && ".join(dict.fromkeys(found.mend for _, found in unmet)))
+    known = build.state(target)
+    if known.failure:
+        return RowState(State.BROKEN, known.failure.message, f"cat {build.log_of(target)}")
+    if known.receipt:
+        return RowState(State.BUILT if target.build.commands else State.READY, version=known.receipt.version)
+    if not target.build.commands:
+        return RowState(State.READY)
+    return RowState(State.NOT_BUILT, mend=f"httpbench verify {target.id}")

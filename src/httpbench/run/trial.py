@@ -1,0 +1,129 @@
+"""One trial: start, wait for a right answer, warm up, measure while sampling, check, stop, judge."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from httpbench import probe
+from httpbench.errors import HttpbenchError, LoadError
+from httpbench.isolate import tail
+from httpbench.load import Job, LoadGenerator
+from httpbench.model import Kind, Target, Trial, TrialPlan, Verdict, VerdictKind, Workload
+from httpbench.run.drive import Driven, drive, warm_up
+from httpbench.run.observer import Observer, Stage
+from httpbench.run.serve import HOST, Place, Served, serve
+from httpbench.stats.verdict import Evidence, judge
+
+
+@dataclass(frozen=True, slots=True)
+class TrialJob:
+    """All that a trial needs to know."""
+
+    plan: TrialPlan
+    target: Target
+    workload: Workload
+    generator: LoadGenerator
+    folder: Path
+    """The target's build."""
+    cores: Sequence[tuple[int, ...]]
+    """The target's physical cores."""
+    port: int | None = None
+
+
+def run_trial(job: TrialJob, observer: Observer) -> Trial:
+    """Makes a trial. What goes wrong becomes a trial that failed, with its reason; only an interruption is raised."""
+    started_at = now()
+    begin = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="httpbench-") as scratch:
+        try:
+            trial = _measured(job, Path(scratch), started_at, observer)
+        except HttpbenchError as error:
+            return failed(job.plan, error, started_at)
+    load = job.plan.load
+    return trial.model_copy(update={"overhead_s": max(time.monotonic() - begin - load.warmup_s - load.duration_s, 0.0)})
+
+
+def failed(plan: TrialPlan, error: HttpbenchError, started_at: str | None = None) -> Trial:
+    """A trial that has no figures, and why."""
+    reason = f"{error.message}; {error.hint}" if error.hint else error.message
+    verdict = Verdict(kind=VerdictKind.FAILED, reasons=(reason,))
+    return Trial(plan=plan, started_at=started_at or now(), verdict=verdict, log_tail=error.log_tail)
+
+
+def now() -> str:
+    """UTC, ISO 8601, to the millisecond."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _measured(job: TrialJob, scratch: Path, started_at: str, observer: Observer) -> Trial:
+    if job.target.kind is not Kind.SERVER:
+        raise LoadError(f"a {job.target.kind} cannot be loaded as a server")
+    for name in ("target", "generator"):
+        (scratch / name).mkdir()
+    observer.stage(Stage.START)
+    place = Place(job.folder, scratch / "target", job.cores, job.port)
+    with serve(job.target, job.plan.scaling, job.workload, place) as served:
+        driven = _drive(job, served, scratch / "generator", observer)
+        after = [] if driven.death else probe.check(HOST, served.port, job.workload)
+        observer.stage(Stage.STOP)
+        log_tail = tail(served.log)
+        stopped = served.stop()
+    verdict = _verdict(job, driven, after, stopped.problem)
+    return Trial(
+        plan=job.plan,
+        started_at=started_at,
+        verdict=verdict,
+        measurement=driven.measurement,
+        target_usage=driven.target_usage,
+        generator_usage=driven.generator_usage,
+        response=served.response,
+        log_tail=log_tail if verdict.reasons else None,
+    )
+
+
+def _drive(job: TrialJob, served: Served, scratch: Path, observer: Observer) -> Driven:
+    url = f"http://{HOST}:{served.port}{job.workload.request.path}"
+    load_job = Job(url, job.workload, job.plan.load, job.plan.cores.generator, scratch)
+    refusal = job.generator.refuses(load_job)
+    if refusal:
+        raise LoadError(refusal)
+    if job.plan.load.warmup_s and not job.generator.warms_up_itself:
+        observer.stage(Stage.WARM_UP)
+        warm_up(job.generator, load_job, served.death)
+    observer.stage(Stage.MEASURE)
+    return drive(job.generator, load_job, served.tree.guard_pid, served.death, observer.progress)
+
+
+def _verdict(job: TrialJob, driven: Driven, after: list[str], stop_problem: str | None) -> Verdict:
+    """What limited the trial, with all that a reader must know beside the figures."""
+    verdict = _judged(job, driven)
+    reasons = list(verdict.reasons)
+    kind = verdict.kind
+    if driven.death:
+        kind = VerdictKind.INVALID
+        reasons.insert(0, f"the target died under the load ({driven.death})")
+    if after:
+        kind = VerdictKind.INVALID
+        reasons.append(f"after the load the target {'; '.join(after)}")
+    if stop_problem:
+        reasons.append(stop_problem)  # its figures are true all the same
+    return Verdict(kind=kind, reasons=tuple(reasons))
+
+
+def _judged(job: TrialJob, driven: Driven) -> Verdict:
+    if driven.measurement is None:
+        return Verdict(kind=VerdictKind.INVALID)
+    return judge(
+        Evidence(
+            measurement=driven.measurement,
+            load=job.plan.load,
+            cores=job.plan.cores,
+            target_usage=driven.target_usage,
+            generator_usage=driven.generator_usage,
+        )
+    )

@@ -1,0 +1,54 @@
+"""Verifies a target: built, started, checked clause by clause, stopped."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from httpbench import host, probe
+from httpbench.errors import HttpbenchError
+from httpbench.model import Cores, SampledResponse, Scaling, Target, Workload
+from httpbench.run.serve import HOST, STOP_GRACE_S, Place, serve
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """What was found of one target in one way to scale."""
+
+    target: Target
+    scaling: Scaling
+    checks: tuple[probe.Check, ...]
+    error: HttpbenchError | None = None
+    """Why it could not be checked to the end."""
+
+    @property
+    def passed(self) -> bool:
+        return self.error is None and all(check.passed for check in self.checks)
+
+
+def verify(target: Target, scaling: Scaling, workload: Workload, folder: Path, cores: Cores) -> Verified:
+    """Starts a built target, checks its contract, and stops it."""
+    checks: Sequence[probe.Check] = ()
+    try:
+        with tempfile.TemporaryDirectory(prefix="httpbench-") as scratch:
+            place = Place(folder, Path(scratch), host.core_groups(cores.target))
+            with serve(target, scaling, workload, place) as served:
+                checks = probe.check_all(HOST, served.port, workload, target.limits)
+                death = served.death()
+                checks = [*checks, probe.Check("stays alive", f"it ended by itself ({death})" if death else None)]
+                stopped = served.stop()
+        checks = [*checks, probe.Check(f"ends within {STOP_GRACE_S:g} s of SIGTERM, children included", stopped.problem)]
+    except HttpbenchError as error:
+        return Verified(target, scaling, tuple(checks), error)
+    return Verified(target, scaling, tuple(checks))
+
+
+def sample(target: Target, scaling: Scaling, workload: Workload, folder: Path, cores: Cores) -> SampledResponse:
+    """One answer of a built target. Raises :class:`HttpbenchError`."""
+    with tempfile.TemporaryDirectory(prefix="httpbench-") as scratch:
+        place = Place(folder, Path(scratch), host.core_groups(cores.target))
+        with serve(target, scaling, workload, place) as served:
+            served.stop()
+            return served.response

@@ -1,0 +1,48 @@
+//! hyper 1 on tokio: one service function, one task for each connection, `WORKERS` threads.
+//! hyper writes the Date itself and takes answers to pipelined requests together only when asked to (`pipeline_flush`).
+
+use std::convert::Infallible;
+use std::env;
+
+use bytes::Bytes;
+use http_body_util::Full;
+use hyper::body::Incoming;
+use hyper::header::{HeaderValue, CONTENT_TYPE, SERVER};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Method, Request, Response, StatusCode};
+use hyper_util::rt::TokioIo;
+use tokio::net::TcpListener;
+
+async fn answer(request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Infallible> {
+    let mut response = Response::new(Full::default());
+    match (request.method(), request.uri().path()) {
+        (&Method::GET | &Method::HEAD, "/") => *response.body_mut() = Full::new(Bytes::from_static(b"Hello, World!")),
+        (_, "/") => *response.status_mut() = StatusCode::METHOD_NOT_ALLOWED,
+        _ => *response.status_mut() = StatusCode::NOT_FOUND,
+    }
+    let headers = response.headers_mut();
+    headers.insert(SERVER, HeaderValue::from_static("hyper"));
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/plain"));
+    Ok(response)
+}
+
+async fn serve(address: String) -> std::io::Result<()> {
+    let listener = TcpListener::bind(address).await?;
+    loop {
+        // An error here concerns one connection that is gone, or descriptors that others will give back.
+        let Ok((stream, _)) = listener.accept().await else { continue };
+        if stream.set_nodelay(true).is_err() {
+            continue; // reset by its client already
+        }
+        tokio::spawn(http1::Builder::new().pipeline_flush(true).serve_connection(TokioIo::new(stream), service_fn(answer)));
+    }
+}
+
+fn main() -> std::io::Result<()> {
+    let address = env::args().nth(1).expect("usage: WORKERS=n server HOST:PORT");
+    let workers = env::var("WORKERS").ok().and_then(|n| n.parse().ok()).unwrap_or(1);
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(workers).enable_io().build()?;
+    // The accept loop is spawned, so that it runs on a worker and not on a thread beside them.
+    runtime.block_on(async { tokio::spawn(serve(address)).await.expect("the accept loop does not panic") })
+}

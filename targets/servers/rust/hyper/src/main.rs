@@ -7,7 +7,7 @@ use std::env;
 use bytes::Bytes;
 use http_body_util::Full;
 use hyper::body::Incoming;
-use hyper::header::{HeaderValue, CONTENT_TYPE, SERVER};
+use hyper::header::{CONTENT_TYPE, HeaderValue, SERVER};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
@@ -17,7 +17,9 @@ use tokio::net::TcpListener;
 async fn answer(request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Infallible> {
     let mut response = Response::new(Full::default());
     match (request.method(), request.uri().path()) {
-        (&Method::GET | &Method::HEAD, "/") => *response.body_mut() = Full::new(Bytes::from_static(b"Hello, World!")),
+        (&Method::GET | &Method::HEAD, "/") => {
+            *response.body_mut() = Full::new(Bytes::from_static(b"Hello, World!"))
+        }
         (_, "/") => *response.status_mut() = StatusCode::METHOD_NOT_ALLOWED,
         _ => *response.status_mut() = StatusCode::NOT_FOUND,
     }
@@ -31,18 +33,36 @@ async fn serve(address: String) -> std::io::Result<()> {
     let listener = TcpListener::bind(address).await?;
     loop {
         // An error here concerns one connection that is gone, or descriptors that others will give back.
-        let Ok((stream, _)) = listener.accept().await else { continue };
+        let Ok((stream, _)) = listener.accept().await else {
+            continue;
+        };
         if stream.set_nodelay(true).is_err() {
             continue; // reset by its client already
         }
-        tokio::spawn(http1::Builder::new().pipeline_flush(true).serve_connection(TokioIo::new(stream), service_fn(answer)));
+        tokio::spawn(
+            http1::Builder::new()
+                .pipeline_flush(true)
+                .serve_connection(TokioIo::new(stream), service_fn(answer)),
+        );
     }
 }
 
 fn main() -> std::io::Result<()> {
-    let address = env::args().nth(1).expect("usage: WORKERS=n server HOST:PORT");
-    let workers = env::var("WORKERS").ok().and_then(|n| n.parse().ok()).unwrap_or(1);
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(workers).enable_io().build()?;
+    let address = env::args()
+        .nth(1)
+        .expect("usage: WORKERS=n server HOST:PORT");
+    let workers = env::var("WORKERS")
+        .ok()
+        .and_then(|n| n.parse().ok())
+        .unwrap_or(1);
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(workers)
+        .enable_io()
+        .build()?;
     // The accept loop is spawned, so that it runs on a worker and not on a thread beside them.
-    runtime.block_on(async { tokio::spawn(serve(address)).await.expect("the accept loop does not panic") })
+    runtime.block_on(async {
+        tokio::spawn(serve(address))
+            .await
+            .expect("the accept loop does not panic")
+    })
 }

@@ -1,0 +1,34 @@
+// http of the standard library; with more than one worker, cluster of the standard library starts them and hands them their connections.
+// Usage: node server.js HOST PORT WORKERS
+'use strict';
+
+const cluster = require('node:cluster');
+const http = require('node:http');
+
+const BODY = 'Hello, World!';
+
+function answer(request, response) {
+  if (request.url !== '/') {
+    response.writeHead(404, { Server: 'node', 'Content-Length': 0 });
+    response.end();
+    return;
+  }
+  response.writeHead(200, { Server: 'node', 'Content-Type': 'text/plain', 'Content-Length': BODY.length });
+  response.end(BODY);
+}
+
+function serve(host, port) {
+  http.createServer(answer).listen({ host, port, backlog: 4096 });
+}
+
+function startWorkers(count) {
+  for (let i = 0; i < count; i++) cluster.fork();
+  // The primary ends by itself with its last worker.
+  process.once('SIGTERM', () => {
+    for (const worker of Object.values(cluster.workers)) worker.process.kill('SIGTERM');
+  });
+}
+
+const [host, port, workers] = process.argv.slice(2);
+if (cluster.isPrimary && Number(workers) > 1) startWorkers(Number(workers));
+else serve(host, Number(port));

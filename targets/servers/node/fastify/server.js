@@ -1,0 +1,29 @@
+// Fastify without its logger; with more than one worker, cluster starts them and hands them their connections.
+// Usage: node server.js HOST PORT WORKERS
+'use strict';
+
+const cluster = require('node:cluster');
+const fastify = require('fastify');
+
+async function hello(request, reply) {
+  reply.header('Server', 'fastify').type('text/plain');
+  return 'Hello, World!';
+}
+
+function serve(host, port) {
+  const app = fastify();
+  app.get('/', hello); // answers HEAD too
+  app.listen({ host, port, backlog: 4096 });
+}
+
+function startWorkers(count) {
+  for (let i = 0; i < count; i++) cluster.fork();
+  // The primary ends by itself with its last worker.
+  process.once('SIGTERM', () => {
+    for (const worker of Object.values(cluster.workers)) worker.process.kill('SIGTERM');
+  });
+}
+
+const [host, port, workers] = process.argv.slice(2);
+if (cluster.isPrimary && Number(workers) > 1) startWorkers(Number(workers));
+else serve(host, Number(port));

@@ -1,0 +1,133 @@
+"""Process trees, with real processes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from httpbench.errors import StartError
+from httpbench.isolate import Command, ProcessTree, answers, free_port, listeners, require_free, tail
+from tests.waiting import gone, until
+
+CRASH = """
+import os, sys
+from pathlib import Path
+from httpbench.isolate import Command, ProcessTree
+folder = Path(sys.argv[1])
+script = "trap '' TERM; setsid sleep 1000 & echo $! > child; (sleep 1001 &) ; echo $$ > parent; wait"
+tree = ProcessTree([Command(("sh", "-c", script), folder, {})], stdout=folder / "log", stderr=folder / "log")
+print(tree.guard_pid, flush=True)
+sys.stdin.read()
+"""
+
+
+def start(folder: Path, script: str, **options: object) -> ProcessTree:
+    log = folder / "log"
+    return ProcessTree([Command(("sh", "-c", script), folder, {}, **options)], stdout=log, stderr=log)  # type: ignore[arg-type]
+
+
+def test_a_command_runs_in_its_folder_with_its_environment_on_its_cpus(tmp_path: Path) -> None:
+    cpu = min(os.sched_getaffinity(0))
+    script = "pwd; echo $COLOUR; grep Cpus_allowed_list /proc/self/status"
+    log = tmp_path / "log"
+    with ProcessTree([Command(("sh", "-c", script), tmp_path, {"COLOUR": "green"}, (cpu,))], stdout=log, stderr=log) as tree:
+        end = tree.wait(10)
+    assert end is not None
+    assert end.code == 0
+    assert log.read_text().split() == [str(tmp_path), "green", "Cpus_allowed_list:", str(cpu)]
+
+
+def test_a_command_that_does_not_exist_is_said(tmp_path: Path) -> None:
+    with pytest.raises(StartError, match="cannot start no-such-program: No such file or directory"):
+        ProcessTree([Command(("no-such-program",), tmp_path, {})], stdout=tmp_path / "log", stderr=tmp_path / "log")
+
+
+def test_the_exit_code_or_signal_is_told(tmp_path: Path) -> None:
+    with start(tmp_path, "exit 7") as tree:
+        assert str(tree.wait(10)) == "exit code 7"
+    with start(tmp_path, "kill -9 $$") as tree:
+        assert str(tree.wait(10)) == "killed by signal 9"
+
+
+def test_stop_lets_a_program_end_by_itself(tmp_path: Path) -> None:
+    with start(tmp_path, "trap 'echo bye; exit 0' TERM; echo up; while :; do sleep 0.01; done") as tree:
+        until(lambda: "up" in (tail(tmp_path / "log") or ""))
+        stopped = tree.stop(2)
+    assert stopped.problem is None
+    assert tail(tmp_path / "log") == "up\nbye"
+
+
+def test_what_ignores_sigterm_is_killed_and_named(tmp_path: Path) -> None:
+    with start(tmp_path, "trap '' TERM; echo up; while :; do sleep 0.05; done") as tree:
+        until(lambda: "up" in (tail(tmp_path / "log") or ""))
+        stopped = tree.stop(0.2)
+    assert stopped.problem is not None
+    assert "did not end on SIGTERM and was killed: sh (pid" in stopped.problem
+    assert gone(tree.pids)
+
+
+def test_a_daemon_that_forked_itself_away_is_found(tmp_path: Path) -> None:
+    with start(tmp_path, "setsid sh -c 'sleep 1000 & echo $! > daemon' ; exec sleep 1000") as tree:
+        daemon = int(until(lambda: (tmp_path / "daemon").exists() and (tmp_path / "daemon").read_text()))
+        stopped = tree.stop(0.2)
+    assert stopped.left_behind == (f"sleep (pid {daemon})",)
+    assert gone([daemon])
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM], ids=["SIGKILL", "SIGTERM"])
+def test_nothing_outlives_a_harness_that_is_killed(tmp_path: Path, number: signal.Signals) -> None:
+    harness = subprocess.Popen([sys.executable, "-c", CRASH, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert harness.stdin
+    assert harness.stdout
+    guard = int(harness.stdout.readline())
+    until(lambda: (tmp_path / "parent").exists() and (tmp_path / "parent").read_text())
+    family = [process.pid for process in psutil.Process(guard).children(recursive=True)]
+    assert len(family) == 3
+    harness.send_signal(number)
+    harness.wait(10)
+    until(lambda: gone([guard, *family]), limit_s=1)
+    harness.stdin.close()
+    harness.stdout.close()
+
+
+def test_cpu_time_of_the_whole_tree_is_told(tmp_path: Path) -> None:
+    burn = "import time\nwhile time.process_time() < 0.3: pass"
+    with start(tmp_path, f"{sys.executable} -c '{burn}' & wait; (exec {sys.executable} -c '{burn}' &); sleep 1.2") as tree:
+        tree.wait(20)
+        stopped = tree.stop()
+    assert 0.6 <= stopped.cpu_s < 1.2
+
+
+def test_output_of_the_error_stream_can_be_read_while_it_comes(tmp_path: Path) -> None:
+    with ProcessTree([Command(("sh", "-c", "echo out; echo progress >&2; sleep 1000"), tmp_path, {})], stdout=tmp_path / "out") as tree:
+        assert os.read(tree.stderr, 100) == b"progress\n"
+        assert (tmp_path / "out").read_text() == "out\n"
+
+
+def test_ports(tmp_path: Path) -> None:
+    port = free_port()
+    require_free(port)
+    assert listeners(port) == 0
+    script = f"import socket, time; s = socket.create_server(('127.0.0.1', {port})); time.sleep(1000)"
+    with start(tmp_path, f'exec {sys.executable} -c "{script}"') as tree:
+        until(lambda: listeners(port) == 1)
+        assert answers(port)
+        with pytest.raises(StartError, match=f"port {port} .* is taken"):
+            require_free(port)
+        tree.stop()
+    assert not answers(port)
+
+
+def test_the_guard_does_not_spin(tmp_path: Path) -> None:
+    with start(tmp_path, "sleep 1000") as tree:
+        guard = psutil.Process(tree.guard_pid)
+        before = sum(guard.cpu_times()[:2])
+        time.sleep(0.5)
+        assert sum(guard.cpu_times()[:2]) - before < 0.05

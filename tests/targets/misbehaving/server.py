@@ -1,0 +1,81 @@
+"""A small HTTP server that keeps the contract, or breaks it in one chosen way.
+
+Usage: server.py HOST PORT MODE
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from email.utils import formatdate
+
+GOOD_BODY = b"Hello, World!"
+LOADED_AFTER = 200  # answers after which a server is surely under load, not being probed
+
+answered = 0
+
+
+def answer(mode: str) -> bytes:
+    body = b"Hello, World?" if mode == "wrong-body" else GOOD_BODY
+    length = {"length-too-large": len(body) + 1, "length-too-small": len(body) - 1}.get(mode, len(body))
+    status = "500 Internal Server Error" if mode == "turns-500" and answered > LOADED_AFTER else "200 OK"
+    date = "Thu, 01 Jan 1970 00:00:00 GMT" if mode == "date-stands" else formatdate(usegmt=True)
+    head = f"HTTP/1.1 {status}\r\nServer: misbehaving\r\nDate: {date}\r\nContent-Type: text/plain\r\nContent-Length: {length}\r\n\r\n"
+    return head.encode() + body
+
+
+def misbehave_under_load(mode: str) -> None:
+    if answered <= LOADED_AFTER:
+        return
+    if mode == "dies":
+        print("about to die: the disk is on fire", file=sys.stderr, flush=True)
+        os._exit(3)
+    if mode == "hangs":
+        time.sleep(3600)
+
+
+def serve(connection: socket.socket, mode: str) -> None:
+    global answered
+    pending = b""
+    with connection:
+        while data := connection.recv(65_536):
+            pending += data
+            while b"\r\n\r\n" in pending:
+                head, pending = pending.split(b"\r\n\r\n", 1)
+                answered += 1
+                misbehave_under_load(mode)
+                path = head.split(b" ", 2)[1]
+                reply = answer(mode) if path == b"/" else b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"
+                if head.startswith(b"HEAD "):
+                    reply = reply.split(b"\r\n\r\n")[0] + b"\r\n\r\n"
+                connection.sendall(reply)
+                if b"connection: close" in head.lower():
+                    return
+
+
+def main() -> None:
+    host, port, mode = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+    print(f"starting as {mode}", file=sys.stderr, flush=True)
+    if mode == "exits":
+        sys.exit("cannot read my configuration")
+    if mode == "never-listens":
+        time.sleep(3600)
+    if mode == "ignores-sigterm":
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    if mode == "leaves-children":
+        subprocess.Popen(["sleep", "3600"], start_new_session=True)
+    listener = socket.create_server((host, port), backlog=1024)
+    while True:
+        connection, _ = listener.accept()
+        if mode == "never-answers":
+            continue
+        threading.Thread(target=serve, args=(connection, mode), daemon=True).start()
+
+
+if __name__ == "__main__":
+    main()

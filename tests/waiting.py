@@ -1,0 +1,31 @@
+"""Waiting in tests: bounded, and loud when it was in vain."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
+import psutil
+
+Value = TypeVar("Value")
+
+
+def until(condition: Callable[[], Value], limit_s: float = 10) -> Value:
+    """The first true value of the condition."""
+    deadline = time.monotonic() + limit_s
+    while not (value := condition()):
+        assert time.monotonic() < deadline, f"waited {limit_s} s in vain"
+        time.sleep(0.01)
+    return value
+
+
+def gone(pids: Iterable[int]) -> bool:
+    """Whether no process is left; one that only waits for its new parent to take note of its end is gone."""
+    for pid in pids:
+        try:
+            if psutil.Process(pid).status() != psutil.STATUS_ZOMBIE:
+                return False
+        except psutil.NoSuchProcess:
+            continue
+    return True

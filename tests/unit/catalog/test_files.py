@@ -1,0 +1,93 @@
+"""What is said of a file that is wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from httpbench import catalog
+from httpbench.catalog import files
+from httpbench.errors import CatalogError
+from httpbench.model import Suite, TargetFile
+
+GOOD = """
+kind = "server"
+language = "c"
+framework = "epoll"
+category = "micro"
+upstream = "https://example.org/"
+
+[[variant]]
+name = "level"
+run = ["./server", "{host}", "{port}"]
+scaling = ["single", "prefork"]
+"""
+
+
+def problems(tmp_path: Path, text: str) -> list[str]:
+    path = tmp_path / "target.toml"
+    path.write_text(text)
+    with pytest.raises(CatalogError) as caught:
+        files.read(path, TargetFile)
+    assert caught.value.exit_code == 2
+    return [problem.removeprefix(f"{path}: ") for problem in caught.value.problems]
+
+
+def test_a_good_file_is_a_model(tmp_path: Path) -> None:
+    path = tmp_path / "target.toml"
+    path.write_text(GOOD)
+    assert files.read(path, TargetFile).variant[0].name == "level"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        (GOOD.replace('"micro"', '"mikro"'), "category: «mikro» is not allowed; choose micro, platform, fullstack (did you mean «micro»?)"),
+        (GOOD.replace("framework =", "framwork ="), "framework: missing"),
+        (
+            GOOD.replace("scaling", "scalling"),
+            "variant[0].scalling: unknown key; allowed here: build, env, limits, name, notes, run, scaling, tuning"
+            " (did you mean «scaling»?)",
+        ),
+        (
+            GOOD.replace('"prefork"', '"multi", "prefork"'),
+            "variant[0]: scaling: multi and prefork are two ways to fill the cores: choose one",
+        ),
+        (GOOD.replace("https://", "http://"), "upstream: «http://example.org/» does not match ^https://"),
+        (GOOD.replace("{port}", "{prot}"), "unknown placeholder {prot}"),
+        (GOOD.replace('["./server", "{host}", "{port}"]', "[]"), "variant[0].run: must not be empty"),
+        (GOOD.replace("kind =", "kind"), "is not TOML"),
+        (GOOD + "[[variant]]\nrun = ['x']\n", "variant: each of several variants needs a name"),
+        (GOOD + "[[requires]]\nprogram = 'gcc'\n", "requires[0]: give apt or install, so that a user knows how to get it"),
+    ],
+)
+def test_each_mistake_has_a_sentence(tmp_path: Path, wrong: str, sentence: str) -> None:
+    assert any(sentence in problem for problem in problems(tmp_path, wrong))
+
+
+def test_all_mistakes_are_said_at_once(tmp_path: Path) -> None:
+    wrong = GOOD.replace('"micro"', '"mikro"').replace('"server"', '"sever"', 1).replace("scaling", "scalling")
+    assert len(problems(tmp_path, wrong)) == 3
+
+
+def test_mistakes_of_all_files_are_said_at_once(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "target.toml").write_text(GOOD.replace('"micro"', '"mikro"'))
+    with pytest.raises(CatalogError) as caught:
+        catalog.load([tmp_path, tmp_path / "missing"])
+    assert len(caught.value.problems) == 3
+
+
+def test_an_id_can_be_taken_once(tmp_path: Path) -> None:
+    (tmp_path / "target.toml").write_text(GOOD)
+    with pytest.raises(CatalogError, match="«c/epoll/level» is already defined in"):
+        catalog.load([tmp_path])
+
+
+def test_a_file_that_is_not_text_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "suite.toml"
+    path.write_bytes(b"\xff\xfe")
+    with pytest.raises(CatalogError, match="is not UTF-8"):
+        files.read(path, Suite)

@@ -1,0 +1,81 @@
+"""Which rows words select."""
+
+from __future__ import annotations
+
+import pytest
+
+from httpbench.catalog import select
+from httpbench.errors import SelectionError
+from httpbench.model import Build, Category, Kind, Scaling, Target, Tuning
+
+
+def target(name: str, kind: Kind = Kind.SERVER, category: Category = Category.PLATFORM) -> Target:
+    language, framework, *variant = name.split("/")
+    return Target(
+        id=name if kind is Kind.SERVER else f"{kind}:{name}",
+        kind=kind,
+        language=language,
+        framework=framework,
+        variant=variant[0] if variant else None,
+        category=category,
+        tuning=Tuning.DEFAULT,
+        upstream="https://example.org/",
+        build=Build(),
+        run=("server",),
+        scaling=(Scaling.SINGLE,),
+        folder="/",
+    )
+
+
+TARGETS = [
+    target("c/epoll/level", category=Category.MICRO),
+    target("c/epoll/edge", category=Category.MICRO),
+    target("c/nginx"),
+    target("golang/fasthttp"),
+    target("golang/net-http"),
+    target("dlang/epoll/level", category=Category.MICRO),
+    target("golang/http-client", Kind.CLIENT),
+    target("c/haproxy", Kind.PROXY),
+]
+
+
+def ids(*words: str, **options: object) -> list[str]:
+    return [row.id for row in select(TARGETS, words, **options)]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["c/epoll/level"], ["c/epoll/level"]),
+        (["c/epoll"], ["c/epoll/level", "c/epoll/edge"]),
+        (["epoll/level"], ["c/epoll/level", "dlang/epoll/level"]),
+        (["golang"], ["golang/fasthttp", "golang/net-http", "client:golang/http-client"]),
+        (["nginx", "fasthttp"], ["c/nginx", "golang/fasthttp"]),
+        (["micro"], ["c/epoll/level", "c/epoll/edge", "dlang/epoll/level"]),
+        (["fast"], ["golang/fasthttp"]),
+        (["haproxy"], ["proxy:c/haproxy"]),
+        (["client:golang"], ["client:golang/http-client"]),
+        (["c"], ["c/epoll/level", "c/epoll/edge", "c/nginx", "proxy:c/haproxy"]),
+    ],
+)
+def test_words(words: list[str], expected: list[str]) -> None:
+    assert ids(*words) == expected
+
+
+def test_no_word_selects_all_of_a_kind() -> None:
+    assert ids(kind=Kind.PROXY) == ["proxy:c/haproxy"]
+    assert len(ids()) == len(TARGETS)
+
+
+def test_options_narrow() -> None:
+    assert ids("c", ignore=["edge"], kind=Kind.SERVER) == ["c/epoll/level", "c/nginx"]
+    assert ids(languages=["c"], categories=[Category.MICRO]) == ["c/epoll/level", "c/epoll/edge"]
+
+
+def test_what_selects_nothing_is_said() -> None:
+    with pytest.raises(SelectionError, match=r"«nginks» selects no row \(did you mean «nginx»\?\)"):
+        ids("nginks")
+    with pytest.raises(SelectionError, match="the selection is empty"):
+        ids("nginx", ignore=["c"])
+    with pytest.raises(SelectionError, match=r"«goland» \(did you mean «golang»\?\)"):
+        ids(languages=["goland"])

@@ -1,0 +1,135 @@
+"""Builds and their receipts."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from threading import Event, Timer
+
+import pytest
+
+from httpbench.errors import BuildError
+from httpbench.model import Build, Target
+from httpbench.run import build
+from tests.unit.catalog.test_select import target as row
+from tests.waiting import until
+
+
+@pytest.fixture
+def sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    folder = tmp_path / "sources"
+    folder.mkdir()
+    (folder / "server.c").write_text("one")
+    (folder / "target.toml").write_text("notes = 'one'")
+    return folder
+
+
+def target(sources: Path, *script: str, artifacts: tuple[str, ...] = ("server",)) -> Target:
+    commands = tuple(("sh", "-c", line) for line in script)
+    return row("c/x").model_copy(update={"folder": str(sources), "build": Build(commands=commands, artifacts=artifacts)})
+
+
+COUNTING = "cp server.c server; echo built >> times"
+
+
+def times(state: build.BuildState) -> int:
+    return len((state.folder / "times").read_text().splitlines())
+
+
+def test_a_build_is_made_once(sources: Path) -> None:
+    wanted = target(sources, COUNTING)
+    assert not build.state(wanted).is_built
+    assert times(build.build(wanted, Event())) == 1
+    assert build.state(wanted).is_built
+    assert times(build.build(wanted, Event())) == 1
+
+
+def test_sources_that_changed_are_built_again(sources: Path) -> None:
+    wanted = target(sources, COUNTING)
+    build.build(wanted, Event())
+    (sources / "server.c").write_text("two")
+    assert not build.state(wanted).is_built
+    state = build.build(wanted, Event())
+    assert times(state) == 2
+    assert (state.folder / "server").read_text() == "two"
+
+
+def test_a_newer_date_alone_is_no_change(sources: Path) -> None:
+    wanted = target(sources, COUNTING)
+    build.build(wanted, Event())
+    os.utime(sources / "server.c")
+    assert build.state(wanted).is_built
+
+
+def test_notes_in_the_manifest_are_no_change(sources: Path) -> None:
+    wanted = target(sources, COUNTING)
+    build.build(wanted, Event())
+    (sources / "target.toml").write_text("notes = 'two'")
+    assert build.state(wanted).is_built
+
+
+def test_a_source_that_is_gone_is_gone_from_the_build(sources: Path) -> None:
+    (sources / "old.c").write_text("old")
+    wanted = target(sources, COUNTING)
+    build.build(wanted, Event())
+    (sources / "old.c").unlink()
+    state = build.build(wanted, Event())
+    assert not (state.folder / "old.c").exists()
+
+
+def test_the_sources_stay_clean(sources: Path) -> None:
+    build.build(target(sources, COUNTING), Event())
+    assert sorted(path.name for path in sources.iterdir()) == ["server.c", "target.toml"]
+
+
+def test_an_artifact_that_was_deleted_is_built_again(sources: Path) -> None:
+    wanted = target(sources, COUNTING)
+    (build.build(wanted, Event()).folder / "server").unlink()
+    assert not build.state(wanted).is_built
+
+
+def test_a_failure_is_told_with_its_log_and_remembered(sources: Path) -> None:
+    wanted = target(sources, "echo 'server.c:1: expected a semicolon' >&2; exit 3")
+    with pytest.raises(BuildError, match="its build failed, exit code 3") as caught:
+        build.build(wanted, Event())
+    assert "server.c:1: expected a semicolon" in (caught.value.log_tail or "")
+    failure = build.state(wanted).failure
+    assert failure is not None
+    (sources / "server.c").write_text("mended")
+    assert build.state(wanted).failure is None
+
+
+def test_a_build_that_makes_nothing_has_failed(sources: Path) -> None:
+    with pytest.raises(BuildError, match="did not make server"):
+        build.build(target(sources, "true"), Event())
+
+
+def test_a_build_that_hangs_is_ended(sources: Path) -> None:
+    wanted = target(sources, "sleep 1000")
+    wanted = wanted.model_copy(update={"build": wanted.build.model_copy(update={"timeout_s": 0.3})})
+    with pytest.raises(BuildError, match=r"took longer than 0.3 s"):
+        build.build(wanted, Event())
+
+
+def test_a_build_that_is_interrupted_has_not_failed(sources: Path) -> None:
+    cancelled = Event()
+    wanted = target(sources, "echo $$ > pid; sleep 1000")
+    timer = Timer(0.3, cancelled.set)
+    timer.start()
+    with pytest.raises(BuildError, match="interrupted"):
+        build.build(wanted, cancelled)
+    assert build.state(wanted).failure is None
+    pid = int((build.build_folder(wanted) / "pid").read_text())
+    until(lambda: not Path(f"/proc/{pid}/cmdline").exists() or not Path(f"/proc/{pid}/cmdline").read_bytes())
+
+
+def test_the_version_is_the_receipt(sources: Path) -> None:
+    wanted = target(sources, COUNTING).model_copy(update={"version": ("echo", "libfoo v1.22.3 (stable)")})
+    state = build.build(wanted, Event())
+    assert state.receipt is not None
+    assert state.receipt.version == "1.22.3"
+    broken = target(sources, COUNTING).model_copy(update={"version": ("false",), "id": "c/y"})
+    (sources / "server.c").write_text("three")
+    with pytest.raises(BuildError, match="version command failed"):
+        build.build(broken, Event())

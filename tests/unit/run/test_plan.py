@@ -1,0 +1,53 @@
+"""Laws of the plan."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from httpbench.model import Cores, Load, Scaling
+from httpbench.run import Matrix, make_plan, scaling_of
+from tests.unit.catalog.test_select import TARGETS
+
+CORES = Cores(target=(0,), generator=(1,), harness=(1,), shared=False)
+
+
+def matrix(targets: int, connections: list[int], rounds: int) -> Matrix:
+    loads = [Load(connections=count) for count in connections]
+    return Matrix(TARGETS[:targets], [Scaling.SINGLE], ["plaintext"], loads, "native", rounds)
+
+
+@given(st.integers(1, 6), st.lists(st.integers(1, 999), min_size=1, max_size=4, unique=True), st.integers(1, 5), st.integers())
+def test_every_cell_is_in_every_round_once(targets: int, connections: list[int], rounds: int, seed: int) -> None:
+    plan = make_plan(matrix(targets, connections, rounds), lambda _: CORES, seed)
+    assert set(Counter((trial.round, trial.cell) for trial in plan.trials).values()) == {1}
+    assert len(plan.trials) == targets * len(connections) * rounds
+    assert [trial.number for trial in plan.trials] == list(range(len(plan.trials)))
+    assert [trial.round for trial in plan.trials] == sorted(trial.round for trial in plan.trials)
+
+
+@given(st.integers())
+def test_the_seed_decides_the_order(seed: int) -> None:
+    assert make_plan(matrix(6, [8, 64], 3), lambda _: CORES, seed) == make_plan(matrix(6, [8, 64], 3), lambda _: CORES, seed)
+
+
+def test_rounds_differ_in_order() -> None:
+    plan = make_plan(matrix(6, [8, 64], 2), lambda _: CORES, 1)
+    orders = [[trial.cell for trial in plan.trials if trial.round == number] for number in (0, 1)]
+    assert orders[0] != orders[1]
+
+
+def test_multi_means_prefork_for_those_that_do_it_so() -> None:
+    prefork = TARGETS[0].model_copy(update={"scaling": (Scaling.SINGLE, Scaling.PREFORK)})
+    assert scaling_of(prefork, Scaling.MULTI) is Scaling.PREFORK
+    assert scaling_of(prefork, Scaling.SINGLE) is Scaling.SINGLE
+    assert scaling_of(TARGETS[0], Scaling.MULTI) is None
+
+
+def test_a_row_that_cannot_be_run_as_asked_is_named() -> None:
+    asked = Matrix(TARGETS[:1], [Scaling.MULTI], ["plaintext"], [Load()], "native", 3)
+    plan = make_plan(asked, lambda _: CORES, 1)
+    assert plan.trials == ()
+    assert plan.left_out == {"c/epoll/level": "cannot be run as multi: it scales as single"}

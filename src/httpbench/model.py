@@ -62,6 +62,7 @@ class Limit(StrEnum):
     NO_CLOSE = "no-close"  # ignores `Connection: close`
     NO_PIPELINING = "no-pipelining"  # answers only one of several requests that arrive together
     NO_SPLIT = "no-split"  # needs a whole request in one read
+    NO_KEEPALIVE = "no-keepalive"  # a client that connects anew for each request
 
 
 class Requirement(Frozen):
@@ -405,6 +406,7 @@ class VerdictKind(StrEnum):
     GENERATOR = "generator"
     NETWORK = "network"
     IDLE = "idle"
+    UNKNOWN = "unknown"  # counts, but CPU time was not sampled
     INVALID = "invalid"  # measured, and not to be believed
     FAILED = "failed"  # not measured
 

@@ -1,0 +1,112 @@
+"""Histograms: decoded, merged and described, with percentiles only where enough samples lie beyond them.
+
+Percentiles of several rounds cannot be averaged into percentiles of all, so rounds are merged as histograms. Decoding is the
+library's pure Python with a compiled core, a few milliseconds for each histogram: fine for a report, too slow for a loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+from hdrh.histogram import HdrHistogram
+
+from httpbench.errors import LoadError
+from httpbench.model import Distribution
+
+SAMPLES_BEYOND = 10
+"""A percentile needs so many samples beyond it: with fewer, it is the story of a handful of requests."""
+
+TRIMMED_SHARE = 0.001
+"""tm99_9 leaves out this share of samples at either end."""
+
+PERCENTILES = {"p25": 25.0, "p50": 50.0, "p75": 75.0, "p90": 90.0, "p95": 95.0, "p99": 99.0, "p99_9": 99.9, "p99_99": 99.99}
+"""Field of :class:`Distribution` → percentile."""
+
+_NS_PER_US = 1000.0
+_LOWEST_NS = 1
+_DIGITS = 3
+
+
+def enough_samples(percentile: float, count: int) -> bool:
+    """Whether ``count`` samples carry a percentile (0…100): at least ten on the thinner side of it.
+
+    >>> enough_samples(99, 1000), enough_samples(99, 999)
+    (True, False)
+    """
+    beyond = min(percentile, 100 - percentile) / 100 * count
+    return beyond >= SAMPLES_BEYOND - 1e-9  # 0.1 % of 10,000 is 10, and a rounding error below it in floating point
+
+
+def merge(encoded: Sequence[str]) -> HdrHistogram:
+    """One histogram of all samples. ``encoded``: HdrHistogram V2, compressed, base64; at least one.
+
+    Raises :class:`LoadError` where one cannot be decoded.
+    """
+    if not encoded:
+        raise ValueError("nothing to merge")
+    parts = [_decode(text) for text in encoded]
+    whole = max(parts, key=lambda part: (part.significant_figures, part.highest_trackable_value))
+    highest = max(part.highest_trackable_value for part in parts)
+    if any(part.highest_trackable_value != highest or part.significant_figures != whole.significant_figures for part in parts):
+        whole = HdrHistogram(_LOWEST_NS, highest, whole.significant_figures)
+        rest = parts
+    else:
+        rest = [part for part in parts if part is not whole]
+    for part in rest:
+        whole.add(part)
+    return whole
+
+
+def describe(histogram: HdrHistogram) -> Distribution:
+    """The distribution of a histogram of nanoseconds, in µs, with the histogram itself."""
+    values, counts = _recorded(histogram)
+    total = int(counts.sum())
+    if total == 0:
+        return Distribution(count=0)
+    mean = float(np.average(values, weights=counts))
+    asked = [percentile for percentile in PERCENTILES.values() if enough_samples(percentile, total)]
+    found = histogram.get_percentile_to_value_dict(asked)
+    return Distribution(
+        count=total,
+        min=histogram.get_min_value() / _NS_PER_US,
+        mean=mean / _NS_PER_US,
+        stddev=float(np.sqrt(np.average((values - mean) ** 2, weights=counts))) / _NS_PER_US,
+        max=histogram.get_max_value() / _NS_PER_US,
+        tm99_9=_trimmed_mean(values, counts, TRIMMED_SHARE) / _NS_PER_US,
+        **{name: found[percentile] / _NS_PER_US for name, percentile in PERCENTILES.items() if percentile in found},
+        histogram=histogram.encode().decode("ascii"),
+    )
+
+
+def merged(distributions: Sequence[Distribution | None]) -> Distribution | None:
+    """All samples of several rounds as one distribution; ``None`` unless each round kept its histogram."""
+    encoded = [distribution.histogram for distribution in distributions if distribution is not None and distribution.histogram]
+    if not encoded or len(encoded) < len(distributions):
+        return None
+    return describe(merge(encoded))
+
+
+def _decode(text: str) -> HdrHistogram:
+    try:
+        return HdrHistogram.decode(text)
+    except Exception as error:  # the library lets through whatever base64, zlib, struct and ctypes raise
+        raise LoadError(f"a histogram cannot be decoded: {error}", hint="it must be HdrHistogram V2, compressed, base64") from error
+
+
+def _recorded(histogram: HdrHistogram) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
+    """Middle of each bucket that holds samples, ascending, in ns; and how many it holds."""
+    pairs = [(item.value_iterated_to, item.count_at_value_iterated_to) for item in histogram.get_recorded_iterator()]
+    middles = [(histogram.get_lowest_equivalent_value(top) + top) / 2 for top, _ in pairs]
+    return np.array(middles, dtype=np.float64), np.array([count for _, count in pairs], dtype=np.int64)
+
+
+def _trimmed_mean(values: npt.NDArray[np.float64], counts: npt.NDArray[np.int64], share: float) -> float:
+    """Mean without ``share`` of the samples at either end; a bucket that straddles a limit counts in part, as whole samples."""
+    total = int(counts.sum())
+    cut = int(total * share)
+    ends = np.cumsum(counts)
+    starts = ends - counts
+    kept = np.clip(np.minimum(ends, total - cut) - np.maximum(starts, cut), 0, None)
+    return float(np.average(values, weights=kept))

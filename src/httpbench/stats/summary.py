@@ -1,0 +1,186 @@
+"""A cell's rounds in one summary: the median of each figure over the rounds that count, and how far these lie apart.
+
+The unit of replication is the round, not the request: a million requests to one started process share its memory layout, its place
+in the cache and the machine's mood, so an interval over requests would be narrow and wrong. Rounds that do not count (invalid or
+failed) are never mixed in; the summary says how many count. No figure is the best of anything.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+
+from httpbench.model import Distribution, Frozen, Load, Measurement, Scaling, Trial, Usage, Verdict, VerdictKind
+from httpbench.stats.histogram import merged
+from httpbench.stats.verdict import failed_requests
+
+
+class Estimate(Frozen):
+    """One figure over the rounds that have it."""
+
+    median: float
+    min: float
+    max: float
+    spread: float | None
+    """(max − min) / 2 / median: half the width of all that was seen, relative. ``None`` for a single round, or a median of 0."""
+    rounds: int
+
+    @classmethod
+    def of(cls, values: Iterable[float | None]) -> Estimate | None:
+        """``None`` where no round has the figure; rounds without it are left out."""
+        present = [float(value) for value in values if value is not None]
+        if not present:
+            return None
+        median, low, high = statistics.median(present), min(present), max(present)
+        spread = (high - low) / 2 / median if len(present) > 1 and median > 0 else None
+        return cls(median=median, min=low, max=high, spread=spread, rounds=len(present))
+
+
+class Latency(Frozen):
+    """Times in µs: for each figure of a distribution, the estimate over rounds; and all rounds' samples as one distribution."""
+
+    min: Estimate | None
+    mean: Estimate | None
+    stddev: Estimate | None
+    max: Estimate | None
+    tm99_9: Estimate | None
+    p25: Estimate | None
+    p50: Estimate | None
+    p75: Estimate | None
+    p90: Estimate | None
+    p95: Estimate | None
+    p99: Estimate | None
+    p99_9: Estimate | None
+    p99_99: Estimate | None
+    merged: Distribution | None
+    """Of the merged histograms; ``None`` where a round that counts kept none."""
+
+
+class Summary(Frozen):
+    """One cell of a run: what its rounds have in common, and their figures. ``None``: not measured, or no round counts."""
+
+    target: str
+    scaling: Scaling
+    workload: str
+    load_generator: str
+    load: Load
+    rounds: int
+    """Made, whether they count or not."""
+    rounds_counting: int
+    verdict: Verdict
+    throughput_rps: Estimate | None
+    """Right answers per second."""
+    bytes_per_s: Estimate | None
+    """As the generator counts them; most count headers."""
+    requests: Estimate | None
+    """Completed answers of one round."""
+    errors: Estimate | None
+    """Requests of one round without a right answer."""
+    service_time_us: Latency | None
+    response_time_us: Latency | None
+    """Only in an open loop."""
+    cpu_cores: Estimate | None
+    """Cores' worth of CPU time, mean over the measured period, whole process tree."""
+    cpu_cores_peak: Estimate | None
+    cpu_us_per_request: Estimate | None
+    """CPU time of the target for each completed answer."""
+    generator_cpu_cores: Estimate | None
+    rss_bytes_peak: Estimate | None
+    pss_bytes_peak: Estimate | None
+
+
+def cells(trials: Iterable[Trial]) -> list[list[Trial]]:
+    """Trials by what they have in common, in the order in which they first appear; rounds ascending."""
+    found: dict[tuple[str, Scaling, str, str, Load], list[Trial]] = {}
+    for trial in trials:
+        found.setdefault(trial.plan.cell, []).append(trial)
+    return [sorted(rounds, key=lambda trial: trial.plan.round) for rounds in found.values()]
+
+
+def summarise(trials: Sequence[Trial]) -> Summary:
+    """The summary of one cell. ``trials``: all its rounds, at least one, of one cell only."""
+    if len({trial.plan.cell for trial in trials}) != 1:
+        raise ValueError("summarise takes the rounds of exactly one cell")
+    plan = trials[0].plan
+    counting = [trial for trial in trials if trial.verdict.counts and trial.measurement is not None]
+    return Summary(
+        target=plan.target,
+        scaling=plan.scaling,
+        workload=plan.workload,
+        load_generator=plan.load_generator,
+        load=plan.load,
+        rounds=len(trials),
+        rounds_counting=len(counting),
+        verdict=overall(trials),
+        throughput_rps=_measured(counting, lambda measurement: measurement.throughput_rps),
+        bytes_per_s=_measured(counting, bytes_per_s),
+        requests=_measured(counting, lambda measurement: measurement.requests.completed),
+        errors=_measured(counting, failed_requests),
+        service_time_us=_latency([trial.measurement.service_time_us for trial in counting if trial.measurement]),
+        response_time_us=_latency([trial.measurement.response_time_us for trial in counting if trial.measurement]),
+        cpu_cores=_used(counting, lambda usage: usage.cpu_cores_mean),
+        cpu_cores_peak=_used(counting, lambda usage: usage.cpu_cores_peak),
+        cpu_us_per_request=Estimate.of(cpu_us_per_request(trial) for trial in counting),
+        generator_cpu_cores=Estimate.of(trial.generator_usage.cpu_cores_mean for trial in counting if trial.generator_usage),
+        rss_bytes_peak=_used(counting, lambda usage: usage.rss_bytes_peak),
+        pss_bytes_peak=_used(counting, lambda usage: usage.pss_bytes_peak),
+    )
+
+
+def overall(trials: Sequence[Trial]) -> Verdict:
+    """One verdict for a cell: the most common one of the rounds that count, but ``generator`` as soon as one round has it.
+
+    A median over rounds of which some are the generator's limit is no longer the target's alone. The reasons say what is not of one
+    mind: rounds that do not count, and rounds with another verdict.
+    """
+    counting = [trial.verdict for trial in trials if trial.verdict.counts]
+    dropped = [trial.verdict for trial in trials if not trial.verdict.counts]
+    if not counting:
+        kind = VerdictKind.INVALID if any(verdict.kind is VerdictKind.INVALID for verdict in dropped) else VerdictKind.FAILED
+        return Verdict(kind=kind, reasons=_reasons(dropped))
+    kinds = Counter(verdict.kind for verdict in counting)
+    kind = VerdictKind.GENERATOR if VerdictKind.GENERATOR in kinds else kinds.most_common(1)[0][0]
+    notes = []
+    if len(kinds) > 1:
+        notes.append("rounds differ: " + ", ".join(f"{count} {name}" for name, count in kinds.most_common()))
+    if dropped:
+        notes.append(f"{len(dropped)} of {len(trials)} rounds do not count: {'; '.join(_reasons(dropped))}")
+    return Verdict(kind=kind, reasons=(*notes, *_reasons([verdict for verdict in counting if verdict.kind is kind])[:1]))
+
+
+def bytes_per_s(measurement: Measurement) -> float | None:
+    """``None`` where the generator does not count bytes."""
+    if measurement.bytes_received is None or measurement.duration_s <= 0:
+        return None
+    return measurement.bytes_received / measurement.duration_s
+
+
+def cpu_us_per_request(trial: Trial) -> float | None:
+    """µs of the target's CPU time for each completed answer of a trial."""
+    if trial.measurement is None or trial.target_usage is None or trial.measurement.requests.completed == 0:
+        return None
+    return trial.target_usage.cpu_s * 1e6 / trial.measurement.requests.completed
+
+
+def _measured(trials: Sequence[Trial], figure: Callable[[Measurement], float | None]) -> Estimate | None:
+    return Estimate.of(figure(trial.measurement) for trial in trials if trial.measurement is not None)
+
+
+def _used(trials: Sequence[Trial], figure: Callable[[Usage], float | None]) -> Estimate | None:
+    return Estimate.of(figure(trial.target_usage) for trial in trials if trial.target_usage is not None)
+
+
+def _latency(rounds: Sequence[Distribution | None]) -> Latency | None:
+    present = [distribution for distribution in rounds if distribution is not None]
+    if not present:
+        return None
+    figures = {
+        name: Estimate.of(getattr(distribution, name) for distribution in present) for name in Latency.model_fields if name != "merged"
+    }
+    return Latency(**figures, merged=merged(rounds))
+
+
+def _reasons(verdicts: Iterable[Verdict]) -> tuple[str, ...]:
+    """Each reason once, in order."""
+    return tuple(dict.fromkeys(reason for verdict in verdicts for reason in verdict.reasons))

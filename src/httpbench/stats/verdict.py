@@ -1,0 +1,217 @@
+"""What limited a trial, or why its figures do not count.
+
+A rate without its limit is half a fact: a server's requests per second, measured by a generator that had no CPU time left, are the
+generator's. The verdict is drawn from CPU time and counts alone, so it costs nothing, works without root and can be drawn again from
+the store. The price: what uses no CPU time of ours (a network, a disk, a lock) shows only as «idle».
+
+Order matters: whether the figures are true comes before what they are limited by.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from httpbench.model import Cores, Load, Measurement, Scaling, Usage, Verdict, VerdictKind, Workload
+
+ERROR_SHARE_LIMIT = 0.001
+"""Errors per request. A lost request costs a timeout that no percentile below it shows; one in a thousand is the p99.9."""
+
+ACHIEVED_SHARE_MIN = 0.99
+"""Achieved / offered rate. Below, the target was asked less than the table says; 1 % covers requests in flight at the end."""
+
+TARGET_BUSY = 0.90
+"""Share of its cores from which a target counts as busy. Not 1: interrupts and the kernel's network work, counted to nobody, take some."""
+
+GENERATOR_BUSY = 0.95
+"""Share of its cores from which a generator counts as busy. Higher than for targets: a generator that polls is often close to it."""
+
+MACHINE_BUSY = 0.95
+"""Share of the cores that target and generator use together, from which shared cores are the limit."""
+
+LITTLE_MIN, LITTLE_MAX = 0.97, 1.01
+"""Little's law (J. D. C. Little, «A proof for the queuing formula L = λW», Operations Research 9, 1961): in a closed loop without
+pauses, throughput × mean service time = requests in flight. Less: connections stood still, or the mean leaves requests out. More than
+all there are is impossible, so a clock, a count or a duration is wrong; 1 % covers rounding."""
+
+LITTLE_ROUND_TRIPS_MIN = 100
+"""Requests per request in flight, under which the first and the last ones, cut by the ends of the period, outweigh the tolerance."""
+
+PLAIN_MEANS = frozenset({"native"})
+"""Generators whose mean service time is over every request, from send to complete answer, on connections that all carried load.
+wrk's mean is taken after it filled up its histogram, and it rounds connections down to a multiple of threads; hey divides the sum of
+all times by the first million; so Little's law says nothing about their targets."""
+
+BODY_BYTES_SHARE_MIN = 0.99
+"""Bytes received / bytes of the bodies that right answers must hold; 1 % because generators print bytes with three digits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What is known of a trial that was measured."""
+
+    measurement: Measurement
+    load: Load
+    cores: Cores
+    target_usage: Usage | None
+    """Over the measured period, the whole process tree. ``None``: not sampled, and then the limit is unknown."""
+    generator_usage: Usage | None
+    scaling: Scaling = Scaling.MULTI
+    """With ``single`` a target is busy at one core, however many it was given."""
+    workload: Workload | None = None
+    """Where it is given, the bytes that came are compared with the bodies that must have come."""
+    target_alive: bool = True
+    error_share_limit: float = ERROR_SHARE_LIMIT
+
+
+def judge(evidence: Evidence) -> Verdict:
+    """The verdict of a trial, with its reasons in words. Never ``failed``: that is a trial without a measurement."""
+    wrong = tuple(_untrue(evidence))
+    if wrong:
+        return Verdict(kind=VerdictKind.INVALID, reasons=wrong)
+    return _limit(evidence)
+
+
+# --- is it true? ---------------------------------------------------------------------------------------------------------------
+
+
+def _untrue(evidence: Evidence) -> Iterator[str]:
+    measurement = evidence.measurement
+    if not evidence.target_alive:
+        yield "the target died while it was measured"
+    if measurement.requests.ok == 0:
+        yield "no right answer came" + _named_errors(measurement)
+        return
+    yield from _wrong_answers(evidence)
+    yield from _errors(evidence)
+    yield from _short_bodies(evidence)
+    yield from _rate_not_reached(evidence)
+    yield from _little(evidence)
+
+
+def _wrong_answers(evidence: Evidence) -> Iterator[str]:
+    requests = evidence.measurement.requests
+    wrong = requests.completed - requests.ok
+    if wrong > 0:
+        yield f"{wrong:,} of {requests.completed:,} answers were wrong{_named_errors(evidence.measurement)}"
+
+
+def failed_requests(measurement: Measurement) -> int:
+    """Requests without a right answer. Generators that name wrong answers among their errors do not have them counted twice."""
+    return max(measurement.errors_total, measurement.requests.completed - measurement.requests.ok)
+
+
+def _errors(evidence: Evidence) -> Iterator[str]:
+    measurement = evidence.measurement
+    failed = failed_requests(measurement)
+    share = failed / (measurement.requests.ok + failed)
+    if share > evidence.error_share_limit:
+        yield f"{share:.2%} of requests failed, more than {evidence.error_share_limit:.2%}{_named_errors(measurement)}"
+
+
+def _named_errors(measurement: Measurement) -> str:
+    named = ", ".join(f"{kind.replace('_', ' ')} {count:,}" for kind, count in sorted(measurement.errors.items()) if count)
+    return f" ({named})" if named else ""
+
+
+def _short_bodies(evidence: Evidence) -> Iterator[str]:
+    """Most generators look at the status alone; this finds answers that were cut short behind a right one."""
+    received = evidence.measurement.bytes_received
+    workload = evidence.workload
+    if not received or workload is None or not workload.expect.body or workload.request.method == "HEAD":
+        return
+    needed = len(workload.expect.body.encode()) * evidence.measurement.requests.ok
+    if received < BODY_BYTES_SHARE_MIN * needed:
+        yield f"{received:,} bytes came, less than the {needed:,} of the bodies alone: answers were cut short"
+
+
+def _rate_not_reached(evidence: Evidence) -> Iterator[str]:
+    offered = evidence.load.rate_rps
+    if offered is None:
+        return
+    achieved = evidence.measurement.throughput_rps
+    if achieved / offered < ACHIEVED_SHARE_MIN:
+        yield f"{achieved:,.0f} of {offered:,.0f} requests/s were reached ({achieved / offered:.1%}): the offered rate was not the real one"
+
+
+def _little(evidence: Evidence) -> Iterator[str]:
+    ratio = little_ratio(evidence)
+    if ratio is None:
+        return
+    if ratio < LITTLE_MIN:
+        yield f"connections stood still for {1 - ratio:.1%} of the time (throughput × mean service time / requests in flight = {ratio:.3f})"
+    elif ratio > LITTLE_MAX:
+        yield f"throughput × mean service time is {ratio:.3f} times the requests in flight, which cannot be: a clock or a count is wrong"
+
+
+def little_ratio(evidence: Evidence) -> float | None:
+    """Throughput × mean service time / requests in flight; ``None`` where that need not be 1.
+
+    Not in an open loop; not without keep-alive, where time goes into connecting and closing, outside the service time; not for
+    generators whose mean is of something else; not for a few requests.
+    """
+    measurement, load = evidence.measurement, evidence.load
+    times = measurement.service_time_us
+    if load.rate_rps is not None or not load.keepalive or measurement.generator not in PLAIN_MEANS:
+        return None
+    in_flight = load.connections * load.pipeline
+    if times is None or times.mean is None or measurement.requests.completed < LITTLE_ROUND_TRIPS_MIN * in_flight:
+        return None
+    return measurement.throughput_rps * times.mean / 1e6 / in_flight
+
+
+# --- what limited it? ----------------------------------------------------------------------------------------------------------
+
+
+def _limit(evidence: Evidence) -> Verdict:
+    target, generator = evidence.target_usage, evidence.generator_usage
+    if target is None or generator is None:
+        return Verdict(kind=VerdictKind.UNKNOWN, reasons=("CPU time was not sampled, so what limited it is not known",))
+    target_capacity, generator_capacity = _target_capacity(evidence), _generator_capacity(evidence)
+    target_is_busy = target.cpu_cores_mean >= TARGET_BUSY * target_capacity
+    generator_is_busy = generator.cpu_cores_mean >= GENERATOR_BUSY * generator_capacity
+    said = f"generator {_of(generator, generator_capacity)}, target {_of(target, target_capacity)}"
+    if target_is_busy and generator_is_busy:
+        return Verdict(kind=VerdictKind.TARGET, reasons=(f"the generator was busy too ({said}): another one might show more",))
+    if target_is_busy:
+        return Verdict(kind=VerdictKind.TARGET)
+    if generator_is_busy:
+        return Verdict(kind=VerdictKind.GENERATOR, reasons=(f"the generator was busy and the target was not ({said})",))
+    if evidence.cores.shared:
+        return _limit_of_shared_cores(evidence, target, generator)
+    return Verdict(kind=VerdictKind.IDLE, reasons=(_why_idle(evidence, said),))
+
+
+def _limit_of_shared_cores(evidence: Evidence, target: Usage, generator: Usage) -> Verdict:
+    """Neither had its cores to itself. Where these were full, the greater consumer is named: more could have been had from it."""
+    capacity = len({*evidence.cores.target, *evidence.cores.generator})
+    said = f"generator {generator.cpu_cores_mean:.2f} and target {target.cpu_cores_mean:.2f} of {capacity} shared {_cores(capacity)}"
+    if generator.cpu_cores_mean + target.cpu_cores_mean < MACHINE_BUSY * capacity:
+        return Verdict(kind=VerdictKind.IDLE, reasons=(_why_idle(evidence, said),))
+    if generator.cpu_cores_mean > target.cpu_cores_mean:
+        return Verdict(kind=VerdictKind.GENERATOR, reasons=(f"the generator took more of the cores than the target ({said})",))
+    return Verdict(kind=VerdictKind.TARGET, reasons=(f"the figures are of target and generator together ({said})",))
+
+
+def _target_capacity(evidence: Evidence) -> int:
+    return 1 if evidence.scaling is Scaling.SINGLE else max(len(evidence.cores.target), 1)
+
+
+def _generator_capacity(evidence: Evidence) -> int:
+    """Cores that the generator can fill: no more than it was given, no more than it has threads, no more threads than connections."""
+    cores = max(len(evidence.cores.generator), 1)
+    return min(cores, evidence.load.threads or cores, evidence.load.connections)
+
+
+def _why_idle(evidence: Evidence, said: str) -> str:
+    if evidence.load.rate_rps is not None:
+        return f"the offered rate left cores to spare ({said})"
+    return f"neither target nor generator was busy ({said}): it waited, or the load was too small"
+
+
+def _of(usage: Usage, capacity: int) -> str:
+    return f"{usage.cpu_cores_mean:.2f} of {capacity} {_cores(capacity)}"
+
+
+def _cores(count: int) -> str:
+    return "core" if count == 1 else "cores"

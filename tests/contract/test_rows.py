@@ -1,0 +1,46 @@
+"""Every system that the project set out to measure keeps its row."""
+
+from __future__ import annotations
+
+import pytest
+
+from httpbench import catalog
+from httpbench.model import Kind
+
+SERVERS = """
+c/epoll/level c/epoll/edge c/io_uring c/nginx
+dlang/epoll/level dlang/epoll/edge dlang/during dlang/eventcore/callbacks dlang/eventcore/fibers dlang/vibe-core
+dlang/vibe-d/manual dlang/vibe-d/gc dlang/arsd/processes dlang/arsd/threads dlang/arsd/hybrid
+dlang/hunt/hunt-http dlang/hunt/hunt-pico dlang/lighttp dlang/photon dlang/mecca
+dotnet/aspcore dotnet/minimal-api dotnet/controllers
+golang/fasthttp golang/net-http golang/gin
+rust/actix-web rust/actix-raw rust/hyper rust/rocket
+ruby/puma ruby/puma-jit python/gunicorn-meinheld node/cluster node/fastify node/express
+dart/http-server elixir/plug-cowboy crystal/http nim/httpbeast
+"""
+
+CLIENTS = """
+c/curl zig/http-client rust/attohttpc rust/hyper rust/reqwest rust/ureq golang/http-client python/requests python/http-client
+cpp/asio dlang/std-net-curl dlang/requests dlang/vibe-http dlang/arsd-http2
+"""
+
+PROXIES = "c/haproxy cpp/draft-http-tunnel rust/http-tunnel golang/tcp-proxy java/netcrusher python/pproxy"
+
+ROWS = [*SERVERS.split(), *(f"client:{name}" for name in CLIENTS.split()), *(f"proxy:{name}" for name in PROXIES.split())]
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_the_row_is_there(name: str) -> None:
+    assert name in catalog.load().targets
+
+
+def test_no_row_is_unknown_to_this_list() -> None:
+    assert set(catalog.load().targets) == set(ROWS)
+
+
+def test_rows_tell_how_to_mend_what_they_need() -> None:
+    for target in catalog.load().targets.values():
+        if target.kind is Kind.SERVER:
+            assert target.requires, f"{target.id} runs without any program?"
+        for requirement in target.requires:
+            assert requirement.apt or requirement.install

@@ -58,6 +58,7 @@ def load_options(command: click.decorators.FC) -> click.decorators.FC:
 @click.option("--workload", metavar="NAME", multiple=True, help="What is asked. [default: plaintext]")
 @click.option("--path", metavar="PATH", help="Ask for another path than the workload's.")
 @click.option("--port", type=click.IntRange(1, 65_535), help="Let targets listen on this port. [default: a free one]")
+@click.option("--start-timeout", type=DURATION, default=20.0, show_default="20s", help="How long a target may take to answer rightly.")
 @click.option("--quick", is_flag=True, help="Short trials, for a first look: 1 s after 0.5 s of warm-up.")
 @click.option("--skip-missing", is_flag=True, help="Leave out rows whose toolchain is missing, and name them.")
 @click.option("--jobs", type=click.IntRange(1, 64), default=2, show_default=True, help="Builds at the same time.")
@@ -98,6 +99,7 @@ def bench(selection: Selection, db, export_json, export_csv, export_markdown, **
         command=("httpbench", *sys.argv[1:]),
         jobs=options["jobs"],
         port=options["port"],
+        start_limit_s=options["start_timeout"],
     )
     job.generator.program()  # a generator that is missing is said before the first build, not after
     with Store(db) as store:

@@ -20,6 +20,7 @@ from httpbench.model import Run, RunStatus, Target, Trial, Workload
 from httpbench.run import build
 from httpbench.run.observer import Observer
 from httpbench.run.plan import TRIAL_OVERHEAD_S, Plan
+from httpbench.run.serve import START_LIMIT_S
 from httpbench.run.trial import TrialJob, failed, now, run_trial
 from httpbench.store import Store
 
@@ -40,6 +41,7 @@ class Bench:
     jobs: int = 2
     """Builds at the same time."""
     port: int | None = None
+    start_limit_s: float = START_LIMIT_S
 
 
 @dataclass(slots=True)
@@ -140,7 +142,8 @@ def _trials(bench: Bench, built: Built, outcome: Outcome, store: Store, observer
             target = bench.targets[plan.target]
             cores = host.core_groups(plan.cores.target)
             folder = built.folders[plan.target]
-            job = TrialJob(plan, target, bench.workloads[plan.workload], bench.generator, folder, cores, bench.port)
+            workload = bench.workloads[plan.workload]
+            job = TrialJob(plan, target, workload, bench.generator, folder, cores, bench.port, bench.start_limit_s)
             trial = run_trial(job, observer)
         else:
             trial = failed(plan, built.errors[plan.target])

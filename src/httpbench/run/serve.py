@@ -31,6 +31,8 @@ class Place:
     """Its physical cores, each with the logical CPUs that are its hardware threads."""
     port: int | None = None
     """``None``: a free one."""
+    start_limit_s: float = START_LIMIT_S
+    """How long it may take to answer rightly."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +67,7 @@ def serve(target: Target, scaling: Scaling, workload: Workload, place: Place) ->
     commands = commands_of(target, scaling, place, port)
     try:
         with ProcessTree(commands, stdout=log, stderr=log) as tree:
-            response = _wait(tree, port, workload, len(commands))
+            response = _wait(tree, port, workload, len(commands), place.start_limit_s)
             yield Served(tree, port, response, log)
     except HttpbenchError as error:
         error.log_tail = error.log_tail or tail(log)
@@ -87,11 +89,11 @@ def _fill(text: str, values: dict[str, str]) -> str:
     return re.sub(r"\{([a-z_]+)\}", lambda match: values.get(match[1], match[0]), text)
 
 
-def _wait(tree: ProcessTree, port: int, workload: Workload, copies: int) -> SampledResponse:
+def _wait(tree: ProcessTree, port: int, workload: Workload, copies: int, limit_s: float) -> SampledResponse:
     """Until it answers rightly, and each copy listens: one that is late would be left out of the load."""
-    deadline = time.monotonic() + START_LIMIT_S
+    deadline = time.monotonic() + limit_s
     try:
-        response = probe.wait_until_right(HOST, port, workload, START_LIMIT_S, lambda: not tree.exits())
+        response = probe.wait_until_right(HOST, port, workload, limit_s, lambda: not tree.exits())
         while copies > 1 and listeners(port) < copies:
             if tree.exits() or time.monotonic() > deadline:
                 raise StartError(

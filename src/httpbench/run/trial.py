@@ -16,7 +16,7 @@ from httpbench.load import Job, LoadGenerator
 from httpbench.model import Kind, Target, Trial, TrialPlan, Verdict, VerdictKind, Workload
 from httpbench.run.drive import Driven, drive, warm_up
 from httpbench.run.observer import Observer, Stage
-from httpbench.run.serve import HOST, Place, Served, serve
+from httpbench.run.serve import HOST, START_LIMIT_S, Place, Served, serve
 from httpbench.stats.verdict import Evidence, judge
 
 
@@ -33,6 +33,7 @@ class TrialJob:
     cores: Sequence[tuple[int, ...]]
     """The target's physical cores."""
     port: int | None = None
+    start_limit_s: float = START_LIMIT_S
 
 
 def run_trial(job: TrialJob, observer: Observer) -> Trial:
@@ -66,7 +67,7 @@ def _measured(job: TrialJob, scratch: Path, started_at: str, observer: Observer)
     for name in ("target", "generator"):
         (scratch / name).mkdir()
     observer.stage(Stage.START)
-    place = Place(job.folder, scratch / "target", job.cores, job.port)
+    place = Place(job.folder, scratch / "target", job.cores, job.port, job.start_limit_s)
     with serve(job.target, job.plan.scaling, job.workload, place) as served:
         driven = _drive(job, served, scratch / "generator", observer)
         after = [] if driven.death else probe.check(HOST, served.port, job.workload)
@@ -101,9 +102,20 @@ def _drive(job: TrialJob, served: Served, scratch: Path, observer: Observer) -> 
 
 def _verdict(job: TrialJob, driven: Driven, after: list[str], stop_problem: str | None) -> Verdict:
     """What limited the trial, with all that a reader must know beside the figures."""
-    verdict = _judged(job, driven)
-    reasons = list(verdict.reasons)
-    kind = verdict.kind
+    kind, reasons = VerdictKind.INVALID, list[str]()
+    if driven.measurement is not None:
+        judged = judge(
+            Evidence(
+                measurement=driven.measurement,
+                load=job.plan.load,
+                cores=job.plan.cores,
+                target_usage=driven.target_usage,
+                generator_usage=driven.generator_usage,
+                scaling=job.plan.scaling,
+                workload=job.workload,
+            )
+        )
+        kind, reasons = judged.kind, list(judged.reasons)
     if driven.death:
         kind = VerdictKind.INVALID
         reasons.insert(0, f"the target died under the load ({driven.death})")
@@ -113,17 +125,3 @@ def _verdict(job: TrialJob, driven: Driven, after: list[str], stop_problem: str 
     if stop_problem:
         reasons.append(stop_problem)  # its figures are true all the same
     return Verdict(kind=kind, reasons=tuple(reasons))
-
-
-def _judged(job: TrialJob, driven: Driven) -> Verdict:
-    if driven.measurement is None:
-        return Verdict(kind=VerdictKind.INVALID)
-    return judge(
-        Evidence(
-            measurement=driven.measurement,
-            load=job.plan.load,
-            cores=job.plan.cores,
-            target_usage=driven.target_usage,
-            generator_usage=driven.generator_usage,
-        )
-    )

@@ -1,0 +1,47 @@
+"""Runs the real command in a place of its own: its database, its build cache, its targets."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+TARGETS = Path(__file__).parent / "targets"
+
+
+@dataclass(frozen=True, slots=True)
+class Harness:
+    home: Path
+
+    @property
+    def db(self) -> Path:
+        return self.home / "data" / "httpbench" / "httpbench.db"
+
+    @property
+    def env(self) -> dict[str, str]:
+        # Builds of the real targets are dear; only the data folder is each test's own.
+        return {**os.environ, "XDG_DATA_HOME": str(self.home / "data"), "COLUMNS": "240"}
+
+    def argv(self, *words: str) -> list[str]:
+        return [sys.executable, "-c", "from httpbench.cli import main; main()", *words]
+
+    def run(self, *words: str, timeout_s: float = 120, **options: Any) -> subprocess.CompletedProcess[str]:
+        options.setdefault("env", self.env)
+        return subprocess.run(self.argv(*words), capture_output=True, text=True, timeout=timeout_s, check=False, **options)
+
+    def start(self, *words: str, **options: Any) -> subprocess.Popen[str]:
+        options.setdefault("env", self.env)
+        return subprocess.Popen(self.argv(*words), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
+
+    def bench(self, *words: str, **options: Any) -> subprocess.CompletedProcess[str]:
+        """A short run over the targets of the tests and the built-in ones."""
+        quick = ("-c", "8", "-d", "300ms", "--warmup", "100ms", "--rounds", "1", "--timeout", "300ms")
+        return self.run("bench", "--targets", str(TARGETS), *quick, *words, **options)
+
+    def runs(self) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = json.loads(self.run("runs", "--json").stdout)
+        return found

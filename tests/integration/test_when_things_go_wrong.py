@@ -1,0 +1,230 @@
+"""Whatever goes wrong is one clear sentence, a row with its reason, no orphan, no lost trial, and the right exit code."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.harness import TARGETS, Harness
+from tests.waiting import gone, until
+
+MISBEHAVING = "test/misbehaving"
+
+
+def trials(done: subprocess.CompletedProcess[str]) -> list[dict[str, object]]:
+    document = json.loads(done.stdout)
+    return [trial for result in document["results"] for trial in result["rounds"]]
+
+
+def verdict_of(done: subprocess.CompletedProcess[str]) -> tuple[str, str]:
+    (trial,) = trials(done)
+    verdict = trial["verdict"]
+    assert isinstance(verdict, dict)
+    return verdict["kind"], "; ".join(verdict["reasons"])
+
+
+def family_of(process: subprocess.Popen[str]) -> list[int]:
+    return [child.pid for child in psutil.Process(process.pid).children(recursive=True)]
+
+
+@pytest.mark.parametrize(
+    ("mode", "kind", "sentence"),
+    [
+        ("exits", "failed", "ended before it answered (exit code 1)"),
+        ("never-answers", "failed", "did not answer within"),
+        ("wrong-body", "failed", "answered wrongly: body «Hello, World?» instead of «Hello, World!»"),
+        ("length-too-large", "failed", "Content-Length says 14 bytes, but only 13 came"),
+        ("length-too-small", "failed", "1 bytes more than its framing says"),
+        ("dies", "invalid", "the target died under the load (exit code 3)"),
+        ("hangs", "invalid", "did not answer within"),
+        ("turns-500", "invalid", "unexpected"),
+    ],
+)
+def test_a_target_that_misbehaves(harness: Harness, mode: str, kind: str, sentence: str) -> None:
+    done = harness.bench(f"{MISBEHAVING}/{mode}", "--export-json", "-")
+    assert done.returncode == 1, done.stderr
+    found, reasons = verdict_of(done)
+    assert found == kind
+    assert sentence in reasons
+    assert harness.runs()[0]["trials_done"] == 1
+
+
+def test_the_log_of_a_target_that_failed_is_shown(harness: Harness) -> None:
+    done = harness.bench(f"{MISBEHAVING}/exits")
+    assert "cannot read my configuration" in done.stdout
+
+
+def test_a_target_that_never_listens(harness: Harness) -> None:
+    done = harness.bench(f"{MISBEHAVING}/never-listens", "--start-timeout", "500ms", "--export-json", "-")
+    kind, reason = verdict_of(done)
+    assert kind == "failed"
+    assert "did not listen on port" in reason
+
+
+@pytest.mark.parametrize(
+    ("mode", "sentence"),
+    [
+        ("ignores-sigterm", "did not end on SIGTERM and was killed: python3 (pid"),
+        ("leaves-children", "left processes behind on SIGTERM, which were killed: sleep (pid"),
+    ],
+)
+def test_a_target_that_does_not_end_keeps_its_figures_and_gets_a_reason(harness: Harness, mode: str, sentence: str) -> None:
+    done = harness.bench(f"{MISBEHAVING}/{mode}", "--export-json", "-")
+    kind, reasons = verdict_of(done)
+    assert kind not in ("failed", "invalid")
+    assert sentence in reasons
+    assert done.returncode == 0
+
+
+def test_verify_refuses_what_breaks_the_contract(harness: Harness) -> None:
+    def verify(mode: str) -> subprocess.CompletedProcess[str]:
+        return harness.run("verify", "--targets", str(TARGETS), f"{MISBEHAVING}/{mode}")
+
+    assert verify("good").returncode == 0
+    for mode, sentence in {
+        "wrong-body": "body «Hello, World?»",
+        "length-too-large": "Content-Length says 14 bytes",
+        "date-stands": "Date",
+        "ignores-sigterm": "did not end on SIGTERM",
+        "leaves-children": "left processes behind",
+    }.items():
+        done = verify(mode)
+        assert done.returncode == 1
+        assert sentence in done.stdout
+
+
+def test_a_toolchain_that_is_missing(harness: Harness) -> None:
+    done = harness.bench("test/needy", "--export-json", "-")
+    assert done.returncode == 1
+    kind, reasons = verdict_of(done)
+    assert kind == "failed"
+    assert "needs no-such-compiler ≥ 1.30" in reasons
+    assert "apt-get install no-such-package" in reasons
+
+
+def test_a_build_that_fails(harness: Harness) -> None:
+    done = harness.bench("test/unbuildable", "test/misbehaving/good")
+    assert done.returncode == 1
+    assert "its build failed, exit code 7" in done.stdout
+    assert "server.c:1: error: expected a semicolon" in done.stdout
+    assert harness.runs()[0]["trials_done"] == 2  # the other one was measured all the same
+
+
+def test_a_port_that_is_taken(harness: Harness) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        done = harness.bench(f"{MISBEHAVING}/good", "--port", str(port), "--export-json", "-")
+    assert done.returncode == 1
+    assert f"port {port} on 127.0.0.1 is taken by another program" in verdict_of(done)[1]
+
+
+def test_a_load_generator_that_dies(harness: Harness) -> None:
+    process = harness.start("bench", "--targets", str(TARGETS), f"{MISBEHAVING}/good", "-d", "20s", "--rounds", "1", "--export-json", "-")
+    generator = until(lambda: [child for child in psutil.Process(process.pid).children(recursive=True) if "loadgen" in child.name()])
+    time.sleep(0.3)
+    generator[0].kill()
+    out, _ = process.communicate(timeout=30)
+    assert process.returncode == 1
+    (trial,) = json.loads(out)["results"][0]["rounds"]
+    assert trial["verdict"]["kind"] == "failed"
+    assert "signal 9" in trial["verdict"]["reasons"][0]
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 130)])
+def test_an_interruption_keeps_and_prints_what_was_measured(harness: Harness, number: signal.Signals, code: int) -> None:
+    process = harness.start(
+        "bench", "--targets", str(TARGETS), f"{MISBEHAVING}/good", "-c", "8", "-d", "1s", "--warmup", "0s", "--rounds", "50"
+    )
+    until(lambda: harness.db.exists() and harness.runs() and harness.runs()[0]["trials_done"] >= 1, limit_s=30)
+    family = family_of(process)
+    process.send_signal(number)
+    out, err = process.communicate(timeout=20)
+    assert process.returncode == code
+    assert "misbehaving" in out
+    assert "interrupted after" in err
+    assert gone(family)
+    assert harness.runs()[0]["status"] == "interrupted"
+
+
+def test_sigkill_leaves_no_process_and_loses_no_trial(harness: Harness) -> None:
+    process = harness.start(
+        "bench", "--targets", str(TARGETS), f"{MISBEHAVING}/good", "-c", "8", "-d", "1s", "--warmup", "0s", "--rounds", "50"
+    )
+    until(lambda: harness.db.exists() and harness.runs() and harness.runs()[0]["trials_done"] >= 1, limit_s=30)
+    family = until(lambda: family_of(process) if len(family_of(process)) >= 4 else None)
+    process.kill()
+    process.communicate()
+    until(lambda: gone(family), limit_s=1)
+    run = harness.runs()[0]
+    assert run["status"] == "interrupted"
+    assert run["trials_done"] >= 1
+    assert "misbehaving" in harness.run("report").stdout
+
+
+def test_an_interruption_ends_builds_too(harness: Harness, tmp_path: Path) -> None:
+    folder = tmp_path / "slow"
+    folder.mkdir()
+    manifest = (TARGETS / "unbuildable" / "target.toml").read_text()
+    (folder / "target.toml").write_text(manifest.replace("unbuildable", "slow").replace("exit 7", "sleep 1000"))
+    process = harness.start("bench", "--targets", str(folder), "test/slow")
+    family = until(
+        lambda: (
+            family_of(process) if any(child.name() == "sleep" for child in psutil.Process(process.pid).children(recursive=True)) else None
+        )
+    )
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=10)
+    assert process.returncode == 130
+    assert gone(family)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="a small file system can be mounted by root only")
+def test_a_full_disk(harness: Harness, tmp_path: Path) -> None:
+    small = tmp_path / "small"
+    small.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=160k", "tmpfs", str(small)], check=True)
+    try:
+        done = harness.bench(
+            f"{MISBEHAVING}/good", "--rounds", "8", "--db", str(small / "results.db"), "--export-csv", str(tmp_path / "all.csv")
+        )
+    finally:
+        subprocess.run(["umount", str(small)], check=True)
+    assert done.returncode == 1
+    assert "database or disk is full" in done.stderr
+    assert "misbehaving" in done.stdout
+    assert len((tmp_path / "all.csv").read_text().splitlines()) == 1 + 8  # nothing that was measured is lost
+
+
+def test_bad_input_is_one_sentence_and_exit_code_2(harness: Harness) -> None:
+    for words, sentence in {
+        ("bench", "nginks"): "«nginks» selects no row (did you mean «nginx»?)",
+        ("bench", "-c", "many"): "«many» is not a whole number above zero",
+        ("bench", "-d", "fast"): "«fast» is not a duration",
+        ("bench", "--suite", "quik"): "unknown suite «quik» (did you mean «quick»?)",
+        ("bench", "c/epoll", "--workload", "plaintxt"): "unknown workload «plaintxt» (did you mean «plaintext»?)",
+        ("bench", "c/epoll", "--load-generator", "wrq"): "wrq",
+        ("bench", "c/epoll", "--export-json", "/no/such/folder/x.json"): "cannot write the export /no/such/folder/x.json",
+        ("list", "--targets", "/no/such/folder"): "/no/such/folder: is not a folder",
+        ("report", "nothing"): "there is no run «nothing»",
+        ("report",): "there is no run in",
+    }.items():
+        done = harness.run(*words)
+        assert done.returncode == 2, (words, done.stderr)
+        assert sentence in done.stderr
+        assert "Traceback" not in done.stderr
+
+
+def test_output_into_a_closed_pipe_is_no_error(harness: Harness) -> None:
+    command = " ".join([sys.executable, "-c", "'from httpbench.cli import main; main()'", "list", "--json", "|", "head", "-1"])
+    done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, check=False)
+    assert done.returncode == 0
+    assert done.stderr == ""

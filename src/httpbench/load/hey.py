@@ -1,0 +1,191 @@
+"""The adapter for hey: Go's HTTP client in a closed loop, one goroutine for each connection.
+
+hey prints its report through a Go template of the user's choice, so we ask for its counts and samples as JSON instead of reading
+figures that were rounded to 0.1 ms for people. What needs care:
+
+- Its requests per second count errors; ours are counted from the statuses.
+- It keeps latencies and statuses of the first million answers only. Of those beyond it only the number is known.
+- It ignores errors while it reads a body, so a truncated answer counts as whole.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from httpbench.errors import LoadError
+from httpbench.load.base import Job, LoadGenerator, Output
+from httpbench.load.distribution import distribution
+from httpbench.model import Distribution, Measurement, Requests, Requirement
+
+KEPT_RESULTS = 1_000_000
+KEPT_CONNECTIONS = 500
+"""More idle ones than this are closed, so that a load of more would measure connecting."""
+
+TEMPLATE = (
+    '{"total_ns":{{jsonify .Total}},"results":{{.NumRes}},"statuses":{{jsonify .StatusCodeDist}},"errors":{{jsonify .ErrorDist}},'
+    '"latencies_s":{{jsonify .Lats}},"connects_s":[{{$comma := ""}}{{range .ConnLats}}'
+    '{{if .}}{{$comma}}{{jsonify .}}{{$comma = ","}}{{end}}{{end}}]}'
+)
+"""``ConnLats`` is 0 for a request that went over a connection that was there."""
+
+ERROR_KINDS = (
+    (re.compile(r"connection refused"), "connect_refused"),
+    (re.compile(r"dial .*(i/o timeout|timed out)"), "connect_timeout"),
+    (re.compile(r"dial "), "connect_other"),
+    (re.compile(r"Client\.Timeout|deadline exceeded|i/o timeout"), "timeout"),
+    (re.compile(r"connection reset|broken pipe"), "reset"),
+    (re.compile(r"EOF|server closed idle connection"), "closed_early"),
+    (re.compile(r"malformed|bad Content-Length|too many transfer encodings|unsupported transfer encoding"), "invalid_response"),
+    (re.compile(r"tls: |x509: "), "tls"),
+)
+"""What Go says, and our name for it; the first that fits counts. Go's words hold addresses, so they are no names themselves."""
+
+NOTES = (
+    "hey does not check bodies, and takes a truncated one for whole.",
+    "hey opens its connections inside the measured time, and its latencies hold what a new connection took.",
+    "Go's HTTP client sends a request again, unseen, when a kept connection turns out to be closed.",
+    "hey adds the headers User-Agent and, where the workload has none, Content-Type.",
+)
+
+
+class _Result(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    total_ns: int
+    results: int
+    """Requests that ended, errors included."""
+    statuses: dict[int, int] | None
+    """Of the answers that were kept."""
+    errors: dict[str, int]
+    latencies_s: list[float]
+    connects_s: list[float]
+
+
+class Hey(LoadGenerator):
+    name = "hey"
+    requirement = Requirement(program="hey", apt=("hey",), install="go install github.com/rakyll/hey@v0.1.4")
+    warms_up_itself = False
+    latency_meaning = (
+        "Service time of the first million answers, as Go's HTTP client sees it: from asking it for a connection to the end of the body."
+    )
+
+    def version(self) -> str:
+        """hey does not tell its version; Debian's package manager does."""
+        return _debian_version(self.program())
+
+    def refuses(self, job: Job) -> str | None:
+        load, headers = job.load, job.workload.request.headers
+        if load.rate_rps is not None:
+            return "hey cannot hold a rate: it starts the clock of a request only after its own delay"
+        if load.pipeline > 1:
+            return "hey cannot pipeline requests"
+        if not load.timeout_s.is_integer():
+            return f"hey knows timeouts of whole seconds only, not {load.timeout_s:g} s"
+        if load.keepalive and load.connections > KEPT_CONNECTIONS:
+            return f"hey keeps at most {KEPT_CONNECTIONS} connections alive, not {load.connections}"
+        if any(key.lower() == "user-agent" for key in headers):
+            return "hey always sends a User-Agent of its own"
+        for key, value in headers.items():
+            if not re.fullmatch(r"[\w-]+", key) or not value.strip():
+                return f"hey cannot send the header {key!r} with the value {value!r}"
+        return None
+
+    def argv(self, job: Job, *, warmup: bool) -> tuple[str, ...]:
+        load, request = job.load, job.workload.request
+        options = ["-z", f"{load.warmup_s if warmup else load.duration_s:g}s", "-c", str(load.connections), "-t", f"{int(load.timeout_s)}"]
+        options += ["-cpus", str(job.threads), "-m", request.method]
+        options += ["-disable-compression", "-disable-redirects"]  # both would change what is asked, or how often
+        if not load.keepalive:
+            options.append("-disable-keepalive")
+        for key, value in request.headers.items():
+            # Go takes the host from an option of its own and ignores the header.
+            options += ["-host", value] if key.lower() == "host" else ["-H", f"{key}: {value}"]
+        if request.body:
+            options += ["-D", str(job.write("body", request.body))]
+        options += ["-o", "{{.NumRes}}" if warmup else TEMPLATE]
+        return (self.program(), *options, job.url)
+
+    def measurement(self, job: Job, output: Output) -> Measurement:
+        result = _parse(output)
+        errors = _errors(result)
+        completed = result.results - errors.total()
+        if completed == 0 and errors["connect_refused"] == result.results:
+            raise LoadError(f"hey found nobody listening at {job.url}", log_tail=next(iter(result.errors), None))
+        ok, unexpected, unknown = _judged(result, completed, job.workload.expect.status)
+        errors.update(unexpected_status=unexpected, unknown_status=unknown)
+        duration_s = result.total_ns / 1e9
+        return Measurement(
+            generator=self.name,
+            generator_version=self.version(),
+            duration_s=duration_s,
+            requests=Requests(completed=completed, ok=ok),
+            errors=dict(+errors),
+            throughput_rps=ok / duration_s,
+            service_time_us=_distribution(result.latencies_s),
+            connect_time_us=_distribution(result.connects_s),
+            notes=_notes(completed, ok),
+        )
+
+
+def _parse(output: Output) -> _Result:
+    if output.exit_code != 0:
+        raise LoadError(f"hey ended with exit code {output.exit_code}", log_tail=output.tail)
+    try:
+        result = _Result.model_validate_json(output.stdout)
+    except ValidationError as error:
+        raise LoadError(f"hey's result cannot be read: {error.errors()[0]['msg']}", log_tail=output.tail[-2000:]) from error
+    if result.total_ns <= 0 or result.results == 0:
+        raise LoadError("hey made no request at all", log_tail=output.tail[-2000:])
+    return result
+
+
+def _errors(result: _Result) -> Counter[str]:
+    kinds: Counter[str] = Counter()
+    for words, count in result.errors.items():
+        kinds[next((kind for pattern, kind in ERROR_KINDS if pattern.search(words)), "other")] += count
+    return kinds
+
+
+def _judged(result: _Result, completed: int, expected: int) -> tuple[int, int, int]:
+    """Answers that are right, wrong and unknown.
+
+    The statuses beyond the first million are not known. Where all of the million are right we take the rest to be, and say so;
+    where some are wrong nobody can tell how many of the rest are.
+    """
+    statuses = result.statuses or {}
+    right = statuses.get(expected, 0)
+    wrong = sum(statuses.values()) - right
+    beyond = completed - right - wrong
+    return (right, wrong, beyond) if wrong else (right + beyond, 0, 0)
+
+
+def _distribution(seconds: list[float]) -> Distribution:
+    return distribution(np.rint(np.array(seconds) * 1e9).astype(np.int64))
+
+
+def _notes(completed: int, ok: int) -> tuple[str, ...]:
+    if completed <= KEPT_RESULTS:
+        return NOTES
+    beyond = (
+        f"Latencies are those of the first {KEPT_RESULTS:,} answers; hey does not keep the {completed - KEPT_RESULTS:,} that came after"
+    )
+    verdict = ", whose statuses are taken to be right because all before were." if ok == completed else ", nor their statuses."
+    return (*NOTES, beyond + verdict)
+
+
+def _debian_version(program: str) -> str:
+    """The version of the Debian package that ``program`` came from; ``unknown`` where it is not Debian's, or not Debian."""
+    if Path(program).parent != Path("/usr/bin"):
+        return "unknown"
+    command = ("dpkg-query", "--show", "--showformat", "${Version}", Path(program).name)
+    try:
+        shown = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False)
+    except FileNotFoundError:
+        return "unknown"
+    return shown.stdout.strip() or "unknown"

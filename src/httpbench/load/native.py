@@ -1,0 +1,165 @@
+"""The adapter for our own load generator, ``httpbench-loadgen``: closed and open loop, answers checked, histograms kept whole.
+
+It warms up on the connections that it then measures, says each change of phase at once, and prints one JSON document of the schema
+``httpbench-loadgen/1``. What it prints beyond what a ``Measurement`` has a place for is not read.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from httpbench.errors import LoadError
+from httpbench.load.base import Job, LoadGenerator, Output, Phase, Progress, first_version
+from httpbench.model import Distribution, Interval, Measurement, Requests, Requirement
+
+PROGRAM = "httpbench-loadgen"
+SCHEMA = "httpbench-loadgen/1"
+EXIT_MEASURED, EXIT_TERMINATED, EXIT_INTERRUPTED = 0, 143, 130
+
+
+class _Told(BaseModel):
+    """What the program says may grow: keys that we do not know are passed over."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+
+class _Distribution(Distribution):
+    model_config = ConfigDict(extra="ignore")
+
+
+class _Interval(Interval):
+    model_config = ConfigDict(extra="ignore")
+
+
+class _Requests(Requests):
+    model_config = ConfigDict(extra="ignore")
+
+
+class _Bytes(_Told):
+    received: int
+
+
+class _Report(_Told):
+    version: str
+    duration_s: float
+    requests: _Requests
+    errors: dict[str, int]
+    bytes: _Bytes
+    throughput_rps: float
+    service_time_us: _Distribution | None = None
+    response_time_us: _Distribution | None = None
+    connect_time_us: _Distribution | None = None
+    intervals: tuple[_Interval, ...] = ()
+    interrupted: bool = False
+
+
+class _Schema(_Told):
+    document: str = Field(alias="schema")
+
+
+class _Event(_Told):
+    event: str
+    phase: Phase
+    elapsed_s: float
+    throughput_rps: float | None = None
+    p50_us: float | None = None
+    p99_us: float | None = None
+
+
+class Native(LoadGenerator):
+    name = "native"
+    requirement = Requirement(program=PROGRAM, install="cargo build --release --package httpbench-loadgen")
+    warms_up_itself = True
+    latency_meaning = (
+        "Service time from the actual send to the end of the answer; in an open loop also response time from the intended send, "
+        "free of coordinated omission."
+    )
+
+    def locate(self) -> str | None:
+        return super().locate() or next((str(path) for path in _places() if path.is_file()), None)
+
+    def version(self) -> str:
+        return first_version((self.program(), "--version"))
+
+    def refuses(self, job: Job) -> str | None:
+        if job.load.pipeline > 1 and not job.load.keepalive:
+            return "requests cannot be pipelined on connections that close after each"
+        return None
+
+    def argv(self, job: Job, *, warmup: bool) -> tuple[str, ...]:
+        assert not warmup, "it warms up in the measuring process"
+        load, request, expect = job.load, job.workload.request, job.workload.expect
+        options = ["-c", str(load.connections), "-t", str(job.threads), "--pipeline", str(load.pipeline)]
+        options += ["-d", _ms(load.duration_s), "--warmup", _ms(load.warmup_s), "--timeout", _ms(load.timeout_s)]
+        if load.rate_rps is not None:
+            options += ["--rate", f"{load.rate_rps:.12g}"]
+        if not load.keepalive:
+            options.append("--no-keepalive")
+        if job.cpus:
+            options += ["--cpus", ",".join(map(str, job.cpus))]
+        options += ["-X", request.method]
+        for key, value in request.headers.items():
+            options += ["-H", f"{key}: {value}"]
+        if request.body:
+            options += ["--body", f"@{job.write('body', request.body)}"]
+        options += ["--expect-status", str(expect.status)]
+        if expect.body is not None:
+            options += ["--expect-body", f"@{job.write('expected-body', expect.body)}"]
+        return (self.program(), *options, "--json", "-", "--progress", "json", job.url)
+
+    def progress(self, line: str) -> Progress | None:
+        if not line.startswith("{"):
+            return None
+        try:
+            event = _Event.model_validate_json(line)
+        except ValidationError:
+            return None  # a sentence for people that happens to begin with a brace
+        return Progress(event.phase, event.elapsed_s, event.throughput_rps, event.p50_us, event.p99_us)
+
+    def measurement(self, job: Job, output: Output) -> Measurement:
+        if output.exit_code not in (EXIT_MEASURED, EXIT_TERMINATED, EXIT_INTERRUPTED) or not output.stdout.strip():
+            raise LoadError(f"{PROGRAM} ended with exit code {output.exit_code} and without a result", log_tail=output.tail)
+        report = _parse(output)
+        notes = (f"Stopped after {report.duration_s:.2f} s of {job.load.duration_s:g} s.",) if report.interrupted else ()
+        return Measurement(
+            generator=self.name,
+            generator_version=report.version,
+            duration_s=report.duration_s,
+            requests=Requests(**report.requests.model_dump()),
+            errors=report.errors,
+            bytes_received=report.bytes.received,
+            throughput_rps=report.throughput_rps,
+            service_time_us=_plain(report.service_time_us),
+            response_time_us=_plain(report.response_time_us),
+            connect_time_us=_plain(report.connect_time_us),
+            intervals=tuple(Interval(**interval.model_dump()) for interval in report.intervals),
+            notes=notes,
+        )
+
+
+def _places() -> tuple[Path, ...]:
+    """Where the program lies when it is not in PATH: installed beside the command, or built in a checkout."""
+    return (Path(sys.executable).parent / PROGRAM, Path(__file__).resolve().parents[3] / "target" / "release" / PROGRAM)
+
+
+def _ms(seconds: float) -> str:
+    return f"{round(seconds * 1000)}ms"
+
+
+def _plain(told: _Distribution | None) -> Distribution | None:
+    return None if told is None else Distribution(**told.model_dump())
+
+
+def _parse(output: Output) -> _Report:
+    try:
+        schema = _Schema.model_validate_json(output.stdout).document
+        if schema != SCHEMA:
+            raise LoadError(f"{PROGRAM} speaks {schema}, not {SCHEMA}", hint="build the load generator and the harness from one version")
+        return _Report.model_validate_json(output.stdout)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"]))
+        raise LoadError(f"{PROGRAM}'s result cannot be read: {place}: {first['msg']}", log_tail=output.tail[-2000:]) from error

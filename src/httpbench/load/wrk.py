@@ -1,0 +1,192 @@
+"""The adapter for wrk: a closed loop over epoll with one request, or one pipelined batch, in flight on each connection.
+
+wrk says most through a Lua script (``wrk.lua``), which runs before and after the load and costs nothing during it. What needs care:
+
+- It back-fills its histogram after the run: an answer that took more than twice the mean time between requests of a connection
+  adds samples that nobody measured. They distort every closed-loop figure, pipelined ones beyond use, so we take them out again.
+- It notices a timeout only when the late answer comes: a server that never answers shows as missing throughput, not as errors.
+- It tells statuses below 400 from those above, and no more; bodies are not looked at.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from httpbench.errors import LoadError
+from httpbench.load.base import Job, LoadGenerator, Output, first_version
+from httpbench.load.distribution import Integers, distribution
+from httpbench.model import Distribution, Measurement, Requests, Requirement
+
+SCRIPT = Path(__file__).with_name("wrk.lua")
+RESULT_PREFIX = "httpbench-wrk/1 "
+
+NOTES = (
+    "wrk does not check bodies, and of statuses only whether they are below 400.",
+    "wrk counts a timeout when the late answer comes; requests that are never answered are not counted at all.",
+    "wrk opens its connections inside the measured time.",
+)
+
+
+class _Errors(BaseModel):
+    connect: int
+    read: int
+    write: int
+    timeout: int
+    status: int
+
+
+class _Result(BaseModel):
+    """The line that ``wrk.lua`` prints."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    duration_us: int
+    requests: int
+    bytes: int
+    errors: _Errors
+    latencies_us: list[tuple[int, int]] | None
+    """Pairs of latency and count, wrk's additions included; ``None`` where this build of wrk gives no access to them."""
+
+
+class Wrk(LoadGenerator):
+    name = "wrk"
+    requirement = Requirement(
+        program="wrk", version="4.0", version_command=("wrk", "-v"), apt=("wrk",), install="https://github.com/wg/wrk"
+    )
+    warms_up_itself = False
+    latency_meaning = (
+        "Service time of every answer in whole µs, from the first write of its request, or of its pipelined batch, to the end of the "
+        "answer, or of the batch's last one; the samples that wrk adds afterwards are taken out again."
+    )
+
+    def version(self) -> str:
+        return first_version((self.program(), "-v"))
+
+    def refuses(self, job: Job) -> str | None:
+        load = job.load
+        if load.rate_rps is not None:
+            return "wrk cannot hold a rate: it sends the next request when the answer came"
+        if not load.duration_s.is_integer():
+            return f"wrk measures whole seconds only, not {load.duration_s:g} s"
+        if not load.timeout_s.is_integer():
+            return f"wrk knows timeouts of whole seconds only, not {load.timeout_s:g} s"
+        if load.threads is not None and load.threads > load.connections:
+            return f"wrk needs a connection for each thread: {load.connections} for {load.threads} threads are too few"
+        if load.pipeline > 1 and not load.keepalive:
+            return "requests cannot be pipelined on connections that close after each"
+        if job.workload.request.method == "HEAD":
+            return "wrk waits for a body that an answer to HEAD never has"
+        if job.workload.expect.status >= 400:
+            return f"wrk counts every status above 399 as an error, so it cannot expect {job.workload.expect.status}"
+        return None
+
+    def argv(self, job: Job, *, warmup: bool) -> tuple[str, ...]:
+        load, request = job.load, job.workload.request
+        # A warm-up may be longer than asked for; it may not be shorter, nor none, which wrk refuses.
+        seconds = max(1, -int(-load.warmup_s // 1)) if warmup else int(load.duration_s)
+        headers = {_as_wrk_spells(key): value for key, value in request.headers.items()}
+        if not load.keepalive:
+            headers["Connection"] = "close"
+        return (
+            self.program(),
+            *("--connections", str(load.connections), "--threads", str(_threads(job))),
+            *("--duration", f"{seconds}s", "--timeout", f"{int(load.timeout_s)}s"),
+            *(part for key, value in headers.items() for part in ("--header", f"{key}: {value}")),
+            *("--script", str(SCRIPT)),
+            *("--", job.url, str(load.pipeline), request.method),
+            str(job.write("body", request.body)) if request.body else "",
+        )
+
+    def measurement(self, job: Job, output: Output) -> Measurement:
+        result = _parse(output)
+        # A batch is late as a whole: wrk records one latency, or one timeout, for all that were pipelined together.
+        late = result.errors.timeout * job.load.pipeline
+        ok = max(0, result.requests - result.errors.status - late)
+        duration_s = result.duration_us / 1e6
+        latencies = _latencies(result, job)
+        return Measurement(
+            generator=self.name,
+            generator_version=self.version(),
+            duration_s=duration_s,
+            requests=Requests(completed=result.requests, ok=ok),
+            errors={
+                "connect": result.errors.connect,
+                "read": result.errors.read,
+                "write": result.errors.write,
+                "timeout": late,
+                "unexpected_status": result.errors.status,
+            },
+            bytes_received=result.bytes,
+            throughput_rps=ok / duration_s,
+            service_time_us=latencies,
+            notes=_notes(job, latencies),
+        )
+
+
+def _threads(job: Job) -> int:
+    """The most threads that share the connections evenly: wrk rounds connections per thread down, and would drive fewer than asked."""
+    return max(threads for threads in range(1, job.threads + 1) if job.load.connections % threads == 0)
+
+
+def _as_wrk_spells(header: str) -> str:
+    """wrk looks for ``Host`` in that spelling, and would add its own beside any other."""
+    return "Host" if header.lower() == "host" else header
+
+
+def _parse(output: Output) -> _Result:
+    if output.exit_code != 0:
+        raise LoadError(f"wrk ended with exit code {output.exit_code}", log_tail=output.tail)
+    lines = [line for line in output.stdout.splitlines() if line.startswith(RESULT_PREFIX)]
+    if len(lines) != 1:
+        raise LoadError("wrk ended without a result: its script did not run to the end", log_tail=output.tail)
+    try:
+        result = _Result.model_validate_json(lines[0].removeprefix(RESULT_PREFIX))
+    except ValidationError as error:
+        raise LoadError(f"wrk's result cannot be read: {error.errors()[0]['msg']}", log_tail=output.tail) from error
+    if result.duration_us <= 0:
+        raise LoadError("wrk measured no time at all", log_tail=output.tail)
+    return result
+
+
+def _latencies(result: _Result, job: Job) -> Distribution | None:
+    """Without what wrk added; ``None`` where its histogram does not add up, so that no invented figure is shown."""
+    if result.latencies_us is None:
+        return None
+    pairs = np.array(result.latencies_us, dtype=np.int64).reshape(-1, 2)
+    counts = np.zeros(int(pairs[:, 0].max(initial=0)) + 1, dtype=np.int64)
+    counts[pairs[:, 0]] = pairs[:, 1]
+    per_connection = result.requests // job.load.connections
+    if per_connection > 0:
+        counts = _without_back_fill(counts, result.duration_us // per_connection)
+    batches = result.requests // job.load.pipeline
+    if counts.min() < 0 or counts.sum() + result.errors.timeout > batches:
+        return None
+    values = np.flatnonzero(counts)
+    return distribution(values * 1000, counts[values])
+
+
+def _without_back_fill(filled: Integers, expected: int) -> Integers:
+    """Undoes wrk's ``stats_correct``. Both tables hold the count of each latency in µs.
+
+    For a latency n ≥ 2e, where e is the expected time between requests, wrk adds its count at n−e, n−2e, … down to above e. So above e each
+    count became the sum of itself and all those at multiples of e beyond it, which is itself plus the *filled* count at +e.
+    """
+    counts = filled.copy()
+    if expected > 0:
+        counts[expected + 1 : max(len(counts) - expected, 0)] -= filled[2 * expected + 1 :]
+    return counts
+
+
+def _notes(job: Job, latencies: Distribution | None) -> tuple[str, ...]:
+    notes = list(NOTES)
+    threads = _threads(job)
+    if threads != job.threads:
+        notes.append(f"wrk ran {threads} of {job.threads} threads, the most that share {job.load.connections} connections evenly.")
+    if job.load.pipeline > 1:
+        notes.append(f"Each latency is that of a batch of {job.load.pipeline} pipelined requests, from first write to last answer.")
+    if latencies is None:
+        notes.append("The latencies of this build of wrk cannot be told from those that it adds afterwards, so none are given.")
+    return tuple(notes)

@@ -457,6 +457,12 @@ class Environment(Frozen):
     load_average_1m: float
     open_files_limit: int
     cgroup_version: int | None
+    cpu_quota_cores: float | None = None
+    """Cores' worth of processor time that our control groups allow; ``None``: no limit."""
+    memory_limit_bytes: int | None = None
+    """What our control groups allow; ``None``: no limit."""
+    container: str | None = None
+    """The container engine that we run under."""
     git_commit: str | None
     """Of the folder that the targets come from; ends with ``+changes`` where it differs from the commit."""
     httpbench_version: str

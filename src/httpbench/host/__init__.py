@@ -1,0 +1,25 @@
+"""Facts about this machine: its cores and who gets which, what is installed, what it is, what will disturb a measurement."""
+
+from __future__ import annotations
+
+from httpbench.host.doctor import examine
+from httpbench.host.environment import read_environment
+from httpbench.host.finding import Finding
+from httpbench.host.partition import partition
+from httpbench.host.requirements import Met, Unmet, check, check_all
+from httpbench.host.topology import Core, Topology, core_groups, read_topology
+
+__all__ = [
+    "Core",
+    "Finding",
+    "Met",
+    "Topology",
+    "Unmet",
+    "check",
+    "check_all",
+    "core_groups",
+    "examine",
+    "partition",
+    "read_environment",
+    "read_topology",
+]

@@ -1,0 +1,54 @@
+"""Runs a small command that tells a fact (``git``, ``apt-cache``, ``ldc2 --version``), and never waits for it without end."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a command said."""
+
+    code: int
+    stdout: str
+    stderr: str
+
+
+def ask(argv: Sequence[str], timeout_s: float = 10.0) -> Said | None:
+    """Runs a command in the C locale, with no input. ``None`` when it cannot be started or does not end in time.
+
+    It has a session of its own, so that what it started ends with it: a wrapper script's child would otherwise hold our pipe open.
+    """
+    try:
+        process = subprocess.Popen(
+            argv,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
+            start_new_session=True,
+            env={**os.environ, "LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0"},
+        )
+    except OSError:
+        return None
+    with process:
+        try:
+            stdout, stderr = process.communicate(timeout=timeout_s)
+        except subprocess.TimeoutExpired:
+            _kill(process.pid)
+            return None
+        except BaseException:
+            _kill(process.pid)
+            raise
+    return Said(process.returncode, stdout, stderr)
+
+
+def _kill(group: int) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(group, signal.SIGKILL)

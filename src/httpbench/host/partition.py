@@ -1,0 +1,39 @@
+"""Who runs on which cores.
+
+The unit is the physical core: two threads on SMT siblings slow each other by a third or more, and by how much depends on what the other
+one does, so siblings are never given to different parties. The order of degradation, where cores are too few:
+
+1. target, generator and harness have cores of their own (from 4 physical cores; for ``multi`` and ``prefork`` from 5, because
+   there the harness would leave the generator with half of what the target has);
+2. the harness shares the generator's cores: it sleeps nearly all the time, the generator does not;
+3. ``multi`` and ``prefork`` with 2 or 3 cores: the target gets all, as filling them is what is asked, and the generator shares them;
+4. one core: everything shares it.
+
+From step 3 on ``shared`` is set, and every table says so. The target is given cores from the end of the topology's order: the fastest
+kind, on one node as far as they go, and away from CPU 0, where most kernels handle their timers and interrupts.
+"""
+
+from __future__ import annotations
+
+from httpbench.host.topology import Core, Topology
+from httpbench.model import Cores, Scaling
+
+CORES_FOR_HARNESS = {Scaling.SINGLE: 4, Scaling.MULTI: 5, Scaling.PREFORK: 5}
+CORES_TO_DIVIDE = {Scaling.SINGLE: 2, Scaling.MULTI: 4, Scaling.PREFORK: 4}
+
+
+def partition(topology: Topology, scaling: Scaling) -> Cores:
+    """Divides the physical cores. ``single``: the target gets one; ``multi`` and ``prefork``: half of them, rounded down."""
+    cores = topology.cores
+    count = len(cores)
+    if count < CORES_TO_DIVIDE[scaling]:
+        return Cores(target=topology.cpus, generator=topology.cpus, harness=topology.cpus, shared=True)
+    for_target = 1 if scaling is Scaling.SINGLE else count // 2
+    rest, target = cores[:-for_target], cores[-for_target:]
+    if count < CORES_FOR_HARNESS[scaling]:
+        return Cores(target=_cpus(target), generator=_cpus(rest), harness=_cpus(rest), shared=False)
+    return Cores(target=_cpus(target), generator=_cpus(rest[1:]), harness=_cpus(rest[:1]), shared=False)
+
+
+def _cpus(cores: tuple[Core, ...]) -> tuple[int, ...]:
+    return tuple(sorted(cpu for core in cores for cpu in core.cpus))

@@ -1,0 +1,127 @@
+"""Is a program or file that a target needs on this machine, and if not, which command brings it?
+
+Answers are kept for the life of the process, as asking costs a start of the program: some compilers take half a second to say their
+version. A program that is installed while we run is therefore not seen by that run.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from httpbench.host.commands import ask
+from httpbench.model import Requirement
+
+VERSION_LIMIT_S = 10.0
+AT_ONCE = 8
+PACKAGE_LISTS = Path("/var/lib/apt/lists")
+
+
+@dataclass(frozen=True, slots=True)
+class Met:
+    """It is there."""
+
+    version: str | None
+    """Numbers joined by dots; ``None`` for files, and for programs that do not say and need not."""
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unmet:
+    """It is missing or too old."""
+
+    reason: str
+    mend: str
+    """A command to be run, or an address, where there is no command."""
+
+
+def check(requirement: Requirement) -> Met | Unmet:
+    """Looks a requirement up. Asked again with the same PATH, it answers from memory."""
+    return _check(requirement, os.environ.get("PATH", os.defpath))
+
+
+def check_all(requirements: Sequence[Requirement]) -> list[Met | Unmet]:
+    """Like :func:`check` for each, side by side; in the order given."""
+    with ThreadPoolExecutor(max_workers=AT_ONCE) as pool:
+        return list(pool.map(check, requirements))
+
+
+def first_version(text: str) -> str | None:
+    """The first dotted number in a text; the first number where none has a dot, as ``25`` for Erlang/OTP."""
+    match = re.search(r"\d+(?:\.\d+)+", text) or re.search(r"\d+", text)
+    return match.group() if match else None
+
+
+def is_older(version: str, than: str) -> bool:
+    """Compares numerically, part by part; missing parts are zero: 1.30 is not older than 1.30.0."""
+    return _numbers(version) < _numbers(than)
+
+
+@cache
+def _check(requirement: Requirement, path: str) -> Met | Unmet:
+    if requirement.file is not None:
+        found = sorted(Path("/").glob(requirement.file.lstrip("/")))
+        return Met(None, str(found[0])) if found else Unmet(f"no file matches {requirement.file}", _mend(requirement))
+    assert requirement.program is not None
+    where = shutil.which(requirement.program, path=path)
+    if where is None:
+        return Unmet("not found in PATH", _mend(requirement))
+    return _check_version(requirement, where)
+
+
+def _check_version(requirement: Requirement, where: str) -> Met | Unmet:
+    command = requirement.version_command or (where, "--version")
+    said = ask(command, VERSION_LIMIT_S)
+    version = (first_version(said.stdout) or first_version(said.stderr)) if said else None
+    if requirement.version is None:
+        return Met(version, where)
+    if version is None:
+        silence = "said no number" if said else f"could not be run, or did not end within {VERSION_LIMIT_S:.0f} s"
+        return Unmet(f"its version is unknown: `{' '.join(command)}` {silence}", _mend(requirement))
+    if is_older(version, requirement.version):
+        return Unmet(f"{where} is version {version}", _mend(requirement))
+    return Met(version, where)
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    numbers = [int(part) for part in re.findall(r"\d+", version)]
+    while numbers and numbers[-1] == 0:
+        numbers.pop()
+    return tuple(numbers)
+
+
+def _mend(requirement: Requirement) -> str:
+    """Debian's package where it is new enough, else the language's own way."""
+    install, packages, oldest = requirement.install, requirement.apt, requirement.version
+    if not packages:
+        return str(install)  # the model has it that one of the two is given
+    apt = _apt_get("install", *packages)
+    if shutil.which("apt-cache") is None:
+        return install or apt
+    if not any(PACKAGE_LISTS.glob("*_Packages*")):
+        return f"{_apt_get('update')} && {apt}"
+    candidates = _candidates(packages)
+    if not candidates:
+        return install or apt
+    newest = max(candidates, key=_numbers)
+    if oldest and is_older(newest, oldest):
+        return install or f"{apt}  # brings {newest}; {oldest} or newer is needed, from a newer release of the system"
+    return apt
+
+
+def _apt_get(*words: str) -> str:
+    return " ".join([*([] if os.geteuid() == 0 else ["sudo"]), "apt-get", *words])
+
+
+@cache
+def _candidates(packages: tuple[str, ...]) -> tuple[str, ...]:
+    """The versions that apt would install, without epoch and Debian revision. Packages that it does not know are left out."""
+    said = ask(("apt-cache", "policy", *packages))
+    found = re.findall(r"^  Candidate: (?:\d+:)?(\d[\d.]*)", said.stdout if said else "", re.MULTILINE)
+    return tuple(version.rstrip(".") for version in found)

@@ -1,0 +1,117 @@
+"""Samples of a process tree over a measured window, in bounded room: peaks and totals of all samples, and at most 600 samples to draw.
+
+When there would be more, each two neighbours become one (times add up, the larger memory stays), so an hour takes the room of a minute
+and is drawn a little coarser. The peak of processor time is that of a whole second, as ``top`` shows it: the kernel counts in ticks of
+10 ms, so a tenth of a second can look a fifth busier than it was.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+
+from httpbench.model import Sample, Usage
+
+KEPT = 600
+PEAK_WINDOW_S = 0.95  # one second, with some room for samples that come early
+
+
+@dataclass(frozen=True, slots=True)
+class _Slice:
+    """What was seen from ``begin_s`` to ``end_s``, on the clock of the caller."""
+
+    begin_s: float
+    end_s: float
+    cpu_s: float
+    rss_bytes: int
+    processes: int
+
+    def and_then(self, later: _Slice) -> _Slice:
+        return _Slice(
+            self.begin_s,
+            later.end_s,
+            self.cpu_s + later.cpu_s,
+            max(self.rss_bytes, later.rss_bytes),
+            max(self.processes, later.processes),
+        )
+
+    @property
+    def duration_s(self) -> float:
+        return self.end_s - self.begin_s
+
+
+class Series:
+    """A window that began at ``begin_s`` of a clock that never goes back."""
+
+    def __init__(self, begin_s: float):
+        self._begin_s = begin_s
+        self._end_s = begin_s
+        self._cpu_s = 0.0
+        self._cores_peak = 0.0
+        self._rss_bytes_peak = 0
+        self._pss_bytes_peak = 0
+        self._processes_peak = 0
+        self._recent: deque[tuple[float, float]] = deque([(begin_s, 0.0)])
+        self._slices: list[_Slice] = []
+        self._open: _Slice | None = None
+        self._in_open = 0
+        self._stride = 1
+
+    def add(self, at_s: float, cpu_s: float, rss_bytes: int, processes: int) -> None:
+        """A sample: processor time since the one before, which cannot be negative, and what is there now."""
+        sample = _Slice(self._end_s, at_s, max(cpu_s, 0.0), rss_bytes, processes)
+        self._end_s = at_s
+        self._cpu_s += sample.cpu_s
+        self.memory(rss_bytes, processes)
+        self._see_peak()
+        self._open = self._open.and_then(sample) if self._open else sample
+        self._in_open += 1
+        if self._in_open == self._stride:
+            self._slices.append(self._open)
+            self._open, self._in_open = None, 0
+            if len(self._slices) == KEPT:
+                self._slices = [one.and_then(two) for one, two in zip(self._slices[::2], self._slices[1::2], strict=True)]
+                self._stride *= 2
+
+    def memory(self, rss_bytes: int, processes: int) -> None:
+        """What is there now, for the peaks alone."""
+        self._rss_bytes_peak = max(self._rss_bytes_peak, rss_bytes)
+        self._processes_peak = max(self._processes_peak, processes)
+
+    def pages(self, rss_bytes: int, pss_bytes: int) -> None:
+        """Memory as counted page by page; zero where it could not be."""
+        self._rss_bytes_peak = max(self._rss_bytes_peak, rss_bytes)
+        self._pss_bytes_peak = max(self._pss_bytes_peak, pss_bytes)
+
+    def usage(self) -> Usage:
+        duration_s = self._end_s - self._begin_s
+        mean = self._cpu_s / duration_s if duration_s > 0 else 0.0
+        return Usage(
+            cpu_s=self._cpu_s,
+            cpu_cores_mean=mean,
+            cpu_cores_peak=max(self._cores_peak, mean),
+            rss_bytes_peak=self._rss_bytes_peak,
+            pss_bytes_peak=self._pss_bytes_peak or None,
+            processes_peak=self._processes_peak,
+            samples=tuple(self._sample(part) for part in self._closed()),
+        )
+
+    def _see_peak(self) -> None:
+        while len(self._recent) > 1 and self._end_s - self._recent[1][0] >= PEAK_WINDOW_S:
+            self._recent.popleft()
+        begin_s, cpu_before_s = self._recent[0]
+        if self._end_s - begin_s >= PEAK_WINDOW_S:
+            self._cores_peak = max(self._cores_peak, (self._cpu_s - cpu_before_s) / (self._end_s - begin_s))
+        self._recent.append((self._end_s, self._cpu_s))
+
+    def _closed(self) -> list[_Slice]:
+        """All slices. The last is joined to its neighbour where it is short: a tick in a few milliseconds would look like many cores."""
+        slices = [*self._slices, *([self._open] if self._open else [])]
+        if len(slices) > 1 and slices[-1].duration_s < slices[-2].duration_s / 2:
+            last = slices.pop()
+            slices[-1] = slices[-1].and_then(last)
+        return slices
+
+    def _sample(self, part: _Slice) -> Sample:
+        cores = part.cpu_s / part.duration_s if part.duration_s > 0 else 0.0
+        return Sample(at_s=part.end_s - self._begin_s, cpu_cores=cores, rss_bytes=part.rss_bytes, processes=part.processes)

@@ -1,0 +1,99 @@
+"""The processes below one, and what the kernel counts for each.
+
+``/proc/PID/stat`` is kept open and read again with one system call, at half the cost of open, read and close. An open file also stays
+with its process: when the number is given to another one, reading fails.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+STAT_BYTES = 1024  # 52 numbers and a name
+ROLLUP_BYTES = 4096  # some twenty short lines
+ZOMBIE = b"Z"
+
+
+def descendants(root_pid: int) -> list[int]:
+    """Every process below ``root_pid``, parents before their children, itself not included.
+
+    The kernel may leave out a child when a sibling ends while it lists them. Who needs all of them asks again.
+    """
+    found: list[int] = []
+    for pid in _children(root_pid):
+        found.append(pid)
+        found += descendants(pid)
+    return found
+
+
+def _children(pid: int) -> list[int]:
+    """Each thread has children of its own."""
+    found: list[int] = []
+    try:
+        tasks = os.listdir(f"/proc/{pid}/task")  # noqa: PTH208  (a third of the time of Path.iterdir)
+    except OSError:
+        return found
+    for task in tasks:
+        try:
+            descriptor = os.open(f"/proc/{pid}/task/{task}/children", os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:
+            continue
+        try:
+            while data := os.read(descriptor, 65_536):
+                found += map(int, data.split())
+        except OSError:
+            pass
+        finally:
+            os.close(descriptor)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Counters:
+    """What ``/proc/PID/stat`` says of a process at one moment."""
+
+    own_ticks: int
+    """User and system time of all its threads, ended ones included."""
+    reaped_ticks: int
+    """User and system time of the ended children that it has waited for, and of theirs."""
+    rss_bytes: int
+    is_zombie: bool
+
+
+class Process:
+    """A process whose counters are read again and again. Raises ``OSError`` once it is gone."""
+
+    __slots__ = ("_stat", "pid")
+
+    def __init__(self, pid: int):
+        self.pid = pid
+        self._stat = os.open(f"/proc/{pid}/stat", os.O_RDONLY | os.O_CLOEXEC)
+
+    def counters(self) -> Counters:
+        # The name stands in parentheses and may hold spaces and parentheses itself; the state is the first field after it.
+        data = os.pread(self._stat, STAT_BYTES, 0)
+        fields = data[data.rindex(b")") + 2 :].split(None, 22)
+        return Counters(
+            own_ticks=int(fields[11]) + int(fields[12]),
+            reaped_ticks=int(fields[13]) + int(fields[14]),
+            rss_bytes=int(fields[21]) * PAGE_BYTES,
+            is_zombie=fields[0] == ZOMBIE,
+        )
+
+    def memory(self) -> tuple[int, int]:
+        """RSS and PSS in bytes, counted page by page. Raises ``PermissionError`` for a process that the kernel tells others nothing of.
+
+        The process cannot map or unmap memory while the kernel counts: about 0.1 ms for each 10 MB.
+        """
+        descriptor = os.open(f"/proc/{self.pid}/smaps_rollup", os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            lines = os.read(descriptor, ROLLUP_BYTES).splitlines()
+        finally:
+            os.close(descriptor)
+        sizes = {line[:4]: int(line.split()[1]) * 1024 for line in lines if line.startswith((b"Rss:", b"Pss:"))}
+        return sizes[b"Rss:"], sizes[b"Pss:"]
+
+    def close(self) -> None:
+        os.close(self._stat)

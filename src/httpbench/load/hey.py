@@ -85,7 +85,7 @@ class Hey(LoadGenerator):
             return "hey cannot hold a rate: it starts the clock of a request only after its own delay"
         if load.pipeline > 1:
             return "hey cannot pipeline requests"
-        if not load.timeout_s.is_integer():
+        if load.timeout_s % 1:
             return f"hey knows timeouts of whole seconds only, not {load.timeout_s:g} s"
         if load.keepalive and load.connections > KEPT_CONNECTIONS:
             return f"hey keeps at most {KEPT_CONNECTIONS} connections alive, not {load.connections}"

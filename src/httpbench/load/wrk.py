@@ -69,9 +69,9 @@ class Wrk(LoadGenerator):
         load = job.load
         if load.rate_rps is not None:
             return "wrk cannot hold a rate: it sends the next request when the answer came"
-        if not load.duration_s.is_integer():
+        if load.duration_s % 1:
             return f"wrk measures whole seconds only, not {load.duration_s:g} s"
-        if not load.timeout_s.is_integer():
+        if load.timeout_s % 1:
             return f"wrk knows timeouts of whole seconds only, not {load.timeout_s:g} s"
         if load.threads is not None and load.threads > load.connections:
             return f"wrk needs a connection for each thread: {load.connections} for {load.threads} threads are too few"

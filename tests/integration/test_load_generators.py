@@ -1,0 +1,130 @@
+"""The real generators, run against a real server on loopback: what they say must be what the server saw."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from httpbench import load
+from httpbench.errors import LoadError
+from httpbench.load import Job, LoadGenerator, Output, Phase
+from httpbench.model import Expectation, Load, Measurement, Request, Workload
+from tests.servers import Mode, Server, free_port
+
+SHORT = Load(connections=4, duration_s=1, warmup_s=0, timeout_s=1)
+CUT_OFF = 2 * SHORT.connections + 1
+"""Requests that the server saw and a generator did not count: those in flight at the end, and wrk's connection that tries the address."""
+
+
+@pytest.fixture(params=list(load.GENERATORS))
+def generator(request: pytest.FixtureRequest) -> LoadGenerator:
+    found = load.get(request.param)
+    if found.locate() is None:
+        pytest.skip(f"{found.name} is not installed: {found.requirement.label}")
+    return found
+
+
+def run(generator: LoadGenerator, job: Job) -> Output:
+    assert generator.refuses(job) is None
+    done = subprocess.run(generator.argv(job, warmup=False), capture_output=True, text=True, timeout=30, check=False)
+    return Output(done.stdout, done.stderr, done.returncode)
+
+
+def measure(generator: LoadGenerator, server: Server, scratch: Path, asked: Load = SHORT, request: Request | None = None) -> Measurement:
+    workload = Workload(name="test", description="a test's", request=request or Request(), expect=Expectation(body="Hello, World!"))
+    job = Job(server.url, workload, asked, (), scratch)
+    return generator.measurement(job, run(generator, job))
+
+
+def test_counts_match_the_servers(generator: LoadGenerator, tmp_path: Path) -> None:
+    with Server(Mode.OK) as server:
+        found = measure(generator, server, tmp_path)
+    assert 0 <= server.requests - found.requests.completed <= CUT_OFF
+    assert found.requests.ok == found.requests.completed > 100
+    assert found.errors_total == 0
+    assert found.throughput_rps == pytest.approx(found.requests.ok / found.duration_s, rel=1e-3)
+    assert found.service_time_us is not None and found.service_time_us.count == found.requests.completed
+    assert found.service_time_us.histogram
+
+
+def test_errors_of_the_server_are_not_throughput(generator: LoadGenerator, tmp_path: Path) -> None:
+    with Server(Mode.ERROR) as server:
+        found = measure(generator, server, tmp_path)
+    assert found.requests.ok == 0 and found.throughput_rps == 0
+    assert found.errors["unexpected_status"] > 100
+
+
+def test_resets_are_seen(generator: LoadGenerator, tmp_path: Path) -> None:
+    with Server(Mode.RESET) as server:
+        found = measure(generator, server, tmp_path)
+    assert found.requests.ok > 0
+    assert found.errors.get("reset", 0) + found.errors.get("read", 0) > 0
+
+
+def test_times_are_those_that_the_server_took(generator: LoadGenerator, tmp_path: Path) -> None:
+    with Server(Mode.SLOW, delay_s=0.02) as server:
+        found = measure(generator, server, tmp_path)
+    times = found.service_time_us
+    assert times is not None and times.min is not None and times.p50 is not None
+    assert times.min >= 19_900
+    assert times.p50 == pytest.approx(20_000, rel=0.5)
+
+
+def test_late_answers_are_timeouts(generator: LoadGenerator, tmp_path: Path) -> None:
+    with Server(Mode.LATE, delay_s=1.3) as server:
+        found = measure(generator, server, tmp_path, SHORT.model_copy(update={"duration_s": 3}))
+    assert found.errors["timeout"] > 0
+    assert found.service_time_us is None or (found.service_time_us.max or 0) < 1_100_000
+
+
+def test_connections_close_where_keep_alive_is_off(generator: LoadGenerator, tmp_path: Path) -> None:
+    with Server(Mode.OK) as server:
+        found = measure(generator, server, tmp_path, SHORT.model_copy(update={"keepalive": False}))
+    assert found.requests.ok > 10 and found.errors_total == 0
+    assert server.connections >= found.requests.completed
+    assert all(b"connection: close" in head.lower() for head in server.heads)
+
+
+def test_the_request_is_the_workloads(generator: LoadGenerator, tmp_path: Path) -> None:
+    with Server(Mode.OK) as server:
+        measure(generator, server, tmp_path, request=Request(method="DELETE", headers={"X-Asked": "a b", "host": "example.org"}))
+    assert len(server.heads) == 1
+    head = server.heads.pop().decode()
+    assert head.startswith("DELETE / HTTP/1.1\r\n")
+    assert "X-Asked: a b" in head
+    assert head.lower().count("host: ") == 1 and "example.org" in head
+
+
+def test_nobody_listening_is_one_clear_error(generator: LoadGenerator, tmp_path: Path) -> None:
+    job = Job(f"http://127.0.0.1:{free_port()}/", Workload(name="test", description="a test's"), SHORT, (), tmp_path)
+    with pytest.raises(LoadError) as caught:
+        generator.measurement(job, run(generator, job))
+    assert caught.value.log_tail
+
+
+@pytest.mark.parametrize("name", ["native", "wrk"])
+def test_pipelined_requests_are_each_counted(name: str, tmp_path: Path) -> None:
+    generator = load.get(name)
+    if generator.locate() is None:
+        pytest.skip(f"{name} is not installed: {generator.requirement.label}")
+    with Server(Mode.OK) as server:
+        found = measure(generator, server, tmp_path, SHORT.model_copy(update={"pipeline": 16}))
+    assert 0 <= server.requests - found.requests.completed <= 16 * CUT_OFF
+    assert found.requests.ok == found.requests.completed > 1000
+
+
+def test_a_version_is_told(generator: LoadGenerator) -> None:
+    assert generator.version()[0].isdigit()
+
+
+def test_native_says_its_phases_in_order(tmp_path: Path) -> None:
+    native = load.get("native")
+    if native.locate() is None:
+        pytest.skip(f"native is not built: {native.requirement.label}")
+    with Server(Mode.OK) as server:
+        job = Job(server.url, Workload(name="test", description="a test's"), SHORT.model_copy(update={"warmup_s": 0.5}), (), tmp_path)
+        output = run(native, job)
+    phases = [progress.phase for line in output.stderr.splitlines() if (progress := native.progress(line))]
+    assert list(dict.fromkeys(phases)) == [Phase.CONNECT, Phase.WARMUP, Phase.MEASURE, Phase.DONE]

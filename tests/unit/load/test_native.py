@@ -1,0 +1,112 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from httpbench import load
+from httpbench.errors import LoadError, SelectionError
+from httpbench.load import Output, Phase
+from httpbench.load.native import Native
+from httpbench.model import Load, Request
+from tests.unit.load.recorded import job
+
+REPORT: dict[str, Any] = {
+    "schema": "httpbench-loadgen/1",
+    "version": "0.1.0",
+    "config": {"connections": 64},
+    "duration_s": 2.0,
+    "requests": {"sent": 104, "completed": 100, "ok": 99, "unsent": 0, "in_flight": 4},
+    "errors": {"connect_refused": 0, "unexpected_body": 1},
+    "bytes": {"received": 5200, "sent": 4000},
+    "throughput_rps": 49.5,
+    "throughput_bytes_per_s": 2600.0,
+    "service_time_us": {"count": 100, "min": 1.5, "mean": 2.0, "p50": 2.0, "p99": None, "histogram": "HIST", "p2_5": 1.6},
+    "response_time_us": None,
+    "intervals": [{"start_s": 0.0, "duration_s": 2.0, "completed": 100, "errors": 1, "offered_rps": None, "histogram": "HIST"}],
+    "generator": {"engine": "epoll"},
+    "interrupted": False,
+}
+
+
+@pytest.fixture
+def native(monkeypatch: pytest.MonkeyPatch) -> Native:
+    monkeypatch.setattr(Native, "program", lambda self: "/usr/bin/httpbench-loadgen")
+    return Native()
+
+
+def test_a_report_is_read_and_what_has_no_place_is_passed_over(native: Native) -> None:
+    found = native.measurement(job(Load(duration_s=2)), Output(json.dumps(REPORT), "", 0))
+    assert (found.requests.sent, found.requests.completed, found.requests.ok) == (104, 100, 99)
+    assert found.errors_total == 1 and found.bytes_received == 5200 and found.throughput_rps == 49.5
+    assert found.service_time_us is not None and found.service_time_us.p50 == 2.0 and found.service_time_us.p99 is None
+    assert found.response_time_us is None
+    assert found.intervals[0].completed == 100
+    assert found.notes == ()
+
+
+@pytest.mark.parametrize("exit_code", [130, 143])
+def test_what_was_measured_before_a_signal_counts_and_says_so(native: Native, exit_code: int) -> None:
+    found = native.measurement(job(Load(duration_s=10)), Output(json.dumps(REPORT | {"interrupted": True}), "", exit_code))
+    assert found.notes == ("Stopped after 2.00 s of 10 s.",)
+
+
+@pytest.mark.parametrize(
+    ("output", "sentence"),
+    [
+        (Output("", "error: nobody listens at 127.0.0.1:1", 1), "exit code 1"),
+        (Output("", "", 0), "without a result"),
+        (Output("{", "", 0), "cannot be read"),
+        (Output(json.dumps({**REPORT, "schema": "httpbench-loadgen/2"}), "", 0), "speaks httpbench-loadgen/2"),
+        (Output(json.dumps({**REPORT, "requests": {}}), "", 0), "requests.completed"),
+    ],
+)
+def test_what_cannot_be_used_is_one_sentence(native: Native, output: Output, sentence: str) -> None:
+    with pytest.raises(LoadError, match=sentence):
+        native.measurement(job(Load()), output)
+
+
+def test_lines_of_progress(native: Native) -> None:
+    line = (
+        '{"event":"progress","phase":"measure","elapsed_s":1.25,"completed":12,"errors":0,"throughput_rps":9.5,"p50_us":63.1,"p99_us":null}'
+    )
+    found = native.progress(line)
+    assert found is not None
+    assert (found.phase, found.elapsed_s, found.throughput_rps, found.p50_us, found.p99_us) == (Phase.MEASURE, 1.25, 9.5, 63.1, None)
+    assert native.progress("warning: few file descriptors") is None
+    assert native.progress('{"event":"other"}') is None
+    assert native.progress("{broken") is None
+
+
+def test_argv(native: Native, tmp_path: Path) -> None:
+    request = Request(method="POST", headers={"X-A": "1"}, body="@b")
+    asked = Load(connections=8, pipeline=2, duration_s=0.25, warmup_s=1.5, rate_rps=10_000)
+    argv = native.argv(job(asked, request=request, cpus=(1, 3), scratch=tmp_path), warmup=False)
+    expected = {"-c": "8", "-t": "2", "-d": "250ms", "--warmup": "1500ms", "--timeout": "2000ms", "--pipeline": "2", "--rate": "10000"}
+    expected |= {"--cpus": "1,3", "-X": "POST", "-H": "X-A: 1", "--expect-status": "200", "--json": "-", "--progress": "json"}
+    for option, value in expected.items():
+        assert argv[argv.index(option) + 1] == value
+    assert (tmp_path / "body").read_text() == "@b"
+    assert (tmp_path / "expected-body").read_text() == "Hello, World!"
+    assert argv[-1] == "http://127.0.0.1:8080/"
+    assert "--no-keepalive" not in argv
+
+
+def test_it_refuses_to_pipeline_on_closing_connections(native: Native) -> None:
+    assert native.refuses(job(Load(pipeline=2, keepalive=False))) is not None
+    assert native.refuses(job(Load(rate_rps=10))) is None
+
+
+def test_a_name_that_is_nearly_right_gets_a_hint() -> None:
+    with pytest.raises(SelectionError) as caught:
+        load.get("wkr")
+    assert caught.value.hint == "did you mean wrk?"
+
+
+def test_a_missing_program_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(LoadError, match="not installed") as caught:
+        load.get("wrk").program()
+    assert caught.value.hint == "apt-get install wrk"

@@ -1,11 +1,23 @@
-"""Results as text, made from what is stored alone: one file for each format."""
+"""Results as text, made from what is stored alone: one file for each format.
+
+A new format is a function from a run and its trials to text, and a line in ``FORMATS``: the command line's exports come from there.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
 from httpbench.model import Run, Trial
+from httpbench.report.csv import render_csv
+from httpbench.report.json import render_json
+from httpbench.report.markdown import render_markdown
+from httpbench.report.responses import render_responses
+from httpbench.report.terminal import render_terminal
+from httpbench.report.versions import render_versions
+
+__all__ = ["FORMATS", "Format", "render_responses", "render_terminal", "render_versions"]
 
 Format = Callable[[Run, Sequence[Trial]], str]
 
-FORMATS: Mapping[str, Format] = {}
+FORMATS: Mapping[str, Format] = {"json": render_json, "csv": render_csv, "markdown": render_markdown}
+"""Those that go into files, by the name that the command line has for them."""

@@ -89,6 +89,11 @@ class Summary(Frozen):
     rss_bytes_peak: Estimate | None
     pss_bytes_peak: Estimate | None
 
+    @property
+    def cell(self) -> tuple[str, Scaling, str, str, Load]:
+        """What its rounds have in common, as in their plans."""
+        return (self.target, self.scaling, self.workload, self.load_generator, self.load)
+
 
 def cells(trials: Iterable[Trial]) -> list[list[Trial]]:
     """Trials by what they have in common, in the order in which they first appear; rounds ascending."""

@@ -38,9 +38,12 @@ LITTLE_ROUND_TRIPS_MIN = 100
 """Requests per request in flight, under which the first and the last ones, cut by the ends of the period, outweigh the tolerance."""
 
 PLAIN_MEANS = frozenset({"native"})
-"""Generators whose mean service time is over every request, from send to complete answer, on connections that all carried load.
-wrk's mean is taken after it filled up its histogram, and it rounds connections down to a multiple of threads; hey divides the sum of
-all times by the first million; so Little's law says nothing about their targets."""
+"""Generators whose mean service time is over every request, from send to complete answer, on connections that carried load all the
+time. wrk and hey open their connections within the measured time; wrk cuts times down to whole µs, which is some percent of a short
+one; hey's mean is of the first million. Little's law says nothing about the targets of those."""
+
+WRONG_ANSWERS = frozenset({"unexpected_status", "unexpected_body", "invalid_response", "unknown_status"})
+"""Kinds of error that are answers. One is too many: a target that was wrong once is not right, and no share makes it so."""
 
 BODY_BYTES_SHARE_MIN = 0.99
 """Bytes received / bytes of the bodies that right answers must hold; 1 % because generators print bytes with three digits."""
@@ -90,10 +93,12 @@ def _untrue(evidence: Evidence) -> Iterator[str]:
 
 
 def _wrong_answers(evidence: Evidence) -> Iterator[str]:
-    requests = evidence.measurement.requests
-    wrong = requests.completed - requests.ok
-    if wrong > 0:
-        yield f"{wrong:,} of {requests.completed:,} answers were wrong{_named_errors(evidence.measurement)}"
+    measurement = evidence.measurement
+    requests = measurement.requests
+    named = sum(count for kind, count in measurement.errors.items() if kind in WRONG_ANSWERS)
+    unnamed = max(requests.completed - requests.ok - measurement.errors_total, 0)
+    if named + unnamed:
+        yield f"{named + unnamed:,} of {requests.completed:,} answers were wrong{_named_errors(measurement)}"
 
 
 def failed_requests(measurement: Measurement) -> int:

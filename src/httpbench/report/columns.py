@@ -1,0 +1,118 @@
+"""The columns of the tables, each with how it is computed, written and how much it is needed.
+
+One list for all tables, so that the terminal and Markdown cannot disagree. A figure that was not measured is an empty cell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from httpbench.report.rows import Group, Row
+from httpbench.stats.summary import Estimate
+
+LOWER_BOUND = "≥ "
+"""Before the figures of a row that the generator limited."""
+ODD_SIZE = "*"
+"""After a response size that is far from the others'."""
+PARTLY = "†"
+"""After the verdict of a row of which some rounds do not count."""
+
+ALWAYS = 0
+"""Never left out, however narrow the terminal."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    title: str
+    unit: str
+    """Of the figures; empty where there is none."""
+    text: Callable[[Row], str]
+    need: int
+    """The higher, the sooner a narrow terminal goes without it; ``ALWAYS``: never."""
+    is_number: bool = True
+
+    @property
+    def heading(self) -> str:
+        """Title and unit on one line."""
+        return f"{self.title} ({self.unit})" if self.unit else self.title
+
+
+def columns(found: Sequence[Group]) -> list[Column]:
+    """All columns of a run's tables, from left to right."""
+    memory = _memory(found)
+    return [
+        Column("Language", "", lambda row: row.target.language, ALWAYS, is_number=False),
+        Column("Framework", "", lambda row: row.target.framework, ALWAYS, is_number=False),
+        Column("Category", "", lambda row: row.target.category, 7, is_number=False),
+        Column("Name", "", lambda row: row.target.variant or "", ALWAYS, is_number=False),
+        Column("Res", "B", _response, 8),
+        Column("Req", "", lambda row: _integer(row.summary.requests), 15),
+        Column("Err", "", lambda row: _integer(row.summary.errors), 5),
+        Column("RPS", "1/s", _throughput, ALWAYS),
+        Column("±", "%", lambda row: _spread(row.summary.throughput_rps), 1),
+        Column("BPS", "MB/s", lambda row: _scaled(row.summary.bytes_per_s, 1e6, 1), 14),
+        *(_latency(title, name, need) for title, name, need in _LATENCIES),
+        Column("CPU", "%", lambda row: _scaled(row.summary.cpu_cores, 0.01, 0), 4),
+        Column("Memory", "MB", memory, 6),
+        Column("Verdict", "", _verdict, ALWAYS, is_number=False),
+    ]
+
+
+_LATENCIES = (
+    ("min", "min", 11),
+    ("max", "max", 10),
+    ("25%", "p25", 13),
+    ("50%", "p50", 2),
+    ("75%", "p75", 12),
+    ("90%", "p90", 9),
+    ("99%", "p99", 3),
+)
+
+
+def _latency(title: str, name: str, need: int) -> Column:
+    def text(row: Row) -> str:
+        return _scaled(getattr(row.latency, name), 1000, 3) if row.latency else ""
+
+    return Column(title, "ms", text, need)
+
+
+def memory_is_proportional(found: Sequence[Group]) -> bool:
+    """Whether the Memory column is the proportional set size: only where every row has it, for a column has one meaning."""
+    rows = [row for group in found for row in group.rows if row.summary.rss_bytes_peak is not None]
+    return all(row.summary.pss_bytes_peak is not None for row in rows)
+
+
+def _memory(found: Sequence[Group]) -> Callable[[Row], str]:
+    if memory_is_proportional(found):
+        return lambda row: _scaled(row.summary.pss_bytes_peak, 1e6, 1)
+    return lambda row: _scaled(row.summary.rss_bytes_peak, 1e6, 1)
+
+
+def _response(row: Row) -> str:
+    if row.response_bytes is None:
+        return ""
+    return f"{row.response_bytes:,}{ODD_SIZE if row.odd_size else ''}"
+
+
+def _throughput(row: Row) -> str:
+    text = _integer(row.summary.throughput_rps)
+    return LOWER_BOUND + text if text and row.is_lower_bound else text
+
+
+def _verdict(row: Row) -> str:
+    kind = row.summary.verdict.kind
+    return f"{kind}{PARTLY}" if row.counts_partly else str(kind)
+
+
+def _spread(estimate: Estimate | None) -> str:
+    return "" if estimate is None or estimate.spread is None else f"{estimate.spread * 100:.1f}"
+
+
+def _integer(estimate: Estimate | None) -> str:
+    return _scaled(estimate, 1, 0)
+
+
+def _scaled(estimate: Estimate | None, unit: float, digits: int) -> str:
+    """The median in multiples of ``unit``, with thousands apart; nothing where there is none."""
+    return "" if estimate is None else f"{estimate.median / unit:,.{digits}f}"

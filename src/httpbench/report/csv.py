@@ -1,0 +1,123 @@
+"""One line for each trial with all its figures, for spreadsheets and data frames. Columns keep their names and order.
+
+A trial that does not count keeps its counts and errors, which say why, but has no throughput, bytes or latencies: a mean over the
+column would take them for true.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+
+from httpbench.model import Distribution, Load, Measurement, Run, Target, Trial, Usage
+from httpbench.stats.summary import cpu_us_per_request
+from httpbench.stats.verdict import failed_requests
+
+Value = str | int | float | bool | None
+
+_FIGURES = tuple(name for name in Distribution.model_fields if name not in ("count", "histogram"))
+_TIMES = ("service_time", "response_time", "connect_time")
+_USAGE = tuple(name for name in Usage.model_fields if name != "samples")
+
+HEADER = (
+    *("run", "trial", "round", "started_at"),
+    *("target", "language", "framework", "variant", "category", "tuning", "limits"),
+    *("scaling", "workload", "load_generator", "generator_version", *Load.model_fields),
+    *("cores_target", "cores_generator", "cores_shared", "verdict", "verdict_reasons"),
+    *("measured_s", "requests_sent", "requests_completed", "requests_ok", "requests_unsent", "errors", "error_kinds"),
+    *("throughput_rps", "bytes_received"),
+    *(column for times in _TIMES for column in (f"{times}_count", *(f"{times}_us_{name}" for name in _FIGURES))),
+    *(f"target_{name}" for name in _USAGE),
+    *("cpu_us_per_request", *(f"generator_{name}" for name in _USAGE), "response_bytes", "overhead_s"),
+)
+"""The columns, in order."""
+
+
+def render_csv(run: Run, trials: Sequence[Trial]) -> str:
+    """RFC 4180, but with line feeds alone, as most tools write it. Missing figures are empty."""
+    lines = [_line(run, trial) for trial in trials]
+    out = io.StringIO()
+    writer = csv.DictWriter(out, HEADER, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(lines)
+    return out.getvalue()
+
+
+def _line(run: Run, trial: Trial) -> dict[str, Value]:
+    plan = trial.plan
+    return {
+        "run": run.id,
+        "trial": plan.number,
+        "round": plan.round,
+        "started_at": trial.started_at,
+        **_of_target(run.targets[plan.target]),
+        "scaling": plan.scaling,
+        "workload": plan.workload,
+        "load_generator": plan.load_generator,
+        "generator_version": trial.measurement.generator_version if trial.measurement else None,
+        **{name: _plain(value) for name, value in plan.load},
+        "cores_target": _numbers(plan.cores.target),
+        "cores_generator": _numbers(plan.cores.generator),
+        "cores_shared": _plain(plan.cores.shared),
+        "verdict": trial.verdict.kind,
+        "verdict_reasons": "; ".join(trial.verdict.reasons),
+        **_of_measurement(trial.measurement, counts=trial.verdict.counts),
+        **_of_usage("target", trial.target_usage),
+        "cpu_us_per_request": cpu_us_per_request(trial) if trial.verdict.counts else None,
+        **_of_usage("generator", trial.generator_usage),
+        "response_bytes": trial.response.size_bytes if trial.response else None,
+        "overhead_s": trial.overhead_s,
+    }
+
+
+def _of_target(target: Target) -> dict[str, Value]:
+    return {
+        "target": target.id,
+        "language": target.language,
+        "framework": target.framework,
+        "variant": target.variant,
+        "category": target.category,
+        "tuning": target.tuning,
+        "limits": " ".join(target.limits),
+    }
+
+
+def _of_measurement(measurement: Measurement | None, *, counts: bool) -> dict[str, Value]:
+    shown = measurement if counts else None
+    requests = measurement.requests if measurement else None
+    return {
+        "measured_s": measurement.duration_s if measurement else None,
+        "requests_sent": requests.sent if requests else None,
+        "requests_completed": requests.completed if requests else None,
+        "requests_ok": requests.ok if requests else None,
+        "requests_unsent": requests.unsent if requests else None,
+        "errors": failed_requests(measurement) if measurement else None,
+        "error_kinds": _pairs(measurement.errors) if measurement else None,
+        "throughput_rps": shown.throughput_rps if shown else None,
+        "bytes_received": shown.bytes_received if shown else None,
+        **{column: value for times in _TIMES for column, value in _of_times(times, shown).items()},
+    }
+
+
+def _of_times(times: str, measurement: Measurement | None) -> dict[str, Value]:
+    distribution: Distribution | None = getattr(measurement, f"{times}_us", None)
+    figures = {f"{times}_us_{name}": getattr(distribution, name, None) for name in _FIGURES}
+    return {f"{times}_count": distribution.count if distribution else None, **figures}
+
+
+def _of_usage(who: str, usage: Usage | None) -> dict[str, Value]:
+    return {f"{who}_{name}": getattr(usage, name, None) for name in _USAGE}
+
+
+def _pairs(counts: Mapping[str, int]) -> str:
+    return " ".join(f"{name}={count}" for name, count in sorted(counts.items()) if count)
+
+
+def _numbers(cpus: Sequence[int]) -> str:
+    return " ".join(map(str, cpus))
+
+
+def _plain(value: Value) -> Value:
+    """Truth values as JSON, TOML and most readers of CSV spell them."""
+    return str(value).lower() if isinstance(value, bool) else value

@@ -1,0 +1,159 @@
+"""The whole run as one JSON document, of the schema ``httpbench/1``: for programs, and for whoever wants to check our arithmetic.
+
+The models below are the schema; ``report.schema`` writes it out as JSON Schema. Fields may be added to a version of the schema; one that changes its meaning or goes makes a new one.
+
+Trials that do not count are in it with what was measured: look at the verdict first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from pydantic import Field
+
+from httpbench.model import (
+    Category,
+    Cores,
+    Environment,
+    Frozen,
+    Kind,
+    Limit,
+    Load,
+    Measurement,
+    Run,
+    RunStatus,
+    SampledResponse,
+    Scaling,
+    Target,
+    Trial,
+    TrialPlan,
+    Tuning,
+    Usage,
+    Verdict,
+    Workload,
+)
+from httpbench.report.rows import groups
+from httpbench.stats.summary import Summary, cells
+
+
+class ExportedTarget(Frozen):
+    """What a reader elsewhere needs of a target: not where it lies on this machine, nor how it is built there."""
+
+    id: str
+    kind: Kind
+    language: str
+    framework: str
+    variant: str | None
+    category: Category
+    tuning: Tuning
+    limits: tuple[Limit, ...]
+    upstream: str
+    notes: str | None
+    run: tuple[str, ...]
+    env: dict[str, str]
+
+
+class Round(Frozen):
+    """A trial, without what all rounds of its cell have in common."""
+
+    number: int
+    """Its place in the plan."""
+    round: int
+    started_at: str
+    cores: Cores
+    verdict: Verdict
+    measurement: Measurement | None
+    target_usage: Usage | None
+    generator_usage: Usage | None
+    response: SampledResponse | None
+    overhead_s: float | None
+    log_tail: str | None
+
+
+class Result(Frozen):
+    """A cell: one target under one load, with all its rounds."""
+
+    target: str
+    """Key of ``targets``."""
+    workload: str
+    """Key of ``workloads``."""
+    scaling: Scaling
+    load_generator: str
+    load: Load
+    verdict: Verdict
+    summary: Summary
+    rounds: tuple[Round, ...]
+
+
+class Document(Frozen):
+    """A run: where and how it was made, and what came of it."""
+
+    schema_: Literal["httpbench/1"] = Field(default="httpbench/1", alias="schema")
+    run: str
+    started_at: str
+    finished_at: str | None
+    status: RunStatus
+    command: tuple[str, ...]
+    environment: Environment
+    targets: dict[str, ExportedTarget]
+    workloads: dict[str, Workload]
+    plan: tuple[TrialPlan, ...]
+    results: tuple[Result, ...]
+    """In the order of the tables."""
+
+
+def render_json(run: Run, trials: Sequence[Trial]) -> str:
+    """Strict JSON (RFC 8259): what is not a number is ``null``. Ends with a line break."""
+    return document(run, trials).model_dump_json(indent=2, by_alias=True) + "\n"
+
+
+def document(run: Run, trials: Sequence[Trial]) -> Document:
+    rounds = {cell[0].plan.cell: cell for cell in cells(trials)}
+    summaries = [row.summary for group in groups(run, trials) for row in group.rows]
+    return Document(
+        run=run.id,
+        started_at=run.started_at,
+        finished_at=run.finished_at,
+        status=run.status,
+        command=run.command,
+        environment=run.environment,
+        targets={name: _exported(target) for name, target in run.targets.items()},
+        workloads=run.workloads,
+        plan=run.plan,
+        results=tuple(_result(summary, rounds[summary.cell]) for summary in summaries),
+    )
+
+
+def _exported(target: Target) -> ExportedTarget:
+    return ExportedTarget(**target.model_dump(include=set(ExportedTarget.model_fields)))
+
+
+def _result(summary: Summary, trials: Sequence[Trial]) -> Result:
+    return Result(
+        target=summary.target,
+        workload=summary.workload,
+        scaling=summary.scaling,
+        load_generator=summary.load_generator,
+        load=summary.load,
+        verdict=summary.verdict,
+        summary=summary,
+        rounds=tuple(_round(trial) for trial in trials),
+    )
+
+
+def _round(trial: Trial) -> Round:
+    plan = trial.plan
+    return Round(
+        number=plan.number,
+        round=plan.round,
+        started_at=trial.started_at,
+        cores=plan.cores,
+        verdict=trial.verdict,
+        measurement=trial.measurement,
+        target_usage=trial.target_usage,
+        generator_usage=trial.generator_usage,
+        response=trial.response,
+        overhead_s=trial.overhead_s,
+        log_tail=trial.log_tail,
+    )

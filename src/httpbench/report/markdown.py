@@ -1,0 +1,66 @@
+"""Tables as Markdown (GitHub's flavour): every column, every note; for a README, a wiki or a pull request."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from httpbench.model import Run, Trial
+from httpbench.report import notes
+from httpbench.report.columns import Column, columns
+from httpbench.report.rows import Group, groups
+
+SHORTEST_FENCE = 3
+
+
+def render_markdown(run: Run, trials: Sequence[Trial]) -> str:
+    """The tables of a run. Ends with a line break."""
+    found = groups(run, trials)
+    every = columns(found)
+    lines = [line for group in found for line in _section(group, every)]
+    lines += [f"- {escape(line)}" for line in notes.legend(found)]
+    lines += ["", *(f"{escape(line)}  " for line in notes.origin(run, trials))]
+    return "\n".join(lines).strip() + "\n"
+
+
+def pipe_table(header: Sequence[str], numbers: Sequence[bool], rows: Sequence[Sequence[str]]) -> list[str]:
+    """The lines of a table, its columns padded so that the source can be read too. ``numbers``: columns that are flush right."""
+    cells = [[escape(text) for text in row] for row in (header, *rows)]
+    widths = [max(3, *(len(row[index]) for row in cells)) for index in range(len(header))]
+    ruler = [("-" * (width - 1) + ":") if number else "-" * width for width, number in zip(widths, numbers, strict=True)]
+    padded = [
+        [text.rjust(width) if number else text.ljust(width) for text, width, number in zip(row, widths, numbers, strict=True)]
+        for row in cells
+    ]
+    return [f"| {' | '.join(row)} |" for row in (padded[0], ruler, *padded[1:])]
+
+
+def escape(text: str) -> str:
+    """So that Markdown shows the text as it is, in a table's cell too."""
+    text = re.sub(r"([\\|*`\[\]])", r"\\\1", text)
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace("\n", "<br>")
+
+
+def fenced(text: str) -> list[str]:
+    """A block of code, in a fence longer than any in the text."""
+    longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
+    fence = "`" * max(SHORTEST_FENCE, longest + 1)
+    return [fence, *text.splitlines(), fence]
+
+
+def _section(group: Group, every: Sequence[Column]) -> Iterator[str]:
+    yield f"### {escape(notes.title(group))}"
+    yield ""
+    yield escape(notes.method(group))
+    yield ""
+    rows = [[column.text(row) for column in every] for row in group.rows]
+    yield from pipe_table([column.heading for column in every], [column.is_number for column in every], rows)
+    yield ""
+    row_notes = notes.row_notes(group)
+    for note in row_notes:
+        yield f"- **{escape(note.id)}** {note.kind}: {escape('; '.join(note.reasons))}"
+        if note.log:
+            yield ""
+            yield from (f"  {line}" for line in fenced("\n".join(note.log)))
+    if row_notes:
+        yield ""

@@ -1,0 +1,135 @@
+"""What a reader must know beside a table: how the load was made, why rows have no figures, what to keep in mind when comparing.
+
+Sentences only; the formats decide how to set them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from httpbench.model import Limit, Run, RunStatus, Scaling, Trial, Tuning, VerdictKind
+from httpbench.report.columns import LOWER_BOUND, ODD_SIZE, PARTLY, memory_is_proportional
+from httpbench.report.rows import Group, Row
+
+LIMITS = {
+    Limit.NO_ROUTER: "answers every path alike",
+    Limit.NO_METHOD: "answers every method alike",
+    Limit.NO_CLOSE: "ignores «Connection: close»",
+    Limit.NO_PIPELINING: "answers one of several requests that arrive together",
+    Limit.NO_SPLIT: "needs a whole request in one read",
+    Limit.NO_KEEPALIVE: "connects anew for each request",
+}
+
+SCALINGS = {
+    Scaling.SINGLE: "one core's worth of target",
+    Scaling.MULTI: "target on all its cores",
+    Scaling.PREFORK: "one copy of the target per core",
+}
+
+LOG_LINES = 12
+"""Of a log's tail in a table's footer; the whole tail is in the JSON export."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowNote:
+    """Why a row has the verdict that it has, or why some of its rounds do not count."""
+
+    id: str
+    kind: VerdictKind
+    reasons: tuple[str, ...]
+    log: tuple[str, ...]
+    """The last lines of the target's log, where a round failed."""
+
+
+def title(group: Group) -> str:
+    """What was asked of whom: ``plaintext · one core's worth of target · 64 connections · 10 s``."""
+    load = group.load
+    parts = [group.workload, SCALINGS[group.scaling], _count(load.connections, "connection")]
+    if load.pipeline > 1:
+        parts.append(f"{load.pipeline} requests in flight on each")
+    if not load.keepalive:
+        parts.append("a new connection for each request")
+    if load.rate_rps is not None:
+        parts.append(f"offered {load.rate_rps:,.0f} requests/s")
+    parts.append(f"{load.duration_s:g} s")
+    if group.cores_shared:
+        parts.append("shared cores")
+    return " · ".join(parts)
+
+
+def method(group: Group) -> str:
+    """How it was measured: rounds, warm-up, generator."""
+    version = f" {group.generator_version}" if group.generator_version else ""
+    threads = f", {_count(group.load.threads, 'thread')}" if group.load.threads else ""
+    rounds = f"median of {group.rounds} rounds, ± half their range" if group.rounds > 1 else "1 round"
+    return f"{rounds} · warm-up {group.load.warmup_s:g} s · load generator {group.load_generator}{version}{threads}"
+
+
+def origin(run: Run, trials: Sequence[Trial]) -> list[str]:
+    """Where and when the run was made; and whether it is whole."""
+    environment = run.environment
+    place = f"{environment.hostname}: {environment.cpu_model}, {_count(len(environment.cpus_allowed), 'CPU')}, {environment.os}"
+    lines = [f"run {run.id} · {run.started_at[:16].replace('T', ' ')} UTC · httpbench {environment.httpbench_version}"]
+    lines.append(f"{place}, kernel {environment.kernel}")
+    if run.status is not RunStatus.FINISHED or len(trials) < len(run.plan):
+        lines.append(f"{run.status}: {len(trials)} of {_count(len(run.plan), 'trial')}")
+    return lines
+
+
+def row_notes(group: Group) -> list[RowNote]:
+    """One for each row whose verdict needs words, in the table's order."""
+    return [_row_note(row) for row in group.rows if row.summary.verdict.reasons]
+
+
+def legend(found: Sequence[Group]) -> list[str]:
+    """What the columns and marks of a run's tables mean, and what to keep in mind; only what they need."""
+    rows = [row for group in found for row in group.rows]
+    return [*_generators(found), *_meanings(found, rows), *_marks(rows), *_limits(rows)]
+
+
+def _generators(found: Sequence[Group]) -> Iterator[str]:
+    measured = {group.load_generator: group for group in found if any(row.latency for row in group.rows)}
+    for name, group in measured.items():
+        if group.latency_meaning:
+            yield f"Latency by {name}: {group.latency_meaning}"
+    yield from dict.fromkeys(note for group in found for note in group.generator_notes)
+
+
+def _meanings(found: Sequence[Group], rows: Sequence[Row]) -> Iterator[str]:
+    if any(row.summary.cpu_cores for row in rows):
+        kind = "pages that processes share are split among them" if memory_is_proportional(found) else "shared pages count once per process"
+        yield f"CPU: mean over the measurement; 100 is one core. Memory: peak; {kind}."
+    if any(group.cores_shared for group in found):
+        yield "Shared cores: target and load generator ran on the same cores, so the figures are of both together."
+
+
+def _marks(rows: Sequence[Row]) -> Iterator[str]:
+    if any(row.odd_size for row in rows):
+        yield f"{ODD_SIZE} A response of another size than the others'."
+    if any(row.is_lower_bound for row in rows):
+        yield f"{LOWER_BOUND.strip()} The load generator was the limit: the target can do more, and its place in the table may be too low."
+    if any(row.counts_partly for row in rows):
+        yield f"{PARTLY} Some rounds do not count; the figures are of the others."
+
+
+def _limits(rows: Sequence[Row]) -> Iterator[str]:
+    """What some targets do not do that others do, so that a reader knows what is compared."""
+    targets = {row.target.id: row.target for row in rows}
+    for limit, meaning in LIMITS.items():
+        names = sorted(name for name, target in targets.items() if limit in target.limits)
+        if names:
+            yield f"{limit} ({meaning}): {', '.join(names)}"
+    below = sorted(name for name, target in targets.items() if target.tuning is Tuning.ENGINE)
+    if below:
+        yield f"engine (written below the framework's public surface): {', '.join(below)}"
+
+
+def _row_note(row: Row) -> RowNote:
+    verdict = row.summary.verdict
+    log = tuple((row.log_tail or "").strip().splitlines()[-LOG_LINES:])
+    return RowNote(row.target.id, verdict.kind, verdict.reasons, log)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

@@ -1,0 +1,118 @@
+"""Tables for a terminal: as many columns as fit, the least needed ones left out first and named below the table.
+
+Made of rich's parts, so that the console decides on colour (``NO_COLOR``, no terminal). Nothing is said by colour alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rich.cells import cell_len
+from rich.console import Group as Stack
+from rich.console import RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from httpbench.model import Run, Trial, VerdictKind
+from httpbench.report import notes
+from httpbench.report.columns import ALWAYS, Column, columns
+from httpbench.report.rows import Group, Row, groups
+
+GAP = 2
+"""Spaces between columns."""
+
+INDENT = 2
+"""Of continued lines and of logs below a table."""
+
+VERDICT_STYLES = {
+    VerdictKind.TARGET: "green",
+    VerdictKind.GENERATOR: "yellow",
+    VerdictKind.NETWORK: "yellow",
+    VerdictKind.IDLE: "cyan",
+    VerdictKind.UNKNOWN: "dim",
+    VerdictKind.INVALID: "red",
+    VerdictKind.FAILED: "red",
+}
+
+
+def render_terminal(run: Run, trials: Sequence[Trial], *, width: int) -> RenderableType:
+    """The tables of a run, for a console of ``width`` columns."""
+    found = groups(run, trials)
+    every = columns(found)
+    parts: list[RenderableType] = []
+    for group in found:
+        parts += [*_table(group, every, width), Text()]
+    parts += [_paragraph(Text(line, style="dim")) for line in notes.legend(found)]
+    parts += [Text(line, style="dim") for line in notes.origin(run, trials)]
+    return Stack(*parts)
+
+
+def _table(group: Group, every: Sequence[Column], width: int) -> Iterator[RenderableType]:
+    shown, left_out = fit(every, group.rows, width)
+    yield Text(notes.title(group), style="bold")
+    yield Text(notes.method(group), style="dim")
+    yield Text()
+    yield _grid(shown, group.rows)
+    row_notes = notes.row_notes(group)
+    if row_notes or left_out:
+        yield Text()
+    for note in row_notes:
+        yield from _row_note(note)
+    if left_out:
+        names = ", ".join(column.title for column in left_out)
+        yield _paragraph(Text(f"Not shown at this width: {names}. A wider terminal or --export-markdown - shows all.", style="dim"))
+
+
+def fit(all_columns: Sequence[Column], rows: Sequence[Row], width: int) -> tuple[list[Column], list[Column]]:
+    """Columns that fit side by side, and those that were left out for want of room. Columns without any content are neither."""
+    widths = {column.title: _column_width(column, rows) for column in all_columns}
+    shown = [column for column in all_columns if any(column.text(row) for row in rows)]
+    left_out: list[Column] = []
+    while sum(widths[column.title] + GAP for column in shown) - GAP > width:
+        least = max(shown, key=lambda column: column.need)
+        if least.need == ALWAYS:
+            break  # narrower than the least that makes sense: cells are folded
+        shown.remove(least)
+        left_out.append(least)
+    return shown, [column for column in all_columns if column in left_out]
+
+
+def _column_width(column: Column, rows: Sequence[Row]) -> int:
+    return max(cell_len(text) for text in (column.title, column.unit, *(column.text(row) for row in rows)))
+
+
+def _grid(shown: Sequence[Column], rows: Sequence[Row]) -> Table:
+    grid = Table(box=None, padding=(0, GAP, 0, 0), pad_edge=False, header_style="bold")
+    for column in shown:
+        header = Text(column.title)
+        if any(other.unit for other in shown):
+            header.append(f"\n{column.unit}", style="not bold dim")
+        grid.add_column(header, justify="right" if column.is_number else "left", overflow="fold")
+    for row in rows:
+        grid.add_row(*(_cell(column, row) for column in shown))
+    return grid
+
+
+def _cell(column: Column, row: Row) -> Text:
+    text = column.text(row)
+    if column.title == "Verdict":
+        return Text(text, style=VERDICT_STYLES[row.summary.verdict.kind])
+    if not row.counts:
+        return Text(text, style="dim")
+    return Text(text, style="bold" if column.title == "RPS" else "")
+
+
+def _row_note(note: notes.RowNote) -> Iterator[RenderableType]:
+    yield _paragraph(Text.assemble((note.id, "bold"), " ", (note.kind, VERDICT_STYLES[note.kind]), ": ", "; ".join(note.reasons)))
+    for line in note.log:
+        yield Padding(Text(f"│ {line}", style="dim", no_wrap=True, overflow="ellipsis"), (0, 0, 0, INDENT), expand=False)
+
+
+def _paragraph(text: Text) -> RenderableType:
+    """A paragraph whose lines after the first are indented, so that each of several begins visibly."""
+    grid = Table.grid(padding=0)
+    grid.add_column(width=INDENT, no_wrap=True)
+    grid.add_column(overflow="fold")
+    grid.add_row("· ", text)
+    return grid

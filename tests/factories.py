@@ -1,0 +1,238 @@
+"""Runs and trials for tests: whole and plausible unless a test says otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hdrh.histogram import HdrHistogram
+
+from httpbench.model import (
+    Build,
+    Category,
+    Cores,
+    Distribution,
+    Environment,
+    Kind,
+    Limit,
+    Load,
+    Measurement,
+    Requests,
+    Run,
+    RunStatus,
+    SampledResponse,
+    Scaling,
+    Target,
+    Trial,
+    TrialPlan,
+    Tuning,
+    Usage,
+    Verdict,
+    VerdictKind,
+    Workload,
+)
+
+APART = Cores(target=(0,), generator=(1,), harness=(2,), shared=False)
+SHARED = Cores(target=(0, 1), generator=(0, 1), harness=(0, 1), shared=True)
+TARGET_LIMITED = Verdict(kind=VerdictKind.TARGET)
+
+HELLO = "Hello, World!"
+
+
+def make_target(name: str = "c/epoll/level", **changes: Any) -> Target:
+    language, framework, *variant = name.split("/")
+    values: dict[str, Any] = {
+        "id": name,
+        "kind": Kind.SERVER,
+        "language": language,
+        "framework": framework,
+        "variant": variant[0] if variant else None,
+        "category": Category.PLATFORM,
+        "tuning": Tuning.DEFAULT,
+        "upstream": "https://example.org/",
+        "build": Build(),
+        "run": ("./server", "{port}"),
+        "scaling": (Scaling.SINGLE,),
+        "folder": "/targets/" + name,
+    }
+    return Target(**{**values, **changes})
+
+
+def make_histogram(values_ns: Sequence[int]) -> str:
+    """Compressed and in base64, as it is stored."""
+    histogram = HdrHistogram(1, 3_600_000_000_000, 3)
+    for value in values_ns:
+        histogram.record_value(value)
+    return str(histogram.encode(), "ascii")
+
+
+def make_distribution(p50_us: float = 150.0, count: int = 1_000_000, **changes: Any) -> Distribution:
+    values: dict[str, Any] = {
+        "count": count,
+        "min": p50_us * 0.4,
+        "mean": p50_us * 1.05,
+        "stddev": p50_us * 0.3,
+        "max": p50_us * 20,
+        "tm99_9": p50_us * 1.04,
+        "p25": p50_us * 0.8,
+        "p50": p50_us,
+        "p75": p50_us * 1.2,
+        "p90": p50_us * 1.5,
+        "p95": p50_us * 1.8,
+        "p99": p50_us * 2.5,
+        "p99_9": p50_us * 5,
+        "p99_99": p50_us * 10,
+    }
+    return Distribution(**{**values, **changes})
+
+
+def make_measurement(throughput_rps: float = 400_000.0, duration_s: float = 10.0, **changes: Any) -> Measurement:
+    completed = round(throughput_rps * duration_s)
+    values: dict[str, Any] = {
+        "generator": "native",
+        "generator_version": "0.1.0",
+        "duration_s": duration_s,
+        "requests": Requests(sent=completed, completed=completed, ok=completed),
+        "bytes_received": completed * 152,
+        "throughput_rps": throughput_rps,
+        "service_time_us": make_distribution(64 / throughput_rps * 1e6 / 1.05, completed),
+    }
+    return Measurement(**{**values, **changes})
+
+
+def make_usage(cpu_cores: float = 0.99, **changes: Any) -> Usage:
+    values: dict[str, Any] = {
+        "cpu_s": cpu_cores * 10,
+        "cpu_cores_mean": cpu_cores,
+        "cpu_cores_peak": cpu_cores * 1.01,
+        "rss_bytes_peak": 12_000_000,
+        "pss_bytes_peak": 9_500_000,
+        "processes_peak": 1,
+    }
+    return Usage(**{**values, **changes})
+
+
+def make_plan(target: str = "c/epoll/level", round_: int = 0, number: int = 0, load: Load | None = None, **changes: Any) -> TrialPlan:
+    values: dict[str, Any] = {
+        "number": number,
+        "round": round_,
+        "target": target,
+        "scaling": Scaling.SINGLE,
+        "workload": "plaintext",
+        "load": load or Load(connections=64, threads=1),
+        "load_generator": "native",
+        "cores": APART,
+    }
+    return TrialPlan(**{**values, **changes})
+
+
+def make_response(size_bytes: int = 152, **changes: Any) -> SampledResponse:
+    values: dict[str, Any] = {
+        "status": 200,
+        "headers": (("Content-Type", "text/plain"), ("Content-Length", "13"), ("Server", "epoll")),
+        "body": HELLO,
+        "size_bytes": size_bytes,
+    }
+    return SampledResponse(**{**values, **changes})
+
+
+def make_trial(plan: TrialPlan | None = None, verdict: Verdict = TARGET_LIMITED, rps: float = 400_000.0, **changes: Any) -> Trial:
+    values: dict[str, Any] = {
+        "plan": plan or make_plan(),
+        "started_at": "2026-11-21T08:00:00.000Z",
+        "verdict": verdict,
+        "measurement": make_measurement(rps),
+        "target_usage": make_usage(),
+        "generator_usage": make_usage(0.6),
+        "response": make_response(),
+        "overhead_s": 0.4,
+    }
+    return Trial(**{**values, **changes})
+
+
+def make_failed(plan: TrialPlan, reason: str = "did not answer within 10 s", log_tail: str | None = None) -> Trial:
+    verdict = Verdict(kind=VerdictKind.FAILED, reasons=(reason,))
+    return Trial(plan=plan, started_at="2026-11-21T08:00:00.000Z", verdict=verdict, log_tail=log_tail)
+
+
+def make_environment(**changes: Any) -> Environment:
+    values: dict[str, Any] = {
+        "hostname": "bench-1",
+        "cpu_model": "AMD EPYC 7B13",
+        "cpus_online": 8,
+        "cpus_allowed": tuple(range(8)),
+        "smt": False,
+        "governor": "performance",
+        "turbo": False,
+        "mitigations": {},
+        "memory_bytes": 16_000_000_000,
+        "kernel": "6.1.0-28-amd64",
+        "os": "Debian GNU/Linux 12 (bookworm)",
+        "virtualization": None,
+        "load_average_1m": 0.1,
+        "open_files_limit": 1_048_576,
+        "cgroup_version": 2,
+        "git_commit": "0123456789abcdef",
+        "httpbench_version": "0.1.0",
+        "versions": {"gcc": "12.2.0", "go": "1.26.0"},
+    }
+    return Environment(**{**values, **changes})
+
+
+def make_run(trials: Sequence[Trial], targets: Mapping[str, Target] | None = None, **changes: Any) -> Run:
+    names = dict.fromkeys(trial.plan.target for trial in trials)
+    values: dict[str, Any] = {
+        "id": "20261121T080000-c0de",
+        "started_at": "2026-11-21T08:00:00.000Z",
+        "finished_at": "2026-11-21T08:05:00.000Z",
+        "status": RunStatus.FINISHED,
+        "command": ("httpbench", "bench"),
+        "environment": make_environment(),
+        "plan": tuple(trial.plan for trial in trials),
+        "targets": {name: (targets or {}).get(name) or make_target(name) for name in names},
+        "workloads": {"plaintext": Workload(name="plaintext", description="Hello, World!")},
+    }
+    return Run(**{**values, **changes})
+
+
+def make_rounds(target: str, rps: Sequence[float], *, plan: Mapping[str, Any] | None = None, **changes: Any) -> list[Trial]:
+    """One trial for each rate, as the rounds of one cell."""
+    return [make_trial(make_plan(target, round_=index, **(plan or {})), rps=rate, **changes) for index, rate in enumerate(rps)]
+
+
+def make_mixed_run() -> tuple[Run, list[Trial]]:
+    """A run with one row of each fate: target, generator, idle, invalid in part and whole, failed; two loads."""
+    generator = Verdict(
+        kind=VerdictKind.GENERATOR,
+        reasons=("the generator was busy and the target was not (generator 1.00 of 1 core, target 0.62 of 1 core)",),
+    )
+    idle = Verdict(
+        kind=VerdictKind.IDLE,
+        reasons=(
+            "neither target nor generator was busy (generator 0.10 of 1 core, target 0.31 of 1 core): it waited, or the load was too small",
+        ),
+    )
+    wrong = Verdict(kind=VerdictKind.INVALID, reasons=("1,204 of 402,113 answers were wrong (unexpected status 1,204)",))
+    meinheld = make_rounds("python/gunicorn-meinheld", (61_250, 60_871, 61_034), response=make_response(181))
+    meinheld[1] = meinheld[1].model_copy(update={"verdict": wrong})
+    trials = [
+        *make_rounds("c/epoll/level", (412_345.6, 405_210.2, 409_871.3)),
+        *make_rounds("c/nginx", (251_002, 249_311, 250_404), verdict=generator, target_usage=make_usage(0.62)),
+        *make_rounds("golang/fasthttp", (312_002, 301_311, 318_404)),
+        *make_rounds("node/express", (9_120, 9_011, 9_401), verdict=idle, target_usage=make_usage(0.31, pss_bytes_peak=71_200_000)),
+        *meinheld,
+        *make_rounds("rust/actix-raw", (402_113,) * 3, verdict=wrong),
+        *(
+            make_failed(make_plan("rust/hyper", round_=index), log_tail="thread 'main' panicked at src/main.rs:12\nAddress in use")
+            for index in range(3)
+        ),
+        *make_rounds("c/epoll/level", (398_211, 401_300, 400_020), plan={"load": Load(connections=256, threads=1)}),
+        *make_rounds("golang/fasthttp", (298_211, 301_300, 300_020), plan={"load": Load(connections=256, threads=1)}),
+    ]
+    numbered = [trial.model_copy(update={"plan": trial.plan.model_copy(update={"number": number})}) for number, trial in enumerate(trials)]
+    targets = {
+        "c/epoll/level": make_target(
+            "c/epoll/level", category=Category.MICRO, tuning=Tuning.ENGINE, limits=(Limit.NO_ROUTER, Limit.NO_METHOD)
+        ),
+    }
+    return make_run(numbered, targets), numbered

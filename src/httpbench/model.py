@@ -391,6 +391,16 @@ class Usage(Frozen):
     samples: tuple[Sample, ...] = ()
 
 
+class CoreOccupancy(Frozen):
+    """One logical CPU over the measured period, as shares of that period."""
+
+    cpu: int
+    busy: float
+    """Time of any process, ours or not; interrupts aside."""
+    stolen: float
+    """Time that the hypervisor gave to others although there was work."""
+
+
 class SampledResponse(Frozen):
     """One answer of a target, byte for byte."""
 
@@ -433,6 +443,8 @@ class Trial(Frozen):
     measurement: Measurement | None = None
     target_usage: Usage | None = None
     generator_usage: Usage | None = None
+    occupancy: tuple[CoreOccupancy, ...] = ()
+    """Of the cores of target and generator."""
     response: SampledResponse | None = None
     overhead_s: float | None = None
     """Wall time beyond warm-up and measurement, builds aside."""

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import click
 
-from httpbench import catalog
+from httpbench.catalog import Catalog, load, select
 from httpbench.model import Category, Kind, Target
 from httpbench.store import default_path
 
@@ -27,12 +27,12 @@ class Selection:
     ignore: tuple[str, ...]
     folders: tuple[Path, ...]
 
-    def catalog(self) -> catalog.Catalog:
-        return catalog.load(self.folders)
+    def catalog(self) -> Catalog:
+        return load(self.folders)
 
-    def of(self, known: catalog.Catalog, default: tuple[str, ...] = (), kind: Kind | None = None) -> list[Target]:
+    def of(self, known: Catalog, default: tuple[str, ...] = (), kind: Kind | None = None) -> list[Target]:
         """The rows selected; ``default``: the words that hold when there are none."""
-        return catalog.select(
+        return select(
             known.targets.values(),
             self.words or default,
             kind=Kind(self.kind) if self.kind else kind,

@@ -11,7 +11,7 @@ DURATIONS_S = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 MULTIPLIERS = {"": 1, "k": 1_000, "M": 1_000_000}
 
 
-class Duration(click.ParamType):
+class Duration(click.ParamType[float]):
     """``500ms``, ``10s``, ``2m``; a bare number is seconds. In seconds."""
 
     name = "duration"
@@ -25,7 +25,7 @@ class Duration(click.ParamType):
         return float(match[1]) * DURATIONS_S[match[2] or "s"]
 
 
-class Count(click.ParamType):
+class Count(click.ParamType[int]):
     """``64``, ``10k``, ``1M``."""
 
     name = "count"
@@ -40,7 +40,7 @@ class Count(click.ParamType):
         return int(number)
 
 
-class Counts(click.ParamType):
+class Counts(click.ParamType[tuple[int, ...]]):
     """``8,64,128,256``."""
 
     name = "count[,count…]"

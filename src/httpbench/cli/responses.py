@@ -38,7 +38,7 @@ def responses(selection: Selection, workload: str, jobs: int) -> None:
         except HttpbenchError as error:
             built.errors[target.id] = error
     console.stdout().print(render_responses(found), markup=False)
-    for name, error in built.errors.items():
-        errors.print(f"{name}: {error.message}" + (f"; {error.hint}" if error.hint else ""), markup=False, soft_wrap=True)
+    for name, problem in built.errors.items():
+        errors.print(f"{name}: {problem.message}" + (f"; {problem.hint}" if problem.hint else ""), markup=False, soft_wrap=True)
     if built.errors:
         sys.exit(1)

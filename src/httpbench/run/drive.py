@@ -12,8 +12,8 @@ from pathlib import Path
 from httpbench.errors import LoadError
 from httpbench.isolate import Command, ProcessTree, tail
 from httpbench.load import Job, LoadGenerator, Output, Phase, Progress
-from httpbench.model import Measurement, Usage
-from httpbench.sample import TreeSampler
+from httpbench.model import CoreOccupancy, Cores, Measurement, Usage
+from httpbench.sample import OccupancyMeter, TreeSampler
 
 POLL_S = 0.1
 SLACK_S = 15.0  # for connecting, reporting and ending, beyond what was asked for
@@ -27,6 +27,7 @@ class Driven:
     """``None`` when the target died and the generator could not say anything of the time before."""
     target_usage: Usage
     generator_usage: Usage
+    occupancy: tuple[CoreOccupancy, ...]
     death: str | None
     """How the target ended, if it ended under the load."""
 
@@ -43,22 +44,31 @@ def warm_up(generator: LoadGenerator, job: Job, death: Callable[[], str | None])
                 raise LoadError(f"{generator.name} did not end its warm-up", log_tail=tail(log))
 
 
-def drive(
-    generator: LoadGenerator, job: Job, target_pid: int, death: Callable[[], str | None], report: Callable[[Progress], None]
-) -> Driven:
-    """Makes the load. ``target_pid`` is the guard of the target; ``report`` gets each sign of progress.
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What the load is put on."""
+
+    guard_pid: int
+    """The parent of its process tree."""
+    cores: Cores
+    death: Callable[[], str | None]
+    """How it ended, if it did."""
+
+
+def drive(generator: LoadGenerator, job: Job, subject: Subject, report: Callable[[Progress], None]) -> Driven:
+    """Makes the load; ``report`` gets each sign of progress.
 
     Raises :class:`LoadError` when the generator fails, hangs or says something unreadable.
     """
     stdout = job.scratch / "generator.out"
     stdout.unlink(missing_ok=True)
     with ProcessTree([_command(generator, job, warmup=False)], stdout=stdout) as tree:
-        window = _Window(generator, TreeSampler(target_pid), TreeSampler(tree.guard_pid), report)
+        window = _Window(generator, subject, tree.guard_pid, report)
         try:
-            died, stderr = _watch(tree, window, _time_limit(job), death, generator)
+            died, stderr = _watch(tree, window, _time_limit(job), subject.death, generator)
             exits = tree.exits()
         finally:
-            target_usage, generator_usage = window.close()
+            observed = window.close()
     output = Output(stdout.read_text(errors="replace"), stderr, exits[0].code if exits else 0)
     try:
         measurement = generator.measurement(job, output)
@@ -66,19 +76,28 @@ def drive(
         if died is None:
             raise
         measurement = None
-    return Driven(measurement, target_usage, generator_usage, died)
+    return Driven(measurement, observed.target, observed.generator, observed.occupancy, died)
+
+
+@dataclass(frozen=True, slots=True)
+class _Observed:
+    target: Usage
+    generator: Usage
+    occupancy: tuple[CoreOccupancy, ...]
 
 
 class _Window:
-    """Keeps the samplers in step with the generator: they count while it measures, not while it connects or warms up."""
+    """Keeps the meters in step with the generator: they count while it measures, not while it connects or warms up."""
 
-    def __init__(self, generator: LoadGenerator, target: TreeSampler, own: TreeSampler, report: Callable[[Progress], None]):
+    def __init__(self, generator: LoadGenerator, subject: Subject, own_guard_pid: int, report: Callable[[Progress], None]):
         self._generator = generator
-        self._samplers = (target, own)
+        self._target = TreeSampler(subject.guard_pid)
+        self._own = TreeSampler(own_guard_pid)
+        self._meter = OccupancyMeter({*subject.cores.target, *subject.cores.generator})
         self._report = report
-        self._usages: tuple[Usage, Usage] | None = None
+        self._observed: _Observed | None = None
         self._marked = False
-        for sampler in self._samplers:
+        for sampler in (self._target, self._own):
             sampler.start()
 
     def line(self, text: str) -> bool:
@@ -88,18 +107,18 @@ class _Window:
             return False
         if progress.phase is Phase.MEASURE and not self._marked:
             self._marked = True
-            for sampler in self._samplers:
-                sampler.mark()
+            for meter in (self._target, self._own, self._meter):
+                meter.mark()
         elif progress.phase is Phase.DONE:
             self.close()
         self._report(progress)
         return True
 
-    def close(self) -> tuple[Usage, Usage]:
-        if self._usages is None:
-            target, own = self._samplers
-            self._usages = (target.stop(), own.stop())
-        return self._usages
+    def close(self) -> _Observed:
+        if self._observed is None:
+            occupancy = self._meter.read()
+            self._observed = _Observed(self._target.stop(), self._own.stop(), occupancy)
+        return self._observed
 
 
 def _watch(

@@ -14,7 +14,7 @@ from httpbench.errors import HttpbenchError, LoadError
 from httpbench.isolate import tail
 from httpbench.load import Job, LoadGenerator
 from httpbench.model import Kind, Target, Trial, TrialPlan, Verdict, VerdictKind, Workload
-from httpbench.run.drive import Driven, drive, warm_up
+from httpbench.run.drive import Driven, Subject, drive, warm_up
 from httpbench.run.observer import Observer, Stage
 from httpbench.run.serve import HOST, START_LIMIT_S, Place, Served, serve
 from httpbench.stats.verdict import Evidence, judge
@@ -82,6 +82,7 @@ def _measured(job: TrialJob, scratch: Path, started_at: str, observer: Observer)
         measurement=driven.measurement,
         target_usage=driven.target_usage,
         generator_usage=driven.generator_usage,
+        occupancy=driven.occupancy,
         response=served.response,
         log_tail=log_tail if verdict.reasons else None,
     )
@@ -97,7 +98,7 @@ def _drive(job: TrialJob, served: Served, scratch: Path, observer: Observer) -> 
         observer.stage(Stage.WARM_UP)
         warm_up(job.generator, load_job, served.death)
     observer.stage(Stage.MEASURE)
-    return drive(job.generator, load_job, served.tree.guard_pid, served.death, observer.progress)
+    return drive(job.generator, load_job, Subject(served.tree.guard_pid, job.plan.cores, served.death), observer.progress)
 
 
 def _verdict(job: TrialJob, driven: Driven, after: list[str], stop_problem: str | None) -> Verdict:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
+from httpbench.sample.occupancy import OccupancyMeter
 from httpbench.sample.sampler import TreeSampler
 from httpbench.sample.tree import descendants
 
-__all__ = ["TreeSampler", "descendants"]
+__all__ = ["OccupancyMeter", "TreeSampler", "descendants"]

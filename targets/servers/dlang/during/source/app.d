@@ -1,0 +1,199 @@
+/**
+ * HTTP over bare io_uring, through the wrapper `during`.
+ *
+ * One ring on one thread. A connection has one operation under way: a receive, or the send of what is owed. No parser and no
+ * router: every path and method gets the same answer. Needs Linux 6.1, for completions that are worked off when we ask for them.
+ *
+ * Usage: during-server HOST PORT
+ */
+module app;
+
+import answers;
+import core.sys.linux.sys.socket : SO_REUSEPORT;
+import core.sys.posix.netinet.in_ : sockaddr_in;
+import core.sys.posix.sys.socket : socklen_t;
+import during;
+import std.algorithm : min;
+import std.socket;
+
+enum Step : ubyte
+{
+    accept,
+    receive,
+    send,
+    tick
+}
+
+struct Connection
+{
+    ubyte[4096] input;
+    RequestCounter requests;
+    uint owed; /// answers not begun
+    immutable(ubyte)[] unsent; /// what is left of those begun
+}
+
+struct Server
+{
+    enum name = "during";
+    enum queueLength = 1024;
+    enum backlog = 4096;
+
+    Uring ring;
+    Socket listener;
+    Connection*[] connections; /// by file descriptor; also what keeps them from the garbage collector while the kernel writes to them
+    immutable(ubyte)[] answers;
+    KernelTimespec second = {tv_sec: 1};
+    sockaddr_in peer; /// written by each accept, never read
+    socklen_t peerLength = sockaddr_in.sizeof;
+
+    this(string host, ushort port)
+    {
+        listener = new TcpSocket(AddressFamily.INET);
+        listener.setOption(SocketOptionLevel.SOCKET, SocketOption.REUSEADDR, true);
+        listener.setOption(SocketOptionLevel.SOCKET, cast(SocketOption) SO_REUSEPORT, true);
+        listener.setOption(SocketOptionLevel.TCP, SocketOption.TCP_NODELAY, true); // accepted sockets inherit it
+        listener.bind(new InternetAddress(host, port));
+        listener.listen(backlog);
+        answers = makeAnswers(name);
+    }
+
+    void run()
+    {
+        check(ring.setup(queueLength, SetupFlags.SINGLE_ISSUER | SetupFlags.DEFER_TASKRUN), "io_uring_setup");
+        accept();
+        tick();
+        while (true)
+        {
+            check(ring.submitAndWait(1), "io_uring_enter");
+            for (; !ring.empty; ring.popFront)
+                complete(ring.front);
+        }
+    }
+
+    private void complete(CompletionEntry entry)
+    {
+        const fd = cast(int) (entry.user_data >> 8);
+        final switch (cast(Step) (entry.user_data & 0xff))
+        {
+        case Step.accept:
+            onAccept(entry.res);
+            if (!(entry.flags & CQEFlags.MORE))
+                accept();
+            break;
+        case Step.receive:
+            onReceive(fd, entry.res);
+            break;
+        case Step.send:
+            onSend(fd, entry.res);
+            break;
+        case Step.tick:
+            answers = makeAnswers(name);
+            tick();
+            break;
+        }
+    }
+
+    private void onAccept(int fd)
+    {
+        if (fd < 0)
+            return; // one that was gone before we came to it, or too many open files
+        if (fd >= connections.length)
+            connections.length = fd * 2;
+        connections[fd] = new Connection;
+        receive(fd);
+    }
+
+    private void onReceive(int fd, int length)
+    {
+        if (length <= 0)
+            return close(fd);
+        auto connection = connections[fd];
+        connection.owed += connection.requests.count(connection.input[0 .. length]);
+        sendOrReceive(fd);
+    }
+
+    private void onSend(int fd, int length)
+    {
+        if (length <= 0)
+            return close(fd);
+        connections[fd].unsent = connections[fd].unsent[length .. $];
+        sendOrReceive(fd);
+    }
+
+    /// Sends what is owed; a client that does not read it is not read from.
+    private void sendOrReceive(int fd)
+    {
+        auto connection = connections[fd];
+        if (connection.unsent.length == 0)
+        {
+            const batch = min(connection.owed, maxBatch);
+            connection.owed -= batch;
+            connection.unsent = answers[0 .. batch * (answers.length / maxBatch)];
+        }
+        if (connection.unsent.length)
+            next().prepSend(fd, connection.unsent, MsgFlags.NOSIGNAL).user_data = tag(Step.send, fd);
+        else
+            receive(fd);
+    }
+
+    private void accept()
+    {
+        next().prepMultishotAccept(listener.handle, peer, peerLength).user_data = tag(Step.accept);
+    }
+
+    private void receive(int fd)
+    {
+        next().prepRecv(fd, connections[fd].input[]).user_data = tag(Step.receive, fd);
+    }
+
+    private void tick()
+    {
+        next().prepTimeout(second).user_data = tag(Step.tick);
+    }
+
+    private void close(int fd)
+    {
+        static import core.sys.posix.unistd;
+
+        connections[fd] = null;
+        core.sys.posix.unistd.close(fd);
+    }
+
+    /// A free entry of the submission queue.
+    private ref SubmissionEntry next()
+    {
+        if (ring.full)
+            check(ring.submit(), "io_uring_enter");
+        return ring.next();
+    }
+
+    /// What tells a completion: its step in the low byte, its connection above.
+    private static ulong tag(Step step, int fd = 0)
+    {
+        return cast(ulong) fd << 8 | step;
+    }
+
+    private static void check(int result, string call)
+    {
+        import core.stdc.errno : EINTR;
+        import std.exception : ErrnoException;
+
+        if (result < 0 && result != -EINTR)
+            throw new ErrnoException(call, -result);
+    }
+}
+
+int main(string[] args)
+{
+    import std.conv : to;
+    import std.stdio : stderr;
+
+    if (args.length != 3)
+    {
+        stderr.writeln("usage: during-server HOST PORT");
+        return 2;
+    }
+    auto server = Server(args[1], args[2].to!ushort);
+    server.run();
+    return 0;
+}

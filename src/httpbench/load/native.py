@@ -54,6 +54,8 @@ class _Report(_Told):
     connect_time_us: _Distribution | None = None
     intervals: tuple[_Interval, ...] = ()
     interrupted: bool = False
+    censored: int = 0
+    """Timed-out requests in the distributions."""
 
 
 class _Schema(_Told):
@@ -74,8 +76,8 @@ class Native(LoadGenerator):
     requirement = Requirement(program=PROGRAM, install="cargo build --release --package httpbench-loadgen")
     warms_up_itself = True
     latency_meaning = (
-        "Service time from the actual send to the end of the answer; in an open loop also response time from the intended send, "
-        "free of coordinated omission."
+        "Service time of right answers, from the actual send to the last byte, and of requests that timed out, as long as they were waited "
+        "for; in an open loop also response time, from the intended send, free of coordinated omission."
     )
 
     def locate(self) -> str | None:
@@ -92,12 +94,14 @@ class Native(LoadGenerator):
     def argv(self, job: Job, *, warmup: bool) -> tuple[str, ...]:
         assert not warmup, "it warms up in the measuring process"
         load, request, expect = job.load, job.workload.request, job.workload.expect
-        options = ["-c", str(load.connections), "-t", str(job.threads), "--pipeline", str(load.pipeline)]
+        options = ["-c", str(load.connections), "-t", str(job.threads)]
         options += ["-d", _ms(load.duration_s), "--warmup", _ms(load.warmup_s), "--timeout", _ms(load.timeout_s)]
         if load.rate_rps is not None:
             options += ["--rate", f"{load.rate_rps:.12g}"]
         if not load.keepalive:
             options.append("--no-keepalive")
+        elif load.pipeline > 1:
+            options += ["--pipeline", str(load.pipeline)]
         if job.cpus:
             options += ["--cpus", ",".join(map(str, job.cpus))]
         options += ["-X", request.method]
@@ -123,7 +127,6 @@ class Native(LoadGenerator):
         if output.exit_code not in (EXIT_MEASURED, EXIT_TERMINATED, EXIT_INTERRUPTED) or not output.stdout.strip():
             raise LoadError(f"{PROGRAM} ended with exit code {output.exit_code} and without a result", log_tail=output.tail)
         report = _parse(output)
-        notes = (f"Stopped after {report.duration_s:.2f} s of {job.load.duration_s:g} s.",) if report.interrupted else ()
         return Measurement(
             generator=self.name,
             generator_version=report.version,
@@ -136,7 +139,7 @@ class Native(LoadGenerator):
             response_time_us=_plain(report.response_time_us),
             connect_time_us=_plain(report.connect_time_us),
             intervals=tuple(Interval(**interval.model_dump()) for interval in report.intervals),
-            notes=notes,
+            notes=_notes(job, report),
         )
 
 
@@ -147,6 +150,17 @@ def _places() -> tuple[Path, ...]:
 
 def _ms(seconds: float) -> str:
     return f"{round(seconds * 1000)}ms"
+
+
+def _notes(job: Job, report: _Report) -> tuple[str, ...]:
+    notes = []
+    if report.interrupted:
+        notes.append(f"Stopped after {report.duration_s:.2f} s of {job.load.duration_s:g} s.")
+    if report.censored:
+        notes.append(
+            f"{report.censored} requests timed out: the latencies hold them with the time that they were waited for, a lower bound."
+        )
+    return tuple(notes)
 
 
 def _plain(told: _Distribution | None) -> Distribution | None:

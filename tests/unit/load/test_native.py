@@ -53,6 +53,11 @@ def test_what_was_measured_before_a_signal_counts_and_says_so(native: Native, ex
     assert found.notes == ("Stopped after 2.00 s of 10 s.",)
 
 
+def test_timed_out_requests_in_the_latencies_are_said(native: Native) -> None:
+    found = native.measurement(job(Load()), Output(json.dumps(REPORT | {"censored": 3}), "", 0))
+    assert found.notes[0].startswith("3 requests timed out")
+
+
 @pytest.mark.parametrize(
     ("output", "sentence"),
     [
@@ -92,6 +97,11 @@ def test_argv(native: Native, tmp_path: Path) -> None:
     assert (tmp_path / "expected-body").read_text() == "Hello, World!"
     assert argv[-1] == "http://127.0.0.1:8080/"
     assert "--no-keepalive" not in argv
+
+
+def test_a_connection_for_each_request_goes_without_a_pipeline(native: Native, tmp_path: Path) -> None:
+    argv = native.argv(job(Load(keepalive=False), scratch=tmp_path), warmup=False)
+    assert "--no-keepalive" in argv and "--pipeline" not in argv  # the program takes one or the other, and 1 is one
 
 
 def test_it_refuses_to_pipeline_on_closing_connections(native: Native) -> None:

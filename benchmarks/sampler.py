@@ -1,0 +1,51 @@
+"""What watching a process tree costs: the share of a core that ``TreeSampler`` takes for ten processes at its default interval.
+
+Each process has 4 threads and has written to 30 MB of memory, as a small server would. The cost is the processor time of this program
+while nothing in it runs but the sampler. Prints one line, and fails when the share is 1 % or more.
+
+    python benchmarks/sampler.py [seconds]
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from httpbench.isolate import Command, ProcessTree
+from httpbench.sample import TreeSampler
+
+PROCESSES = 10
+BOUND = 0.01
+SERVER = """
+import threading, time
+memory = bytearray(30 << 20)
+for page in range(0, len(memory), 4096):
+    memory[page] = 1
+for _ in range(3):
+    threading.Thread(target=time.sleep, args=(3600,), daemon=True).start()
+time.sleep(3600)
+"""
+
+
+def main() -> int:
+    duration_s = float(sys.argv[1]) if len(sys.argv) > 1 else 10.0
+    with tempfile.TemporaryDirectory() as scratch:
+        log = Path(scratch) / "log"
+        commands = [Command((sys.executable, "-S", "-c", SERVER), Path(scratch), {}) for _ in range(PROCESSES)]
+        with ProcessTree(commands, stdout=log, stderr=log) as tree:
+            time.sleep(2)  # until they have their memory and threads
+            sampler = TreeSampler(tree.guard_pid)
+            begin_s, cpu_begin_s = time.monotonic(), time.process_time()
+            sampler.start()
+            time.sleep(duration_s)
+            usage = sampler.stop()
+            cpu_s, elapsed_s = time.process_time() - cpu_begin_s, time.monotonic() - begin_s
+    share = cpu_s / elapsed_s
+    print(f"{share:.2%} of a core: {usage.processes_peak} processes, {len(usage.samples)} samples in {elapsed_s:.1f} s")
+    return 0 if share < BOUND and usage.processes_peak == PROCESSES else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

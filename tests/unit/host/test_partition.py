@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from httpbench.host import Core, Topology, partition
+from httpbench.model import Cores, Scaling
+
+FILLING = (Scaling.MULTI, Scaling.PREFORK)
+
+
+def machine(count: int, threads: int = 1, nodes: int = 1) -> Topology:
+    """Cores whose siblings are numbered as Linux does: CPU n and n + count."""
+    found = []
+    for number in range(count):
+        cpus = tuple(number + count * thread for thread in range(threads))
+        found.append(Core(cpus, cpus, number * nodes // count, 1024))
+    return Topology(tuple(found))
+
+
+topologies = st.builds(machine, st.integers(1, 64), st.integers(1, 4), st.integers(1, 2))
+
+
+@given(topologies, st.sampled_from(Scaling))
+def test_every_party_has_whole_cores_and_nothing_is_invented(topology: Topology, scaling: Scaling) -> None:
+    cores = partition(topology, scaling)
+    for cpus in (cores.target, cores.generator, cores.harness):
+        assert cpus
+        assert set(cpus) <= set(topology.cpus)
+        assert all(set(core.cpus) <= set(cpus) or not set(core.cpus) & set(cpus) for core in topology.cores)
+
+
+@given(topologies, st.sampled_from(Scaling))
+def test_every_core_is_used(topology: Topology, scaling: Scaling) -> None:
+    cores = partition(topology, scaling)
+    assert {*cores.target, *cores.generator, *cores.harness} == set(topology.cpus)
+
+
+@given(topologies, st.sampled_from(Scaling))
+def test_shared_is_said_where_the_generator_is_on_a_core_of_the_target_and_nowhere_else(topology: Topology, scaling: Scaling) -> None:
+    cores = partition(topology, scaling)
+    assert cores.shared == bool(set(cores.target) & set(cores.generator))
+    assert cores.shared or not set(cores.target) & set(cores.harness)
+
+
+@given(topologies)
+def test_single_is_one_core(topology: Topology) -> None:
+    cores = partition(topology, Scaling.SINGLE)
+    assert cores.target in [core.cpus for core in topology.cores]
+    assert cores.shared == (len(topology.cores) == 1)
+
+
+@given(topologies, st.sampled_from(FILLING))
+def test_filling_takes_half_of_the_cores_and_at_least_two_where_there_are_two(topology: Topology, scaling: Scaling) -> None:
+    count, threads = len(topology.cores), len(topology.cores[0].cpus)
+    target = len(partition(topology, scaling).target) // threads
+    assert target == (count // 2 if count >= 4 else count)
+
+
+@given(topologies, st.sampled_from(Scaling))
+def test_the_harness_has_a_core_of_its_own_only_where_the_generator_can_spare_it(topology: Topology, scaling: Scaling) -> None:
+    cores = partition(topology, scaling)
+    own = not set(cores.harness) & set(cores.generator)
+    assert own == (len(topology.cores) >= (4 if scaling is Scaling.SINGLE else 5))
+
+
+@pytest.mark.parametrize(
+    ("count", "scaling", "expected"),
+    [
+        (1, Scaling.SINGLE, Cores(target=(0,), generator=(0,), harness=(0,), shared=True)),
+        (2, Scaling.SINGLE, Cores(target=(1,), generator=(0,), harness=(0,), shared=False)),
+        (2, Scaling.MULTI, Cores(target=(0, 1), generator=(0, 1), harness=(0, 1), shared=True)),
+        (3, Scaling.PREFORK, Cores(target=(0, 1, 2), generator=(0, 1, 2), harness=(0, 1, 2), shared=True)),
+        (4, Scaling.SINGLE, Cores(target=(3,), generator=(1, 2), harness=(0,), shared=False)),
+        (4, Scaling.MULTI, Cores(target=(2, 3), generator=(0, 1), harness=(0, 1), shared=False)),
+        (6, Scaling.PREFORK, Cores(target=(3, 4, 5), generator=(1, 2), harness=(0,), shared=False)),
+    ],
+)
+def test_the_stated_order_of_degradation(count: int, scaling: Scaling, expected: Cores) -> None:
+    assert partition(machine(count), scaling) == expected
+
+
+def test_the_target_stays_on_one_node() -> None:
+    topology = machine(8, threads=2, nodes=2)
+    target = partition(topology, Scaling.MULTI).target
+    assert {core.node for core in topology.cores if set(core.cpus) <= set(target)} == {1}

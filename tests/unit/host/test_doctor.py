@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from httpbench.host import Finding, examine, quiet_limits, read_topology
+from httpbench.host.quiet_activity import _busy, _Process, _steal
+from tests.unit.host.fake import CPU, QUIET, cores, quiet, write
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 2, 3})
+    monkeypatch.setattr(quiet_limits, "open_files_limit", lambda _: 65_536)
+    return quiet(tmp_path)
+
+
+def found(root: Path) -> dict[str, Finding]:
+    return {finding.name: finding for finding in examine(root=root, pause_s=0)}
+
+
+def test_a_quiet_machine_has_nothing_to_be_mended(root: Path) -> None:
+    findings = found(root)
+    assert {finding.severity for finding in findings.values()} == {"ok"}
+    assert all(finding.do is None for finding in findings.values())
+    assert len(findings) >= 17
+
+
+DISTURBANCES = [
+    ("governor", {f"{CPU}/cpu3/cpufreq/scaling_governor": "powersave"}, "warning", "performance,powersave", "cpupower"),
+    ("turbo", {f"{CPU}/intel_pstate/no_turbo": "0"}, "warning", "turbo is on", "echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo"),
+    ("siblings", {f"{CPU}/smt/active": "1"}, "note", "SMT is on", "echo off > /sys/devices/system/cpu/smt/control"),
+    ("siblings", {f"{CPU}/cpu3/topology/core_cpus_list": "3,7"}, "warning", "siblings 7", "whole physical cores"),
+    ("cpu-quota", {"sys/fs/cgroup/user.slice/cpu.max": "150000 100000"}, "warning", "1.5 cores' worth", "--cpuset-cpus"),
+    ("cpu-quota", {"sys/fs/cgroup/user.slice/cpu.max": "400000 100000"}, "note", "4 cores' worth", "--cpuset-cpus"),
+    ("virtual-machine", {"proc/cpuinfo": "flags : hypervisor"}, "note", "(hypervisor)", "machine of your own"),
+    ("clocksource", {"sys/devices/system/clocksource/clocksource0/current_clocksource": "hpet"}, "warning", "hpet", "echo tsc > /sys"),
+    ("mitigations", {f"{CPU}/vulnerabilities/spectre_v2": "Mitigation: Retpolines"}, "note", "spectre_v2", "production"),
+    ("load-average", {"proc/loadavg": "0.5 0.1 0.1 1/100 9"}, "warning", "0.5; up to 0.4 is quiet", "top"),
+    ("swap", {"proc/meminfo": "SwapTotal: 2048000 kB\nSwapFree: 1024000 kB"}, "warning", "1000 MB", "swapoff"),
+    ("ephemeral-ports", {"proc/sys/net/ipv4/ip_local_port_range": "60000 60999"}, "warning", "1000 ports", "ip_local_port_range"),
+    ("closed-connections", {"proc/sys/net/ipv4/tcp_tw_reuse": "0"}, "note", "are not used again", "tcp_tw_reuse=2"),
+    ("backlog", {"proc/sys/net/core/somaxconn": "128"}, "warning", "128 connections", "somaxconn=4096"),
+    ("memory-limit", {"sys/fs/cgroup/user.slice/memory.max": "8388608"}, "warning", "8 MiB", "--memory"),
+    ("io-uring", {"proc/sys/kernel/io_uring_disabled": "2"}, "note", "disabled", "io_uring_disabled=0"),
+    ("huge-pages", {"sys/kernel/mm/transparent_hugepage/enabled": "[always] madvise never"}, "note", "always", "madvise"),
+]
+
+
+@pytest.mark.parametrize(("name", "files", "severity", "what", "do"), DISTURBANCES)
+def test_each_disturbance_is_found_and_alone(root: Path, name: str, files: dict[str, str], severity: str, what: str, do: str) -> None:
+    write(root, files)
+    findings = found(root)
+    finding = findings[name]
+    assert (finding.severity, what in finding.what, do in (finding.do or "")) == (severity, True, True), finding
+    assert {other.name for other in findings.values() if other.severity != "ok"} == {name}
+
+
+def test_few_open_files(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(quiet_limits, "open_files_limit", lambda _: 1024)
+    assert found(root)["open-files"].severity == "warning"
+
+
+@pytest.mark.parametrize(("count", "severity"), [(1, "warning"), (2, "warning"), (3, "warning"), (4, "ok")])
+def test_few_cores(tmp_path: Path, count: int, severity: str) -> None:
+    write(cores(tmp_path, *(str(cpu) for cpu in range(count))), QUIET)
+    findings = examine(read_topology(tmp_path, range(count)), tmp_path, 0)
+    assert next(finding for finding in findings if finding.name == "cores").severity == severity
+
+
+def test_the_worst_comes_first(root: Path) -> None:
+    write(root, {"proc/loadavg": "9 9 9 1/1 1", "proc/sys/kernel/io_uring_disabled": "1"})
+    assert [finding.severity for finding in examine(root=root, pause_s=0)][:3] == ["warning", "note", "ok"]
+
+
+def test_stolen_time() -> None:
+    before = [100, 0, 50, 9000, 10, 0, 5, 20, 0, 0]
+    after = [110, 0, 55, 9030, 10, 0, 5, 25, 0, 0]
+    (finding,) = _steal(before, after)
+    assert (finding.severity, finding.what) == ("warning", "the hypervisor took 10.0% of our processor time")
+    assert [finding.severity for finding in _steal(before, before)] == ["ok"]
+    assert list(_steal([], [])) == []
+
+
+def test_a_number_that_was_given_to_another_process_is_not_mistaken() -> None:
+    finding = _busy({7: _Process("old", 10)}, {7: _Process("new", 500)}, 1.0)
+    assert finding.severity == "ok"
+
+
+def test_a_busy_process_is_named_and_we_are_not() -> None:
+    with subprocess.Popen([sys.executable, "-c", "print(flush=True)\nwhile True: pass"], stdout=subprocess.PIPE) as process:
+        try:
+            assert process.stdout
+            process.stdout.readline()
+            findings = {finding.name: finding for finding in examine()}
+        finally:
+            process.kill()
+    busy = findings["busy-processes"]
+    assert busy.severity == "warning"
+    # Others may be busier: then it is among the nameless rest.
+    assert f"(pid {process.pid}," in busy.what or "more" in busy.what
+    assert f"(pid {os.getpid()}," not in busy.what

@@ -1,0 +1,119 @@
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from httpbench.host import machine, read_environment
+from httpbench.host.environment import git_commit
+from tests.unit.host.fake import CPU, quiet, write
+
+
+def git(folder: Path, *words: str) -> str:
+    identity = ("-c", "user.name=nobody", "-c", "user.email=nobody@example.org")
+    return subprocess.run(("git", "-C", str(folder), *identity, *words), check=True, capture_output=True, text=True).stdout.strip()
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    folder = tmp_path / "repository"
+    write(folder, {"targets/target.toml": "x", "other/file": "y", ".gitignore": "/.venv/"})
+    git(folder, "init", "--quiet")
+    git(folder, "add", ".")
+    git(folder, "commit", "--quiet", "-m", "Begin")
+    return folder
+
+
+def test_a_machine_is_described(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {1, 2})
+    found = read_environment(tmp_path, {"go": "1.26"}, quiet(tmp_path))
+    assert found.cpu_model == "Some Processor 9000"
+    assert (found.cpus_online, found.cpus_allowed, found.smt) == (4, (1, 2), False)
+    assert (found.governor, found.turbo, found.mitigations) == ("performance", False, {"spectre_v2": "Not affected"})
+    assert (found.hostname, found.kernel, found.os) == ("quiet", "6.9.0", "Debian GNU/Linux 12")
+    assert (found.memory_bytes, found.load_average_1m) == (16384 * 1024, 0.01)
+    assert (found.virtualization, found.container) == (None, None)
+    assert (found.cgroup_version, found.cpu_quota_cores, found.memory_limit_bytes) == (2, None, None)
+    assert (found.git_commit, found.versions) == (None, {"go": "1.26"})
+
+
+def test_facts_that_are_missing_are_none_and_no_error(tmp_path: Path) -> None:
+    found = read_environment(tmp_path, {}, tmp_path)
+    assert (found.smt, found.governor, found.turbo, found.virtualization, found.cgroup_version) == (None,) * 5
+    assert found.mitigations == {}
+    assert found.cpu_model
+
+
+def test_this_machine(tmp_path: Path) -> None:
+    found = read_environment(tmp_path, {})
+    assert found.kernel == os.uname().release
+    assert found.memory_bytes == os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    assert resource.getrlimit(resource.RLIMIT_NOFILE)[1] in (found.open_files_limit, resource.RLIM_INFINITY)
+    assert set(found.cpus_allowed) == os.sched_getaffinity(0)
+
+
+def test_governors_that_differ_are_all_named(tmp_path: Path) -> None:
+    quiet(tmp_path)
+    write(tmp_path, {f"{CPU}/cpu2/cpufreq/scaling_governor": "powersave"})
+    assert machine.governor(tmp_path, (0, 1, 2, 3)) == "performance,powersave"
+    assert machine.governor(tmp_path, (0, 1)) == "performance"
+
+
+def test_turbo_of_both_drivers(tmp_path: Path) -> None:
+    assert machine.turbo(tmp_path) is None
+    write(tmp_path, {f"{CPU}/cpufreq/boost": "1"})
+    assert machine.turbo(tmp_path) is True
+    write(tmp_path, {f"{CPU}/intel_pstate/no_turbo": "1"})
+    assert machine.turbo(tmp_path) is False
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({"proc/cpuinfo": "flags : fpu tsc", "sys/class/dmi/id/bios_vendor": "Google"}, None),
+        ({"proc/cpuinfo": "flags : fpu hypervisor", "sys/class/dmi/id/sys_vendor": "QEMU"}, "qemu"),
+        ({"proc/cpuinfo": "flags : hypervisor", "sys/class/dmi/id/product_name": "VMware Virtual Platform"}, "vmware"),
+        ({"proc/cpuinfo": "flags : fpu hypervisor"}, "hypervisor"),
+        ({"sys/hypervisor/type": "xen"}, "xen"),
+        ({"sys/class/dmi/id/sys_vendor": "Amazon EC2", "sys/class/dmi/id/product_name": "c7g.metal"}, None),
+        ({"sys/class/dmi/id/sys_vendor": "Amazon EC2", "sys/class/dmi/id/product_name": "c7g.large"}, "amazon"),
+        ({"proc/cpuinfo": "flags : hypervisor", f"{machine.CLOCKSOURCE}/available_clocksource": "tsc kvm-clock"}, "kvm"),
+    ],
+)
+def test_the_hypervisor(tmp_path: Path, files: dict[str, str], expected: str | None) -> None:
+    assert machine.virtualization(write(tmp_path, files)) == expected
+
+
+@pytest.mark.parametrize(("file", "engine"), [(".dockerenv", "docker"), ("run/.containerenv", "podman"), ("run/systemd/container", "lxc")])
+def test_the_container_engine(tmp_path: Path, file: str, engine: str) -> None:
+    assert machine.container(write(tmp_path, {file: "lxc"})) == engine
+
+
+def test_a_processor_without_a_name_has_its_numbers(tmp_path: Path) -> None:
+    write(tmp_path, {"proc/cpuinfo": "CPU implementer\t: 0x41\nCPU part\t: 0xd0c", "proc/device-tree/model": "Some Board"})
+    assert machine.cpu_model(tmp_path) == "Some Board 0x41 0xd0c"
+
+
+def test_the_commit_of_a_folder(repository: Path) -> None:
+    assert git_commit(repository / "targets") == git(repository, "rev-parse", "HEAD")
+
+
+def test_a_change_in_the_folder_is_said_and_one_beside_it_is_not(repository: Path) -> None:
+    head = git(repository, "rev-parse", "HEAD")
+    (repository / "other" / "file").write_text("changed")
+    assert git_commit(repository / "targets") == head
+    (repository / "targets" / "new").touch()
+    assert git_commit(repository / "targets") == f"{head}+changes"
+
+
+def test_no_repository_an_empty_one_and_an_ignored_folder_have_no_commit(repository: Path, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    assert git_commit(outside) is None
+    git(outside, "init", "--quiet")
+    assert git_commit(outside) is None
+    write(repository, {".venv/targets/target.toml": "x"})
+    assert git_commit(repository / ".venv" / "targets") is None

@@ -36,9 +36,9 @@
 
 struct connection {
     int fd;
-    uint32_t window;         /* the last four bytes received */
-    uint32_t owed;           /* answers not begun */
-    uint32_t tail_length;    /* bytes left of an answer that was cut short */
+    uint32_t window;          /* the last four bytes received */
+    uint32_t owed;            /* answers not begun */
+    uint32_t tail_length;     /* bytes left of an answer that was cut short */
     char tail[ANSWER_LENGTH]; /* copied, because the date may change before they can be sent */
 };
 

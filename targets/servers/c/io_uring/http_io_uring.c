@@ -46,12 +46,12 @@ struct answers {
 
 struct connection {
     int fd;
-    uint32_t window; /* the last four bytes received */
-    uint64_t owed;   /* answers not begun */
-    size_t sending;  /* bytes in flight */
+    uint32_t window;        /* the last four bytes received */
+    uint64_t owed;          /* answers not begun */
+    size_t sending;         /* bytes in flight */
     struct answers *source; /* of those bytes */
-    bool receiving;  /* the multishot receive is armed */
-    bool ended;      /* the client sends no more, and may still wait for answers */
+    bool receiving;         /* the multishot receive is armed */
+    bool ended;             /* the client sends no more, and may still wait for answers */
     bool broken;
 };
 

@@ -416,7 +416,7 @@ class VerdictKind(StrEnum):
     GENERATOR = "generator"
     NETWORK = "network"
     IDLE = "idle"
-    UNKNOWN = "unknown"  # counts, but CPU time was not sampled
+    UNKNOWN = "unknown"  # counts, but what limited it could not be seen
     INVALID = "invalid"  # measured, and not to be believed
     FAILED = "failed"  # not measured
 

@@ -14,10 +14,10 @@ from httpbench.cli import console, dry_run, progress
 from httpbench.cli.exports import Exports, exports
 from httpbench.cli.options import Selection, database, export, selection
 from httpbench.cli.params import COUNT, COUNTS, DURATION
-from httpbench.errors import SelectionError
+from httpbench.errors import SelectionError, UsageError
 from httpbench.model import Kind, Load, RunStatus, Scaling, Suite, Target
 from httpbench.report import render_terminal
-from httpbench.run import Bench, Matrix, Outcome, Plan, State, make_plan, run_bench, states
+from httpbench.run import Bench, Matrix, Outcome, Plan, State, make_plan, refusals, run_bench, states
 from httpbench.store import Store
 
 EXIT_INTERRUPTED = 130
@@ -101,6 +101,9 @@ def bench(selection: Selection, db, export_json, export_csv, export_markdown, **
         port=options["port"],
         start_limit_s=options["start_timeout"],
     )
+    cannot = refusals(job)
+    if cannot:
+        raise UsageError("\n".join(cannot), hint=f"choose another load, or another load generator: {', '.join(load.GENERATORS)}")
     job.generator.program()  # a generator that is missing is said before the first build, not after
     with Store(db) as store:
         with progress.watcher(errors, quiet=options["quiet"]) as watcher:

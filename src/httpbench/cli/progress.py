@@ -12,7 +12,7 @@ from rich.text import Text
 
 from httpbench.errors import HttpbenchError
 from httpbench.load import Phase, Progress
-from httpbench.model import Target, Trial, TrialPlan
+from httpbench.model import Target, Trial, TrialPlan, VerdictKind
 from httpbench.run import Stage
 
 REFRESH_PER_S = 4  # often enough to look alive, seldom enough to stay off the measured cores
@@ -132,7 +132,9 @@ def outcome(trial: Trial) -> str:
         parts.append(f"p99 {times.p99 / 1000:.3g} ms")
     if trial.target_usage:
         parts.append(f"{trial.target_usage.cpu_cores_mean * 100:.0f} % CPU")
-    return ", ".join(parts) + "".join(f"; {reason}" for reason in trial.verdict.reasons)
+    if trial.verdict.kind is not VerdictKind.TARGET:
+        parts.append(str(trial.verdict.kind))  # why is said below the table
+    return ", ".join(parts)
 
 
 def _clock(seconds: float) -> str:

@@ -1,6 +1,7 @@
 """The whole run as one JSON document, of the schema ``httpbench/1``: for programs, and for whoever wants to check our arithmetic.
 
-The models below are the schema; ``report.schema`` writes it out as JSON Schema. Fields may be added to a version of the schema; one that changes its meaning or goes makes a new one.
+The models below are the schema; ``report.schema`` writes it out as JSON Schema. Fields may be added to a version of the schema; one
+that changes its meaning or goes makes a new version.
 
 Trials that do not count are in it with what was measured: look at the verdict first.
 """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from httpbench.run.bench import Bench, Built, Outcome, prepare, run_bench, toolchains
+from httpbench.run.bench import Bench, Built, Outcome, prepare, refusals, run_bench, toolchains
 from httpbench.run.observer import Observer, Stage
 from httpbench.run.plan import Matrix, Plan, make_plan, scaling_of
 from httpbench.run.states import RowState, State, state_of, states
@@ -21,6 +21,7 @@ __all__ = [
     "Verified",
     "make_plan",
     "prepare",
+    "refusals",
     "run_bench",
     "sample",
     "scaling_of",

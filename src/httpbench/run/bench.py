@@ -15,12 +15,12 @@ from types import FrameType
 
 from httpbench import host
 from httpbench.errors import HttpbenchError, RequirementError, StoreError
-from httpbench.load import LoadGenerator
+from httpbench.load import Job, LoadGenerator
 from httpbench.model import Run, RunStatus, Target, Trial, Workload
 from httpbench.run import build
 from httpbench.run.observer import Observer
 from httpbench.run.plan import TRIAL_OVERHEAD_S, Plan
-from httpbench.run.serve import START_LIMIT_S
+from httpbench.run.serve import HOST, START_LIMIT_S
 from httpbench.run.trial import TrialJob, failed, now, run_trial
 from httpbench.store import Store
 
@@ -79,6 +79,13 @@ def run_bench(bench: Bench, store: Store, observer: Observer) -> Outcome:
         except KeyboardInterrupt:
             status = RunStatus.INTERRUPTED
         return _finish(outcome, store, status, observer)
+
+
+def refusals(bench: Bench) -> list[str]:
+    """What of the plan the load generator cannot do, a sentence each; asked before anything is built."""
+    loads = {(trial.workload, trial.load): trial for trial in bench.plan.trials}.values()
+    jobs = [Job(f"http://{HOST}/", bench.workloads[trial.workload], trial.load, trial.cores.generator, Path()) for trial in loads]
+    return list(dict.fromkeys(refusal for job in jobs if (refusal := bench.generator.refuses(job))))
 
 
 def prepare(targets: Sequence[Target], observer: Observer, jobs: int) -> Built:

@@ -112,6 +112,7 @@ def _verdict(job: TrialJob, driven: Driven, after: list[str], stop_problem: str 
                 cores=job.plan.cores,
                 target_usage=driven.target_usage,
                 generator_usage=driven.generator_usage,
+                occupancy=driven.occupancy,
                 scaling=job.plan.scaling,
                 workload=job.workload,
             )

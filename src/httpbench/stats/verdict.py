@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from httpbench.model import Cores, Load, Measurement, Scaling, Usage, Verdict, VerdictKind, Workload
+from httpbench.model import CoreOccupancy, Cores, Load, Measurement, Scaling, Usage, Verdict, VerdictKind, Workload
 
 ERROR_SHARE_LIMIT = 0.001
 """Errors per request. A lost request costs a timeout that no percentile below it shows; one in a thousand is the p99.9."""
@@ -28,6 +28,9 @@ GENERATOR_BUSY = 0.95
 
 MACHINE_BUSY = 0.95
 """Share of the cores that target and generator use together, from which shared cores are the limit."""
+
+STRANGERS_SHARE_MIN = 0.10
+"""Share of the measured cores that others take, from which they may be why nobody was busy: the complement of ``TARGET_BUSY``."""
 
 LITTLE_MIN, LITTLE_MAX = 0.97, 1.01
 """Little's law (J. D. C. Little, «A proof for the queuing formula L = λW», Operations Research 9, 1961): in a closed loop without
@@ -59,6 +62,8 @@ class Evidence:
     target_usage: Usage | None
     """Over the measured period, the whole process tree. ``None``: not sampled, and then the limit is unknown."""
     generator_usage: Usage | None
+    occupancy: tuple[CoreOccupancy, ...] = ()
+    """Of the measured cores. Empty: not known, and then strangers on them are not seen."""
     scaling: Scaling = Scaling.MULTI
     """With ``single`` a target is busy at one core, however many it was given."""
     workload: Workload | None = None
@@ -182,9 +187,24 @@ def _limit(evidence: Evidence) -> Verdict:
         return Verdict(kind=VerdictKind.TARGET)
     if generator_is_busy:
         return Verdict(kind=VerdictKind.GENERATOR, reasons=(f"the generator was busy and the target was not ({said})",))
+    strangers = _strangers(evidence, target, generator)
+    if strangers:
+        return Verdict(kind=VerdictKind.UNKNOWN, reasons=(strangers,))
     if evidence.cores.shared:
         return _limit_of_shared_cores(evidence, target, generator)
     return Verdict(kind=VerdictKind.IDLE, reasons=(_why_idle(evidence, said),))
+
+
+def _strangers(evidence: Evidence, target: Usage, generator: Usage) -> str | None:
+    """What others took of the measured cores, where it is enough to have been the limit. An offered rate that was reached has none."""
+    cores = evidence.occupancy
+    if not cores or evidence.load.rate_rps is not None:
+        return None
+    stolen = sum(core.stolen for core in cores)
+    others = max(sum(core.busy for core in cores) - target.cpu_cores_mean - generator.cpu_cores_mean, 0.0)
+    if others + stolen < STRANGERS_SHARE_MIN * len(cores):
+        return None
+    return f"other programs took {others:.2f} and other virtual machines {stolen:.2f} of the {len(cores)} measured {_cores(len(cores))}"
 
 
 def _limit_of_shared_cores(evidence: Evidence, target: Usage, generator: Usage) -> Verdict:

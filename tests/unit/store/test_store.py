@@ -13,12 +13,12 @@ from httpbench.errors import SelectionError, StoreError
 from httpbench.model import RunStatus
 from httpbench.store import Store, default_path
 from httpbench.store.schema import MIGRATIONS
-from tests.factories import make_run, make_trial
+from tests.factories import make_distribution, make_histogram, make_measurement, make_plan, make_run, make_trial
 
 
 def test_what_is_stored_comes_back_whole(tmp_path: Path) -> None:
-    run = make_run()
-    trial = make_trial()
+    trial = make_trial(measurement=make_measurement(service_time_us=make_distribution(histogram=make_histogram([1_000, 2_000]))))
+    run = make_run([trial])
     assert trial.measurement
     assert trial.measurement.service_time_us
     assert trial.measurement.service_time_us.histogram
@@ -35,7 +35,7 @@ def test_what_is_stored_comes_back_whole(tmp_path: Path) -> None:
 
 
 def test_a_run_whose_process_is_gone_was_interrupted(tmp_path: Path) -> None:
-    run = make_run()
+    run = make_run([make_trial()], status=RunStatus.RUNNING)
     with Store(tmp_path / "results.db") as store:
         store.begin(run)
         assert store.runs()[0].status is RunStatus.RUNNING
@@ -55,25 +55,25 @@ def test_runs_that_are_not_there_are_said(tmp_path: Path) -> None:
         with pytest.raises(SelectionError, match="there is no run «2026»"):
             store.run("2026")
         for suffix in ("a", "b"):
-            store.begin(make_run().model_copy(update={"id": f"2026{suffix}"}))
+            store.begin(make_run([make_trial()]).model_copy(update={"id": f"2026{suffix}"}))
         with pytest.raises(SelectionError, match="beginning of several runs: 2026a, 2026b"):
             store.run("2026")
 
 
 def test_a_full_disk_is_said_and_loses_nothing_stored(tmp_path: Path) -> None:
-    run = make_run()
+    run = make_run([make_trial()])
     with Store(tmp_path / "results.db") as store:
         store.begin(run)
-        store.add(run.id, make_trial(number=0))
+        store.add(run.id, make_trial(make_plan(number=0)))
         pages = store._connection.execute("PRAGMA page_count").fetchone()[0]
         store._connection.execute(f"PRAGMA max_page_count = {pages}")
         with pytest.raises(StoreError, match="database or disk is full"):
             for number in range(1, 200):
-                store.add(run.id, make_trial(number=number))
+                store.add(run.id, make_trial(make_plan(number=number)))
         store._connection.execute("PRAGMA max_page_count = 1000000")
         stored = store.runs()[0].trials_done
         assert stored >= 1
-        store.add(run.id, make_trial(number=500))
+        store.add(run.id, make_trial(make_plan(number=500)))
         assert store.runs()[0].trials_done == stored + 1
 
 

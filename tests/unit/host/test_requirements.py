@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from httpbench.host import Met, Unmet, check, check_all, requirements
 from httpbench.host.requirements import first_version, is_older
 from httpbench.model import Requirement
+from tests.waiting import gone, until
 
 INSTALL = "https://example.org/install"
 
@@ -109,15 +110,15 @@ def test_a_program_that_need_not_say_its_version(bin_folder: Path) -> None:
 
 
 def test_a_program_that_hangs_is_left_with_all_it_started(bin_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(requirements, "VERSION_LIMIT_S", 0.3)
+    monkeypatch.setattr(requirements, "VERSION_LIMIT_S", 2.0)
     program(bin_folder, "hangs", f"sleep 60 & echo $! > {bin_folder}/child; wait")
     begin = time.monotonic()
     found = check(Requirement(program="hangs", version="1", install=INSTALL))
-    assert time.monotonic() - begin < 10
+    assert time.monotonic() - begin < 30
     assert isinstance(found, Unmet)
     assert "did not end within" in found.reason
-    child = Path("/proc") / (bin_folder / "child").read_text().strip() / "stat"
-    assert not child.exists() or ") Z " in child.read_text()
+    child = int((bin_folder / "child").read_text())
+    until(lambda: gone([child]))
 
 
 def test_files_are_found_by_pattern(tmp_path: Path) -> None:

@@ -1,0 +1,196 @@
+"""What a process tree costs, against what the kernel told the processes themselves."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from httpbench.isolate import Command, ProcessTree
+from httpbench.model import Usage
+from httpbench.sample import TreeSampler
+from tests.waiting import until
+
+ROOT = Path(__file__).parents[2]
+MIB = 1 << 20
+COMMON = """
+import os, resource, sys, threading, time
+def wait_for(name):
+    while not os.path.exists(name):
+        time.sleep(0.005)
+def tell(name, text=""):
+    with open(name + ".new", "w") as file:
+        file.write(str(text))
+    os.rename(name + ".new", name)
+def burn(cpu_s):
+    end = time.thread_time() + cpu_s
+    while time.thread_time() < end:
+        pass
+def used(who=resource.RUSAGE_SELF):
+    usage = resource.getrusage(who)
+    return usage.ru_utime + usage.ru_stime
+tell("ready")
+wait_for("go")
+begin = used()
+"""
+
+
+@contextmanager
+def program(folder: Path, script: str) -> Iterator[ProcessTree]:
+    """A program that waits for the file ``go``, and leaves the file ``done`` with the processor time that it knows of."""
+    log = folder / "log"
+    with ProcessTree([Command((sys.executable, "-c", COMMON + script), folder, {})], stdout=log, stderr=log) as tree:
+        until((folder / "ready").exists)
+        yield tree
+
+
+def measure(folder: Path, script: str) -> tuple[Usage, float]:
+    """What the sampler saw, and what the program told."""
+    with program(folder, script) as tree:
+        sampler = TreeSampler(tree.guard_pid)
+        sampler.start()
+        (folder / "go").touch()
+        until((folder / "done").exists, 120)
+        usage = sampler.stop()
+    return usage, float((folder / "done").read_text() or 0)
+
+
+def test_the_time_of_a_busy_process(tmp_path: Path) -> None:
+    usage, told_s = measure(tmp_path, "burn(2.0); tell('done', used() - begin); time.sleep(60)")
+    assert usage.cpu_s == pytest.approx(told_s, rel=0.03)
+    assert usage.processes_peak == 1
+    # The peak may show a fraction of a tick more than the one core that there was.
+    assert usage.cpu_cores_mean <= usage.cpu_cores_peak < 1.06
+
+
+def test_the_time_of_ended_threads(tmp_path: Path) -> None:
+    script = """
+threads = [threading.Thread(target=burn, args=(0.5,)) for _ in range(3)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+tell('done', used() - begin)
+time.sleep(60)
+"""
+    usage, told_s = measure(tmp_path, script)
+    assert usage.cpu_s == pytest.approx(told_s, rel=0.03)
+
+
+def test_the_time_of_ended_children_however_short_they_lived(tmp_path: Path) -> None:
+    script = """
+for number in range(15):
+    if os.fork() == 0:
+        if os.fork() == 0:
+            burn(0.05)
+            os._exit(0)
+        os.wait()
+        burn(0.05)
+        os._exit(0)
+    os.wait()
+tell('done', used() - begin + used(resource.RUSAGE_CHILDREN))
+time.sleep(60)
+"""
+    usage, told_s = measure(tmp_path, script)
+    assert told_s >= 1.5
+    assert usage.cpu_s == pytest.approx(told_s, rel=0.03)
+
+
+def test_the_time_of_orphans_comes_back_to_the_root(tmp_path: Path) -> None:
+    script = """
+if os.fork() == 0:
+    if os.fork() == 0:
+        os.setsid()
+        wait_for('orphaned')
+        begin = used()
+        burn(1.5)
+        tell('burnt', used() - begin)
+        os._exit(0)
+    os._exit(0)
+os.wait()
+tell('orphaned')
+wait_for('burnt')
+time.sleep(0.2)
+tell('done', open('burnt').read())
+time.sleep(60)
+"""
+    usage, told_s = measure(tmp_path, script)
+    assert usage.cpu_s == pytest.approx(told_s, rel=0.03, abs=0.1)  # waiting for files costs the others a little
+    assert usage.cpu_s >= told_s * 0.97
+
+
+def test_what_was_before_the_mark_does_not_count(tmp_path: Path) -> None:
+    with program(tmp_path, "memory = b'x' * (100 << 20); burn(1.0); del memory; tell('done'); time.sleep(60)") as tree:
+        sampler = TreeSampler(tree.guard_pid)
+        sampler.start()
+        (tmp_path / "go").touch()
+        until((tmp_path / "done").exists, 60)
+        sampler.mark()
+        time.sleep(0.6)
+        usage = sampler.stop()
+    assert usage.cpu_s <= 0.02
+    assert usage.rss_bytes_peak < 60 * MIB
+    assert usage.samples[0].at_s < 0.5
+
+
+def test_memory_is_seen_and_its_peak_kept_after_it_is_given_back(tmp_path: Path) -> None:
+    script = "memory = b'x' * (200 << 20); time.sleep(1.5); del memory; time.sleep(0.3); tell('done'); time.sleep(60)"
+    usage, _ = measure(tmp_path, script)
+    assert usage.pss_bytes_peak is not None
+    assert 200 * MIB < usage.pss_bytes_peak <= usage.rss_bytes_peak < 240 * MIB
+    assert usage.samples[-1].rss_bytes < 50 * MIB
+
+
+def test_memory_that_processes_share_counts_once_in_pss_and_for_each_in_rss(tmp_path: Path) -> None:
+    script = """
+memory = b'x' * (100 << 20)
+for _ in range(3):
+    if os.fork() == 0:
+        time.sleep(60)
+time.sleep(1)
+tell('done')
+time.sleep(60)
+"""
+    usage, _ = measure(tmp_path, script)
+    assert usage.processes_peak == 4
+    assert usage.rss_bytes_peak > 400 * MIB
+    assert usage.pss_bytes_peak is not None
+    assert 100 * MIB < usage.pss_bytes_peak < 160 * MIB
+
+
+def test_a_tree_that_ends_while_it_is_watched(tmp_path: Path) -> None:
+    with program(tmp_path, "burn(0.5); tell('done', used() - begin)") as tree:
+        sampler = TreeSampler(tree.guard_pid)
+        sampler.start()
+        (tmp_path / "go").touch()
+        assert tree.wait(60) is not None
+        time.sleep(0.2)
+        after_its_end = (tmp_path / "done").read_text()
+        tree.kill()  # the root too
+        time.sleep(0.2)
+        usage = sampler.stop()
+    assert usage.cpu_s >= float(after_its_end) * 0.97
+    assert usage.samples[-1].processes == 0
+
+
+def test_a_window_lasts_from_mark_to_stop(tmp_path: Path) -> None:
+    with program(tmp_path, "time.sleep(60)") as tree:
+        sampler = TreeSampler(tree.guard_pid, interval_s=0.05)
+        sampler.start()
+        begin = time.monotonic()
+        sampler.mark()
+        time.sleep(1.0)
+        usage = sampler.stop()
+        lasted_s = time.monotonic() - begin
+    assert 1.0 <= usage.samples[-1].at_s <= lasted_s
+    assert 10 <= len(usage.samples) <= 20
+
+
+def test_sampling_costs_less_than_a_hundredth_of_a_core() -> None:
+    done = subprocess.run([sys.executable, "benchmarks/sampler.py", "5"], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr

@@ -15,6 +15,7 @@ from pydantic import Field
 
 from httpbench.model import (
     Category,
+    CoreOccupancy,
     Cores,
     Environment,
     Frozen,
@@ -67,6 +68,7 @@ class Round(Frozen):
     measurement: Measurement | None
     target_usage: Usage | None
     generator_usage: Usage | None
+    occupancy: tuple[CoreOccupancy, ...]
     response: SampledResponse | None
     overhead_s: float | None
     log_tail: str | None
@@ -154,6 +156,7 @@ def _round(trial: Trial) -> Round:
         measurement=trial.measurement,
         target_usage=trial.target_usage,
         generator_usage=trial.generator_usage,
+        occupancy=trial.occupancy,
         response=trial.response,
         overhead_s=trial.overhead_s,
         log_tail=trial.log_tail,

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from httpbench.model import Limit, Run, RunStatus, Scaling, Trial, Tuning, VerdictKind
 from httpbench.report.columns import LOWER_BOUND, ODD_SIZE, PARTLY, memory_is_proportional
+from httpbench.report.printable import printable
 from httpbench.report.rows import Group, Row
 
 LIMITS = {
@@ -127,8 +128,9 @@ def _limits(rows: Sequence[Row]) -> Iterator[str]:
 
 def _row_note(row: Row) -> RowNote:
     verdict = row.summary.verdict
-    log = tuple((row.log_tail or "").strip().splitlines()[-LOG_LINES:])
-    return RowNote(row.target.id, verdict.kind, verdict.reasons, log)
+    reasons = tuple("; ".join(printable(line) for line in reason.splitlines()) for reason in verdict.reasons)
+    log = tuple(printable(line) for line in (row.log_tail or "").strip().splitlines()[-LOG_LINES:])
+    return RowNote(row.target.id, verdict.kind, reasons, log)
 
 
 def _count(number: int, noun: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from httpbench.model import SampledResponse
+from httpbench.report.printable import printable
 
 BODY_CHARACTERS = 2000
 """Of a body that is printed; longer ones are cut, and it is said."""
@@ -19,16 +20,11 @@ def _block(name: str, response: SampledResponse) -> Iterator[str]:
     yield f"{name}: {response.size_bytes:,} bytes"
     yield f"  {response.status}"
     for header, value in response.headers:
-        yield f"  {_printable(header)}: {_printable(value)}"
+        yield f"  {printable(header)}: {printable(value)}"
     yield "  "
     body = response.body[:BODY_CHARACTERS]
     for line in body.split("\n"):
-        yield f"  {_printable(line)}"
+        yield f"  {printable(line)}"
     if len(response.body) > BODY_CHARACTERS:
         yield f"  … {len(response.body) - BODY_CHARACTERS:,} more characters"
     yield ""
-
-
-def _printable(text: str) -> str:
-    """Control characters, escape sequences among them, as Python would write them."""
-    return "".join(character if character.isprintable() or character == "\t" else repr(character)[1:-1] for character in text)

@@ -1,0 +1,110 @@
+"""Merged histograms against the samples that went into them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hdrh.histogram import HdrHistogram
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from httpbench.errors import LoadError
+from httpbench.model import Distribution
+from httpbench.stats.histogram import PERCENTILES, describe, enough_samples, merge, merged
+from tests.factories import make_histogram
+
+PRECISION = 1e-3  # three significant digits
+times_ns = st.lists(st.integers(min_value=1, max_value=60_000_000_000), min_size=1, max_size=200)
+
+
+@pytest.mark.parametrize(
+    ("percentile", "needed"), [(50, 20), (25, 40), (75, 40), (90, 100), (95, 200), (99, 1000), (99.9, 10_000), (99.99, 100_000)]
+)
+def test_a_percentile_needs_ten_samples_beyond_it(percentile: float, needed: int) -> None:
+    assert enough_samples(percentile, needed)
+    assert not enough_samples(percentile, needed - 1)
+
+
+def test_percentiles_without_enough_samples_are_blank() -> None:
+    described = describe(merge([make_histogram(range(1000, 101_000, 1000))]))
+    assert described.count == 100
+    assert described.p90 is not None
+    assert described.p95 is None
+    assert described.p99_99 is None
+
+
+@settings(deadline=None)
+@given(st.lists(times_ns, min_size=1, max_size=4))
+def test_merging_equals_recording_all_in_one(rounds: list[list[int]]) -> None:
+    together = describe(merge([make_histogram([time for times in rounds for time in times])]))
+    assert describe(merge([make_histogram(times) for times in rounds])) == together
+
+
+@settings(deadline=None)
+@given(times_ns)
+def test_figures_are_those_of_the_samples(times: list[int]) -> None:
+    described = describe(merge([make_histogram(times)]))
+    samples = np.array(times) / 1000
+    assert described.count == len(times)
+    assert described.min == pytest.approx(samples.min(), rel=PRECISION)
+    assert described.max == pytest.approx(samples.max(), rel=PRECISION)
+    assert described.mean == pytest.approx(samples.mean(), rel=PRECISION)
+    assert described.stddev == pytest.approx(samples.std(), rel=PRECISION, abs=PRECISION * samples.max())
+
+
+@settings(deadline=None)
+@given(st.lists(st.integers(min_value=1, max_value=10**9), min_size=40, max_size=300))
+def test_percentiles_are_those_of_the_library(times: list[int]) -> None:
+    histogram = merge([make_histogram(times)])
+    described = describe(histogram)
+    for name, percentile in PERCENTILES.items():
+        shown = getattr(described, name)
+        assert shown is None or shown == histogram.get_value_at_percentile(percentile) / 1000
+
+
+def test_the_trimmed_mean_leaves_out_a_thousandth_at_either_end() -> None:
+    plain = [1_000_000] * 9_980
+    described = describe(merge([make_histogram([1] * 10 + plain + [60_000_000_000] * 10)]))
+    assert described.tm99_9 == pytest.approx(1000, rel=PRECISION)
+    assert described.mean is not None
+    assert described.mean > 50_000
+
+
+def test_histograms_of_different_shapes_are_merged() -> None:
+    coarse = HdrHistogram(1, 1_000_000, 2)
+    coarse.record_value(5000, 9)
+    described = describe(merge([str(coarse.encode(), "ascii"), make_histogram([50_000_000_000])]))
+    assert described.count == 10
+    assert described.min == pytest.approx(5, rel=1e-2)
+    assert described.max == pytest.approx(50_000_000, rel=PRECISION)
+
+
+def test_the_merged_histogram_can_be_merged_again() -> None:
+    described = describe(merge([make_histogram([1000, 2000]), make_histogram([3000])]))
+    assert described.histogram is not None
+    assert describe(merge([described.histogram])) == described
+
+
+def test_an_empty_histogram_has_no_figures() -> None:
+    assert describe(merge([make_histogram([])])) == Distribution(count=0)
+
+
+def test_nothing_is_said_of_all_rounds_when_one_kept_no_histogram() -> None:
+    whole = Distribution(count=2, histogram=make_histogram([1000, 2000]))
+    assert merged([whole, Distribution(count=2)]) is None
+    assert merged([whole, None]) is None
+    assert merged([]) is None
+    both = merged([whole, whole])
+    assert both is not None
+    assert both.count == 4
+
+
+@pytest.mark.parametrize("text", ["", "no histogram", "HISTFAAAABt42pNpmSzMwMDAxQABzFCaEUoz2X+AMIKYIgA"])
+def test_what_is_no_histogram_is_refused_in_words(text: str) -> None:
+    with pytest.raises(LoadError, match="histogram cannot be decoded"):
+        merge([text])
+
+
+def test_merging_nothing_is_a_mistake_of_the_caller() -> None:
+    with pytest.raises(ValueError, match="nothing to merge"):
+        merge([])

@@ -1,0 +1,169 @@
+"""Summaries over rounds: medians, and nothing of rounds that do not count."""
+
+from __future__ import annotations
+
+import statistics
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from httpbench.model import Distribution, Requests, Trial, Verdict, VerdictKind
+from httpbench.stats import Estimate, summarise
+from httpbench.stats.summary import cells, cpu_us_per_request, overall
+from tests.factories import make_failed, make_histogram, make_measurement, make_plan, make_rounds, make_trial, make_usage
+
+INVALID = Verdict(kind=VerdictKind.INVALID, reasons=("3 answers were wrong",))
+GENERATOR = Verdict(kind=VerdictKind.GENERATOR, reasons=("the generator was busy",))
+IDLE = Verdict(kind=VerdictKind.IDLE, reasons=("nobody was busy",))
+
+figures = st.floats(min_value=1e-3, max_value=1e9)
+
+
+@given(st.lists(figures, min_size=1, max_size=30))
+def test_an_estimate_is_the_median_within_the_range(values: list[float]) -> None:
+    estimate = Estimate.of(values)
+    assert estimate is not None
+    assert estimate.median == statistics.median(values)
+    assert (estimate.min, estimate.max, estimate.rounds) == (min(values), max(values), len(values))
+    if len(values) > 1:
+        assert estimate.spread is not None
+        assert estimate.spread >= 0
+
+
+@given(st.lists(figures, min_size=1, max_size=9))
+def test_the_order_of_rounds_does_not_matter(values: list[float]) -> None:
+    assert Estimate.of(sorted(values)) == Estimate.of(values)
+
+
+def test_spread_is_half_the_range_over_the_median() -> None:
+    estimate = Estimate.of([90, 100, 120])
+    assert estimate is not None
+    assert estimate.spread == pytest.approx(0.15)
+
+
+def test_one_round_has_no_spread() -> None:
+    estimate = Estimate.of([100])
+    assert estimate is not None
+    assert estimate.spread is None
+
+
+def test_a_median_of_zero_has_no_relative_spread() -> None:
+    estimate = Estimate.of([0, 0, 1])
+    assert estimate is not None
+    assert estimate.spread is None
+
+
+def test_missing_values_are_left_out_and_counted() -> None:
+    estimate = Estimate.of([None, 3, None])
+    assert estimate is not None
+    assert (estimate.median, estimate.rounds) == (3, 1)
+    assert Estimate.of([None, None]) is None
+
+
+def test_rounds_that_do_not_count_are_not_mixed_in() -> None:
+    rounds = make_rounds("c/nginx", (100_000, 900_000, 102_000))
+    rounds[1] = rounds[1].model_copy(update={"verdict": INVALID})
+    summary = summarise([*rounds, make_failed(make_plan("c/nginx", round_=3))])
+    assert (summary.rounds, summary.rounds_counting) == (4, 2)
+    assert summary.throughput_rps is not None
+    assert summary.throughput_rps.max == 102_000
+    assert "2 of 4 rounds do not count" in summary.verdict.reasons[0]
+    assert "3 answers were wrong" in summary.verdict.reasons[0]
+    assert "did not answer within 10 s" in summary.verdict.reasons[0]
+
+
+def test_a_cell_without_a_round_that_counts_has_no_figure_at_all() -> None:
+    summary = summarise(make_rounds("c/nginx", (1, 2), verdict=INVALID))
+    assert summary.rounds_counting == 0
+    figures = summary.model_dump(
+        exclude={"target", "scaling", "workload", "load_generator", "load", "rounds", "rounds_counting", "verdict"}
+    )
+    assert set(figures.values()) == {None}
+    assert summary.verdict == INVALID
+
+
+def test_percentiles_are_medians_over_rounds_and_merged_beside() -> None:
+    slow, fast = [2_000_000] * 100, [1_000_000] * 1000
+    rounds = [
+        make_trial(
+            make_plan(round_=index),
+            measurement=make_measurement(
+                service_time_us=Distribution(count=len(times), p50=times[0] / 1000, histogram=make_histogram(times)),
+            ),
+        )
+        for index, times in enumerate((fast, slow, slow))
+    ]
+    latency = summarise(rounds).service_time_us
+    assert latency is not None
+    assert latency.p50 is not None
+    assert latency.p50.median == 2000
+    assert latency.merged is not None
+    assert latency.merged.count == 1200
+    assert latency.merged.p50 == pytest.approx(1000, rel=1e-3)
+    assert latency.p99 is None
+
+
+def test_costs_are_of_the_target() -> None:
+    trial = make_trial(
+        measurement=make_measurement(100_000, requests=Requests(completed=1_000_000, ok=1_000_000), bytes_received=2_000_000),
+        target_usage=make_usage(0.5, cpu_s=5.0),
+    )
+    summary = summarise([trial])
+    assert summary.cpu_us_per_request is not None
+    assert summary.cpu_us_per_request.median == 5
+    assert summary.bytes_per_s is not None
+    assert summary.bytes_per_s.median == 200_000
+    assert summary.cpu_cores is not None
+    assert summary.cpu_cores.median == 0.5
+
+
+def test_cost_of_no_request_is_not_a_number() -> None:
+    assert cpu_us_per_request(make_trial(measurement=make_measurement(requests=Requests(completed=0, ok=0)))) is None
+    assert cpu_us_per_request(make_trial(target_usage=None)) is None
+
+
+def test_a_generator_that_does_not_count_bytes_leaves_them_blank() -> None:
+    assert summarise([make_trial(measurement=make_measurement(bytes_received=None))]).bytes_per_s is None
+
+
+def _of(*verdicts: Verdict) -> list[Trial]:
+    return [make_trial(make_plan(round_=index), verdict) for index, verdict in enumerate(verdicts)]
+
+
+TARGET = Verdict(kind=VerdictKind.TARGET)
+
+
+def test_one_round_of_the_generators_makes_the_row_the_generators() -> None:
+    verdict = overall(_of(TARGET, TARGET, GENERATOR))
+    assert verdict.kind is VerdictKind.GENERATOR
+    assert verdict.reasons[0] == "rounds differ: 2 target, 1 generator"
+    assert "the generator was busy" in verdict.reasons
+
+
+def test_otherwise_most_rounds_decide() -> None:
+    assert overall(_of(IDLE, TARGET, TARGET)).kind is VerdictKind.TARGET
+    assert overall(_of(IDLE, TARGET, IDLE)).kind is VerdictKind.IDLE
+
+
+def test_rounds_of_one_mind_need_no_words() -> None:
+    assert overall(_of(TARGET, TARGET)) == TARGET
+
+
+def test_invalid_says_more_than_failed() -> None:
+    failed = make_failed(make_plan(round_=1))
+    assert overall([*_of(INVALID), failed]).kind is VerdictKind.INVALID
+    assert overall([failed]).kind is VerdictKind.FAILED
+
+
+def test_cells_keep_their_rounds_in_order_however_shuffled() -> None:
+    shuffled = [make_trial(make_plan(target, round_=index)) for index in (2, 0, 1) for target in ("b/b", "a/a")]
+    found = cells(shuffled)
+    assert [cell[0].plan.target for cell in found] == ["b/b", "a/a"]
+    assert [[trial.plan.round for trial in cell] for cell in found] == [[0, 1, 2]] * 2
+
+
+@pytest.mark.parametrize("trials", [[], [make_trial(make_plan("a/a")), make_trial(make_plan("b/b"))]])
+def test_a_summary_is_of_one_cell(trials: list[Trial]) -> None:
+    with pytest.raises(ValueError, match="exactly one cell"):
+        summarise(trials)

@@ -1,0 +1,244 @@
+"""Verdicts: each rule at both sides of its threshold, and laws that hold for any evidence."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from httpbench.load import GENERATORS
+from httpbench.model import Cores, Expectation, Load, Request, Requests, Scaling, VerdictKind, Workload
+from httpbench.stats.verdict import PLAIN_MEANS, Evidence, failed_requests, judge, little_ratio
+from tests.factories import APART, HELLO, SHARED, make_distribution, make_measurement, make_usage
+
+LOAD = Load(connections=64, threads=1)
+PLAINTEXT = Workload(name="plaintext", description="", expect=Expectation(body=HELLO))
+
+
+def make_evidence(target_cores: float = 0.99, generator_cores: float = 0.6, **changes: Any) -> Evidence:
+    values: dict[str, Any] = {
+        "measurement": make_measurement(),
+        "load": LOAD,
+        "cores": APART,
+        "target_usage": make_usage(target_cores),
+        "generator_usage": make_usage(generator_cores),
+    }
+    return Evidence(**{**values, **changes})
+
+
+def requests(completed: int, ok: int | None = None, **errors: int) -> Evidence:
+    counted = Requests(completed=completed, ok=completed if ok is None else ok)
+    return make_evidence(measurement=make_measurement(requests=counted, errors=errors))
+
+
+def kind_of(evidence: Evidence) -> VerdictKind:
+    return judge(evidence).kind
+
+
+# --- is it true? ---------------------------------------------------------------------------------------------------------------
+
+
+def test_a_dead_target_has_no_figures() -> None:
+    verdict = judge(make_evidence(target_alive=False))
+    assert verdict.kind is VerdictKind.INVALID
+    assert verdict.reasons == ("the target died while it was measured",)
+
+
+def test_no_right_answer_is_said_once_with_what_came_instead() -> None:
+    verdict = judge(requests(0, connect_refused=640))
+    assert verdict.kind is VerdictKind.INVALID
+    assert verdict.reasons == ("no right answer came (connect refused 640)",)
+
+
+@pytest.mark.parametrize("errors", [{"unexpected_body": 1}, {"unexpected_status": 1}, {}])
+def test_one_wrong_answer_is_too_many(errors: dict[str, int]) -> None:
+    verdict = judge(requests(1_000_000, 999_999, **errors))
+    assert verdict.kind is VerdictKind.INVALID
+    assert "1 of 1,000,000 answers were wrong" in verdict.reasons[0]
+
+
+def test_late_answers_are_errors_and_not_wrong_ones() -> None:
+    assert kind_of(requests(1_000_000, 999_990, timeout=10)) is VerdictKind.TARGET
+
+
+@pytest.mark.parametrize(("errors", "kind"), [(1000, VerdictKind.TARGET), (1003, VerdictKind.INVALID)])
+def test_errors_may_be_one_in_a_thousand(errors: int, kind: VerdictKind) -> None:
+    assert kind_of(requests(1_000_000, reset=errors)) is kind
+
+
+def test_the_share_of_errors_can_be_chosen() -> None:
+    evidence = requests(100, reset=5)
+    verdict = judge(evidence)
+    assert verdict.reasons == ("4.76% of requests failed, more than 0.10% (reset 5)",)
+    assert judge(dataclasses.replace(evidence, error_share_limit=0.05)).kind is not VerdictKind.INVALID
+
+
+def test_wrong_answers_that_are_named_among_the_errors_are_counted_once() -> None:
+    assert failed_requests(make_measurement(requests=Requests(completed=100, ok=90), errors={"unexpected_status": 10})) == 10
+    assert failed_requests(make_measurement(requests=Requests(completed=100, ok=90))) == 10
+    assert failed_requests(make_measurement(requests=Requests(completed=100, ok=90), errors={"unexpected_status": 10, "reset": 5})) == 15
+
+
+@pytest.mark.parametrize(("per_answer", "kind"), [(13, VerdictKind.TARGET), (12, VerdictKind.INVALID)])
+def test_bodies_that_were_cut_short_are_found_by_their_bytes(per_answer: int, kind: VerdictKind) -> None:
+    measurement = make_measurement(bytes_received=4_000_000 * per_answer)
+    assert kind_of(make_evidence(measurement=measurement, workload=PLAINTEXT)) is kind
+
+
+def test_answers_to_head_have_no_body_to_miss() -> None:
+    head = PLAINTEXT.model_copy(update={"request": Request(method="HEAD")})
+    assert kind_of(make_evidence(measurement=make_measurement(bytes_received=4_000_000 * 5), workload=head)) is VerdictKind.TARGET
+
+
+@pytest.mark.parametrize(("reached", "kind"), [(9_900, VerdictKind.IDLE), (9_899, VerdictKind.INVALID)])
+def test_an_offered_rate_must_be_reached(reached: float, kind: VerdictKind) -> None:
+    load = LOAD.model_copy(update={"rate_rps": 10_000})
+    assert kind_of(make_evidence(0.2, 0.2, load=load, measurement=make_measurement(reached))) is kind
+
+
+def with_ratio(ratio: float, **changes: Any) -> Evidence:
+    """Mean and throughput such that Little's law gives the ratio."""
+    mean_us = ratio * LOAD.connections / 400_000 * 1e6
+    values = {"measurement": make_measurement(service_time_us=make_distribution(150).model_copy(update={"mean": mean_us}))}
+    return make_evidence(**{**values, **changes})
+
+
+@pytest.mark.parametrize(
+    ("ratio", "kind"),
+    [(0.96, VerdictKind.INVALID), (0.975, VerdictKind.TARGET), (1.005, VerdictKind.TARGET), (1.02, VerdictKind.INVALID)],
+)
+def test_littles_law_holds_in_a_closed_loop(ratio: float, kind: VerdictKind) -> None:
+    evidence = with_ratio(ratio)
+    assert little_ratio(evidence) == pytest.approx(ratio)
+    assert kind_of(evidence) is kind
+
+
+def test_connections_that_stood_still_are_named() -> None:
+    assert "connections stood still for 50.0% of the time" in judge(with_ratio(0.5)).reasons[0]
+
+
+def test_pipelined_requests_are_all_in_flight() -> None:
+    load = LOAD.model_copy(update={"pipeline": 4})
+    assert little_ratio(with_ratio(4.0, load=load)) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"load": LOAD.model_copy(update={"rate_rps": 400_000})},
+        {"load": LOAD.model_copy(update={"keepalive": False})},
+        {"measurement": make_measurement(generator="wrk", service_time_us=make_distribution(75))},
+        {"measurement": make_measurement(service_time_us=None)},
+        {"measurement": make_measurement(service_time_us=make_distribution(75, mean=None))},
+        {"measurement": make_measurement(600, requests=Requests(completed=6_300, ok=6_300))},
+    ],
+    ids=["open loop", "no keep-alive", "another generator", "no times", "no mean", "few requests"],
+)
+def test_littles_law_says_nothing_where_it_need_not_hold(changes: dict[str, Any]) -> None:
+    evidence = make_evidence(**changes)
+    assert little_ratio(evidence) is None
+    assert kind_of(evidence) is not VerdictKind.INVALID
+
+
+def test_all_that_is_wrong_is_said_at_once() -> None:
+    evidence = dataclasses.replace(requests(1000, 900, unexpected_status=100, timeout=3), target_alive=False)
+    assert len(judge(evidence).reasons) == 3
+
+
+# --- what limited it? ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("target", "generator", "kind"),
+    [
+        (0.99, 0.50, VerdictKind.TARGET),
+        (0.90, 0.50, VerdictKind.TARGET),
+        (0.90, 0.99, VerdictKind.TARGET),
+        (0.89, 0.95, VerdictKind.GENERATOR),
+        (0.10, 1.00, VerdictKind.GENERATOR),
+        (0.89, 0.94, VerdictKind.IDLE),
+        (0.01, 0.02, VerdictKind.IDLE),
+    ],
+)
+def test_the_busy_one_is_the_limit(target: float, generator: float, kind: VerdictKind) -> None:
+    assert kind_of(make_evidence(target, generator)) is kind
+
+
+def test_a_busy_target_needs_no_words_unless_the_generator_was_busy_too() -> None:
+    assert judge(make_evidence(0.99, 0.5)).reasons == ()
+    assert "the generator was busy too" in judge(make_evidence(0.99, 0.99)).reasons[0]
+
+
+FOUR = Cores(target=(0, 1), generator=(2, 3), harness=(4,), shared=False)
+
+
+def test_a_target_of_one_core_is_busy_at_one_of_two() -> None:
+    assert kind_of(make_evidence(1.0, 0.5, cores=FOUR, scaling=Scaling.SINGLE)) is VerdictKind.TARGET
+    assert kind_of(make_evidence(1.0, 0.5, cores=FOUR, scaling=Scaling.MULTI)) is VerdictKind.IDLE
+
+
+@pytest.mark.parametrize("load", [Load(connections=64, threads=1), Load(connections=1)], ids=["one thread", "one connection"])
+def test_a_generator_fills_no_more_cores_than_it_has_threads(load: Load) -> None:
+    measurement = make_measurement(service_time_us=None)
+    assert kind_of(make_evidence(0.5, 1.0, cores=FOUR, load=load, measurement=measurement)) is VerdictKind.GENERATOR
+
+
+def test_a_generator_with_a_thread_for_each_core_is_busy_on_all() -> None:
+    load = Load(connections=64)
+    assert kind_of(make_evidence(0.5, 1.0, cores=FOUR, load=load)) is VerdictKind.IDLE
+    assert kind_of(make_evidence(0.5, 1.91, cores=FOUR, load=load)) is VerdictKind.GENERATOR
+
+
+@pytest.mark.parametrize(
+    ("target", "generator", "kind"),
+    [
+        (1.2, 0.7, VerdictKind.TARGET),
+        (0.7, 1.2, VerdictKind.GENERATOR),
+        (0.7, 1.1, VerdictKind.IDLE),
+        (1.85, 0.1, VerdictKind.TARGET),
+    ],
+)
+def test_on_shared_cores_the_greater_consumer_is_named_once_they_are_full(target: float, generator: float, kind: VerdictKind) -> None:
+    verdict = judge(make_evidence(target, generator, cores=SHARED, load=Load(connections=64)))
+    assert verdict.kind is kind
+    assert target == 1.85 or "shared cores" in verdict.reasons[0]
+
+
+def test_an_offered_rate_that_leaves_cores_to_spare_is_said_to_do_so() -> None:
+    load = LOAD.model_copy(update={"rate_rps": 400_000})
+    assert "left cores to spare" in judge(make_evidence(0.3, 0.3, load=load)).reasons[0]
+
+
+@pytest.mark.parametrize("changes", [{"target_usage": None}, {"generator_usage": None}])
+def test_without_samples_the_limit_is_unknown_and_the_figures_count(changes: dict[str, Any]) -> None:
+    verdict = judge(make_evidence(**changes))
+    assert verdict.kind is VerdictKind.UNKNOWN
+    assert verdict.counts
+
+
+# --- laws ----------------------------------------------------------------------------------------------------------------------
+
+shares = st.floats(min_value=0, max_value=2)
+
+
+@given(shares, shares, st.booleans(), st.integers(0, 100), st.integers(0, 100))
+def test_every_verdict_but_target_gives_its_reason(target: float, generator: float, shared: bool, wrong: int, lost: int) -> None:
+    measurement = make_measurement(requests=Requests(completed=10_000, ok=10_000 - wrong), errors={"unexpected_body": wrong, "reset": lost})
+    verdict = judge(make_evidence(target, generator, cores=SHARED if shared else APART, measurement=measurement))
+    assert verdict.kind is not VerdictKind.FAILED
+    assert verdict.reasons or verdict.kind is VerdictKind.TARGET
+    assert (verdict.kind is VerdictKind.INVALID) == (wrong > 0 or lost > 10)
+
+
+@given(shares, shares, shares)
+def test_more_cpu_time_of_the_target_never_moves_the_limit_to_the_generator(low: float, high: float, generator: float) -> None:
+    low, high = sorted((low, high))
+    if kind_of(make_evidence(low, generator)) is VerdictKind.TARGET:
+        assert kind_of(make_evidence(high, generator)) is VerdictKind.TARGET
+
+
+def test_the_generators_that_are_held_to_littles_law_exist() -> None:
+    assert set(GENERATORS) >= PLAIN_MEANS, "a generator was renamed: its check would be off without a word"

@@ -1,0 +1,249 @@
+//! The epoll engine: each socket registered once, edge-triggered; requests written straight from the read handler.
+//!
+//! It runs wherever Linux runs. Per request it costs one `recv`, one `send` and a share of one `epoll_pwait2`. A read that fills less than
+//! the buffer has emptied the socket, so there is no second `recv` to hear EAGAIN.
+
+use std::io::{self, ErrorKind as IoErrorKind};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+
+use anyhow::{Context, Result};
+use socket2::{SockAddr, Socket};
+
+use super::Engine;
+use super::socket::{connect_error_kind, stream_to};
+use crate::clock::now_ns;
+use crate::protocol::Protocol;
+use crate::worker::{End, Next, Worker};
+
+const EVENTS_PER_WAIT: usize = 256;
+const READ_BYTES: usize = 128 * 1024;
+/// From this many bytes on it pays to have the kernel drop a body of which only the length matters.
+const DROP_BYTES_MIN: usize = 16 * 1024;
+/// Reads from one socket in a row, so that one fast sender cannot starve the others.
+const READS_IN_A_ROW: u32 = 16;
+const GONE: u32 = (libc::EPOLLRDHUP | libc::EPOLLHUP | libc::EPOLLERR) as u32;
+
+pub struct Epoll {
+    peer: SockAddr,
+    epoll: OwnedFd,
+    links: Vec<Link>,
+    buffer: Box<[u8]>,
+    /// Sockets that may hold more than was read in one go.
+    unread: Vec<u32>,
+}
+
+#[derive(Default)]
+struct Link {
+    socket: Option<Socket>,
+    connected: bool,
+}
+
+impl Link {
+    fn connected_fd(&self) -> Option<RawFd> {
+        self.socket.as_ref().filter(|_| self.connected).map(AsRawFd::as_raw_fd)
+    }
+}
+
+/// What became of a socket after it was read.
+enum Read {
+    /// Nothing more to read for now.
+    Drained,
+    /// There may be more.
+    More,
+    /// It is closed, and the worker knows.
+    Gone,
+}
+
+impl Engine for Epoll {
+    const NAME: &'static str = "epoll";
+
+    fn new(peer: SockAddr, connections: u32) -> Result<Self> {
+        // SAFETY: the call takes no pointers; the descriptor it returns is ours.
+        let fd = unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) };
+        if fd < 0 {
+            return Err(io::Error::last_os_error()).context("cannot create an epoll instance");
+        }
+        // SAFETY: `fd` was just returned to us and is owned by nobody else.
+        let epoll = unsafe { OwnedFd::from_raw_fd(fd) };
+        let links = (0..connections).map(|_| Link::default()).collect();
+        Ok(Self { peer, epoll, links, buffer: vec![0; READ_BYTES].into_boxed_slice(), unread: Vec::new() })
+    }
+
+    fn run<P: Protocol>(mut self, worker: &mut Worker<P>) -> Result<()> {
+        let mut events = [libc::epoll_event { events: 0, u64: 0 }; EVENTS_PER_WAIT];
+        loop {
+            let now = now_ns();
+            if now >= worker.wake_ns() {
+                worker.tick(now);
+            }
+            self.obey(worker);
+            if worker.finished().is_some() {
+                return Ok(());
+            }
+            let wait_ns = if self.unread.is_empty() { worker.wake_ns().saturating_sub(now_ns()) } else { 0 };
+            let count = self.wait(&mut events, wait_ns)?;
+            for event in &events[..count] {
+                self.handle(worker, event.u64 as u32, event.events);
+            }
+            for index in std::mem::take(&mut self.unread) {
+                self.read(worker, index, false);
+            }
+        }
+    }
+}
+
+impl Epoll {
+    fn wait(&self, events: &mut [libc::epoll_event], wait_ns: u64) -> Result<usize> {
+        let timeout = libc::timespec { tv_sec: (wait_ns / 1_000_000_000) as i64, tv_nsec: (wait_ns % 1_000_000_000) as i64 };
+        // SAFETY: `events` and `timeout` are valid for the call, and the length is that of `events`.
+        let count = unsafe {
+            libc::syscall(
+                libc::SYS_epoll_pwait2,
+                self.epoll.as_raw_fd(),
+                events.as_mut_ptr(),
+                events.len() as libc::c_int,
+                &timeout,
+                std::ptr::null::<libc::sigset_t>(),
+                0usize,
+            )
+        };
+        if count >= 0 {
+            return Ok(count as usize);
+        }
+        match io::Error::last_os_error() {
+            error if error.kind() == IoErrorKind::Interrupted => Ok(0),
+            error => Err(error).context("epoll_pwait2 failed; it needs Linux 5.11"),
+        }
+    }
+
+    /// Does what the worker has asked for.
+    fn obey<P: Protocol>(&mut self, worker: &mut Worker<P>) {
+        while !(worker.to_close.is_empty() && worker.to_open.is_empty() && worker.to_flush.is_empty()) {
+            while let Some(index) = worker.to_close.pop() {
+                self.links[index as usize] = Link::default();
+            }
+            while let Some(index) = worker.to_open.pop() {
+                self.open(worker, index);
+            }
+            while let Some(index) = worker.to_flush.pop() {
+                self.flush(worker, index);
+            }
+        }
+    }
+
+    fn open<P: Protocol>(&mut self, worker: &mut Worker<P>, index: u32) {
+        let started = stream_to(&self.peer).and_then(|socket| {
+            match socket.connect(&self.peer) {
+                Err(error) if error.raw_os_error() != Some(libc::EINPROGRESS) => return Err(error),
+                Ok(()) | Err(_) => {}
+            }
+            self.register(socket.as_raw_fd(), index)?;
+            Ok(socket)
+        });
+        match started {
+            Ok(socket) => self.links[index as usize] = Link { socket: Some(socket), connected: false },
+            Err(error) => worker.connect_failed(index, connect_error_kind(&error), &error.to_string(), now_ns()),
+        }
+    }
+
+    /// EPOLLOUT comes along at no cost: edge-triggered, it wakes us only after a full send buffer has room again.
+    fn register(&self, fd: RawFd, index: u32) -> io::Result<()> {
+        let interest = libc::EPOLLIN | libc::EPOLLOUT | libc::EPOLLRDHUP | libc::EPOLLET;
+        let mut event = libc::epoll_event { events: interest as u32, u64: u64::from(index) };
+        // SAFETY: `event` is valid for the call; both descriptors are open.
+        match unsafe { libc::epoll_ctl(self.epoll.as_raw_fd(), libc::EPOLL_CTL_ADD, fd, &mut event) } {
+            0 => Ok(()),
+            _ => Err(io::Error::last_os_error()),
+        }
+    }
+
+    fn handle<P: Protocol>(&mut self, worker: &mut Worker<P>, index: u32, ready: u32) {
+        let link = &mut self.links[index as usize];
+        let Some(socket) = &link.socket else { return };
+        if !link.connected {
+            if let Some(error) = socket.take_error().unwrap_or_else(Some) {
+                *link = Link::default();
+                worker.connect_failed(index, connect_error_kind(&error), &error.to_string(), now_ns());
+                return;
+            }
+            if ready & libc::EPOLLOUT as u32 == 0 {
+                return;
+            }
+            link.connected = true;
+            worker.connected(index, now_ns());
+        }
+        if ready & (libc::EPOLLIN as u32 | GONE) != 0 {
+            self.read(worker, index, ready & GONE != 0);
+        } else {
+            self.flush(worker, index);
+        }
+    }
+
+    /// Reads what there is, up to a bound, and answers it. `gone`: the end of the stream is there to be read as well.
+    fn read<P: Protocol>(&mut self, worker: &mut Worker<P>, index: u32, gone: bool) {
+        for _ in 0..READS_IN_A_ROW {
+            match self.read_once(worker, index) {
+                Read::Gone => return,
+                Read::Drained if !gone => return,
+                Read::Drained | Read::More => {}
+            }
+        }
+        self.unread.push(index);
+    }
+
+    #[inline]
+    fn read_once<P: Protocol>(&mut self, worker: &mut Worker<P>, index: u32) -> Read {
+        let Some(fd) = self.links[index as usize].connected_fd() else { return Read::Gone };
+        let droppable = worker.skippable(index);
+        let drop = droppable >= DROP_BYTES_MIN;
+        let (capacity, flags) = if drop { (droppable.min(1 << 30), libc::MSG_TRUNC) } else { (self.buffer.len(), 0) };
+        // SAFETY: without MSG_TRUNC the buffer is valid for its whole length; with it, TCP writes nothing (tcp(7)).
+        let count = unsafe { libc::recv(fd, self.buffer.as_mut_ptr().cast(), capacity, flags) };
+        let now = now_ns();
+        if count <= 0 {
+            return self.read_nothing(worker, index, count, now);
+        }
+        let count = count as usize;
+        let next = if drop { worker.skipped(index, count, now) } else { worker.received(index, &self.buffer[..count], now) };
+        if next == Next::Close {
+            self.links[index as usize] = Link::default();
+            return Read::Gone;
+        }
+        self.flush(worker, index);
+        if count < capacity && !drop { Read::Drained } else { Read::More }
+    }
+
+    fn read_nothing<P: Protocol>(&mut self, worker: &mut Worker<P>, index: u32, count: isize, now: u64) -> Read {
+        let end = if count == 0 {
+            End::Closed
+        } else {
+            match io::Error::last_os_error().kind() {
+                IoErrorKind::WouldBlock => return Read::Drained,
+                IoErrorKind::Interrupted => return Read::More,
+                _ => End::Reset,
+            }
+        };
+        self.links[index as usize] = Link::default();
+        worker.ended(index, end, now);
+        Read::Gone
+    }
+
+    /// Sends what waits. What the socket does not take now goes when it is writable again.
+    #[inline]
+    fn flush<P: Protocol>(&mut self, worker: &mut Worker<P>, index: u32) {
+        let Some(fd) = self.links[index as usize].connected_fd() else { return };
+        loop {
+            let output = worker.output(index);
+            if output.is_empty() {
+                return;
+            }
+            // SAFETY: `output` is valid for its whole length.
+            let count = unsafe { libc::send(fd, output.as_ptr().cast(), output.len(), libc::MSG_NOSIGNAL) };
+            if count < 0 {
+                // A full buffer is announced by EPOLLOUT, a broken connection by EPOLLHUP or EPOLLERR.
+                return;
+            }
+            worker.sent(index, count as usize);
+        }
+    }
+}

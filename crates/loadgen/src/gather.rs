@@ -1,0 +1,239 @@
+//! Puts the slices of all threads together: intervals, totals, progress, and in the end the result.
+
+use std::collections::BTreeMap;
+
+use hdrhistogram::Histogram;
+
+use crate::output::{Observer, Progress};
+use crate::plan::{Pace, Plan};
+use crate::recorder::Recorder;
+use crate::result::{Bytes, Generator, Interval, Parser, RequestCounts, RunResult, SCHEMA, Thread};
+use crate::signal;
+use crate::summary::{Distribution, encode, percentile_us};
+use crate::window::{Phase, Slice, Window};
+use crate::worker::{Final, Report};
+
+pub struct Gather<'a> {
+    plan: &'a Plan,
+    window: Window,
+    announced: Option<Phase>,
+    /// Slices that not all threads have handed over yet, by their start.
+    pending: BTreeMap<u64, (Slice, u32, Box<Recorder>)>,
+    spares: Vec<Box<Recorder>>,
+    total: Recorder,
+    /// Connect times of set-up and warm-up.
+    before: Recorder,
+    intervals: Vec<Interval>,
+    end_ns: u64,
+    /// Completed and failed requests of the current phase, for progress.
+    so_far: (u64, u64),
+}
+
+impl<'a> Gather<'a> {
+    pub fn new(plan: &'a Plan, window: Window) -> Self {
+        let open_loop = matches!(plan.pace, Pace::Open { .. });
+        Self {
+            plan,
+            window,
+            announced: None,
+            pending: BTreeMap::new(),
+            spares: Vec::new(),
+            total: Recorder::new(open_loop),
+            before: Recorder::new(open_loop),
+            intervals: Vec::new(),
+            end_ns: window.measure_start_ns,
+            so_far: (0, 0),
+        }
+    }
+
+    /// Tells the observer of a phase that has begun; returns how long it is until the next one, in nanoseconds.
+    pub fn announce_phases(&mut self, now_ns: u64, observer: &mut impl Observer) -> Option<u64> {
+        let Window { warmup_start_ns, measure_start_ns, .. } = self.window;
+        let (phase, next_ns) = match now_ns {
+            now if now < warmup_start_ns => return Some(warmup_start_ns - now),
+            now if now < measure_start_ns => (Phase::Warmup, Some(measure_start_ns - now)),
+            _ => (Phase::Measure, None),
+        };
+        if self.announced != Some(phase) {
+            self.announced = Some(phase);
+            observer.phase(phase);
+        }
+        next_ns
+    }
+
+    /// Takes one thread's slice; a slice that all threads have handed over is done.
+    pub fn take(&mut self, report: Report, observer: &mut impl Observer) {
+        if report.slice.phase == Phase::Connect {
+            self.before.merge(&report.recorder);
+            self.spares.push(report.recorder);
+            return;
+        }
+        let start_ns = report.slice.start_ns;
+        let count = match self.pending.get_mut(&start_ns) {
+            Some((slice, count, recorder)) => {
+                recorder.merge(&report.recorder);
+                slice.end_ns = slice.end_ns.max(report.slice.end_ns);
+                *count += 1;
+                self.spares.push(report.recorder);
+                *count
+            }
+            None => {
+                self.pending.insert(start_ns, (report.slice, 1, report.recorder));
+                1
+            }
+        };
+        if count == self.plan.threads {
+            self.complete(start_ns, observer);
+        }
+    }
+
+    /// Hands over recorders that are of no more use here, empty.
+    pub fn give_back(&mut self, mut to: impl FnMut(Box<Recorder>)) {
+        for mut recorder in self.spares.drain(..) {
+            recorder.reset();
+            to(recorder);
+        }
+    }
+
+    fn complete(&mut self, start_ns: u64, observer: &mut impl Observer) {
+        let Some((slice, _, recorder)) = self.pending.remove(&start_ns) else { return };
+        let phase_start_ns = if slice.phase == Phase::Warmup { self.window.warmup_start_ns } else { self.window.measure_start_ns };
+        if slice.start_ns == phase_start_ns {
+            self.so_far = (0, 0);
+        }
+        self.so_far.0 += recorder.completed;
+        self.so_far.1 += recorder.errors.total();
+        let duration_s = seconds(slice.end_ns - slice.start_ns);
+        let times = self.times(&recorder);
+        let (p50_us, p99_us) = (percentile_us(times, 50.0), percentile_us(times, 99.0));
+        observer.progress(&Progress {
+            phase: slice.phase,
+            elapsed_s: seconds(slice.end_ns - phase_start_ns),
+            completed: self.so_far.0,
+            errors: self.so_far.1,
+            throughput_rps: rate(recorder.ok, duration_s),
+            p50_us,
+            p99_us,
+        });
+        if slice.phase == Phase::Measure {
+            let start_s = seconds(slice.start_ns - self.window.measure_start_ns);
+            let offered = self.offered(start_s, start_s + duration_s);
+            self.intervals.push(Interval {
+                start_s,
+                duration_s,
+                completed: recorder.completed,
+                errors: recorder.errors.total(),
+                offered_rps: offered.map(|offered| offered / duration_s),
+                p50_us,
+                p99_us,
+                histogram: encode(times),
+            });
+            self.end_ns = slice.end_ns;
+            self.total.merge(&recorder);
+        } else {
+            self.before.merge(&recorder);
+        }
+        self.spares.push(recorder);
+    }
+
+    /// What latency means here: response time where there is one.
+    fn times<'r>(&self, recorder: &'r Recorder) -> &'r Histogram<u64> {
+        match self.plan.pace {
+            Pace::Open { .. } => &recorder.response,
+            Pace::Closed { .. } => &recorder.service,
+        }
+    }
+
+    /// Requests due between two instants of the measured window.
+    fn offered(&self, from_s: f64, to_s: f64) -> Option<f64> {
+        let Pace::Open { profile, .. } = &self.plan.pace else { return None };
+        Some(profile.requests_until(to_s) - profile.requests_until(from_s))
+    }
+
+    /// Makes the result. Slices that some threads did not reach before they were stopped count as far as they go.
+    pub fn finish(mut self, engine: &'static str, finals: &[Final], observer: &mut impl Observer) -> RunResult {
+        while let Some(start_ns) = self.pending.keys().next().copied() {
+            self.complete(start_ns, observer);
+        }
+        let duration_s = seconds(self.end_ns - self.window.measure_start_ns);
+        let total = &self.total;
+        let open = matches!(self.plan.pace, Pace::Open { .. });
+        let mut connect = self.before.connect.clone();
+        connect.add(&total.connect).unwrap_or_else(|error| unreachable!("all histograms have the same bounds: {error}"));
+        RunResult {
+            schema: SCHEMA,
+            version: env!("CARGO_PKG_VERSION"),
+            config: self.plan.config.clone(),
+            duration_s,
+            interrupted: signal::caught().is_some(),
+            requests: RequestCounts {
+                sent: total.sent,
+                completed: total.completed,
+                ok: total.ok,
+                unsent: finals.iter().map(|last| last.unsent).sum(),
+                in_flight: finals.iter().map(|last| last.in_flight).sum(),
+                offered: self.offered(0.0, duration_s).map(|offered| offered.round() as u64),
+            },
+            errors: (&total.errors).into(),
+            bytes: Bytes { received: total.bytes_received, sent: total.bytes_sent },
+            throughput_rps: rate(total.ok, duration_s),
+            throughput_bytes_per_s: rate(total.bytes_received, duration_s),
+            service_time_us: (&total.service).into(),
+            response_time_us: open.then(|| (&total.response).into()),
+            schedule_lag_us: open.then(|| (&total.lag).into()),
+            connect_time_us: Distribution::from(&connect),
+            censored: total.censored,
+            parser: Parser {
+                fast: finals.iter().map(|last| last.parser.fast).sum(),
+                full: finals.iter().map(|last| last.parser.full).sum(),
+            },
+            generator: generator(self.plan, engine, finals, duration_s),
+            intervals: self.intervals,
+        }
+    }
+}
+
+fn generator(plan: &Plan, engine: &'static str, finals: &[Final], duration_s: f64) -> Generator {
+    let share = |cpu_s: f64| if duration_s > 0.0 { (cpu_s / duration_s).min(1.0) } else { 0.0 };
+    let threads: Vec<_> = finals
+        .iter()
+        .enumerate()
+        .map(|(thread, last)| {
+            let cpu_s = seconds(last.cpu_ns);
+            let thread = thread as u32;
+            Thread {
+                cpu: plan.cpu_of(thread),
+                cpu_s,
+                busy: share(cpu_s),
+                connections: plan.connections_of(thread),
+                completed: last.completed,
+            }
+        })
+        .collect();
+    Generator {
+        engine,
+        cpu_s: threads.iter().map(|thread| thread.cpu_s).sum(),
+        busy: threads.iter().map(|thread| thread.busy).fold(0.0, f64::max),
+        threads,
+        rss_bytes_peak: rss_bytes_peak(),
+    }
+}
+
+fn rss_bytes_peak() -> u64 {
+    // SAFETY: all-zero is a valid rusage, and the call fills it.
+    let usage = unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        libc::getrusage(libc::RUSAGE_SELF, &mut usage);
+        usage
+    };
+    // Linux gives kilobytes (getrusage(2)).
+    usage.ru_maxrss as u64 * 1024
+}
+
+fn seconds(ns: u64) -> f64 {
+    ns as f64 / 1e9
+}
+
+fn rate(count: u64, duration_s: f64) -> f64 {
+    if duration_s > 0.0 { count as f64 / duration_s } else { 0.0 }
+}

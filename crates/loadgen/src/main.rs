@@ -1,0 +1,52 @@
+//! Parse, run, report. Exit codes: 0 measured, 1 could not measure, 2 wrong usage, 130 interrupted.
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use clap::Parser;
+use loadgen::cli::Args;
+use loadgen::output::progress::ProgressOutput;
+use loadgen::output::report;
+use loadgen::result::RunResult;
+use loadgen::{run, signal};
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    let plan = match args.plan() {
+        Ok(plan) => plan,
+        Err(error) => return complain(&error, 2),
+    };
+    signal::install();
+    let mut progress = ProgressOutput::new(args.progress, plan.duration.as_secs_f64());
+    match run::run(&plan, &mut progress).and_then(|result| write(&args, &result)) {
+        Ok(()) if signal::caught().is_some() => ExitCode::from(130),
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) if signal::caught().is_some() => ExitCode::from(130),
+        Err(error) => complain(&error, 1),
+    }
+}
+
+fn complain(error: &anyhow::Error, code: u8) -> ExitCode {
+    eprintln!("error: {error:#}");
+    ExitCode::from(code)
+}
+
+/// The JSON to where it was asked for; the report to stdout, unless that is where the JSON goes.
+fn write(args: &Args, result: &RunResult) -> Result<()> {
+    let json_to_stdout = args.json.as_deref() == Some(Path::new("-"));
+    if let Some(path) = &args.json {
+        let mut text = serde_json::to_string(result)?;
+        text.push('\n');
+        if json_to_stdout {
+            io::stdout().write_all(text.as_bytes()).context("cannot write to stdout")?;
+        } else {
+            std::fs::write(path, text).with_context(|| format!("cannot write `{}`", path.display()))?;
+        }
+    }
+    if !json_to_stdout {
+        report::print(result, &mut io::stdout().lock()).context("cannot write to stdout")?;
+    }
+    Ok(())
+}

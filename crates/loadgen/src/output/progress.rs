@@ -1,0 +1,100 @@
+//! Progress on stderr: a live line for people, JSON lines for programs.
+
+use std::io::{IsTerminal, Write, stderr};
+
+use serde::Serialize;
+
+use super::{Observer, Progress};
+use crate::cli::ProgressChoice;
+use crate::output::report::{format_count, format_us};
+use crate::window::Phase;
+
+#[derive(Debug)]
+pub enum ProgressOutput {
+    None,
+    Line { duration_s: f64 },
+    Json,
+}
+
+impl ProgressOutput {
+    pub fn new(choice: ProgressChoice, duration_s: f64) -> Self {
+        match choice {
+            ProgressChoice::Json => Self::Json,
+            ProgressChoice::Line => Self::Line { duration_s },
+            ProgressChoice::Auto if stderr().is_terminal() => Self::Line { duration_s },
+            ProgressChoice::Auto | ProgressChoice::None => Self::None,
+        }
+    }
+}
+
+/// One line of `--progress json`.
+#[derive(Serialize)]
+struct Event {
+    event: &'static str,
+    phase: &'static str,
+    elapsed_s: f64,
+    completed: u64,
+    errors: u64,
+    throughput_rps: f64,
+    p50_us: Option<f64>,
+    p99_us: Option<f64>,
+}
+
+impl Event {
+    fn bare(phase: &'static str) -> Self {
+        Self { event: "progress", phase, elapsed_s: 0.0, completed: 0, errors: 0, throughput_rps: 0.0, p50_us: None, p99_us: None }
+    }
+
+    fn print(&self) {
+        if let Ok(line) = serde_json::to_string(self) {
+            print_line(&line);
+        }
+    }
+}
+
+/// Nobody may be listening any more; that is no reason to stop.
+fn print_line(line: &str) {
+    let _ = writeln!(stderr(), "{line}");
+}
+
+fn name(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Connect => "connect",
+        Phase::Warmup => "warmup",
+        Phase::Measure => "measure",
+    }
+}
+
+impl Observer for ProgressOutput {
+    fn phase(&mut self, phase: Phase) {
+        if let Self::Json = self {
+            Event::bare(name(phase)).print();
+        }
+    }
+
+    fn progress(&mut self, progress: &Progress) {
+        let Progress { phase, elapsed_s, completed, errors, throughput_rps, p50_us, p99_us } = *progress;
+        match self {
+            Self::None => {}
+            Self::Json => {
+                Event { event: "progress", phase: name(phase), elapsed_s, completed, errors, throughput_rps, p50_us, p99_us }.print()
+            }
+            Self::Line { duration_s } => {
+                let of = if phase == Phase::Measure { format!("{elapsed_s:.0}/{duration_s:.0} s") } else { format!("{elapsed_s:.1} s") };
+                let rate = format_count(throughput_rps);
+                let (p50, p99) = (format_us(p50_us), format_us(p99_us));
+                let _ = write!(stderr(), "\r\x1b[K{} {of}  {rate} requests/s  p50 {p50}  p99 {p99}  errors {errors}", name(phase));
+            }
+        }
+    }
+
+    fn done(&mut self) {
+        match self {
+            Self::None => {}
+            Self::Json => Event::bare("done").print(),
+            Self::Line { .. } => {
+                let _ = write!(stderr(), "\r\x1b[K");
+            }
+        }
+    }
+}

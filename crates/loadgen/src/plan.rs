@@ -1,0 +1,51 @@
+//! Everything that a run needs to know, checked: made once from the command line, then only read.
+
+use std::time::Duration;
+
+use socket2::SockAddr;
+
+use crate::endpoint::Url;
+use crate::engine::EngineChoice;
+use crate::request::Requests;
+use crate::result::Config;
+use crate::schedule::{Arrivals, Profile};
+
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// What was asked for, as the result repeats it.
+    pub config: Config,
+    pub url: Url,
+    pub peer: SockAddr,
+    pub requests: Requests,
+    pub connections: u32,
+    pub threads: u32,
+    /// CPUs that the threads are pinned to, in turn; empty: not pinned.
+    pub cpus: Vec<usize>,
+    pub engine: EngineChoice,
+    pub duration: Duration,
+    pub warmup: Duration,
+    pub timeout: Duration,
+    pub interval: Duration,
+    pub pipeline: u16,
+    pub requests_per_connection: Option<u64>,
+    pub pace: Pace,
+}
+
+/// How requests are asked for.
+#[derive(Clone, Debug)]
+pub enum Pace {
+    Closed { think: Duration },
+    Open { profile: Profile, arrivals: Arrivals, deadline: Option<Duration>, seed: u64 },
+}
+
+impl Plan {
+    /// How many of the connections thread `thread` has.
+    pub fn connections_of(&self, thread: u32) -> u32 {
+        self.connections / self.threads + u32::from(thread < self.connections % self.threads)
+    }
+
+    /// The CPU that thread `thread` is pinned to.
+    pub fn cpu_of(&self, thread: u32) -> Option<usize> {
+        (!self.cpus.is_empty()).then(|| self.cpus[thread as usize % self.cpus.len()])
+    }
+}

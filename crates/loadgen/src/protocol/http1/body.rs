@@ -1,0 +1,85 @@
+//! What a right response looks like, and the check of a body piece by piece, without ever holding the whole of it.
+
+use std::sync::Arc;
+
+use crate::protocol::Outcome;
+
+/// What a response must be to count as right.
+#[derive(Clone, Debug, Default)]
+pub struct Expectation {
+    /// The exact status; without it, 200 to 399 are right.
+    pub status: Option<u16>,
+    pub body: BodyExpectation,
+}
+
+#[derive(Clone, Debug, Default)]
+pub enum BodyExpectation {
+    #[default]
+    Any,
+    Exact(Arc<[u8]>),
+    Sha256([u8; 32]),
+}
+
+impl Expectation {
+    pub fn status_is_right(&self, status: u16) -> bool {
+        self.status.map_or((200..400).contains(&status), |expected| expected == status)
+    }
+
+    pub fn checks_body(&self) -> bool {
+        !matches!(self.body, BodyExpectation::Any)
+    }
+}
+
+/// The comparison of one body with its expectation, as far as it has come.
+#[derive(Clone)]
+pub struct BodyCheck {
+    position: usize,
+    same: bool,
+    digest: Option<Box<ring::digest::Context>>,
+}
+
+impl BodyCheck {
+    pub fn new(expectation: &BodyExpectation) -> Self {
+        let digest = match expectation {
+            BodyExpectation::Sha256(_) => Some(Box::new(ring::digest::Context::new(&ring::digest::SHA256))),
+            BodyExpectation::Any | BodyExpectation::Exact(_) => None,
+        };
+        Self { position: 0, same: true, digest }
+    }
+
+    #[inline]
+    pub fn update(&mut self, expectation: &BodyExpectation, piece: &[u8]) {
+        match expectation {
+            BodyExpectation::Any => {}
+            BodyExpectation::Exact(expected) => {
+                let end = self.position + piece.len();
+                self.same = self.same && expected.get(self.position..end) == Some(piece);
+                self.position = end;
+            }
+            BodyExpectation::Sha256(_) => {
+                if let Some(digest) = &mut self.digest {
+                    digest.update(piece);
+                }
+            }
+        }
+    }
+
+    #[inline]
+    pub fn finish(&mut self, expectation: &BodyExpectation) -> bool {
+        match expectation {
+            BodyExpectation::Any => true,
+            BodyExpectation::Exact(expected) => self.same && self.position == expected.len(),
+            BodyExpectation::Sha256(expected) => self.digest.take().is_some_and(|digest| digest.finish().as_ref() == expected),
+        }
+    }
+}
+
+/// The outcome of a complete response. The status goes first: a body of another status says nothing.
+#[inline]
+pub fn outcome(status_is_right: bool, body_is_right: bool) -> Outcome {
+    match (status_is_right, body_is_right) {
+        (false, _) => Outcome::UnexpectedStatus,
+        (true, false) => Outcome::UnexpectedBody,
+        (true, true) => Outcome::Ok,
+    }
+}

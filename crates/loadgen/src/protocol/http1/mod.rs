@@ -1,0 +1,348 @@
+//! HTTP/1.1 (RFC 9112) as a client speaks it: requests from a prepared buffer, responses in order, pipelined or one by one.
+//!
+//! The common case costs no allocation and no copy: requests are sent from one buffer that holds them back to back, a response that came
+//! whole is judged where it lies. Only a head that was split is put together in a buffer of the connection.
+
+pub mod body;
+mod chunked;
+mod head;
+mod shortcut;
+
+use std::collections::VecDeque;
+
+use body::{BodyCheck, Expectation, outcome};
+use chunked::Chunked;
+pub use head::MethodKind;
+use head::{Framing, HEAD_BYTES_MAX};
+use shortcut::KnownHead;
+
+use super::{Fault, Flow, Outcome, ParserCounts, Protocol, Sink, Slot};
+use crate::request::Requests;
+
+/// Interim responses (1xx) before one final response.
+const INTERIM_RESPONSES_MAX: u8 = 16;
+
+pub struct Http1 {
+    requests: Requests,
+    /// By kind of request: the head that was seen last.
+    known: Vec<Option<KnownHead>>,
+    counts: ParserCounts,
+}
+
+pub struct Session {
+    pending: VecDeque<Pending>,
+    phase: Phase,
+    /// A head that is not complete yet.
+    carry: Vec<u8>,
+    interim: u8,
+    /// Output: a part of the prepared requests, or of `own`.
+    queued: std::ops::Range<usize>,
+    own: Vec<u8>,
+}
+
+#[derive(Clone, Copy)]
+struct Pending {
+    slot: Slot,
+    kind: u16,
+}
+
+enum Phase {
+    Head,
+    Body(Box<Body>),
+    /// A body of known length of which nothing but the length matters.
+    Skip {
+        remaining: u64,
+        status_is_right: bool,
+    },
+}
+
+struct Body {
+    framing: BodyFraming,
+    check: BodyCheck,
+    status_is_right: bool,
+    keep_alive: bool,
+}
+
+enum BodyFraming {
+    Length(u64),
+    Chunked(Chunked),
+    UntilClose,
+}
+
+/// What one step over the input did.
+enum Step {
+    Used(usize),
+    /// A response is complete after this many bytes.
+    Complete(usize, Outcome, Flow),
+}
+
+impl Http1 {
+    pub fn new(requests: Requests) -> Self {
+        let known = (0..requests.kinds().len()).map(|_| None).collect();
+        Self { requests, known, counts: ParserCounts::default() }
+    }
+
+    fn expectation(&self, kind: u16) -> &Expectation {
+        &self.requests.kinds()[usize::from(kind)].expectation
+    }
+
+    #[inline]
+    fn step(&mut self, session: &mut Session, bytes: &[u8]) -> Result<Step, Fault> {
+        let Some(pending) = session.pending.front().copied() else {
+            return Err(Fault::invalid("bytes came that answer no request"));
+        };
+        match &mut session.phase {
+            Phase::Head if session.carry.is_empty() => self.head_in_place(session, pending.kind, bytes),
+            Phase::Head => self.head_in_parts(session, pending.kind, bytes),
+            Phase::Skip { remaining, status_is_right } => {
+                let take = (bytes.len() as u64).min(*remaining);
+                *remaining -= take;
+                if *remaining > 0 {
+                    return Ok(Step::Used(take as usize));
+                }
+                let status_is_right = *status_is_right;
+                session.phase = Phase::Head;
+                Ok(Step::Complete(take as usize, outcome(status_is_right, true), Flow::Open))
+            }
+            Phase::Body(_) => self.body(session, pending.kind, bytes),
+        }
+    }
+
+    #[inline]
+    fn head_in_place(&mut self, session: &mut Session, kind: u16, bytes: &[u8]) -> Result<Step, Fault> {
+        if let Some(known) = &self.known[usize::from(kind)] {
+            if let Some(head_length) = known.recognise(bytes) {
+                self.counts.fast += 1;
+                let (status, length) = (known.status, known.length);
+                return Ok(self.begin_sized_body(session, kind, status, length, &bytes[head_length..], head_length));
+            }
+        }
+        match head::find_end(bytes, 0) {
+            Some(end) => {
+                self.full_head(session, kind, &bytes[..end])?;
+                Ok(self.after_head(session, end))
+            }
+            None => carry(session, bytes),
+        }
+    }
+
+    /// A body that came whole behind its head is judged at once; otherwise the session remembers how far it is.
+    #[inline]
+    fn begin_sized_body(&self, session: &mut Session, kind: u16, status: u16, length: u64, rest: &[u8], head_length: usize) -> Step {
+        let expectation = self.expectation(kind);
+        let status_is_right = expectation.status_is_right(status);
+        if expectation.checks_body() {
+            let mut check = BodyCheck::new(&expectation.body);
+            if length <= rest.len() as u64 {
+                check.update(&expectation.body, &rest[..length as usize]);
+                let body_is_right = check.finish(&expectation.body);
+                return Step::Complete(head_length + length as usize, outcome(status_is_right, body_is_right), Flow::Open);
+            }
+            session.phase = Phase::Body(Box::new(Body { framing: BodyFraming::Length(length), check, status_is_right, keep_alive: true }));
+            return Step::Used(head_length);
+        }
+        if length <= rest.len() as u64 {
+            return Step::Complete(head_length + length as usize, outcome(status_is_right, true), Flow::Open);
+        }
+        session.phase = Phase::Skip { remaining: length - rest.len() as u64, status_is_right };
+        Step::Used(head_length + rest.len())
+    }
+
+    /// The head began in earlier bytes.
+    fn head_in_parts(&mut self, session: &mut Session, kind: u16, bytes: &[u8]) -> Result<Step, Fault> {
+        let before = session.carry.len();
+        let take = bytes.len().min(HEAD_BYTES_MAX + 1 - before.min(HEAD_BYTES_MAX));
+        session.carry.extend_from_slice(&bytes[..take]);
+        let Some(end) = head::find_end(&session.carry, before.saturating_sub(3)) else {
+            return if session.carry.len() > HEAD_BYTES_MAX { Err(TOO_LONG) } else { Ok(Step::Used(take)) };
+        };
+        let mut whole = std::mem::take(&mut session.carry);
+        whole.truncate(end);
+        let parsed = self.full_head(session, kind, &whole);
+        whole.clear();
+        session.carry = whole;
+        parsed?;
+        Ok(self.after_head(session, end - before))
+    }
+
+    /// Parses a complete head and enters the phase of its body.
+    fn full_head(&mut self, session: &mut Session, kind: u16, bytes: &[u8]) -> Result<(), Fault> {
+        if bytes.len() > HEAD_BYTES_MAX {
+            return Err(TOO_LONG);
+        }
+        let request = &self.requests.kinds()[usize::from(kind)];
+        let head = head::parse(bytes, request.method_kind)?;
+        if head.status < 200 {
+            session.interim += 1;
+            if head.status == 101 || session.interim > INTERIM_RESPONSES_MAX {
+                return Err(Fault::invalid("an interim response that was not asked for, or too many of them"));
+            }
+            return Ok(());
+        }
+        session.interim = 0;
+        self.counts.full += 1;
+        let framing = match head.framing {
+            Framing::Length(length) => BodyFraming::Length(length),
+            Framing::Chunked => BodyFraming::Chunked(Chunked::new()),
+            Framing::UntilClose => BodyFraming::UntilClose,
+        };
+        let expectation = &request.expectation;
+        session.phase = Phase::Body(Box::new(Body {
+            framing,
+            check: BodyCheck::new(&expectation.body),
+            status_is_right: expectation.status_is_right(head.status),
+            keep_alive: head.keep_alive,
+        }));
+        self.known[usize::from(kind)] = KnownHead::learn(bytes, &head);
+        Ok(())
+    }
+
+    /// A body of no bytes is complete with its head.
+    fn after_head(&mut self, session: &mut Session, used: usize) -> Step {
+        match &session.phase {
+            Phase::Body(body) if matches!(body.framing, BodyFraming::Length(0)) => {
+                let kind = session.pending.front().map_or(0, |pending| pending.kind);
+                match self.finish_body(session, kind) {
+                    Some((outcome, flow)) => Step::Complete(used, outcome, flow),
+                    None => Step::Used(used),
+                }
+            }
+            _ => Step::Used(used),
+        }
+    }
+
+    fn body(&mut self, session: &mut Session, kind: u16, bytes: &[u8]) -> Result<Step, Fault> {
+        let Phase::Body(body) = &mut session.phase else { return Err(Fault::invalid("no body was begun")) };
+        let expectation = &self.requests.kinds()[usize::from(kind)].expectation.body;
+        let check = &mut body.check;
+        let (used, done) = match &mut body.framing {
+            BodyFraming::Length(remaining) => {
+                let take = (bytes.len() as u64).min(*remaining) as usize;
+                check.update(expectation, &bytes[..take]);
+                *remaining -= take as u64;
+                (take, *remaining == 0)
+            }
+            BodyFraming::Chunked(chunked) => (chunked.decode(bytes, |piece| check.update(expectation, piece))?, chunked.done()),
+            BodyFraming::UntilClose => {
+                check.update(expectation, bytes);
+                (bytes.len(), false)
+            }
+        };
+        Ok(match done.then(|| self.finish_body(session, kind)).flatten() {
+            Some((outcome, flow)) => Step::Complete(used, outcome, flow),
+            None => Step::Used(used),
+        })
+    }
+
+    fn finish_body(&self, session: &mut Session, kind: u16) -> Option<(Outcome, Flow)> {
+        let Phase::Body(mut body) = std::mem::replace(&mut session.phase, Phase::Head) else { return None };
+        let body_is_right = body.check.finish(&self.expectation(kind).body);
+        let flow = if body.keep_alive { Flow::Open } else { Flow::Close };
+        Some((outcome(body.status_is_right, body_is_right), flow))
+    }
+}
+
+const TOO_LONG: Fault = Fault::invalid("the head is longer than 64 KiB");
+
+fn carry(session: &mut Session, bytes: &[u8]) -> Result<Step, Fault> {
+    if bytes.len() > HEAD_BYTES_MAX {
+        return Err(TOO_LONG);
+    }
+    session.carry.extend_from_slice(bytes);
+    Ok(Step::Used(bytes.len()))
+}
+
+impl Protocol for Http1 {
+    type Session = Session;
+
+    fn open(&mut self) -> Session {
+        Session { pending: VecDeque::new(), phase: Phase::Head, carry: Vec::new(), interim: 0, queued: 0..0, own: Vec::new() }
+    }
+
+    fn ready(&self, _session: &Session) -> bool {
+        true
+    }
+
+    #[inline]
+    fn request(&mut self, session: &mut Session, slot: Slot) {
+        let kind = self.requests.queue_next(&mut session.queued, &mut session.own);
+        session.pending.push_back(Pending { slot, kind });
+    }
+
+    #[inline]
+    fn output<'a>(&'a self, session: &'a Session) -> &'a [u8] {
+        let buffer = self.requests.prepared().unwrap_or(&session.own);
+        &buffer[session.queued.clone()]
+    }
+
+    #[inline]
+    fn sent(&mut self, session: &mut Session, count: usize) {
+        session.queued.start += count;
+        if session.queued.is_empty() {
+            session.queued = 0..0;
+            session.own.clear();
+        }
+    }
+
+    fn stable_output(&self) -> bool {
+        self.requests.prepared().is_some()
+    }
+
+    #[inline]
+    fn receive(&mut self, session: &mut Session, mut bytes: &[u8], sink: &mut impl Sink) -> Result<Flow, Fault> {
+        while !bytes.is_empty() {
+            match self.step(session, bytes)? {
+                Step::Used(used) => bytes = &bytes[used..],
+                Step::Complete(used, outcome, flow) => {
+                    bytes = &bytes[used..];
+                    if !bytes.is_empty() && (session.pending.len() == 1 || flow == Flow::Close) {
+                        return Err(Fault::invalid("more bytes came than the response has"));
+                    }
+                    if let Some(pending) = session.pending.pop_front() {
+                        sink.complete(pending.slot, outcome);
+                    }
+                    if flow == Flow::Close {
+                        return Ok(Flow::Close);
+                    }
+                }
+            }
+        }
+        Ok(Flow::Open)
+    }
+
+    fn end_of_stream(&mut self, session: &mut Session, sink: &mut impl Sink) -> Fault {
+        let until_close = matches!(&session.phase, Phase::Body(body) if matches!(body.framing, BodyFraming::UntilClose));
+        if let (true, Some(pending)) = (until_close, session.pending.pop_front()) {
+            if let Some((outcome, _)) = self.finish_body(session, pending.kind) {
+                sink.complete(pending.slot, outcome);
+            }
+        }
+        Fault::closed_early("the connection was closed before the response was complete")
+    }
+
+    fn skippable(&self, session: &Session) -> usize {
+        match &session.phase {
+            Phase::Skip { remaining, .. } => usize::try_from(*remaining).unwrap_or(usize::MAX),
+            Phase::Head | Phase::Body(_) => 0,
+        }
+    }
+
+    fn skip(&mut self, session: &mut Session, count: usize, sink: &mut impl Sink) -> Result<Flow, Fault> {
+        let Phase::Skip { remaining, status_is_right } = &mut session.phase else {
+            return Err(Fault::invalid("nothing was to be skipped"));
+        };
+        *remaining -= count as u64;
+        if *remaining == 0 {
+            let outcome = outcome(*status_is_right, true);
+            session.phase = Phase::Head;
+            if let Some(pending) = session.pending.pop_front() {
+                sink.complete(pending.slot, outcome);
+            }
+        }
+        Ok(Flow::Open)
+    }
+
+    fn parser_counts(&self) -> ParserCounts {
+        self.counts
+    }
+}

@@ -1,0 +1,100 @@
+//! Protocols without input or output: bytes in, bytes out, completed requests reported.
+//!
+//! A protocol knows nothing of sockets, so each one runs on each engine, and can be tested with slices. All calls are resolved when the
+//! program is compiled; the loop pays for no dispatch.
+
+pub mod http1;
+
+use crate::errors::ErrorKind;
+
+/// The place of a request among those that are in flight on its connection.
+pub type Slot = u16;
+
+/// How a complete response compares with what was expected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    Ok,
+    UnexpectedStatus,
+    UnexpectedBody,
+}
+
+/// Whether the connection may carry further requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flow {
+    Open,
+    Close,
+}
+
+/// Why a connection is of no more use. All requests in flight on it fail with `kind`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fault {
+    pub kind: ErrorKind,
+    pub reason: &'static str,
+}
+
+impl Fault {
+    pub const fn invalid(reason: &'static str) -> Self {
+        Self { kind: ErrorKind::InvalidResponse, reason }
+    }
+
+    pub const fn closed_early(reason: &'static str) -> Self {
+        Self { kind: ErrorKind::ClosedEarly, reason }
+    }
+}
+
+/// How many responses were recognised by the verified short cut, and how many took the full parser.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ParserCounts {
+    pub fast: u64,
+    pub full: u64,
+}
+
+/// Takes note of complete responses.
+pub trait Sink {
+    fn complete(&mut self, slot: Slot, outcome: Outcome);
+}
+
+/// For tests and fuzzing: the order of the completions is the result.
+impl Sink for Vec<(Slot, Outcome)> {
+    fn complete(&mut self, slot: Slot, outcome: Outcome) {
+        self.push((slot, outcome));
+    }
+}
+
+/// One protocol, as spoken by one worker thread over many connections.
+pub trait Protocol {
+    /// What is kept per connection.
+    type Session;
+
+    /// A session on a connection that has just been set up.
+    fn open(&mut self) -> Self::Session;
+
+    /// Whether requests can be sent: false during a handshake.
+    fn ready(&self, session: &Self::Session) -> bool;
+
+    /// Puts one request into the output. The caller keeps at most its pipeline depth in flight.
+    fn request(&mut self, session: &mut Self::Session, slot: Slot);
+
+    /// The bytes that wait to be sent.
+    fn output<'a>(&'a self, session: &'a Self::Session) -> &'a [u8];
+
+    /// Says that the first `count` bytes of the output are on their way.
+    fn sent(&mut self, session: &mut Self::Session, count: usize);
+
+    /// Whether output stays where it is, unchanged, for the life of the protocol, so that the kernel may read it after `sent`.
+    fn stable_output(&self) -> bool;
+
+    /// Takes bytes as they came, split anywhere, and reports each request that is complete.
+    fn receive(&mut self, session: &mut Self::Session, bytes: &[u8], sink: &mut impl Sink) -> Result<Flow, Fault>;
+
+    /// The other end will send no more. The fault is that of the requests that are still in flight; there may be none.
+    fn end_of_stream(&mut self, session: &mut Self::Session, sink: &mut impl Sink) -> Fault;
+
+    /// How many of the next bytes may be dropped unread because only their number matters.
+    fn skippable(&self, session: &Self::Session) -> usize;
+
+    /// Takes note that `count` of the skippable bytes were dropped.
+    fn skip(&mut self, session: &mut Self::Session, count: usize, sink: &mut impl Sink) -> Result<Flow, Fault>;
+
+    fn parser_counts(&self) -> ParserCounts;
+}

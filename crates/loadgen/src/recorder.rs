@@ -1,0 +1,132 @@
+//! What one thread counts and times during one slice of the run. Slices merge by addition, histograms included.
+
+use hdrhistogram::Histogram;
+
+use crate::errors::{ErrorCounts, ErrorKind};
+use crate::protocol::Outcome;
+
+/// Longer times are recorded as this.
+const LONGEST_NS: u64 = 600_000_000_000;
+const SIGNIFICANT_DIGITS: u8 = 3;
+
+/// A histogram of nanoseconds from 1 ns to 10 minutes, three significant digits: about 230 KB, whatever it holds.
+pub fn new_histogram() -> Histogram<u64> {
+    match Histogram::new_with_bounds(1, LONGEST_NS, SIGNIFICANT_DIGITS) {
+        Ok(histogram) => histogram,
+        Err(error) => unreachable!("the bounds are constants that hdrhistogram accepts: {error}"),
+    }
+}
+
+/// When a request was meant to be sent, and when it was. In a closed loop both are the same.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Sent {
+    pub intended_ns: u64,
+    pub actual_ns: u64,
+}
+
+#[derive(Debug)]
+pub struct Recorder {
+    pub sent: u64,
+    pub completed: u64,
+    pub ok: u64,
+    pub errors: ErrorCounts,
+    pub bytes_received: u64,
+    pub bytes_sent: u64,
+    /// Timed-out requests: their values in the histograms are lower bounds.
+    pub censored: u64,
+    pub service: Histogram<u64>,
+    pub response: Histogram<u64>,
+    pub lag: Histogram<u64>,
+    pub connect: Histogram<u64>,
+    open_loop: bool,
+}
+
+impl Recorder {
+    pub fn new(open_loop: bool) -> Self {
+        Self {
+            sent: 0,
+            completed: 0,
+            ok: 0,
+            errors: ErrorCounts::default(),
+            bytes_received: 0,
+            bytes_sent: 0,
+            censored: 0,
+            service: new_histogram(),
+            response: new_histogram(),
+            lag: new_histogram(),
+            connect: new_histogram(),
+            open_loop,
+        }
+    }
+
+    pub fn reset(&mut self) {
+        (self.sent, self.completed, self.ok) = (0, 0, 0);
+        (self.bytes_received, self.bytes_sent, self.censored) = (0, 0, 0);
+        self.errors = ErrorCounts::default();
+        for histogram in [&mut self.service, &mut self.response, &mut self.lag, &mut self.connect] {
+            if !histogram.is_empty() {
+                histogram.reset();
+            }
+        }
+    }
+
+    pub fn merge(&mut self, other: &Self) {
+        self.sent += other.sent;
+        self.completed += other.completed;
+        self.ok += other.ok;
+        self.errors.merge(&other.errors);
+        self.bytes_received += other.bytes_received;
+        self.bytes_sent += other.bytes_sent;
+        self.censored += other.censored;
+        for (mine, theirs) in [
+            (&mut self.service, &other.service),
+            (&mut self.response, &other.response),
+            (&mut self.lag, &other.lag),
+            (&mut self.connect, &other.connect),
+        ] {
+            if !theirs.is_empty() {
+                mine.add(theirs).unwrap_or_else(|error| unreachable!("all histograms have the same bounds: {error}"));
+            }
+        }
+    }
+
+    #[inline]
+    pub fn request_sent(&mut self, sent: Sent) {
+        self.sent += 1;
+        if self.open_loop {
+            self.lag.saturating_record((sent.actual_ns - sent.intended_ns.min(sent.actual_ns)).max(1));
+        }
+    }
+
+    #[inline]
+    pub fn request_completed(&mut self, sent: Sent, now_ns: u64, outcome: Outcome) {
+        self.completed += 1;
+        match outcome {
+            Outcome::Ok => {
+                self.ok += 1;
+                self.times(sent, now_ns);
+            }
+            Outcome::UnexpectedStatus => self.errors.add(ErrorKind::UnexpectedStatus, 1),
+            Outcome::UnexpectedBody => self.errors.add(ErrorKind::UnexpectedBody, 1),
+        }
+    }
+
+    /// A timed-out request took at least as long as it was waited for: leaving it out would make the tail look better than it is.
+    pub fn request_timed_out(&mut self, sent: Sent, now_ns: u64) {
+        self.errors.add(ErrorKind::Timeout, 1);
+        self.censored += 1;
+        self.times(sent, now_ns);
+    }
+
+    #[inline]
+    fn times(&mut self, sent: Sent, now_ns: u64) {
+        self.service.saturating_record(now_ns.saturating_sub(sent.actual_ns).max(1));
+        if self.open_loop {
+            self.response.saturating_record(now_ns.saturating_sub(sent.intended_ns).max(1));
+        }
+    }
+
+    pub fn connected(&mut self, took_ns: u64) {
+        self.connect.saturating_record(took_ns.max(1));
+    }
+}

@@ -1,0 +1,135 @@
+//! The result of a run, as it is written to JSON: schema `httpbench-loadgen/1`. docs/loadgen.md describes every field.
+
+use serde::Serialize;
+
+use crate::errors::Errors;
+use crate::summary::Distribution;
+
+pub const SCHEMA: &str = "httpbench-loadgen/1";
+
+#[derive(Clone, Debug, Serialize)]
+pub struct RunResult {
+    /// `httpbench-loadgen/1`: fields may be added under this name, none renamed or dropped.
+    pub schema: &'static str,
+    pub version: &'static str,
+    pub config: Config,
+    /// Length of the measured window, in seconds: shorter than asked for when the run was interrupted.
+    pub duration_s: f64,
+    /// Whether a signal ended the run early.
+    pub interrupted: bool,
+    pub requests: RequestCounts,
+    pub errors: Errors,
+    pub bytes: Bytes,
+    /// Right responses per second.
+    pub throughput_rps: f64,
+    /// Bytes received per second.
+    pub throughput_bytes_per_s: f64,
+    /// From the actual sending of a request to its complete response; right responses and timed-out requests.
+    pub service_time_us: Distribution,
+    /// From the intended sending of a request to its complete response; null in a closed loop, where nothing is intended.
+    pub response_time_us: Option<Distribution>,
+    /// From the intended to the actual sending of a request; null in a closed loop.
+    pub schedule_lag_us: Option<Distribution>,
+    /// From the first step of the set-up of a connection until requests could be sent, handshakes included; all of the run.
+    pub connect_time_us: Distribution,
+    /// Requests that timed out: they are in the distributions with the time that they were waited for, which is a lower bound.
+    pub censored: u64,
+    pub intervals: Vec<Interval>,
+    pub parser: Parser,
+    pub generator: Generator,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct Config {
+    pub url: String,
+    pub method: String,
+    pub connections: u32,
+    pub threads: u32,
+    pub pipeline: u16,
+    pub duration_s: f64,
+    pub warmup_s: f64,
+    pub timeout_s: f64,
+    pub interval_s: f64,
+    pub keep_alive: bool,
+    pub requests_per_connection: Option<u64>,
+    /// `closed` or `open`.
+    pub r#loop: &'static str,
+    /// The rate as it was asked for, in an open loop.
+    pub rate: Option<String>,
+    /// `constant` or `poisson`, in an open loop.
+    pub arrivals: Option<&'static str>,
+    pub think_time_s: Option<f64>,
+}
+
+/// Counts of the measured window: an event counts when it happens within it.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct RequestCounts {
+    /// Handed to the kernel.
+    pub sent: u64,
+    /// Complete responses, right or wrong.
+    pub completed: u64,
+    /// Complete responses with the expected status and body.
+    pub ok: u64,
+    /// Due by the schedule before the end of the window, but never sent because no connection was free.
+    pub unsent: u64,
+    /// Sent, and not answered when the window ended. No errors.
+    pub in_flight: u64,
+    /// Due within the window by the schedule: the integral of the offered rate. Null in a closed loop.
+    pub offered: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Bytes {
+    pub received: u64,
+    pub sent: u64,
+}
+
+/// One stretch of the measured window.
+#[derive(Clone, Debug, Serialize)]
+pub struct Interval {
+    /// Since the start of the window.
+    pub start_s: f64,
+    pub duration_s: f64,
+    pub completed: u64,
+    pub errors: u64,
+    /// Null in a closed loop.
+    pub offered_rps: Option<f64>,
+    /// Of the response time in an open loop, of the service time in a closed one; as is the histogram.
+    pub p50_us: Option<f64>,
+    pub p99_us: Option<f64>,
+    /// HdrHistogram V2, compressed, in base64; its values are nanoseconds.
+    pub histogram: String,
+}
+
+/// How responses were recognised.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Parser {
+    /// By the verified short cut.
+    pub fast: u64,
+    /// By the full parser.
+    pub full: u64,
+}
+
+/// What the load generator itself cost within the measured window.
+#[derive(Clone, Debug, Serialize)]
+pub struct Generator {
+    /// `epoll` or `io_uring`.
+    pub engine: &'static str,
+    pub threads: Vec<Thread>,
+    /// CPU seconds of the threads together.
+    pub cpu_s: f64,
+    /// Share of the window in which the busiest thread was on a CPU: 0 to 1.
+    pub busy: f64,
+    /// Largest resident memory of the process so far.
+    pub rss_bytes_peak: u64,
+}
+
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Thread {
+    /// The CPU that the thread is pinned to.
+    pub cpu: Option<usize>,
+    pub cpu_s: f64,
+    pub busy: f64,
+    pub connections: u32,
+    pub completed: u64,
+}

@@ -1,0 +1,185 @@
+//! Runs a plan: starts the threads, says when the window begins, gathers their slices, and makes the result of them.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+
+use crate::clock::now_ns;
+use crate::engine::{Engine, EngineChoice, Epoll};
+use crate::gather::Gather;
+use crate::output::Observer;
+use crate::plan::{Pace, Plan};
+use crate::protocol::http1::Http1;
+use crate::recorder::Recorder;
+use crate::result::RunResult;
+use crate::schedule::Schedule;
+use crate::signal;
+use crate::window::{Phase, Window};
+use crate::worker::{Final, Limits, Load, OpenLoop, Report, Shared, Worker};
+
+/// How often the coordinator looks whether the threads are ready, or a signal came.
+const LOOK: Duration = Duration::from_millis(1);
+/// From the decision to start until the start: every thread has seen it by then.
+const START_DELAY_NS: u64 = 5_000_000;
+/// Recorders that each thread has in reserve, so that it need not wait for the coordinator.
+const SPARES: usize = 2;
+
+/// One thread, seen from the coordinator.
+struct Crew {
+    handle: JoinHandle<Result<Final>>,
+    spares: Sender<Box<Recorder>>,
+}
+
+/// Runs the plan to its end, or to the first signal.
+pub fn run(plan: &Plan, observer: &mut impl Observer) -> Result<RunResult> {
+    let shared = Arc::new(Shared::default());
+    let engine = choose_engine(plan.engine);
+    let (reports, gathered) = channel();
+    observer.phase(Phase::Connect);
+    let crew = (0..plan.threads).map(|thread| start_thread(plan, engine, thread, &shared, reports.clone())).collect::<Result<Vec<_>>>()?;
+    drop(reports);
+    let window = wait_until_ready(plan, &shared, &crew);
+    let mut gather = Gather::new(plan, window.unwrap_or_default());
+    if window.is_some() {
+        observe(&mut gather, &shared, &gathered, &crew, observer);
+    }
+    shared.stop.store(true, Ordering::Relaxed);
+    let spares: Vec<_> = crew.into_iter().map(|member| join(member.handle)).collect();
+    let finals = spares.into_iter().collect::<Result<Vec<_>>>()?;
+    if window.is_none() {
+        bail!(why_not_started(plan, &shared));
+    }
+    for report in gathered.try_iter() {
+        gather.take(report, observer);
+    }
+    let result = gather.finish(engine, &finals, observer);
+    observer.done();
+    Ok(result)
+}
+
+fn join(handle: JoinHandle<Result<Final>>) -> Result<Final> {
+    handle.join().unwrap_or_else(|_| bail!("a thread of the load generator panicked"))
+}
+
+/// The engine's name, as it stands in the result.
+fn choose_engine(choice: EngineChoice) -> &'static str {
+    match choice {
+        EngineChoice::Auto | EngineChoice::Epoll => Epoll::NAME,
+    }
+}
+
+fn start_thread(plan: &Plan, engine: &'static str, thread: u32, shared: &Arc<Shared>, reports: Sender<Report>) -> Result<Crew> {
+    let (spares, returned) = channel();
+    for _ in 0..SPARES {
+        let _ = spares.send(Box::new(Recorder::new(matches!(plan.pace, Pace::Open { .. }))));
+    }
+    let (plan, shared) = (plan.clone(), Arc::clone(shared));
+    let work = move || -> Result<Final> {
+        pin(plan.cpu_of(thread))?;
+        let worker = Worker::new(
+            Http1::new(plan.requests.clone()),
+            plan.connections_of(thread),
+            limits(&plan),
+            load(&plan, thread),
+            shared,
+            reports,
+            returned,
+        );
+        drive(&plan, engine, worker)
+    };
+    let handle = std::thread::Builder::new().name(format!("load-{thread}")).spawn(work).context("cannot start a thread")?;
+    Ok(Crew { handle, spares })
+}
+
+fn drive<P: crate::protocol::Protocol>(plan: &Plan, _engine: &'static str, mut worker: Worker<P>) -> Result<Final> {
+    Epoll::new(plan.peer.clone(), worker.connections() as u32)?.run(&mut worker)?;
+    worker.finished().context("the engine ended before the run")
+}
+
+fn limits(plan: &Plan) -> Limits {
+    Limits {
+        depth: plan.pipeline,
+        requests_per_connection: plan.requests_per_connection.unwrap_or(u64::MAX),
+        timeout_ns: plan.timeout.as_nanos() as u64,
+    }
+}
+
+fn load(plan: &Plan, thread: u32) -> Load {
+    match &plan.pace {
+        Pace::Closed { think } => Load::Closed { think_ns: think.as_nanos() as u64 },
+        Pace::Open { profile, arrivals, deadline, seed } => Load::Open(OpenLoop {
+            schedule: Schedule::new(profile.clone().after_warmup(plan.warmup), *arrivals, thread, plan.threads, *seed),
+            deadline_ns: deadline.map(|deadline| deadline.as_nanos() as u64),
+        }),
+    }
+}
+
+fn pin(cpu: Option<usize>) -> Result<()> {
+    let Some(cpu) = cpu else { return Ok(()) };
+    if cpu >= libc::CPU_SETSIZE as usize {
+        bail!("there is no CPU {cpu}");
+    }
+    // SAFETY: the set is a plain bit mask, the index is within it, and pid 0 is the calling thread.
+    let failed = unsafe {
+        let mut set: libc::cpu_set_t = std::mem::zeroed();
+        libc::CPU_SET(cpu, &mut set);
+        libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &set) != 0
+    };
+    if failed {
+        return Err(std::io::Error::last_os_error()).with_context(|| format!("cannot pin a thread to CPU {cpu}"));
+    }
+    Ok(())
+}
+
+/// Waits until all connections are set up or have failed to, and fixes the window; `None` when there is nothing to measure.
+fn wait_until_ready(plan: &Plan, shared: &Shared, crew: &[Crew]) -> Option<Window> {
+    while shared.ready.load(Ordering::Acquire) < plan.threads {
+        if signal::caught().is_some() || crew.iter().any(|member| member.handle.is_finished()) {
+            return None;
+        }
+        std::thread::sleep(LOOK);
+    }
+    if shared.connected.load(Ordering::Relaxed) == 0 {
+        return None;
+    }
+    let warmup_start_ns = now_ns() + START_DELAY_NS;
+    let measure_start_ns = warmup_start_ns + plan.warmup.as_nanos() as u64;
+    let end_ns = measure_start_ns + plan.duration.as_nanos() as u64;
+    let window = Window { warmup_start_ns, measure_start_ns, end_ns, interval_ns: plan.interval.as_nanos() as u64 };
+    shared.window.get_or_init(|| window);
+    Some(window)
+}
+
+fn why_not_started(plan: &Plan, shared: &Shared) -> String {
+    if signal::caught().is_some() {
+        return "interrupted before the measurement began".to_owned();
+    }
+    let reason = shared.connect_failure.lock().ok().and_then(|failure| failure.clone());
+    let reason = reason.unwrap_or_else(|| "no connection was set up".to_owned());
+    format!("cannot connect to {}: {reason}; is the server running?", plan.url.authority())
+}
+
+/// Takes in slices as they come, and says at once when a phase begins, until all threads are done.
+fn observe(gather: &mut Gather, shared: &Shared, gathered: &Receiver<Report>, crew: &[Crew], observer: &mut impl Observer) {
+    loop {
+        let wait = gather.announce_phases(now_ns(), observer).map_or(50 * LOOK, Duration::from_nanos).min(50 * LOOK);
+        match gathered.recv_timeout(wait) {
+            Ok(report) => gather.take(report, observer),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return,
+        }
+        if signal::caught().is_some() {
+            shared.stop.store(true, Ordering::Relaxed);
+        }
+        gather.give_back(|recorder| {
+            // Whichever thread is short of spares: all recorders are alike.
+            if let Some(member) = crew.iter().min_by_key(|member| member.handle.is_finished()) {
+                let _ = member.spares.send(recorder);
+            }
+        });
+    }
+}

@@ -1,0 +1,218 @@
+//! The open loop's schedule: when each request is meant to be sent, computed from its number and never from the one before.
+//!
+//! The offered rate is a piecewise linear function of time. Its integral, inverted, turns the k-th arrival of a process of rate one into
+//! an instant: k itself for constant spacing, a sum of k exponential gaps for Poisson arrivals (the time-rescaling theorem; Brown et al.,
+//! Neural Computation 14, 2002). So nothing drifts, and ramps need no case of their own.
+
+use std::time::Duration;
+
+/// A stretch of time over which the rate changes linearly.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Segment {
+    pub duration_s: f64,
+    pub from_rps: f64,
+    pub to_rps: f64,
+}
+
+impl Segment {
+    fn requests(&self) -> f64 {
+        self.duration_s * (self.from_rps + self.to_rps) / 2.0
+    }
+
+    /// How long it takes from the segment's start until `count` requests were due.
+    fn seconds_until(&self, count: f64) -> f64 {
+        let slope = (self.to_rps - self.from_rps) / self.duration_s;
+        if slope == 0.0 || !slope.is_finite() {
+            return count / self.from_rps;
+        }
+        // The root of slope/2 t² + from t = count, in the form that does not cancel.
+        2.0 * count / (self.from_rps + (self.from_rps * self.from_rps + 2.0 * slope * count).max(0.0).sqrt())
+    }
+}
+
+/// The offered rate over time; after the last segment it stays where it ended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Profile {
+    segments: Vec<Segment>,
+}
+
+impl Profile {
+    pub fn new(segments: Vec<Segment>) -> Self {
+        assert!(!segments.is_empty(), "a profile has at least one segment");
+        Self { segments }
+    }
+
+    pub fn constant(rps: f64) -> Self {
+        Self::new(vec![Segment { duration_s: 1.0, from_rps: rps, to_rps: rps }])
+    }
+
+    pub fn initial_rps(&self) -> f64 {
+        self.segments[0].from_rps
+    }
+
+    /// The same profile after a stretch at its initial rate.
+    pub fn after_warmup(mut self, warmup: Duration) -> Self {
+        if !warmup.is_zero() {
+            let rps = self.initial_rps();
+            self.segments.insert(0, Segment { duration_s: warmup.as_secs_f64(), from_rps: rps, to_rps: rps });
+        }
+        self
+    }
+
+    /// How many requests are due until `seconds`.
+    pub fn requests_until(&self, seconds: f64) -> f64 {
+        let (mut total, mut left_s) = (0.0, seconds);
+        for segment in &self.segments {
+            let take_s = left_s.min(segment.duration_s);
+            let rate_at_take = segment.from_rps + (segment.to_rps - segment.from_rps) * take_s / segment.duration_s;
+            total += take_s * (segment.from_rps + rate_at_take) / 2.0;
+            left_s -= take_s;
+            if left_s <= 0.0 {
+                return total;
+            }
+        }
+        total + left_s * self.segments.last().map_or(0.0, |segment| segment.to_rps)
+    }
+}
+
+/// How arrivals are spaced around the offered rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arrivals {
+    Constant,
+    Poisson,
+}
+
+/// The arrivals of one thread: every `threads`-th of a constant schedule, or a Poisson process of its share of the rate.
+#[derive(Clone, Debug)]
+pub struct Schedule {
+    profile: Profile,
+    arrivals: Arrivals,
+    threads: f64,
+    thread: f64,
+    count: u64,
+    /// Sum of the exponential gaps so far, in requests of the whole run.
+    poisson_sum: f64,
+    random: Random,
+    segment: usize,
+    /// Requests and seconds before the current segment.
+    before: (f64, f64),
+}
+
+impl Schedule {
+    pub fn new(profile: Profile, arrivals: Arrivals, thread: u32, threads: u32, seed: u64) -> Self {
+        let random = Random::new(seed.wrapping_add(u64::from(thread)));
+        Self {
+            profile,
+            arrivals,
+            threads: f64::from(threads),
+            thread: f64::from(thread),
+            count: 0,
+            poisson_sum: 0.0,
+            random,
+            segment: 0,
+            before: (0.0, 0.0),
+        }
+    }
+
+    /// The next arrival, in nanoseconds since the schedule's start. Never goes back.
+    pub fn next_ns(&mut self) -> u64 {
+        let arrival = match self.arrivals {
+            Arrivals::Constant => self.count as f64 * self.threads + self.thread,
+            Arrivals::Poisson => {
+                self.poisson_sum += self.random.exponential() * self.threads;
+                self.poisson_sum
+            }
+        };
+        self.count += 1;
+        let segments = &self.profile.segments;
+        while self.segment + 1 < segments.len() && arrival >= self.before.0 + segments[self.segment].requests() {
+            self.before.0 += segments[self.segment].requests();
+            self.before.1 += segments[self.segment].duration_s;
+            self.segment += 1;
+        }
+        let segment = &segments[self.segment];
+        let within = arrival - self.before.0;
+        let seconds = if within <= segment.requests() {
+            segment.seconds_until(within)
+        } else {
+            segment.duration_s + (within - segment.requests()) / segment.to_rps
+        };
+        ((self.before.1 + seconds) * 1e9) as u64
+    }
+}
+
+/// xorshift64* (Vigna, 2016): enough for gaps and placeholders, and a run can be repeated from its seed.
+#[derive(Clone, Debug)]
+pub struct Random(u64);
+
+impl Random {
+    pub fn new(seed: u64) -> Self {
+        // One round of splitmix64 spreads neighbouring seeds; the state must not be zero.
+        let mut z = seed.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        Self((z ^ (z >> 31)).max(1))
+    }
+
+    pub fn next(&mut self) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
+    }
+
+    /// A draw from the exponential distribution of mean one.
+    pub fn exponential(&mut self) -> f64 {
+        let uniform = ((self.next() >> 11) as f64 + 0.5) / (1u64 << 53) as f64;
+        -uniform.ln()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn arrivals_s(schedule: &mut Schedule, until_s: f64) -> Vec<f64> {
+        std::iter::from_fn(|| Some(schedule.next_ns() as f64 / 1e9)).take_while(|at| *at < until_s).collect()
+    }
+
+    #[test]
+    fn constant_spacing_does_not_drift() {
+        let mut schedule = Schedule::new(Profile::constant(30_000.0), Arrivals::Constant, 0, 1, 0);
+        let mut last = 0;
+        for _ in 0..3_000_001 {
+            last = schedule.next_ns();
+        }
+        assert!(last.abs_diff(100_000_000_000) <= 20, "{last}");
+    }
+
+    #[test]
+    fn threads_interleave_to_one_schedule() {
+        let times = |thread, threads| arrivals_s(&mut Schedule::new(Profile::constant(100.0), Arrivals::Constant, thread, threads, 0), 1.0);
+        let mut joined = [times(0, 3), times(1, 3), times(2, 3)].concat();
+        joined.sort_by(f64::total_cmp);
+        assert_eq!(joined, times(0, 1));
+    }
+
+    #[test]
+    fn a_ramp_offers_its_integral() {
+        let profile = Profile::new(vec![Segment { duration_s: 10.0, from_rps: 100.0, to_rps: 300.0 }]).after_warmup(Duration::from_secs(2));
+        let times = arrivals_s(&mut Schedule::new(profile.clone(), Arrivals::Constant, 0, 1, 0), 14.0);
+        for until_s in [1.0, 2.0, 7.0, 12.0, 13.0] {
+            let seen = times.iter().filter(|at| **at < until_s).count() as f64;
+            assert!((seen - profile.requests_until(until_s)).abs() <= 1.0, "{seen} until {until_s}");
+        }
+        assert!((profile.requests_until(14.0) - (200.0 + 2000.0 + 600.0)).abs() < 1e-6);
+    }
+
+    #[test]
+    fn poisson_has_the_rate_and_the_spread_of_poisson() {
+        let times = arrivals_s(&mut Schedule::new(Profile::constant(1000.0), Arrivals::Poisson, 0, 1, 7), 100.0);
+        let count = times.len() as f64;
+        assert!((count - 100_000.0).abs() < 5.0 * 100_000f64.sqrt(), "{count}");
+        let gaps: Vec<f64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
+        let variance = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / gaps.len() as f64;
+        assert!((variance.sqrt() / mean - 1.0).abs() < 0.02);
+    }
+}

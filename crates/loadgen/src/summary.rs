@@ -1,0 +1,109 @@
+//! From a histogram of nanoseconds to the figures that are shown, in microseconds.
+
+use base64::Engine as _;
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
+use serde::Serialize;
+
+/// A percentile with fewer samples beyond it says more of chance than of the server, and is left out.
+const SAMPLES_BEYOND_MIN: f64 = 10.0;
+
+/// A distribution of times, in microseconds. Percentiles with fewer than ten samples beyond them are null, as is everything without samples.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Distribution {
+    pub count: u64,
+    pub min: Option<f64>,
+    pub mean: Option<f64>,
+    pub stddev: Option<f64>,
+    pub max: Option<f64>,
+    /// Mean of the values up to the 99.9th percentile.
+    pub tm99_9: Option<f64>,
+    pub p25: Option<f64>,
+    pub p50: Option<f64>,
+    pub p75: Option<f64>,
+    pub p90: Option<f64>,
+    pub p95: Option<f64>,
+    pub p99: Option<f64>,
+    pub p99_9: Option<f64>,
+    pub p99_99: Option<f64>,
+    /// HdrHistogram V2, compressed, in base64; its values are nanoseconds.
+    pub histogram: String,
+}
+
+impl From<&Histogram<u64>> for Distribution {
+    fn from(histogram: &Histogram<u64>) -> Self {
+        let some = |value_ns: f64| (!histogram.is_empty()).then_some(value_ns / 1e3);
+        let at = |percentile| percentile_us(histogram, percentile);
+        Self {
+            count: histogram.len(),
+            min: some(histogram.min() as f64),
+            mean: some(histogram.mean()),
+            stddev: some(histogram.stdev()),
+            max: some(histogram.max() as f64),
+            tm99_9: some(trimmed_mean_ns(histogram, 99.9)),
+            p25: at(25.0),
+            p50: at(50.0),
+            p75: at(75.0),
+            p90: at(90.0),
+            p95: at(95.0),
+            p99: at(99.0),
+            p99_9: at(99.9),
+            p99_99: at(99.99),
+            histogram: encode(histogram),
+        }
+    }
+}
+
+/// The percentile in microseconds, if at least ten samples lie beyond it.
+pub fn percentile_us(histogram: &Histogram<u64>, percentile: f64) -> Option<f64> {
+    let beyond = histogram.len() as f64 * (100.0 - percentile) / 100.0;
+    // The share is a decimal fraction that binary cannot hold: 1 % of 1000 must pass as ten.
+    (beyond >= SAMPLES_BEYOND_MIN - 1e-6).then(|| histogram.value_at_percentile(percentile) as f64 / 1e3)
+}
+
+/// The mean of the smallest `percentile` percent of the values.
+fn trimmed_mean_ns(histogram: &Histogram<u64>, percentile: f64) -> f64 {
+    let keep = (histogram.len() as f64 * percentile / 100.0).ceil() as u64;
+    let (mut left, mut sum) = (keep, 0.0);
+    for step in histogram.iter_recorded() {
+        let take = step.count_at_value().min(left);
+        sum += take as f64 * histogram.median_equivalent(step.value_iterated_to()) as f64;
+        left -= take;
+    }
+    sum / keep.max(1) as f64
+}
+
+/// HdrHistogram V2, compressed, in base64.
+pub fn encode(histogram: &Histogram<u64>) -> String {
+    let mut bytes = Vec::new();
+    if let Err(error) = V2DeflateSerializer::new().serialize(histogram, &mut bytes) {
+        unreachable!("writing a histogram to memory cannot fail: {error}");
+    }
+    base64::engine::general_purpose::STANDARD.encode(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recorder::new_histogram;
+
+    #[test]
+    fn percentiles_need_ten_samples_beyond() {
+        let mut histogram = new_histogram();
+        for value in 1..=1000 {
+            histogram.saturating_record(value * 1000);
+        }
+        let summary = Distribution::from(&histogram);
+        assert_eq!(summary.count, 1000);
+        assert!((summary.p99.unwrap_or(0.0) - 990.0).abs() < 2.0);
+        assert_eq!((summary.p99_9, summary.p99_99), (None, None));
+        assert!((summary.mean.unwrap_or(0.0) - 500.5).abs() < 1.0);
+        assert!((summary.tm99_9.unwrap_or(0.0) - 500.0).abs() < 1.0);
+    }
+
+    #[test]
+    fn without_samples_there_are_no_figures() {
+        let summary = Distribution::from(&new_histogram());
+        assert_eq!((summary.count, summary.min, summary.mean, summary.p50, summary.tm99_9), (0, None, None, None, None));
+    }
+}

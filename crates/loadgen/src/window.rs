@@ -1,0 +1,85 @@
+//! The course of a run in time: warm-up, then the measured window, both cut into intervals. All threads cut at the same instants.
+
+/// What a stretch of time is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Setting up connections; lasts as long as that takes.
+    Connect,
+    Warmup,
+    Measure,
+}
+
+/// The instants of a run, in nanoseconds of the monotonic clock.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Window {
+    pub warmup_start_ns: u64,
+    pub measure_start_ns: u64,
+    pub end_ns: u64,
+    pub interval_ns: u64,
+}
+
+/// One interval of one phase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Slice {
+    pub phase: Phase,
+    pub start_ns: u64,
+    pub end_ns: u64,
+}
+
+impl Window {
+    pub fn first(&self) -> Slice {
+        if self.measure_start_ns > self.warmup_start_ns {
+            self.slice(Phase::Warmup, self.warmup_start_ns)
+        } else {
+            self.slice(Phase::Measure, self.measure_start_ns)
+        }
+    }
+
+    /// The slice after this one, or nothing when the window is over.
+    pub fn next(&self, slice: &Slice) -> Option<Slice> {
+        match slice.phase {
+            Phase::Connect => Some(self.first()),
+            _ if slice.end_ns >= self.end_ns => None,
+            Phase::Warmup if slice.end_ns >= self.measure_start_ns => Some(self.slice(Phase::Measure, self.measure_start_ns)),
+            phase => Some(self.slice(phase, slice.end_ns)),
+        }
+    }
+
+    fn slice(&self, phase: Phase, start_ns: u64) -> Slice {
+        let phase_end_ns = if phase == Phase::Warmup { self.measure_start_ns } else { self.end_ns };
+        Slice { phase, start_ns, end_ns: (start_ns + self.interval_ns).min(phase_end_ns) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slices_cover_warm_up_and_window_without_gap_or_overlap() {
+        let window = Window { warmup_start_ns: 100, measure_start_ns: 350, end_ns: 1000, interval_ns: 200 };
+        let mut slices = vec![window.first()];
+        while let Some(next) = window.next(&slices[slices.len() - 1]) {
+            slices.push(next);
+        }
+        let ends: Vec<_> = slices.iter().map(|slice| (slice.phase, slice.start_ns, slice.end_ns)).collect();
+        assert_eq!(
+            ends,
+            [
+                (Phase::Warmup, 100, 300),
+                (Phase::Warmup, 300, 350),
+                (Phase::Measure, 350, 550),
+                (Phase::Measure, 550, 750),
+                (Phase::Measure, 750, 950),
+                (Phase::Measure, 950, 1000),
+            ]
+        );
+    }
+
+    #[test]
+    fn without_warm_up_the_first_slice_is_measured() {
+        let window = Window { warmup_start_ns: 5, measure_start_ns: 5, end_ns: 7, interval_ns: 10 };
+        assert_eq!(window.first(), Slice { phase: Phase::Measure, start_ns: 5, end_ns: 7 });
+        assert_eq!(window.next(&window.first()), None);
+    }
+}

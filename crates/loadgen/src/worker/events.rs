@@ -1,0 +1,278 @@
+//! What a worker does when something happened to a connection.
+
+use std::sync::atomic::Ordering;
+
+use super::connection::{Connection, Flight, State};
+use super::pacing::{Load, Place};
+use super::{Next, Worker};
+use crate::errors::ErrorKind;
+use crate::protocol::{Fault, Flow, Outcome, Protocol, Sink, Slot};
+use crate::recorder::{Recorder, Sent};
+
+/// Connections that may be in set-up at once: a listen queue of the usual length takes them without dropping any.
+pub(super) const CONNECTING_MAX: u32 = 128;
+
+/// How the other end left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    Closed,
+    Reset,
+}
+
+/// Records what completes on one connection.
+struct Completions<'a> {
+    flight: &'a mut Flight,
+    recorder: &'a mut Recorder,
+    now_ns: u64,
+    done: u64,
+}
+
+impl Sink for Completions<'_> {
+    #[inline]
+    fn complete(&mut self, slot: Slot, outcome: Outcome) {
+        self.recorder.request_completed(self.flight.free(slot), self.now_ns, outcome);
+        self.done += 1;
+    }
+}
+
+impl<P: Protocol> Worker<P> {
+    /// The socket of this connection is connected.
+    pub fn connected(&mut self, index: u32, now_ns: u64) {
+        self.cut_slices(now_ns);
+        let connection = &mut self.connections[index as usize];
+        let State::Connecting { since_ns } = connection.state else { return };
+        self.connecting -= 1;
+        connection.session = self.protocol.open();
+        connection.left = self.limits.requests_per_connection;
+        connection.state = State::Handshaking { since_ns };
+        self.shake_hands(index, now_ns);
+    }
+
+    /// The socket of this connection could not be connected; `reason` is the system's.
+    pub fn connect_failed(&mut self, index: u32, kind: ErrorKind, reason: &str, now_ns: u64) {
+        self.cut_slices(now_ns);
+        self.connecting -= 1;
+        self.attempt_failed(index, kind, reason, now_ns);
+    }
+
+    /// Bytes came. The engine flushes the connection afterwards, or closes it if told so.
+    #[inline]
+    pub fn received(&mut self, index: u32, bytes: &[u8], now_ns: u64) -> Next {
+        self.recorder_at(now_ns).bytes_received += bytes.len() as u64;
+        self.feed(index, now_ns, |protocol, session, sink| protocol.receive(session, bytes, sink))
+    }
+
+    /// Bytes that only count came, and were dropped by the kernel.
+    pub fn skipped(&mut self, index: u32, count: usize, now_ns: u64) -> Next {
+        self.recorder_at(now_ns).bytes_received += count as u64;
+        self.feed(index, now_ns, |protocol, session, sink| protocol.skip(session, count, sink))
+    }
+
+    /// The other end is gone. The engine closes the connection afterwards.
+    pub fn ended(&mut self, index: u32, end: End, now_ns: u64) {
+        let next = self.feed(index, now_ns, |protocol, session, sink| match end {
+            End::Closed => Err(protocol.end_of_stream(session, sink)),
+            End::Reset => Err(Fault { kind: ErrorKind::Reset, reason: "the connection was reset" }),
+        });
+        debug_assert_eq!(next, Next::Close);
+    }
+
+    #[inline]
+    fn feed(
+        &mut self,
+        index: u32,
+        now_ns: u64,
+        step: impl FnOnce(&mut P, &mut P::Session, &mut Completions<'_>) -> Result<Flow, Fault>,
+    ) -> Next {
+        self.cut_slices(now_ns);
+        let Self { protocol, connections, recorder, .. } = self;
+        let Connection { session, flight, .. } = &mut connections[index as usize];
+        let mut completions = Completions { flight, recorder, now_ns, done: 0 };
+        let flow = step(protocol, session, &mut completions);
+        let done = completions.done;
+        if done > 0 {
+            self.completed += done;
+            self.connections[index as usize].succeeded();
+        }
+        match flow {
+            Ok(Flow::Open) => self.go_on(index, done, now_ns),
+            Ok(Flow::Close) => self.fail(index, Fault::closed_early("the server announced the end of the connection"), now_ns),
+            Err(fault) => self.fail(index, fault, now_ns),
+        }
+    }
+
+    /// After `done` completions on an open connection.
+    #[inline]
+    fn go_on(&mut self, index: u32, done: u64, now_ns: u64) -> Next {
+        let connection = &self.connections[index as usize];
+        if connection.state != State::Open {
+            return self.shake_hands(index, now_ns);
+        }
+        if connection.left == 0 && connection.flight.count == 0 {
+            self.retire(index, now_ns, false);
+            return Next::Close;
+        }
+        if self.pacing.is_immediate() {
+            self.fill(index, now_ns);
+        } else {
+            let place = Place { index, generation: connection.generation };
+            for _ in 0..done {
+                self.pacing.put_free(place, now_ns);
+            }
+            self.dispatch(now_ns);
+        }
+        Next::Keep
+    }
+
+    /// Ends a connection; what was in flight on it fails.
+    fn fail(&mut self, index: u32, fault: Fault, now_ns: u64) -> Next {
+        let connection = &mut self.connections[index as usize];
+        if let State::Handshaking { .. } = connection.state {
+            self.attempt_failed(index, fault.kind, fault.reason, now_ns);
+            return Next::Close;
+        }
+        let recorder = &mut self.recorder;
+        let in_flight = connection.flight.count;
+        connection.flight.drain(|sent| match fault.kind {
+            ErrorKind::Timeout => recorder.request_timed_out(sent, now_ns),
+            kind => recorder.errors.add(kind, 1),
+        });
+        // Bytes that answer nothing are a fault of the server even when no request waits.
+        if in_flight == 0 && fault.kind == ErrorKind::InvalidResponse {
+            recorder.errors.add(fault.kind, 1);
+        }
+        self.retire(index, now_ns, in_flight > 0);
+        Next::Close
+    }
+
+    fn attempt_failed(&mut self, index: u32, kind: ErrorKind, reason: &str, now_ns: u64) {
+        self.recorder.errors.add(kind, 1);
+        if let Ok(mut failure) = self.shared.connect_failure.lock() {
+            *failure = Some(reason.to_owned());
+        }
+        self.note_attempt(index);
+        self.retire(index, now_ns, true);
+    }
+
+    fn note_attempt(&mut self, index: u32) {
+        let connection = &mut self.connections[index as usize];
+        self.attempted += usize::from(!connection.attempted);
+        connection.attempted = true;
+    }
+
+    /// The connection is over; it is set up anew when its time comes.
+    fn retire(&mut self, index: u32, now_ns: u64, failed: bool) {
+        self.connections[index as usize].close(now_ns, failed);
+        self.open_if_due(index, now_ns);
+    }
+
+    pub(super) fn open_if_due(&mut self, index: u32, now_ns: u64) {
+        let connection = &mut self.connections[index as usize];
+        let State::Closed { not_before_ns } = connection.state else { return };
+        if not_before_ns <= now_ns && self.connecting < CONNECTING_MAX {
+            connection.state = State::Connecting { since_ns: now_ns };
+            self.connecting += 1;
+            self.to_open.push(index);
+        }
+    }
+
+    fn shake_hands(&mut self, index: u32, now_ns: u64) -> Next {
+        let connection = &mut self.connections[index as usize];
+        let State::Handshaking { since_ns } = connection.state else { return Next::Keep };
+        self.to_flush.push(index);
+        if !self.protocol.ready(&connection.session) {
+            return Next::Keep;
+        }
+        connection.state = State::Open;
+        self.recorder.connected(now_ns - since_ns);
+        self.shared.connected.fetch_add(1, Ordering::Relaxed);
+        self.note_attempt(index);
+        self.put_to_work(index, now_ns);
+        Next::Keep
+    }
+
+    /// An open connection without requests gets its first ones, once the run has started.
+    pub(super) fn put_to_work(&mut self, index: u32, now_ns: u64) {
+        let connection = &self.connections[index as usize];
+        if !self.running() || connection.state != State::Open {
+            return;
+        }
+        if self.pacing.is_immediate() {
+            self.fill(index, now_ns);
+            self.to_flush.push(index);
+            return;
+        }
+        let place = Place { index, generation: connection.generation };
+        for _ in 0..u64::from(connection.flight.depth()).min(connection.left) {
+            self.pacing.put_free(place, now_ns);
+        }
+        self.dispatch(now_ns);
+    }
+
+    #[inline]
+    fn fill(&mut self, index: u32, now_ns: u64) {
+        while self.connections[index as usize].has_room() {
+            self.start_request(index, Sent { intended_ns: now_ns, actual_ns: now_ns });
+        }
+    }
+
+    #[inline]
+    fn start_request(&mut self, index: u32, sent: Sent) {
+        let connection = &mut self.connections[index as usize];
+        connection.left -= 1;
+        let slot = connection.flight.take(sent);
+        self.recorder.request_sent(sent);
+        self.protocol.request(&mut connection.session, slot);
+    }
+
+    /// Starts what is due and has a place.
+    pub(super) fn dispatch(&mut self, now_ns: u64) {
+        while let Some(intended_ns) = self.due(now_ns) {
+            let Some(place) = self.pacing.take_free(now_ns) else { break };
+            let connection = &self.connections[place.index as usize];
+            if connection.generation != place.generation || !connection.has_room() {
+                continue;
+            }
+            self.start_request(place.index, Sent { intended_ns, actual_ns: now_ns });
+            self.to_flush.push(place.index);
+            self.pacing.advance();
+        }
+    }
+
+    /// The intended time of a request that should be sent by now.
+    fn due(&mut self, now_ns: u64) -> Option<u64> {
+        let Load::Open(open) = &self.pacing.load else { return Some(now_ns) };
+        let deadline_ns = open.deadline_ns;
+        while self.pacing.next_due_ns() <= now_ns {
+            let due_ns = self.pacing.next_due_ns();
+            if deadline_ns.is_none_or(|deadline_ns| now_ns - due_ns <= deadline_ns) {
+                return Some(due_ns);
+            }
+            self.recorder.errors.add(ErrorKind::NotSent, 1);
+            self.pacing.advance();
+        }
+        None
+    }
+
+    /// Fails what has waited for too long.
+    pub(super) fn time_out(&mut self, index: u32, now_ns: u64) {
+        let timeout_ns = self.limits.timeout_ns;
+        let connection = &self.connections[index as usize];
+        match connection.state {
+            State::Connecting { since_ns } if now_ns - since_ns >= timeout_ns => {
+                self.connecting -= 1;
+                self.to_close.push(index);
+                self.attempt_failed(index, ErrorKind::ConnectTimeout, "no answer within the timeout", now_ns);
+            }
+            State::Handshaking { since_ns } if now_ns - since_ns >= timeout_ns => {
+                self.to_close.push(index);
+                self.attempt_failed(index, ErrorKind::ConnectTimeout, "the handshake was not over within the timeout", now_ns);
+            }
+            State::Open if connection.flight.oldest_ns().is_some_and(|oldest_ns| now_ns.saturating_sub(oldest_ns) >= timeout_ns) => {
+                self.to_close.push(index);
+                self.fail(index, Fault { kind: ErrorKind::Timeout, reason: "no complete response within the timeout" }, now_ns);
+            }
+            State::Closed { .. } | State::Connecting { .. } | State::Handshaking { .. } | State::Open => {}
+        }
+    }
+}

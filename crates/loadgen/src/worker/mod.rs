@@ -1,0 +1,165 @@
+//! One thread's share of the run, without input or output: which connection sends when, what counts, what is late.
+//!
+//! The engine brings events and the time; the worker answers with what is to be opened, flushed and closed. It allocates when it is made
+//! and when a slice of the run ends, not in between.
+
+pub mod connection;
+mod events;
+mod pacing;
+mod phases;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32};
+use std::sync::mpsc::{Receiver, Sender};
+
+use crate::clock;
+use crate::protocol::{ParserCounts, Protocol};
+use crate::recorder::Recorder;
+use crate::window::{Phase, Slice, Window};
+use connection::Connection;
+pub use events::End;
+use pacing::Pacing;
+pub use pacing::{Load, OpenLoop};
+
+/// What the threads of a run share.
+#[derive(Debug, Default)]
+pub struct Shared {
+    /// Workers whose connections are all set up, or have failed to.
+    pub ready: AtomicU32,
+    pub connected: AtomicU32,
+    /// Set once, by the coordinator, when all workers are ready.
+    pub window: std::sync::OnceLock<Window>,
+    pub stop: AtomicBool,
+    /// The last failure to set up a connection, as the system puts it.
+    pub connect_failure: std::sync::Mutex<Option<String>>,
+}
+
+/// What a worker hands over at the end of each slice.
+pub struct Report {
+    pub slice: Slice,
+    pub recorder: Box<Recorder>,
+}
+
+/// What a worker leaves when its window is over.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Final {
+    pub in_flight: u64,
+    pub unsent: u64,
+    pub completed: u64,
+    pub cpu_ns: u64,
+    pub parser: ParserCounts,
+}
+
+/// The limits that one connection works under.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    pub depth: u16,
+    pub requests_per_connection: u64,
+    pub timeout_ns: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    Keep,
+    Close,
+}
+
+pub struct Worker<P: Protocol> {
+    protocol: P,
+    connections: Vec<Connection<P::Session>>,
+    limits: Limits,
+    pacing: Pacing,
+    shared: Arc<Shared>,
+    reports: Sender<Report>,
+    spares: Receiver<Box<Recorder>>,
+    recorder: Box<Recorder>,
+    slice: Slice,
+    /// What the engine is to do; it drains them.
+    pub to_open: Vec<u32>,
+    pub to_flush: Vec<u32>,
+    pub to_close: Vec<u32>,
+    connecting: u32,
+    attempted: usize,
+    said_ready: bool,
+    open_loop: bool,
+    next_sweep_ns: u64,
+    wake_ns: u64,
+    cpu_at_measure_ns: u64,
+    parser_at_measure: ParserCounts,
+    completed: u64,
+    done: Option<Final>,
+}
+
+impl<P: Protocol> Worker<P> {
+    pub fn new(
+        mut protocol: P,
+        connections: u32,
+        limits: Limits,
+        load: Load,
+        shared: Arc<Shared>,
+        reports: Sender<Report>,
+        spares: Receiver<Box<Recorder>>,
+    ) -> Self {
+        let open_loop = matches!(load, Load::Open(_));
+        let connections: Vec<_> = (0..connections).map(|_| Connection::new(protocol.open(), limits.depth)).collect();
+        Self {
+            pacing: Pacing::new(load, connections.len() * usize::from(limits.depth)),
+            protocol,
+            limits,
+            shared,
+            reports,
+            spares,
+            recorder: Box::new(Recorder::new(open_loop)),
+            slice: Slice { phase: Phase::Connect, start_ns: clock::now_ns(), end_ns: u64::MAX },
+            to_open: Vec::with_capacity(connections.len()),
+            to_flush: Vec::with_capacity(connections.len()),
+            to_close: Vec::with_capacity(connections.len()),
+            connections,
+            connecting: 0,
+            attempted: 0,
+            said_ready: false,
+            open_loop,
+            next_sweep_ns: 0,
+            wake_ns: 0,
+            cpu_at_measure_ns: 0,
+            parser_at_measure: ParserCounts::default(),
+            completed: 0,
+            done: None,
+        }
+    }
+
+    /// What the run left behind, once its window is over.
+    pub fn finished(&self) -> Option<Final> {
+        self.done
+    }
+
+    pub fn connections(&self) -> usize {
+        self.connections.len()
+    }
+
+    /// When `tick` must be called at the latest.
+    #[inline]
+    pub fn wake_ns(&self) -> u64 {
+        self.wake_ns
+    }
+
+    pub fn stable_output(&self) -> bool {
+        self.protocol.stable_output()
+    }
+
+    #[inline]
+    pub fn output(&self, index: u32) -> &[u8] {
+        self.protocol.output(&self.connections[index as usize].session)
+    }
+
+    #[inline]
+    pub fn sent(&mut self, index: u32, count: usize) {
+        self.recorder.bytes_sent += count as u64;
+        self.protocol.sent(&mut self.connections[index as usize].session, count);
+    }
+
+    #[inline]
+    pub fn skippable(&self, index: u32) -> usize {
+        self.protocol.skippable(&self.connections[index as usize].session)
+    }
+}

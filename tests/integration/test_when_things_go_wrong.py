@@ -32,8 +32,14 @@ def verdict_of(done: subprocess.CompletedProcess[str]) -> tuple[str, str]:
     return verdict["kind"], "; ".join(verdict["reasons"])
 
 
-def family_of(process: subprocess.Popen[str]) -> list[int]:
-    return [child.pid for child in psutil.Process(process.pid).children(recursive=True)]
+def family_of(process: subprocess.Popen[str], at_least: int = 0) -> list[int]:
+    """Every process below it, as soon as there are so many."""
+
+    def members() -> list[int]:
+        return [child.pid for child in psutil.Process(process.pid).children(recursive=True)]
+
+    until(lambda: len(members()) >= at_least)
+    return members()
 
 
 @pytest.mark.parametrize(
@@ -160,7 +166,7 @@ def test_sigkill_leaves_no_process_and_loses_no_trial(harness: Harness) -> None:
         "bench", "--targets", str(TARGETS), f"{MISBEHAVING}/good", "-c", "8", "-d", "1s", "--warmup", "0s", "--rounds", "50"
     )
     until(lambda: harness.db.exists() and harness.runs() and harness.runs()[0]["trials_done"] >= 1, limit_s=30)
-    family = until(lambda: family_of(process) if len(family_of(process)) >= 4 else None)
+    family = family_of(process, at_least=4)
     process.kill()
     process.communicate()
     until(lambda: gone(family), limit_s=1)
@@ -176,11 +182,7 @@ def test_an_interruption_ends_builds_too(harness: Harness, tmp_path: Path) -> No
     manifest = (TARGETS / "unbuildable" / "target.toml").read_text()
     (folder / "target.toml").write_text(manifest.replace("unbuildable", "slow").replace("exit 7", "sleep 1000"))
     process = harness.start("bench", "--targets", str(folder), "test/slow")
-    family = until(
-        lambda: (
-            family_of(process) if any(child.name() == "sleep" for child in psutil.Process(process.pid).children(recursive=True)) else None
-        )
-    )
+    family = family_of(process, at_least=3)  # the guard, the shell and its sleep
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=10)
     assert process.returncode == 130

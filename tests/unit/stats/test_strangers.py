@@ -9,10 +9,10 @@ from httpbench.stats.verdict import Evidence, judge
 from tests.factories import make_measurement, make_usage
 
 
-def verdict(busy: float, stolen: float, **load: object) -> tuple[VerdictKind, str]:
+def verdict(busy: float, stolen: float) -> tuple[VerdictKind, str]:
     evidence = Evidence(
         measurement=make_measurement(),
-        load=Load(connections=64, **load),  # type: ignore[arg-type]
+        load=Load(connections=64),
         cores=Cores(target=(0,), generator=(1,), harness=(1,), shared=False),
         target_usage=make_usage(0.4),
         generator_usage=make_usage(0.3),

@@ -1,0 +1,39 @@
+"""Every server whose toolchain is here keeps the contract, on one core and on all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from threading import Event
+
+import pytest
+
+from httpbench import catalog, host
+from httpbench.model import Kind, Scaling, Target
+from httpbench.run import State, state_of, verify
+from httpbench.run.build import build
+
+# Their libraries come from registries that a machine which only tests need not reach.
+FOREIGN_REGISTRY = {"dlang": "dub's registry", "elixir": "hex", "nim": "nimble's registry", "dotnet": "NuGet", "dart": "pub.dev"}
+
+SERVERS = [target for target in catalog.load().targets.values() if target.kind is Kind.SERVER]
+CASES = [(target, scaling) for target in SERVERS for scaling in target.scaling]
+
+
+def built(target: Target) -> Path:
+    """Its build; a reason to skip where it cannot be had on this machine."""
+    state = state_of(target)
+    if state.state is State.NEEDS:
+        pytest.skip(f"needs {state.reason}; {state.mend}")
+    if target.language in FOREIGN_REGISTRY and target.framework != "epoll" and state.state is not State.BUILT:
+        pytest.skip(f"its library comes from {FOREIGN_REGISTRY[target.language]}; build it with: {state.mend}")
+    return build(target, Event()).folder
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize(("target", "scaling"), CASES, ids=[f"{target.id}-{scaling}" for target, scaling in CASES])
+def test_the_contract_is_kept(target: Target, scaling: Scaling) -> None:
+    folder = built(target)
+    workload = catalog.load().workload("plaintext")
+    verified = verify(target, scaling, workload, folder, host.partition(host.read_topology(), scaling))
+    assert verified.error is None, f"{verified.error}\n{verified.error.log_tail}"
+    assert [f"{check.name}: {check.text}" for check in verified.checks if not check.passed] == []

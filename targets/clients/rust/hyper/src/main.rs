@@ -1,0 +1,51 @@
+//! Sequential GETs on one connection of hyper's pooled client.
+
+use std::env;
+use std::error::Error;
+use std::process::ExitCode;
+
+use http_body_util::{BodyExt, Empty};
+use hyper::body::Bytes;
+use hyper::{StatusCode, Uri};
+use hyper_util::client::legacy::Client;
+use hyper_util::rt::TokioExecutor;
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let Some((url, requests)) = arguments() else {
+        eprintln!("usage: client URL REQUESTS");
+        return ExitCode::from(2);
+    };
+    match fetch(&url, requests).await {
+        Ok(body_bytes) => {
+            println!("{requests} {body_bytes}");
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("{url}: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn arguments() -> Option<(String, u32)> {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    let [url, requests] = <[String; 2]>::try_from(arguments).ok()?;
+    Some((url, requests.parse().ok()?))
+}
+
+/// The bytes of all bodies.
+async fn fetch(url: &str, requests: u32) -> Result<usize, Box<dyn Error>> {
+    let client = Client::builder(TokioExecutor::new()).build_http::<Empty<Bytes>>();
+    let uri: Uri = url.parse()?;
+    let mut body_bytes = 0;
+    for _ in 0..requests {
+        let response = client.get(uri.clone()).await?;
+        let status = response.status();
+        body_bytes += response.into_body().collect().await?.to_bytes().len();
+        if status != StatusCode::OK {
+            return Err(format!("status {status}, expected 200").into());
+        }
+    }
+    Ok(body_bytes)
+}

@@ -1,0 +1,43 @@
+//! Sequential GETs on one connection of std.http.Client.
+
+const std = @import("std");
+
+pub fn main(init: std.process.Init) !u8 {
+    const args = try init.minimal.args.toSlice(init.arena.allocator());
+    if (args.len != 3) return usage();
+    const url = args[1];
+    const requests = std.fmt.parseUnsigned(u32, args[2], 10) catch return usage();
+
+    const body_bytes = fetch(init, url, requests) catch |err| {
+        std.debug.print("{s}: {t}\n", .{ url, err });
+        return 1;
+    };
+
+    var buffer: [64]u8 = undefined;
+    var stdout: std.Io.File.Writer = .init(.stdout(), init.io, &buffer);
+    try stdout.interface.print("{d} {d}\n", .{ requests, body_bytes });
+    try stdout.interface.flush();
+    return 0;
+}
+
+/// The bytes of all bodies.
+fn fetch(init: std.process.Init, url: []const u8, requests: u32) !u64 {
+    var client: std.http.Client = .{ .allocator = init.gpa, .io = init.io };
+    defer client.deinit();
+    var body: std.Io.Writer.Allocating = .init(init.gpa);
+    defer body.deinit();
+
+    var body_bytes: u64 = 0;
+    for (0..requests) |_| {
+        body.clearRetainingCapacity();
+        const result = try client.fetch(.{ .location = .{ .url = url }, .response_writer = &body.writer });
+        if (result.status != .ok) return error.StatusIsNot200;
+        body_bytes += body.written().len;
+    }
+    return body_bytes;
+}
+
+fn usage() u8 {
+    std.debug.print("usage: client URL REQUESTS\n", .{});
+    return 2;
+}

@@ -155,7 +155,7 @@ impl Args {
             r#loop: "closed",
             rate: None,
             arrivals: None,
-            think_time_s: (!self.think_time.is_zero()).then(|| self.think_time.as_secs_f64()),
+            think_time_s: (!self.think_time.is_zero()).then_some(self.think_time.as_secs_f64()),
         }
     }
 

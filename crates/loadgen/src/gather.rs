@@ -18,8 +18,8 @@ pub struct Gather<'a> {
     window: Window,
     announced: Option<Phase>,
     /// Slices that not all threads have handed over yet, by their start.
-    pending: BTreeMap<u64, (Slice, u32, Box<Recorder>)>,
-    spares: Vec<Box<Recorder>>,
+    pending: BTreeMap<u64, (Slice, u32, Recorder)>,
+    spares: Vec<Recorder>,
     total: Recorder,
     /// Connect times of set-up and warm-up.
     before: Recorder,
@@ -88,7 +88,7 @@ impl<'a> Gather<'a> {
     }
 
     /// Hands over recorders that are of no more use here, empty.
-    pub fn give_back(&mut self, mut to: impl FnMut(Box<Recorder>)) {
+    pub fn give_back(&mut self, mut to: impl FnMut(Recorder)) {
         for mut recorder in self.spares.drain(..) {
             recorder.reset();
             to(recorder);

@@ -9,10 +9,11 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 
 use crate::clock::now_ns;
-use crate::engine::{Engine, EngineChoice, Epoll};
+use crate::engine::{Engine, EngineChoice, Epoll, Setup, Uring};
 use crate::gather::Gather;
 use crate::output::Observer;
 use crate::plan::{Pace, Plan};
+use crate::protocol::Protocol;
 use crate::protocol::http1::Http1;
 use crate::recorder::Recorder;
 use crate::result::RunResult;
@@ -31,7 +32,7 @@ const SPARES: usize = 2;
 /// One thread, seen from the coordinator.
 struct Crew {
     handle: JoinHandle<Result<Final>>,
-    spares: Sender<Box<Recorder>>,
+    spares: Sender<Recorder>,
 }
 
 /// Runs the plan to its end, or to the first signal.
@@ -65,9 +66,11 @@ fn join(handle: JoinHandle<Result<Final>>) -> Result<Final> {
     handle.join().unwrap_or_else(|_| bail!("a thread of the load generator panicked"))
 }
 
-/// The engine's name, as it stands in the result.
+/// The best engine that is allowed here, or the one that was asked for, by its name.
 fn choose_engine(choice: EngineChoice) -> &'static str {
     match choice {
+        EngineChoice::Auto if Uring::available() => Uring::NAME,
+        EngineChoice::IoUring => Uring::NAME,
         EngineChoice::Auto | EngineChoice::Epoll => Epoll::NAME,
     }
 }
@@ -75,7 +78,7 @@ fn choose_engine(choice: EngineChoice) -> &'static str {
 fn start_thread(plan: &Plan, engine: &'static str, thread: u32, shared: &Arc<Shared>, reports: Sender<Report>) -> Result<Crew> {
     let (spares, returned) = channel();
     for _ in 0..SPARES {
-        let _ = spares.send(Box::new(Recorder::new(matches!(plan.pace, Pace::Open { .. }))));
+        let _ = spares.send(Recorder::new(matches!(plan.pace, Pace::Open { .. })));
     }
     let (plan, shared) = (plan.clone(), Arc::clone(shared));
     let work = move || -> Result<Final> {
@@ -95,8 +98,13 @@ fn start_thread(plan: &Plan, engine: &'static str, thread: u32, shared: &Arc<Sha
     Ok(Crew { handle, spares })
 }
 
-fn drive<P: crate::protocol::Protocol>(plan: &Plan, _engine: &'static str, mut worker: Worker<P>) -> Result<Final> {
-    Epoll::new(plan.peer.clone(), worker.connections() as u32)?.run(&mut worker)?;
+fn drive<P: Protocol>(plan: &Plan, engine: &'static str, mut worker: Worker<P>) -> Result<Final> {
+    let setup = Setup { peer: plan.peer.clone(), connections: worker.connections() as u32 };
+    if engine == Uring::NAME {
+        Uring::new(setup)?.run(&mut worker)?;
+    } else {
+        Epoll::new(setup)?.run(&mut worker)?;
+    }
     worker.finished().context("the engine ended before the run")
 }
 

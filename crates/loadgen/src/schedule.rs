@@ -154,7 +154,7 @@ impl Random {
         Self((z ^ (z >> 31)).max(1))
     }
 
-    pub fn next(&mut self) -> u64 {
+    pub fn next_u64(&mut self) -> u64 {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
         self.0 ^= self.0 >> 27;
@@ -163,7 +163,7 @@ impl Random {
 
     /// A draw from the exponential distribution of mean one.
     pub fn exponential(&mut self) -> f64 {
-        let uniform = ((self.next() >> 11) as f64 + 0.5) / (1u64 << 53) as f64;
+        let uniform = ((self.next_u64() >> 11) as f64 + 0.5) / (1u64 << 53) as f64;
         -uniform.ln()
     }
 }

@@ -9,8 +9,8 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use anyhow::{Context, Result};
 use socket2::{SockAddr, Socket};
 
-use super::Engine;
 use super::socket::{connect_error_kind, stream_to};
+use super::{Engine, Setup};
 use crate::clock::now_ns;
 use crate::protocol::Protocol;
 use crate::worker::{End, Next, Worker};
@@ -57,7 +57,7 @@ enum Read {
 impl Engine for Epoll {
     const NAME: &'static str = "epoll";
 
-    fn new(peer: SockAddr, connections: u32) -> Result<Self> {
+    fn new(setup: Setup) -> Result<Self> {
         // SAFETY: the call takes no pointers; the descriptor it returns is ours.
         let fd = unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) };
         if fd < 0 {
@@ -65,8 +65,8 @@ impl Engine for Epoll {
         }
         // SAFETY: `fd` was just returned to us and is owned by nobody else.
         let epoll = unsafe { OwnedFd::from_raw_fd(fd) };
-        let links = (0..connections).map(|_| Link::default()).collect();
-        Ok(Self { peer, epoll, links, buffer: vec![0; READ_BYTES].into_boxed_slice(), unread: Vec::new() })
+        let links = (0..setup.connections).map(|_| Link::default()).collect();
+        Ok(Self { peer: setup.peer, epoll, links, buffer: vec![0; READ_BYTES].into_boxed_slice(), unread: Vec::new() })
     }
 
     fn run<P: Protocol>(mut self, worker: &mut Worker<P>) -> Result<()> {

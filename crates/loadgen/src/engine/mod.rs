@@ -2,11 +2,13 @@
 
 mod epoll;
 mod socket;
+mod uring;
 
 use anyhow::Result;
 use socket2::SockAddr;
 
 pub use epoll::Epoll;
+pub use uring::Uring;
 
 use crate::protocol::Protocol;
 use crate::worker::Worker;
@@ -17,14 +19,23 @@ pub enum EngineChoice {
     /// The fastest that the kernel allows.
     Auto,
     Epoll,
+    #[value(name = "io_uring")]
+    IoUring,
+}
+
+/// What an engine needs to know.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    pub peer: SockAddr,
+    pub connections: u32,
 }
 
 /// A way to wait for many sockets.
 pub trait Engine: Sized {
     const NAME: &'static str;
 
-    /// Prepares to talk to `peer` over `connections` connections.
-    fn new(peer: SockAddr, connections: u32) -> Result<Self>;
+    /// Must be called by the thread that will call `run`.
+    fn new(setup: Setup) -> Result<Self>;
 
     /// Drives the worker until its window is over.
     fn run<P: Protocol>(self, worker: &mut Worker<P>) -> Result<()>;

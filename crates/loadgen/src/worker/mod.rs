@@ -37,7 +37,7 @@ pub struct Shared {
 /// What a worker hands over at the end of each slice.
 pub struct Report {
     pub slice: Slice,
-    pub recorder: Box<Recorder>,
+    pub recorder: Recorder,
 }
 
 /// What a worker leaves when its window is over.
@@ -71,8 +71,8 @@ pub struct Worker<P: Protocol> {
     pacing: Pacing,
     shared: Arc<Shared>,
     reports: Sender<Report>,
-    spares: Receiver<Box<Recorder>>,
-    recorder: Box<Recorder>,
+    spares: Receiver<Recorder>,
+    recorder: Recorder,
     slice: Slice,
     /// What the engine is to do; it drains them.
     pub to_open: Vec<u32>,
@@ -98,7 +98,7 @@ impl<P: Protocol> Worker<P> {
         load: Load,
         shared: Arc<Shared>,
         reports: Sender<Report>,
-        spares: Receiver<Box<Recorder>>,
+        spares: Receiver<Recorder>,
     ) -> Self {
         let open_loop = matches!(load, Load::Open(_));
         let connections: Vec<_> = (0..connections).map(|_| Connection::new(protocol.open(), limits.depth)).collect();
@@ -109,7 +109,7 @@ impl<P: Protocol> Worker<P> {
             shared,
             reports,
             spares,
-            recorder: Box::new(Recorder::new(open_loop)),
+            recorder: Recorder::new(open_loop),
             slice: Slice { phase: Phase::Connect, start_ns: clock::now_ns(), end_ns: u64::MAX },
             to_open: Vec::with_capacity(connections.len()),
             to_flush: Vec::with_capacity(connections.len()),

@@ -110,12 +110,12 @@ impl Http1 {
 
     #[inline]
     fn head_in_place(&mut self, session: &mut Session, kind: u16, bytes: &[u8]) -> Result<Step, Fault> {
-        if let Some(known) = &self.known[usize::from(kind)] {
-            if let Some(head_length) = known.recognise(bytes) {
-                self.counts.fast += 1;
-                let (status, length) = (known.status, known.length);
-                return Ok(self.begin_sized_body(session, kind, status, length, &bytes[head_length..], head_length));
-            }
+        if let Some(known) = &self.known[usize::from(kind)]
+            && let Some(head_length) = known.recognise(bytes)
+        {
+            self.counts.fast += 1;
+            let (status, length) = (known.status, known.length);
+            return Ok(self.begin_sized_body(session, kind, status, length, &bytes[head_length..], head_length));
         }
         match head::find_end(bytes, 0) {
             Some(end) => {
@@ -312,10 +312,11 @@ impl Protocol for Http1 {
 
     fn end_of_stream(&mut self, session: &mut Session, sink: &mut impl Sink) -> Fault {
         let until_close = matches!(&session.phase, Phase::Body(body) if matches!(body.framing, BodyFraming::UntilClose));
-        if let (true, Some(pending)) = (until_close, session.pending.pop_front()) {
-            if let Some((outcome, _)) = self.finish_body(session, pending.kind) {
-                sink.complete(pending.slot, outcome);
-            }
+        if until_close
+            && let Some(pending) = session.pending.pop_front()
+            && let Some((outcome, _)) = self.finish_body(session, pending.kind)
+        {
+            sink.complete(pending.slot, outcome);
         }
         Fault::closed_early("the connection was closed before the response was complete")
     }

@@ -25,7 +25,7 @@ from httpbench.sample.tree import TICKS_PER_S, Process, descendants
 
 RESCAN_S = 0.5  # listing the tree costs more than reading it
 PAGES_S = 1.0
-PAGES_SHARE = 0.003  # of our time, at most, goes into counting pages
+PAGES_SHARE = 0.002  # of our time, at most, goes into counting pages
 ATTEMPTS = 4
 
 

@@ -60,6 +60,12 @@ def test_each_disturbance_is_found_and_alone(root: Path, name: str, files: dict[
     assert {other.name for other in findings.values() if other.severity != "ok"} == {name}
 
 
+def test_each_finding_is_documented(root: Path) -> None:
+    names = {*found(root), *(name for name, *_ in DISTURBANCES)}
+    page = (Path(__file__).parents[3] / "docs" / "doctor.md").read_text()
+    assert names == {line.removeprefix("### ") for line in page.splitlines() if line.startswith("### ")}
+
+
 def test_few_open_files(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(quiet_limits, "open_files_limit", lambda _: 1024)
     assert found(root)["open-files"].severity == "warning"

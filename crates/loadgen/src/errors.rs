@@ -72,6 +72,16 @@ pub struct Errors {
     pub not_sent: u64,
 }
 
+impl Errors {
+    /// All of them, over all kinds.
+    pub fn total(&self) -> u64 {
+        let Self { connect_refused, connect_timeout, connect_other, tls, reset, closed_early, timeout, .. } = *self;
+        let Self { invalid_response, unexpected_status, unexpected_body, not_sent, .. } = *self;
+        let before_a_response = connect_refused + connect_timeout + connect_other + tls + reset + closed_early + timeout + not_sent;
+        before_a_response + invalid_response + unexpected_status + unexpected_body
+    }
+}
+
 impl From<&ErrorCounts> for Errors {
     fn from(counts: &ErrorCounts) -> Self {
         use ErrorKind as K;

@@ -1,5 +1,6 @@
-//! Parse, run, report. Exit codes: 0 measured, 1 could not measure, 2 wrong usage, 130 interrupted.
+//! Parse, run, report. Exit codes: 0 measured, 1 could not measure, 2 wrong usage, 3 a gate was breached, 130 interrupted.
 
+use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
@@ -8,9 +9,9 @@ use anyhow::{Context, Result};
 use clap::Parser;
 use loadgen::cli::Args;
 use loadgen::output::progress::ProgressOutput;
-use loadgen::output::report;
+use loadgen::output::{hdr, report};
 use loadgen::result::RunResult;
-use loadgen::{run, signal};
+use loadgen::{files, run, signal};
 
 fn main() -> ExitCode {
     let args = Args::parse();
@@ -20,12 +21,21 @@ fn main() -> ExitCode {
     };
     signal::install();
     let mut progress = ProgressOutput::new(args.progress, plan.duration.as_secs_f64());
-    match run::run(&plan, &mut progress).and_then(|result| write(&args, &result)) {
-        Ok(()) if signal::caught().is_some() => ExitCode::from(130),
-        Ok(()) => ExitCode::SUCCESS,
-        Err(_) if signal::caught().is_some() => ExitCode::from(130),
+    let measured = files::ensure_room(plan.connections).and_then(|()| run::run(&plan, &mut progress));
+    let result = measured.and_then(|result| write(&args, &result).map(|()| result));
+    match result {
+        _ if signal::caught().is_some() => ExitCode::from(130),
+        Ok(result) => judge(&args, &result),
         Err(error) => complain(&error, 1),
     }
+}
+
+fn judge(args: &Args, result: &RunResult) -> ExitCode {
+    let breaches = args.gates().breaches(result);
+    for breach in &breaches {
+        eprintln!("gate breached: {breach}");
+    }
+    if breaches.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(3) }
 }
 
 fn complain(error: &anyhow::Error, code: u8) -> ExitCode {
@@ -45,8 +55,18 @@ fn write(args: &Args, result: &RunResult) -> Result<()> {
             std::fs::write(path, text).with_context(|| format!("cannot write `{}`", path.display()))?;
         }
     }
+    if let Some(path) = &args.hdr {
+        write_hdr(path, result).with_context(|| format!("cannot write `{}`", path.display()))?;
+    }
     if !json_to_stdout {
         report::print(result, &mut io::stdout().lock()).context("cannot write to stdout")?;
     }
     Ok(())
+}
+
+fn write_hdr(path: &Path, result: &RunResult) -> Result<()> {
+    let histogram = result.response_time_us.as_ref().unwrap_or(&result.service_time_us).histogram()?;
+    let mut file = io::BufWriter::new(File::create(path)?);
+    hdr::write_percentiles(&histogram, &mut file)?;
+    Ok(file.flush()?)
 }

@@ -29,13 +29,14 @@ pub struct Plan {
     pub pipeline: u16,
     pub requests_per_connection: Option<u64>,
     pub pace: Pace,
+    pub seed: u64,
 }
 
 /// How requests are asked for.
 #[derive(Clone, Debug)]
 pub enum Pace {
     Closed { think: Duration },
-    Open { profile: Profile, arrivals: Arrivals, deadline: Option<Duration>, seed: u64 },
+    Open { profile: Profile, arrivals: Arrivals, deadline: Option<Duration> },
 }
 
 impl Plan {

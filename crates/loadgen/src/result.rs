@@ -41,7 +41,7 @@ pub struct RunResult {
 
 #[derive(Clone, Debug, Serialize)]
 pub struct Config {
-    pub url: String,
+    pub urls: Vec<String>,
     pub method: String,
     pub connections: u32,
     pub threads: u32,
@@ -54,10 +54,12 @@ pub struct Config {
     pub requests_per_connection: Option<u64>,
     /// `closed` or `open`.
     pub r#loop: &'static str,
-    /// The rate as it was asked for, in an open loop.
-    pub rate: Option<String>,
+    /// The offered rate at the start of the window and where it leads, in an open loop.
+    pub rate_from_rps: Option<f64>,
+    pub rate_to_rps: Option<f64>,
     /// `constant` or `poisson`, in an open loop.
     pub arrivals: Option<&'static str>,
+    pub deadline_s: Option<f64>,
     pub think_time_s: Option<f64>,
 }
 

@@ -76,10 +76,21 @@ impl Profile {
 }
 
 /// How arrivals are spaced around the offered rate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Arrivals {
+    /// Evenly.
     Constant,
+    /// At random, independently of each other, as from many users.
     Poisson,
+}
+
+impl Arrivals {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Constant => "constant",
+            Self::Poisson => "poisson",
+        }
+    }
 }
 
 /// The arrivals of one thread: every `threads`-th of a constant schedule, or a Poisson process of its share of the rate.

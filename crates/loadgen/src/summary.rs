@@ -2,7 +2,7 @@
 
 use base64::Engine as _;
 use hdrhistogram::Histogram;
-use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
+use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
 use serde::Serialize;
 
 /// A percentile with fewer samples beyond it says more of chance than of the server, and is left out.
@@ -51,6 +51,14 @@ impl From<&Histogram<u64>> for Distribution {
             p99_99: at(99.99),
             histogram: encode(histogram),
         }
+    }
+}
+
+impl Distribution {
+    /// The histogram in nanoseconds that the figures were taken from.
+    pub fn histogram(&self) -> anyhow::Result<Histogram<u64>> {
+        let bytes = base64::engine::general_purpose::STANDARD.decode(&self.histogram)?;
+        Deserializer::new().deserialize(&mut bytes.as_slice()).map_err(|error| anyhow::anyhow!("not a histogram: {error:?}"))
     }
 }
 

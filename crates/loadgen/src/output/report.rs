@@ -10,7 +10,7 @@ const BUSY: f64 = 0.95;
 
 pub fn print(result: &RunResult, out: &mut impl Write) -> io::Result<()> {
     let config = &result.config;
-    writeln!(out, "{} {}, {} loop", config.method, config.url, config.r#loop)?;
+    writeln!(out, "{} {}, {} loop", config.method, config.urls.join(" "), config.r#loop)?;
     writeln!(
         out,
         "  {} connections, {} threads, pipeline {}, {:.2} s, {}",

@@ -1,18 +1,21 @@
 //! The command line: what can be asked for, and the checks that need more than one argument.
 
+mod requests;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use clap::{Parser, ValueEnum};
+use socket2::SockAddr;
 
 use crate::endpoint::{Scheme, Url};
 use crate::engine::EngineChoice;
+use crate::gates::{Gates, parse_share};
 use crate::plan::{Pace, Plan};
-use crate::protocol::http1::MethodKind;
-use crate::protocol::http1::body::{BodyExpectation, Expectation};
-use crate::request::{RequestKind, Requests};
+use crate::rate::{self, RateRange, Step, parse_rate, parse_step};
 use crate::result::Config;
+use crate::schedule::Arrivals;
 use crate::units::{parse_count, parse_duration, parse_positive_duration};
 
 const EXAMPLES: &str = "\
@@ -20,6 +23,8 @@ Examples:
   httpbench-loadgen -c 64 -d 10s http://127.0.0.1:8080/
   httpbench-loadgen -c 64 -t 2 --warmup 2s --expect-body 'Hello, World!' --json result.json http://127.0.0.1:8080/
   httpbench-loadgen -c 256 --pipeline 16 -H 'Accept: text/plain' http://127.0.0.1:8080/
+  httpbench-loadgen --rate 25k --max-p99 5ms --max-errors 0.1% http://127.0.0.1:8080/
+  httpbench-loadgen --rate 10k..25k --step 1k/10s -d 160s --arrivals poisson http://127.0.0.1:8080/
   httpbench-loadgen -X POST --body @order.json -H 'Content-Type: application/json' http://127.0.0.1:8080/orders
 ";
 
@@ -27,8 +32,27 @@ Examples:
 #[derive(Debug, Parser)]
 #[command(name = "httpbench-loadgen", version, about, before_help = EXAMPLES, max_term_width = 110)]
 pub struct Args {
-    /// Where to send requests, as http://host:port/path.
-    pub url: String,
+    /// Where to send requests, as http://host:port/path. Several URLs of one host and port take turns.
+    #[arg(required = true, value_name = "URL")]
+    pub urls: Vec<String>,
+    /// How often each URL gets its turn, such as 3,1; one whole number per URL.
+    #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub weights: Vec<u32>,
+    /// Open loop: requests per second, whatever the responses do; 25k, or 10k..25k for a rising rate.
+    #[arg(short = 'r', long, value_parser = parse_rate, conflicts_with = "think_time")]
+    pub rate: Option<RateRange>,
+    /// Change the rate in steps instead of gradually, such as 1k/10s.
+    #[arg(long, value_parser = parse_step, requires = "rate")]
+    pub step: Option<Step>,
+    /// How requests of an open loop are spaced.
+    #[arg(long, value_enum, default_value_t = Arrivals::Constant, requires = "rate")]
+    pub arrivals: Arrivals,
+    /// Open loop: drop requests that are later than this; they are counted as not sent.
+    #[arg(long, value_parser = parse_positive_duration, requires = "rate")]
+    pub deadline: Option<Duration>,
+    /// Seed of everything random: Poisson arrivals and placeholders.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
     /// Connections, over all threads.
     #[arg(short = 'c', long, default_value = "64", value_parser = parse_count)]
     pub connections: u32,
@@ -64,6 +88,13 @@ pub struct Args {
     /// The body of the request, or @FILE.
     #[arg(long)]
     pub body: Option<String>,
+    /// Send this, or @FILE, as it is, instead of a request made of the options above. {{seq}} becomes a number of ten digits that counts up,
+    /// {{random}} sixteen random hexadecimal digits.
+    #[arg(long, conflicts_with_all = ["headers", "body", "no_keepalive"])]
+    pub raw_request: Option<String>,
+    /// Connect to this Unix socket instead of the URL's host.
+    #[arg(long, value_name = "PATH")]
+    pub unix_socket: Option<PathBuf>,
     /// The only right status; without it, 200 to 399 are right.
     #[arg(long, value_parser = clap::value_parser!(u16).range(200..=999))]
     pub expect_status: Option<u16>,
@@ -87,6 +118,12 @@ pub struct Args {
     /// Write the percentiles in the format that the HdrHistogram plotter reads.
     #[arg(long, value_name = "FILE")]
     pub hdr: Option<PathBuf>,
+    /// Exit with 3 if the 99th percentile (of the response time in an open loop, of the service time in a closed one) is above this.
+    #[arg(long, value_parser = parse_positive_duration)]
+    pub max_p99: Option<Duration>,
+    /// Exit with 3 if a larger share of the requests failed, such as 0.1%.
+    #[arg(long, value_parser = parse_share)]
+    pub max_errors: Option<f64>,
     /// How progress is shown on stderr; auto: a live line on a terminal, otherwise nothing.
     #[arg(long, value_enum, default_value_t = ProgressChoice::Auto)]
     pub progress: ProgressChoice,
@@ -111,20 +148,22 @@ fn parse_interval(text: &str) -> Result<Duration, String> {
 impl Args {
     /// Checks what clap cannot, and resolves the host.
     pub fn plan(&self) -> Result<Plan> {
-        let url = Url::parse(&self.url)?;
+        let urls = self.urls.iter().map(|url| Url::parse(url)).collect::<Result<Vec<_>>>()?;
+        let url = urls[0].clone();
+        if let Some(other) = urls.iter().find(|other| (other.scheme, &other.host, other.port) != (url.scheme, &url.host, url.port)) {
+            bail!("all URLs must have one scheme, host and port: {} is not {}", other.authority(), url.authority());
+        }
         if url.scheme == Scheme::Https {
             bail!("https is not spoken");
         }
         if self.threads > self.connections {
             bail!("{} threads need at least as many connections: -c is {}", self.threads, self.connections);
         }
-        let peer = url.resolve()?;
-        let requests = Requests::new(self.request_kind(&url)?, self.pipeline);
         Ok(Plan {
             config: self.config(),
+            peer: self.peer(&url)?,
+            requests: self.requests(&urls)?,
             url,
-            peer,
-            requests,
             connections: self.connections,
             threads: self.threads,
             cpus: self.cpus.clone(),
@@ -135,13 +174,31 @@ impl Args {
             interval: self.interval,
             pipeline: self.pipeline,
             requests_per_connection: if self.no_keepalive { Some(1) } else { self.requests_per_connection.map(u64::from) },
-            pace: Pace::Closed { think: self.think_time },
+            pace: self.pace()?,
+            seed: self.seed,
         })
+    }
+
+    pub fn gates(&self) -> Gates {
+        Gates { p99_max: self.max_p99, error_share_max: self.max_errors }
+    }
+
+    fn peer(&self, url: &Url) -> Result<SockAddr> {
+        match &self.unix_socket {
+            Some(path) => SockAddr::unix(path).with_context(|| format!("`{}` cannot be a socket", path.display())),
+            None => url.resolve(),
+        }
+    }
+
+    fn pace(&self) -> Result<Pace> {
+        let Some(range) = self.rate else { return Ok(Pace::Closed { think: self.think_time }) };
+        let profile = rate::profile(range, self.step, self.duration)?;
+        Ok(Pace::Open { profile, arrivals: self.arrivals, deadline: self.deadline })
     }
 
     fn config(&self) -> Config {
         Config {
-            url: self.url.clone(),
+            urls: self.urls.clone(),
             method: self.method.clone(),
             connections: self.connections,
             threads: self.threads,
@@ -152,80 +209,12 @@ impl Args {
             interval_s: self.interval.as_secs_f64(),
             keep_alive: !self.no_keepalive,
             requests_per_connection: self.requests_per_connection.map(u64::from),
-            r#loop: "closed",
-            rate: None,
-            arrivals: None,
+            r#loop: if self.rate.is_some() { "open" } else { "closed" },
+            rate_from_rps: self.rate.map(|range| range.from_rps),
+            rate_to_rps: self.rate.map(|range| range.to_rps),
+            arrivals: self.rate.map(|_| self.arrivals.name()),
+            deadline_s: self.deadline.map(|deadline| deadline.as_secs_f64()),
             think_time_s: (!self.think_time.is_zero()).then_some(self.think_time.as_secs_f64()),
         }
     }
-
-    fn request_kind(&self, url: &Url) -> Result<RequestKind> {
-        if self.method.is_empty() || !self.method.bytes().all(is_token_byte) {
-            bail!("`{}` is no method", self.method);
-        }
-        let method_kind = if self.method == "HEAD" { MethodKind::Head } else { MethodKind::Other };
-        let expectation = Expectation { status: self.expect_status, body: self.body_expectation()? };
-        Ok(RequestKind { method_kind, bytes: self.request_bytes(url)?.into(), expectation })
-    }
-
-    fn body_expectation(&self) -> Result<BodyExpectation> {
-        if let Some(hex) = &self.expect_body_sha256 {
-            let digest = parse_sha256(hex).with_context(|| format!("`{hex}` is no SHA-256: it has 64 hexadecimal digits"))?;
-            return Ok(BodyExpectation::Sha256(digest));
-        }
-        Ok(match &self.expect_body {
-            Some(text) => BodyExpectation::Exact(text_or_file(text)?.into()),
-            None => BodyExpectation::Any,
-        })
-    }
-
-    fn request_bytes(&self, url: &Url) -> Result<Vec<u8>> {
-        let mut head = format!("{} {} HTTP/1.1\r\n", self.method, url.path);
-        let mut has_host = false;
-        for header in &self.headers {
-            let (name, value) = header.split_once(':').with_context(|| format!("`{header}` is no header: write 'Name: value'"))?;
-            let value = value.trim();
-            if name.is_empty() || !name.bytes().all(is_token_byte) || value.bytes().any(|byte| byte < b' ' && byte != b'\t') {
-                bail!("`{header}` is no header: write 'Name: value'");
-            }
-            has_host |= name.eq_ignore_ascii_case("host");
-            head.push_str(&format!("{name}: {value}\r\n"));
-        }
-        if !has_host {
-            head.push_str(&format!("Host: {}\r\n", url.host_header()));
-        }
-        if self.no_keepalive {
-            head.push_str("Connection: close\r\n");
-        }
-        let body = self.body.as_deref().map(text_or_file).transpose()?.unwrap_or_default();
-        if self.body.is_some() {
-            head.push_str(&format!("Content-Length: {}\r\n", body.len()));
-        }
-        head.push_str("\r\n");
-        let mut bytes = head.into_bytes();
-        bytes.extend_from_slice(&body);
-        Ok(bytes)
-    }
-}
-
-fn text_or_file(text: &str) -> Result<Vec<u8>> {
-    match text.strip_prefix('@') {
-        Some(path) => std::fs::read(path).with_context(|| format!("cannot read `{path}`")),
-        None => Ok(text.as_bytes().to_vec()),
-    }
-}
-
-fn parse_sha256(hex: &str) -> Option<[u8; 32]> {
-    let mut digest = [0; 32];
-    if hex.len() != 64 || !hex.is_ascii() {
-        return None;
-    }
-    for (index, byte) in digest.iter_mut().enumerate() {
-        *byte = u8::from_str_radix(&hex[2 * index..2 * index + 2], 16).ok()?;
-    }
-    Some(digest)
-}
-
-fn is_token_byte(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }

@@ -1,0 +1,107 @@
+//! From arguments to the bytes of requests, and to what their responses must be.
+
+use std::fmt::Write;
+
+use anyhow::{Context, Result, bail};
+
+use super::Args;
+use crate::endpoint::Url;
+use crate::protocol::http1::MethodKind;
+use crate::protocol::http1::body::{BodyExpectation, Expectation};
+use crate::request::{RequestKind, Requests};
+
+impl Args {
+    pub(super) fn requests(&self, urls: &[Url]) -> Result<Requests> {
+        if !(self.weights.is_empty() || self.weights.len() == urls.len()) {
+            bail!("{} weights for {} URLs: give one for each", self.weights.len(), urls.len());
+        }
+        let weights = if self.weights.is_empty() { vec![1; urls.len()] } else { self.weights.clone() };
+        let expectation = Expectation { status: self.expect_status, body: self.body_expectation()? };
+        let kinds = urls.iter().map(|url| self.request_kind(url, &expectation)).collect::<Result<Vec<_>>>()?;
+        Ok(Requests::new(kinds, &weights, self.pipeline))
+    }
+
+    fn request_kind(&self, url: &Url, expectation: &Expectation) -> Result<RequestKind> {
+        if let Some(raw) = &self.raw_request {
+            let bytes = text_or_file(raw)?;
+            let method_kind = if bytes.starts_with(b"HEAD ") { MethodKind::Head } else { MethodKind::Other };
+            return Ok(RequestKind::from_template(&bytes, method_kind, expectation.clone()));
+        }
+        if self.method.is_empty() || !self.method.bytes().all(is_token_byte) {
+            bail!("`{}` is no method", self.method);
+        }
+        let method_kind = if self.method == "HEAD" { MethodKind::Head } else { MethodKind::Other };
+        Ok(RequestKind::fixed(self.request_bytes(url)?, method_kind, expectation.clone()))
+    }
+
+    fn body_expectation(&self) -> Result<BodyExpectation> {
+        if let Some(hex) = &self.expect_body_sha256 {
+            let digest = parse_sha256(hex).with_context(|| format!("`{hex}` is no SHA-256: it has 64 hexadecimal digits"))?;
+            return Ok(BodyExpectation::Sha256(digest));
+        }
+        Ok(match &self.expect_body {
+            Some(text) => BodyExpectation::Exact(text_or_file(text)?.into()),
+            None => BodyExpectation::Any,
+        })
+    }
+
+    fn request_bytes(&self, url: &Url) -> Result<Vec<u8>> {
+        let headers = self.header_fields()?;
+        let body = self.body.as_deref().map(text_or_file).transpose()?;
+        let mut head = format!("{} {} HTTP/1.1\r\n", self.method, url.path);
+        if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
+            write!(head, "Host: {}\r\n", url.host_header())?;
+        }
+        for (name, value) in headers {
+            write!(head, "{name}: {value}\r\n")?;
+        }
+        if self.no_keepalive {
+            head.push_str("Connection: close\r\n");
+        }
+        if let Some(body) = &body {
+            write!(head, "Content-Length: {}\r\n", body.len())?;
+        }
+        head.push_str("\r\n");
+        let mut bytes = head.into_bytes();
+        bytes.extend_from_slice(&body.unwrap_or_default());
+        Ok(bytes)
+    }
+
+    fn header_fields(&self) -> Result<Vec<(&str, &str)>> {
+        let parse = |header: &'_ String| -> Option<(usize, usize)> {
+            let colon = header.find(':')?;
+            let value_is_clean = header[colon + 1..].bytes().all(|byte| byte >= b' ' || byte == b'\t');
+            let name_is_token = colon > 0 && header[..colon].bytes().all(is_token_byte);
+            (value_is_clean && name_is_token).then_some((colon, colon + 1))
+        };
+        self.headers
+            .iter()
+            .map(|header| {
+                let (name_end, value_start) = parse(header).with_context(|| format!("`{header}` is no header: write 'Name: value'"))?;
+                Ok((&header[..name_end], header[value_start..].trim()))
+            })
+            .collect()
+    }
+}
+
+fn text_or_file(text: &str) -> Result<Vec<u8>> {
+    match text.strip_prefix('@') {
+        Some(path) => std::fs::read(path).with_context(|| format!("cannot read `{path}`")),
+        None => Ok(text.as_bytes().to_vec()),
+    }
+}
+
+fn parse_sha256(hex: &str) -> Option<[u8; 32]> {
+    let mut digest = [0; 32];
+    if hex.len() != 64 || !hex.is_ascii() {
+        return None;
+    }
+    for (index, byte) in digest.iter_mut().enumerate() {
+        *byte = u8::from_str_radix(&hex[2 * index..2 * index + 2], 16).ok()?;
+    }
+    Some(digest)
+}
+
+fn is_token_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
+}

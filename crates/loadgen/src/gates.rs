@@ -1,0 +1,64 @@
+//! Gates: limits that a run must keep, for CI. A breached gate is exit code 3.
+
+use std::time::Duration;
+
+use crate::result::RunResult;
+
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Gates {
+    /// Of the response time in an open loop, of the service time in a closed one.
+    pub p99_max: Option<Duration>,
+    /// Errors as a share of all requests that ended, 0 to 1.
+    pub error_share_max: Option<f64>,
+}
+
+impl Gates {
+    /// One sentence for each gate that the result breaches.
+    pub fn breaches(&self, result: &RunResult) -> Vec<String> {
+        let mut breaches = Vec::new();
+        if let Some(limit) = self.p99_max {
+            let limit_us = limit.as_secs_f64() * 1e6;
+            match result.response_time_us.as_ref().unwrap_or(&result.service_time_us).p99 {
+                Some(p99_us) if p99_us <= limit_us => {}
+                Some(p99_us) => breaches.push(format!("p99 is {p99_us:.1} us, over the limit of {limit_us:.1} us")),
+                None => breaches.push("p99 cannot be told: fewer than ten samples lie beyond it; measure longer".to_owned()),
+            }
+        }
+        if let Some(limit) = self.error_share_max {
+            let share = error_share(result);
+            if share > limit {
+                breaches.push(format!("{:.3} % of the requests failed, over the limit of {:.3} %", share * 100.0, limit * 100.0));
+            }
+        }
+        breaches
+    }
+}
+
+fn error_share(result: &RunResult) -> f64 {
+    let errors = result.errors.total();
+    let ended = result.requests.ok + errors;
+    if ended == 0 { 0.0 } else { errors as f64 / ended as f64 }
+}
+
+/// Reads `0.1%` or `0.001`.
+pub fn parse_share(text: &str) -> Result<f64, String> {
+    let (number, scale) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 100.0));
+    match number.parse::<f64>().map(|value| value / scale) {
+        Ok(share) if (0.0..=1.0).contains(&share) => Ok(share),
+        _ => Err(format!("`{text}` is no share: write 0.1% or 0.001")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_read() {
+        assert_eq!(parse_share("50%"), Ok(0.5));
+        assert_eq!(parse_share("0.25"), Ok(0.25));
+        for bad in ["", "%", "101%", "-1%", "NaN", "x"] {
+            assert!(parse_share(bad).is_err(), "{bad}");
+        }
+    }
+}

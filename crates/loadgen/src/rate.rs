@@ -1,0 +1,96 @@
+//! The offered rate as users write it: `25k`, `10k..25k`, and with steps `10k..25k` by `1k/10s`.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+
+use crate::schedule::{Profile, Segment};
+use crate::units::{parse_number, parse_positive_duration};
+
+/// Far more than a machine can send; it bounds what we count at the end.
+const RATE_MAX_RPS: f64 = 1e8;
+const STEPS_MAX: f64 = 10_000.0;
+
+/// A rate, or two between which it rises or falls over the run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RateRange {
+    pub from_rps: f64,
+    pub to_rps: f64,
+}
+
+pub fn parse_rate(text: &str) -> Result<RateRange, String> {
+    let (from, to) = text.split_once("..").unwrap_or((text, text));
+    let range = RateRange { from_rps: parse_number(from)?, to_rps: parse_number(to)? };
+    for rps in [range.from_rps, range.to_rps] {
+        if !(rps > 0.0 && rps <= RATE_MAX_RPS) {
+            return Err("a rate must lie above 0 and be at most 100M requests per second".to_owned());
+        }
+    }
+    Ok(range)
+}
+
+/// A change of rate, made once per period.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Step {
+    pub rps: f64,
+    pub period: Duration,
+}
+
+pub fn parse_step(text: &str) -> Result<Step, String> {
+    let (rps, period) = text.split_once('/').ok_or("write RATE/DURATION, such as 1k/10s")?;
+    let step = Step { rps: parse_number(rps)?, period: parse_positive_duration(period)? };
+    if step.rps <= 0.0 {
+        return Err("a step must change the rate".to_owned());
+    }
+    Ok(step)
+}
+
+/// The rate over time. Without steps a range is a straight line over `duration`; with steps the last one lasts until the end.
+pub fn profile(range: RateRange, step: Option<Step>, duration: Duration) -> Result<Profile> {
+    let RateRange { from_rps, to_rps } = range;
+    let Some(step) = step else {
+        return Ok(Profile::new(vec![Segment { duration_s: duration.as_secs_f64(), from_rps, to_rps }]));
+    };
+    let count = ((to_rps - from_rps).abs() / step.rps).ceil();
+    if count == 0.0 || count > STEPS_MAX {
+        bail!("steps of {} do not lead from {from_rps} to {to_rps} in 1 to {STEPS_MAX} steps", step.rps);
+    }
+    let direction = (to_rps - from_rps).signum();
+    let rates = (0..=count as u32).map(|at| if f64::from(at) == count { to_rps } else { from_rps + direction * f64::from(at) * step.rps });
+    let needed = step.period.checked_mul(count as u32 + 1).context("the steps are too long")?;
+    if needed > duration {
+        bail!("{} steps of {:?} need -d {:?}, but the run lasts {duration:?}", count + 1.0, step.period, needed);
+    }
+    Ok(Profile::new(rates.map(|rps| Segment { duration_s: step.period.as_secs_f64(), from_rps: rps, to_rps: rps }).collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_and_steps_are_read() {
+        assert_eq!(parse_rate("25k"), Ok(RateRange { from_rps: 25e3, to_rps: 25e3 }));
+        assert_eq!(parse_rate("10k..25k"), Ok(RateRange { from_rps: 10e3, to_rps: 25e3 }));
+        assert_eq!(parse_step("1k/10s"), Ok(Step { rps: 1e3, period: Duration::from_secs(10) }));
+        for bad in ["0", "-1", "1..", "..", "1G", "200M"] {
+            assert!(parse_rate(bad).is_err(), "{bad}");
+        }
+        for bad in ["1k", "1k/0s", "0/1s"] {
+            assert!(parse_step(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn steps_lead_from_the_first_to_the_last_rate() -> Result<()> {
+        let step = Some(Step { rps: 1000.0, period: Duration::from_secs(1) });
+        let up = profile(RateRange { from_rps: 1000.0, to_rps: 3500.0 }, step, Duration::from_secs(10))?;
+        assert!((up.requests_until(4.0) - (1000.0 + 2000.0 + 3000.0 + 3500.0)).abs() < 1e-6);
+        assert!((up.requests_until(5.0) - up.requests_until(4.0) - 3500.0).abs() < 1e-6);
+        let down = profile(RateRange { from_rps: 3000.0, to_rps: 1000.0 }, step, Duration::from_secs(3))?;
+        assert!((down.requests_until(3.0) - 6000.0).abs() < 1e-6);
+        assert!(profile(RateRange { from_rps: 1000.0, to_rps: 3000.0 }, step, Duration::from_secs(2)).is_err());
+        assert!(profile(RateRange { from_rps: 1000.0, to_rps: 1000.0 }, step, Duration::from_secs(2)).is_err());
+        Ok(())
+    }
+}

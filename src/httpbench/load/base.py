@@ -74,6 +74,11 @@ class Output:
     exit_code: int
 
     @property
+    def ending(self) -> str:
+        """How the process ended, in words."""
+        return f"was killed by signal {-self.exit_code}" if self.exit_code < 0 else f"ended with exit code {self.exit_code}"
+
+    @property
     def tail(self) -> str:
         """The last lines of both streams, standard error last: what explains a failure."""
         lines = [line for stream in (self.stdout, self.stderr) for line in stream.strip().splitlines()]

@@ -135,7 +135,7 @@ class Hey(LoadGenerator):
 
 def _parse(output: Output) -> _Result:
     if output.exit_code != 0:
-        raise LoadError(f"hey ended with exit code {output.exit_code}", log_tail=output.tail)
+        raise LoadError(f"hey {output.ending}", log_tail=output.tail)
     try:
         result = _Result.model_validate_json(output.stdout)
     except ValidationError as error:

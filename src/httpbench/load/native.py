@@ -125,7 +125,7 @@ class Native(LoadGenerator):
 
     def measurement(self, job: Job, output: Output) -> Measurement:
         if output.exit_code not in (EXIT_MEASURED, EXIT_TERMINATED, EXIT_INTERRUPTED) or not output.stdout.strip():
-            raise LoadError(f"{PROGRAM} ended with exit code {output.exit_code} and without a result", log_tail=output.tail)
+            raise LoadError(f"{PROGRAM} {output.ending} and without a result", log_tail=output.tail)
         report = _parse(output)
         return Measurement(
             generator=self.name,

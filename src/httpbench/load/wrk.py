@@ -138,7 +138,7 @@ def _as_wrk_spells(header: str) -> str:
 
 def _parse(output: Output) -> _Result:
     if output.exit_code != 0:
-        raise LoadError(f"wrk ended with exit code {output.exit_code}", log_tail=output.tail)
+        raise LoadError(f"wrk {output.ending}", log_tail=output.tail)
     lines = [line for line in output.stdout.splitlines() if line.startswith(RESULT_PREFIX)]
     if len(lines) != 1:
         raise LoadError("wrk ended without a result: its script did not run to the end", log_tail=output.tail)

@@ -101,6 +101,24 @@ time.sleep(60)
     assert usage.cpu_s == pytest.approx(told_s, rel=0.03)
 
 
+def test_the_time_of_children_that_nobody_waits_for_counts_up_to_the_last_sample(tmp_path: Path) -> None:
+    script = """
+import signal
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+if os.fork() == 0:
+    begin = used()
+    burn(2.0)
+    tell('burnt', used() - begin)
+    os._exit(0)
+wait_for('burnt')
+time.sleep(0.3)
+tell('done', open('burnt').read())
+time.sleep(60)
+"""
+    usage, told_s = measure(tmp_path, script)
+    assert told_s - 0.3 < usage.cpu_s < told_s + 0.15
+
+
 def test_the_time_of_orphans_comes_back_to_the_root(tmp_path: Path) -> None:
     script = """
 if os.fork() == 0:
@@ -150,7 +168,8 @@ def test_what_was_before_the_mark_does_not_count(tmp_path: Path) -> None:
 
 
 def test_memory_is_seen_and_its_peak_kept_after_it_is_given_back(tmp_path: Path) -> None:
-    script = "memory = b'x' * (200 << 20); time.sleep(1.5); del memory; time.sleep(0.3); tell('done'); time.sleep(60)"
+    # Held long enough for its pages to be counted, also when they were counted a moment before it was complete.
+    script = "memory = b'x' * (200 << 20); time.sleep(4); del memory; time.sleep(0.3); tell('done'); time.sleep(60)"
     usage, _ = measure(tmp_path, script)
     assert usage.pss_bytes_peak is not None
     assert 200 * MIB < usage.pss_bytes_peak <= usage.rss_bytes_peak < 240 * MIB

@@ -7,7 +7,8 @@ A new process is found up to half a second late; its time then counts at once. T
 process: over a window of a second, 1 % of a core.
 
 RSS is read with the processor time, from counters that the kernel keeps per CPU and that may be some hundred kB behind; PSS, and RSS to the
-page, about once a second, as counting pages holds the process up (see :meth:`httpbench.sample.tree.Process.memory`).
+page, about once a second (less often beyond some 100 MB), as counting pages holds the process up (see
+:meth:`httpbench.sample.tree.Process.memory`), and at the end.
 
 Costs less than 1 % of a core for ten processes at ten samples a second (``benchmarks/sampler.py``).
 """
@@ -136,7 +137,7 @@ class TreeSampler:
         return self._root_ticks
 
     def _count_pages(self) -> None:
-        begin = time.monotonic()
+        cpu_before_s = time.thread_time()
         rss_bytes = pss_bytes = 0
         for process in self._known.values():
             try:
@@ -148,8 +149,8 @@ class TreeSampler:
             else:
                 rss_bytes += rss
                 pss_bytes += pss
-        now = time.monotonic()
-        self._pages_at = now + max(PAGES_S, (now - begin) / PAGES_SHARE)
+        cost_s = time.thread_time() - cpu_before_s
+        self._pages_at = time.monotonic() + max(PAGES_S, cost_s / PAGES_SHARE)
         self._series.pages(rss_bytes, pss_bytes if self._pages_told else 0)
 
 

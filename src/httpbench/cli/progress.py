@@ -66,8 +66,8 @@ class LiveLine(Lines):
         self._live = Live(console=console, refresh_per_second=REFRESH_PER_S, transient=True)
         self._lock = threading.Lock()  # builds report from threads of their own
         self._building: list[str] = []
+        self._short = ""
         self._left_s = 0.0
-        self._duration_s = 0.0
         self._warmup_s = 0.0
 
     def build_started(self, target: Target) -> None:
@@ -83,20 +83,21 @@ class LiveLine(Lines):
 
     def trial_started(self, plan: TrialPlan, done: int, total: int, left_s: float) -> None:
         super().trial_started(plan, done, total, left_s)
-        self._left_s, self._duration_s, self._warmup_s = left_s, plan.load.duration_s, plan.load.warmup_s
-        self._show(f"{self._place} · {_clock(left_s)} left")
+        self._short = f"[{done + 1}/{total}] {plan.target} -c {plan.load.connections}, round {plan.round + 1}"
+        self._left_s, self._warmup_s = left_s, plan.load.warmup_s
+        self._show(f"{self._short} · {_clock(left_s)} left")
 
     def stage(self, stage: Stage) -> None:
-        self._show(f"{self._place} · {stage} · {_clock(self._left_s)} left")
+        self._show(f"{self._short} · {stage} · {_clock(self._left_s)} left")
 
     def progress(self, progress: Progress) -> None:
         before = self._warmup_s if progress.phase in (Phase.MEASURE, Phase.DONE) else 0
         left_s = max(self._left_s - before - progress.elapsed_s, 0)
-        parts = [self._place, f"{_PHASES[progress.phase]} {progress.elapsed_s:.1f} s"]
-        if progress.throughput_rps is not None:
-            parts.append(f"{progress.throughput_rps:,.0f} requests/s")
+        parts = [self._short, f"{_PHASES[progress.phase]} {progress.elapsed_s:.1f} s"]
+        if progress.throughput_rps:  # a phase that has just begun has none
+            parts.append(f"{progress.throughput_rps:,.0f}/s")
         if progress.p50_us is not None and progress.p99_us is not None:
-            parts.append(f"p50 {progress.p50_us / 1000:.3g} ms, p99 {progress.p99_us / 1000:.3g} ms")
+            parts.append(f"p50 {progress.p50_us / 1000:.3g}, p99 {progress.p99_us / 1000:.3g} ms")
         self._show(" · ".join([*parts, f"{_clock(left_s)} left"]))
 
     def __enter__(self) -> Self:

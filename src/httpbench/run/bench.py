@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import signal
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -168,7 +169,7 @@ def _begin(bench: Bench, built: Built, store: Store) -> Outcome:
         finished_at=None,
         status=RunStatus.RUNNING,
         command=bench.command,
-        environment=host.read_environment(Path(next(iter(targets.values())).folder), built.versions),
+        environment=host.read_environment(_common_folder(targets.values()), built.versions),
         plan=bench.plan.trials,
         targets=targets,
         workloads={plan.workload: bench.workloads[plan.workload] for plan in bench.plan.trials},
@@ -201,6 +202,11 @@ def _finish(outcome: Outcome, store: Store, status: RunStatus, observer: Observe
             outcome.store_error = error
             observer.warning(error.message)
     return outcome
+
+
+def _common_folder(targets: Iterable[Target]) -> Path:
+    """The folder that holds all of them, whose commit stands for their sources."""
+    return Path(os.path.commonpath([target.folder for target in targets]))
 
 
 def _ids(plan: Plan) -> list[str]:

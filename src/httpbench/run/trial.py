@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -40,13 +42,24 @@ def run_trial(job: TrialJob, observer: Observer) -> Trial:
     """Makes a trial. What goes wrong becomes a trial that failed, with its reason; only an interruption is raised."""
     started_at = now()
     begin = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="httpbench-") as scratch:
+    with tempfile.TemporaryDirectory(prefix="httpbench-") as scratch, _kept_to(job.plan.cores.harness):
         try:
             trial = _measured(job, Path(scratch), started_at, observer)
         except HttpbenchError as error:
             return failed(job.plan, error, started_at)
     load = job.plan.load
     return trial.model_copy(update={"overhead_s": max(time.monotonic() - begin - load.warmup_s - load.duration_s, 0.0)})
+
+
+@contextmanager
+def _kept_to(cpus: Sequence[int]) -> Iterator[None]:
+    """Keeps the harness, and the threads that it starts meanwhile, off the cores that are measured."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, cpus)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
 
 
 def failed(plan: TrialPlan, error: HttpbenchError, started_at: str | None = None) -> Trial:

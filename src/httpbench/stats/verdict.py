@@ -148,10 +148,21 @@ def _little(evidence: Evidence) -> Iterator[str]:
     ratio = little_ratio(evidence)
     if ratio is None:
         return
-    if ratio < LITTLE_MIN:
+    edge = _edge_share(evidence.measurement)
+    if ratio < LITTLE_MIN - edge:
         yield f"connections stood still for {1 - ratio:.1%} of the time (throughput × mean service time / requests in flight = {ratio:.3f})"
-    elif ratio > LITTLE_MAX:
+    elif ratio > LITTLE_MAX + edge:
         yield f"throughput × mean service time is {ratio:.3f} times the requests in flight, which cannot be: a clock or a count is wrong"
+
+
+def _edge_share(measurement: Measurement) -> float:
+    """By how much the ends of the period can move the ratio.
+
+    A request that was in flight when the period began counts with all its time, one in flight at the end with none; neither is more
+    than the longest service time on each connection.
+    """
+    times = measurement.service_time_us
+    return (times.max or 0.0) / 1e6 / measurement.duration_s if times else 0.0
 
 
 def little_ratio(evidence: Evidence) -> float | None:

@@ -116,6 +116,17 @@ def test_littles_law_holds_in_a_closed_loop(ratio: float, kind: VerdictKind) -> 
     assert kind_of(evidence) is kind
 
 
+def test_requests_cut_by_the_ends_of_the_period_may_move_the_ratio() -> None:
+    """A stall of 300 ms at either end of 10 s moves it by up to 3 %."""
+    stalled = with_ratio(1.035)
+    times = stalled.measurement.service_time_us
+    assert times is not None
+    longest = times.model_copy(update={"max": 300_000.0})
+    assert kind_of(stalled) is VerdictKind.INVALID
+    measurement = stalled.measurement.model_copy(update={"service_time_us": longest})
+    assert kind_of(make_evidence(measurement=measurement)) is VerdictKind.TARGET
+
+
 def test_connections_that_stood_still_are_named() -> None:
     assert "connections stood still for 50.0% of the time" in judge(with_ratio(0.5)).reasons[0]
 

@@ -4,6 +4,7 @@ use std::env;
 use std::error::Error;
 use std::process::ExitCode;
 
+use attohttpc::header::CONTENT_LENGTH;
 use attohttpc::{Session, StatusCode};
 
 fn main() -> ExitCode {
@@ -36,10 +37,16 @@ fn fetch(url: &str, requests: u32) -> Result<usize, Box<dyn Error>> {
     for _ in 0..requests {
         let response = session.get(url).send()?;
         let status = response.status();
-        body_bytes += response.bytes()?.len();
+        let length = response.headers().get(CONTENT_LENGTH).cloned();
+        let body = response.bytes()?;
         if status != StatusCode::OK {
             return Err(format!("status {status}, expected 200").into());
         }
+        // The library takes a body that ends early for a whole one.
+        if length.is_some_and(|length| length != body.len().to_string()) {
+            return Err("the body ended early".into());
+        }
+        body_bytes += body.len();
     }
     Ok(body_bytes)
 }

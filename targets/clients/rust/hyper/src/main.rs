@@ -1,4 +1,4 @@
-//! Sequential GETs on one connection of hyper's pooled client.
+//! Sequential GETs on one connection of hyper's HTTP/1 client.
 
 use std::env;
 use std::error::Error;
@@ -6,9 +6,11 @@ use std::process::ExitCode;
 
 use http_body_util::{BodyExt, Empty};
 use hyper::body::Bytes;
-use hyper::{StatusCode, Uri};
-use hyper_util::client::legacy::Client;
-use hyper_util::rt::TokioExecutor;
+use hyper::client::conn::http1::{self, SendRequest};
+use hyper::header::HOST;
+use hyper::{Request, StatusCode, Uri};
+use hyper_util::rt::TokioIo;
+use tokio::net::TcpStream;
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -34,18 +36,36 @@ fn arguments() -> Option<(String, u32)> {
     Some((url, requests.parse().ok()?))
 }
 
-/// The bytes of all bodies.
+/// The bytes of all bodies. A connection that the server has closed is followed by another.
 async fn fetch(url: &str, requests: u32) -> Result<usize, Box<dyn Error>> {
-    let client = Client::builder(TokioExecutor::new()).build_http::<Empty<Bytes>>();
     let uri: Uri = url.parse()?;
+    let authority = uri.authority().ok_or("the address has no host")?.as_str();
+    let target = uri.path_and_query().ok_or("the address has no path")?.as_str();
+    let mut connection = None;
     let mut body_bytes = 0;
     for _ in 0..requests {
-        let response = client.get(uri.clone()).await?;
+        let mut sender = ready(connection.take(), authority).await?;
+        let request = Request::get(target).header(HOST, authority).body(Empty::new())?;
+        let response = sender.send_request(request).await?;
         let status = response.status();
         body_bytes += response.into_body().collect().await?.to_bytes().len();
         if status != StatusCode::OK {
             return Err(format!("status {status}, expected 200").into());
         }
+        connection = Some(sender);
     }
     Ok(body_bytes)
+}
+
+async fn ready(connection: Option<SendRequest<Empty<Bytes>>>, authority: &str) -> Result<SendRequest<Empty<Bytes>>, Box<dyn Error>> {
+    if let Some(mut sender) = connection
+        && sender.ready().await.is_ok()
+    {
+        return Ok(sender);
+    }
+    let stream = TcpStream::connect(authority).await?;
+    let (sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
+    // It drives the connection until that ends; what goes wrong there, the sender is told.
+    tokio::spawn(connection);
+    Ok(sender)
 }

@@ -1,18 +1,18 @@
-//! Sequential GETs on one connection of reqwest's asynchronous client.
+//! Sequential GETs on one connection of reqwest's blocking client.
 
 use std::env;
 use std::error::Error;
 use std::process::ExitCode;
 
-use reqwest::{Client, StatusCode};
+use reqwest::StatusCode;
+use reqwest::blocking::Client;
 
-#[tokio::main]
-async fn main() -> ExitCode {
+fn main() -> ExitCode {
     let Some((url, requests)) = arguments() else {
         eprintln!("usage: client URL REQUESTS");
         return ExitCode::from(2);
     };
-    match fetch(&url, requests).await {
+    match fetch(&url, requests) {
         Ok(body_bytes) => {
             println!("{requests} {body_bytes}");
             ExitCode::SUCCESS
@@ -31,13 +31,13 @@ fn arguments() -> Option<(String, u32)> {
 }
 
 /// The bytes of all bodies.
-async fn fetch(url: &str, requests: u32) -> Result<usize, Box<dyn Error>> {
+fn fetch(url: &str, requests: u32) -> Result<usize, Box<dyn Error>> {
     let client = Client::builder().build()?;
     let mut body_bytes = 0;
     for _ in 0..requests {
-        let response = client.get(url).send().await?;
+        let response = client.get(url).send()?;
         let status = response.status();
-        body_bytes += response.bytes().await?.len();
+        body_bytes += response.bytes()?.len();
         if status != StatusCode::OK {
             return Err(format!("status {status}, expected 200").into());
         }

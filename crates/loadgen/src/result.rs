@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::errors::Errors;
-use crate::summary::Distribution;
+pub use crate::summary::Distribution;
 
 pub const SCHEMA: &str = "httpbench-loadgen/1";
 

@@ -114,6 +114,7 @@ impl Http1 {
             && let Some(head_length) = known.recognise(bytes)
         {
             self.counts.fast += 1;
+            session.interim = 0;
             let (status, length) = (known.status, known.length);
             return Ok(self.begin_sized_body(session, kind, status, length, &bytes[head_length..], head_length));
         }

@@ -1,0 +1,83 @@
+//! Servers of our own, made to answer well, late or badly, and a way to put load on them.
+
+#![allow(dead_code, reason = "each test program uses its own part of this module")]
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use clap::Parser;
+use loadgen::cli::Args;
+use loadgen::output::{Observer, Progress};
+use loadgen::result::RunResult;
+use loadgen::window::Phase;
+
+pub const ENGINES: [&str; 2] = ["epoll", "io_uring"];
+
+/// Nobody watches.
+pub struct Nobody;
+
+impl Observer for Nobody {
+    fn phase(&mut self, _phase: Phase) {}
+    fn progress(&mut self, _progress: &Progress) {}
+    fn done(&mut self) {}
+}
+
+/// Runs the load generator within this process.
+pub fn load(args: &[&str]) -> anyhow::Result<RunResult> {
+    let args = Args::try_parse_from(["httpbench-loadgen"].iter().chain(args))?;
+    loadgen::run::run(&args.plan()?, &mut Nobody)
+}
+
+/// A server on a free port of loopback, one thread per connection. It lives as long as the test program.
+pub fn serve(handle: impl Fn(TcpStream) + Send + Sync + 'static) -> SocketAddr {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
+    let address = listener.local_addr().expect("a bound socket has an address");
+    let handle = Arc::new(handle);
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let handle = Arc::clone(&handle);
+            std::thread::spawn(move || handle(stream));
+        }
+    });
+    address
+}
+
+pub fn url(address: SocketAddr) -> String {
+    format!("http://{address}/")
+}
+
+/// Reads up to the end of one request without a body; false when the client is gone.
+pub fn read_request(stream: &mut TcpStream) -> bool {
+    let (mut seen, mut byte) = (Vec::new(), [0; 1]);
+    while !seen.ends_with(b"\r\n\r\n") {
+        match stream.read(&mut byte) {
+            Ok(1) => seen.push(byte[0]),
+            _ => return false,
+        }
+    }
+    true
+}
+
+/// A server that answers each request with these bytes and keeps the connection.
+pub fn serve_bytes(answer: &'static [u8]) -> SocketAddr {
+    serve(move |mut stream| while read_request(&mut stream) && stream.write_all(answer).is_ok() {})
+}
+
+/// A server that answers one request with these bytes and closes the connection.
+pub fn serve_bytes_once(answer: &'static [u8]) -> SocketAddr {
+    serve(move |mut stream| {
+        if read_request(&mut stream) && stream.write_all(answer).is_ok() {
+            let _ = stream.shutdown(std::net::Shutdown::Write);
+            // Wait for the client to leave, so that the end is no reset.
+            let _ = stream.read(&mut [0; 1]);
+        }
+    })
+}
+
+pub fn sleep_until(instant: Instant) {
+    std::thread::sleep(instant.saturating_duration_since(Instant::now()));
+}
+
+pub const SHORT: Duration = Duration::from_millis(300);

@@ -1,0 +1,115 @@
+//! Laws that hold for any input: how bytes are split makes no difference, merging is recording together.
+
+use loadgen::protocol::http1::body::{BodyExpectation, Expectation};
+use loadgen::protocol::http1::{Http1, MethodKind};
+use loadgen::protocol::{Fault, Flow, Outcome, Protocol, Slot};
+use loadgen::recorder::{Recorder, Sent};
+use loadgen::request::{RequestKind, Requests};
+use proptest::prelude::*;
+
+const DEPTH: u16 = 4;
+const BODY: &[u8] = b"some body, the only right one";
+
+type Completions = Vec<(Slot, Outcome)>;
+
+/// Feeds pieces to one connection that awaits `DEPTH` responses.
+fn feed<'a>(pieces: impl Iterator<Item = &'a [u8]>, body: BodyExpectation) -> (Completions, Result<Flow, Fault>) {
+    let expectation = Expectation { status: None, body };
+    let kind = RequestKind::fixed(b"GET / HTTP/1.1\r\n\r\n".to_vec(), MethodKind::Other, expectation);
+    let mut protocol = Http1::new(Requests::new(vec![kind], &[1], DEPTH));
+    let mut session = protocol.open();
+    (0..DEPTH).for_each(|slot| protocol.request(&mut session, slot));
+    let mut completions = Vec::new();
+    for piece in pieces {
+        match protocol.receive(&mut session, piece, &mut completions) {
+            Ok(Flow::Open) => {}
+            over => return (completions, over),
+        }
+    }
+    (completions, Ok(Flow::Open))
+}
+
+fn response() -> impl Strategy<Value = Vec<u8>> {
+    let status = prop_oneof![Just(200u16), Just(204), Just(304), Just(404), Just(500)];
+    let date = "[A-Z][a-z]{2}, [0-9]{2} [A-Z][a-z]{2} 20[0-9]{2} [0-9]{2}:00:00 GMT";
+    let body = prop_oneof![Just(BODY.to_vec()), prop::collection::vec(any::<u8>(), 0..60)];
+    (status, date, body, any::<bool>(), 1..20usize, any::<bool>()).prop_map(|(status, date, body, chunked, chunk, interim)| {
+        let interim = if interim { "HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n" } else { "" };
+        let mut bytes = format!("{interim}HTTP/1.1 {status} Whatever\r\nDate: {date}\r\n").into_bytes();
+        if status == 204 || status == 304 {
+            bytes.extend_from_slice(b"\r\n");
+        } else if chunked {
+            bytes.extend_from_slice(b"Transfer-Encoding: chunked\r\n\r\n");
+            for piece in body.chunks(chunk) {
+                bytes.extend_from_slice(format!("{:x};q=1\r\n", piece.len()).as_bytes());
+                bytes.extend_from_slice(piece);
+                bytes.extend_from_slice(b"\r\n");
+            }
+            bytes.extend_from_slice(b"0\r\nX: y\r\n\r\n");
+        } else {
+            bytes.extend_from_slice(format!("Content-Length: {}\r\n\r\n", body.len()).as_bytes());
+            bytes.extend_from_slice(&body);
+        }
+        bytes
+    })
+}
+
+fn split(bytes: &[u8], cuts: &[prop::sample::Index]) -> Vec<Vec<u8>> {
+    let mut at: Vec<usize> = cuts.iter().map(|cut| cut.index(bytes.len() + 1)).chain([0, bytes.len()]).collect();
+    at.sort_unstable();
+    at.windows(2).map(|pair| bytes[pair[0]..pair[1]].to_vec()).filter(|piece| !piece.is_empty()).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_split_of_valid_responses_gives_the_same_result(
+        responses in prop::collection::vec(response(), 1..=usize::from(DEPTH)),
+        cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..12),
+        check in any::<bool>(),
+    ) {
+        let body = || if check { BodyExpectation::Exact(BODY.into()) } else { BodyExpectation::Any };
+        let bytes = responses.concat();
+        let (whole, flow) = feed([&bytes[..]].into_iter(), body());
+        prop_assert_eq!(flow, Ok(Flow::Open));
+        prop_assert_eq!(whole.len(), responses.len());
+        let pieces = split(&bytes, &cuts);
+        prop_assert_eq!(feed(pieces.iter().map(Vec::as_slice), body()), (whole.clone(), Ok(Flow::Open)));
+        prop_assert_eq!(feed(bytes.chunks(1), body()), (whole, Ok(Flow::Open)));
+    }
+
+    #[test]
+    fn no_bytes_make_the_parser_panic_or_invent_responses(
+        mut bytes in response(),
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..6),
+        cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..6),
+    ) {
+        for (at, byte) in &changes {
+            let at = at.index(bytes.len());
+            bytes[at] = *byte;
+        }
+        let (whole, _) = feed([&bytes[..]].into_iter(), BodyExpectation::Any);
+        prop_assert!(whole.len() <= usize::from(DEPTH));
+        let pieces = split(&bytes, &cuts);
+        let (parts, _) = feed(pieces.iter().map(Vec::as_slice), BodyExpectation::Any);
+        prop_assert_eq!(parts, whole);
+    }
+
+    #[test]
+    fn merged_recorders_equal_one_that_recorded_all(times in prop::collection::vec((1u64..1u64 << 40, 0u64..1u64 << 30, any::<bool>()), 1..200)) {
+        let [mut one, mut left, mut right] = [(); 3].map(|()| Recorder::new(true));
+        for (took, lag, to_left) in times {
+            let sent = Sent { intended_ns: 1, actual_ns: 1 + lag };
+            for recorder in [&mut one, if to_left { &mut left } else { &mut right }] {
+                recorder.request_sent(sent);
+                recorder.request_completed(sent, 1 + lag + took, Outcome::Ok);
+            }
+        }
+        left.merge(&right);
+        prop_assert_eq!((left.sent, left.completed, left.ok), (one.sent, one.completed, one.ok));
+        prop_assert_eq!(&left.service, &one.service);
+        prop_assert_eq!(&left.response, &one.response);
+        prop_assert_eq!(&left.lag, &one.lag);
+    }
+}

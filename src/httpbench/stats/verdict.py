@@ -29,8 +29,9 @@ GENERATOR_BUSY = 0.95
 MACHINE_BUSY = 0.95
 """Share of the cores that target and generator use together, from which shared cores are the limit."""
 
-STRANGERS_SHARE_MIN = 0.10
-"""Share of the measured cores that others take, from which they may be why nobody was busy: the complement of ``TARGET_BUSY``."""
+STRANGERS_SHARE_MIN = 0.05
+"""Share of the measured cores that others take, from which they may be why nobody was busy. Less than the complement of ``TARGET_BUSY``:
+in a closed loop each party waits for the other, so what holds one up idles both."""
 
 LITTLE_MIN, LITTLE_MAX = 0.97, 1.01
 """Little's law (J. D. C. Little, «A proof for the queuing formula L = λW», Operations Research 9, 1961): in a closed loop without

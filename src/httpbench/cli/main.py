@@ -23,6 +23,7 @@ from httpbench.cli.versions import versions
 from httpbench.errors import HttpbenchError
 
 EXIT_INTERRUPTED = 130
+SYSTEM_FOLDERS = ("/usr/local/sbin", "/usr/sbin", "/sbin")
 
 EXAMPLES = """
 \b
@@ -53,6 +54,7 @@ for verb in (list_rows, bench, responses, versions, verify, report, runs, doctor
 
 def main() -> None:
     """Runs the command line and ends the process with the right exit code."""
+    _look_into_system_folders()
     try:
         code = cli.main(prog_name="httpbench", standalone_mode=False)
         sys.exit(code if isinstance(code, int) else 0)
@@ -78,3 +80,9 @@ def _say(message: str, hint: str | None, log_tail: str | None) -> None:
         click.echo("\n".join(f"  | {line}" for line in log_tail.splitlines()), err=True)
     if hint:
         click.echo(f"{click.style('hint:', fg='cyan', bold=True)} {hint}", err=True)
+
+
+def _look_into_system_folders() -> None:
+    """Debian keeps servers such as nginx and haproxy where a user's PATH does not lead."""
+    folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    os.environ["PATH"] = os.pathsep.join([*folders, *(folder for folder in SYSTEM_FOLDERS if folder not in folders)])

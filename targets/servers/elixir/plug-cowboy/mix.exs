@@ -7,7 +7,7 @@ defmodule Plaintext.MixProject do
       version: "1.0.0",
       elixir: "~> 1.14",
       start_permanent: Mix.env() == :prod,
-      deps: [{:plug_cowboy, "2.7.5"}]
+      deps: [{:plug_cowboy, "2.7.4"}]
     ]
   end
 

@@ -237,6 +237,13 @@ class Load(Frozen):
     rate_rps: float | None = Field(default=None, gt=0)
 
 
+class Table(StrEnum):
+    """Which columns a run's tables have; its suite chooses."""
+
+    HTTP_SERVERS = "http-servers"  # throughput and the whole range of latencies
+    APP_SERVERS = "app-servers"  # throughput against what it costs in memory and CPU
+
+
 class SuiteLoad(Frozen):
     """One load of a suite; what is left out is the default, and ``connections`` may be several."""
 
@@ -262,6 +269,7 @@ class Suite(Frozen):
     scaling: tuple[Scaling, ...] = (Scaling.SINGLE,)
     load_generator: Name = "native"
     rounds: int = Field(default=3, ge=1, le=1000)
+    table: Table = Table.HTTP_SERVERS
     load: Annotated[tuple[SuiteLoad, ...], Field(min_length=1)]
 
 
@@ -500,3 +508,4 @@ class Run(Frozen):
     plan: tuple[TrialPlan, ...]
     targets: dict[str, Target]
     workloads: dict[str, Workload]
+    table: Table = Table.HTTP_SERVERS

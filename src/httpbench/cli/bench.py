@@ -15,7 +15,7 @@ from httpbench.cli.exports import Exports, exports
 from httpbench.cli.options import Selection, database, export, selection
 from httpbench.cli.params import COUNT, COUNTS, DURATION
 from httpbench.errors import SelectionError, UsageError
-from httpbench.model import Kind, Load, RunStatus, Scaling, Suite, Target
+from httpbench.model import Kind, Load, RunStatus, Scaling, Suite, Table, Target
 from httpbench.report import render_terminal
 from httpbench.run import Bench, Matrix, Outcome, Plan, State, make_plan, refusals, run_bench, states
 from httpbench.store import Store
@@ -76,7 +76,8 @@ def bench(selection: Selection, db, export_json, export_csv, export_markdown, **
     files = exports(export_json, export_csv, export_markdown)
     output = console.stderr() if files.to_stdout else console.stdout()
     errors = console.stderr()
-    targets, matrix, workloads = _matrix(selection, known, options)
+    suite = _suite(selection, known, options["suite"])
+    targets, matrix, workloads = _matrix(selection, known, suite, options)
     if options["skip_missing"]:
         targets = _skip_missing(targets, errors)
         matrix = Matrix(targets, matrix.scalings, matrix.workloads, matrix.loads, matrix.load_generator, matrix.rounds)
@@ -97,6 +98,7 @@ def bench(selection: Selection, db, export_json, export_csv, export_markdown, **
         workloads=workloads,
         generator=load.get(matrix.load_generator),
         command=("httpbench", *sys.argv[1:]),
+        table=suite.table if suite else Table.HTTP_SERVERS,
         jobs=options["jobs"],
         port=options["port"],
         start_limit_s=options["start_timeout"],
@@ -111,10 +113,14 @@ def bench(selection: Selection, db, export_json, export_csv, export_markdown, **
         _finish(outcome, plan, files, output, errors, store)
 
 
-def _matrix(selection: Selection, known: catalog.Catalog, options):  # type: ignore[no-untyped-def]
+def _suite(selection: Selection, known: catalog.Catalog, name: str | None) -> Suite | None:
+    """The one that was named; without rows, the default one."""
+    name = name or (None if selection.words else DEFAULT_SUITE)
+    return known.suite(name) if name else None
+
+
+def _matrix(selection: Selection, known: catalog.Catalog, suite: Suite | None, options):  # type: ignore[no-untyped-def]
     """What is crossed: the suite's, where there is one, with what the options override."""
-    name = options["suite"] or (None if selection.words else DEFAULT_SUITE)
-    suite = known.suite(name) if name else None
     targets = selection.of(known, suite.targets if suite else (), suite.kind if suite else Kind.SERVER)
     servers = [target for target in targets if target.kind is Kind.SERVER]
     if not servers:

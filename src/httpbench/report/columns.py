@@ -1,6 +1,6 @@
 """The columns of the tables, each with how it is computed, written and how much it is needed.
 
-One list for all tables, so that the terminal and Markdown cannot disagree. A figure that was not measured is an empty cell.
+One list for each kind of table, so that the terminal and Markdown cannot disagree. A figure that was not measured is an empty cell.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from httpbench.model import Table
 from httpbench.report.rows import Group, Row
 from httpbench.stats.summary import Estimate
 
@@ -17,6 +18,9 @@ ODD_SIZE = "*"
 """After a response size that is far from the others'."""
 PARTLY = "†"
 """After the verdict of a row of which some rounds do not count."""
+
+HEADLINES = ("RPS", "Requests/sec")
+"""The titles of the figures that rows are ordered by."""
 
 ALWAYS = 0
 """Never left out, however narrow the terminal."""
@@ -38,9 +42,13 @@ class Column:
         return f"{self.title} ({self.unit})" if self.unit else self.title
 
 
-def columns(found: Sequence[Group]) -> list[Column]:
+def columns(found: Sequence[Group], table: Table) -> list[Column]:
     """All columns of a run's tables, from left to right."""
     memory = _memory(found)
+    return _app_servers(memory) if table is Table.APP_SERVERS else _http_servers(memory)
+
+
+def _http_servers(memory: Callable[[Row], str]) -> list[Column]:
     return [
         Column("Language", "", lambda row: row.target.language, ALWAYS, is_number=False),
         Column("Framework", "", lambda row: row.target.framework, ALWAYS, is_number=False),
@@ -55,6 +63,19 @@ def columns(found: Sequence[Group]) -> list[Column]:
         *(_latency(title, name, need) for title, name, need in _LATENCIES),
         Column("CPU", "%", lambda row: _scaled(row.summary.cpu_cores, 0.01, 0), 4),
         Column("Memory", "MB", memory, 6),
+        Column("Verdict", "", _verdict, ALWAYS, is_number=False),
+    ]
+
+
+def _app_servers(memory: Callable[[Row], str]) -> list[Column]:
+    return [
+        Column("Language", "", lambda row: row.target.language, ALWAYS, is_number=False),
+        Column("App Server", "", lambda row: "/".join(filter(None, (row.target.framework, row.target.variant))), ALWAYS, is_number=False),
+        Column("Requests/sec", "", _throughput, ALWAYS),
+        Column("±", "%", lambda row: _spread(row.summary.throughput_rps), 1),
+        Column("RAM", "MB", memory, ALWAYS),
+        Column("CPU peak", "%", lambda row: _scaled(row.summary.cpu_cores_peak, 0.01, 1), ALWAYS),
+        Column("CPU mean", "%", lambda row: _scaled(row.summary.cpu_cores, 0.01, 1), ALWAYS),
         Column("Verdict", "", _verdict, ALWAYS, is_number=False),
     ]
 

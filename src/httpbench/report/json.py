@@ -27,6 +27,7 @@ from httpbench.model import (
     RunStatus,
     SampledResponse,
     Scaling,
+    Table,
     Target,
     Trial,
     TrialPlan,
@@ -101,6 +102,8 @@ class Document(Frozen):
     environment: Environment
     targets: dict[str, ExportedTarget]
     workloads: dict[str, Workload]
+    table: Table = Table.HTTP_SERVERS
+    """The columns that the run's suite chose for its tables."""
     plan: tuple[TrialPlan, ...]
     results: tuple[Result, ...]
     """In the order of the tables."""
@@ -123,6 +126,7 @@ def document(run: Run, trials: Sequence[Trial]) -> Document:
         environment=run.environment,
         targets={name: _exported(target) for name, target in run.targets.items()},
         workloads=run.workloads,
+        table=run.table,
         plan=run.plan,
         results=tuple(_result(summary, rounds[summary.cell]) for summary in summaries),
     )

@@ -16,9 +16,9 @@ SHORTEST_FENCE = 3
 def render_markdown(run: Run, trials: Sequence[Trial]) -> str:
     """The tables of a run. Ends with a line break."""
     found = groups(run, trials)
-    every = columns(found)
+    every = columns(found, run.table)
     lines = [line for group in found for line in _section(group, every)]
-    lines += [f"- {escape(line)}" for line in notes.legend(found)]
+    lines += [f"- {escape(line)}" for line in notes.legend(found, run.table)]
     lines += ["", *(f"{escape(line)}  " for line in notes.origin(run, trials))]
     return "\n".join(lines).strip() + "\n"
 

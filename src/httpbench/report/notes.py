@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from httpbench.model import Limit, Run, RunStatus, Scaling, Trial, Tuning, VerdictKind
+from httpbench.model import Limit, Run, RunStatus, Scaling, Table, Trial, Tuning, VerdictKind
 from httpbench.report.columns import LOWER_BOUND, ODD_SIZE, PARTLY, memory_is_proportional
 from httpbench.report.printable import printable
 from httpbench.report.rows import Group, Row
@@ -83,10 +83,10 @@ def row_notes(group: Group) -> list[RowNote]:
     return [_row_note(row) for row in group.rows if row.summary.verdict.reasons]
 
 
-def legend(found: Sequence[Group]) -> list[str]:
+def legend(found: Sequence[Group], table: Table) -> list[str]:
     """What the columns and marks of a run's tables mean, and what to keep in mind; only what they need."""
     rows = [row for group in found for row in group.rows]
-    return [*_generators(found), *_meanings(found, rows), *_marks(rows), *_limits(rows)]
+    return [*_generators(found), *_meanings(found, table, rows), *_marks(rows), *_limits(rows)]
 
 
 def _generators(found: Sequence[Group]) -> Iterator[str]:
@@ -97,12 +97,21 @@ def _generators(found: Sequence[Group]) -> Iterator[str]:
     yield from dict.fromkeys(note for group in found for note in group.generator_notes)
 
 
-def _meanings(found: Sequence[Group], rows: Sequence[Row]) -> Iterator[str]:
+def _meanings(found: Sequence[Group], table: Table, rows: Sequence[Row]) -> Iterator[str]:
     if any(row.summary.cpu_cores for row in rows):
         kind = "pages that processes share are split among them" if memory_is_proportional(found) else "shared pages count once per process"
-        yield f"CPU: mean over the measurement; 100 is one core. Memory: peak; {kind}."
+        yield f"{_CPU_AND_MEMORY[table]}; {kind}."
     if any(group.cores_shared for group in found):
         yield "Shared cores: target and load generator ran on the same cores, so the figures are of both together."
+
+
+_CPU_AND_MEMORY = {
+    Table.HTTP_SERVERS: "CPU: mean over the measurement; 100 is one core. Memory: peak",
+    Table.APP_SERVERS: (
+        "CPU, of the whole process tree: the highest sample, and the mean over the measurement; 100 is one core. RAM: peak, "
+        "of the whole process tree"
+    ),
+}
 
 
 def _marks(rows: Sequence[Row]) -> Iterator[str]:

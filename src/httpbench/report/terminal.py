@@ -16,7 +16,7 @@ from rich.text import Text
 
 from httpbench.model import Run, Trial, VerdictKind
 from httpbench.report import notes
-from httpbench.report.columns import ALWAYS, Column, columns
+from httpbench.report.columns import ALWAYS, HEADLINES, Column, columns
 from httpbench.report.rows import Group, Row, groups
 
 GAP = 2
@@ -39,11 +39,11 @@ VERDICT_STYLES = {
 def render_terminal(run: Run, trials: Sequence[Trial], *, width: int) -> RenderableType:
     """The tables of a run, for a console of ``width`` columns."""
     found = groups(run, trials)
-    every = columns(found)
+    every = columns(found, run.table)
     parts: list[RenderableType] = []
     for group in found:
         parts += [*_table(group, every, width), Text()]
-    parts += [_paragraph(Text(line, style="dim")) for line in notes.legend(found)]
+    parts += [_paragraph(Text(line, style="dim")) for line in notes.legend(found, run.table)]
     parts += [Text(line, style="dim") for line in notes.origin(run, trials)]
     return Stack(*parts)
 
@@ -100,7 +100,7 @@ def _cell(column: Column, row: Row) -> Text:
         return Text(text, style=VERDICT_STYLES[row.summary.verdict.kind])
     if not row.counts:
         return Text(text, style="dim")
-    return Text(text, style="bold" if column.title == "RPS" else "")
+    return Text(text, style="bold" if column.title in HEADLINES else "")
 
 
 def _row_note(note: notes.RowNote) -> Iterator[RenderableType]:

@@ -17,7 +17,7 @@ from types import FrameType
 from httpbench import host
 from httpbench.errors import HttpbenchError, RequirementError, StoreError
 from httpbench.load import Job, LoadGenerator
-from httpbench.model import Run, RunStatus, Target, Trial, Workload
+from httpbench.model import Run, RunStatus, Table, Target, Trial, Workload
 from httpbench.run import build
 from httpbench.run.observer import Observer
 from httpbench.run.plan import TRIAL_OVERHEAD_S, Plan
@@ -39,6 +39,7 @@ class Bench:
     workloads: Mapping[str, Workload]
     generator: LoadGenerator
     command: tuple[str, ...]
+    table: Table = Table.HTTP_SERVERS
     jobs: int = 2
     """Builds at the same time."""
     port: int | None = None
@@ -173,6 +174,7 @@ def _begin(bench: Bench, built: Built, store: Store) -> Outcome:
         plan=bench.plan.trials,
         targets=targets,
         workloads={plan.workload: bench.workloads[plan.workload] for plan in bench.plan.trials},
+        table=bench.table,
     )
     outcome = Outcome(run)
     try:

@@ -47,7 +47,7 @@ def test_no_line_is_wider_than_the_terminal(width: int) -> None:
 @pytest.mark.parametrize("width", [60, 80, 100, 120, 160])
 def test_every_column_is_either_in_the_heading_or_named_as_left_out(width: int) -> None:
     run, trials = make_mixed_run()
-    everything = [column.title for column in columns(groups(run, trials))]
+    everything = [column.title for column in columns(groups(run, trials), run.table)]
     lines = shown(run, trials, width).splitlines()
     heading = next(line for line in lines if line.startswith("Language")).split()
     start = next(index for index, line in enumerate(lines) if line.startswith("· Not shown"))

@@ -1,0 +1,55 @@
+"""The suites name the rows and make the loads that they are known for."""
+
+from __future__ import annotations
+
+import pytest
+
+from httpbench import catalog
+from httpbench.model import Scaling, Suite, SuiteLoad, Table
+
+HTTP_SERVERS = """
+c/epoll/level c/epoll/edge c/io_uring c/nginx
+dlang/epoll/level dlang/epoll/edge dlang/during dlang/eventcore/callbacks dlang/eventcore/fibers dlang/vibe-core
+dlang/vibe-d/manual dlang/vibe-d/gc dlang/arsd/processes dlang/arsd/threads dlang/arsd/hybrid
+dlang/hunt/hunt-http dlang/hunt/hunt-pico dlang/lighttp dlang/photon dlang/mecca
+dotnet/aspcore golang/fasthttp rust/actix-web rust/actix-raw
+"""
+
+ROWS = {
+    "http-servers": HTTP_SERVERS,
+    "http-servers-pipelined": HTTP_SERVERS,
+    "app-servers": """
+        ruby/puma ruby/puma-jit python/gunicorn-meinheld node/cluster dart/http-server elixir/plug-cowboy crystal/http nim/httpbeast
+        golang/net-http rust/hyper
+    """,
+    "frameworks": "dotnet/minimal-api dotnet/controllers node/fastify node/express golang/gin golang/net-http rust/rocket",
+}
+
+CATALOG = catalog.load()
+
+
+def suite(name: str) -> Suite:
+    return CATALOG.suite(name)
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_a_suite_has_exactly_its_rows(name: str) -> None:
+    selected = catalog.select(CATALOG.targets.values(), suite(name).targets, kind=suite(name).kind)
+    assert {target.id for target in selected} == set(ROWS[name].split())
+
+
+@pytest.mark.parametrize("name", CATALOG.suites)
+def test_every_word_of_a_suite_selects_a_row_of_its_kind(name: str) -> None:
+    rows = [target for target in CATALOG.targets.values() if target.kind is suite(name).kind]
+    assert all(catalog.matching(rows, word) for word in suite(name).targets)
+
+
+def test_http_servers_are_asked_over_few_and_many_connections_on_one_core_and_on_all() -> None:
+    for name, pipeline in (("http-servers", 1), ("http-servers-pipelined", 16)):
+        assert suite(name).load == (SuiteLoad(connections=(8, 64, 128, 256), pipeline=pipeline),)
+        assert suite(name).scaling == (Scaling.SINGLE, Scaling.MULTI)
+
+
+def test_app_servers_are_asked_as_they_always_were() -> None:
+    assert suite("app-servers").load == (SuiteLoad(connections=(100,), threads=4, duration_s=30, timeout_s=2000),)
+    assert suite("app-servers").table is Table.APP_SERVERS

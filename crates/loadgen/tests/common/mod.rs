@@ -2,10 +2,11 @@
 
 #![allow(dead_code, reason = "each test program uses its own part of this module")]
 
+pub mod stalls;
+
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use clap::Parser;
 use loadgen::cli::Args;
@@ -75,9 +76,3 @@ pub fn serve_bytes_once(answer: &'static [u8]) -> SocketAddr {
         }
     })
 }
-
-pub fn sleep_until(instant: Instant) {
-    std::thread::sleep(instant.saturating_duration_since(Instant::now()));
-}
-
-pub const SHORT: Duration = Duration::from_millis(300);

@@ -1,0 +1,84 @@
+//! A server that stalls by schedule. One thread, first come first served, so that its own cost hardly blurs the schedule.
+
+use std::collections::VecDeque;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::os::fd::AsRawFd;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+/// For each request: when its response is due, given when it arrived; both in nanoseconds since the server's start. Must not decrease.
+pub type Due = fn(u64) -> u64;
+
+const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+
+/// What the server saw, in nanoseconds since its start. Requests are answered in the order in which they arrive.
+#[derive(Debug, Default)]
+pub struct Log {
+    pub first_arrival_ns: Option<u64>,
+    pub answered_ns: Vec<u64>,
+}
+
+/// Serves for `lifetime` on a free port of loopback. Requests must be short and come one at a time on each connection.
+pub fn serve(due: Due, lifetime: Duration) -> (SocketAddr, Arc<Mutex<Log>>) {
+    let log = Arc::new(Mutex::new(Log::default()));
+    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
+    listener.set_nonblocking(true).expect("a socket can be made non-blocking");
+    let address = listener.local_addr().expect("a bound socket has an address");
+    let shared = Arc::clone(&log);
+    std::thread::spawn(move || {
+        Server { listener, due, log: shared, start: Instant::now(), clients: Vec::new(), waiting: VecDeque::new() }.run(lifetime);
+    });
+    (address, log)
+}
+
+struct Server {
+    listener: TcpListener,
+    due: Due,
+    log: Arc<Mutex<Log>>,
+    start: Instant,
+    clients: Vec<TcpStream>,
+    /// When a response is due, and to which client.
+    waiting: VecDeque<(u64, usize)>,
+}
+
+impl Server {
+    fn run(&mut self, lifetime: Duration) {
+        while self.start.elapsed() < lifetime {
+            let ready = self.wait();
+            let now_ns = self.now_ns();
+            let log = Arc::clone(&self.log);
+            let mut log = log.lock().expect("no one panics with the log in hand");
+            for index in ready {
+                if let Ok(1..) = self.clients[index].read(&mut [0; 1024]) {
+                    log.first_arrival_ns.get_or_insert(now_ns);
+                    self.waiting.push_back(((self.due)(now_ns), index));
+                }
+            }
+            while let Ok((client, _)) = self.listener.accept() {
+                client.set_nodelay(true).expect("a TCP socket");
+                self.clients.push(client);
+            }
+            while let Some((_, index)) = self.waiting.pop_front_if(|(due_ns, _)| *due_ns <= self.start.elapsed().as_nanos() as u64) {
+                let _ = self.clients[index].write_all(ANSWER);
+                log.answered_ns.push(self.now_ns());
+            }
+        }
+    }
+
+    fn now_ns(&self) -> u64 {
+        self.start.elapsed().as_nanos() as u64
+    }
+
+    /// Waits for requests, or until a response is due; returns the clients that have something to say.
+    fn wait(&self) -> Vec<usize> {
+        let poll = |fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
+        let mut fds: Vec<_> = self.clients.iter().map(|client| poll(client.as_raw_fd())).collect();
+        fds.push(poll(self.listener.as_raw_fd()));
+        let wait_ns = self.waiting.front().map_or(10_000_000, |(due_ns, _)| due_ns.saturating_sub(self.now_ns()).min(10_000_000));
+        let timeout = libc::timespec { tv_sec: 0, tv_nsec: wait_ns as i64 };
+        // SAFETY: descriptors and timeout are valid for the call.
+        unsafe { libc::ppoll(fds.as_mut_ptr(), fds.len() as libc::nfds_t, &timeout, std::ptr::null()) };
+        (0..self.clients.len()).filter(|index| fds[*index].revents != 0).collect()
+    }
+}

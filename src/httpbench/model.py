@@ -63,6 +63,7 @@ class Limit(StrEnum):
     NO_PIPELINING = "no-pipelining"  # answers only one of several requests that arrive together
     NO_SPLIT = "no-split"  # needs a whole request in one read
     NO_KEEPALIVE = "no-keepalive"  # a client that connects anew for each request
+    NO_HALF_CLOSE = "no-half-close"  # a proxy that closes both directions as soon as one has ended
 
 
 class Requirement(Frozen):

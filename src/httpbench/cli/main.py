@@ -18,6 +18,7 @@ from httpbench.cli.list import list_rows
 from httpbench.cli.report import report
 from httpbench.cli.responses import responses
 from httpbench.cli.runs import runs
+from httpbench.cli.setup import setup
 from httpbench.cli.verify import verify
 from httpbench.cli.versions import versions
 from httpbench.errors import HttpbenchError
@@ -48,7 +49,7 @@ def cli() -> None:
     """hyperfine for network services: builds, runs, loads, watches and compares servers written in any language."""
 
 
-for verb in (list_rows, bench, responses, versions, verify, report, runs, doctor):
+for verb in (list_rows, setup, bench, responses, versions, verify, report, runs, doctor):
     cli.add_command(verb)
 
 

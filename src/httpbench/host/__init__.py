@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from httpbench.host import packages
 from httpbench.host.doctor import examine
 from httpbench.host.environment import read_environment
 from httpbench.host.finding import Finding
 from httpbench.host.partition import partition
-from httpbench.host.requirements import Met, Unmet, check, check_all
+from httpbench.host.requirements import Met, Unmet, check, check_all, debian_packages, forget
 from httpbench.host.topology import Core, Topology, core_groups, read_topology
 
 __all__ = [
@@ -18,7 +19,10 @@ __all__ = [
     "check",
     "check_all",
     "core_groups",
+    "debian_packages",
     "examine",
+    "forget",
+    "packages",
     "partition",
     "read_environment",
     "read_topology",

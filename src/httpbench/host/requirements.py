@@ -1,7 +1,7 @@
 """Is a program or file that a target needs on this machine, and if not, which command brings it?
 
 Answers are kept for the life of the process, as asking costs a start of the program: some compilers take half a second to say their
-version. A program that is installed while we run is therefore not seen by that run.
+version. A program that is installed while we run is therefore not seen by that run, unless it calls :func:`forget`.
 """
 
 from __future__ import annotations
@@ -63,6 +63,24 @@ def is_older(version: str, than: str) -> bool:
     return _numbers(version) < _numbers(than)
 
 
+def debian_packages(requirement: Requirement) -> tuple[str, ...]:
+    """The packages that would meet it; none where Debian's are missing or too old. Before the first update of apt's lists, nobody knows."""
+    if not requirement.apt or shutil.which("apt-cache") is None:
+        return ()
+    if not _has_package_lists():
+        return requirement.apt
+    candidates = _candidates(requirement.apt)
+    if not candidates or (requirement.version and is_older(_newest(candidates), requirement.version)):
+        return ()
+    return requirement.apt
+
+
+def forget() -> None:
+    """Lets everything be asked anew, after something was installed."""
+    _check.cache_clear()
+    _candidates.cache_clear()
+
+
 @cache
 def _check(requirement: Requirement, path: str) -> Met | Unmet:
     if requirement.file is not None:
@@ -98,25 +116,27 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 def _mend(requirement: Requirement) -> str:
     """Debian's package where it is new enough, else the language's own way."""
-    install, packages, oldest = requirement.install, requirement.apt, requirement.version
-    if not packages:
-        return str(install)  # the model has it that one of the two is given
-    apt = _apt_get("install", *packages)
-    if shutil.which("apt-cache") is None:
-        return install or apt
-    if not any(PACKAGE_LISTS.glob("*_Packages*")):
-        return f"{_apt_get('update')} && {apt}"
-    candidates = _candidates(packages)
+    apt = _apt_get("install", *requirement.apt)
+    if debian_packages(requirement):
+        return apt if _has_package_lists() else f"{_apt_get('update')} && {apt}"
+    if requirement.install:
+        return requirement.install
+    candidates = _candidates(requirement.apt)
     if not candidates:
-        return install or apt
-    newest = max(candidates, key=_numbers)
-    if oldest and is_older(newest, oldest):
-        return install or f"{apt}  # brings {newest}; {oldest} or newer is needed, from a newer release of the system"
-    return apt
+        return apt
+    return f"{apt}  # brings {_newest(candidates)}; {requirement.version} or newer is needed, from a newer release of the system"
 
 
 def _apt_get(*words: str) -> str:
     return " ".join([*([] if os.geteuid() == 0 else ["sudo"]), "apt-get", *words])
+
+
+def _has_package_lists() -> bool:
+    return any(PACKAGE_LISTS.glob("*_Packages*"))
+
+
+def _newest(versions: Sequence[str]) -> str:
+    return max(versions, key=_numbers)
 
 
 @cache

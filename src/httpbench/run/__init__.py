@@ -5,12 +5,14 @@ from __future__ import annotations
 from httpbench.run.bench import Bench, Built, Outcome, prepare, refusals, run_bench, toolchains
 from httpbench.run.observer import Observer, Stage
 from httpbench.run.plan import Matrix, Plan, make_plan, scaling_of
+from httpbench.run.setup import Lack, lacking, packages_of
 from httpbench.run.states import RowState, State, state_of, states
 from httpbench.run.verify import Verified, sample, verify
 
 __all__ = [
     "Bench",
     "Built",
+    "Lack",
     "Matrix",
     "Observer",
     "Outcome",
@@ -19,7 +21,9 @@ __all__ = [
     "Stage",
     "State",
     "Verified",
+    "lacking",
     "make_plan",
+    "packages_of",
     "prepare",
     "refusals",
     "run_bench",

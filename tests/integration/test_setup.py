@@ -1,0 +1,82 @@
+"""``httpbench setup`` as it is run, on a machine whose package lists say what a test wants."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.harness import TARGETS, Harness
+
+NEEDY = ("setup", "--targets", str(TARGETS), "test/needy")
+
+
+@pytest.fixture
+def debian(tmp_path: Path) -> Path:
+    """Programs that come first in PATH: an apt-get that only notes what it was asked."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    program(folder / "apt-get", f'echo "$@" >>{folder}/asked')
+    return folder
+
+
+def program(path: Path, script: str) -> None:
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+
+
+def candidate(folder: Path, version: str) -> None:
+    program(folder / "apt-cache", f"printf 'no-such-package:\\n  Candidate: {version}\\n'")
+
+
+def setup(harness: Harness, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    env = {**harness.env, "PATH": f"{folder}{os.pathsep}{harness.env['PATH']}"}
+    return harness.run(*NEEDY, *words, env=env, stdin=subprocess.DEVNULL)
+
+
+def test_the_commands_are_printed_and_not_run(harness: Harness, debian: Path) -> None:
+    candidate(debian, "1.31.0-2")
+    done = setup(harness, debian, "--print")
+    assert done.returncode == 0
+    assert "apt-get install --yes --quiet --no-install-recommends no-such-package" in done.stdout
+    assert subprocess.run(["sh", "-n"], input=done.stdout, text=True, check=False).returncode == 0
+    assert not (debian / "asked").exists()
+
+
+def test_without_a_terminal_nothing_is_installed_unasked(harness: Harness, debian: Path) -> None:
+    candidate(debian, "1.31.0-2")
+    program(debian / "sudo", "exit 9")
+    done = setup(harness, debian)
+    assert done.returncode == 2
+    assert "there is no terminal to ask on" in done.stderr
+    assert "--yes" in done.stderr
+    assert not (debian / "asked").exists()
+
+
+def test_what_debian_does_not_have_new_enough_is_named_with_its_row(harness: Harness, debian: Path) -> None:
+    candidate(debian, "1.19-1")
+    done = setup(harness, debian, "--yes")
+    assert done.returncode == 1
+    assert "to be installed by hand: no-such-compiler ≥ 1.30, for test/needy (not found in PATH): " in done.stderr
+    assert not (debian / "asked").exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="writes the policy on services, which is root's")
+def test_root_is_told_what_runs_and_what_is_still_missing_afterwards(harness: Harness, debian: Path) -> None:
+    candidate(debian, "1.31.0-2")
+    done = setup(harness, debian, "--yes")
+    assert "as root:" in done.stderr
+    assert (debian / "asked").read_text().splitlines()[-1].endswith("no-such-package")
+    assert done.returncode == 1  # this apt-get installs nothing
+    assert "to be installed by hand: no-such-compiler" in done.stderr
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="writes the policy on services, which is root's")
+def test_what_was_installed_is_found(harness: Harness, debian: Path) -> None:
+    candidate(debian, "1.31.0-2")
+    program(debian / "apt-get", f"printf '#!/bin/sh\\necho 1.31.0\\n' >{debian}/no-such-compiler; chmod +x {debian}/no-such-compiler")
+    done = setup(harness, debian, "--yes")
+    assert done.returncode == 0, done.stderr
+    assert "nothing is missing" in done.stderr

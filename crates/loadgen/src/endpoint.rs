@@ -11,6 +11,15 @@ pub enum Scheme {
     Https,
 }
 
+impl Scheme {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Http => "http",
+            Self::Https => "https",
+        }
+    }
+}
+
 /// The parts of an `http` or `https` URL that a client needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Url {

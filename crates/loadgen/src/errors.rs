@@ -1,5 +1,6 @@
 //! What can go wrong with one request or one connection, told apart. The names are those of `errors` in the JSON result.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Why a request did not end in a complete and right response.
@@ -46,7 +47,7 @@ impl ErrorCounts {
 }
 
 /// Errors by kind: every kind is always present. Failed attempts to connect are counted by attempt, all other kinds by request.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Errors {
     /// The other end answered the attempt to connect with a reset.
     pub connect_refused: u64,

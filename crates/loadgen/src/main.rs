@@ -6,15 +6,23 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 use loadgen::cli::Args;
 use loadgen::output::progress::ProgressOutput;
 use loadgen::output::{hdr, report};
 use loadgen::result::RunResult;
-use loadgen::{files, run, signal};
+use loadgen::{files, result, run, signal};
 
 fn main() -> ExitCode {
     let args = Args::parse();
+    if let Some(shell) = args.completions {
+        clap_complete::generate(shell, &mut Args::command(), "httpbench-loadgen", &mut io::stdout());
+        return ExitCode::SUCCESS;
+    }
+    if args.json_schema {
+        println!("{}", result::json_schema());
+        return ExitCode::SUCCESS;
+    }
     let plan = match args.plan() {
         Ok(plan) => plan,
         Err(error) => return complain(&error, 2),

@@ -6,6 +6,7 @@ use socket2::SockAddr;
 
 use crate::endpoint::Url;
 use crate::engine::EngineChoice;
+use crate::protocol::tls::TlsSetup;
 use crate::request::Requests;
 use crate::result::Config;
 use crate::schedule::{Arrivals, Profile};
@@ -17,6 +18,11 @@ pub struct Plan {
     pub url: Url,
     pub peer: SockAddr,
     pub requests: Requests,
+    /// How TLS is spoken, if it is.
+    pub tls: Option<TlsSetup>,
+    /// Whether the peer is a proxy that is asked for a tunnel.
+    pub proxied: bool,
+    pub http2: bool,
     pub connections: u32,
     pub threads: u32,
     /// CPUs that the threads are pinned to, in turn; empty: not pinned.

@@ -3,6 +3,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use bytes::Bytes;
+
 use crate::protocol::http1::MethodKind;
 use crate::protocol::http1::body::Expectation;
 use crate::schedule::Random;
@@ -19,11 +21,21 @@ enum Placeholder {
     Random,
 }
 
+/// A request in the form that HTTP/2 needs.
+#[derive(Clone, Debug)]
+pub struct Structured {
+    pub head: http::Request<()>,
+    pub body: Bytes,
+}
+
 /// One kind of request.
 #[derive(Clone, Debug)]
 pub struct RequestKind {
     pub method_kind: MethodKind,
+    /// As HTTP/1.1 sends it.
     pub bytes: Vec<u8>,
+    /// As HTTP/2 sends it, if it is to.
+    pub structured: Option<Structured>,
     pub expectation: Expectation,
     /// Where the text of placeholders goes.
     placeholders: Vec<(usize, Placeholder)>,
@@ -31,7 +43,7 @@ pub struct RequestKind {
 
 impl RequestKind {
     pub fn fixed(bytes: Vec<u8>, method_kind: MethodKind, expectation: Expectation) -> Self {
-        Self { method_kind, bytes, expectation, placeholders: Vec::new() }
+        Self { method_kind, bytes, structured: None, expectation, placeholders: Vec::new() }
     }
 
     /// A request with `{{seq}}` and `{{random}}` in it.
@@ -51,7 +63,7 @@ impl RequestKind {
             bytes.resize(bytes.len() + digits, b'0');
             rest = &rest[name.len()..];
         }
-        Self { method_kind, bytes, expectation, placeholders }
+        Self { method_kind, bytes, structured: None, expectation, placeholders }
     }
 }
 
@@ -112,9 +124,15 @@ impl Requests {
         0
     }
 
-    fn write_next(&mut self, queued: &mut Range<usize>, own: &mut Vec<u8>) -> u16 {
+    /// The kind whose turn it is.
+    pub fn next_kind(&mut self) -> u16 {
         let index = self.turns[self.turn];
         self.turn = if self.turn + 1 == self.turns.len() { 0 } else { self.turn + 1 };
+        index
+    }
+
+    fn write_next(&mut self, queued: &mut Range<usize>, own: &mut Vec<u8>) -> u16 {
+        let index = self.next_kind();
         let kind = &self.kinds[usize::from(index)];
         let start = own.len();
         own.extend_from_slice(&kind.bytes);

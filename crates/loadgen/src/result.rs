@@ -1,5 +1,6 @@
 //! The result of a run, as it is written to JSON: schema `httpbench-loadgen/1`. docs/loadgen.md describes every field.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::errors::Errors;
@@ -7,7 +8,7 @@ pub use crate::summary::Distribution;
 
 pub const SCHEMA: &str = "httpbench-loadgen/1";
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct RunResult {
     /// `httpbench-loadgen/1`: fields may be added under this name, none renamed or dropped.
     pub schema: &'static str,
@@ -39,10 +40,12 @@ pub struct RunResult {
     pub generator: Generator,
 }
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Config {
     pub urls: Vec<String>,
     pub method: String,
+    /// `HTTP/1.1` or `HTTP/2`.
+    pub protocol: &'static str,
     pub connections: u32,
     pub threads: u32,
     pub pipeline: u16,
@@ -64,7 +67,7 @@ pub struct Config {
 }
 
 /// Counts of the measured window: an event counts when it happens within it.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct RequestCounts {
     /// Handed to the kernel.
     pub sent: u64,
@@ -80,14 +83,14 @@ pub struct RequestCounts {
     pub offered: Option<u64>,
 }
 
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct Bytes {
     pub received: u64,
     pub sent: u64,
 }
 
 /// One stretch of the measured window.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Interval {
     /// Since the start of the window.
     pub start_s: f64,
@@ -104,7 +107,7 @@ pub struct Interval {
 }
 
 /// How responses were recognised.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct Parser {
     /// By the verified short cut.
     pub fast: u64,
@@ -113,7 +116,7 @@ pub struct Parser {
 }
 
 /// What the load generator itself cost within the measured window.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Generator {
     /// `epoll` or `io_uring`.
     pub engine: &'static str,
@@ -126,7 +129,7 @@ pub struct Generator {
     pub rss_bytes_peak: u64,
 }
 
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct Thread {
     /// The CPU that the thread is pinned to.
     pub cpu: Option<usize>,
@@ -134,4 +137,10 @@ pub struct Thread {
     pub busy: f64,
     pub connections: u32,
     pub completed: u64,
+}
+
+/// The JSON schema of a result, generated from the types above.
+pub fn json_schema() -> String {
+    let schema = schemars::schema_for!(RunResult);
+    serde_json::to_string_pretty(&schema).unwrap_or_else(|error| unreachable!("a schema is plain JSON: {error}"))
 }

@@ -15,6 +15,9 @@ use crate::output::Observer;
 use crate::plan::{Pace, Plan};
 use crate::protocol::Protocol;
 use crate::protocol::http1::Http1;
+use crate::protocol::http2::Http2;
+use crate::protocol::tls::Tls;
+use crate::protocol::tunnel::Tunnel;
 use crate::recorder::Recorder;
 use crate::result::RunResult;
 use crate::schedule::Schedule;
@@ -84,29 +87,51 @@ fn start_thread(plan: &Plan, engine: &'static str, thread: u32, shared: &Arc<Sha
     let work = move || -> Result<Final> {
         pin(plan.cpu_of(thread))?;
         wake_precisely();
-        let worker = Worker::new(
-            Http1::new(plan.requests.clone().of_thread(thread, plan.threads, plan.seed)),
-            plan.connections_of(thread),
-            limits(&plan),
-            load(&plan, thread),
-            shared,
-            reports,
-            returned,
-        );
-        drive(&plan, engine, worker)
+        let crew = Member { plan: &plan, engine, thread, shared, reports, returned };
+        crew.speak()
     };
     let handle = std::thread::Builder::new().name(format!("load-{thread}")).spawn(work).context("cannot start a thread")?;
     Ok(Crew { handle, spares })
 }
 
-fn drive<P: Protocol>(plan: &Plan, engine: &'static str, mut worker: Worker<P>) -> Result<Final> {
-    let setup = Setup { peer: plan.peer.clone(), connections: worker.connections() as u32 };
-    if engine == Uring::NAME {
-        Uring::new(setup)?.run(&mut worker)?;
-    } else {
-        Epoll::new(setup)?.run(&mut worker)?;
+/// What one thread is given.
+struct Member<'a> {
+    plan: &'a Plan,
+    engine: &'static str,
+    thread: u32,
+    shared: Arc<Shared>,
+    reports: Sender<Report>,
+    returned: Receiver<Recorder>,
+}
+
+impl Member<'_> {
+    /// Picks the protocol: from here on everything is compiled for it.
+    fn speak(self) -> Result<Final> {
+        let plan = self.plan;
+        let requests = plan.requests.clone().of_thread(self.thread, plan.threads, plan.seed);
+        let authority = plan.url.authority();
+        match (plan.http2, plan.tls.clone(), plan.proxied) {
+            (true, None, _) => self.drive(Http2::new(requests)),
+            (true, Some(tls), _) => self.drive(Tls::new(Http2::new(requests), tls)),
+            (false, None, false) => self.drive(Http1::new(requests)),
+            (false, Some(tls), false) => self.drive(Tls::new(Http1::new(requests), tls)),
+            (false, None, true) => self.drive(Tunnel::new(Http1::new(requests), &authority)),
+            (false, Some(tls), true) => self.drive(Tunnel::new(Tls::new(Http1::new(requests), tls), &authority)),
+        }
     }
-    worker.finished().context("the engine ended before the run")
+
+    fn drive<P: Protocol>(self, protocol: P) -> Result<Final> {
+        let plan = self.plan;
+        let setup = Setup { peer: plan.peer.clone(), connections: plan.connections_of(self.thread) };
+        let mut worker =
+            Worker::new(protocol, setup.connections, limits(plan), load(plan, self.thread), self.shared, self.reports, self.returned);
+        if self.engine == Uring::NAME {
+            Uring::new(setup)?.run(&mut worker)?;
+        } else {
+            Epoll::new(setup)?.run(&mut worker)?;
+        }
+        worker.finished().context("the engine ended before the run")
+    }
 }
 
 fn limits(plan: &Plan) -> Limits {
@@ -175,7 +200,8 @@ fn why_not_started(plan: &Plan, shared: &Shared) -> String {
     }
     let reason = shared.connect_failure.lock().ok().and_then(|failure| failure.clone());
     let reason = reason.unwrap_or_else(|| "no connection was set up".to_owned());
-    format!("cannot connect to {}: {reason}; is the server running?", plan.url.authority())
+    let hint = if reason.contains("refused") { "; is the server running?" } else { "" };
+    format!("cannot connect to {}: {reason}{hint}", plan.url.authority())
 }
 
 /// Takes in slices as they come, and says at once when a phase begins, until all threads are done.

@@ -3,13 +3,14 @@
 use base64::Engine as _;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A percentile with fewer samples beyond it says more of chance than of the server, and is left out.
 const SAMPLES_BEYOND_MIN: f64 = 10.0;
 
 /// A distribution of times, in microseconds. Percentiles with fewer than ten samples beyond them are null, as is everything without samples.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Distribution {
     pub count: u64,
     pub min: Option<f64>,

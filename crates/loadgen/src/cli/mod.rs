@@ -13,6 +13,7 @@ use crate::endpoint::{Scheme, Url};
 use crate::engine::EngineChoice;
 use crate::gates::{Gates, parse_share};
 use crate::plan::{Pace, Plan};
+use crate::protocol::tls::TlsSetup;
 use crate::rate::{self, RateRange, Step, parse_rate, parse_step};
 use crate::result::Config;
 use crate::schedule::Arrivals;
@@ -33,7 +34,7 @@ Examples:
 #[command(name = "httpbench-loadgen", version, about, before_help = EXAMPLES, max_term_width = 110)]
 pub struct Args {
     /// Where to send requests, as http://host:port/path. Several URLs of one host and port take turns.
-    #[arg(required = true, value_name = "URL")]
+    #[arg(required_unless_present_any = ["completions", "json_schema"], value_name = "URL")]
     pub urls: Vec<String>,
     /// How often each URL gets its turn, such as 3,1; one whole number per URL.
     #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=1000))]
@@ -92,6 +93,15 @@ pub struct Args {
     /// {{random}} sixteen random hexadecimal digits.
     #[arg(long, conflicts_with_all = ["headers", "body", "no_keepalive"])]
     pub raw_request: Option<String>,
+    /// Speak HTTP/2: with prior knowledge over http, by ALPN over https. --pipeline is the number of streams per connection.
+    #[arg(long, conflicts_with_all = ["raw_request", "no_keepalive", "proxy"])]
+    pub http2: bool,
+    /// Believe any certificate. Without it, the system's roots decide; SSL_CERT_FILE names others.
+    #[arg(short = 'k', long)]
+    pub insecure: bool,
+    /// Reach the host through this HTTP proxy, as http://host:port, with CONNECT.
+    #[arg(long, value_name = "URL", conflicts_with = "unix_socket")]
+    pub proxy: Option<String>,
     /// Connect to this Unix socket instead of the URL's host.
     #[arg(long, value_name = "PATH")]
     pub unix_socket: Option<PathBuf>,
@@ -124,6 +134,12 @@ pub struct Args {
     /// Exit with 3 if a larger share of the requests failed, such as 0.1%.
     #[arg(long, value_parser = parse_share)]
     pub max_errors: Option<f64>,
+    /// Print the JSON schema of the result, and do nothing else.
+    #[arg(long, exclusive = true)]
+    pub json_schema: bool,
+    /// Print the completions for this shell, and do nothing else.
+    #[arg(long, value_enum, value_name = "SHELL", exclusive = true)]
+    pub completions: Option<clap_complete::Shell>,
     /// How progress is shown on stderr; auto: a live line on a terminal, otherwise nothing.
     #[arg(long, value_enum, default_value_t = ProgressChoice::Auto)]
     pub progress: ProgressChoice,
@@ -153,9 +169,6 @@ impl Args {
         if let Some(other) = urls.iter().find(|other| (other.scheme, &other.host, other.port) != (url.scheme, &url.host, url.port)) {
             bail!("all URLs must have one scheme, host and port: {} is not {}", other.authority(), url.authority());
         }
-        if url.scheme == Scheme::Https {
-            bail!("https is not spoken");
-        }
         if self.threads > self.connections {
             bail!("{} threads need at least as many connections: -c is {}", self.threads, self.connections);
         }
@@ -163,6 +176,9 @@ impl Args {
             config: self.config(),
             peer: self.peer(&url)?,
             requests: self.requests(&urls)?,
+            tls: self.tls(&url)?,
+            proxied: self.proxy.is_some(),
+            http2: self.http2,
             url,
             connections: self.connections,
             threads: self.threads,
@@ -183,11 +199,21 @@ impl Args {
         Gates { p99_max: self.max_p99, error_share_max: self.max_errors }
     }
 
+    /// What the sockets connect to.
     fn peer(&self, url: &Url) -> Result<SockAddr> {
-        match &self.unix_socket {
-            Some(path) => SockAddr::unix(path).with_context(|| format!("`{}` cannot be a socket", path.display())),
-            None => url.resolve(),
+        match (&self.unix_socket, &self.proxy) {
+            (Some(path), _) => SockAddr::unix(path).with_context(|| format!("`{}` cannot be a socket", path.display())),
+            (None, Some(proxy)) => match Url::parse(proxy)? {
+                Url { scheme: Scheme::Https, .. } => bail!("a proxy is spoken to with http, not https"),
+                proxy => proxy.resolve(),
+            },
+            (None, None) => url.resolve(),
         }
+    }
+
+    fn tls(&self, url: &Url) -> Result<Option<TlsSetup>> {
+        let alpn: &[u8] = if self.http2 { b"h2" } else { b"http/1.1" };
+        (url.scheme == Scheme::Https).then(|| TlsSetup::new(&url.host, alpn, self.insecure)).transpose()
     }
 
     fn pace(&self) -> Result<Pace> {
@@ -207,6 +233,7 @@ impl Args {
             warmup_s: self.warmup.as_secs_f64(),
             timeout_s: self.timeout.as_secs_f64(),
             interval_s: self.interval.as_secs_f64(),
+            protocol: if self.http2 { "HTTP/2" } else { "HTTP/1.1" },
             keep_alive: !self.no_keepalive,
             requests_per_connection: self.requests_per_connection.map(u64::from),
             r#loop: if self.rate.is_some() { "open" } else { "closed" },

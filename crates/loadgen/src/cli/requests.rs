@@ -8,7 +8,7 @@ use super::Args;
 use crate::endpoint::Url;
 use crate::protocol::http1::MethodKind;
 use crate::protocol::http1::body::{BodyExpectation, Expectation};
-use crate::request::{RequestKind, Requests};
+use crate::request::{RequestKind, Requests, Structured};
 
 impl Args {
     pub(super) fn requests(&self, urls: &[Url]) -> Result<Requests> {
@@ -31,7 +31,9 @@ impl Args {
             bail!("`{}` is no method", self.method);
         }
         let method_kind = if self.method == "HEAD" { MethodKind::Head } else { MethodKind::Other };
-        Ok(RequestKind::fixed(self.request_bytes(url)?, method_kind, expectation.clone()))
+        let mut kind = RequestKind::fixed(self.request_bytes(url)?, method_kind, expectation.clone());
+        kind.structured = self.http2.then(|| self.structured(url)).transpose()?;
+        Ok(kind)
     }
 
     fn body_expectation(&self) -> Result<BodyExpectation> {
@@ -65,6 +67,16 @@ impl Args {
         let mut bytes = head.into_bytes();
         bytes.extend_from_slice(&body.unwrap_or_default());
         Ok(bytes)
+    }
+
+    fn structured(&self, url: &Url) -> Result<Structured> {
+        let uri = format!("{}://{}{}", url.scheme.name(), url.host_header(), url.path);
+        let mut head = http::Request::builder().method(self.method.as_str()).uri(uri);
+        for (name, value) in self.header_fields()? {
+            head = head.header(name.to_ascii_lowercase(), value);
+        }
+        let body = self.body.as_deref().map(text_or_file).transpose()?.unwrap_or_default();
+        Ok(Structured { head: head.body(()).context("this request cannot be sent with HTTP/2")?, body: body.into() })
     }
 
     fn header_fields(&self) -> Result<Vec<(&str, &str)>> {

@@ -4,6 +4,11 @@
 //! program is compiled; the loop pays for no dispatch.
 
 pub mod http1;
+pub mod http2;
+pub mod tls;
+pub mod tunnel;
+
+use std::borrow::Cow;
 
 use crate::errors::ErrorKind;
 
@@ -26,19 +31,19 @@ pub enum Flow {
 }
 
 /// Why a connection is of no more use. All requests in flight on it fail with `kind`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     pub kind: ErrorKind,
-    pub reason: &'static str,
+    pub reason: Cow<'static, str>,
 }
 
 impl Fault {
     pub const fn invalid(reason: &'static str) -> Self {
-        Self { kind: ErrorKind::InvalidResponse, reason }
+        Self { kind: ErrorKind::InvalidResponse, reason: Cow::Borrowed(reason) }
     }
 
     pub const fn closed_early(reason: &'static str) -> Self {
-        Self { kind: ErrorKind::ClosedEarly, reason }
+        Self { kind: ErrorKind::ClosedEarly, reason: Cow::Borrowed(reason) }
     }
 }
 

@@ -72,7 +72,7 @@ impl<P: Protocol> Worker<P> {
     pub fn ended(&mut self, index: u32, end: End, now_ns: u64) {
         let next = self.feed(index, now_ns, |protocol, session, sink| match end {
             End::Closed => Err(protocol.end_of_stream(session, sink)),
-            End::Reset => Err(Fault { kind: ErrorKind::Reset, reason: "the connection was reset" }),
+            End::Reset => Err(Fault { kind: ErrorKind::Reset, reason: "the connection was reset".into() }),
         });
         debug_assert_eq!(next, Next::Close);
     }
@@ -128,7 +128,7 @@ impl<P: Protocol> Worker<P> {
     fn fail(&mut self, index: u32, fault: Fault, now_ns: u64) -> Next {
         let connection = &mut self.connections[index as usize];
         if let State::Handshaking { .. } = connection.state {
-            self.attempt_failed(index, fault.kind, fault.reason, now_ns);
+            self.attempt_failed(index, fault.kind, &fault.reason, now_ns);
             return Next::Close;
         }
         let recorder = &mut self.recorder;
@@ -270,7 +270,7 @@ impl<P: Protocol> Worker<P> {
             }
             State::Open if connection.flight.oldest_ns().is_some_and(|oldest_ns| now_ns.saturating_sub(oldest_ns) >= timeout_ns) => {
                 self.to_close.push(index);
-                self.fail(index, Fault { kind: ErrorKind::Timeout, reason: "no complete response within the timeout" }, now_ns);
+                self.fail(index, Fault { kind: ErrorKind::Timeout, reason: "no complete response within the timeout".into() }, now_ns);
             }
             State::Closed { .. } | State::Connecting { .. } | State::Handshaking { .. } | State::Open => {}
         }

@@ -5,7 +5,7 @@
 
 pub mod body;
 mod chunked;
-mod head;
+pub mod head;
 mod shortcut;
 
 use std::collections::VecDeque;

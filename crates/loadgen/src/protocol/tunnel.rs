@@ -1,0 +1,108 @@
+//! A tunnel through an HTTP proxy (CONNECT, RFC 9110 section 9.3.6), around any protocol.
+
+use std::sync::Arc;
+
+use super::http1::head;
+use super::{Fault, Flow, ParserCounts, Protocol, Sink, Slot};
+use crate::errors::ErrorKind;
+
+pub struct Tunnel<P> {
+    inner: P,
+    connect: Arc<[u8]>,
+}
+
+pub struct Session<S> {
+    inner: S,
+    /// How much of the CONNECT request was sent.
+    connect_sent: usize,
+    /// The proxy's answer so far; `None` once the tunnel is open.
+    answer: Option<Vec<u8>>,
+}
+
+impl<P: Protocol> Tunnel<P> {
+    /// `authority` is the `host:port` that the proxy is to connect to.
+    pub fn new(inner: P, authority: &str) -> Self {
+        Self { inner, connect: format!("CONNECT {authority} HTTP/1.1\r\nHost: {authority}\r\n\r\n").into_bytes().into() }
+    }
+}
+
+fn refused(reason: String) -> Fault {
+    Fault { kind: ErrorKind::ConnectOther, reason: reason.into() }
+}
+
+/// Takes in more of the answer; returns what came behind it once it is complete and says yes.
+fn take_answer<'a>(answer: &mut Vec<u8>, bytes: &'a [u8]) -> Result<Option<&'a [u8]>, Fault> {
+    let before = answer.len();
+    answer.extend_from_slice(bytes);
+    let Some(end) = head::find_end(answer, before.saturating_sub(3)) else {
+        return if answer.len() > head::HEAD_BYTES_MAX { Err(refused("the proxy's answer has no end".to_owned())) } else { Ok(None) };
+    };
+    // A successful answer to CONNECT has no body, whatever its fields say; so has one to HEAD.
+    let status = head::parse(&answer[..end], head::MethodKind::Head)?.status;
+    if !(200..300).contains(&status) {
+        return Err(refused(format!("the proxy answered CONNECT with status {status}")));
+    }
+    Ok(Some(&bytes[end - before..]))
+}
+
+impl<P: Protocol> Protocol for Tunnel<P> {
+    type Session = Session<P::Session>;
+
+    fn open(&mut self) -> Self::Session {
+        Session { inner: self.inner.open(), connect_sent: 0, answer: Some(Vec::new()) }
+    }
+
+    fn ready(&self, session: &Self::Session) -> bool {
+        session.answer.is_none() && self.inner.ready(&session.inner)
+    }
+
+    fn request(&mut self, session: &mut Self::Session, slot: Slot) {
+        self.inner.request(&mut session.inner, slot);
+    }
+
+    fn output<'a>(&'a self, session: &'a Self::Session) -> &'a [u8] {
+        if session.answer.is_some() { &self.connect[session.connect_sent..] } else { self.inner.output(&session.inner) }
+    }
+
+    fn sent(&mut self, session: &mut Self::Session, count: usize) {
+        if session.answer.is_some() {
+            session.connect_sent += count;
+        } else {
+            self.inner.sent(&mut session.inner, count);
+        }
+    }
+
+    fn stable_output(&self) -> bool {
+        self.inner.stable_output()
+    }
+
+    fn receive(&mut self, session: &mut Self::Session, bytes: &[u8], sink: &mut impl Sink) -> Result<Flow, Fault> {
+        let Some(answer) = &mut session.answer else { return self.inner.receive(&mut session.inner, bytes, sink) };
+        match take_answer(answer, bytes)? {
+            None => Ok(Flow::Open),
+            Some(rest) => {
+                session.answer = None;
+                if rest.is_empty() { Ok(Flow::Open) } else { self.inner.receive(&mut session.inner, rest, sink) }
+            }
+        }
+    }
+
+    fn end_of_stream(&mut self, session: &mut Self::Session, sink: &mut impl Sink) -> Fault {
+        if session.answer.is_some() {
+            return refused("the proxy closed the connection before it answered CONNECT".to_owned());
+        }
+        self.inner.end_of_stream(&mut session.inner, sink)
+    }
+
+    fn skippable(&self, session: &Self::Session) -> usize {
+        if session.answer.is_some() { 0 } else { self.inner.skippable(&session.inner) }
+    }
+
+    fn skip(&mut self, session: &mut Self::Session, count: usize, sink: &mut impl Sink) -> Result<Flow, Fault> {
+        self.inner.skip(&mut session.inner, count, sink)
+    }
+
+    fn parser_counts(&self) -> ParserCounts {
+        self.inner.parser_counts()
+    }
+}

@@ -22,10 +22,9 @@ CASES = [(target, scaling) for target in SERVERS for scaling in target.scaling]
 def built(target: Target) -> Path:
     """Its build; a reason to skip where it cannot be had on this machine."""
     state = state_of(target)
-    if state.state is State.NEEDS:
-        pytest.skip(f"needs {state.reason}; {state.mend}")
     if target.language in FOREIGN_REGISTRY and target.framework != "epoll" and state.state is not State.BUILT:
-        pytest.skip(f"its library comes from {FOREIGN_REGISTRY[target.language]}; build it with: {state.mend}")
+        pytest.skip(f"its library comes from {FOREIGN_REGISTRY[target.language]}; {state.mend}")
+    assert state.state is not State.NEEDS, f"needs {state.reason}; make test would install it: {state.mend}"
     return build(target, Event()).folder
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from httpbench import host, probe
 from httpbench.errors import HttpbenchError
 from httpbench.model import Cores, SampledResponse, Scaling, Target, Workload
+from httpbench.run.endure import CONNECTIONS, REQUESTS, endures_load
 from httpbench.run.serve import HOST, STOP_GRACE_S, Place, serve
 
 
@@ -33,9 +34,14 @@ def verify(target: Target, scaling: Scaling, workload: Workload, folder: Path, c
     checks: Sequence[probe.Check] = ()
     try:
         with tempfile.TemporaryDirectory(prefix="httpbench-") as scratch:
-            place = Place(folder, Path(scratch), host.core_groups(cores.target))
+            own, generators = (Path(scratch, name) for name in ("target", "generator"))
+            own.mkdir()
+            generators.mkdir()
+            place = Place(folder, own, host.core_groups(cores.target))
             with serve(target, scaling, workload, place) as served:
                 checks = probe.check_all(HOST, served.port, workload, target.limits)
+                problem = endures_load(served, workload, cores, generators)
+                checks = [*checks, probe.Check(f"answers {REQUESTS:,} requests over {CONNECTIONS} connections", problem)]
                 death = served.death()
                 checks = [*checks, probe.Check("stays alive", f"it ended by itself ({death})" if death else None)]
                 stopped = served.stop()

@@ -5,6 +5,7 @@ Usage: server.py HOST PORT MODE
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 import socket
@@ -17,40 +18,39 @@ from email.utils import formatdate
 GOOD_BODY = b"Hello, World!"
 LOADED_AFTER = 200  # answers after which a server is surely under load, not being probed
 
-answered = 0
+numbers = itertools.count(1)  # its next() is one step, whatever the threads do
 
 
-def answer(mode: str) -> bytes:
+def answer(mode: str, number: int) -> bytes:
     body = b"Hello, World?" if mode == "wrong-body" else GOOD_BODY
     length = {"length-too-large": len(body) + 1, "length-too-small": len(body) - 1}.get(mode, len(body))
-    status = "500 Internal Server Error" if mode == "turns-500" and answered > LOADED_AFTER else "200 OK"
+    status = "500 Internal Server Error" if mode == "turns-500" and number > LOADED_AFTER else "200 OK"
     date = "Thu, 01 Jan 1970 00:00:00 GMT" if mode == "date-stands" else formatdate(usegmt=True)
     head = f"HTTP/1.1 {status}\r\nServer: misbehaving\r\nDate: {date}\r\nContent-Type: text/plain\r\nContent-Length: {length}\r\n\r\n"
     return head.encode() + body
 
 
-def misbehave_under_load(mode: str) -> None:
-    if answered <= LOADED_AFTER:
+def misbehave_under_load(mode: str, number: int) -> None:
+    if number <= LOADED_AFTER:
         return
     if mode == "dies":
         print("about to die: the disk is on fire", file=sys.stderr, flush=True)
         os._exit(3)
-    if mode == "hangs":
+    if mode == "hangs" or (mode == "loses-one" and number == LOADED_AFTER + 1):
         time.sleep(3600)
 
 
 def serve(connection: socket.socket, mode: str) -> None:
-    global answered
     pending = b""
     with connection:
         while data := connection.recv(65_536):
             pending += data
             while b"\r\n\r\n" in pending:
                 head, pending = pending.split(b"\r\n\r\n", 1)
-                answered += 1
-                misbehave_under_load(mode)
+                number = next(numbers)
+                misbehave_under_load(mode, number)
                 path = head.split(b" ", 2)[1]
-                reply = answer(mode) if path == b"/" else b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"
+                reply = answer(mode, number) if path == b"/" else b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"
                 if head.startswith(b"HEAD "):
                     reply = reply.split(b"\r\n\r\n")[0] + b"\r\n\r\n"
                 connection.sendall(reply)

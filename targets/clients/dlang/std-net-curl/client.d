@@ -22,7 +22,7 @@ int main(string[] args)
     }
     try
         writefln!"%d %d"(requests, fetch(args[1], requests));
-    catch (CurlException error)
+    catch (Exception error)
     {
         stderr.writefln!"%s: %s"(args[1], error.msg);
         return 1;

@@ -19,7 +19,7 @@ struct Address {
 
 struct Head {
     int status = 0;
-    std::optional<std::size_t> content_length;
+    std::optional<std::size_t> content_length{};
     bool close = false;
 };
 

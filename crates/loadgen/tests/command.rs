@@ -1,0 +1,139 @@
+//! The program as users and the harness call it: output, exit codes, signals.
+
+mod common;
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Command, Output, Stdio};
+
+use common::{serve, serve_bytes, url};
+use serde_json::Value;
+
+const HELLO: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
+
+fn command(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_httpbench-loadgen"));
+    command.args(args);
+    command
+}
+
+fn run(args: &[&str]) -> Output {
+    command(args).output().expect("the program starts")
+}
+
+fn code(args: &[&str]) -> Option<i32> {
+    run(args).status.code()
+}
+
+#[test]
+fn exit_codes_say_what_happened() {
+    let target = url(serve_bytes(HELLO));
+    let missing = url(serve_bytes(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"));
+    assert_eq!(code(&["-d", "100ms", "-c", "2", &target]), Some(0));
+    assert_eq!(code(&["-d", "100ms", "-c", "2", &missing]), Some(0), "errors in the counts are a measurement");
+    assert_eq!(code(&["-d", "100ms", "http://127.0.0.1:1/"]), Some(1));
+    assert_eq!(code(&["-d", "100ms", "-c", "1M", &target]), Some(1), "more connections than files");
+    for usage in [
+        &["--no-such-flag"][..],
+        &["nonsense"],
+        &["-d", "0s", &target],
+        &["-c", "1", "-t", "2", &target],
+        &["--step", "1/1s", &target],
+        &[],
+    ] {
+        assert_eq!(code(usage), Some(2), "{usage:?}");
+    }
+    assert_eq!(code(&["-d", "100ms", "-c", "2", "--max-errors", "1%", &missing]), Some(3));
+    assert_eq!(code(&["-d", "100ms", "-c", "2", "--max-p99", "1ns", &target]), Some(3));
+    assert_eq!(code(&["-d", "200ms", "-c", "2", "--max-p99", "10s", "--max-errors", "0", &target]), Some(0));
+}
+
+#[test]
+fn too_many_connections_say_what_to_do() {
+    let output = run(&["-c", "1M", "http://127.0.0.1:1/"]);
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(text.contains("ulimit -n") && text.lines().count() == 1, "{text}");
+}
+
+#[test]
+fn json_goes_to_stdout_and_progress_to_stderr() {
+    let target = url(serve_bytes(HELLO));
+    let output = run(&["-d", "600ms", "--warmup", "300ms", "-c", "2", "--json", "-", "--progress", "json", &target]);
+    let result: Value = serde_json::from_slice(&output.stdout).expect("stdout is JSON alone");
+    assert_eq!(result["schema"], "httpbench-loadgen/1");
+    assert_eq!(result["response_time_us"], Value::Null);
+    assert_eq!(result["interrupted"], false);
+    assert!(result["throughput_rps"].as_f64() > Some(0.0));
+    let events: Vec<Value> =
+        output.stderr.lines().map(|line| serde_json::from_str(&line.expect("text")).expect("each line is JSON")).collect();
+    let mut phases: Vec<_> = events.iter().filter_map(|event| event["phase"].as_str()).collect();
+    phases.dedup();
+    assert_eq!(phases, ["connect", "warmup", "measure", "done"]);
+    let measured: Vec<_> = events.iter().filter(|event| event["phase"] == "measure").collect();
+    assert!(measured.len() >= 3 && measured[0]["elapsed_s"] == 0.0, "{measured:?}");
+}
+
+#[test]
+fn an_interrupted_run_reports_what_it_has() {
+    for (signal, open_loop) in [(libc::SIGINT, false), (libc::SIGTERM, true)] {
+        let target = url(serve_bytes(HELLO));
+        let load: &[&str] = if open_loop { &["-r", "500"] } else { &[] };
+        let mut child = command(&[&["-d", "60s", "-c", "2", "-t", "2", "--json", "-", "--progress", "json", &target], load].concat())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the program starts");
+        let mut progress = BufReader::new(child.stderr.take().expect("stderr is piped")).lines();
+        assert!(progress.by_ref().take(20).flatten().filter(|line| line.contains("measure")).nth(2).is_some());
+        // SAFETY: the process is our child and has not been waited for.
+        assert_eq!(unsafe { libc::kill(child.id() as i32, signal) }, 0);
+        let output = child.wait_with_output().expect("it ends");
+        assert_eq!(output.status.code(), Some(130));
+        let result: Value = serde_json::from_slice(&output.stdout).expect("the result is complete");
+        assert_eq!(result["interrupted"], true);
+        assert!(result["requests"]["ok"].as_u64() > Some(0));
+        assert!(result["duration_s"].as_f64() < Some(30.0));
+    }
+}
+
+#[test]
+fn the_report_and_the_percentile_file_are_written() {
+    let file = std::env::temp_dir().join(format!("loadgen-test-{}.hdr", std::process::id()));
+    let output = run(&["-d", "200ms", "-c", "2", "--hdr", &file.to_string_lossy(), &url(serve_bytes(HELLO))]);
+    let report = String::from_utf8_lossy(&output.stdout);
+    assert!(["requests/s", "service time", "p99", "errors: none"].iter().all(|part| report.contains(part)), "{report}");
+    assert!(output.stderr.is_empty(), "no terminal, no progress");
+    let percentiles = std::fs::read_to_string(&file).expect("the file was written");
+    assert!(percentiles.contains("1/(1-Percentile)") && percentiles.contains("#[Max"));
+    std::fs::remove_file(&file).expect("it was there");
+}
+
+#[test]
+fn version_help_and_completions_are_there() {
+    assert_eq!(String::from_utf8_lossy(&run(&["--version"]).stdout), format!("httpbench-loadgen {}\n", env!("CARGO_PKG_VERSION")));
+    assert!(String::from_utf8_lossy(&run(&["--help"]).stdout).starts_with("Examples:"));
+    for shell in ["bash", "zsh", "fish"] {
+        assert!(String::from_utf8_lossy(&run(&["--completions", shell]).stdout).contains("--pipeline"));
+    }
+}
+
+#[test]
+fn templates_fill_in_placeholders() {
+    let seen = std::sync::Arc::new(std::sync::Mutex::new(std::collections::HashSet::new()));
+    let shared = std::sync::Arc::clone(&seen);
+    let address = serve(move |mut stream| {
+        use std::io::Read;
+        let mut request = [0; 4096];
+        while let Ok(length @ 1..) = stream.read(&mut request) {
+            let first_line = String::from_utf8_lossy(&request[..length]).lines().next().unwrap_or_default().to_owned();
+            shared.lock().expect("no one panics").insert(first_line);
+            if stream.write_all(HELLO).is_err() {
+                return;
+            }
+        }
+    });
+    let output =
+        run(&["-d", "200ms", "-c", "2", "--raw-request", "GET /{{seq}} HTTP/1.1\r\nHost: x\r\n\r\n", "--json", "-", &url(address)]);
+    let result: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let different = seen.lock().expect("no one panics").len() as u64;
+    assert!(different >= result["requests"]["ok"].as_u64().expect("a count") && different > 10);
+}

@@ -1,0 +1,46 @@
+//! What must hold for any bytes that a server may send. Shared by the fuzz target and by the test that replays the corpus.
+
+use loadgen::protocol::http1::body::{BodyExpectation, Expectation};
+use loadgen::protocol::http1::{Http1, MethodKind};
+use loadgen::protocol::{Fault, Flow, Outcome, Protocol, Slot};
+use loadgen::request::{RequestKind, Requests};
+
+const DEPTH: u16 = 3;
+
+/// What a client makes of bytes: completed requests, and how it ended.
+type Seen = (Vec<(Slot, Outcome)>, Result<Flow, Fault>);
+
+/// The first byte of the input chooses method and expectation, the second how the rest is split: the result must be the same as for the
+/// whole, no more requests may complete than were sent, and nothing may panic.
+pub fn response(input: &[u8]) {
+    let [choice, split, bytes @ ..] = input else { return };
+    let whole = feed([bytes].into_iter(), *choice);
+    assert!(whole.0.len() <= usize::from(DEPTH));
+    let pieces = feed(bytes.chunks(usize::from(*split).max(1)), *choice);
+    // Bytes behind a response that should be the last are a fault only if they come with it.
+    if whole.1.is_ok() {
+        assert_eq!(whole, pieces);
+    } else {
+        assert!(pieces.0.starts_with(&whole.0));
+    }
+}
+
+fn feed<'a>(pieces: impl Iterator<Item = &'a [u8]>, choice: u8) -> Seen {
+    let method = if choice & 1 == 1 { MethodKind::Head } else { MethodKind::Other };
+    let body = if choice & 2 == 2 { BodyExpectation::Exact(b"hello"[..].into()) } else { BodyExpectation::Any };
+    let kind = RequestKind::fixed(b"GET / HTTP/1.1\r\n\r\n".to_vec(), method, Expectation { status: None, body });
+    let mut protocol = Http1::new(Requests::new(vec![kind], &[1], DEPTH));
+    let mut session = protocol.open();
+    (0..DEPTH).for_each(|slot| protocol.request(&mut session, slot));
+    let (mut seen, mut flow) = (Vec::new(), Ok(Flow::Open));
+    for piece in pieces.filter(|piece| !piece.is_empty()) {
+        flow = protocol.receive(&mut session, piece, &mut seen);
+        if flow != Ok(Flow::Open) {
+            break;
+        }
+    }
+    if flow == Ok(Flow::Open) {
+        protocol.end_of_stream(&mut session, &mut seen);
+    }
+    (seen, flow)
+}

@@ -7,6 +7,7 @@ raw sockets; it is for single requests at leisure, never for load.
 from __future__ import annotations
 
 import contextlib
+import re
 import socket
 import time
 from collections.abc import Sequence
@@ -18,7 +19,13 @@ from httpbench.model import Request
 
 HEAD_LIMIT_BYTES = 65_536
 BODY_LIMIT_BYTES = 64 << 20
+TOO_LARGE = f"sent a body of more than {BODY_LIMIT_BYTES >> 20} MiB, which is more than a probe reads"
 SURPLUS_WAIT_S = 0.02  # on loopback, surplus bytes come with the answer or right behind it
+
+NUMBER = re.compile(r"[0-9]{1,18}")
+STATUS = re.compile(r"[1-9][0-9]{2}")
+CHUNK_SIZE = re.compile(rb"([0-9a-fA-F]{1,15})[ \t]*(;|$)")
+BEFORE = "before it answered"
 
 Headers = tuple[tuple[str, str], ...]
 
@@ -71,7 +78,7 @@ class Connection:
         while (end := self._buffer.find(b"\r\n\r\n")) < 0:
             if len(self._buffer) > HEAD_LIMIT_BYTES:
                 raise ExchangeError(f"sent more than {HEAD_LIMIT_BYTES} bytes of headers")
-            self._more(deadline, "before its headers were complete" if self._buffer else "before it answered")
+            self._more(deadline, "before its headers were complete" if self._buffer else BEFORE)
         status, headers = _parse_head(bytes(self._buffer[:end]))
         del self._buffer[: end + 4]
         framed, body = self._body(method, status, headers, deadline)
@@ -109,8 +116,8 @@ class Connection:
         length = _value(headers, "content-length")
         if length is None:
             return self._until_end(deadline)
-        if not length.isdigit():
-            raise ExchangeError(f"sent Content-Length «{length}», which is not a number")
+        if not NUMBER.fullmatch(length):
+            raise ExchangeError(f"sent Content-Length «{length[:40]}», which is not a number")
         body = self._take(int(length), deadline, f"Content-Length says {length} bytes, but only {{count}} came")
         return len(body), body
 
@@ -120,12 +127,14 @@ class Connection:
         while True:
             line = self._line(deadline)
             framed += len(line) + 2
-            try:
-                size = int(line.split(b";")[0], 16)
-            except ValueError:
-                raise ExchangeError(f"sent a chunk whose size is «{line[:40].decode(errors='replace')}»") from None
+            match = CHUNK_SIZE.match(line)
+            if not match:
+                raise ExchangeError(f"sent a chunk whose size is «{line[:40].decode(errors='replace')}»")
+            size = int(match[1], 16)
             if size == 0:
                 break
+            if len(body) + size > BODY_LIMIT_BYTES:
+                raise ExchangeError(TOO_LARGE)
             body += self._take(size, deadline, f"a chunk says {size} bytes, but only {{count}} came")
             if self._take(2, deadline, "a chunk does not end") != b"\r\n":
                 raise ExchangeError("sent a chunk that is longer than it says")
@@ -141,19 +150,25 @@ class Connection:
         except ExchangeError:
             if time.monotonic() >= deadline:
                 raise ExchangeError("sent a body without a length and did not close the connection") from None
+        else:
+            raise ExchangeError(TOO_LARGE)
         body = bytes(self._buffer)
         self._buffer.clear()
         return len(body), body
 
     def _line(self, deadline: float) -> bytes:
         while (end := self._buffer.find(b"\r\n")) < 0:
+            if len(self._buffer) > HEAD_LIMIT_BYTES:
+                raise ExchangeError("sent a line without end within a chunked body")
             self._more(deadline, "within a chunked body")
         line = bytes(self._buffer[:end])
         del self._buffer[: end + 2]
         return line
 
     def _take(self, size: int, deadline: float, complaint: str) -> bytes:
-        while len(self._buffer) < min(size, BODY_LIMIT_BYTES):
+        if size > BODY_LIMIT_BYTES:
+            raise ExchangeError(TOO_LARGE)
+        while len(self._buffer) < size:
             try:
                 self._more(deadline, "")
             except ExchangeError:
@@ -163,11 +178,15 @@ class Connection:
         return taken
 
     def _more(self, deadline: float, when: str) -> None:
-        self._socket.settimeout(max(deadline - time.monotonic(), 0.001))
         try:
+            left_s = deadline - time.monotonic()
+            if left_s <= 0:  # however much still comes
+                raise TimeoutError
+            self._socket.settimeout(left_s)
             data = self._socket.recv(65_536)
         except TimeoutError:
-            raise ExchangeError(f"did not answer within {self._timeout_s:g} s" if not self._buffer else "stopped in mid-answer") from None
+            what = "answer" if when == BEFORE else "end its answer"
+            raise ExchangeError(f"did not {what} within {self._timeout_s:.3g} s") from None
         except OSError as error:
             raise ExchangeError(f"broke the connection {when}: {error.strerror or error}") from None
         if not data:
@@ -186,7 +205,7 @@ def ask(host: str, port: int, request: Request, timeout_s: float = 2.0) -> tuple
 def _parse_head(head: bytes) -> tuple[int, Headers]:
     lines = head.decode("latin-1").split("\r\n")
     parts = lines[0].split(" ", 2)
-    if len(parts) < 2 or not parts[0].startswith("HTTP/1.") or not (parts[1].isdigit() and len(parts[1]) == 3):
+    if len(parts) < 2 or not parts[0].startswith("HTTP/1.") or not STATUS.fullmatch(parts[1]):
         raise ExchangeError(f"answered «{lines[0][:60]}», which is not an HTTP/1.1 status line")
     headers = []
     for line in lines[1:]:

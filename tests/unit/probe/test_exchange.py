@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import socket
 import threading
@@ -28,9 +29,10 @@ def server(*pieces: bytes, close: bool = True, pause_s: float = 0.0) -> Iterator
         with connection:
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             connection.recv(65_536)
-            for piece in pieces:
-                connection.sendall(piece)
-                time.sleep(pause_s)
+            with contextlib.suppress(ConnectionError):  # who asked had enough
+                for piece in pieces:
+                    connection.sendall(piece)
+                    time.sleep(pause_s)
             if not close:
                 connection.settimeout(5)
                 try:
@@ -81,11 +83,18 @@ def test_head_has_no_body() -> None:
         (b"", "closed the connection before it answered"),
         (b"HTTP/1.1 200 OK\r\nContent-", "closed the connection before its headers were complete"),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nhello", "Content-Length says 6 bytes, but only 5 came"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\nhello", "sent a body of more than 64 MiB"),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nfffffffff\r\nhello", "sent a body of more than 64 MiB"),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + b"1" * 70_000, "sent a line without end"),
         (b"HTTP/1.1 200 OK\r\nContent-Length: five\r\n\r\nhello", "sent Content-Length «five», which is not a number"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: \xb2\r\n\r\nhello", "sent Content-Length «²», which is not a number"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: " + b"9" * 5000 + b"\r\n\r\n", "which is not a number"),
         (b"SSH-2.0-OpenSSH_9.2\r\n\r\n", "which is not an HTTP/1.1 status line"),
         (b"HTTP/1.1 2000 OK\r\n\r\n", "which is not an HTTP/1.1 status line"),
+        (b"HTTP/1.1 2\xb2\xb2 OK\r\n\r\n", "which is not an HTTP/1.1 status line"),
         (b"HTTP/1.1 200 OK\r\nno colon\r\n\r\n", "sent «no colon», which is not a header"),
         (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", "sent a chunk whose size is «zz»"),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n-5\r\nhello\r\n0\r\n\r\n", "sent a chunk whose size is «-5»"),
         (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhello\r\n", "sent a chunk that is longer than it says"),
         (b"HTTP/1.1 200 OK\r\nX: " + b"x" * 70_000, "sent more than 65536 bytes of headers"),
     ],
@@ -99,6 +108,25 @@ def test_invalid_answers_are_named(wire: bytes, complaint: str) -> None:
 def test_silence_is_named() -> None:
     with server(close=False) as port, pytest.raises(ExchangeError, match=r"did not answer within 0\.2 s"):
         ask("127.0.0.1", port, Request(), timeout_s=0.2)
+
+
+@pytest.mark.parametrize(
+    ("head", "piece"),
+    [
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", b"10\r\n" + b"x" * 16 + b"\r\n"),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", b"x"),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n", b"A: b\r\n"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 999999\r\n\r\n", b"x"),
+        (b"HTTP/1.1 200 OK\r\n\r\n", b"x"),
+    ],
+    ids=["chunks", "a chunk's size", "trailers", "a length", "to the end"],
+)
+def test_an_answer_without_end_ends_in_time(head: bytes, piece: bytes) -> None:
+    begin = time.monotonic()
+    with server(head, *([piece] * 300), pause_s=0.01) as port, pytest.raises(ExchangeError):
+        ask("127.0.0.1", port, Request(), timeout_s=0.3)
+    # The server goes on for 3 s; it notices that we left when it sends.
+    assert time.monotonic() - begin < 2
 
 
 def test_all_that_is_wrong_with_an_answer_is_said() -> None:

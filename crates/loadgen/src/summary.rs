@@ -8,6 +8,8 @@ use serde::Serialize;
 
 /// A percentile with fewer samples beyond it says more of chance than of the server, and is left out.
 const SAMPLES_BEYOND_MIN: f64 = 10.0;
+/// `tm99_9` leaves out this share of the values at either end.
+const TRIMMED_SHARE: f64 = 0.001;
 
 /// A distribution of times, in microseconds. Percentiles with fewer than ten samples beyond them are null, as is everything without samples.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -17,7 +19,7 @@ pub struct Distribution {
     pub mean: Option<f64>,
     pub stddev: Option<f64>,
     pub max: Option<f64>,
-    /// Mean of the values up to the 99.9th percentile.
+    /// Mean without the lowest and the highest 0.1 % of values.
     pub tm99_9: Option<f64>,
     pub p25: Option<f64>,
     pub p50: Option<f64>,
@@ -41,7 +43,7 @@ impl From<&Histogram<u64>> for Distribution {
             mean: some(histogram.mean()),
             stddev: some(histogram.stdev()),
             max: some(histogram.max() as f64),
-            tm99_9: some(trimmed_mean_ns(histogram, 99.9)),
+            tm99_9: some(trimmed_mean_ns(histogram, TRIMMED_SHARE)),
             p25: at(25.0),
             p50: at(50.0),
             p75: at(75.0),
@@ -70,16 +72,18 @@ pub fn percentile_us(histogram: &Histogram<u64>, percentile: f64) -> Option<f64>
     (beyond >= SAMPLES_BEYOND_MIN - 1e-6).then(|| histogram.value_at_percentile(percentile) as f64 / 1e3)
 }
 
-/// The mean of the smallest `percentile` percent of the values.
-fn trimmed_mean_ns(histogram: &Histogram<u64>, percentile: f64) -> f64 {
-    let keep = (histogram.len() as f64 * percentile / 100.0).ceil() as u64;
-    let (mut left, mut sum) = (keep, 0.0);
+/// The mean without `share` of the values at either end.
+fn trimmed_mean_ns(histogram: &Histogram<u64>, share: f64) -> f64 {
+    let trimmed = (histogram.len() as f64 * share).floor() as u64;
+    let (from, to) = (trimmed, histogram.len() - trimmed);
+    let (mut seen, mut sum) = (0, 0.0);
     for step in histogram.iter_recorded() {
-        let take = step.count_at_value().min(left);
-        sum += take as f64 * histogram.median_equivalent(step.value_iterated_to()) as f64;
-        left -= take;
+        let (first, last) = (seen, seen + step.count_at_value());
+        let kept = last.min(to).saturating_sub(first.max(from));
+        sum += kept as f64 * histogram.median_equivalent(step.value_iterated_to()) as f64;
+        seen = last;
     }
-    sum / keep.max(1) as f64
+    sum / (to - from).max(1) as f64
 }
 
 /// HdrHistogram V2, compressed, in base64.
@@ -107,7 +111,16 @@ mod tests {
         assert!((summary.p99.unwrap_or(0.0) - 990.0).abs() < 2.0);
         assert_eq!((summary.p99_9, summary.p99_99), (None, None));
         assert!((summary.mean.unwrap_or(0.0) - 500.5).abs() < 1.0);
-        assert!((summary.tm99_9.unwrap_or(0.0) - 500.0).abs() < 1.0);
+        assert!((summary.tm99_9.unwrap_or(0.0) - 500.5).abs() < 1.0);
+    }
+
+    #[test]
+    fn the_trimmed_mean_leaves_out_both_ends() {
+        let mut histogram = new_histogram();
+        histogram.record_n(1_000, 2).unwrap();
+        histogram.record_n(500_000, 1_996).unwrap();
+        histogram.record_n(900_000_000, 2).unwrap();
+        assert!((trimmed_mean_ns(&histogram, TRIMMED_SHARE) / 500_000.0 - 1.0).abs() < 0.001);
     }
 
     #[test]

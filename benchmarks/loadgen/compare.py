@@ -1,0 +1,220 @@
+#!/usr/bin/env python3
+"""Compares httpbench-loadgen with its peers, pair by pair, on pinned CPUs: a ratio for each cell, with its spread.
+
+The server has one CPU, each generator in turn has another. Within a pair ours and the peer's run follow each other directly, in
+alternating order, so that what disturbs the machine disturbs both. A figure is the median of the pairs' ratios; its spread is their
+quartiles. Peers that are not on PATH are left out. The two bare clients are the limit: they parse nothing and time nothing.
+
+    benchmarks/loadgen/compare.py --pairs 7 --seconds 3 --markdown table.md --json table.json
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from nginx import nginx_server
+from peers import PEERS, Load, Peer, Unsupported, Usage, native
+
+HERE = Path(__file__).resolve().parent
+NGINX_FROM_BYTES = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One row of the table: a load, and how large the response's body is, in bytes."""
+
+    name: str
+    load: Load
+    body_bytes: int = 13
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """Ours divided by the peer's, over all pairs. Above 1 ours is better for throughput, below 1 for CPU time."""
+
+    cell: str
+    peer: str
+    engine: str
+    ours_rps: float
+    peer_rps: float
+    throughput: float
+    throughput_quartiles: tuple[float, float]
+    cpu_per_request: float
+    server_cpu_per_request: float
+    pairs: int
+
+
+def cells(selected: str, seconds: float) -> list[Cell]:
+    keep_alive = [Cell(f"keep-alive, {c} connections", Load(c, seconds)) for c in (1, 8, 64, 256, 1000)]
+    bodies = [Cell(f"body of {size} bytes", Load(64, seconds), size) for size in (1024, 10_240, 65_536, 1 << 20)]
+    others = [
+        Cell("pipelined 16, 64 connections", Load(64, seconds, pipeline=16)),
+        Cell("new connections, 64 at a time", Load(64, seconds, keep_alive=False)),
+    ]
+    return [cell for cell in keep_alive + others + bodies if selected in cell.name]
+
+
+@contextmanager
+def bare_server(cpu: int, body_bytes: int, build: Path) -> Iterator[tuple[int, int]]:
+    """Our own epoll server; yields its port and pid."""
+    process = subprocess.Popen(["taskset", "-c", str(cpu), str(build / "server"), "0", str(body_bytes)], stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        yield int(process.stdout.readline()), process.pid
+    finally:
+        process.kill()
+        process.wait()
+
+
+def compile_programs(build: Path) -> None:
+    """The server and the bare clients; the io_uring one only where liburing is installed."""
+    for program, libraries in (("server", []), ("client_epoll", []), ("client_uring", ["-luring"])):
+        command = ["gcc", "-O2", "-o", str(build / program), str(HERE / f"{program}.c"), *libraries]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            print(f"left out: {program} does not compile here ({done.stderr.strip().splitlines()[-1]})", file=sys.stderr)
+
+
+def cpu_s_of(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def measure(peer: Peer, load: Load, port: int, server_pid: int, cpu: int) -> tuple[Usage, float]:
+    """One run; the second figure is the server's CPU time per request, in microseconds."""
+    before_s = cpu_s_of(server_pid)
+    usage = peer.run(load, port, cpu)
+    requests = max(usage.requests, 1.0)
+    return usage, (cpu_s_of(server_pid) - before_s) / requests * 1e6
+
+
+def compare(cell: Cell, peer: Peer, ours: Peer, pairs: int, port: int, server_pid: int, cpu: int) -> Ratio:
+    rows: list[tuple[Usage, Usage, float, float]] = []
+    for number in range(pairs):
+        order = [ours, peer] if number % 2 == 0 else [peer, ours]
+        seen = {which.name: measure(which, cell.load, port, server_pid, cpu) for which in order}
+        (mine, my_server), (theirs, their_server) = seen[ours.name], seen[peer.name]
+        rows.append((mine, theirs, my_server, their_server))
+    ratios = sorted(mine.throughput_rps / theirs.throughput_rps for mine, theirs, _, _ in rows)
+    quartiles = statistics.quantiles(ratios, n=4, method="inclusive") if pairs > 1 else [ratios[0]] * 3
+    return Ratio(
+        cell=cell.name,
+        peer=peer.name,
+        engine=ours.name,
+        ours_rps=statistics.median(mine.throughput_rps for mine, _, _, _ in rows),
+        peer_rps=statistics.median(theirs.throughput_rps for _, theirs, _, _ in rows),
+        throughput=statistics.median(ratios),
+        throughput_quartiles=(quartiles[0], quartiles[2]),
+        cpu_per_request=statistics.median(mine.cpu_us_per_request / theirs.cpu_us_per_request for mine, theirs, _, _ in rows),
+        server_cpu_per_request=statistics.median(my / max(their, 1e-9) for _, _, my, their in rows),
+        pairs=pairs,
+    )
+
+
+def markdown(ratios: list[Ratio]) -> str:
+    lines = [
+        "| load | peer | engine | ours, req/s | peer, req/s | ratio (quartiles) | generator CPU per request | server CPU per request |",
+        "|---|---|---|--:|--:|--:|--:|--:|",
+    ]
+    for row in ratios:
+        low, high = row.throughput_quartiles
+        lines.append(
+            f"| {row.cell} | {row.peer} | {row.engine} | {row.ours_rps:,.0f} | {row.peer_rps:,.0f} "
+            f"| **{row.throughput:.3f}** ({low:.3f}–{high:.3f}) | {row.cpu_per_request:.3f} | {row.server_cpu_per_request:.3f} |"
+        )
+    return "\n".join(lines)
+
+
+def open_loop(loadgen: str, engine: str, port: int, cpu: int, seconds: float) -> str:
+    """How well a rate of 25,000 requests per second is kept: achieved over offered, and the lag of the schedule."""
+    command = [
+        "taskset",
+        "-c",
+        str(cpu),
+        loadgen,
+        "--engine",
+        engine,
+        "-c",
+        "64",
+        "-r",
+        "25k",
+        "-d",
+        f"{seconds}s",
+        "--warmup",
+        "1s",
+        "--json",
+        "-",
+    ]
+    result = json.loads(subprocess.run([*command, f"http://127.0.0.1:{port}/"], capture_output=True, text=True, check=True).stdout)
+    share = result["requests"]["ok"] / result["requests"]["offered"]
+    lag = result["schedule_lag_us"]
+    return f"--rate 25k, 64 connections, {engine}: achieved/offered {share:.5f}, schedule lag p50 {lag['p50']} us, p99 {lag['p99']} us"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--loadgen", default=shutil.which("httpbench-loadgen"), help="our program (default: the one on PATH)")
+    parser.add_argument("--pairs", type=int, default=7)
+    parser.add_argument("--seconds", type=float, default=3.0, help="length of each run")
+    parser.add_argument("--engine", default="io_uring,epoll", help="our engines, each compared with every peer")
+    parser.add_argument("--server-cpu", type=int, default=0)
+    parser.add_argument("--generator-cpu", type=int, default=1)
+    parser.add_argument("--cell", default="", help="only loads whose name contains this")
+    parser.add_argument("--peer", default="", help="only peers whose name contains this")
+    parser.add_argument("--nginx", action="store_true", help="serve bodies of 1 KiB and more from nginx")
+    parser.add_argument("--markdown", type=Path)
+    parser.add_argument("--json", type=Path)
+    args = parser.parse_args()
+    if args.loadgen is None:
+        parser.error("httpbench-loadgen is not on PATH: name it with --loadgen")
+    if len(os.sched_getaffinity(0)) < 2:
+        parser.error("needs two CPUs, one for the server and one for the generator")
+    ratios: list[Ratio] = []
+    with tempfile.TemporaryDirectory() as folder:
+        build = Path(folder)
+        compile_programs(build)
+        for cell in cells(args.cell, args.seconds):
+            ratios += compare_all(cell, args, build)
+        with bare_server(args.server_cpu, 13, build) as (port, _):
+            lag = [open_loop(args.loadgen, engine, port, args.generator_cpu, 10) for engine in args.engine.split(",")]
+    text = "\n".join([markdown(ratios), "", *lag])
+    print(text)
+    if args.markdown:
+        args.markdown.write_text(text + "\n")
+    if args.json:
+        args.json.write_text(json.dumps({"ratios": [asdict(row) for row in ratios], "open_loop": lag}, indent=1) + "\n")
+    return 0
+
+
+def compare_all(cell: Cell, args: argparse.Namespace, build: Path) -> list[Ratio]:
+    """All peers and engines under one load, against one server."""
+    ratios = []
+    use_nginx = args.nginx and cell.body_bytes >= NGINX_FROM_BYTES
+    serve = nginx_server if use_nginx else bare_server
+    with serve(args.server_cpu, cell.body_bytes, build) as (port, pid):
+        for peer in (make(build) for make in PEERS):
+            if peer is None or args.peer not in peer.name:
+                continue
+            for engine in args.engine.split(","):
+                try:
+                    row = compare(cell, peer, native(args.loadgen, engine), args.pairs, port, pid, args.generator_cpu)
+                except Unsupported:
+                    break
+                ratios.append(row)
+                print(f"{row.cell}: {row.engine} / {row.peer} = {row.throughput:.3f}", file=sys.stderr)
+    return ratios
+
+
+if __name__ == "__main__":
+    sys.exit(main())

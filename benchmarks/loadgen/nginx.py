@@ -1,0 +1,67 @@
+"""nginx as the server for bodies: one worker, on one CPU, with a file of the wanted size."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+CONFIGURATION = """
+daemon off; worker_processes 1; pid {folder}/nginx.pid; error_log {folder}/error.log;
+events {{ worker_connections 8192; }}
+http {{
+  access_log off; sendfile on; tcp_nopush on; keepalive_requests 1000000000; open_file_cache max=10;
+  client_body_temp_path {folder}; proxy_temp_path {folder}; fastcgi_temp_path {folder}; uwsgi_temp_path {folder}; scgi_temp_path {folder};
+  server {{ listen 127.0.0.1:{port} backlog=4096; root {folder}/html; }}
+}}
+"""
+START_TIMEOUT_S = 5
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def wait_until_it_listens(port: int) -> None:
+    end_s = time.monotonic() + START_TIMEOUT_S
+    while time.monotonic() < end_s:
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.02)
+    raise RuntimeError("nginx does not listen: is it installed? (apt-get install nginx-light)")
+
+
+def worker_of(master_pid: int) -> int:
+    """The pid of the only worker: it does the work, so its CPU time is the server's."""
+    children = Path(f"/proc/{master_pid}/task/{master_pid}/children").read_text().split()
+    return int(children[0])
+
+
+@contextmanager
+def nginx_server(cpu: int, body_bytes: int, build: Path) -> Iterator[tuple[int, int]]:
+    """Yields the port, and the pid of the worker."""
+    nginx = shutil.which("nginx", path="/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin")
+    if nginx is None:
+        raise RuntimeError("nginx is not installed: apt-get install nginx-light")
+    html = build / "html"
+    html.mkdir(exist_ok=True)
+    build.chmod(0o755)
+    (html / "index.html").write_bytes(b"x" * body_bytes)
+    port = free_port()
+    (build / "nginx.conf").write_text(CONFIGURATION.format(folder=build, port=port))
+    process = subprocess.Popen(
+        ["taskset", "-c", str(cpu), nginx, "-c", str(build / "nginx.conf"), "-p", str(build)], stderr=subprocess.DEVNULL
+    )
+    try:
+        wait_until_it_listens(port)
+        yield port, worker_of(process.pid)
+    finally:
+        process.terminate()
+        process.wait()

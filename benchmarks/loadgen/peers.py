@@ -1,0 +1,194 @@
+"""How each load generator is called, and how its own report is read. One function per peer; `None` where it is not installed."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import resource
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+WRK_PIPELINE = """
+init = function(args)
+  local all = {}
+  for i = 1, %d do all[i] = wrk.format() end
+  requests = table.concat(all)
+end
+request = function() return requests end
+"""
+
+
+class Unsupported(Exception):
+    """This peer cannot make this load."""
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What a generator is asked for: a closed loop over one thread."""
+
+    connections: int
+    seconds: float
+    pipeline: int = 1
+    keep_alive: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What came of it. CPU time is that of the whole process, start included."""
+
+    throughput_rps: float
+    requests: float
+    cpu_us_per_request: float
+
+
+@dataclass(frozen=True, slots=True)
+class Peer:
+    name: str
+    command: Callable[[Load, int], list[str]]
+    read: Callable[[str], float]
+    """From the output to requests per second."""
+
+    def run(self, load: Load, port: int, cpu: int) -> Usage:
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        done = subprocess.run(
+            ["taskset", "-c", str(cpu), *self.command(load, port)],
+            capture_output=True,
+            text=True,
+            timeout=load.seconds * 3 + 30,
+            check=False,
+        )
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        try:
+            throughput_rps = self.read(done.stdout)
+        except (ValueError, KeyError, AttributeError) as error:
+            raise RuntimeError(f"{self.name} said nothing that can be read: {(done.stderr or done.stdout)[-500:]}") from error
+        requests = throughput_rps * load.seconds
+        cpu_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        return Usage(throughput_rps, requests, cpu_s / max(requests, 1.0) * 1e6)
+
+
+def url(port: int) -> str:
+    return f"http://127.0.0.1:{port}/"
+
+
+def found(pattern: str) -> Callable[[str], float]:
+    """Reads the number that the pattern captures."""
+
+    def read(text: str) -> float:
+        match = re.search(pattern, text)
+        if match is None:
+            raise ValueError(pattern)
+        return float(match[1].replace(",", ""))
+
+    return read
+
+
+def native(program: str, engine: str) -> Peer:
+    """Ours."""
+
+    def command(load: Load, port: int) -> list[str]:
+        more = [] if load.keep_alive else ["--no-keepalive"]
+        more += ["--pipeline", str(load.pipeline)] if load.pipeline > 1 else []
+        return [program, "--engine", engine, "-c", str(load.connections), "-d", f"{load.seconds}s", "--json", "-", *more, url(port)]
+
+    def read(text: str) -> float:
+        result = json.loads(text)
+        failed = sum(result["errors"].values())
+        if failed:
+            raise ValueError(f"{failed} errors")
+        return float(result["throughput_rps"])
+
+    return Peer(engine, command, read)
+
+
+def bare(name: str) -> Callable[[Path], Peer | None]:
+    def make(build: Path) -> Peer | None:
+        def command(load: Load, port: int) -> list[str]:
+            if not load.keep_alive:
+                raise Unsupported
+            return [str(build / name), str(port), str(load.connections), str(load.pipeline), str(load.seconds)]
+
+        return Peer(f"bare {name}", command, lambda text: float(json.loads(text)["throughput_rps"])) if (build / name).exists() else None
+
+    return make
+
+
+def on_path(name: str, command: Callable[[str, Load, int], list[str]], read: Callable[[str], float]) -> Callable[[Path], Peer | None]:
+    def make(_build: Path) -> Peer | None:
+        program = shutil.which(name)
+        return Peer(name, lambda load, port: command(program, load, port), read) if program else None
+
+    return make
+
+
+def whole_seconds(load: Load) -> str:
+    return f"{max(1, round(load.seconds))}"
+
+
+def wrk(program: str, load: Load, port: int) -> list[str]:
+    command = [program, "-t1", f"-c{load.connections}", f"-d{whole_seconds(load)}s"]
+    if load.pipeline > 1:
+        descriptor, script = tempfile.mkstemp(suffix=".lua", text=True)
+        with os.fdopen(descriptor, "w") as file:
+            file.write(WRK_PIPELINE % load.pipeline)
+        command += ["-s", script]
+    if not load.keep_alive:
+        command += ["-H", "Connection: close"]
+    return [*command, url(port)]
+
+
+def hey(program: str, load: Load, port: int) -> list[str]:
+    if load.pipeline > 1:
+        raise Unsupported
+    more = [] if load.keep_alive else ["-disable-keepalive"]
+    return ["env", "GOMAXPROCS=1", program, "-c", str(load.connections), "-z", f"{whole_seconds(load)}s", *more, url(port)]
+
+
+def oha(program: str, load: Load, port: int) -> list[str]:
+    if load.pipeline > 1:
+        raise Unsupported
+    more = [] if load.keep_alive else ["--disable-keepalive"]
+    return [program, "--no-tui", "-c", str(load.connections), "-z", f"{whole_seconds(load)}s", *more, url(port)]
+
+
+def h2load(program: str, load: Load, port: int) -> list[str]:
+    if not load.keep_alive:
+        raise Unsupported
+    return [program, "--h1", "-t1", f"-c{load.connections}", f"-m{load.pipeline}", f"-D{whole_seconds(load)}", url(port)]
+
+
+def autocannon(program: str, load: Load, port: int) -> list[str]:
+    if not load.keep_alive:
+        raise Unsupported
+    return [program, "-j", "-c", str(load.connections), "-p", str(load.pipeline), "-d", whole_seconds(load), url(port)]
+
+
+def gcannon(program: str, load: Load, port: int) -> list[str]:
+    if not load.keep_alive:
+        raise Unsupported
+    return [program, url(port), "-c", str(load.connections), "-t", "1", "-d", f"{whole_seconds(load)}s", "-p", str(load.pipeline), "--json"]
+
+
+def zrk(program: str, load: Load, port: int) -> list[str]:
+    if load.pipeline > 1 or not load.keep_alive:
+        raise Unsupported
+    return [program, "-t1", f"-c{load.connections}", f"-d{whole_seconds(load)}s", url(port)]
+
+
+WRK_LINE = r"Requests/sec:\s+([\d.,]+)"
+PEERS: list[Callable[[Path], Peer | None]] = [
+    bare("client_epoll"),
+    bare("client_uring"),
+    on_path("wrk", wrk, found(WRK_LINE)),
+    on_path("gcannon", gcannon, lambda text: float(json.loads(text)["rps"])),
+    on_path("oha", oha, found(WRK_LINE)),
+    on_path("h2load", h2load, found(r"finished in [\d.]+m?s, ([\d.]+) req/s")),
+    on_path("hey", hey, found(WRK_LINE)),
+    on_path("autocannon", autocannon, lambda text: float(json.loads(text)["requests"]["average"])),
+    on_path("zrk", zrk, found(WRK_LINE)),
+]

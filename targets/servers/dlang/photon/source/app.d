@@ -11,6 +11,7 @@ module app;
 
 import c_http_parser;
 import core.stdc.errno : EAGAIN, errno;
+import core.sys.linux.sched : cpu_set_t, sched_getaffinity, sched_setaffinity;
 import core.sys.posix.signal : SIG_IGN, SIGPIPE, signal;
 import core.sys.posix.unistd : close, read, write;
 import core.time : seconds;
@@ -66,8 +67,20 @@ extern (C) int onRequest(http_parser* parser) nothrow
     return 0;
 }
 
+__gshared cpu_set_t allowed; /// the CPUs that we were given, read before photon pins its threads to the first ones there are
+bool isUnpinned; // of this thread
+
+/// Lets the running thread use the CPUs that we were given.
+void unpin()
+{
+    if (!isUnpinned)
+        sched_setaffinity(0, allowed.sizeof, &allowed);
+    isUnpinned = true;
+}
+
 void serve(int socket)
 {
+    unpin();
     scope (exit)
         close(socket);
 
@@ -125,8 +138,14 @@ void accept(Socket listener)
     {
         const socket = cast(int) core.sys.posix.sys.socket.accept(listener.handle, null, null);
         if (socket >= 0)
-            go(() => serve(socket));
+            start(socket);
     }
+}
+
+/// A function of its own, because the closures of a loop would all see the variable of its last turn.
+void start(int socket)
+{
+    go(() => serve(socket));
 }
 
 void tick()
@@ -148,6 +167,7 @@ int main(string[] args)
         return 2;
     }
     signal(SIGPIPE, SIG_IGN);
+    sched_getaffinity(0, allowed.sizeof, &allowed);
 
     auto listener = new TcpSocket(AddressFamily.INET);
     listener.setOption(SocketOptionLevel.SOCKET, SocketOption.REUSEADDR, true);

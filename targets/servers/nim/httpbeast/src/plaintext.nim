@@ -1,6 +1,6 @@
 ## A server by httpbeast: an event loop in each thread, on one port by SO_REUSEPORT.
 ##
-## The library sends Server and Date. It has no router: the handler compares method and path.
+## The library sends Server and Date. It has no router: the handler compares the path.
 ##
 ## Usage: plaintext HOST PORT WORKERS
 
@@ -8,12 +8,10 @@ import std/[asyncdispatch, options, os, strutils]
 import httpbeast
 
 proc onRequest(request: Request): Future[void] =
-  if request.path.get("") != "/":
-    request.send(Http404)
-  elif request.httpMethod == some(HttpGet):
+  if request.path.get("") == "/":
     request.send(Http200, "Hello, World!", "Content-Type: text/plain")
   else:
-    request.send(Http405)
+    request.send(Http404)
 
 when isMainModule:
   if paramCount() != 3:

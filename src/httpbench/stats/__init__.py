@@ -1,8 +1,22 @@
-"""Pure functions over what was measured: summaries over rounds, merged histograms, verdicts. No files, no clocks, no processes."""
+"""Pure functions over what was measured: summaries, intervals, comparisons, merged histograms, verdicts. No files, no clocks."""
 
 from __future__ import annotations
 
+from httpbench.stats.compare import Comparison, compare, corrected, ranks
+from httpbench.stats.interval import ConfidenceInterval
 from httpbench.stats.summary import Estimate, Latency, Summary, summarise
 from httpbench.stats.verdict import Evidence, judge
 
-__all__ = ["Estimate", "Evidence", "Latency", "Summary", "judge", "summarise"]
+__all__ = [
+    "Comparison",
+    "ConfidenceInterval",
+    "Estimate",
+    "Evidence",
+    "Latency",
+    "Summary",
+    "compare",
+    "corrected",
+    "judge",
+    "ranks",
+    "summarise",
+]

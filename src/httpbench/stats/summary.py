@@ -12,7 +12,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 from httpbench.model import Distribution, Frozen, Load, Measurement, Scaling, Trial, Usage, Verdict, VerdictKind
-from httpbench.stats.histogram import merged
+from httpbench.stats.histogram import merged, merged_intervals
+from httpbench.stats.interval import ConfidenceInterval, interval
 from httpbench.stats.verdict import failed_requests
 
 
@@ -25,6 +26,8 @@ class Estimate(Frozen):
     spread: float | None
     """(max − min) / 2 / median: half the width of all that was seen, relative. ``None`` for a single round, or a median of 0."""
     rounds: int
+    interval: ConfidenceInterval | None = None
+    """Of the geometric mean over rounds, which noise leaves close to the median. ``None`` for fewer than three rounds."""
 
     @classmethod
     def of(cls, values: Iterable[float | None]) -> Estimate | None:
@@ -34,7 +37,7 @@ class Estimate(Frozen):
             return None
         median, low, high = statistics.median(present), min(present), max(present)
         spread = (high - low) / 2 / median if len(present) > 1 and median > 0 else None
-        return cls(median=median, min=low, max=high, spread=spread, rounds=len(present))
+        return cls(median=median, min=low, max=high, spread=spread, rounds=len(present), interval=interval(sorted(present)))
 
 
 class Latency(Frozen):
@@ -55,6 +58,8 @@ class Latency(Frozen):
     p99_99: Estimate | None
     merged: Distribution | None
     """Of the merged histograms; ``None`` where a round that counts kept none."""
+    merged_intervals: dict[str, ConfidenceInterval]
+    """Of the percentiles of ``merged``, by their names there."""
 
 
 class Summary(Frozen):
@@ -181,9 +186,11 @@ def _latency(rounds: Sequence[Distribution | None]) -> Latency | None:
     if not present:
         return None
     figures = {
-        name: Estimate.of(getattr(distribution, name) for distribution in present) for name in Latency.model_fields if name != "merged"
+        name: Estimate.of(getattr(distribution, name) for distribution in present)
+        for name in Distribution.model_fields
+        if name in Latency.model_fields
     }
-    return Latency(**figures, merged=merged(rounds))
+    return Latency(**figures, merged=merged(rounds), merged_intervals=merged_intervals(rounds))
 
 
 def _reasons(verdicts: Iterable[Verdict]) -> tuple[str, ...]:

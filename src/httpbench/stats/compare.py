@@ -1,0 +1,150 @@
+"""Which of two is faster, by how much, and whether these rounds can tell at all.
+
+Rounds are interleaved: in each, both were measured within the same minutes. So they are compared round by round. The ratio within a round
+is free of what the machine did to both, and what is claimed is the geometric mean of these ratios with Student's interval (see
+:mod:`httpbench.stats.interval` for why that one). Figures of different rounds are never compared: in a machine that drifts by 3 %
+that would hide every difference below 3 %.
+
+A comparison is a claim only if its p-value, corrected for how many comparisons its table makes, is at most 5 %. Everything else is a tie.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+
+import numpy as np
+from scipy.stats import wilcoxon
+
+from httpbench.model import Frozen
+from httpbench.stats.interval import CONFIDENCE, ROUNDS_MIN, ConfidenceInterval, Floats, around, p_value, standard_error
+
+Rounds = Mapping[int, float]
+"""Round → figure, of the rounds that count."""
+
+RANK_ROUNDS_MIN = 6
+"""Of fewer rounds even unanimous ones have a rank test's p-value of 2/2⁵ = 6 %: it could never bear out a claim."""
+
+ROUNDING = 1e-9
+"""Differences below are those of floating point."""
+
+
+class Comparison(Frozen):
+    """Ours against theirs, as a ratio. ``None``: not known from so few rounds."""
+
+    ratio: float
+    """Ours / theirs: the geometric mean over rounds."""
+    interval: ConfidenceInterval | None
+    """Of the ratio, for this comparison alone."""
+    rounds: int
+    """Rounds in which both count."""
+    p: float | None
+    """Of Student's t on the logarithms of the ratios: how often equals would differ so much."""
+    p_adjusted: float | None
+    """After Holm's correction over the comparisons of the same table."""
+    p_rank: float | None
+    """Of Wilcoxon's signed-rank test over the same ratios, beside it: it looks at no distances, so one wild round cannot sway it."""
+
+    @property
+    def differs(self) -> bool:
+        """Whether a difference may be claimed."""
+        return self.p_adjusted is not None and self.p_adjusted <= 1 - CONFIDENCE
+
+    @property
+    def rounds_missing(self) -> int:
+        """How many more a claim needs at least."""
+        return max(ROUNDS_MIN - self.rounds, 0)
+
+
+def compare(ours: Rounds, theirs: Rounds, resolution: float = 0.0) -> Comparison | None:
+    """Over the rounds that both have, and where both figures are above zero; ``None`` where there is none.
+
+    ``resolution``: the relative step in which the figures were recorded. Two that lie in one step are equal, and no interval is
+    narrower than the step: without it, three rounds in the same bucket of a histogram would be a claim of infinite certainty.
+    """
+    ratios = log_ratios(ours, theirs)
+    if not len(ratios):
+        return None
+    centre, rounds = float(ratios.mean()), len(ratios)
+    if rounds < ROUNDS_MIN:
+        return Comparison(ratio=math.exp(centre), interval=None, rounds=rounds, p=None, p_adjusted=None, p_rank=None)
+    p = _p(ratios, resolution)
+    return Comparison(
+        ratio=math.exp(centre),
+        interval=around(centre, standard_error(ratios), rounds, resolution),
+        rounds=rounds,
+        p=p,
+        p_adjusted=p,
+        p_rank=_rank_test(ratios) if rounds >= RANK_ROUNDS_MIN else None,
+    )
+
+
+def log_ratios(ours: Rounds, theirs: Rounds) -> Floats:
+    """ln(ours / theirs) of each round that both have, ascending by round."""
+    common = sorted(number for number in ours.keys() & theirs.keys() if ours[number] > 0 and theirs[number] > 0)
+    return np.array([math.log(ours[number]) - math.log(theirs[number]) for number in common], dtype=np.float64)
+
+
+def corrected(comparisons: Sequence[Comparison | None]) -> list[Comparison | None]:
+    """The comparisons of one figure of one table, with Holm's correction in ``p_adjusted``."""
+    known = [comparison.p for comparison in comparisons if comparison is not None and comparison.p is not None]
+    adjusted = iter(holm(known))
+    return [
+        comparison if comparison is None or comparison.p is None else comparison.model_copy(update={"p_adjusted": next(adjusted)})
+        for comparison in comparisons
+    ]
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """p-values such that claiming all at most 5 % errs anywhere in at most 5 % of tables, however they depend on each other.
+
+    In ascending order the i-th of m is multiplied by m − i + 1, and none is less than the one before it.
+    Source: S. Holm, «A simple sequentially rejective multiple test procedure», Scandinavian Journal of Statistics 6, 1979.
+
+    >>> holm([0.01, 0.04, 0.03])
+    [0.03, 0.06, 0.06]
+    """
+    order = sorted(range(len(p_values)), key=p_values.__getitem__)
+    adjusted = [0.0] * len(p_values)
+    least = 0.0
+    for place, index in enumerate(order):
+        least = max(least, min((len(order) - place) * p_values[index], 1.0))
+        adjusted[index] = least
+    return adjusted
+
+
+def ranks(rows: Sequence[Rounds]) -> list[int]:
+    """For each row 1 + how many rows are higher beyond doubt, all pairs compared and corrected for their number.
+
+    Rows that cannot be told apart from the best share rank 1, and so on. A row whose rounds lie far apart may have a better rank
+    than its median's place: nothing has been shown to be above it.
+    """
+    pairs = list(combinations(range(len(rows)), 2))
+    ratios = [log_ratios(rows[one], rows[other]) for one, other in pairs]
+    tested = [index for index, logs in enumerate(ratios) if len(logs) >= ROUNDS_MIN]
+    adjusted = holm([_p(ratios[index], 0.0) for index in tested])
+    above = [0] * len(rows)
+    for index, p in zip(tested, adjusted, strict=True):
+        if p <= 1 - CONFIDENCE:
+            one, other = pairs[index]
+            above[other if ratios[index].mean() > 0 else one] += 1
+    return [1 + count for count in above]
+
+
+def _p(ratios: Floats, resolution: float) -> float:
+    distance = max(abs(float(ratios.mean())) - max(resolution, ROUNDING), 0.0)
+    return p_value(distance, standard_error(ratios), len(ratios))
+
+
+def _rank_test(ratios: Floats) -> float:
+    """Source: F. Wilcoxon, «Individual comparisons by ranking methods», Biometrics Bulletin 1, 1945.
+
+    Rounds without any difference say nothing and are left out, as in the original. Exact, by the normal approximation where distances
+    tie: trying all signs, as scipy would choose to, takes seconds.
+    """
+    apart = ratios[np.abs(ratios) > ROUNDING]
+    if not len(apart):
+        return 1.0
+    has_ties = len(np.unique(np.abs(apart))) < len(apart)
+    return float(wilcoxon(apart, method="approx" if has_ties else "exact").pvalue)

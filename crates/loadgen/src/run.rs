@@ -49,6 +49,7 @@ pub fn run(plan: &Plan, observer: &mut impl Observer) -> Result<RunResult> {
     let window = wait_until_ready(plan, &shared, &crew);
     let mut gather = Gather::new(plan, window.unwrap_or_default());
     if window.is_some() {
+        warn_of_missing(plan, &shared, observer);
         observe(&mut gather, &shared, &gathered, &crew, observer);
     }
     shared.stop.store(true, Ordering::Relaxed);
@@ -194,12 +195,26 @@ fn wait_until_ready(plan: &Plan, shared: &Shared, crew: &[Crew]) -> Option<Windo
     Some(window)
 }
 
+fn warn_of_missing(plan: &Plan, shared: &Shared, observer: &mut impl Observer) {
+    let connected = shared.connected.load(Ordering::Relaxed);
+    if connected < plan.connections {
+        let reason = last_failure(shared).unwrap_or_default();
+        observer.warn(&format!(
+            "only {connected} of {} connections were set up at first ({reason}); the others are tried again",
+            plan.connections
+        ));
+    }
+}
+
+fn last_failure(shared: &Shared) -> Option<String> {
+    shared.connect_failure.lock().ok().and_then(|failure| failure.clone())
+}
+
 fn why_not_started(plan: &Plan, shared: &Shared) -> String {
     if signal::caught().is_some() {
         return "interrupted before the measurement began".to_owned();
     }
-    let reason = shared.connect_failure.lock().ok().and_then(|failure| failure.clone());
-    let reason = reason.unwrap_or_else(|| "no connection was set up".to_owned());
+    let reason = last_failure(shared).unwrap_or_else(|| "no connection was set up".to_owned());
     let hint = if reason.contains("refused") { "; is the server running?" } else { "" };
     format!("cannot connect to {}: {reason}{hint}", plan.url.authority())
 }

@@ -23,6 +23,8 @@ pub struct Progress {
 
 /// Hears how a run goes.
 pub trait Observer {
+    /// Something that the user should know, in one sentence.
+    fn warn(&mut self, message: &str);
     /// A phase has just begun.
     fn phase(&mut self, phase: Phase);
     fn progress(&mut self, progress: &Progress);

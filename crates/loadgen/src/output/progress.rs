@@ -66,6 +66,14 @@ fn name(phase: Phase) -> &'static str {
 }
 
 impl Observer for ProgressOutput {
+    fn warn(&mut self, message: &str) {
+        match self {
+            // Programs that read JSON get JSON only; the counts tell them.
+            Self::Json => {}
+            Self::None | Self::Line { .. } => print_line(&format!("warning: {message}")),
+        }
+    }
+
     fn phase(&mut self, phase: Phase) {
         if let Self::Json = self {
             Event::bare(name(phase)).print();

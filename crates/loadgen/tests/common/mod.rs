@@ -20,6 +20,7 @@ pub const ENGINES: [&str; 2] = ["epoll", "io_uring"];
 pub struct Nobody;
 
 impl Observer for Nobody {
+    fn warn(&mut self, _message: &str) {}
     fn phase(&mut self, _phase: Phase) {}
     fn progress(&mut self, _progress: &Progress) {}
     fn done(&mut self) {}

@@ -1,0 +1,80 @@
+//! The open loop keeps to its schedule, and accounts for every request of it.
+
+mod common;
+
+use std::io::Write;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use common::{ENGINES, load, read_request, serve, url};
+use loadgen::result::RunResult;
+
+/// A server that takes this long for each request.
+fn serve_slowly(delay: Duration) -> SocketAddr {
+    serve(move |mut stream| {
+        while read_request(&mut stream) {
+            std::thread::sleep(delay);
+            if stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").is_err() {
+                return;
+            }
+        }
+    })
+}
+
+fn run(address: SocketAddr, engine: &str, args: &[&str]) -> RunResult {
+    let result = load(&[args, &["--engine", engine, &url(address)]].concat()).expect("it runs");
+    assert_eq!(result.requests.sent, result.requests.completed + result.requests.in_flight, "{:?}", result.requests);
+    result
+}
+
+#[test]
+fn every_request_of_the_schedule_is_sent_or_counted_as_unsent() {
+    for engine in ENGINES {
+        let result = run(serve_slowly(Duration::from_millis(20)), engine, &["-r", "500", "-c", "2", "-t", "2", "-d", "1s"]);
+        assert_eq!(result.requests.offered, Some(500));
+        assert_eq!(result.requests.sent + result.requests.unsent, 500, "{:?}", result.requests);
+        assert!(result.requests.unsent > 350, "two connections carry at most a hundred: {:?}", result.requests);
+        let lag = result.schedule_lag_us.expect("an open loop has a lag");
+        assert!(lag.max > Some(500_000.0), "waiting for a connection counts as lag: {:?}", lag.max);
+    }
+}
+
+#[test]
+fn requests_beyond_the_deadline_are_dropped_and_counted() {
+    for engine in ENGINES {
+        let result = run(serve_slowly(Duration::from_millis(20)), engine, &["-r", "500", "-c", "2", "-d", "1s", "--deadline", "50ms"]);
+        let accounted = result.requests.sent + result.requests.unsent + result.errors.not_sent;
+        assert_eq!(accounted, 500, "{:?} {:?}", result.requests, result.errors);
+        assert!(result.errors.not_sent > 300 && result.errors.not_sent == result.errors.total(), "{:?}", result.errors);
+        let lag = result.schedule_lag_us.expect("an open loop has a lag");
+        assert!(lag.max < Some(60_000.0), "what is sent is not later than the deadline: {:?}", lag.max);
+    }
+}
+
+#[test]
+fn poisson_arrivals_are_those_of_the_seed() {
+    let address = serve_slowly(Duration::ZERO);
+    let args = ["-r", "1k", "--arrivals", "poisson", "--seed", "5", "-c", "64", "-d", "1s"];
+    let counts: Vec<u64> =
+        ENGINES.into_iter().map(|engine| run(address, engine, &args)).map(|result| result.requests.sent + result.requests.unsent).collect();
+    assert_eq!(counts[0], counts[1], "the same seed makes the same schedule");
+    assert!(counts[0].abs_diff(1000) < 150 && counts[0] != 1000, "{counts:?}");
+}
+
+#[test]
+fn a_ramp_rises_in_the_intervals() {
+    for engine in ENGINES {
+        let result = run(serve_slowly(Duration::ZERO), engine, &["-r", "200..1000", "-c", "64", "-d", "1s", "--interval", "250ms"]);
+        let offered: Vec<f64> = result.intervals.iter().filter_map(|interval| interval.offered_rps).collect();
+        assert_eq!(offered.iter().map(|rps| rps.round() as u64).collect::<Vec<_>>(), [300, 500, 700, 900]);
+        assert_eq!(result.requests.offered, Some(600));
+    }
+}
+
+#[test]
+fn thinking_connections_pause() {
+    for engine in ENGINES {
+        let result = run(serve_slowly(Duration::ZERO), engine, &["-c", "4", "--think-time", "50ms", "-d", "500ms"]);
+        assert!((20..=44).contains(&result.requests.ok), "about ten for each connection: {}", result.requests.ok);
+    }
+}

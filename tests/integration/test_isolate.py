@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from httpbench.errors import StartError
+from httpbench.errors import StartError, StopError
 from httpbench.isolate import Command, ProcessTree, answers, free_port, listeners, require_free, tail
 from tests.waiting import gone, until
 
@@ -131,3 +131,46 @@ def test_the_guard_does_not_spin(tmp_path: Path) -> None:
         before = sum(guard.cpu_times()[:2])
         time.sleep(0.5)
         assert sum(guard.cpu_times()[:2]) - before < 0.05
+
+
+def test_a_log_that_grows_large_is_cut_to_its_end(tmp_path: Path) -> None:
+    script = (
+        "i=0; while [ $i -lt 60 ]; do head -c 1048576 /dev/zero | tr '\\0' x; echo; i=$((i+1)); sleep 0.01; done; echo the end; sleep 1000"
+    )
+    log = tmp_path / "log"
+    with start(tmp_path, script) as tree:
+        until(lambda: (tail(log) or "").endswith("the end"), limit_s=30)
+        until(lambda: log.stat().st_size < 40 << 20)
+        stopped = tree.stop()
+    assert stopped.log_bytes_dropped > 15 << 20
+    assert (tail(log) or "").endswith("the end")
+
+
+def test_data_on_standard_output_is_never_cut(tmp_path: Path) -> None:
+    script = "head -c 20000000 /dev/zero; sleep 0.6"
+    with ProcessTree([Command(("sh", "-c", script), tmp_path, {})], stdout=tmp_path / "out") as tree:
+        tree.wait(10)
+    assert (tmp_path / "out").stat().st_size == 20_000_000
+
+
+def test_a_guard_that_was_stopped_still_ends_its_tree(tmp_path: Path) -> None:
+    with start(tmp_path, "sleep 1000") as tree:
+        os.kill(tree.guard_pid, signal.SIGSTOP)
+        begin = time.monotonic()
+    assert time.monotonic() - begin < 5
+    assert gone([tree.guard_pid, *tree.pids])
+
+
+def test_a_guard_that_is_killed_takes_its_commands_with_it_and_is_said(tmp_path: Path) -> None:
+    with start(tmp_path, "exec sleep 1000") as tree:
+        os.kill(tree.guard_pid, signal.SIGKILL)
+        with pytest.raises(StopError, match="the guard of a process tree ended before what it guards"):
+            tree.wait(5)
+        with pytest.raises(StopError):
+            tree.stop()
+    until(lambda: gone(tree.pids), limit_s=1)
+
+
+def test_a_program_name_that_cannot_be_is_said(tmp_path: Path) -> None:
+    with pytest.raises(StartError, match="null"):
+        ProcessTree([Command(("a\0b",), tmp_path, {})], stdout=tmp_path / "log", stderr=tmp_path / "log")

@@ -209,6 +209,38 @@ def test_a_full_disk(harness: Harness, tmp_path: Path) -> None:
     assert len((tmp_path / "all.csv").read_text().splitlines()) == 1 + 8  # nothing that was measured is lost
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="a small file system can be mounted by root only")
+def test_a_target_that_fills_the_disk_of_temporary_files(harness: Harness, tmp_path: Path) -> None:
+    small = tmp_path / "small"
+    small.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(small)], check=True)
+    try:
+        (small / "full").write_bytes(b"0" * ((1 << 20) - 4096))  # one page is left
+        env = {**harness.env, "TMPDIR": str(small)}
+        done = harness.bench(f"{MISBEHAVING}/good", "--rounds", "2", "--export-json", "-", env=env)
+    finally:
+        subprocess.run(["umount", str(small)], check=True)
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert [trial["verdict"]["kind"] for trial in trials(done)] == ["failed", "failed"]  # type: ignore[index]
+    assert "No space left on device" in done.stdout
+    assert harness.runs()[0]["trials_done"] == 2
+
+
+def test_a_target_that_writes_its_log_without_end(harness: Harness) -> None:
+    done = harness.bench(f"{MISBEHAVING}/logs", "-d", "1s", "--export-json", "-")
+    kind, reasons = verdict_of(done)
+    assert kind not in ("failed", "invalid")
+    assert "MB more to its log than is kept" in reasons
+
+
+def test_a_target_whose_guard_is_killed(harness: Harness) -> None:
+    done = harness.bench(f"{MISBEHAVING}/kills-its-guard", f"{MISBEHAVING}/good", "--export-json", "-")
+    assert done.returncode == 1
+    assert "the guard of a process tree ended before what it guards" in done.stdout
+    assert harness.runs()[0]["trials_done"] == 2
+
+
 def test_bad_input_is_one_sentence_and_exit_code_2(harness: Harness) -> None:
     for words, sentence in {
         ("bench", "nginks"): "«nginks» selects no row (did you mean «nginx»?)",

@@ -6,9 +6,11 @@ process that they start. See :mod:`httpbench.isolate.guard` for what makes the h
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import select
+import signal
 import subprocess
 import sys
 import time
@@ -20,7 +22,9 @@ from typing import Any, Self
 from httpbench.errors import StartError, StopError
 
 GUARD = Path(__file__).with_name("guard.py")
+GUARD_GONE = "the guard of a process tree ended before what it guards: it was killed, by the system when memory ran out or by somebody"
 GUARD_START_LIMIT_S = 20.0  # an interpreter's start on a machine that is busy with something else
+GUARD_END_LIMIT_S = 10.0  # longer than the guard itself waits for what it has killed
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +58,8 @@ class Stopped:
     """Other processes below them that were still there and were killed."""
     cpu_s: float
     """User and system time of the whole tree, from its start to its end."""
+    log_bytes_dropped: int = 0
+    """What was cut from a log that grew too large."""
 
     @property
     def problem(self) -> str | None:
@@ -91,13 +97,12 @@ class ProcessTree:
         try:
             self._send(spec)
             event = self._next_event(GUARD_START_LIMIT_S)
+            if event is None or event["event"] != "started":
+                reason = event["reason"] if event else "its guard process did not start"
+                raise StartError(f"cannot start {commands[0].argv[0]}: {reason}")
         except BaseException:
             self.kill()
             raise
-        if event is None or event["event"] != "started":
-            self.kill()
-            reason = event["reason"] if event else "its guard process did not start"
-            raise StartError(f"cannot start {commands[0].argv[0]}: {reason}")
         self.pids: tuple[int, ...] = tuple(event["pids"])
 
     @property
@@ -133,12 +138,13 @@ class ProcessTree:
             return self._stopped
         immortal: list[str] = []
         try:
+            self._guard.send_signal(signal.SIGCONT)  # in case somebody stopped it
             self._send({"stop": grace_s})
             deadline = time.monotonic() + grace_s + GUARD_START_LIMIT_S
             while self._stopped is None:
                 event = self._next_event(deadline - time.monotonic())
                 if event is None:
-                    raise StopError("the guard of a process tree ended before it had ended what it guards")
+                    raise StopError("the guard of a process tree does not end what it guards")
                 immortal = event.get("immortal", [])
                 self._note(event)
         finally:
@@ -151,8 +157,14 @@ class ProcessTree:
         """Ends everything at once: the guard kills all below it when its standard input closes."""
         for pipe in (self._guard.stdin, self._guard.stdout, self._guard.stderr):
             if pipe is not None:
-                pipe.close()
-        self._guard.wait()
+                with contextlib.suppress(BrokenPipeError):  # closing tries once more to send what could not be sent
+                    pipe.close()
+        self._guard.send_signal(signal.SIGCONT)
+        try:
+            self._guard.wait(GUARD_END_LIMIT_S)
+        except subprocess.TimeoutExpired:
+            self._guard.kill()  # the commands have it as their parent-death signal
+            self._guard.wait()
 
     def __enter__(self) -> Self:
         return self
@@ -166,24 +178,28 @@ class ProcessTree:
             self._guard.stdin.write(json.dumps(message).encode() + b"\n")
             self._guard.stdin.flush()
         except BrokenPipeError:
-            raise StopError("the guard of a process tree is gone") from None
+            raise StopError(GUARD_GONE) from None
 
     def _note(self, event: dict[str, Any]) -> None:
         if event["event"] == "exited":
             self._exits.append(Exit(event["index"], event["code"]))
         elif event["event"] == "stopped":
-            self._stopped = Stopped(tuple(event["ignored_sigterm"]), tuple(event["left_behind"]), event["cpu_s"])
+            self._stopped = Stopped(
+                tuple(event["ignored_sigterm"]), tuple(event["left_behind"]), event["cpu_s"], event["log_bytes_dropped"]
+            )
 
     def _next_event(self, timeout_s: float) -> dict[str, Any] | None:
-        """The next line of the guard; ``None`` when none comes in time or none will come."""
+        """The next line of the guard; ``None`` when none comes in time. Raises :class:`StopError` when none will ever come."""
         assert self._guard.stdout is not None
         descriptor = self._guard.stdout.fileno()
         deadline = time.monotonic() + max(timeout_s, 0)
         while b"\n" not in self._pending:
             ready, _, _ = select.select([descriptor], [], [], max(deadline - time.monotonic(), 0))
-            data = os.read(descriptor, 65_536) if ready else b""
-            if not data:
+            if not ready:
                 return None
+            data = os.read(descriptor, 65_536)
+            if not data:
+                raise StopError(GUARD_GONE)
             self._pending += data
         line, self._pending = self._pending.split(b"\n", 1)
         event: dict[str, Any] = json.loads(line)

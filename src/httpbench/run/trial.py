@@ -13,12 +13,12 @@ from pathlib import Path
 
 from httpbench import probe
 from httpbench.errors import HttpbenchError, LoadError
-from httpbench.isolate import tail
+from httpbench.isolate import Stopped, tail
 from httpbench.load import Job, LoadGenerator
 from httpbench.model import Kind, Target, Trial, TrialPlan, Verdict, VerdictKind, Workload
 from httpbench.run.drive import Driven, Subject, drive, warm_up
 from httpbench.run.observer import Observer, Stage
-from httpbench.run.serve import HOST, START_LIMIT_S, Place, Served, serve
+from httpbench.run.serve import START_LIMIT_S, Place, Served, serve
 from httpbench.stats.verdict import Evidence, judge
 
 
@@ -42,11 +42,15 @@ def run_trial(job: TrialJob, observer: Observer) -> Trial:
     """Makes a trial. What goes wrong becomes a trial that failed, with its reason; only an interruption is raised."""
     started_at = now()
     begin = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="httpbench-") as scratch, _kept_to(job.plan.cores.harness):
-        try:
+    try:
+        with tempfile.TemporaryDirectory(prefix="httpbench-", ignore_cleanup_errors=True) as scratch, _kept_to(job.plan.cores.harness):
             trial = _measured(job, Path(scratch), started_at, observer)
-        except HttpbenchError as error:
-            return failed(job.plan, error, started_at)
+    except HttpbenchError as error:
+        return failed(job.plan, error, started_at)
+    except OSError as error:
+        # What the machine does not give us (space, memory, processes) fails this trial, not all that follow.
+        place = f": {error.filename}" if error.filename else ""
+        return failed(job.plan, LoadError(f"the trial could not be made: {error.strerror or error}{place}"), started_at)
     load = job.plan.load
     return trial.model_copy(update={"overhead_s": max(time.monotonic() - begin - load.warmup_s - load.duration_s, 0.0)})
 
@@ -83,11 +87,11 @@ def _measured(job: TrialJob, scratch: Path, started_at: str, observer: Observer)
     place = Place(job.folder, scratch / "target", job.cores, job.port, job.start_limit_s)
     with serve(job.target, job.plan.scaling, job.workload, place) as served:
         driven = _drive(job, served, scratch / "generator", observer)
-        after = [] if driven.death else probe.check(HOST, served.port, job.workload)
+        after = [] if driven.death else probe.check(served.host, served.port, _settled(job.workload, served))
         observer.stage(Stage.STOP)
         log_tail = tail(served.log)
         stopped = served.stop()
-    verdict = _verdict(job, driven, after, stopped.problem)
+    verdict = _verdict(job, driven, after, stopped)
     return Trial(
         plan=job.plan,
         started_at=started_at,
@@ -101,9 +105,16 @@ def _measured(job: TrialJob, scratch: Path, started_at: str, observer: Observer)
     )
 
 
+def _settled(workload: Workload, served: Served) -> Workload:
+    """Where any success would do, the one that came first is from then on the only right one."""
+    if workload.expect.status is not None:
+        return workload
+    return workload.model_copy(update={"expect": workload.expect.model_copy(update={"status": served.response.status})})
+
+
 def _drive(job: TrialJob, served: Served, scratch: Path, observer: Observer) -> Driven:
-    url = f"http://{HOST}:{served.port}{job.workload.request.path}"
-    load_job = Job(url, job.workload, job.plan.load, job.plan.cores.generator, scratch)
+    workload = _settled(job.workload, served)
+    load_job = Job(served.url(workload.request.path), workload, job.plan.load, job.plan.cores.generator, scratch)
     refusal = job.generator.refuses(load_job)
     if refusal:
         raise LoadError(refusal)
@@ -111,10 +122,10 @@ def _drive(job: TrialJob, served: Served, scratch: Path, observer: Observer) -> 
         observer.stage(Stage.WARM_UP)
         warm_up(job.generator, load_job, served.death)
     observer.stage(Stage.MEASURE)
-    return drive(job.generator, load_job, Subject(served.tree.guard_pid, job.plan.cores, served.death), observer.progress)
+    return drive(job.generator, load_job, Subject(served.guard_pid, job.plan.cores, served.death), observer.progress)
 
 
-def _verdict(job: TrialJob, driven: Driven, after: list[str], stop_problem: str | None) -> Verdict:
+def _verdict(job: TrialJob, driven: Driven, after: list[str], stopped: Stopped) -> Verdict:
     """What limited the trial, with all that a reader must know beside the figures."""
     kind, reasons = VerdictKind.INVALID, list[str]()
     if driven.measurement is not None:
@@ -137,6 +148,10 @@ def _verdict(job: TrialJob, driven: Driven, after: list[str], stop_problem: str 
     if after:
         kind = VerdictKind.INVALID
         reasons.append(f"after the load the target {'; '.join(after)}")
-    if stop_problem:
-        reasons.append(stop_problem)  # its figures are true all the same
+    if stopped.problem:
+        reasons.append(stopped.problem)  # its figures are true all the same
+    if stopped.log_bytes_dropped:
+        reasons.append(
+            f"wrote {stopped.log_bytes_dropped / 1e6:,.0f} MB more to its log than is kept, in the time in which it was measured"
+        )
     return Verdict(kind=kind, reasons=tuple(reasons))

@@ -36,8 +36,16 @@ def misbehave_under_load(mode: str, number: int) -> None:
     if mode == "dies":
         print("about to die: the disk is on fire", file=sys.stderr, flush=True)
         os._exit(3)
+    if mode == "kills-its-guard":
+        os.kill(os.getppid(), signal.SIGKILL)
     if mode == "hangs" or (mode == "loses-one" and number == LOADED_AFTER + 1):
         time.sleep(3600)
+
+
+def write_without_end() -> None:
+    while True:
+        os.write(2, b"x" * 99_999 + b"\n")
+        time.sleep(0.001)
 
 
 def serve(connection: socket.socket, mode: str) -> None:
@@ -69,6 +77,8 @@ def main() -> None:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
     if mode == "leaves-children":
         subprocess.Popen(["sleep", "3600"], start_new_session=True)
+    if mode == "logs":
+        threading.Thread(target=write_without_end, daemon=True).start()
     listener = socket.create_server((host, port), backlog=1024)
     while True:
         connection, _ = listener.accept()

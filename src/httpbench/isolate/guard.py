@@ -7,8 +7,9 @@ included, the guard ends all its descendants and itself. A parent-death signal a
 and it fires when the *thread* that started them ends.
 
 Line protocol, JSON both ways. First line in: ``{"commands": [{"argv", "cwd", "env", "cpus"}], "stdout": PATH, "stderr": PATH|null}``.
-``null`` passes the guard's own standard error on; one path for both is a log, of which only the end is kept when it grows large. Later lines in: ``{"stop": GRACE_S}``. Lines out: ``started`` or ``failed``, one
-``exited`` for each command that ends, and ``stopped`` as the last.
+``null`` passes the guard's own standard error on. One path for both is a log, of which only the end is kept when it grows large. Later
+lines in: ``{"stop": GRACE_S}``. Lines out: ``started`` or ``failed``, one ``exited`` for each command that ends, and ``stopped`` as the
+last.
 
 The process's own cost: about 15 ms to start, 10 MB, and a look at the log's size four times a second.
 """

@@ -35,7 +35,12 @@ void configure(ref RequestServer server, int handlers)
         server.numberOfThreads = handlers;
 
     version (embedded_httpd_hybrid)
-        server.useFork = false; // else there are twice as many
+    {
+        // Forks once. Only then is the listener non-blocking, so that several threads can share it.
+        server.useFork = handlers > 1;
+        if (server.useFork)
+            server.numberOfThreads = (handlers + 1) / 2;
+    }
 }
 
 private __gshared pid_t leader;

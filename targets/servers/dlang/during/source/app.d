@@ -183,8 +183,21 @@ struct Server
     }
 }
 
+private __gshared int listenerHandle;
+
+/// The kernel takes a ring apart some time after its process has ended, and would accept until then.
+extern (C) void end(int) nothrow @nogc
+{
+    import core.sys.posix.sys.socket : SHUT_RDWR, shutdown;
+    import core.sys.posix.unistd : _exit;
+
+    shutdown(listenerHandle, SHUT_RDWR);
+    _exit(0);
+}
+
 int main(string[] args)
 {
+    import core.sys.posix.signal : signal, SIGTERM;
     import std.conv : to;
     import std.stdio : stderr;
 
@@ -194,6 +207,8 @@ int main(string[] args)
         return 2;
     }
     auto server = Server(args[1], args[2].to!ushort);
+    listenerHandle = server.listener.handle;
+    signal(SIGTERM, &end);
     server.run();
     return 0;
 }

@@ -106,15 +106,18 @@ impl<'a> Gather<'a> {
         let duration_s = seconds(slice.end_ns - slice.start_ns);
         let times = self.times(&recorder);
         let (p50_us, p99_us) = (percentile_us(times, 50.0), percentile_us(times, 99.0));
-        observer.progress(&Progress {
-            phase: slice.phase,
-            elapsed_s: seconds(slice.end_ns - phase_start_ns),
-            completed: self.so_far.0,
-            errors: self.so_far.1,
-            throughput_rps: rate(recorder.ok, duration_s),
-            p50_us,
-            p99_us,
-        });
+        // The end of the warm-up arrives after the window was announced, and is no news any more.
+        if self.announced == Some(slice.phase) {
+            observer.progress(&Progress {
+                phase: slice.phase,
+                elapsed_s: seconds(slice.end_ns - phase_start_ns),
+                completed: self.so_far.0,
+                errors: self.so_far.1,
+                throughput_rps: rate(recorder.ok, duration_s),
+                p50_us,
+                p99_us,
+            });
+        }
         if slice.phase == Phase::Measure {
             let start_s = seconds(slice.start_ns - self.window.measure_start_ns);
             let offered = self.offered(start_s, start_s + duration_s);

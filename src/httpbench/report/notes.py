@@ -20,6 +20,7 @@ LIMITS = {
     Limit.NO_PIPELINING: "answers one of several requests that arrive together",
     Limit.NO_SPLIT: "needs a whole request in one read",
     Limit.NO_KEEPALIVE: "connects anew for each request",
+    Limit.NO_HALF_CLOSE: "closes both directions as soon as one has ended",
 }
 
 SCALINGS = {

@@ -32,13 +32,9 @@ class Catalog:
 def load(extra_targets: Sequence[Path] = ()) -> Catalog:
     """Reads everything. Raises :class:`CatalogError` with the problems of all files."""
     root = places.root()
-    problems = [
-        f"{folder}: is not a folder; --targets takes one that holds target.toml files, at any depth"
-        for folder in extra_targets
-        if not folder.is_dir()
-    ]
-    manifests = [path for folder in (root / "targets", *extra_targets) for path in sorted(folder.rglob("target.toml"))]
-    found = _read_all(manifests, _targets, problems)
+    problems: list[str] = []
+    manifests = _manifests(root / "targets") + [path for folder in extra_targets for path in _of_user(folder, problems)]
+    found = _read_all(dict.fromkeys(manifests), _targets, problems)
     targets = _unique(((target.id, target, target.folder) for row in found for target in row), problems)
     workloads = _unique(_named(root / "workloads", Workload, problems), problems)
     suites = _unique(_named(root / "suites", Suite, problems), problems)
@@ -46,6 +42,19 @@ def load(extra_targets: Sequence[Path] = ()) -> Catalog:
     if problems:
         raise CatalogError(problems)
     return Catalog(targets, workloads, suites)
+
+
+def _manifests(folder: Path) -> list[Path]:
+    """Absolute, so that a folder that is named twice, or within another, is read once."""
+    return sorted(path.absolute() for path in folder.rglob("target.toml"))
+
+
+def _of_user(folder: Path, problems: list[str]) -> list[Path]:
+    found = _manifests(folder) if folder.is_dir() else []
+    if not found:
+        wrong = "holds no target.toml" if folder.is_dir() else "is not a folder"
+        problems.append(f"{folder}: {wrong}; --targets takes a folder that holds target.toml files, at any depth")
+    return found
 
 
 def _targets(path: Path) -> list[Target]:

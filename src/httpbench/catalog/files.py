@@ -17,6 +17,17 @@ from pydantic import BaseModel, ValidationError
 
 from httpbench.errors import CatalogError
 
+TOML_TYPES = {
+    "tuple_type": "an array: [ … ]",
+    "dict_type": "a table",
+    "model_type": "a table",
+    "string_type": "a string",
+    "int_type": "a whole number",
+    "float_type": "a number",
+    "bool_type": "true or false",
+}
+"""What a file's author calls the types that pydantic misses."""
+
 Model = TypeVar("Model", bound=BaseModel)
 Location = Sequence[str | int]
 
@@ -34,9 +45,14 @@ def read(path: Path, model: type[Model]) -> Model:
     try:
         return model.model_validate(data)
     except ValidationError as error:
-        # An invalid element makes pydantic call its list too short as well: that says nothing new.
-        problems = [dict(problem) for problem in error.errors() if not (problem["type"] == "too_short" and problem["input"])]
-        raise CatalogError([f"{path}: {_sentence(model, problem)}" for problem in problems]) from None
+        raise CatalogError([f"{path}: {sentence}" for sentence in sentences(model, error)]) from None
+
+
+def sentences(model: type[BaseModel], error: ValidationError) -> list[str]:
+    """What is wrong with values that were to become a model, one sentence each."""
+    # An invalid element makes pydantic call its list too short as well: that says nothing new.
+    problems = [dict(problem) for problem in error.errors() if not (problem["type"] == "too_short" and problem["input"])]
+    return [_sentence(model, problem) for problem in problems]
 
 
 def did_you_mean(word: str, allowed: Sequence[str]) -> str:
@@ -63,9 +79,11 @@ def _sentence(model: type[BaseModel], problem: dict[str, Any]) -> str:
             return f"{key}: {problem['ctx']['error']}" if key else str(problem["ctx"]["error"])
         case "string_pattern_mismatch":
             return f"{key}: «{problem['input']}» does not match {problem['ctx']['pattern']}"
+        case kind if kind in TOML_TYPES:
+            return f"{key}: must be {TOML_TYPES[kind]}, not «{problem['input']}»"
         case _:
-            message = problem["msg"][0].lower() + problem["msg"][1:]
-            return f"{key}: {message}, not «{problem['input']}»"
+            message = problem["msg"].removeprefix("Input ")
+            return f"{key}: {message[0].lower()}{message[1:]}, not «{problem['input']}»"
 
 
 def _key(location: Location) -> str:

@@ -56,4 +56,4 @@ class Exports:
 
 def exports(json: str | None, csv: str | None, markdown: str | None) -> Exports:
     asked = {"json": json, "csv": csv, "markdown": markdown}
-    return Exports({name: path for name, path in asked.items() if path})
+    return Exports({name: path for name, path in asked.items() if path is not None})

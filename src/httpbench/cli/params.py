@@ -16,13 +16,19 @@ class Duration(click.ParamType[float]):
 
     name = "duration"
 
+    def __init__(self, shortest_s: float):
+        self.shortest_s = shortest_s
+
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         if isinstance(value, int | float):
             return float(value)
         match = re.fullmatch(r"(\d+(?:\.\d+)?)(ms|s|m|h)?", value)
         if not match:
             self.fail(f"«{value}» is not a duration; write it as 500ms, 10s or 2m", param, ctx)
-        return float(match[1]) * DURATIONS_S[match[2] or "s"]
+        seconds = float(match[1]) * DURATIONS_S[match[2] or "s"]
+        if seconds < self.shortest_s:
+            self.fail(f"«{value}» is too short; the shortest is {self.shortest_s * 1000:g}ms", param, ctx)
+        return seconds
 
 
 class Count(click.ParamType[int]):
@@ -52,6 +58,21 @@ class Counts(click.ParamType[tuple[int, ...]]):
         return tuple(dict.fromkeys(counts))
 
 
-DURATION = Duration()
+class RequestPath(click.ParamType[str]):
+    """``/``, ``/hello?name=x``: as it stands in a request."""
+
+    name = "path"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if not re.fullmatch(r"/[!-~]*", value):
+            self.fail(
+                f"«{value}» is not a path: it begins with a slash, and spaces and letters beyond ASCII are percent-encoded", param, ctx
+            )
+        return str(value)
+
+
+DURATION = Duration(shortest_s=0.001)
+DURATION_OR_NONE = Duration(shortest_s=0)
 COUNT = Count()
 COUNTS = Counts()
+REQUEST_PATH = RequestPath()

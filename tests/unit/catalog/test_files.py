@@ -59,6 +59,13 @@ def test_a_good_file_is_a_model(tmp_path: Path) -> None:
         (GOOD.replace('["./server", "{host}", "{port}"]', "[]"), "variant[0].run: must not be empty"),
         (GOOD.replace("kind =", "kind"), "is not TOML"),
         (GOOD + "[[variant]]\nrun = ['x']\n", "variant: each of several variants needs a name"),
+        (GOOD + "[build]\ncommands = ['make']\n", "build.commands[0]: must be an array: [ … ], not «make»"),
+        (GOOD + "[build.env]\nJOBS = 2\n", "build.env.JOBS: must be a string, not «2»"),
+        (GOOD + "[build]\ntimeout_s = -1\n", "build.timeout_s: should be greater than 0, not «-1»"),
+        (GOOD + "[build]\nartifacts = ['/bin/x']\n", "build.artifacts[0]: «/bin/x» does not match"),
+        (GOOD + "[[requires]]\nprogram = 'gcc'\nversion = 'new'\napt = ['gcc']\n", "requires[0].version: «new» does not match"),
+        (GOOD + "[[requires]]\nfile = 'stdio.h'\napt = ['libc6-dev']\n", "requires[0].file: «stdio.h» does not match"),
+        (GOOD.partition("[[variant]]")[0] + "variant = [1]\n", "variant[0]: must be a table, not «1»"),
         (GOOD + "[[requires]]\nprogram = 'gcc'\n", "requires[0]: give apt or install, so that a user knows how to get it"),
     ],
 )
@@ -78,6 +85,18 @@ def test_mistakes_of_all_files_are_said_at_once(tmp_path: Path) -> None:
     with pytest.raises(CatalogError) as caught:
         catalog.load([tmp_path, tmp_path / "missing"])
     assert len(caught.value.problems) == 3
+
+
+def test_a_folder_that_holds_no_target_is_said(tmp_path: Path) -> None:
+    with pytest.raises(CatalogError, match="holds no target.toml"):
+        catalog.load([tmp_path])
+
+
+def test_a_folder_may_be_named_twice(tmp_path: Path) -> None:
+    inner = tmp_path / "mine"
+    inner.mkdir()
+    (inner / "target.toml").write_text(GOOD.replace("epoll", "mine"))
+    assert "c/mine/level" in catalog.load([inner, inner, tmp_path]).targets
 
 
 def test_an_id_can_be_taken_once(tmp_path: Path) -> None:

@@ -71,9 +71,9 @@ class Requirement(Frozen):
 
     program: str | None = None
     """Looked up in PATH."""
-    file: str | None = None
+    file: str | None = Field(default=None, pattern=r"^/")
     """An absolute path, for headers and libraries; may hold glob characters."""
-    version: str | None = None
+    version: str | None = Field(default=None, pattern=r"^[0-9]+(\.[0-9]+)*$")
     """The oldest version that will do, as numbers joined by dots."""
     version_command: Argv | None = None
     """Prints the version; ``PROGRAM --version`` unless said. The first dotted number in its output counts."""
@@ -104,7 +104,7 @@ class Build(Frozen):
 
     commands: tuple[Argv, ...] = ()
     env: dict[str, str] = {}
-    artifacts: tuple[str, ...] = ()
+    artifacts: tuple[Annotated[str, StringConstraints(pattern=r"^[^/]")], ...] = ()
     """Files that must be there afterwards, relative to the build folder."""
     timeout_s: float = Field(default=1800, gt=0)
 
@@ -198,7 +198,8 @@ class Target(Frozen):
 
 class Request(Frozen):
     method: str = Field(default="GET", pattern=r"^[A-Z]+$")
-    path: str = Field(default="/", pattern=r"^/")
+    path: str = Field(default="/", pattern=r"^/[!-~]*$")
+    """As it stands in the request: spaces and letters beyond ASCII are percent-encoded."""
     headers: dict[str, str] = {}
     body: str = ""
 

@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
-from typing import TypeVar
+from typing import TextIO, TypeVar
 
 from httpbench.errors import BuildError, HttpbenchError
 from httpbench.isolate import Command, ProcessTree, tail
@@ -84,7 +84,11 @@ def log_of(target: Target) -> Path:
 def state(target: Target) -> BuildState:
     """Whether a current build is there, or failed from these very sources."""
     folder = build_folder(target)
-    fingerprint = _fingerprint(target)
+    try:
+        fingerprint = _fingerprint(target)
+    except OSError as error:
+        message = f"its sources cannot be read: {error.strerror}: {error.filename}"
+        return BuildState(folder, None, Failure(fingerprint="", message=message, log_tail=None))
     receipt = _read(folder / RECEIPT, Receipt)
     if receipt is not None and (receipt.fingerprint != fingerprint or not _artifacts_there(target.build, folder)):
         receipt = None
@@ -99,27 +103,38 @@ def build(target: Target, cancelled: Event) -> BuildState:
 
     When ``cancelled`` is set, by another thread, a running build is ended and nothing is remembered of it.
     """
-    with _lock(build_folder(target)):
-        known = state(target)
-        if known.is_built:
-            return known
-        folder = known.folder
-        fingerprint = _fingerprint(target)
-        (folder / FAILURE).unlink(missing_ok=True)
-        (folder / RECEIPT).unlink(missing_ok=True)
-        try:
-            sources = _copy_sources(target, folder)
-            _run_commands(target, folder, cancelled)
-            version = version_of(target, folder)
-        except BuildError as error:
-            if cancelled.is_set():
-                raise
-            failure = Failure(fingerprint=fingerprint, message=error.message, log_tail=error.log_tail)
-            (folder / FAILURE).write_text(failure.model_dump_json())
+    try:
+        with _lock(target, cancelled):
+            return _build(target, cancelled)
+    except OSError as error:
+        place = f": {error.filename}" if error.filename else ""
+        raise BuildError(
+            f"{target.id}: cannot be built in {build_folder(target)}: {error.strerror}{place}",
+            hint="the environment variable XDG_CACHE_HOME names another folder to build in",
+        ) from None
+
+
+def _build(target: Target, cancelled: Event) -> BuildState:
+    known = state(target)
+    if known.is_built:
+        return known
+    folder = known.folder
+    fingerprint = _fingerprint(target)
+    (folder / FAILURE).unlink(missing_ok=True)
+    (folder / RECEIPT).unlink(missing_ok=True)
+    try:
+        sources = _copy_sources(target, folder)
+        _run_commands(target, folder, cancelled)
+        version = version_of(target, folder)
+    except BuildError as error:
+        if cancelled.is_set():
             raise
-        receipt = Receipt(fingerprint=fingerprint, sources=sources, version=version)
-        (folder / RECEIPT).write_text(receipt.model_dump_json())
-        return BuildState(folder, receipt, None)
+        failure = Failure(fingerprint=fingerprint, message=error.message, log_tail=error.log_tail)
+        (folder / FAILURE).write_text(failure.model_dump_json())
+        raise
+    receipt = Receipt(fingerprint=fingerprint, sources=sources, version=version)
+    (folder / RECEIPT).write_text(receipt.model_dump_json())
+    return BuildState(folder, receipt, None)
 
 
 def version_of(target: Target, folder: Path) -> str | None:
@@ -205,12 +220,27 @@ def _artifacts_there(build: Build, folder: Path) -> bool:
 
 
 @contextmanager
-def _lock(folder: Path) -> Iterator[None]:
+def _lock(target: Target, cancelled: Event) -> Iterator[None]:
     """One build at a time in a folder, over all processes."""
+    folder = build_folder(target)
     folder.mkdir(parents=True, exist_ok=True)
+    deadline = time.monotonic() + target.build.timeout_s
     with folder.with_suffix(".lock").open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+        while not _locked(file):
+            if cancelled.wait(POLL_S):
+                raise BuildError(f"{target.id}: its build was interrupted")
+            if time.monotonic() > deadline:
+                raise BuildError(f"{target.id}: another httpbench has been building it for {target.build.timeout_s:g} s")
         yield
+
+
+def _locked(file: TextIO) -> bool:
+    """Takes the lock if it is to be had. Not waiting within the call keeps a thread able to hear of an interruption."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def _read(path: Path, model: type[Kept]) -> Kept | None:

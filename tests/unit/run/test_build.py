@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Event, Timer
 
@@ -133,3 +134,39 @@ def test_the_version_is_the_receipt(sources: Path) -> None:
     (sources / "server.c").write_text("three")
     with pytest.raises(BuildError, match="version command failed"):
         build.build(broken, Event())
+
+
+def test_a_folder_that_cannot_be_built_in_is_said(sources: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", "/proc/cache")
+    wanted = target(sources, COUNTING)
+    assert not build.state(wanted).is_built
+    with pytest.raises(BuildError, match=r"c/x: cannot be built in /proc/cache/.*: No such file or directory") as caught:
+        build.build(wanted, Event())
+    assert "XDG_CACHE_HOME" in (caught.value.hint or "")
+
+
+def test_sources_that_cannot_be_read_are_said(sources: Path) -> None:
+    wanted = target(sources, COUNTING)
+    (sources / "server.c").unlink()
+    (sources / "server.c").symlink_to("/proc/self/mem")  # a file that not even root can read
+    failure = build.state(wanted).failure
+    assert failure is not None
+    assert "its sources cannot be read: Input/output error" in failure.message
+    with pytest.raises(BuildError, match="cannot be built"):
+        build.build(wanted, Event())
+
+
+def test_waiting_for_another_build_can_be_interrupted(sources: Path) -> None:
+    wanted = target(sources, "echo up > up; sleep 1000")
+    first, second = Event(), Event()
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        building = pool.submit(build.build, wanted, first)
+        until(lambda: (build.build_folder(wanted) / "up").exists())
+        waiting = pool.submit(build.build, wanted, second)
+        second.set()
+        with pytest.raises(BuildError, match="its build was interrupted"):
+            waiting.result(timeout=5)
+        assert not building.done()
+        first.set()
+        with pytest.raises(BuildError, match="its build was interrupted"):
+            building.result(timeout=10)

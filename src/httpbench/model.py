@@ -171,26 +171,37 @@ class TargetFile(Frozen):
 
 
 class Target(Frozen):
-    """A program that is measured: one row of a table."""
+    """A program that is measured: one row of a table. Most come from a manifest; those of ``run`` from the command line."""
 
     id: str
     kind: Kind
     language: Name
     framework: Name
     variant: Name | None = None
-    category: Category
+    category: Category | None
+    """``None``: from the command line, so nobody declared one, and nothing is built."""
     tuning: Tuning
-    upstream: str
+    upstream: str | None
     notes: str | None = None
     limits: tuple[Limit, ...] = ()
     requires: tuple[Requirement, ...] = ()
     build: Build
     version: Argv | None = None
-    run: Argv
+    run: tuple[str, ...]
+    """Empty where there is a ``url``."""
+    url: str | None = None
+    """``http://HOST:PORT`` of a server that runs already: it is neither started nor stopped, and its CPU time is not known."""
+    prepare: tuple[str, ...] = ()
+    """A command that is run to its end before each trial; empty: none."""
     env: dict[str, str] = {}
     scaling: tuple[Scaling, ...]
     folder: str
-    """Absolute path of the folder that holds its ``target.toml`` and sources."""
+    """Absolute path of the folder that holds its ``target.toml`` and sources; or in which a command is run."""
+
+    @property
+    def is_declared(self) -> bool:
+        """By a manifest, and not on the command line."""
+        return self.category is not None
 
 
 # --- what is asked, and how ---------------------------------------------------------------------------------------------------
@@ -207,7 +218,8 @@ class Request(Frozen):
 class Expectation(Frozen):
     """What a right answer is."""
 
-    status: int = Field(default=200, ge=100, le=599)
+    status: int | None = Field(default=200, ge=100, le=599)
+    """``None``: any from 200 to 299, but the same one throughout."""
     body: str | None = None
     """The exact body; ``None`` where any will do."""
     content_type: str | None = None
@@ -244,6 +256,7 @@ class Table(StrEnum):
 
     HTTP_SERVERS = "http-servers"  # throughput and the whole range of latencies
     APP_SERVERS = "app-servers"  # throughput against what it costs in memory and CPU
+    COMMANDS = "commands"  # rows that come from the command line: no language, no category
 
 
 class SuiteLoad(Frozen):
@@ -492,6 +505,15 @@ class Environment(Frozen):
     """Of toolchains and libraries that the run used."""
 
 
+class Precision(Frozen):
+    """Rounds until the intervals are narrow enough; the plan then holds the most that would be made."""
+
+    rounds_min: int = Field(ge=1)
+    rounds_max: int = Field(ge=1)
+    half_width: float = Field(gt=0)
+    """Relative: 0.02 is «± 2 %»."""
+
+
 class RunStatus(StrEnum):
     RUNNING = "running"
     FINISHED = "finished"
@@ -499,7 +521,7 @@ class RunStatus(StrEnum):
 
 
 class Run(Frozen):
-    """One invocation of ``bench``."""
+    """One invocation of ``bench`` or ``run``."""
 
     id: str
     started_at: str
@@ -511,3 +533,6 @@ class Run(Frozen):
     targets: dict[str, Target]
     workloads: dict[str, Workload]
     table: Table = Table.HTTP_SERVERS
+    baseline: str | None = None
+    """Id of the target with which the others are compared in words."""
+    precision: Precision | None = None

@@ -11,35 +11,17 @@ from pydantic import ValidationError
 from rich.console import Console
 
 from httpbench import catalog, host, load
-from httpbench.cli import console, dry_run, progress
-from httpbench.cli.exports import Exports, exports
-from httpbench.cli.options import Selection, database, export, selection
-from httpbench.cli.params import COUNT, COUNTS, DURATION, DURATION_OR_NONE, REQUEST_PATH
+from httpbench.cli import console, dry_run
+from httpbench.cli.exports import exports
+from httpbench.cli.make import make
+from httpbench.cli.options import Selection, database, export, given_load, load_options, selection
+from httpbench.cli.params import DURATION, REQUEST_PATH
 from httpbench.errors import SelectionError, UsageError
-from httpbench.model import Kind, Load, RunStatus, Scaling, Suite, Table, Target
-from httpbench.report import render_terminal
-from httpbench.run import Bench, Matrix, Outcome, Plan, State, make_plan, refusals, run_bench, states
-from httpbench.store import Store
+from httpbench.model import Kind, Load, Scaling, Suite, Table, Target
+from httpbench.run import Bench, Matrix, State, make_plan, states
 
-EXIT_INTERRUPTED = 130
 DEFAULT_SUITE = "quick"
 QUICK = {"duration_s": 1.0, "warmup_s": 0.5}
-
-LOAD_OPTIONS = (
-    click.option("-c", "--connections", type=COUNTS, help="Connections that are kept busy; several make several tables. [default: 64]"),
-    click.option("-d", "--duration", type=DURATION, help="How long each trial measures. [default: 10s]"),
-    click.option("-t", "--threads", type=COUNT, help="Threads of the load generator. [default: one for each of its cores]"),
-    click.option("--warmup", type=DURATION_OR_NONE, help="How long each target is loaded before it is measured. [default: 2s]"),
-    click.option("--pipeline", type=COUNT, help="Requests in flight on one connection. [default: 1]"),
-    click.option("--keepalive/--no-keepalive", default=None, help="Keep connections, or open one for each request. [default: keep]"),
-    click.option("--timeout", type=DURATION, help="When an answer counts as lost. [default: 2s]"),
-)
-
-
-def load_options(command: click.decorators.FC) -> click.decorators.FC:
-    for option in reversed(LOAD_OPTIONS):
-        command = option(command)
-    return command
 
 
 @click.command()
@@ -107,14 +89,7 @@ def bench(selection: Selection, db, export_json, export_csv, export_markdown, **
         port=options["port"],
         start_limit_s=options["start_timeout"],
     )
-    cannot = refusals(job)
-    if cannot:
-        raise UsageError("\n".join(cannot), hint=f"choose another load, or another load generator: {', '.join(load.GENERATORS)}")
-    generator.program()  # a generator that is missing is said before the first build, not after
-    with Store(db) as store:
-        with progress.watcher(errors, quiet=options["quiet"]) as watcher:
-            outcome = run_bench(job, store, watcher)
-        _finish(outcome, plan, files, output, errors, store)
+    make(job, db, files, output, errors, quiet=options["quiet"])
 
 
 def _suite(selection: Selection, known: catalog.Catalog, name: str | None) -> Suite | None:
@@ -147,15 +122,7 @@ def _matrix(selection: Selection, known: catalog.Catalog, suite: Suite | None, o
 
 
 def _loads(suite: Suite | None, options) -> list[Load]:  # type: ignore[no-untyped-def]
-    given = {
-        "duration_s": options["duration"],
-        "threads": options["threads"],
-        "warmup_s": options["warmup"],
-        "pipeline": options["pipeline"],
-        "keepalive": options["keepalive"],
-        "timeout_s": options["timeout"],
-    }
-    override = {**(QUICK if options["quick"] else {}), **{name: value for name, value in given.items() if value is not None}}
+    override = {**(QUICK if options["quick"] else {}), **given_load(options)}
     bases = [(part.connections, part.model_dump(exclude={"connections"})) for part in suite.load] if suite else [((64,), {})]
     try:
         return [
@@ -177,22 +144,3 @@ def _skip_missing(targets: Sequence[Target], errors: Console) -> list[Target]:
     if not kept:
         raise SelectionError("nothing is left to be measured: no row has its toolchain here", hint="httpbench list shows what each needs")
     return kept
-
-
-def _finish(outcome: Outcome, plan: Plan, files: Exports, output: Console, errors: Console, store: Store) -> None:
-    """Shows and exports what was measured, whole or not, and decides the exit code."""
-    run, trials = outcome.run, outcome.trials
-    interrupted = run.status is RunStatus.INTERRUPTED
-    if trials:
-        output.print(render_terminal(run, trials, width=output.width))
-        files.write(run, trials)
-    if interrupted:
-        errors.print(f"interrupted after {len(trials)} of {len(plan.trials)} trials", markup=False)
-    if outcome.store_error is None:
-        errors.print(f"stored in {store.path} as {run.id}; httpbench report {run.id} shows it again", markup=False, soft_wrap=True)
-    if interrupted:
-        sys.exit(EXIT_INTERRUPTED)
-    if outcome.store_error is not None:
-        raise outcome.store_error
-    if not all(trial.verdict.counts for trial in trials):
-        sys.exit(1)

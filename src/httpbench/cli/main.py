@@ -17,6 +17,7 @@ from httpbench.cli.doctor import doctor
 from httpbench.cli.list import list_rows
 from httpbench.cli.report import report
 from httpbench.cli.responses import responses
+from httpbench.cli.run import run
 from httpbench.cli.runs import runs
 from httpbench.cli.setup import setup
 from httpbench.cli.verify import verify
@@ -30,6 +31,7 @@ EXAMPLES = """
 \b
 Examples:
   httpbench list                              every row, its state, and what would mend it
+  httpbench run './old {port}' './new {port}' compare two servers of your own
   httpbench bench c/epoll golang -c 8,64      compare rows at 8 and 64 connections
   httpbench bench --quick --dry-run           what would be done, and how long it would take
   httpbench report latest --export-markdown - the last run again, as Markdown
@@ -49,7 +51,7 @@ def cli() -> None:
     """hyperfine for network services: builds, runs, loads, watches and compares servers written in any language."""
 
 
-for verb in (list_rows, setup, bench, responses, versions, verify, report, runs, doctor):
+for verb in (list_rows, setup, run, bench, responses, versions, verify, report, runs, doctor):
     cli.add_command(verb)
 
 

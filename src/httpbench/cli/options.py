@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import click
 
 from httpbench.catalog import Catalog, load, select
+from httpbench.cli.params import COUNT, COUNTS, DURATION, DURATION_OR_NONE
 from httpbench.model import Category, Kind, Target
 from httpbench.store import default_path
 
@@ -99,3 +100,41 @@ def export(command: Command) -> Command:
             f"--export-{name}", type=click.Path(dir_okay=False), metavar="FILE", help=f"Write {what}; - is standard output."
         )(command)
     return command
+
+
+LOAD_FIELDS = {
+    "duration": "duration_s",
+    "threads": "threads",
+    "warmup": "warmup_s",
+    "pipeline": "pipeline",
+    "keepalive": "keepalive",
+    "timeout": "timeout_s",
+    "rate": "rate_rps",
+}
+"""Option → field of a load."""
+
+LOAD_OPTIONS = (
+    click.option("-c", "--connections", type=COUNTS, help="Connections that are kept busy; several make several tables. [default: 64]"),
+    click.option("-d", "--duration", type=DURATION, help="How long each trial measures. [default: 10s]"),
+    click.option("-t", "--threads", type=COUNT, help="Threads of the load generator. [default: one for each of its cores]"),
+    click.option("--warmup", type=DURATION_OR_NONE, help="How long each target is loaded before it is measured. [default: 2s]"),
+    click.option("--pipeline", type=COUNT, help="Requests in flight on one connection. [default: 1]"),
+    click.option("--keepalive/--no-keepalive", default=None, help="Keep connections, or open one for each request. [default: keep]"),
+    click.option("--timeout", type=DURATION, help="When an answer counts as lost. [default: 2s]"),
+    click.option(
+        "--rate", type=COUNT, metavar="RPS", help="Requests per second, sent whatever the answers do. [default: one after the other]"
+    ),
+)
+
+
+def load_options(command: Command) -> Command:
+    """Adds the options that say how targets are asked; :func:`given_load` reads them."""
+    for option in reversed(LOAD_OPTIONS):
+        command = option(command)
+    return command
+
+
+def given_load(options: Mapping[str, Any]) -> dict[str, Any]:
+    """What was given of a :class:`~httpbench.model.Load`, its number of connections aside."""
+    given = {name: options[option] for option, name in LOAD_FIELDS.items()}
+    return {name: value for name, value in given.items() if value is not None}

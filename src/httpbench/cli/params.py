@@ -71,8 +71,44 @@ class RequestPath(click.ParamType[str]):
         return str(value)
 
 
+class Share(click.ParamType[float]):
+    """``2%``, ``0.5%``: above zero. As a fraction."""
+
+    name = "share"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        if isinstance(value, float):
+            return value
+        match = re.fullmatch(r"(\d+(?:\.\d+)?) ?%", value)
+        if not match or float(match[1]) == 0:
+            self.fail(f"«{value}» is not a share above zero; write it as 2% or 0.5%", param, ctx)
+        return float(match[1]) / 100
+
+
+class Doublings(click.ParamType[tuple[int, ...]]):
+    """``1..256``: 1, 2, 4 … 256. The end is always among them."""
+
+    name = "from..to"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
+        if isinstance(value, tuple):
+            return value
+        first, dots, last = value.partition("..")
+        if not dots:
+            self.fail(f"«{value}» is not a range; write it as 1..256", param, ctx)
+        low, high = Count().convert(first, param, ctx), Count().convert(last, param, ctx)
+        if low > high:
+            self.fail(f"«{value}» goes down; write it as {high}..{low}", param, ctx)
+        steps = [low]
+        while steps[-1] * 2 < high:
+            steps.append(steps[-1] * 2)
+        return tuple(dict.fromkeys((*steps, high)))
+
+
 DURATION = Duration(shortest_s=0.001)
 DURATION_OR_NONE = Duration(shortest_s=0)
 COUNT = Count()
 COUNTS = Counts()
 REQUEST_PATH = RequestPath()
+SHARE = Share()
+DOUBLINGS = Doublings()

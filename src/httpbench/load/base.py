@@ -39,6 +39,11 @@ class Job:
         """Threads asked for, or one for each of the generator's CPUs; never more than there are connections."""
         return min(self.load.threads or max(len(self.cpus), 1), self.load.connections)
 
+    @property
+    def status(self) -> int:
+        """The expected status; where any success will do, the usual one."""
+        return self.workload.expect.status or 200
+
     def write(self, name: str, text: str) -> Path:
         """Puts a file into ``scratch``; its absolute path. Files spare us the limits and the quoting of command lines."""
         path = (self.scratch / name).absolute()

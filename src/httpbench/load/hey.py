@@ -117,7 +117,7 @@ class Hey(LoadGenerator):
         completed = result.results - errors.total()
         if completed == 0 and errors["connect_refused"] == result.results:
             raise LoadError(f"hey found nobody listening at {job.url}", log_tail=next(iter(result.errors), None))
-        ok, unexpected, unknown = _judged(result, completed, job.workload.expect.status)
+        ok, unexpected, unknown = _judged(result, completed, job.status)
         errors.update(unexpected_status=unexpected, unknown_status=unknown)
         duration_s = result.total_ns / 1e9
         return Measurement(

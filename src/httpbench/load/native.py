@@ -109,7 +109,7 @@ class Native(LoadGenerator):
             options += ["-H", f"{key}: {value}"]
         if request.body:
             options += ["--body", f"@{job.write('body', request.body)}"]
-        options += ["--expect-status", str(expect.status)]
+        options += ["--expect-status", str(job.status)]
         if expect.body is not None:
             options += ["--expect-body", f"@{job.write('expected-body', expect.body)}"]
         return (self.program(), *options, "--json", "-", "--progress", "json", job.url)

@@ -79,8 +79,8 @@ class Wrk(LoadGenerator):
             return "requests cannot be pipelined on connections that close after each"
         if job.workload.request.method == "HEAD":
             return "wrk waits for a body that an answer to HEAD never has"
-        if job.workload.expect.status >= 400:
-            return f"wrk counts every status above 399 as an error, so it cannot expect {job.workload.expect.status}"
+        if job.status >= 400:
+            return f"wrk counts every status above 399 as an error, so it cannot expect {job.status}"
         return None
 
     def argv(self, job: Job, *, warmup: bool) -> tuple[str, ...]:

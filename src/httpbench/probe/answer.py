@@ -17,7 +17,9 @@ SHOWN = 60
 def problems(answer: Answer, surplus: bytes, expect: Expectation) -> list[str]:
     """All that is wrong with an answer, a clause each; none when it is right."""
     found = []
-    if answer.status != expect.status:
+    if expect.status is None and not 200 <= answer.status < 300:
+        found.append(f"status {answer.status}, which is no success")
+    elif expect.status is not None and answer.status != expect.status:
         found.append(f"status {answer.status} instead of {expect.status}")
     if expect.content_type is not None:
         media_type = (answer.header("content-type") or "").partition(";")[0].strip().lower()

@@ -44,16 +44,25 @@ class Column:
 
 def columns(found: Sequence[Group], table: Table) -> list[Column]:
     """All columns of a run's tables, from left to right."""
-    memory = _memory(found)
-    return _app_servers(memory) if table is Table.APP_SERVERS else _http_servers(memory)
+    return _COLUMNS[table](_memory(found))
 
 
 def _http_servers(memory: Callable[[Row], str]) -> list[Column]:
     return [
         Column("Language", "", lambda row: row.target.language, ALWAYS, is_number=False),
         Column("Framework", "", lambda row: row.target.framework, ALWAYS, is_number=False),
-        Column("Category", "", lambda row: row.target.category, 7, is_number=False),
+        Column("Category", "", lambda row: row.target.category or "", 7, is_number=False),
         Column("Name", "", lambda row: row.target.variant or "", ALWAYS, is_number=False),
+        *_figures(memory),
+    ]
+
+
+def _commands(memory: Callable[[Row], str]) -> list[Column]:
+    return [Column("Server", "", lambda row: row.target.framework, ALWAYS, is_number=False), *_figures(memory)]
+
+
+def _figures(memory: Callable[[Row], str]) -> list[Column]:
+    return [
         Column("Res", "B", _response, 8),
         Column("Req", "", lambda row: _integer(row.summary.requests), 15),
         Column("Err", "", lambda row: _integer(row.summary.errors), 5),
@@ -79,6 +88,8 @@ def _app_servers(memory: Callable[[Row], str]) -> list[Column]:
         Column("Verdict", "", _verdict, ALWAYS, is_number=False),
     ]
 
+
+_COLUMNS = {Table.HTTP_SERVERS: _http_servers, Table.APP_SERVERS: _app_servers, Table.COMMANDS: _commands}
 
 _LATENCIES = (
     ("min", "min", 11),

@@ -108,6 +108,7 @@ def _meanings(found: Sequence[Group], table: Table, rows: Sequence[Row]) -> Iter
 
 _CPU_AND_MEMORY = {
     Table.HTTP_SERVERS: "CPU: mean over the measurement; 100 is one core. Memory: peak",
+    Table.COMMANDS: "CPU: mean over the measurement, of the whole process tree; 100 is one core. Memory: peak",
     Table.APP_SERVERS: (
         "CPU, of the whole process tree: the highest sample, and the mean over the measurement; 100 is one core. RAM: peak, "
         "of the whole process tree"

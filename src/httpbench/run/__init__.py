@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from httpbench.run.bench import Bench, Built, Outcome, prepare, refusals, run_bench, toolchains
+from httpbench.run.commands import Asked, path_of, targets_of
 from httpbench.run.observer import Observer, Stage
 from httpbench.run.plan import Matrix, Plan, make_plan, scaling_of
 from httpbench.run.setup import Lack, lacking, packages_of
@@ -10,6 +11,7 @@ from httpbench.run.states import RowState, State, state_of, states
 from httpbench.run.verify import Verified, sample, verify
 
 __all__ = [
+    "Asked",
     "Bench",
     "Built",
     "Lack",
@@ -24,6 +26,7 @@ __all__ = [
     "lacking",
     "make_plan",
     "packages_of",
+    "path_of",
     "prepare",
     "refusals",
     "run_bench",
@@ -31,6 +34,7 @@ __all__ = [
     "scaling_of",
     "state_of",
     "states",
+    "targets_of",
     "toolchains",
     "verify",
 ]

@@ -17,10 +17,11 @@ from types import FrameType
 from httpbench import host
 from httpbench.errors import HttpbenchError, RequirementError, StoreError
 from httpbench.load import Job, LoadGenerator
-from httpbench.model import Run, RunStatus, Table, Target, Trial, Workload
+from httpbench.model import Precision, Run, RunStatus, Table, Target, Trial, Workload
 from httpbench.run import build
 from httpbench.run.observer import Observer
 from httpbench.run.plan import TRIAL_OVERHEAD_S, Plan
+from httpbench.run.precision import is_enough
 from httpbench.run.serve import HOST, START_LIMIT_S
 from httpbench.run.trial import TrialJob, failed, now, run_trial
 from httpbench.store import Store
@@ -40,6 +41,9 @@ class Bench:
     generator: LoadGenerator
     command: tuple[str, ...]
     table: Table = Table.HTTP_SERVERS
+    baseline: str | None = None
+    precision: Precision | None = None
+    """Ends the run before its plan does."""
     jobs: int = 2
     """Builds at the same time."""
     port: int | None = None
@@ -124,6 +128,8 @@ def toolchains(targets: Sequence[Target]) -> dict[str, str]:
 
 
 def _prepare_one(target: Target, observer: Observer, cancelled: Event) -> build.BuildState | HttpbenchError:
+    if not target.is_declared:
+        return build.BuildState(Path(target.folder), None, None)
     for requirement in target.requires:
         outcome = host.check(requirement)
         if isinstance(outcome, host.Unmet):
@@ -145,6 +151,8 @@ def _prepare_one(target: Target, observer: Observer, cancelled: Event) -> build.
 def _trials(bench: Bench, built: Built, outcome: Outcome, store: Store, observer: Observer) -> None:
     total = len(bench.plan.trials)
     for done, plan in enumerate(bench.plan.trials):
+        if bench.precision and bench.baseline and is_enough(bench.precision, bench.baseline, plan, outcome.trials, observer):
+            return
         left_s = sum(later.load.warmup_s + later.load.duration_s + TRIAL_OVERHEAD_S for later in bench.plan.trials[done:])
         observer.trial_started(plan, done, total, left_s)
         if plan.target in built.folders:
@@ -175,6 +183,8 @@ def _begin(bench: Bench, built: Built, store: Store) -> Outcome:
         targets=targets,
         workloads={plan.workload: bench.workloads[plan.workload] for plan in bench.plan.trials},
         table=bench.table,
+        baseline=bench.baseline,
+        precision=bench.precision,
     )
     outcome = Outcome(run)
     try:

@@ -25,7 +25,8 @@ class Driven:
 
     measurement: Measurement | None
     """``None`` when the target died and the generator could not say anything of the time before."""
-    target_usage: Usage
+    target_usage: Usage | None
+    """``None``: it is no process of ours."""
     generator_usage: Usage
     occupancy: tuple[CoreOccupancy, ...]
     death: str | None
@@ -48,8 +49,8 @@ def warm_up(generator: LoadGenerator, job: Job, death: Callable[[], str | None])
 class Subject:
     """What the load is put on."""
 
-    guard_pid: int
-    """The parent of its process tree."""
+    guard_pid: int | None
+    """The parent of its process tree; ``None``: it is no process of ours."""
     cores: Cores
     death: Callable[[], str | None]
     """How it ended, if it did."""
@@ -81,7 +82,7 @@ def drive(generator: LoadGenerator, job: Job, subject: Subject, report: Callable
 
 @dataclass(frozen=True, slots=True)
 class _Observed:
-    target: Usage
+    target: Usage | None
     generator: Usage
     occupancy: tuple[CoreOccupancy, ...]
 
@@ -91,13 +92,14 @@ class _Window:
 
     def __init__(self, generator: LoadGenerator, subject: Subject, own_guard_pid: int, report: Callable[[Progress], None]):
         self._generator = generator
-        self._target = TreeSampler(subject.guard_pid)
+        self._target = None if subject.guard_pid is None else TreeSampler(subject.guard_pid)
         self._own = TreeSampler(own_guard_pid)
         self._meter = OccupancyMeter({*subject.cores.target, *subject.cores.generator})
         self._report = report
         self._observed: _Observed | None = None
         self._marked = False
-        for sampler in (self._target, self._own):
+        self._samplers = [self._target, self._own] if self._target else [self._own]
+        for sampler in self._samplers:
             sampler.start()
 
     def line(self, text: str) -> bool:
@@ -107,8 +109,9 @@ class _Window:
             return False
         if progress.phase is Phase.MEASURE and not self._marked:
             self._marked = True
-            for meter in (self._target, self._own, self._meter):
-                meter.mark()
+            for sampler in self._samplers:
+                sampler.mark()
+            self._meter.mark()
         elif progress.phase is Phase.DONE:
             self.close()
         self._report(progress)
@@ -117,7 +120,7 @@ class _Window:
     def close(self) -> _Observed:
         if self._observed is None:
             occupancy = self._meter.read()
-            self._observed = _Observed(self._target.stop(), self._own.stop(), occupancy)
+            self._observed = _Observed(self._target.stop() if self._target else None, self._own.stop(), occupancy)
         return self._observed
 
 

@@ -28,7 +28,7 @@ def endures_load(served: Served, workload: Workload, cores: Cores, scratch: Path
     for duration_s in DURATIONS_S:
         asked = Load(connections=CONNECTIONS, duration_s=duration_s, warmup_s=0, timeout_s=TIMEOUT_S)
         job = Job(f"http://{HOST}:{served.port}{workload.request.path}", workload, asked, cores.generator, scratch)
-        driven = drive(load.get("native"), job, Subject(served.tree.guard_pid, cores, served.death), lambda _: None)
+        driven = drive(load.get("native"), job, Subject(served.guard_pid, cores, served.death), lambda _: None)
         if driven.death:
             return f"it died ({driven.death})"
         assert driven.measurement is not None, "a generator without a result raises, unless the target died"

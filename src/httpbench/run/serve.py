@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from httpbench import probe
 from httpbench.errors import HttpbenchError, StartError
@@ -15,6 +16,7 @@ from httpbench.isolate import Command, ProcessTree, Stopped, answers, free_port,
 from httpbench.model import SampledResponse, Scaling, Target, Workload
 
 HOST = "127.0.0.1"
+PREPARE_LIMIT_S = 600.0
 START_LIMIT_S = 20.0
 STOP_GRACE_S = 2.0
 RELEASE_LIMIT_S = 2.0  # the kernel closes the sockets of an io_uring some time after its process is gone
@@ -40,18 +42,30 @@ class Place:
 class Served:
     """A target that answers rightly."""
 
-    tree: ProcessTree
+    tree: ProcessTree | None
+    """``None``: it ran before us, and goes on."""
+    host: str
     port: int
     response: SampledResponse
     log: Path
 
+    def url(self, path: str) -> str:
+        return f"http://{self.host}:{self.port}{path}"
+
     def death(self) -> str | None:
         """How it ended, if it did."""
-        exits = self.tree.exits()
+        exits = self.tree.exits() if self.tree else []
         return str(exits[0]) if exits else None
 
+    @property
+    def guard_pid(self) -> int | None:
+        """The parent of its processes; ``None`` where they are not ours."""
+        return self.tree.guard_pid if self.tree else None
+
     def stop(self) -> Stopped:
-        """Ends it, and proves that it is gone. Raises :class:`~httpbench.errors.StopError`."""
+        """Ends it, and proves that it is gone; not what ran before us. Raises :class:`~httpbench.errors.StopError`."""
+        if self.tree is None:
+            return Stopped(ignored_sigterm=(), left_behind=(), cpu_s=0.0)
         stopped = self.tree.stop(STOP_GRACE_S)
         deadline = time.monotonic() + RELEASE_LIMIT_S
         while answers(self.port, HOST):
@@ -65,6 +79,11 @@ class Served:
 @contextmanager
 def serve(target: Target, scaling: Scaling, workload: Workload, place: Place) -> Iterator[Served]:
     """The target, answering. Raises :class:`StartError` with the tail of its log. Everything is ended at the end."""
+    if target.prepare:
+        _prepare(target, place)
+    if target.url is not None:
+        yield _running(target.url, workload, place)
+        return
     port = free_port(HOST) if place.port is None else place.port
     require_free(port, HOST)
     log = place.scratch / "target.log"
@@ -72,7 +91,7 @@ def serve(target: Target, scaling: Scaling, workload: Workload, place: Place) ->
     try:
         with ProcessTree(commands, stdout=log, stderr=log) as tree:
             response = _wait(tree, port, workload, len(commands), place.start_limit_s)
-            yield Served(tree, port, response, log)
+            yield Served(tree, HOST, port, response, log)
     except HttpbenchError as error:
         error.log_tail = error.log_tail or tail(log)
         raise
@@ -87,6 +106,31 @@ def commands_of(target: Target, scaling: Scaling, place: Place, port: int) -> li
     argv = tuple(_fill(word, values) for word in target.run)
     env = {name: _fill(value, values) for name, value in target.env.items()}
     return [Command(argv, place.folder, env, cpus) for cpus in shares]
+
+
+def host_and_port(url: str) -> tuple[str, int]:
+    """Of an ``http`` URL; port 80 where it has none."""
+    parts = urlsplit(url)
+    return parts.hostname or HOST, parts.port or 80
+
+
+def _running(url: str, workload: Workload, place: Place) -> Served:
+    """What runs already. It may restart itself, so it is given the same time as one that we start."""
+    host, port = host_and_port(url)
+    response = probe.wait_until_right(host, port, workload, place.start_limit_s, lambda: True)
+    return Served(None, host, port, response, place.scratch / "target.log")
+
+
+def _prepare(target: Target, place: Place) -> None:
+    """Runs what must be done before the target starts. Raises :class:`StartError` when it fails or goes on too long."""
+    log = place.scratch / "prepare.log"
+    said = " ".join(target.prepare)
+    with ProcessTree([Command(target.prepare, place.folder, target.env)], stdout=log, stderr=log) as tree:
+        end = tree.wait(PREPARE_LIMIT_S)
+        if end is None:
+            raise StartError(f"its preparation took longer than {PREPARE_LIMIT_S:g} s: {said}", log_tail=tail(log))
+        if end.code != 0:
+            raise StartError(f"its preparation failed, {end}: {said}", log_tail=tail(log))
 
 
 def _fill(text: str, values: dict[str, str]) -> str:

@@ -38,6 +38,8 @@ def states(targets: Sequence[Target]) -> list[RowState]:
 
 
 def state_of(target: Target) -> RowState:
+    if not target.is_declared:
+        return RowState(State.READY)
     unmet = [(needed, found) for needed in target.requires if isinstance(found := host.check(needed), host.Unmet)]
     if unmet:
         reasons = "; ".join(f"{needed.label}: {found.reason}" for needed, found in unmet)

@@ -22,7 +22,7 @@ def report(run: str, db: Path, export_json: str | None, export_csv: str | None, 
     """Show a stored run again. RUN is an id, the beginning of one, or «latest»."""
     files = exports(export_json, export_csv, export_markdown)
     files.check()
-    with Store(db) as store:
+    with Store(db, reading=True) as store:
         found, trials = store.run(run)
     if not trials:
         raise SelectionError(f"run {found.id} has no finished trial")

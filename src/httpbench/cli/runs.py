@@ -20,7 +20,7 @@ from httpbench.store import Store
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 def runs(db: Path, limit: int, as_json: bool) -> None:
     """List stored runs, newest first."""
-    with Store(db) as store:
+    with Store(db, reading=True) as store:
         lines = store.runs(limit)
     if as_json:
         click.echo(json.dumps([dataclasses.asdict(line) for line in lines], indent=2, ensure_ascii=False))

@@ -48,14 +48,29 @@ MIGRATIONS: tuple[str, ...] = (
     """,
 )
 
+TABLES = {"run", "trial", "histogram"}
 
-def migrate(connection: sqlite3.Connection) -> None:
-    """Brings the tables up to date. Raises :class:`StoreError` when the file was written by a newer httpbench."""
+
+def is_current(connection: sqlite3.Connection) -> bool:
+    """Whether the tables are there and up to date. Raises :class:`StoreError` when the file is not one of ours, or is a newer one."""
     (applied,) = connection.execute("PRAGMA user_version").fetchone()
+    tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     if applied > len(MIGRATIONS):
         raise StoreError(
             f"the results were written by a newer httpbench (format {applied}, this one knows {len(MIGRATIONS)})",
             hint="update httpbench, or name another file with --db",
         )
+    if (not tables >= TABLES) if applied else tables:
+        raise StoreError("it is the database of another program", hint="name another file with --db")
+    return bool(applied == len(MIGRATIONS))
+
+
+def migrate(connection: sqlite3.Connection) -> None:
+    """Brings the tables up to date. Call it within a transaction, so that two that start at once do not both do it."""
+    if is_current(connection):
+        return
+    (applied,) = connection.execute("PRAGMA user_version").fetchone()
     for number, script in enumerate(MIGRATIONS[applied:], start=applied + 1):
-        connection.executescript(f"BEGIN IMMEDIATE; {script} PRAGMA user_version = {number}; COMMIT;")
+        for statement in script.split(";"):
+            connection.execute(statement)
+        connection.execute(f"PRAGMA user_version = {number}")

@@ -5,21 +5,31 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeVar
 
 import psutil
 
 from httpbench.errors import SelectionError, StoreError
 from httpbench.model import Distribution, Measurement, Run, RunStatus, Trial
-from httpbench.store.schema import migrate
+from httpbench.store.schema import is_current, migrate
 
 DISTRIBUTIONS = ("service_time_us", "response_time_us", "connect_time_us")
 BUSY_LIMIT_S = 10.0
+OTHER_FILE = "name another file with --db"
+HINTS = {
+    sqlite3.SQLITE_FULL: f"free some space, or {OTHER_FILE}",
+    sqlite3.SQLITE_BUSY: f"another program holds it: try again when that has ended, or {OTHER_FILE}",
+    sqlite3.SQLITE_CORRUPT: f"«sqlite3 FILE .recover» saves what can be saved; to go on, {OTHER_FILE}",
+}
+"""What to do, by SQLite's primary result code."""
+
+Document = TypeVar("Document", Run, Trial)
 
 
 def default_path() -> Path:
@@ -45,16 +55,21 @@ class RunLine:
 class Store:
     """The results file. Use as a context manager. Methods raise :class:`StoreError` when the file cannot be read or written."""
 
-    def __init__(self, path: Path):
+    def __init__(self, path: Path, *, reading: bool = False):
+        """Opens the file, and makes it where it is missing.
+
+        ``reading``: makes nothing, and a file that cannot be written to will do.
+        """
         self.path = path
         with self._errors():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._connection = sqlite3.connect(path, timeout=BUSY_LIMIT_S, isolation_level=None)
-            self._connection.execute("PRAGMA journal_mode = WAL")
-            # FULL: a trial that is reported as stored is on the disk, also after a power cut.
-            self._connection.execute("PRAGMA synchronous = FULL")
-            self._connection.execute("PRAGMA foreign_keys = ON")
-            migrate(self._connection)
+            if not reading:
+                path.parent.mkdir(parents=True, exist_ok=True)
+            self._connection = sqlite3.connect(_address(path, reading), uri=True, timeout=BUSY_LIMIT_S, isolation_level=None)
+            try:
+                self._prepare(reading)
+            except BaseException:
+                self.close()
+                raise
 
     def begin(self, run: Run) -> None:
         """Notes a run before its first trial."""
@@ -136,8 +151,10 @@ class Store:
         histograms: dict[int, dict[str, str]] = {}
         for number, distribution, data in stored:
             histograms.setdefault(number, {})[distribution] = data
-        run = Run.model_validate_json(document).model_copy(update={"status": _status(status, pid, pid_started), "finished_at": finished_at})
-        return run, [_join(Trial.model_validate_json(text), histograms.get(number, {})) for text, number in trials]
+        with self._errors():
+            run = _read(Run, document, run_id)
+            found = [_join(_read(Trial, text, run_id), histograms.get(number, {})) for text, number in trials]
+        return run.model_copy(update={"status": _status(status, pid, pid_started), "finished_at": finished_at}), found
 
     def close(self) -> None:
         self._connection.close()
@@ -147,6 +164,28 @@ class Store:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
+
+    def _prepare(self, reading: bool) -> None:
+        if reading and is_current(self._connection):
+            return
+        with self._transaction():  # so that two that start at once do not both do it
+            migrate(self._connection)
+        self._keep_a_log()
+        # FULL: a trial that is reported as stored is on the disk, also after a power cut.
+        self._connection.execute("PRAGMA synchronous = FULL")
+        self._connection.execute("PRAGMA foreign_keys = ON")
+
+    def _keep_a_log(self) -> None:
+        """Switches to WAL, once in a file's life. SQLite does not wait for others there, as it does elsewhere."""
+        deadline = time.monotonic() + BUSY_LIMIT_S
+        while True:
+            try:
+                self._connection.execute("PRAGMA journal_mode = WAL")
+                return
+            except sqlite3.OperationalError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.01)
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -163,10 +202,33 @@ class Store:
     def _errors(self) -> Iterator[None]:
         try:
             yield
+        except StoreError as error:
+            raise StoreError(f"{self.path}: {error.message}", hint=error.hint) from None
         except sqlite3.DatabaseError as error:
-            raise StoreError(f"{self.path}: {error}", hint="free some space, or name another file with --db") from None
+            hint = HINTS.get(error.sqlite_errorcode & 0xFF, OTHER_FILE)  # the lowest byte is the kind, the rest the variety
+            raise StoreError(f"{self.path}: {error}", hint=hint) from None
         except OSError as error:
-            raise StoreError(f"{self.path}: {error.strerror}", hint="name another file with --db") from None
+            raise StoreError(f"{self.path}: {error.strerror}", hint=OTHER_FILE) from None
+
+
+def _address(path: Path, reading: bool) -> str:
+    """As SQLite wants it. What it says of locking: https://www.sqlite.org/uri.html."""
+    if not reading:
+        return path.absolute().as_uri()
+    if not path.exists():
+        return "file::memory:"
+    if os.access(path, os.W_OK) and os.access(path.parent, os.W_OK):
+        return f"{path.absolute().as_uri()}?mode=rw"
+    # Without the right to lock, a file is read as it stands; one with a log beside it is in use, and needs the log.
+    in_use = path.with_name(f"{path.name}-wal").exists()
+    return f"{path.absolute().as_uri()}?mode=ro" + ("" if in_use else "&immutable=1")
+
+
+def _read(model: type[Document], text: str, run_id: str) -> Document:
+    try:
+        return model.model_validate_json(text)
+    except ValueError:
+        raise StoreError(f"run {run_id} was stored by another version of httpbench, in a form that this one cannot read") from None
 
 
 def _split(trial: Trial) -> tuple[Trial, dict[str, str]]:

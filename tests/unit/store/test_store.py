@@ -5,6 +5,10 @@ from __future__ import annotations
 import os
 import sqlite3
 import subprocess
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -14,6 +18,25 @@ from httpbench.model import RunStatus
 from httpbench.store import Store, default_path
 from httpbench.store.schema import MIGRATIONS
 from tests.factories import make_distribution, make_histogram, make_measurement, make_plan, make_run, make_trial
+
+
+@contextmanager
+def read_only(folder: Path) -> Iterator[None]:
+    """Nobody may write there, not even root: a bind mount of the folder onto itself, or for others its permissions."""
+    if os.geteuid() == 0:
+        subprocess.run(["mount", "--bind", str(folder), str(folder)], check=True)
+        try:
+            subprocess.run(["mount", "-o", "remount,ro,bind", str(folder)], check=True)
+            yield
+        finally:
+            subprocess.run(["umount", str(folder)], check=True)
+        return
+    for path in (*folder.iterdir(), folder):
+        path.chmod(0o555)
+    try:
+        yield
+    finally:
+        folder.chmod(0o755)
 
 
 def test_what_is_stored_comes_back_whole(tmp_path: Path) -> None:
@@ -92,6 +115,79 @@ def test_a_place_that_cannot_be_written_is_said(tmp_path: Path) -> None:
     (tmp_path / "not.db").write_text("this is no database, but long enough to be taken for one " * 40)
     with pytest.raises(StoreError, match="not a database"):
         Store(tmp_path / "not.db")
+
+
+def test_reading_makes_nothing(tmp_path: Path) -> None:
+    with Store(tmp_path / "deep" / "results.db", reading=True) as store:
+        assert store.runs() == []
+        with pytest.raises(SelectionError, match="there is no run in"):
+            store.run("latest")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_cannot_be_written_to_can_be_read(tmp_path: Path) -> None:
+    medium = tmp_path / "medium"
+    medium.mkdir()
+    run = make_run([make_trial()])
+    with Store(medium / "results.db") as store:
+        store.begin(run)
+        store.add(run.id, make_trial())
+    with read_only(medium):
+        with Store(medium / "results.db", reading=True) as store:
+            assert len(store.run("latest")[1]) == 1
+        with pytest.raises(StoreError, match=r"readonly|read-only|unable to open"):
+            Store(medium / "results.db")
+
+
+def test_the_database_of_another_program_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "theirs.db"
+    theirs = sqlite3.connect(path)
+    theirs.execute("CREATE TABLE people (name)")
+    theirs.close()
+    before = path.read_bytes()
+    for reading in (False, True):
+        with pytest.raises(StoreError, match=r"theirs\.db: it is the database of another program"):
+            Store(path, reading=reading)
+    assert path.read_bytes() == before
+
+
+def test_a_run_in_a_form_that_is_not_known_is_said(tmp_path: Path) -> None:
+    with Store(tmp_path / "results.db") as store:
+        store.begin(make_run([make_trial()]))
+        store._connection.execute("UPDATE run SET document = json_set(document, '$.colour', 'red')")
+        with pytest.raises(StoreError, match=r"results\.db: run .* was stored by another version of httpbench"):
+            store.run("latest")
+        assert len(store.runs()) == 1
+
+
+def test_what_to_do_fits_what_is_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("httpbench.store.store.BUSY_LIMIT_S", 0.1)
+    path = tmp_path / "results.db"
+    with Store(path) as store:
+        store._connection.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(StoreError, match="database is locked") as caught:
+            Store(path)
+    assert "another program holds it" in str(caught.value.hint)
+    with path.open("r+b") as file:
+        file.seek(100)
+        file.write(b"\xff" * 4000)
+    with pytest.raises(StoreError, match="malformed") as caught:
+        Store(path)
+    assert ".recover" in str(caught.value.hint)
+
+
+def test_many_may_open_a_new_file_at_once(tmp_path: Path) -> None:
+    for attempt in range(5):
+        path = tmp_path / f"{attempt}.db"
+        barrier = threading.Barrier(8)
+
+        def open_it(path: Path = path, barrier: threading.Barrier = barrier) -> None:
+            barrier.wait()
+            Store(path).close()
+
+        with ThreadPoolExecutor(max_workers=8) as pool:
+            for opened in [pool.submit(open_it) for _ in range(8)]:
+                opened.result(timeout=30)
 
 
 def test_the_default_place_follows_xdg(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import sqlite3
 import time
 from collections.abc import Iterator, Sequence
@@ -113,27 +114,27 @@ class Store:
     def runs(self, limit: int = 100) -> list[RunLine]:
         """The newest runs, newest first. One whose process is gone without a word is shown as interrupted."""
         query = """
-            SELECT run.id, started_at, status, pid, pid_started, document,
-                   (SELECT count(*) FROM trial WHERE run_id = run.id)
+            SELECT run.id, started_at, status, pid, pid_started,
+                   (SELECT count(*) FROM json_each(document, '$.targets')),
+                   (SELECT count(*) FROM trial WHERE run_id = run.id),
+                   coalesce(json_array_length(document, '$.plan'), 0),
+                   coalesce(json_extract(document, '$.command'), '[]')
             FROM run ORDER BY started_at DESC, run.rowid DESC LIMIT ?
         """
         with self._errors():
             rows = self._connection.execute(query, (limit,)).fetchall()
-        lines = []
-        for name, started_at, status, pid, pid_started, document, done in rows:
-            run = json.loads(document)
-            lines.append(
-                RunLine(
-                    id=name,
-                    started_at=started_at,
-                    status=_status(status, pid, pid_started),
-                    targets=len({plan["target"] for plan in run["plan"]}),
-                    trials_done=done,
-                    trials_planned=len(run["plan"]),
-                    command=" ".join(run["command"]),
-                )
+        return [
+            RunLine(
+                id=name,
+                started_at=started_at,
+                status=_status(status, pid, pid_started),
+                targets=targets,
+                trials_done=done,
+                trials_planned=planned,
+                command=shlex.join(json.loads(command)),
             )
-        return lines
+            for name, started_at, status, pid, pid_started, targets, done, planned, command in rows
+        ]
 
     def run(self, name: str) -> tuple[Run, list[Trial]]:
         """A run and its trials, by id, by the beginning of one, or ``latest``. Raises :class:`SelectionError`."""

@@ -157,7 +157,17 @@ def test_a_run_in_a_form_that_is_not_known_is_said(tmp_path: Path) -> None:
         store._connection.execute("UPDATE run SET document = json_set(document, '$.colour', 'red')")
         with pytest.raises(StoreError, match=r"results\.db: run .* was stored by another version of httpbench"):
             store.run("latest")
-        assert len(store.runs()) == 1
+        assert [line.trials_planned for line in store.runs()] == [1]
+
+
+def test_the_line_of_a_run(tmp_path: Path) -> None:
+    run = make_run([make_trial(), make_trial(make_plan(number=1))]).model_copy(update={"command": ("httpbench", "bench", "a b")})
+    with Store(tmp_path / "results.db") as store:
+        store.begin(run)
+        store.add(run.id, make_trial())
+        (line,) = store.runs()
+    assert (line.id, line.targets, line.trials_done, line.trials_planned) == (run.id, len(run.targets), 1, 2)
+    assert line.command == "httpbench bench 'a b'"
 
 
 def test_what_to_do_fits_what_is_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

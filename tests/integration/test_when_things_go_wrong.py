@@ -278,3 +278,27 @@ def test_output_into_a_closed_pipe_is_no_error(harness: Harness) -> None:
     done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, check=False)
     assert done.returncode == 0
     assert done.stderr == ""
+
+
+def test_an_interruption_while_the_program_loads_is_quiet() -> None:
+    program = """
+import signal, httpbench.cli
+signal.signal(signal.SIGALRM, signal.default_int_handler)
+signal.setitimer(signal.ITIMER_REAL, 0.05)
+httpbench.cli.main()
+"""
+    done = subprocess.run([sys.executable, "-c", program, "list"], capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
+def test_output_that_cannot_be_written_is_said(harness: Harness) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(harness.argv("list"), stdout=full, stderr=subprocess.PIPE, text=True, check=False, timeout=60)
+    assert done.returncode == 1
+    assert done.stderr == "error: cannot write the output: No space left on device\n"
+
+
+def test_a_terminal_without_unicode_is_no_error(harness: Harness) -> None:
+    env = {**harness.env, "PYTHONIOENCODING": "ascii"}
+    done = harness.run("list", env=env)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -2,6 +2,20 @@
 
 from __future__ import annotations
 
-from httpbench.cli.main import main
+import sys
 
 __all__ = ["main"]
+
+EXIT_INTERRUPTED = 130
+
+
+def main() -> None:
+    """Runs the command line and ends the process with the right exit code.
+
+    The import is within, because it takes half a second: a Ctrl-C in that time is an interruption like any other.
+    """
+    try:
+        from httpbench.cli.main import run_command_line
+    except KeyboardInterrupt:
+        sys.exit(EXIT_INTERRUPTED)
+    run_command_line()

@@ -6,12 +6,15 @@ Data goes to standard output, everything else to standard error. Exit codes: 0 f
 
 from __future__ import annotations
 
+import errno
+import io
 import os
 import sys
 
 import click
 
 from httpbench import __version__
+from httpbench.cli import EXIT_INTERRUPTED
 from httpbench.cli.bench import bench
 from httpbench.cli.doctor import doctor
 from httpbench.cli.list import list_rows
@@ -24,7 +27,8 @@ from httpbench.cli.verify import verify
 from httpbench.cli.versions import versions
 from httpbench.errors import HttpbenchError
 
-EXIT_INTERRUPTED = 130
+STDOUT = 1
+OUTPUT_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
 SYSTEM_FOLDERS = ("/usr/local/sbin", "/usr/sbin", "/sbin")
 
 EXAMPLES = """
@@ -55,8 +59,11 @@ for verb in (list_rows, setup, run, bench, responses, versions, verify, report, 
     cli.add_command(verb)
 
 
-def main() -> None:
+def run_command_line() -> None:
     """Runs the command line and ends the process with the right exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # it may be closed
+            stream.reconfigure(errors="replace")  # a terminal that knows no «µ» shows a question mark
     _look_into_system_folders()
     try:
         code = cli.main(prog_name="httpbench", standalone_mode=False)
@@ -72,8 +79,14 @@ def main() -> None:
         sys.exit(EXIT_INTERRUPTED)
     except BrokenPipeError:
         # The reader of our output had enough. Python would complain once more when it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        os.dup2(os.open(os.devnull, os.O_WRONLY), STDOUT)
         sys.exit(0)
+    except OSError as error:
+        if error.errno not in OUTPUT_ERRORS:
+            raise
+        _say(f"cannot write the output: {error.strerror}", None, None)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), STDOUT)
+        sys.exit(1)
 
 
 def _say(message: str, hint: str | None, log_tail: str | None) -> None:

@@ -8,7 +8,7 @@ Trials that do not count are in it with what was measured: look at the verdict f
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from pydantic import Field
@@ -23,6 +23,7 @@ from httpbench.model import (
     Limit,
     Load,
     Measurement,
+    Precision,
     Run,
     RunStatus,
     SampledResponse,
@@ -36,8 +37,10 @@ from httpbench.model import (
     Verdict,
     Workload,
 )
-from httpbench.report.rows import groups
-from httpbench.stats.summary import Summary, cells
+from httpbench.report.comparisons import against, ranking
+from httpbench.report.rows import Group, Row, groups
+from httpbench.stats.compare import Comparison
+from httpbench.stats.summary import Summary
 
 
 class ExportedTarget(Frozen):
@@ -48,12 +51,14 @@ class ExportedTarget(Frozen):
     language: str
     framework: str
     variant: str | None
-    category: Category
+    category: Category | None
     tuning: Tuning
     limits: tuple[Limit, ...]
-    upstream: str
+    upstream: str | None
     notes: str | None
     run: tuple[str, ...]
+    url: str | None
+    prepare: tuple[str, ...]
     env: dict[str, str]
 
 
@@ -86,8 +91,27 @@ class Result(Frozen):
     load_generator: str
     load: Load
     verdict: Verdict
+    rank: int | None
+    """By throughput; rows that cannot be told apart share one. ``None``: too few rounds count, the generator was the limit, or there
+    was a rate."""
     summary: Summary
     rounds: tuple[Round, ...]
+
+
+class Against(Frozen):
+    """One figure of one target compared with the baseline's, within one table."""
+
+    target: str
+    baseline: str
+    workload: str
+    scaling: Scaling
+    load_generator: str
+    load: Load
+    figure: str
+    """``throughput_rps``, ``latency_us_p99`` (response time with a rate) or ``cpu_us_per_request``."""
+    comparison: Comparison
+    differs: bool
+    """Whether a difference may be claimed: the corrected p-value is at most 0.05."""
 
 
 class Document(Frozen):
@@ -103,10 +127,14 @@ class Document(Frozen):
     targets: dict[str, ExportedTarget]
     workloads: dict[str, Workload]
     table: Table = Table.HTTP_SERVERS
+    baseline: str | None
+    precision: Precision | None
     """The columns that the run's suite chose for its tables."""
     plan: tuple[TrialPlan, ...]
     results: tuple[Result, ...]
     """In the order of the tables."""
+    comparisons: tuple[Against, ...]
+    """With the run's baseline, where it has one."""
 
 
 def render_json(run: Run, trials: Sequence[Trial]) -> str:
@@ -115,8 +143,7 @@ def render_json(run: Run, trials: Sequence[Trial]) -> str:
 
 
 def document(run: Run, trials: Sequence[Trial]) -> Document:
-    rounds = {cell[0].plan.cell: cell for cell in cells(trials)}
-    summaries = [row.summary for group in groups(run, trials) for row in group.rows]
+    found = groups(run, trials)
     return Document(
         run=run.id,
         started_at=run.started_at,
@@ -128,7 +155,10 @@ def document(run: Run, trials: Sequence[Trial]) -> Document:
         workloads=run.workloads,
         table=run.table,
         plan=run.plan,
-        results=tuple(_result(summary, rounds[summary.cell]) for summary in summaries),
+        baseline=run.baseline,
+        precision=run.precision,
+        results=tuple(_result(row, ranks.get(row.target.id)) for group in found for ranks in [ranking(group)] for row in group.rows),
+        comparisons=tuple(part for group in found for part in _against(group, run.baseline)),
     )
 
 
@@ -136,7 +166,25 @@ def _exported(target: Target) -> ExportedTarget:
     return ExportedTarget(**target.model_dump(include=set(ExportedTarget.model_fields)))
 
 
-def _result(summary: Summary, trials: Sequence[Trial]) -> Result:
+def _against(group: Group, baseline: str | None) -> Iterator[Against]:
+    for compared in against(group, baseline) if baseline else ():
+        for figure, comparison in compared.figures.items():
+            if comparison is not None:
+                yield Against(
+                    target=compared.row.target.id,
+                    baseline=compared.baseline.target.id,
+                    workload=group.workload,
+                    scaling=group.scaling,
+                    load_generator=group.load_generator,
+                    load=group.load,
+                    figure=figure,
+                    comparison=comparison,
+                    differs=comparison.differs,
+                )
+
+
+def _result(row: Row, rank: int | None) -> Result:
+    summary = row.summary
     return Result(
         target=summary.target,
         workload=summary.workload,
@@ -144,8 +192,9 @@ def _result(summary: Summary, trials: Sequence[Trial]) -> Result:
         load_generator=summary.load_generator,
         load=summary.load,
         verdict=summary.verdict,
+        rank=rank,
         summary=summary,
-        rounds=tuple(_round(trial) for trial in trials),
+        rounds=tuple(_round(trial) for trial in row.trials),
     )
 
 

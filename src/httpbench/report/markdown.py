@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from httpbench.model import Run, Trial
 from httpbench.report import notes
+from httpbench.report.claims import claims, precision
 from httpbench.report.columns import Column, columns
 from httpbench.report.rows import Group, groups
 
@@ -17,7 +18,8 @@ def render_markdown(run: Run, trials: Sequence[Trial]) -> str:
     """The tables of a run. Ends with a line break."""
     found = groups(run, trials)
     every = columns(found, run.table)
-    lines = [line for group in found for line in _section(group, every)]
+    lines = [line for group in found for line in (*_section(group, every), *_claims(claims(run, group)))]
+    lines += _claims(precision(run, trials))
     lines += [f"- {escape(line)}" for line in notes.legend(found, run.table)]
     lines += ["", *(f"{escape(line)}  " for line in notes.origin(run, trials))]
     return "\n".join(lines).strip() + "\n"
@@ -46,6 +48,11 @@ def fenced(text: str) -> list[str]:
     longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
     fence = "`" * max(SHORTEST_FENCE, longest + 1)
     return [fence, *text.splitlines(), fence]
+
+
+def _claims(sentences: Sequence[str]) -> list[str]:
+    """A paragraph of bold lines."""
+    return [*(f"**{escape(sentence)}**  " for sentence in sentences), ""] if sentences else []
 
 
 def _section(group: Group, every: Sequence[Column]) -> Iterator[str]:

@@ -74,7 +74,8 @@ def origin(run: Run, trials: Sequence[Trial]) -> list[str]:
     place = f"{environment.hostname}: {environment.cpu_model}, {_count(len(environment.cpus_allowed), 'CPU')}, {environment.os}"
     lines = [f"run {run.id} · {run.started_at[:16].replace('T', ' ')} UTC · httpbench {environment.httpbench_version}"]
     lines.append(f"{place}, kernel {environment.kernel}")
-    if run.status is not RunStatus.FINISHED or len(trials) < len(run.plan):
+    ended_early = len(trials) < len(run.plan) and run.precision is None
+    if run.status is not RunStatus.FINISHED or ended_early:
         lines.append(f"{run.status}: {len(trials)} of {_count(len(run.plan), 'trial')}")
     return lines
 
@@ -87,7 +88,7 @@ def row_notes(group: Group) -> list[RowNote]:
 def legend(found: Sequence[Group], table: Table) -> list[str]:
     """What the columns and marks of a run's tables mean, and what to keep in mind; only what they need."""
     rows = [row for group in found for row in group.rows]
-    return [*_generators(found), *_meanings(found, table, rows), *_marks(rows), *_limits(rows)]
+    return [*_generators(found), *_meanings(found, table, rows), *_marks(rows), *_limits(rows), *_running(rows)]
 
 
 def _generators(found: Sequence[Group]) -> Iterator[str]:
@@ -135,6 +136,15 @@ def _limits(rows: Sequence[Row]) -> Iterator[str]:
     below = sorted(name for name, target in targets.items() if target.tuning is Tuning.ENGINE)
     if below:
         yield f"engine (written below the framework's public surface): {', '.join(below)}"
+
+
+def _running(rows: Sequence[Row]) -> Iterator[str]:
+    names = sorted({row.target.framework for row in rows if row.target.url is not None})
+    if names:
+        yield (
+            f"{', '.join(names)} ran before and was not restarted between rounds: what is peculiar to that one start is in all its figures "
+            "and in no interval; its CPU time and memory are not known."
+        )
 
 
 def _row_note(row: Row) -> RowNote:

@@ -24,6 +24,8 @@ class Row:
 
     target: Target
     summary: Summary
+    trials: tuple[Trial, ...]
+    """Its rounds."""
     response_bytes: int | None
     """Size of the sampled response, header block and body."""
     odd_size: bool
@@ -115,7 +117,7 @@ def _rows(run: Run, found: Sequence[Sequence[Trial]]) -> Iterable[Row]:
     for cell, size in zip(found, sizes, strict=True):
         summary = summarise(cell)
         odd = size is not None and abs(size - usual) > SIZE_TOLERANCE * usual
-        yield Row(run.targets[summary.target], summary, size, odd, _log_tail(cell))
+        yield Row(run.targets[summary.target], summary, tuple(cell), size, odd, _log_tail(cell))
 
 
 def _rank(row: Row) -> tuple[bool, float, str]:

@@ -16,6 +16,7 @@ from rich.text import Text
 
 from httpbench.model import Run, Trial, VerdictKind
 from httpbench.report import notes
+from httpbench.report.claims import claims, precision
 from httpbench.report.columns import ALWAYS, HEADLINES, Column, columns
 from httpbench.report.rows import Group, Row, groups
 
@@ -42,7 +43,8 @@ def render_terminal(run: Run, trials: Sequence[Trial], *, width: int) -> Rendera
     every = columns(found, run.table)
     parts: list[RenderableType] = []
     for group in found:
-        parts += [*_table(group, every, width), Text()]
+        parts += [*_table(group, every, width), *_claims(claims(run, group)), Text()]
+    parts += [*_claims(precision(run, trials)), Text()] if run.precision else []
     parts += [_paragraph(Text(line, style="dim")) for line in notes.legend(found, run.table)]
     parts += [Text(line, style="dim") for line in notes.origin(run, trials)]
     return Stack(*parts)
@@ -62,6 +64,13 @@ def _table(group: Group, every: Sequence[Column], width: int) -> Iterator[Render
     if left_out:
         names = ", ".join(column.title for column in left_out)
         yield _paragraph(Text(f"Not shown at this width: {names}. A wider terminal or --export-markdown - shows all.", style="dim"))
+
+
+def _claims(sentences: Sequence[str]) -> Iterator[RenderableType]:
+    if sentences:
+        yield Text()
+    for sentence in sentences:
+        yield Text(sentence, style="bold", overflow="fold")
 
 
 def fit(all_columns: Sequence[Column], rows: Sequence[Row], width: int) -> tuple[list[Column], list[Column]]:

@@ -1,0 +1,84 @@
+"""Which rows of a table are compared, in which figures; and the ranks of all.
+
+Each figure of a table is a family of its own for Holm's correction: «new answers more» and «new has a lower p99» are different questions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from httpbench.model import Load, Trial
+from httpbench.report.rows import Group, Row
+from httpbench.stats.compare import Comparison, Rounds, compare, corrected, ranks
+from httpbench.stats.histogram import RESOLUTION
+from httpbench.stats.interval import ROUNDS_MIN
+from httpbench.stats.summary import cpu_us_per_request
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """What is compared."""
+
+    name: str
+    """As in the JSON export."""
+    of: Callable[[Trial], float | None]
+    resolution: float = 0.0
+    """The relative step in which it is recorded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One row against the baseline."""
+
+    row: Row
+    baseline: Row
+    figures: dict[str, Comparison | None]
+    """By the figure's name, the headline first; ``None`` where no round of both has it."""
+
+
+def _throughput_rps(trial: Trial) -> float | None:
+    return trial.measurement.throughput_rps if trial.measurement else None
+
+
+def _latency_us_p99(trial: Trial) -> float | None:
+    times = (trial.measurement.response_time_us or trial.measurement.service_time_us) if trial.measurement else None
+    return times.p99 if times else None
+
+
+THROUGHPUT = Figure("throughput_rps", _throughput_rps)
+P99 = Figure("latency_us_p99", _latency_us_p99, RESOLUTION)
+CPU = Figure("cpu_us_per_request", cpu_us_per_request)
+
+
+def figures(load: Load) -> tuple[Figure, ...]:
+    """In an open loop everybody answers what was asked, so throughput says nothing; what that takes does."""
+    return (THROUGHPUT, P99) if load.rate_rps is None else (P99, CPU)
+
+
+def against(group: Group, baseline: str) -> list[Compared]:
+    """Every other row of the table against the baseline, in the table's order; nothing where that is not in the table."""
+    theirs = next((row for row in group.rows if row.target.id == baseline), None)
+    if theirs is None:
+        return []
+    others = [row for row in group.rows if row is not theirs]
+    columns = {figure.name: corrected([_compare(row, theirs, figure) for row in others]) for figure in figures(group.load)}
+    return [Compared(row, theirs, {name: column[index] for name, column in columns.items()}) for index, row in enumerate(others)]
+
+
+def ranking(group: Group) -> dict[str, int]:
+    """Id → rank by throughput, in the table's order. Not of rows that the generator limited, or that have too few rounds to be told
+    apart from any other; and not of tables with a rate."""
+    if group.load.rate_rps is not None:
+        return {}
+    rows = [row for row in group.rows if row.summary.rounds_counting >= ROUNDS_MIN and not row.is_lower_bound]
+    return dict(zip((row.target.id for row in rows), ranks([_rounds(row, THROUGHPUT) for row in rows]), strict=True))
+
+
+def _compare(ours: Row, theirs: Row, figure: Figure) -> Comparison | None:
+    return compare(_rounds(ours, figure), _rounds(theirs, figure), figure.resolution)
+
+
+def _rounds(row: Row, figure: Figure) -> Rounds:
+    found = {trial.plan.round: figure.of(trial) for trial in row.trials if trial.verdict.counts}
+    return {number: value for number, value in found.items() if value is not None}

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import resource
 import signal
 import socket
 import subprocess
@@ -42,10 +44,17 @@ def family_of(process: subprocess.Popen[str], at_least: int = 0) -> list[int]:
     return members()
 
 
+def name_of(process: psutil.Process) -> str:
+    with contextlib.suppress(psutil.NoSuchProcess):
+        return process.name()
+    return ""
+
+
 @pytest.mark.parametrize(
     ("mode", "kind", "sentence"),
     [
         ("exits", "failed", "ended before it answered (exit code 1)"),
+        ("exits-well", "failed", "ended before it answered (exit code 0); a target stays in the foreground"),
         ("never-answers", "failed", "did not answer within"),
         ("wrong-body", "failed", "answered wrongly: body «Hello, World?» instead of «Hello, World!»"),
         ("length-too-large", "failed", "Content-Length says 14 bytes, but only 13 came"),
@@ -62,6 +71,32 @@ def test_a_target_that_misbehaves(harness: Harness, mode: str, kind: str, senten
     assert found == kind
     assert sentence in reasons
     assert harness.runs()[0]["trials_done"] == 1
+
+
+def test_a_target_that_listens_elsewhere(harness: Harness) -> None:
+    done = harness.bench(f"{MISBEHAVING}/wrong-address", "--start-timeout", "1s", "--export-json", "-")
+    kind, reason = verdict_of(done)
+    assert kind == "failed"
+    assert "; it listens on [::1]:" in reason
+
+
+def test_a_load_that_this_machine_cannot_make_is_refused_before_anything_is_built(harness: Harness) -> None:
+    def few_files() -> None:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (512, 512))
+
+    done = harness.bench("test/unbuildable", "-c", "8,500", preexec_fn=few_files)
+    assert done.returncode == 2
+    assert "500 connections are too many: a program may open 512 files here (ulimit -Hn)" in done.stderr
+    assert harness.runs() == []
+
+
+def test_a_load_generator_that_is_missing_is_said_before_anything_is_built(harness: Harness, tmp_path: Path) -> None:
+    env = {**harness.env, "PATH": str(tmp_path)}
+    done = harness.bench("test/unbuildable", "--load-generator", "hey", "-d", "1s", "--timeout", "1s", env=env)
+    assert done.returncode == 1
+    assert "load generator hey is not installed" in done.stderr
+    assert "hint: httpbench setup --load-generator hey" in done.stderr
+    assert harness.runs() == []
 
 
 def test_the_log_of_a_target_that_failed_is_shown(harness: Harness) -> None:
@@ -138,7 +173,7 @@ def test_a_port_that_is_taken(harness: Harness) -> None:
 
 def test_a_load_generator_that_dies(harness: Harness) -> None:
     process = harness.start("bench", "--targets", str(TARGETS), f"{MISBEHAVING}/good", "-d", "20s", "--rounds", "1", "--export-json", "-")
-    generator = until(lambda: [child for child in psutil.Process(process.pid).children(recursive=True) if "loadgen" in child.name()])
+    generator = until(lambda: [child for child in psutil.Process(process.pid).children(recursive=True) if "loadgen" in name_of(child)])
     time.sleep(0.3)
     generator[0].kill()
     out, _ = process.communicate(timeout=30)

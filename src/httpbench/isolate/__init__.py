@@ -2,7 +2,21 @@
 
 from __future__ import annotations
 
-from httpbench.isolate.ports import answers, free_port, listeners, require_free
+from httpbench.isolate.guard import open_files_limit
+from httpbench.isolate.ports import answers, ephemeral_ports, free_port, listeners, listening, require_free
 from httpbench.isolate.tree import Command, Exit, ProcessTree, Stopped, tail
 
-__all__ = ["Command", "Exit", "ProcessTree", "Stopped", "answers", "free_port", "listeners", "require_free", "tail"]
+__all__ = [
+    "Command",
+    "Exit",
+    "ProcessTree",
+    "Stopped",
+    "answers",
+    "ephemeral_ports",
+    "free_port",
+    "listeners",
+    "listening",
+    "open_files_limit",
+    "require_free",
+    "tail",
+]

@@ -73,6 +73,12 @@ def send_signal(pid: int, number: int) -> None:
         pass
 
 
+def open_files_limit() -> int:
+    """How many files each program that we start may open."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return OPEN_FILES if hard == resource.RLIM_INFINITY else min(hard, OPEN_FILES)
+
+
 def append_to(path: str) -> int:
     return os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
 
@@ -84,9 +90,7 @@ def become(command: dict[str, Any], stdout: int, stderr: int, error: int) -> Non
         os.setsid()
         if command["cpus"]:
             os.sched_setaffinity(0, command["cpus"])
-        _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-        limit = OPEN_FILES if hard == resource.RLIM_INFINITY else min(hard, OPEN_FILES)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))
+        resource.setrlimit(resource.RLIMIT_NOFILE, (open_files_limit(), resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
         os.chdir(command["cwd"])
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         os.dup2(stdout, 1)

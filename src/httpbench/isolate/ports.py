@@ -6,9 +6,12 @@ to a connection that a load generator opens.
 
 from __future__ import annotations
 
+import contextlib
 import random
 import socket
 from pathlib import Path
+
+import psutil
 
 from httpbench.errors import StartError
 
@@ -17,11 +20,13 @@ TRIES = 200
 LISTEN = "0A"  # TCP_LISTEN in the kernel's tables
 
 
-def _ephemeral_low() -> int:
+def ephemeral_ports() -> range:
+    """Those that the kernel gives to connections."""
     try:
-        return int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
-    except (OSError, ValueError, IndexError):
-        return 32_768
+        low, high = Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()
+        return range(int(low), int(high) + 1)
+    except (OSError, ValueError):
+        return range(32_768, 61_000)
 
 
 def is_free(port: int, host: str = "127.0.0.1") -> bool:
@@ -37,7 +42,7 @@ def is_free(port: int, host: str = "127.0.0.1") -> bool:
 
 def free_port(host: str = "127.0.0.1") -> int:
     """A port that nobody listens on. Raises :class:`StartError` when none is found."""
-    top = _ephemeral_low() - 1
+    top = ephemeral_ports().start - 1
     if top <= LOWEST:
         top = 65_535
     for _ in range(TRIES):
@@ -60,6 +65,18 @@ def answers(port: int, host: str = "127.0.0.1") -> bool:
     except OSError:
         return False
     return True
+
+
+def listening(parent: int) -> list[str]:
+    """Where the processes below a parent listen, as ``address:port``, an IPv6 address in brackets."""
+    places = set()
+    for process in psutil.Process(parent).children(recursive=True):
+        with contextlib.suppress(psutil.Error):
+            for connection in process.net_connections("tcp"):
+                if connection.status == psutil.CONN_LISTEN:
+                    address = f"[{connection.laddr.ip}]" if ":" in connection.laddr.ip else connection.laddr.ip
+                    places.add(f"{address}:{connection.laddr.port}")
+    return sorted(places)
 
 
 def listeners(port: int) -> int:

@@ -95,7 +95,7 @@ class LoadGenerator(ABC):
 
     name: str
     requirement: Requirement
-    """What must be on the machine, for the message that says how to mend it."""
+    """What must be on the machine."""
     warms_up_itself: bool
     """Warm-up happens in the measuring process, on the same connections; otherwise ``argv(job, warmup=True)`` is run before."""
     latency_meaning: str
@@ -110,13 +110,8 @@ class LoadGenerator(ABC):
         """Like ``locate``, but a program that is missing is a ``LoadError`` that says how to get it."""
         path = self.locate()
         if path is None:
-            raise LoadError(f"load generator {self.name} is not installed", hint=self._how_to_install())
+            raise LoadError(f"load generator {self.name} is not installed", hint=f"httpbench setup --load-generator {self.name}")
         return path
-
-    def _how_to_install(self) -> str | None:
-        if self.requirement.apt:
-            return "apt-get install " + " ".join(self.requirement.apt)
-        return self.requirement.install
 
     @abstractmethod
     def version(self) -> str:

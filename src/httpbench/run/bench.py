@@ -16,15 +16,20 @@ from types import FrameType
 
 from httpbench import host
 from httpbench.errors import HttpbenchError, RequirementError, StoreError
+from httpbench.isolate import ephemeral_ports, open_files_limit
 from httpbench.load import Job, LoadGenerator
-from httpbench.model import Precision, Run, RunStatus, Table, Target, Trial, Workload
+from httpbench.model import Load, Precision, Run, RunStatus, Table, Target, Trial, Workload
 from httpbench.run import build
 from httpbench.run.observer import Observer
 from httpbench.run.plan import TRIAL_OVERHEAD_S, Plan
 from httpbench.run.precision import is_enough
 from httpbench.run.serve import HOST, START_LIMIT_S
+from httpbench.run.states import needs
 from httpbench.run.trial import TrialJob, failed, now, run_trial
 from httpbench.store import Store
+
+OPEN_FILES_SPARE = 64
+"""What a load generator has open beside its connections."""
 
 
 class Interrupted(KeyboardInterrupt):
@@ -76,9 +81,9 @@ def run_bench(bench: Bench, store: Store, observer: Observer) -> Outcome:
             built = prepare([bench.targets[name] for name in _ids(bench.plan)], observer, bench.jobs)
         except KeyboardInterrupt:
             built = Built({}, {}, {})
-            outcome = _begin(bench, built, store)
+            outcome = _begin(bench, built, store, observer)
             return _finish(outcome, store, RunStatus.INTERRUPTED, observer)
-        outcome = _begin(bench, built, store)
+        outcome = _begin(bench, built, store, observer)
         status = RunStatus.FINISHED
         try:
             _trials(bench, built, outcome, store, observer)
@@ -88,10 +93,21 @@ def run_bench(bench: Bench, store: Store, observer: Observer) -> Outcome:
 
 
 def refusals(bench: Bench) -> list[str]:
-    """What of the plan the load generator cannot do, a sentence each; asked before anything is built."""
+    """What of the plan the load generator or this machine cannot do, a sentence each; asked before anything is built."""
     loads = {(trial.workload, trial.load): trial for trial in bench.plan.trials}.values()
     jobs = [Job(f"http://{HOST}/", bench.workloads[trial.workload], trial.load, trial.cores.generator, Path()) for trial in loads]
-    return list(dict.fromkeys(refusal for job in jobs if (refusal := bench.generator.refuses(job))))
+    refused = [bench.generator.refuses(job) for job in jobs] + [_too_many(trial.load) for trial in loads]
+    return list(dict.fromkeys(filter(None, refused)))
+
+
+def _too_many(load: Load) -> str | None:
+    """Connections for which there are not enough descriptors, or local ports to connect from to one address."""
+    files, ports = open_files_limit() - OPEN_FILES_SPARE, len(ephemeral_ports())
+    if load.connections > files:
+        return f"{load.connections:,} connections are too many: a program may open {files + OPEN_FILES_SPARE:,} files here (ulimit -Hn)"
+    if load.connections > ports:
+        return f"{load.connections:,} connections are too many: there are {ports:,} local ports (sysctl net.ipv4.ip_local_port_range)"
+    return None
 
 
 def prepare(targets: Sequence[Target], observer: Observer, jobs: int) -> Built:
@@ -130,10 +146,10 @@ def toolchains(targets: Sequence[Target]) -> dict[str, str]:
 def _prepare_one(target: Target, observer: Observer, cancelled: Event) -> build.BuildState | HttpbenchError:
     if not target.is_declared:
         return build.BuildState(Path(target.folder), None, None)
-    for requirement in target.requires:
-        outcome = host.check(requirement)
-        if isinstance(outcome, host.Unmet):
-            return RequirementError(f"needs {requirement.label}: {outcome.reason}", hint=outcome.mend)
+    missing = needs(target)
+    if missing is not None:
+        reasons, mend = missing
+        return RequirementError(f"needs {reasons}", hint=mend)
     state = build.state(target)
     if state.is_built:
         return state
@@ -169,7 +185,7 @@ def _trials(bench: Bench, built: Built, outcome: Outcome, store: Store, observer
         observer.trial_ended(trial)
 
 
-def _begin(bench: Bench, built: Built, store: Store) -> Outcome:
+def _begin(bench: Bench, built: Built, store: Store, observer: Observer) -> Outcome:
     ids = _ids(bench.plan)
     targets = {name: bench.targets[name] for name in ids}
     run = Run(
@@ -190,7 +206,7 @@ def _begin(bench: Bench, built: Built, store: Store) -> Outcome:
     try:
         store.begin(run)
     except StoreError as error:
-        outcome.store_error = error
+        _unstored(outcome, error, observer)
     return outcome
 
 
@@ -201,8 +217,12 @@ def _keep(outcome: Outcome, trial: Trial, store: Store, observer: Observer) -> N
     try:
         store.add(outcome.run.id, trial)
     except StoreError as error:
-        outcome.store_error = error
-        observer.warning(f"{error.message}: from here on results are not stored, only printed and exported at the end")
+        _unstored(outcome, error, observer)
+
+
+def _unstored(outcome: Outcome, error: StoreError, observer: Observer) -> None:
+    outcome.store_error = error
+    observer.warning(f"{error.message}: from here on results are not stored, only printed and exported at the end")
 
 
 def _finish(outcome: Outcome, store: Store, status: RunStatus, observer: Observer) -> Outcome:

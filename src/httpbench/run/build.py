@@ -109,7 +109,7 @@ def build(target: Target, cancelled: Event) -> BuildState:
     except OSError as error:
         place = f": {error.filename}" if error.filename else ""
         raise BuildError(
-            f"{target.id}: cannot be built in {build_folder(target)}: {error.strerror}{place}",
+            f"cannot be built in {build_folder(target)}: {error.strerror}{place}",
             hint="the environment variable XDG_CACHE_HOME names another folder to build in",
         ) from None
 
@@ -146,10 +146,10 @@ def version_of(target: Target, folder: Path) -> str | None:
             target.version, cwd=folder, capture_output=True, text=True, errors="replace", timeout=VERSION_TIMEOUT_S, check=False
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise BuildError(f"{target.id}: its version command could not be run: {error}") from None
+        raise BuildError(f"its version command could not be run: {error}") from None
     said = done.stdout + done.stderr
     if done.returncode != 0:
-        raise BuildError(f"{target.id}: its version command failed: {' '.join(target.version)}", log_tail=said.strip() or None)
+        raise BuildError(f"its version command failed: {' '.join(target.version)}", log_tail=said.strip() or None)
     number = re.search(r"\d+(\.\d+)+", said)
     return number.group() if number else said.strip().partition("\n")[0] or None
 
@@ -166,16 +166,16 @@ def _run_commands(target: Target, folder: Path, cancelled: Event) -> None:
                 while (end := process.wait(POLL_S)) is None and time.monotonic() < deadline and not cancelled.is_set():
                     pass
         except HttpbenchError as error:
-            raise BuildError(f"{target.id}: {error.message}", log_tail=tail(log)) from None
+            raise BuildError(f"{error.message}", log_tail=tail(log)) from None
         if cancelled.is_set():
-            raise BuildError(f"{target.id}: its build was interrupted")
+            raise BuildError("its build was interrupted")
         if end is None:
-            raise BuildError(f"{target.id}: its build took longer than {target.build.timeout_s:g} s and was ended", log_tail=tail(log))
+            raise BuildError(f"its build took longer than {target.build.timeout_s:g} s and was ended", log_tail=tail(log))
         if end.code != 0:
-            raise BuildError(f"{target.id}: its build failed, {end}: {' '.join(argv)}", hint=f"the whole log: {log}", log_tail=tail(log))
+            raise BuildError(f"its build failed, {end}: {' '.join(argv)}", hint=f"the whole log: {log}", log_tail=tail(log))
     missing = [name for name in target.build.artifacts if not (folder / name).exists()]
     if missing:
-        raise BuildError(f"{target.id}: its build ended well but did not make {', '.join(missing)}", log_tail=tail(log))
+        raise BuildError(f"its build ended well but did not make {', '.join(missing)}", log_tail=tail(log))
 
 
 def _sources(folder: Path) -> list[Path]:
@@ -228,9 +228,9 @@ def _lock(target: Target, cancelled: Event) -> Iterator[None]:
     with folder.with_suffix(".lock").open("w") as file:
         while not _locked(file):
             if cancelled.wait(POLL_S):
-                raise BuildError(f"{target.id}: its build was interrupted")
+                raise BuildError("its build was interrupted")
             if time.monotonic() > deadline:
-                raise BuildError(f"{target.id}: another httpbench has been building it for {target.build.timeout_s:g} s")
+                raise BuildError(f"another httpbench has been building it for {target.build.timeout_s:g} s")
         yield
 
 

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from httpbench import probe
 from httpbench.errors import HttpbenchError, StartError
-from httpbench.isolate import Command, ProcessTree, Stopped, answers, free_port, listeners, require_free, tail
+from httpbench.isolate import Command, ProcessTree, Stopped, answers, free_port, listeners, listening, require_free, tail
 from httpbench.model import SampledResponse, Scaling, Target, Workload
 
 HOST = "127.0.0.1"
@@ -50,7 +50,8 @@ class Served:
     log: Path
 
     def url(self, path: str) -> str:
-        return f"http://{self.host}:{self.port}{path}"
+        name = f"[{self.host}]" if ":" in self.host else self.host
+        return f"http://{name}:{self.port}{path}"
 
     def death(self) -> str | None:
         """How it ended, if it did."""
@@ -150,8 +151,17 @@ def _wait(tree: ProcessTree, port: int, workload: Workload, copies: int, limit_s
                 )
             time.sleep(0.005)
     except StartError as error:
-        exits = tree.exits()
-        if exits and exits[0].code != 0:
-            raise StartError(f"{error.message} ({exits[0]})", hint=error.hint) from None
-        raise
+        raise _explained(error, tree, port) from None
     return response
+
+
+def _explained(error: StartError, tree: ProcessTree, port: int) -> StartError:
+    """With what can be seen from outside of why it did not answer."""
+    exits = tree.exits()
+    if exits:
+        hint = "a target stays in the foreground and does not make itself a daemon" if exits[0].code == 0 else None
+        return StartError(f"{error.message} ({exits[0]})", hint=error.hint or hint)
+    places = listening(tree.guard_pid)
+    if places and f"{HOST}:{port}" not in places:
+        return StartError(f"{error.message}; it listens on {', '.join(places)}", hint=f"it is to listen on {HOST}, or on all addresses")
+    return error

@@ -37,16 +37,24 @@ def states(targets: Sequence[Target]) -> list[RowState]:
         return list(pool.map(state_of, targets))
 
 
+def needs(target: Target) -> tuple[str, str] | None:
+    """What of its requirements is not here, in words, and the commands that would mend it; ``None`` when all is here."""
+    unmet = [(needed, found) for needed in target.requires if isinstance(found := host.check(needed), host.Unmet)]
+    if not unmet:
+        return None
+    reasons = "; ".join(f"{needed.label}: {found.reason}" for needed, found in unmet)
+    return reasons, " && ".join(dict.fromkeys(found.mend for _, found in unmet))
+
+
 def state_of(target: Target) -> RowState:
     if not target.is_declared:
         return RowState(State.READY)
-    unmet = [(needed, found) for needed in target.requires if isinstance(found := host.check(needed), host.Unmet)]
-    if unmet:
-        reasons = "; ".join(f"{needed.label}: {found.reason}" for needed, found in unmet)
-        return RowState(State.NEEDS, reasons, " && ".join(dict.fromkeys(found.mend for _, found in unmet)))
+    missing = needs(target)
+    if missing is not None:
+        return RowState(State.NEEDS, *missing)
     known = build.state(target)
     if known.failure:
-        return RowState(State.BROKEN, known.failure.message, f"cat {build.log_of(target)}")
+        return RowState(State.BROKEN, known.failure.message, f"cat {log}" if (log := build.log_of(target)).exists() else None)
     if known.receipt:
         return RowState(State.BUILT if target.build.commands else State.READY, version=known.receipt.version)
     if not target.build.commands:

@@ -79,7 +79,12 @@ def main() -> None:
         subprocess.Popen(["sleep", "3600"], start_new_session=True)
     if mode == "logs":
         threading.Thread(target=write_without_end, daemon=True).start()
-    listener = socket.create_server((host, port), backlog=1024)
+    if mode == "exits-well":
+        sys.exit(0)
+    if mode == "wrong-address":
+        host = "::1"
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.create_server((host, port), family=family, backlog=1024)
     while True:
         connection, _ = listener.accept()
         if mode == "never-answers":

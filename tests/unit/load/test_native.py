@@ -119,4 +119,4 @@ def test_a_missing_program_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("PATH", "")
     with pytest.raises(LoadError, match="not installed") as caught:
         load.get("wrk").program()
-    assert caught.value.hint == "apt-get install wrk"
+    assert caught.value.hint == "httpbench setup --load-generator wrk"

@@ -63,8 +63,9 @@ def times(comparison: Comparison) -> str:
 
 
 def percent(half_width: float) -> str:
-    """``± 1.8 %``."""
-    return f"± {half_width * 100:.{1 if half_width < 0.1 else 0}f} %"
+    """``± 1.8 %``, ``± 25 %``, ``± 0.04 %``."""
+    value = half_width * 100
+    return f"± {value:.2g} %" if value < 0.1 else f"± {value:.{1 if value < 10 else 0}f} %"
 
 
 def _sentence(compared: Compared, family: int) -> str:

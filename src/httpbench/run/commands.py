@@ -88,13 +88,16 @@ def names_of(asked: Asked) -> list[str]:
     The name of the program; where two have the same, also the words that differ; where none does, a number.
     """
     given = [_slug(name) for name in asked.names]
+    if "" in given:
+        raise UsageError(f"«{asked.names[given.index('')]}» has no letter or digit, so it cannot be a name", hint="choose another --name")
     if len(set(given)) < len(given):
         raise UsageError(f"two servers are called {Counter(given).most_common(1)[0][0]}", hint="give each a --name of its own")
     if given:
         return given
     short = [PurePath(_first_word(command)).stem for command in asked.commands] + [urlsplit(url).netloc for url in asked.urls]
     words = [re.sub(r"\{[a-z]+\}", "", text).split()[1:] for text in (*asked.commands, *asked.urls)]
-    return _numbered([_slug(_told_apart(index, short, words))[:NAME_CHARACTERS_MAX].rstrip("-.") for index in range(len(short))])
+    slugs = [_slug(_told_apart(index, short, words))[:NAME_CHARACTERS_MAX].rstrip("-._+") for index in range(len(short))]
+    return _numbered([slug or "server" for slug in slugs])
 
 
 def _told_apart(index: int, short: Sequence[str], words: Sequence[Sequence[str]]) -> str:
@@ -113,11 +116,8 @@ def _numbered(names: Sequence[str]) -> list[str]:
 
 
 def _slug(text: str) -> str:
-    """As a part of an id: lower case, no slash and no blank."""
-    slug = re.sub(r"[^a-z0-9_.+]+", "-", text.lower()).strip("-._+")
-    if not slug:
-        raise UsageError(f"«{text}» has no letter or digit, so it cannot be a name", hint="choose another --name")
-    return slug
+    """As a part of an id: lower case, no slash and no blank. Empty where the text has no letter and no digit."""
+    return re.sub(r"[^a-z0-9_.+]+", "-", text.lower()).strip("-._+")
 
 
 def _first_word(command: str) -> str:
@@ -161,4 +161,5 @@ def _origin(url: str) -> str:
         raise UsageError(f"--url {url}: the port is not a number from 1 to 65535") from None
     if parts.scheme != "http" or not parts.hostname:
         raise UsageError(f"--url {url} is not an http URL", hint="write it as http://HOST:PORT/PATH")
-    return f"http://{parts.hostname}:{port}"
+    name = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    return f"http://{name}:{port}"

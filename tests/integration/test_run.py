@@ -1,0 +1,209 @@
+"""``httpbench run`` from end to end: real servers, real loads; what is printed, stored and refused. No figure is asserted."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.harness import TARGETS, Harness
+from tests.servers import Mode, Server
+
+SERVER = f"{sys.executable} {TARGETS / 'misbehaving' / 'server.py'} {{host}} {{port}}"
+GOOD = f"{SERVER} good"
+
+COMPARED = re.compile(
+    r"^new (serves \S+ (± \S+ )?times (\(\S+ to \S+\) )?the requests of old|and old: no difference above the noise \(± \S+ %\))",
+    re.MULTILINE,
+)
+
+
+def run(harness: Harness, *words: str, **options: Any) -> subprocess.CompletedProcess[str]:
+    """A short one: four connections and a fifth of a second for each trial."""
+    return harness.run("run", "-c", "4", "-d", "200ms", "--warmup", "50ms", "--timeout", "500ms", *words, **options)
+
+
+def document(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def test_two_commands_end_with_a_sentence(harness: Harness) -> None:
+    done = run(harness, GOOD, GOOD, "--name", "old", "--name", "new", "--rounds", "3")
+    assert done.returncode == 0, done.stderr
+    assert COMPARED.search(done.stdout), done.stdout
+    assert "p99" in done.stdout
+    again = harness.run("report", "latest")
+    assert COMPARED.search(again.stdout), "a report of the stored run says the same"
+
+
+def test_rounds_are_interleaved_and_each_command_gets_a_port_of_its_own(harness: Harness) -> None:
+    found = document(run(harness, GOOD, GOOD, "--rounds", "3", "--export-json", "-"))
+    order = [(trial["round"], trial["target"]) for trial in found["plan"]]
+    assert [number for number, _ in order] == [0, 0, 1, 1, 2, 2]
+    assert all({name for own, name in order if own == number} == set(found["targets"]) for number in range(3))
+    figures = {comparison["figure"]: comparison["comparison"] for comparison in found["comparisons"]}
+    assert set(figures) == {"throughput_rps", "latency_us_p99"}
+    assert figures["throughput_rps"]["rounds"] == 3
+    assert (
+        figures["throughput_rps"]["interval"]["low"] <= figures["throughput_rps"]["ratio"] <= figures["throughput_rps"]["interval"]["high"]
+    )
+
+
+def test_too_few_rounds_make_no_claim_and_say_how_many_would(harness: Harness) -> None:
+    done = run(harness, GOOD, GOOD, "--name", "old", "--name", "new", "--rounds", "2")
+    assert "new and old: 2 rounds of both cannot tell; a claim takes at least 3" in done.stdout
+
+
+def test_the_baseline_is_the_one_that_was_named(harness: Harness) -> None:
+    done = run(
+        harness, GOOD, GOOD, GOOD, "--name", "a", "--name", "b", "--name", "c", "--baseline", "b", "--rounds", "3", "--export-json", "-"
+    )
+    found = document(done)
+    assert found["baseline"] == "command/b"
+    assert {(one["target"], one["baseline"]) for one in found["comparisons"]} == {("command/a", "command/b"), ("command/c", "command/b")}
+
+
+def test_a_server_that_runs_already_is_measured_and_left_running(harness: Harness) -> None:
+    with Server(Mode.OK) as server:
+        done = run(harness, "--url", server.url, GOOD, "--name", "mine", "--name", "running", "--rounds", "1")
+        assert done.returncode == 0, done.stderr
+        assert "running ran before and was not restarted between rounds" in " ".join(done.stdout.split())
+        before = server.requests
+        again = run(harness, "--url", f"{server.url}", "--rounds", "1", "-q")
+        assert again.returncode == 0, again.stderr
+        assert server.requests > before
+
+
+def test_any_success_will_do_but_must_stay_the_same(harness: Harness) -> None:
+    done = run(harness, f"{SERVER} turns-500", "--rounds", "1")
+    assert done.returncode == 1
+    assert "unexpected" in done.stdout
+
+
+def test_what_is_asked_and_what_is_expected(harness: Harness) -> None:
+    with Server(Mode.OK) as server:
+        asked = ("--url", f"{server.url}orders?id=7", "-H", "X-Test: yes", "-X", "PUT", "--rounds", "1", "--export-json", "-")
+        found = document(run(harness, *asked, "--expect-body", "Hello, World!", "--expect-status", "200"))
+        assert found["status"] == "finished"
+        heads = [head for head in server.heads if head.startswith(b"PUT /orders?id=7 HTTP/1.1")]
+        assert heads
+        assert all(b"x-test: yes" in head.lower() for head in heads)
+        wrong = run(harness, "--url", server.url, "--rounds", "1", "--expect-body", "Goodbye")
+        assert wrong.returncode == 1
+        assert "body «Hello, World!» instead of «Goodbye»" in wrong.stdout
+
+
+def test_a_built_in_workload_can_be_asked_for(harness: Harness) -> None:
+    found = document(run(harness, GOOD, "--workload", "plaintext", "--rounds", "1", "--export-json", "-"))
+    assert found["workloads"]["plaintext"]["expect"]["body"] == "Hello, World!"
+
+
+def test_a_rate_is_held_and_compares_what_it_costs(harness: Harness) -> None:
+    done = run(harness, GOOD, GOOD, "--name", "old", "--name", "new", "--rate", "2k", "-d", "1s", "--rounds", "3", "--export-json", "-")
+    found = document(done)
+    assert {comparison["figure"] for comparison in found["comparisons"]} <= {"latency_us_p99", "cpu_us_per_request"}
+    assert all(result["load"]["rate_rps"] == 2000 and result["rank"] is None for result in found["results"])
+
+
+def test_a_scan_measures_at_each_doubling(harness: Harness) -> None:
+    words = ("run", GOOD, "--scan", "connections", "1..5", "-d", "100ms", "--warmup", "0s", "--rounds", "1", "--export-json", "-")
+    found = document(harness.run(*words))
+    assert [result["load"]["connections"] for result in found["results"]] == [1, 2, 4, 5]
+
+
+# --- how commands are run ------------------------------------------------------------------------------------------------------
+
+
+def test_the_environment_the_folder_and_the_preparation_are_those_asked_for(harness: Harness, tmp_path: Path) -> None:
+    Path(tmp_path, "port.sh").write_text(f"exec {sys.executable} {TARGETS / 'misbehaving' / 'server.py'} 127.0.0.1 $MY_PORT good\n")
+    prepare = "python3 -c \"open('prepared', 'a').write('.')\""
+    words = ("sh port.sh", "--env", "MY_PORT={port}", "--cwd", str(tmp_path), "--prepare", prepare, "--rounds", "2")
+    done = run(harness, *words)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert Path(tmp_path, "prepared").read_text() == "..", "once before each trial"
+
+
+def test_a_shell_is_used_only_when_asked_for_and_ends_with_what_it_started(harness: Harness) -> None:
+    command = f"true && {GOOD}"
+    assert run(harness, command, "--rounds", "1").returncode == 1
+    done = run(harness, command, "--shell", "--rounds", "1")
+    assert done.returncode == 0, done.stdout
+    assert "left processes behind" not in done.stdout
+
+
+def test_a_preparation_that_fails_fails_the_trial(harness: Harness) -> None:
+    done = run(harness, GOOD, "--prepare", "sh -c 'echo no space >&2; exit 3'", "--rounds", "1")
+    assert done.returncode == 1
+    assert "its preparation failed, exit code 3" in done.stdout
+    assert "no space" in done.stdout
+
+
+def test_one_that_fails_does_not_stop_the_others(harness: Harness) -> None:
+    done = run(harness, GOOD, f"{SERVER} exits", "--name", "old", "--name", "new", "--rounds", "3")
+    assert done.returncode == 1
+    assert "new cannot be compared with old: no round of new counts" in done.stdout
+    assert "cannot read my configuration" in done.stdout
+
+
+# --- rounds until it is known --------------------------------------------------------------------------------------------------
+
+
+def test_rounds_end_when_the_interval_is_narrow_enough(harness: Harness) -> None:
+    """So wide a precision that the first look ends it, whatever the machine does."""
+    done = run(harness, GOOD, GOOD, "--precision", "100000%", "--min-rounds", "3", "--max-rounds", "8", "--export-json", "-")
+    found = document(done)
+    assert [len(result["rounds"]) for result in found["results"]] == [3, 3]
+    assert found["status"] == "finished"
+    assert "after 3 rounds, within the ± 100000 % that was asked for" in done.stderr
+
+
+def test_rounds_that_do_not_get_there_say_so_and_how_many_would(harness: Harness) -> None:
+    done = run(harness, GOOD, GOOD, "--precision", "0.0001%", "--min-rounds", "3", "--max-rounds", "4")
+    assert "at most 4 are made" in done.stderr
+    assert re.search(r"± \S+ % was not reached in 4 rounds \(± \S+ %\)", done.stdout)
+
+
+# --- what is refused -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ((), "there is nothing to measure"),
+        (("./server",), "does not say where it gets its port from"),
+        (("./server {prot}",), "unknown placeholder {prot}"),
+        (("./server {port} '",), "cannot be split into words"),
+        (("./server {port}", "--name", "a", "--name", "b"), "2 --name for 1 servers"),
+        (("a {port}", "b {port}", "--name", "x", "--name", "X"), "two servers are called x"),
+        (("a {port}", "--baseline", "b"), "--baseline b is none of the servers"),
+        (("a {port}", "--url", "https://127.0.0.1/"), "is not an http URL"),
+        (("--url", "http://127.0.0.1/a", "--url", "http://127.0.0.1/b"), "the URLs name different paths"),
+        (("a {port}", "--rounds", "3", "--precision", "2%"), "--rounds says how many rounds there are"),
+        (("a {port}", "--min-rounds", "9", "--max-rounds", "3"), "--min-rounds 9 is more than --max-rounds 3"),
+        (("a {port}", "--scan", "connections", "1..8", "-c", "8"), "both say how many connections"),
+        (("a {port}", "--scan", "connections", "8..1"), "goes down"),
+        (("a {port}", "--precision", "0.02"), "is not a share above zero"),
+        (("a {port}", "-H", "nonsense"), "write it as 'Name: value'"),
+        (("a {port}", "--env", "nonsense"), "write it as KEY=VALUE"),
+        (("a {port}", "--body", "@/nowhere"), "/nowhere cannot be read"),
+        (("a {port}", "--rate", "1k", "--load-generator", "wrk"), "wrk cannot hold a rate"),
+    ],
+)
+def test_refused_before_anything_runs(harness: Harness, words: tuple[str, ...], sentence: str) -> None:
+    done = harness.run("run", *words)
+    assert done.returncode == 2, done.stdout
+    assert sentence in done.stderr
+    assert harness.runs() == []
+
+
+def test_a_dry_run_does_nothing(harness: Harness) -> None:
+    done = harness.run("run", "a {port}", "b {port}", "--dry-run")
+    assert done.returncode == 0
+    assert "10 trials: 2 cells × 5 rounds" in done.stdout
+    assert harness.runs() == []

@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+"""Does ``httpbench run`` tell the truth? Equals must not be told apart, and known differences must be found.
+
+    benchmarks/comparisons/experiment.py aa                  40 comparisons of a server with itself: at most 3 false claims
+    benchmarks/comparisons/experiment.py ab                  the same server with 5 % and 10 % less throughput: both found
+
+The known difference is a loop in the server whose CPU time is measured apart from any load (``server --calibrate``). With c µs of CPU time
+for a request, as measured in a first run, and s µs for the loop, a server that fills its core answers c / (c + s) times as much; the loop
+is made long enough for 0.95 and 0.90. The interval of the ratio must contain what the loop that was made then comes to.
+
+``aa`` takes about 15 minutes and ``ab`` about 3, on a machine that does nothing else. Prints a Markdown table; the exit code is 1 where
+the promise is not kept.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+FALSE_CLAIMS_MAX = 3
+FACTORS = (0.95, 0.90)
+CALIBRATION_STEPS = 10_000
+RUN_LIMIT_S = 1800
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """How each comparison is made."""
+
+    server: Path
+    folder: Path
+    rounds: int
+    duration: str
+    connections: int
+
+    def command(self, steps: int = 0) -> str:
+        return f"{self.server} {{host}} {{port}} {steps}"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("experiment", choices=["aa", "ab"])
+    parser.add_argument("--comparisons", type=int, default=40, help="of aa")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--duration", default="1s")
+    parser.add_argument("--connections", type=int, default=32)
+    asked = parser.parse_args()
+    with built() as (server, folder):
+        setting = Setting(server, folder, asked.rounds, asked.duration, asked.connections)
+        return equals(setting, asked.comparisons) if asked.experiment == "aa" else differences(setting)
+
+
+def equals(setting: Setting, count: int) -> int:
+    """A server against itself, again and again."""
+    print("| # | ratio | 95 % interval | verdicts | claim |\n|--:|--:|--:|---|---|")
+    claims = 0
+    for number in range(1, count + 1):
+        found = compared(setting, [setting.command(), setting.command()])
+        claims += found["differs"]
+        print(f"| {number} | {row(found)} | {'false' if found['differs'] else ''} |", flush=True)
+    print(f"\n{claims} false claims in {count} comparisons of {setting.rounds} rounds of {setting.duration}, of at most {FALSE_CLAIMS_MAX}")
+    return 0 if claims <= FALSE_CLAIMS_MAX else 1
+
+
+def differences(setting: Setting) -> int:
+    """A server against itself with a loop of known cost."""
+    cost_us = cpu_us_per_request(setting)
+    step_us = float(output([str(setting.server), "--calibrate", str(CALIBRATION_STEPS)])) / 1000 / CALIBRATION_STEPS
+    print(f"{cost_us:.3f} µs of CPU time per request, {step_us * 1000:.3f} ns per step of the loop\n")
+    print("| truth | ratio | 95 % interval | verdicts | found | contains the truth |\n|--:|--:|--:|---|---|---|")
+    kept = True
+    for factor in FACTORS:
+        steps = round(cost_us * (1 / factor - 1) / step_us)
+        truth = cost_us / (cost_us + steps * step_us)
+        found = compared(setting, [setting.command(), setting.command(steps)])
+        interval = found["comparison"]["interval"]
+        contains = interval["low"] <= truth <= interval["high"]
+        kept = kept and found["differs"] and contains
+        print(f"| {truth:.3f} | {row(found)} | {yes(found['differs'])} | {yes(contains)} |", flush=True)
+    return 0 if kept else 1
+
+
+def cpu_us_per_request(setting: Setting) -> float:
+    """Of the server without a loop: median over rounds."""
+    (result,) = document(setting, [setting.command()])["results"]
+    costs = [part["target_usage"]["cpu_s"] * 1e6 / part["measurement"]["requests"]["completed"] for part in result["rounds"]]
+    return float(statistics.median(costs))
+
+
+def compared(setting: Setting, commands: list[str]) -> dict[str, Any]:
+    """The second against the first, in right answers per second; with the verdicts of both."""
+    found = document(setting, commands)
+    (comparison,) = (part for part in found["comparisons"] if part["figure"] == "throughput_rps")
+    return {**comparison, "verdicts": " ".join(sorted(result["verdict"]["kind"] for result in found["results"]))}
+
+
+def document(setting: Setting, commands: list[str]) -> dict[str, Any]:
+    load = ["-c", str(setting.connections), "-d", setting.duration, "--warmup", "500ms", "--rounds", str(setting.rounds)]
+    where = ["--db", str(setting.folder / "results.db"), "--export-json", "-"]
+    program = str(Path(sys.executable).with_name("httpbench"))
+    found: dict[str, Any] = json.loads(output([program, "run", *commands, *load, *where]))
+    return found
+
+
+def row(found: dict[str, Any]) -> str:
+    comparison = found["comparison"]
+    interval = comparison["interval"]
+    return f"{comparison['ratio']:.4f} | {interval['low']:.4f} … {interval['high']:.4f} | {found['verdicts']}"
+
+
+def yes(fact: bool) -> str:
+    return "yes" if fact else "**no**"
+
+
+def output(argv: list[str]) -> str:
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=RUN_LIMIT_S, check=False)
+    if done.returncode != 0:
+        sys.exit(f"{argv[0]} ended with exit code {done.returncode}:\n{done.stderr[-4000:]}")
+    return done.stdout
+
+
+@contextmanager
+def built() -> Iterator[tuple[Path, Path]]:
+    """The server, and a folder that lasts as long as the experiment."""
+    with tempfile.TemporaryDirectory(prefix="httpbench-comparisons-") as folder:
+        server = Path(folder, "server")
+        output(["cc", "-O2", "-Wall", "-Wextra", "-Werror", "-o", str(server), str(HERE / "server.c")])
+        yield server, Path(folder)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,69 @@
+"""The nouns of httpbench, as frozen models.
+
+Whatever is read from TOML, planned, measured, stored or exported is one of these. They know nothing of files, processes or
+terminals. Units stand last in names; every latency is in microseconds; a figure that was not measured is ``None``, never zero.
+"""
+
+from __future__ import annotations
+
+from httpbench.model.frozen import Argv, Frozen, Name
+from httpbench.model.load import Cores, Expectation, Load, Request, Suite, SuiteLoad, Table, TrialPlan, Workload
+from httpbench.model.result import (
+    CoreOccupancy,
+    Distribution,
+    Environment,
+    Interval,
+    Measurement,
+    Precision,
+    Requests,
+    Run,
+    RunStatus,
+    Sample,
+    SampledResponse,
+    Trial,
+    Usage,
+    Verdict,
+    VerdictKind,
+)
+from httpbench.model.target import PLACEHOLDERS, Build, Category, Kind, Limit, Requirement, Scaling, Target, TargetFile, Tuning, Variant
+
+__all__ = [
+    "PLACEHOLDERS",
+    "Argv",
+    "Build",
+    "Category",
+    "CoreOccupancy",
+    "Cores",
+    "Distribution",
+    "Environment",
+    "Expectation",
+    "Frozen",
+    "Interval",
+    "Kind",
+    "Limit",
+    "Load",
+    "Measurement",
+    "Name",
+    "Precision",
+    "Request",
+    "Requests",
+    "Requirement",
+    "Run",
+    "RunStatus",
+    "Sample",
+    "SampledResponse",
+    "Scaling",
+    "Suite",
+    "SuiteLoad",
+    "Table",
+    "Target",
+    "TargetFile",
+    "Trial",
+    "TrialPlan",
+    "Tuning",
+    "Usage",
+    "Variant",
+    "Verdict",
+    "VerdictKind",
+    "Workload",
+]

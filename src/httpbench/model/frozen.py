@@ -1,0 +1,18 @@
+"""What every model is made of."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_.+-]*$")]
+"""A part of an id: lower case, no slash, so that ids can be told apart from options and paths."""
+
+Argv = Annotated[tuple[str, ...], Field(min_length=1)]
+
+
+class Frozen(BaseModel):
+    """A value: cannot change, compares by content, and refuses keys that it does not know."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")

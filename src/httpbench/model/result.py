@@ -1,0 +1,228 @@
+"""What was measured, and where: measurements, verdicts, trials and runs."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from pydantic import Field
+
+from httpbench.model.frozen import Frozen, Name
+from httpbench.model.load import Table, TrialPlan, Workload
+from httpbench.model.target import Target
+
+
+class Distribution(Frozen):
+    """A distribution of times in µs. Percentiles with fewer than ten samples beyond them are ``None``."""
+
+    count: int
+    min: float | None = None
+    mean: float | None = None
+    stddev: float | None = None
+    max: float | None = None
+    tm99_9: float | None = None
+    """Mean without the lowest and the highest 0.1 % of samples."""
+    p25: float | None = None
+    p50: float | None = None
+    p75: float | None = None
+    p90: float | None = None
+    p95: float | None = None
+    p99: float | None = None
+    p99_9: float | None = None
+    p99_99: float | None = None
+    histogram: str | None = None
+    """HdrHistogram V2, compressed, base64; values in nanoseconds."""
+
+
+class Requests(Frozen):
+    sent: int | None = None
+    completed: int
+    ok: int
+    """Answers with the expected status and, where it was checked, the expected body."""
+    unsent: int = 0
+
+
+class Interval(Frozen):
+    """A slice of the measurement."""
+
+    start_s: float
+    duration_s: float
+    completed: int
+    errors: int = 0
+    offered_rps: float | None = None
+    p50_us: float | None = None
+    p99_us: float | None = None
+
+
+class Measurement(Frozen):
+    """What a load generator said of one measured period."""
+
+    generator: Name
+    generator_version: str
+    duration_s: float
+    requests: Requests
+    errors: dict[str, int] = {}
+    """Count per kind of error; a kind that did not happen may be left out."""
+    bytes_received: int | None = None
+    throughput_rps: float
+    """Right answers per second."""
+    service_time_us: Distribution | None = None
+    response_time_us: Distribution | None = None
+    """Only in an open loop."""
+    connect_time_us: Distribution | None = None
+    intervals: tuple[Interval, ...] = ()
+    notes: tuple[str, ...] = ()
+    """What this generator's figures leave out."""
+
+    @property
+    def errors_total(self) -> int:
+        return sum(self.errors.values())
+
+
+class Sample(Frozen):
+    """CPU and memory of a process tree at one moment."""
+
+    at_s: float
+    """Since the measurement began."""
+    cpu_cores: float
+    """Cores' worth of CPU time since the sample before."""
+    rss_bytes: int
+    processes: int
+
+
+class Usage(Frozen):
+    """What a process tree cost over the measured period."""
+
+    cpu_s: float
+    """User and system time of all its processes, ended ones included."""
+    cpu_cores_mean: float
+    cpu_cores_peak: float
+    rss_bytes_peak: int
+    """Sum over processes: pages that they share count once for each."""
+    pss_bytes_peak: int | None = None
+    """Sum over processes with shared pages split among them; ``None`` where the kernel does not tell."""
+    processes_peak: int
+    samples: tuple[Sample, ...] = ()
+
+
+class CoreOccupancy(Frozen):
+    """One logical CPU over the measured period, as shares of that period."""
+
+    cpu: int
+    busy: float
+    """Time of any process, ours or not; interrupts aside."""
+    stolen: float
+    """Time that the hypervisor gave to others although there was work."""
+
+
+class SampledResponse(Frozen):
+    """One answer of a target, byte for byte."""
+
+    status: int
+    headers: tuple[tuple[str, str], ...]
+    body: str
+    size_bytes: int
+    """Header block and body."""
+
+
+class VerdictKind(StrEnum):
+    TARGET = "target"
+    GENERATOR = "generator"
+    NETWORK = "network"
+    IDLE = "idle"
+    UNKNOWN = "unknown"  # counts, but what limited it could not be seen
+    INVALID = "invalid"  # measured, and not to be believed
+    FAILED = "failed"  # not measured
+
+
+class Verdict(Frozen):
+    """What limited a trial; or why its figures do not count."""
+
+    kind: VerdictKind
+    reasons: tuple[str, ...] = ()
+
+    @property
+    def counts(self) -> bool:
+        """Whether the trial has a headline number."""
+        return self.kind not in (VerdictKind.INVALID, VerdictKind.FAILED)
+
+
+class Trial(Frozen):
+    """A finished trial, as it is stored."""
+
+    plan: TrialPlan
+    started_at: str
+    """UTC, ISO 8601."""
+    verdict: Verdict
+    measurement: Measurement | None = None
+    target_usage: Usage | None = None
+    generator_usage: Usage | None = None
+    occupancy: tuple[CoreOccupancy, ...] = ()
+    """Of the cores of target and generator."""
+    response: SampledResponse | None = None
+    overhead_s: float | None = None
+    """Wall time beyond warm-up and measurement, builds aside."""
+    log_tail: str | None = None
+
+
+class Environment(Frozen):
+    """What must match before two runs are compared."""
+
+    hostname: str
+    cpu_model: str
+    cpus_online: int
+    cpus_allowed: tuple[int, ...]
+    smt: bool | None
+    governor: str | None
+    turbo: bool | None
+    mitigations: dict[str, str]
+    memory_bytes: int
+    kernel: str
+    os: str
+    virtualization: str | None
+    load_average_1m: float
+    open_files_limit: int
+    cgroup_version: int | None
+    cpu_quota_cores: float | None = None
+    """Cores' worth of processor time that our control groups allow; ``None``: no limit."""
+    memory_limit_bytes: int | None = None
+    """What our control groups allow; ``None``: no limit."""
+    container: str | None = None
+    """The container engine that we run under."""
+    git_commit: str | None
+    """Of the folder that the targets come from; ends with ``+changes`` where it differs from the commit."""
+    httpbench_version: str
+    versions: dict[str, str]
+    """Of toolchains and libraries that the run used."""
+
+
+class Precision(Frozen):
+    """Rounds until the intervals are narrow enough; the plan then holds the most that would be made."""
+
+    rounds_min: int = Field(ge=1)
+    rounds_max: int = Field(ge=1)
+    half_width: float = Field(gt=0)
+    """Relative: 0.02 is «± 2 %»."""
+
+
+class RunStatus(StrEnum):
+    RUNNING = "running"
+    FINISHED = "finished"
+    INTERRUPTED = "interrupted"
+
+
+class Run(Frozen):
+    """One invocation of ``bench`` or ``run``."""
+
+    id: str
+    started_at: str
+    finished_at: str | None
+    status: RunStatus
+    command: tuple[str, ...]
+    environment: Environment
+    plan: tuple[TrialPlan, ...]
+    targets: dict[str, Target]
+    workloads: dict[str, Workload]
+    table: Table = Table.HTTP_SERVERS
+    baseline: str | None = None
+    """Id of the target with which the others are compared in words."""
+    precision: Precision | None = None

@@ -9,10 +9,11 @@ import click
 from rich.table import Table
 from rich.text import Text
 
+from httpbench import host
 from httpbench.cli import console
 from httpbench.cli.options import Selection, selection
 from httpbench.model import Target
-from httpbench.run import RowState, State, states
+from httpbench.run import RowState, State, cache_folder, states
 
 STYLES = {State.READY: "green", State.BUILT: "green", State.NOT_BUILT: "", State.NEEDS: "yellow", State.BROKEN: "red"}
 
@@ -23,7 +24,8 @@ STYLES = {State.READY: "green", State.BUILT: "green", State.NOT_BUILT: "", State
 def list_rows(selection: Selection, as_json: bool) -> None:
     """List rows: their state, and the command that would mend what is missing."""
     targets = selection.of(selection.catalog())
-    rows = list(zip(targets, states(targets), strict=True))
+    with host.remembering(cache_folder() / "versions.json"):
+        rows = list(zip(targets, states(targets), strict=True))
     if as_json:
         click.echo(json.dumps([_entry(target, state) for target, state in rows], indent=2, ensure_ascii=False))
         return

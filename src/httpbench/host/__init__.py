@@ -6,6 +6,7 @@ from httpbench.host import packages
 from httpbench.host.doctor import examine
 from httpbench.host.environment import read_environment
 from httpbench.host.finding import Finding
+from httpbench.host.memory import remembering
 from httpbench.host.partition import partition
 from httpbench.host.requirements import Met, Unmet, check, check_all, debian_packages, forget
 from httpbench.host.topology import Core, Topology, core_groups, read_topology
@@ -26,4 +27,5 @@ __all__ = [
     "partition",
     "read_environment",
     "read_topology",
+    "remembering",
 ]

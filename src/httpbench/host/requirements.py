@@ -20,6 +20,12 @@ from httpbench.model import Requirement
 
 VERSION_LIMIT_S = 10.0
 AT_ONCE = 8
+Asked = tuple[str, tuple[str, ...]]
+"""The path of a program, and the command that says its version."""
+
+versions: dict[Asked, str] = {}
+"""What programs said, in the life of this process."""
+
 PACKAGE_LISTS = Path("/var/lib/apt/lists")
 
 
@@ -79,6 +85,7 @@ def forget() -> None:
     """Lets everything be asked anew, after something was installed."""
     _check.cache_clear()
     _candidates.cache_clear()
+    versions.clear()
 
 
 @cache
@@ -95,12 +102,16 @@ def _check(requirement: Requirement, path: str) -> Met | Unmet:
 
 def _check_version(requirement: Requirement, where: str) -> Met | Unmet:
     command = requirement.version_command or (where, "--version")
-    said = ask(command, VERSION_LIMIT_S)
-    version = (first_version(said.stdout) or first_version(said.stderr)) if said else None
+    version, silence = versions.get((where, command)), ""
+    if version is None:
+        said = ask(command, VERSION_LIMIT_S)
+        version = (first_version(said.stdout) or first_version(said.stderr)) if said else None
+        silence = "said no number" if said else f"could not be run, or did not end within {VERSION_LIMIT_S:.0f} s"
+    if version is not None:
+        versions[where, command] = version
     if requirement.version is None:
         return Met(version, where)
     if version is None:
-        silence = "said no number" if said else f"could not be run, or did not end within {VERSION_LIMIT_S:.0f} s"
         return Unmet(f"its version is unknown: `{' '.join(command)}` {silence}", _mend(requirement))
     if is_older(version, requirement.version):
         return Unmet(f"{where} is version {version}", _mend(requirement))

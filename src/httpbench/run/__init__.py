@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from httpbench.run.bench import Bench, Built, Outcome, prepare, refusals, run_bench, toolchains
+from httpbench.run.build import cache_folder
 from httpbench.run.commands import Asked, path_of, targets_of
 from httpbench.run.observer import Observer, Stage
 from httpbench.run.plan import Matrix, Plan, make_plan, scaling_of
@@ -23,6 +24,7 @@ __all__ = [
     "Stage",
     "State",
     "Verified",
+    "cache_folder",
     "lacking",
     "make_plan",
     "packages_of",

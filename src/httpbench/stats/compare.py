@@ -15,7 +15,6 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 
 import numpy as np
-from scipy.stats import wilcoxon
 
 from httpbench.model import Frozen
 from httpbench.stats.interval import CONFIDENCE, ROUNDS_MIN, ConfidenceInterval, Floats, around, p_value, standard_error
@@ -143,6 +142,8 @@ def _rank_test(ratios: Floats) -> float:
     Rounds without any difference say nothing and are left out, as in the original. Exact, by the normal approximation where distances
     tie: trying all signs, as scipy would choose to, takes seconds.
     """
+    from scipy.stats import wilcoxon  # within, because it takes longer to load than all else together
+
     apart = ratios[np.abs(ratios) > ROUNDING]
     if not len(apart):
         return 1.0

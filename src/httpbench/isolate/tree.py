@@ -116,6 +116,12 @@ class ProcessTree:
         assert self._guard.stderr is not None
         return self._guard.stderr.fileno()
 
+    @property
+    def events(self) -> int:
+        """File descriptor that can be read when a command has ended: then ask :meth:`exits`."""
+        assert self._guard.stdout is not None
+        return self._guard.stdout.fileno()
+
     def exits(self) -> list[Exit]:
         """The commands that ended so far."""
         while self._stopped is None and (event := self._next_event(0)) is not None:
@@ -190,14 +196,12 @@ class ProcessTree:
 
     def _next_event(self, timeout_s: float) -> dict[str, Any] | None:
         """The next line of the guard; ``None`` when none comes in time. Raises :class:`StopError` when none will ever come."""
-        assert self._guard.stdout is not None
-        descriptor = self._guard.stdout.fileno()
         deadline = time.monotonic() + max(timeout_s, 0)
         while b"\n" not in self._pending:
-            ready, _, _ = select.select([descriptor], [], [], max(deadline - time.monotonic(), 0))
+            ready, _, _ = select.select([self.events], [], [], max(deadline - time.monotonic(), 0))
             if not ready:
                 return None
-            data = os.read(descriptor, 65_536)
+            data = os.read(self.events, 65_536)
             if not data:
                 raise StopError(GUARD_GONE)
             self._pending += data

@@ -133,8 +133,8 @@ def _watch(
     said: list[str] = []
     while True:
         ended = bool(tree.exits())
-        ready, _, _ = select.select([tree.stderr], [], [], 0 if ended else POLL_S)
-        if ready:
+        ready, _, _ = select.select([tree.stderr, *([] if ended else [tree.events])], [], [], 0 if ended else POLL_S)
+        if tree.stderr in ready:
             data = os.read(tree.stderr, 65_536)
             *lines, pending = (pending + data.decode(errors="replace")).split("\n")
             said += [line for line in lines if not window.line(line)]

@@ -88,7 +88,7 @@ def test_mistakes_of_all_files_are_said_at_once(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_holds_no_target_is_said(tmp_path: Path) -> None:
-    with pytest.raises(CatalogError, match="holds no target.toml"):
+    with pytest.raises(CatalogError, match=r"holds no target\.toml"):
         catalog.load([tmp_path])
 
 

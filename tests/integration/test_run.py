@@ -161,6 +161,8 @@ def test_rounds_end_when_the_interval_is_narrow_enough(harness: Harness) -> None
     assert [len(result["rounds"]) for result in found["results"]] == [3, 3]
     assert found["status"] == "finished"
     assert "after 3 rounds, within the ± 100000 % that was asked for" in done.stderr
+    (line,) = harness.runs()
+    assert (line["trials_done"], line["trials_planned"]) == (6, 6)
 
 
 def test_rounds_that_do_not_get_there_say_so_and_how_many_would(harness: Harness) -> None:

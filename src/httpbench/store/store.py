@@ -112,12 +112,15 @@ class Store:
             self._connection.execute("UPDATE run SET status = ?, finished_at = ? WHERE id = ?", (status, finished_at, run_id))
 
     def runs(self, limit: int = 100) -> list[RunLine]:
-        """The newest runs, newest first. One whose process is gone without a word is shown as interrupted."""
+        """The newest runs, newest first. One whose process is gone without a word is shown as interrupted; one that ended as soon as it
+        knew enough has made all that was needed of its plan."""
         query = """
             SELECT run.id, started_at, status, pid, pid_started,
                    (SELECT count(*) FROM json_each(document, '$.targets')),
                    (SELECT count(*) FROM trial WHERE run_id = run.id),
-                   coalesce(json_array_length(document, '$.plan'), 0),
+                   CASE WHEN status = 'finished' AND json_extract(document, '$.precision') IS NOT NULL
+                        THEN (SELECT count(*) FROM trial WHERE run_id = run.id)
+                        ELSE coalesce(json_array_length(document, '$.plan'), 0) END,
                    coalesce(json_extract(document, '$.command'), '[]')
             FROM run ORDER BY started_at DESC, run.rowid DESC LIMIT ?
         """

@@ -40,7 +40,7 @@ def _finish(outcome: Outcome, files: Exports, output: Console, errors: Console, 
         files.write(run, trials)
     if interrupted:
         errors.print(f"interrupted after {len(trials)} of {len(run.plan)} trials", markup=False)
-    if outcome.store_error is None:
+    if trials and outcome.store_error is None:
         errors.print(f"stored in {store.path} as {run.id}; httpbench report {run.id} shows it again", markup=False, soft_wrap=True)
     if interrupted:
         sys.exit(EXIT_INTERRUPTED)

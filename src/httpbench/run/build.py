@@ -10,7 +10,6 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -23,6 +22,7 @@ from threading import Event
 from typing import TextIO, TypeVar
 
 from httpbench.errors import BuildError, HttpbenchError
+from httpbench.folders import user_folder
 from httpbench.isolate import Command, ProcessTree, tail
 from httpbench.model import Build, Frozen, Target
 
@@ -65,9 +65,8 @@ class BuildState:
 
 
 def cache_folder() -> Path:
-    """``httpbench`` in the user's cache folder (XDG Base Directory Specification)."""
-    home = os.environ.get("XDG_CACHE_HOME")
-    return (Path(home) if home and Path(home).is_absolute() else Path.home() / ".cache") / "httpbench"
+    """Where builds are kept."""
+    return user_folder("XDG_CACHE_HOME", ".cache")
 
 
 def build_folder(target: Target) -> Path:

@@ -53,6 +53,21 @@ TABLES = {"run", "trial", "histogram"}
 
 def is_current(connection: sqlite3.Connection) -> bool:
     """Whether the tables are there and up to date. Raises :class:`StoreError` when the file is not one of ours, or is a newer one."""
+    return _applied(connection) == len(MIGRATIONS)
+
+
+def migrate(connection: sqlite3.Connection) -> None:
+    """Brings the tables up to date. Call it within a transaction, so that two that start at once do not both do it.
+
+    Writes in any case: SQLite opens a file that may only be read without a word, and it is better said before a run than after it.
+    """
+    for script in MIGRATIONS[_applied(connection) :]:
+        for statement in script.split(";"):
+            connection.execute(statement)
+    connection.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
+
+
+def _applied(connection: sqlite3.Connection) -> int:
     (applied,) = connection.execute("PRAGMA user_version").fetchone()
     tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     if applied > len(MIGRATIONS):
@@ -62,15 +77,4 @@ def is_current(connection: sqlite3.Connection) -> bool:
         )
     if (not tables >= TABLES) if applied else tables:
         raise StoreError("it is the database of another program", hint="name another file with --db")
-    return bool(applied == len(MIGRATIONS))
-
-
-def migrate(connection: sqlite3.Connection) -> None:
-    """Brings the tables up to date. Call it within a transaction, so that two that start at once do not both do it."""
-    if is_current(connection):
-        return
-    (applied,) = connection.execute("PRAGMA user_version").fetchone()
-    for number, script in enumerate(MIGRATIONS[applied:], start=applied + 1):
-        for statement in script.split(";"):
-            connection.execute(statement)
-        connection.execute(f"PRAGMA user_version = {number}")
+    return int(applied)

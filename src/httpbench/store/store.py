@@ -17,6 +17,7 @@ from typing import Self, TypeVar
 import psutil
 
 from httpbench.errors import SelectionError, StoreError
+from httpbench.folders import user_folder
 from httpbench.model import Distribution, Measurement, Run, RunStatus, Trial
 from httpbench.store.schema import is_current, migrate
 
@@ -34,10 +35,8 @@ Document = TypeVar("Document", Run, Trial)
 
 
 def default_path() -> Path:
-    """``httpbench/httpbench.db`` in the user's data folder (XDG Base Directory Specification)."""
-    home = os.environ.get("XDG_DATA_HOME")
-    base = Path(home) if home and Path(home).is_absolute() else Path.home() / ".local" / "share"
-    return base / "httpbench" / "httpbench.db"
+    """``httpbench.db`` in the user's data folder."""
+    return user_folder("XDG_DATA_HOME", ".local/share") / "httpbench.db"
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from httpbench.errors import SelectionError, StoreError
+from httpbench.errors import SelectionError, StoreError, UsageError
 from httpbench.model import RunStatus
 from httpbench.store import Store, default_path
 from httpbench.store.schema import MIGRATIONS
@@ -21,22 +21,23 @@ from tests.factories import make_distribution, make_histogram, make_measurement,
 
 
 @contextmanager
-def read_only(folder: Path) -> Iterator[None]:
-    """Nobody may write there, not even root: a bind mount of the folder onto itself, or for others its permissions."""
+def read_only(place: Path) -> Iterator[None]:
+    """Nobody may write there, not even root: a bind mount of a folder or file onto itself, or for others its permissions."""
     if os.geteuid() == 0:
-        subprocess.run(["mount", "--bind", str(folder), str(folder)], check=True)
+        subprocess.run(["mount", "--bind", str(place), str(place)], check=True)
         try:
-            subprocess.run(["mount", "-o", "remount,ro,bind", str(folder)], check=True)
+            subprocess.run(["mount", "-o", "remount,ro,bind", str(place)], check=True)
             yield
         finally:
-            subprocess.run(["umount", str(folder)], check=True)
+            subprocess.run(["umount", str(place)], check=True)
         return
-    for path in (*folder.iterdir(), folder):
+    inside = list(place.iterdir()) if place.is_dir() else []
+    for path in (*inside, place):
         path.chmod(0o555)
     try:
         yield
     finally:
-        folder.chmod(0o755)
+        place.chmod(0o755)
 
 
 def test_what_is_stored_comes_back_whole(tmp_path: Path) -> None:
@@ -139,6 +140,13 @@ def test_a_file_that_cannot_be_written_to_can_be_read(tmp_path: Path) -> None:
             Store(medium / "results.db")
 
 
+def test_a_file_that_can_only_be_read_is_said_when_it_is_opened(tmp_path: Path) -> None:
+    path = tmp_path / "results.db"
+    Store(path).close()
+    with read_only(path), pytest.raises(StoreError, match="readonly"):
+        Store(path)
+
+
 def test_the_database_of_another_program_is_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "theirs.db"
     theirs = sqlite3.connect(path)
@@ -198,6 +206,17 @@ def test_many_may_open_a_new_file_at_once(tmp_path: Path) -> None:
         with ThreadPoolExecutor(max_workers=8) as pool:
             for opened in [pool.submit(open_it) for _ in range(8)]:
                 opened.result(timeout=30)
+
+
+def test_a_user_without_a_home_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unknown() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("XDG_DATA_HOME", raising=False)
+    monkeypatch.setattr(Path, "home", unknown)
+    with pytest.raises(UsageError, match="no home folder") as caught:
+        default_path()
+    assert caught.value.hint == "set HOME, or XDG_DATA_HOME"
 
 
 def test_the_default_place_follows_xdg(monkeypatch: pytest.MonkeyPatch) -> None:

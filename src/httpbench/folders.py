@@ -1,0 +1,19 @@
+"""Where a user's own files belong (XDG Base Directory Specification)."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from httpbench.errors import UsageError
+
+
+def user_folder(variable: str, below_home: str) -> Path:
+    """The folder of ours in the one that an XDG variable names, or else in the user's home. Raises :class:`UsageError` without either."""
+    named = os.environ.get(variable)
+    if named and Path(named).is_absolute():  # others are to be ignored, says the specification
+        return Path(named) / "httpbench"
+    try:
+        return Path.home() / below_home / "httpbench"
+    except RuntimeError:
+        raise UsageError("this user has no home folder", hint=f"set HOME, or {variable}") from None

@@ -56,6 +56,12 @@ def bench(selection: Selection, db, export_json, export_csv, export_markdown, **
     """Measure servers: build what is missing, start, warm up, measure, stop, in interleaved rounds.
 
     ROW is an id or a part of one (c/epoll, nginx), a language or a category. Without rows: the suite «quick».
+
+    \b
+    httpbench bench c/epoll golang -c 8,64          rows at 8 and at 64 connections
+    httpbench bench c/nginx --load-generator wrk    the same load made by wrk
+    httpbench bench --suite http-servers --dry-run  what a suite would do, and how long
+    httpbench bench micro --quick --export-json -   everything as JSON on standard output
     """
     known = selection.catalog()
     files = exports(export_json, export_csv, export_markdown)

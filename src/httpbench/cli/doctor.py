@@ -17,7 +17,12 @@ STYLES = {"ok": "green", "note": "cyan", "warning": "yellow"}
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 def doctor(as_json: bool) -> None:
-    """Show the environment, and what on this machine will disturb a measurement, with what to do about it."""
+    """Show the environment, and what on this machine will disturb a measurement, with what to do about it.
+
+    \b
+    httpbench doctor          for people
+    httpbench doctor --json   for programs
+    """
     environment = host.read_environment(catalog.root(), {})
     findings = host.examine()
     if as_json:

@@ -22,7 +22,13 @@ STYLES = {State.READY: "green", State.BUILT: "green", State.NOT_BUILT: "", State
 @selection
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 def list_rows(selection: Selection, as_json: bool) -> None:
-    """List rows: their state, and the command that would mend what is missing."""
+    """List rows: their state, and the command that would mend what is missing.
+
+    \b
+    httpbench list                         all of them
+    httpbench list golang c/epoll          those of a language, and one framework's
+    httpbench list --targets ~/mine mine   those of a folder of your own
+    """
     targets = selection.of(selection.catalog())
     with host.remembering(cache_folder() / "versions.json"):
         rows = list(zip(targets, states(targets), strict=True))

@@ -6,6 +6,7 @@ state of each row, stands last in its page, below ``STATES``, and no test compar
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -29,6 +30,14 @@ turns colour off. `httpbench VERB --help` says the same as this page.
 
 `ROW` is an id (`c/epoll/level`), a part of one (`epoll`, `golang`) or a category (`micro`, `platform`, `fullstack`). Without any,
 `list` and `setup` are about all rows, and `bench` about those of its suite.
+
+## Completion
+
+Verbs, options and rows complete on the tab key once the shell has read what `httpbench` prints for it:
+
+- bash: `eval "$(_HTTPBENCH_COMPLETE=bash_source httpbench)"` in `~/.bashrc`
+- zsh: `eval "$(_HTTPBENCH_COMPLETE=zsh_source httpbench)"` in `~/.zshrc`
+- fish: `_HTTPBENCH_COMPLETE=fish_source httpbench | source` in `~/.config/fish/config.fish`
 """
 
 TARGETS_INTRO = """\
@@ -74,8 +83,10 @@ def write(folder: Path) -> None:
 def _verb(command: click.Command, context: click.Context) -> Iterator[str]:
     yield f"## `{' '.join([context.command_path, *command.collect_usage_pieces(context)])}`"
     yield ""
-    paragraphs = (command.help or "").split("\n\n")
-    yield from (f"{' '.join(paragraph.split())}\n" for paragraph in paragraphs)
+    paragraphs = inspect.cleandoc(command.help or "").split("\n\n")
+    for paragraph in paragraphs:
+        kept = paragraph.removeprefix("\b\n")  # click's mark of lines that are not to be joined
+        yield f"{' '.join(paragraph.split())}\n" if kept == paragraph else f"```\n{kept}\n```\n"
     for parameter in command.get_params(context):
         if isinstance(parameter, click.Option) and "--help" not in parameter.opts:
             option, meaning = parameter.get_help_record(context) or (parameter.opts[0], "")

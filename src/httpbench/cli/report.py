@@ -19,7 +19,12 @@ from httpbench.store import Store
 @database
 @export
 def report(run: str, db: Path, export_json: str | None, export_csv: str | None, export_markdown: str | None) -> None:
-    """Show a stored run again. RUN is an id, the beginning of one, or «latest»."""
+    """Show a stored run again. RUN is an id, the beginning of one, or «latest».
+
+    \b
+    httpbench report                              the last run
+    httpbench report 20260102 --export-csv x.csv  that of a day, a line for each trial
+    """
     files = exports(export_json, export_csv, export_markdown)
     files.check()
     with Store(db, reading=True) as store:

@@ -20,7 +20,11 @@ from httpbench.run import prepare, sample
 @click.option("--workload", default="plaintext", metavar="NAME", show_default=True, help="What is asked.")
 @click.option("--jobs", type=click.IntRange(1, 64), default=2, show_default=True, help="Builds at the same time.")
 def responses(selection: Selection, workload: str, jobs: int) -> None:
-    """Show a sampled response of each server, with its size."""
+    """Show a sampled response of each server, with its size.
+
+    \b
+    httpbench responses c/nginx golang   what two servers answer, byte for byte
+    """
     known = selection.catalog()
     asked = known.workload(workload)
     targets = selection.of(known, kind=Kind.SERVER)

@@ -86,7 +86,11 @@ def _together(*groups: Sequence[Callable[[Any], Any]]) -> Callable[[Command], Co
 def run(commands: tuple[str, ...], db: Path, export_json, export_csv, export_markdown, **options) -> None:  # type: ignore[no-untyped-def]
     """Compare servers: start each command on a free port, wait until it answers, measure all in interleaved rounds.
 
-    CMD is a command line that serves HTTP on {port}: httpbench run './old --port {port}' './new --port {port}'
+    CMD is a command line that serves HTTP on {port}.
+
+    \b
+    httpbench run './old --port {port}' './new --port {port}'   which is faster
+    httpbench run --url http://127.0.0.1:8080/hello             what runs already
     """
     files = exports(export_json, export_csv, export_markdown)
     output = console.stderr() if files.to_stdout else console.stdout()

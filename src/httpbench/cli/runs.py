@@ -19,7 +19,12 @@ from httpbench.store import Store
 @click.option("-n", "--limit", type=click.IntRange(1), default=20, show_default=True, help="At most so many, newest first.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 def runs(db: Path, limit: int, as_json: bool) -> None:
-    """List stored runs, newest first."""
+    """List stored runs, newest first.
+
+    \b
+    httpbench runs -n 5                     the last five
+    httpbench runs --db results.db --json   those of another file, as JSON
+    """
     with Store(db, reading=True) as store:
         lines = store.runs(limit)
     if as_json:

@@ -25,6 +25,10 @@ def setup(selection: Selection, suite: str | None, generators: tuple[str, ...], 
 
     Without anything named: what all rows and load generators need. What is not to be had from Debian is told, with where to get it;
     the exit code is 1 then.
+
+    \b
+    httpbench setup c/nginx --load-generator wrk   what a row and a load generator need
+    httpbench setup --suite quick --print          what would be done, as a script
     """
     needs = _needs(selection, suite, generators)
     lacks = lacking(needs)

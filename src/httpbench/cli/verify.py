@@ -24,6 +24,10 @@ def verify(selection: Selection, scaling: tuple[str, ...], workload: str, jobs: 
     """Build rows, start them, check each clause of the contract, and stop them. Exit code 1 when one does not keep it.
 
     Clients and proxies, where rows are named, are built and no more: there is no check of their contracts yet.
+
+    \b
+    httpbench verify c/epoll/level           one row, in each way in which it scales
+    httpbench verify --targets ~/mine mine   a target of your own, before it is measured
     """
     known = selection.catalog()
     asked = known.workload(workload)

@@ -12,7 +12,11 @@ from httpbench.run import states, toolchains
 @click.command()
 @selection
 def versions(selection: Selection) -> None:
-    """Print the versions of toolchains here, and of the libraries that built rows use, as a Markdown table."""
+    """Print the versions of toolchains here, and of the libraries that built rows use, as a Markdown table.
+
+    \b
+    httpbench versions rust golang   those that the rows of two languages use
+    """
     targets = selection.of(selection.catalog())
     libraries = {target.id: state.version for target, state in zip(targets, states(targets), strict=True) if state.version}
     click.echo(render_versions({**toolchains(targets), **libraries}))

@@ -1,0 +1,31 @@
+"""The tab key, as a shell asks for it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.harness import TARGETS, Harness
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("httpbench ve", {"verify", "versions"}),
+        ("httpbench bench --qu", {"--quick", "--quiet"}),
+        ("httpbench bench c/epo", {"c/epoll/level", "c/epoll/edge"}),
+        (f"httpbench verify --targets {TARGETS} test/nee", {"test/needy"}),
+    ],
+)
+def test_words_complete(harness: Harness, line: str, found: set[str]) -> None:
+    words = line.split()
+    env = {**harness.env, "_HTTPBENCH_COMPLETE": "bash_complete", "COMP_WORDS": line, "COMP_CWORD": str(len(words) - 1)}
+    done = harness.run(env=env)
+    assert {answer.removeprefix("plain,") for answer in done.stdout.split()} == found
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_each_shell_gets_its_script(harness: Harness, shell: str) -> None:
+    done = harness.run(env={**harness.env, "_HTTPBENCH_COMPLETE": f"{shell}_source"})
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "_HTTPBENCH_COMPLETE" in done.stdout

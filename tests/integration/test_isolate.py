@@ -174,3 +174,8 @@ def test_a_guard_that_is_killed_takes_its_commands_with_it_and_is_said(tmp_path:
 def test_a_program_name_that_cannot_be_is_said(tmp_path: Path) -> None:
     with pytest.raises(StartError, match="null"):
         ProcessTree([Command(("a\0b",), tmp_path, {})], stdout=tmp_path / "log", stderr=tmp_path / "log")
+
+
+def test_a_line_without_end_is_cut(tmp_path: Path) -> None:
+    (tmp_path / "log").write_text("a" * 4000 + "\nthe end\n")
+    assert tail(tmp_path / "log") == "a" * 500 + "…\nthe end"

@@ -34,9 +34,13 @@ def show(plan: Plan, targets: Mapping[str, Target], output: Console) -> None:
     output.print(table)
     minutes, seconds = divmod(round(plan.estimate_s), 60)
     output.print(
-        f"\n{len(plan.trials)} trials: {len(cells)} cells × {plan.rounds} rounds, about {minutes} min {seconds:02} s, builds aside",
+        f"\n{_count(len(plan.trials), 'trial')}: {_count(len(cells), 'cell')} × {_count(plan.rounds, 'round')}, about {minutes} min {seconds:02} s, builds aside",
         markup=False,
     )
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
 
 
 def _cpus(cpus: tuple[int, ...]) -> str:

@@ -24,6 +24,7 @@ from httpbench.errors import StartError, StopError
 GUARD = Path(__file__).with_name("guard.py")
 GUARD_GONE = "the guard of a process tree ended before what it guards: it was killed, by the system when memory ran out or by somebody"
 GUARD_START_LIMIT_S = 20.0  # an interpreter's start on a machine that is busy with something else
+LINE_MAX = 500  # characters of a log's line
 GUARD_END_LIMIT_S = 10.0  # longer than the guard itself waits for what it has killed
 
 
@@ -211,11 +212,12 @@ class ProcessTree:
 
 
 def tail(log: Path, lines: int = 15, limit_bytes: int = 8192) -> str | None:
-    """The last lines of a log; ``None`` when it is empty or not there."""
+    """The last lines of a log, each cut to what can be read at a glance; ``None`` when it is empty or not there."""
     try:
         with log.open("rb") as file:
             file.seek(max(0, log.stat().st_size - limit_bytes))
             text = file.read().decode(errors="replace").strip()
     except OSError:
         return None
-    return "\n".join(text.splitlines()[-lines:]) or None
+    shown = [line if len(line) <= LINE_MAX else line[:LINE_MAX] + "…" for line in text.splitlines()[-lines:]]
+    return "\n".join(shown) or None

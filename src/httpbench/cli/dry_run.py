@@ -33,10 +33,8 @@ def show(plan: Plan, targets: Mapping[str, Target], output: Console) -> None:
         )
     output.print(table)
     minutes, seconds = divmod(round(plan.estimate_s), 60)
-    output.print(
-        f"\n{_count(len(plan.trials), 'trial')}: {_count(len(cells), 'cell')} × {_count(plan.rounds, 'round')}, about {minutes} min {seconds:02} s, builds aside",
-        markup=False,
-    )
+    size = f"{_count(len(plan.trials), 'trial')}: {_count(len(cells), 'cell')} × {_count(plan.rounds, 'round')}"
+    output.print(f"\n{size}, about {minutes} min {seconds:02} s, builds aside", markup=False)
 
 
 def _count(number: int, noun: str) -> str:

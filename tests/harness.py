@@ -12,6 +12,9 @@ from typing import Any
 
 TARGETS = Path(__file__).parent / "targets"
 
+# A shell starts what it puts in the background with SIGINT ignored, and that is inherited: tests of Ctrl-C must not depend on where they run.
+PROGRAM = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from httpbench.cli import main; main()"
+
 
 @dataclass(frozen=True, slots=True)
 class Harness:
@@ -27,7 +30,7 @@ class Harness:
         return {**os.environ, "XDG_DATA_HOME": str(self.home / "data"), "COLUMNS": "240"}
 
     def argv(self, *words: str) -> list[str]:
-        return [sys.executable, "-c", "from httpbench.cli import main; main()", *words]
+        return [sys.executable, "-c", PROGRAM, *words]
 
     def run(self, *words: str, timeout_s: float = 120, **options: Any) -> subprocess.CompletedProcess[str]:
         options.setdefault("env", self.env)

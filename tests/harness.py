@@ -12,7 +12,7 @@ from typing import Any
 
 TARGETS = Path(__file__).parent / "targets"
 
-# A shell starts what it puts in the background with SIGINT ignored, and that is inherited: tests of Ctrl-C must not depend on where they run.
+# A shell starts what it puts in the background with SIGINT ignored, and that is inherited: tests of Ctrl-C must not depend on it.
 PROGRAM = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from httpbench.cli import main; main()"
 
 

@@ -125,9 +125,11 @@ def test_a_target_that_does_not_end_keeps_its_figures_and_gets_a_reason(harness:
     assert sentence in reasons
     # A busy machine may make so short a trial invalid for reasons of its own; the way it ended must not.
     assert (kind == "invalid") == (done.returncode == 1)
-    assert reasons != sentence or kind != "invalid"
     (trial,) = trials(done)
     assert trial["measurement"]
+    verdict = trial["verdict"]
+    assert isinstance(verdict, dict)
+    assert kind != "invalid" or len(verdict["reasons"]) > 1
 
 
 def test_verify_refuses_what_breaks_the_contract(harness: Harness) -> None:

@@ -148,7 +148,8 @@ fn never_answered() {
         let result = attack(address, engine);
         assert_eq!(result.errors.timeout, result.errors.total(), "{:?}", result.errors);
         assert_eq!(result.censored, result.errors.timeout);
-        assert!(result.service_time_us.min >= Some(100_000.0), "a timed-out request is in the tail");
+        // The histogram tells values apart to a thousandth: a wait of 100.02 ms has 99.94 ms as the foot of its bucket.
+        assert!(result.service_time_us.min >= Some(99_900.0), "a timed-out request is in the tail");
     }
 }
 

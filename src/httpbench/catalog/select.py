@@ -70,3 +70,19 @@ def _has_parts(target: Target, wanted: Sequence[str]) -> bool:
     prefixed = target.id.split("/")
     size = len(wanted)
     return any(parts[at : at + size] == list(wanted) for parts in (bare, prefixed) for at in range(len(parts) - size + 1))
+
+
+def kind_of(targets: Sequence[Target], words: Sequence[str]) -> Kind | None:
+    """The first kind that has a row for each word; ``None`` where no kind has: one run measures rows of one kind."""
+    for kind in Kind:
+        rows = [target for target in targets if target.kind is kind]
+        if all(_selects(rows, word) for word in words):
+            return kind
+    return None
+
+
+def _selects(targets: Sequence[Target], word: str) -> bool:
+    try:
+        return bool(matching(targets, word))
+    except SelectionError:
+        return False

@@ -1,4 +1,4 @@
-"""``httpbench bench``: measure servers."""
+"""``httpbench bench``: measure rows."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from httpbench.cli import console, dry_run
 from httpbench.cli.exports import exports
 from httpbench.cli.make import make
 from httpbench.cli.options import Selection, database, export, given_load, load_options, selection
-from httpbench.cli.params import DURATION, REQUEST_PATH
+from httpbench.cli.params import COUNT, DURATION, REQUEST_PATH
 from httpbench.errors import SelectionError, UsageError
-from httpbench.model import Kind, Load, Scaling, Suite, Table, Target
-from httpbench.run import Bench, Matrix, State, make_plan, states
+from httpbench.model import Kind, Load, Scaling, Suite, Target, Workload
+from httpbench.run import KINDS, Bench, Matrix, State, make_plan, states
 
 DEFAULT_SUITE = "quick"
 QUICK = {"duration_s": 1.0, "warmup_s": 0.5}
@@ -40,11 +40,12 @@ QUICK = {"duration_s": 1.0, "warmup_s": 0.5}
     "--rounds", type=click.IntRange(1, 1000), help="How often each trial is made; the median is shown, never the best. [default: 3]"
 )
 @click.option("--load-generator", "generator", metavar="NAME", help=f"{', '.join(load.GENERATORS)}. [default: native]")
-@click.option("--workload", metavar="NAME", multiple=True, help="What is asked. [default: plaintext]")
+@click.option("--workload", metavar="NAME", multiple=True, help="What is asked. [default: plaintext; clients: client-small-1000]")
+@click.option("--requests", type=COUNT, help="How many requests each client makes. [default: as the workload says]")
 @click.option("--path", type=REQUEST_PATH, help="Ask for another path than the workload's.")
 @click.option("--port", type=click.IntRange(1, 65_535), help="Let targets listen on this port. [default: a free one]")
 @click.option("--start-timeout", type=DURATION, default=20.0, show_default="20s", help="How long a target may take to answer rightly.")
-@click.option("--quick", is_flag=True, help="Short trials, for a first look: 1 s after 0.5 s of warm-up.")
+@click.option("--quick", is_flag=True, help="Short trials, for a first look: 1 s after 0.5 s of warm-up. Not for clients.")
 @click.option("--skip-missing", is_flag=True, help="Leave out rows whose toolchain is missing, and name them.")
 @click.option("--jobs", type=click.IntRange(1, 64), default=2, show_default=True, help="Builds at the same time.")
 @click.option("--seed", type=int, help="Order of the trials within each round. [default: a new one each time]")
@@ -53,13 +54,15 @@ QUICK = {"duration_s": 1.0, "warmup_s": 0.5}
 @database
 @export
 def bench(selection: Selection, db, export_json, export_csv, export_markdown, **options) -> None:  # type: ignore[no-untyped-def]
-    """Measure servers: build what is missing, start, warm up, measure, stop, in interleaved rounds.
+    """Measure rows of one kind: build what is missing, start, warm up, measure, stop, in interleaved rounds.
 
-    ROW is an id or a part of one (c/epoll, nginx), a language or a category. Without rows: the suite «quick».
+    ROW is an id or a part of one (c/epoll, nginx), a language or a category. Without rows: the suite «quick». Words that name rows of
+    several kinds mean servers before clients and clients before proxies; --kind says otherwise.
 
     \b
     httpbench bench c/epoll golang -c 8,64          rows at 8 and at 64 connections
     httpbench bench c/nginx --load-generator wrk    the same load made by wrk
+    httpbench bench client:c/curl client:golang     clients, timed as whole processes
     httpbench bench --suite http-servers --dry-run  what a suite would do, and how long
     httpbench bench micro --quick --export-json -   everything as JSON on standard output
     """
@@ -68,7 +71,8 @@ def bench(selection: Selection, db, export_json, export_csv, export_markdown, **
     output = console.stderr() if files.to_stdout else console.stdout()
     errors = console.stderr()
     suite = _suite(selection, known, options["suite"])
-    targets, matrix, workloads = _matrix(selection, known, suite, options)
+    kind = _kind(selection, known, suite)
+    targets, matrix, workloads = _matrix(selection, known, suite, kind, options)
     if options["skip_missing"]:
         targets = _skip_missing(targets, errors)
         matrix = Matrix(targets, matrix.scalings, matrix.workloads, matrix.loads, matrix.load_generator, matrix.rounds)
@@ -90,7 +94,7 @@ def bench(selection: Selection, db, export_json, export_csv, export_markdown, **
         workloads=workloads,
         generator=generator,
         command=("httpbench", *sys.argv[1:]),
-        table=suite.table if suite else Table.HTTP_SERVERS,
+        table=suite.table if suite else KINDS[kind].table,
         jobs=options["jobs"],
         port=options["port"],
         start_limit_s=options["start_timeout"],
@@ -104,32 +108,55 @@ def _suite(selection: Selection, known: catalog.Catalog, name: str | None) -> Su
     return known.suite(name) if name else None
 
 
-def _matrix(selection: Selection, known: catalog.Catalog, suite: Suite | None, options):  # type: ignore[no-untyped-def]
+def _kind(selection: Selection, known: catalog.Catalog, suite: Suite | None) -> Kind:
+    """The one that was named; that of the suite; the first that has a row for each word."""
+    words = selection.words
+    kind = Kind(selection.kind) if selection.kind else suite.kind if suite else catalog.kind_of(list(known.targets.values()), words)
+    if kind is None:
+        found = {target.kind for target in selection.of(known)}
+        if len(found) > 1:
+            kinds = " and ".join(f"{kind}s" for kind in Kind if kind in found)
+            hint = "measure them one after the other, or choose with --kind"
+            raise SelectionError(f"a run measures rows of one kind, and {' '.join(words)} names {kinds}", hint=hint)
+        kind = found.pop()
+    if kind not in KINDS:
+        raise SelectionError(f"bench cannot measure a {kind}")
+    return kind
+
+
+def _matrix(selection: Selection, known: catalog.Catalog, suite: Suite | None, kind: Kind, options):  # type: ignore[no-untyped-def]
     """What is crossed: the suite's, where there is one, with what the options override."""
-    targets = selection.of(known, suite.targets if suite else (), suite.kind if suite else Kind.SERVER)
-    servers = [target for target in targets if target.kind is Kind.SERVER]
-    if not servers:
-        raise SelectionError(f"bench measures servers; {targets[0].id} is a {targets[0].kind}")
-    workloads = {name: known.workload(name) for name in options["workload"] or (suite.workloads if suite else ("plaintext",))}
-    if options["path"]:
-        workloads = {
-            name: workload.model_copy(update={"request": workload.request.model_copy(update={"path": options["path"]})})
-            for name, workload in workloads.items()
-        }
+    targets = selection.of(known, suite.targets if suite else (), kind)
+    names = options["workload"] or (suite.workloads if suite else (KINDS[kind].workload,))
+    workloads = {name: _workload(known.workload(name), kind, options) for name in names}
     matrix = Matrix(
-        targets=servers,
+        targets=targets,
         scalings=[Scaling(word) for word in options["scaling"]] or list(suite.scaling if suite else (Scaling.SINGLE,)),
         workloads=list(workloads),
-        loads=_loads(suite, options),
+        loads=_loads(suite, kind, options),
         load_generator=options["generator"] or (suite.load_generator if suite else "native"),
         rounds=options["rounds"] or (suite.rounds if suite else 3),
     )
-    return servers, matrix, workloads
+    return targets, matrix, workloads
 
 
-def _loads(suite: Suite | None, options) -> list[Load]:  # type: ignore[no-untyped-def]
-    override = {**(QUICK if options["quick"] else {}), **given_load(options)}
-    bases = [(part.connections, part.model_dump(exclude={"connections"})) for part in suite.load] if suite else [((64,), {})]
+def _workload(workload: Workload, kind: Kind, options) -> Workload:  # type: ignore[no-untyped-def]
+    """With what the options change of it."""
+    if (workload.client is not None) != (kind is Kind.CLIENT):
+        raise SelectionError(f"workload {workload.name} is {'not ' if kind is Kind.CLIENT else ''}for clients")
+    if options["path"]:
+        workload = workload.model_copy(update={"request": workload.request.model_copy(update={"path": options["path"]})})
+    if options["requests"]:
+        if workload.client is None:
+            raise UsageError("--requests is for clients: how many requests a load generator makes is a matter of --duration")
+        workload = workload.model_copy(update={"client": workload.client.model_copy(update={"requests": options["requests"]})})
+    return workload
+
+
+def _loads(suite: Suite | None, kind: Kind, options) -> list[Load]:  # type: ignore[no-untyped-def]
+    override = {**(QUICK if options["quick"] and kind is not Kind.CLIENT else {}), **given_load(options)}
+    parts = suite.load if suite else (KINDS[kind].load,)
+    bases = [(part.connections, part.model_dump(exclude={"connections"})) for part in parts]
     try:
         return [
             Load.model_validate({**base, **override, "connections": connections})

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 from httpbench.model import Target
-from httpbench.run import Plan, states
+from httpbench.run import Plan, estimate_s, states
 
 
 def show(plan: Plan, targets: Mapping[str, Target], output: Console) -> None:
@@ -32,7 +32,7 @@ def show(plan: Plan, targets: Mapping[str, Target], output: Console) -> None:
             _cpus(cores.generator) + (" (shared)" if cores.shared else ""),
         )
     output.print(table)
-    minutes, seconds = divmod(round(plan.estimate_s), 60)
+    minutes, seconds = divmod(round(estimate_s(plan.trials, targets)), 60)
     size = f"{_count(len(plan.trials), 'trial')}: {_count(len(cells), 'cell')} × {_count(plan.rounds, 'round')}"
     output.print(f"\n{size}, about {minutes} min {seconds:02} s, builds aside", markup=False)
 

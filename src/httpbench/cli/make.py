@@ -13,7 +13,7 @@ from httpbench.cli.exports import Exports
 from httpbench.errors import UsageError
 from httpbench.model import RunStatus
 from httpbench.report import render_terminal
-from httpbench.run import Bench, Outcome, refusals, run_bench
+from httpbench.run import Bench, Outcome, need_programs, refusals, run_bench
 from httpbench.store import Store
 
 EXIT_INTERRUPTED = 130
@@ -24,7 +24,7 @@ def make(job: Bench, db: Path, files: Exports, output: Console, errors: Console,
     cannot = refusals(job)
     if cannot:
         raise UsageError("\n".join(cannot), hint=f"choose another load, or another load generator: {', '.join(load.GENERATORS)}")
-    job.generator.program()  # a generator that is missing is said before the first build, not after
+    need_programs(job)
     with Store(db) as store:
         with progress.watcher(errors, quiet=quiet) as watcher:
             outcome = run_bench(job, store, watcher)

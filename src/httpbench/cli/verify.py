@@ -11,26 +11,25 @@ from httpbench import host
 from httpbench.cli import console, progress
 from httpbench.cli.options import Selection, selection
 from httpbench.model import Kind, Scaling
-from httpbench.run import Verified, prepare, scaling_of
-from httpbench.run import verify as verify_target
+from httpbench.run import KINDS, Verified, prepare, scaling_of
 
 
 @click.command()
 @selection
 @click.option("--scaling", type=click.Choice(["single", "multi"]), multiple=True, help="[default: both, where the row has both]")
-@click.option("--workload", default="plaintext", metavar="NAME", show_default=True, help="What is asked.")
+@click.option("--workload", metavar="NAME", help="What is asked. [default: plaintext; clients: client-small-1000]")
 @click.option("--jobs", type=click.IntRange(1, 64), default=2, show_default=True, help="Builds at the same time.")
-def verify(selection: Selection, scaling: tuple[str, ...], workload: str, jobs: int) -> None:
+def verify(selection: Selection, scaling: tuple[str, ...], workload: str | None, jobs: int) -> None:
     """Build rows, start them, check each clause of the contract, and stop them. Exit code 1 when one does not keep it.
 
-    Clients and proxies, where rows are named, are built and no more: there is no check of their contracts yet.
+    Without rows: all servers.
 
     \b
     httpbench verify c/epoll/level           one row, in each way in which it scales
     httpbench verify --targets ~/mine mine   a target of your own, before it is measured
     """
     known = selection.catalog()
-    asked = known.workload(workload)
+    asked = {kind: known.workload(workload or of_kind.workload) for kind, of_kind in KINDS.items()}
     targets = selection.of(known, kind=None if selection.words else Kind.SERVER)
     output, errors = console.stdout(), console.stderr()
     with progress.watcher(errors, quiet=False) as watcher:
@@ -43,13 +42,13 @@ def verify(selection: Selection, scaling: tuple[str, ...], workload: str, jobs: 
             output.print(f"{target.id}: not verified: {error.message}", markup=False, soft_wrap=True)
             _details(output, error.hint, error.log_tail)
             continue
-        if target.kind is not Kind.SERVER:
+        if target.kind not in KINDS:
             output.print(f"{target.id}: built; not verified, as it is a {target.kind}", markup=False)
             continue
         for word in scaling or ("single", "multi"):
             own = scaling_of(target, Scaling(word))
             if own is not None:
-                result = verify_target(target, own, asked, built.folders[target.id], host.partition(topology, own))
+                result = KINDS[target.kind].verify(target, own, asked[target.kind], built.folders[target.id], host.partition(topology, own))
                 passed = passed and result.passed
                 _show(output, result)
     if not passed:

@@ -7,8 +7,9 @@ terminals. Units stand last in names; every latency is in microseconds; a figure
 from __future__ import annotations
 
 from httpbench.model.frozen import Argv, Frozen, Name
-from httpbench.model.load import Cores, Expectation, Load, Request, Suite, SuiteLoad, Table, TrialPlan, Workload
+from httpbench.model.load import ClientWork, Cores, Expectation, Load, Request, Suite, SuiteLoad, Table, TrialPlan, Workload
 from httpbench.model.result import (
+    ClientMeasurement,
     CoreOccupancy,
     Distribution,
     Environment,
@@ -20,10 +21,12 @@ from httpbench.model.result import (
     RunStatus,
     Sample,
     SampledResponse,
+    Timing,
     Trial,
     Usage,
     Verdict,
     VerdictKind,
+    WorkDone,
 )
 from httpbench.model.target import PLACEHOLDERS, Build, Category, Kind, Limit, Requirement, Scaling, Target, TargetFile, Tuning, Variant
 
@@ -32,6 +35,8 @@ __all__ = [
     "Argv",
     "Build",
     "Category",
+    "ClientMeasurement",
+    "ClientWork",
     "CoreOccupancy",
     "Cores",
     "Distribution",
@@ -58,6 +63,7 @@ __all__ = [
     "Table",
     "Target",
     "TargetFile",
+    "Timing",
     "Trial",
     "TrialPlan",
     "Tuning",
@@ -65,5 +71,6 @@ __all__ = [
     "Variant",
     "Verdict",
     "VerdictKind",
+    "WorkDone",
     "Workload",
 ]

@@ -32,6 +32,16 @@ class Expectation(Frozen):
     """Names of headers that must be present."""
 
 
+class ClientWork(Frozen):
+    """What a client does: so many requests, one after the other, to a server that answers so."""
+
+    requests: int = Field(ge=1, le=10_000_000)
+    body_bytes: int = Field(default=12, ge=0, le=1 << 30)
+    """Of each answer."""
+    reconnect: bool = False
+    """The server closes after each answer, so that each request needs a connection of its own; otherwise all go over one."""
+
+
 class Workload(Frozen):
     """What is asked and what a right answer is."""
 
@@ -39,10 +49,15 @@ class Workload(Frozen):
     description: str
     request: Request = Request()
     expect: Expectation = Expectation()
+    client: ClientWork | None = None
+    """``None``: a workload for servers."""
 
 
 class Load(Frozen):
-    """How it is asked. A closed loop (next request when the answer came) unless ``rate_rps`` is given."""
+    """How it is asked. A closed loop (next request when the answer came) unless ``rate_rps`` is given.
+
+    A client makes its own load, as the workload says; of its trial ``duration_s`` is the longest that it may take.
+    """
 
     connections: int = Field(default=64, ge=1, le=1_000_000)
     threads: int | None = Field(default=None, ge=1, le=1024)
@@ -60,6 +75,7 @@ class Table(StrEnum):
 
     HTTP_SERVERS = "http-servers"  # throughput and the whole range of latencies
     APP_SERVERS = "app-servers"  # throughput against what it costs in memory and CPU
+    HTTP_CLIENTS = "http-clients"  # whole processes: mean and spread, relative to the fastest, and what a request costs
     COMMANDS = "commands"  # rows that come from the command line: no language, no category
 
 

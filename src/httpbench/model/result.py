@@ -78,6 +78,66 @@ class Measurement(Frozen):
         return sum(self.errors.values())
 
 
+class Timing(Frozen):
+    """A process from its start until it was reaped."""
+
+    wall_s: float
+    user_s: float
+    system_s: float
+    rss_bytes_peak: int | None = None
+    """``None``: not told, or not more than what a process has before it becomes the program."""
+
+    @property
+    def cpu_s(self) -> float:
+        return self.user_s + self.system_s
+
+
+class WorkDone(Frozen):
+    """What the reference server saw of a client: the proof that it did the same work as the others."""
+
+    requests: int
+    connections: int
+    in_flight_max: int
+    """The most requests that waited for their answer at the same moment."""
+    pipelined: int
+    """Requests that came before the answer to the one before them on their connection was sent."""
+    wrong_requests: int
+    """Of another method or path, or not HTTP at all."""
+    body_bytes_sent: int
+    bytes_sent: int
+    """Heads and bodies."""
+    first_request: str = ""
+    """The head of the first request, as it came."""
+
+
+class ClientMeasurement(Frozen):
+    """A client that was timed as a whole process."""
+
+    timer: Name
+    timer_version: str
+    requests: int
+    """That it was told to make."""
+    whole: Timing
+    startup: Timing
+    """Of the same program told to make no request."""
+    done: WorkDone
+    """In the timed run."""
+    done_held: WorkDone
+    """In a run before it that was not timed, in which each answer was held back, so that who does not wait for it is seen."""
+
+    @property
+    def requests_rps(self) -> float | None:
+        """With start-up taken off; ``None`` where that took as long as all."""
+        left_s = self.whole.wall_s - self.startup.wall_s
+        return self.requests / left_s if left_s > 0 else None
+
+    @property
+    def cpu_us_per_request(self) -> float | None:
+        """Processor time of a request, with start-up taken off; ``None`` where that took as much as all."""
+        left_s = self.whole.cpu_s - self.startup.cpu_s
+        return left_s * 1e6 / self.requests if left_s > 0 else None
+
+
 class Sample(Frozen):
     """CPU and memory of a process tree at one moment."""
 
@@ -154,6 +214,8 @@ class Trial(Frozen):
     """UTC, ISO 8601."""
     verdict: Verdict
     measurement: Measurement | None = None
+    client: ClientMeasurement | None = None
+    """In place of a measurement, where the target is a client."""
     target_usage: Usage | None = None
     generator_usage: Usage | None = None
     occupancy: tuple[CoreOccupancy, ...] = ()

@@ -15,6 +15,7 @@ from pydantic import Field
 
 from httpbench.model import (
     Category,
+    ClientMeasurement,
     CoreOccupancy,
     Cores,
     Environment,
@@ -72,6 +73,8 @@ class Round(Frozen):
     cores: Cores
     verdict: Verdict
     measurement: Measurement | None
+    client: ClientMeasurement | None = None
+    """In place of a measurement, where the target is a client."""
     target_usage: Usage | None
     generator_usage: Usage | None
     occupancy: tuple[CoreOccupancy, ...]
@@ -207,6 +210,7 @@ def _round(trial: Trial) -> Round:
         cores=plan.cores,
         verdict=trial.verdict,
         measurement=trial.measurement,
+        client=trial.client,
         target_usage=trial.target_usage,
         generator_usage=trial.generator_usage,
         occupancy=trial.occupancy,

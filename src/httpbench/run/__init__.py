@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from httpbench.run.bench import Bench, Built, Outcome, prepare, refusals, run_bench, toolchains
+from httpbench.run.bench import Bench, Built, Outcome, need_programs, prepare, refusals, run_bench, toolchains
 from httpbench.run.build import cache_folder
 from httpbench.run.commands import Asked, path_of, targets_of
+from httpbench.run.kinds import KINDS, OfKind, estimate_s
 from httpbench.run.observer import Observer, Stage
 from httpbench.run.plan import Matrix, Plan, make_plan, scaling_of
 from httpbench.run.setup import Lack, lacking, packages_of
 from httpbench.run.states import RowState, State, state_of, states
-from httpbench.run.verify import Verified, sample, verify
+from httpbench.run.verify import Verified, verify
 
 __all__ = [
+    "KINDS",
     "Asked",
     "Bench",
     "Built",
     "Lack",
     "Matrix",
     "Observer",
+    "OfKind",
     "Outcome",
     "Plan",
     "RowState",
@@ -25,14 +28,15 @@ __all__ = [
     "State",
     "Verified",
     "cache_folder",
+    "estimate_s",
     "lacking",
     "make_plan",
+    "need_programs",
     "packages_of",
     "path_of",
     "prepare",
     "refusals",
     "run_bench",
-    "sample",
     "scaling_of",
     "state_of",
     "states",

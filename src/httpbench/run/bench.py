@@ -16,20 +16,17 @@ from types import FrameType
 
 from httpbench import host
 from httpbench.errors import HttpbenchError, RequirementError, StoreError
-from httpbench.isolate import ephemeral_ports, open_files_limit
-from httpbench.load import Job, LoadGenerator
-from httpbench.model import Load, Precision, Run, RunStatus, Table, Target, Trial, Workload
+from httpbench.load import LoadGenerator
+from httpbench.model import Precision, Run, RunStatus, Table, Target, Trial, Workload
 from httpbench.run import build
+from httpbench.run.kinds import KINDS, estimate_s
 from httpbench.run.observer import Observer
-from httpbench.run.plan import TRIAL_OVERHEAD_S, Plan
+from httpbench.run.plan import Plan
 from httpbench.run.precision import is_enough
-from httpbench.run.serve import HOST, START_LIMIT_S
+from httpbench.run.serve import START_LIMIT_S
 from httpbench.run.states import needs
-from httpbench.run.trial import TrialJob, failed, now, run_trial
+from httpbench.run.trial import TrialJob, failed, now
 from httpbench.store import Store
-
-OPEN_FILES_SPARE = 64
-"""What a load generator has open beside its connections."""
 
 
 class Interrupted(KeyboardInterrupt):
@@ -94,20 +91,15 @@ def run_bench(bench: Bench, store: Store, observer: Observer) -> Outcome:
 
 def refusals(bench: Bench) -> list[str]:
     """What of the plan the load generator or this machine cannot do, a sentence each; asked before anything is built."""
-    loads = {(trial.workload, trial.load): trial for trial in bench.plan.trials}.values()
-    jobs = [Job(f"http://{HOST}/", bench.workloads[trial.workload], trial.load, trial.cores.generator, Path()) for trial in loads]
-    refused = [bench.generator.refuses(job) for job in jobs] + [_too_many(trial.load) for trial in loads]
+    loads = {(bench.targets[trial.target].kind, trial.workload, trial.load): trial for trial in bench.plan.trials}
+    refused = [KINDS[kind].refuses(bench.generator, trial, bench.workloads[trial.workload]) for (kind, _, _), trial in loads.items()]
     return list(dict.fromkeys(filter(None, refused)))
 
 
-def _too_many(load: Load) -> str | None:
-    """Connections for which there are not enough descriptors, or local ports to connect from to one address."""
-    files, ports = open_files_limit() - OPEN_FILES_SPARE, len(ephemeral_ports())
-    if load.connections > files:
-        return f"{load.connections:,} connections are too many: a program may open {files + OPEN_FILES_SPARE:,} files here (ulimit -Hn)"
-    if load.connections > ports:
-        return f"{load.connections:,} connections are too many: there are {ports:,} local ports (sysctl net.ipv4.ip_local_port_range)"
-    return None
+def need_programs(bench: Bench) -> None:
+    """Raises :class:`~httpbench.errors.LoadError` where a load generator, or a program of ours, is missing: before the first build."""
+    for kind in {bench.targets[trial.target].kind for trial in bench.plan.trials}:
+        KINDS[kind].need_programs(bench.generator)
 
 
 def prepare(targets: Sequence[Target], observer: Observer, jobs: int) -> Built:
@@ -169,15 +161,14 @@ def _trials(bench: Bench, built: Built, outcome: Outcome, store: Store, observer
     for done, plan in enumerate(bench.plan.trials):
         if bench.precision and bench.baseline and is_enough(bench.precision, bench.baseline, plan, outcome.trials, observer):
             return
-        left_s = sum(later.load.warmup_s + later.load.duration_s + TRIAL_OVERHEAD_S for later in bench.plan.trials[done:])
-        observer.trial_started(plan, done, total, left_s)
+        observer.trial_started(plan, done, total, estimate_s(bench.plan.trials[done:], bench.targets))
         if plan.target in built.folders:
             target = bench.targets[plan.target]
             cores = host.core_groups(plan.cores.target)
             folder = built.folders[plan.target]
             workload = bench.workloads[plan.workload]
             job = TrialJob(plan, target, workload, bench.generator, folder, cores, bench.port, bench.start_limit_s)
-            trial = run_trial(job, observer)
+            trial = KINDS[target.kind].trial(job, observer)
         else:
             trial = failed(plan, built.errors[plan.target])
         outcome.trials.append(trial)

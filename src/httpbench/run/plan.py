@@ -12,8 +12,6 @@ from dataclasses import dataclass
 
 from httpbench.model import Cores, Load, Scaling, Target, TrialPlan
 
-TRIAL_OVERHEAD_S = 0.6  # start, wait, probe and stop of a typical target; only for the estimate
-
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
@@ -32,11 +30,6 @@ class Plan:
     trials: tuple[TrialPlan, ...]
     left_out: dict[str, str]
     """Ids of targets that cannot be run as asked, with the reason."""
-
-    @property
-    def estimate_s(self) -> float:
-        """How long the trials will take, builds aside."""
-        return sum(trial.load.warmup_s + trial.load.duration_s + TRIAL_OVERHEAD_S for trial in self.trials)
 
     @property
     def rounds(self) -> int:

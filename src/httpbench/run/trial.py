@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -13,13 +13,16 @@ from pathlib import Path
 
 from httpbench import probe
 from httpbench.errors import HttpbenchError, LoadError
-from httpbench.isolate import Stopped, tail
+from httpbench.isolate import Stopped, ephemeral_ports, open_files_limit, tail
 from httpbench.load import Job, LoadGenerator
-from httpbench.model import Kind, Target, Trial, TrialPlan, Verdict, VerdictKind, Workload
+from httpbench.model import Load, Target, Trial, TrialPlan, Verdict, VerdictKind, Workload
 from httpbench.run.drive import Driven, Subject, drive, warm_up
 from httpbench.run.observer import Observer, Stage
 from httpbench.run.serve import START_LIMIT_S, Place, Served, serve
 from httpbench.stats.verdict import Evidence, judge
+
+OPEN_FILES_SPARE = 64
+"""What a load generator has open beside its connections."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,21 +41,30 @@ class TrialJob:
     start_limit_s: float = START_LIMIT_S
 
 
+Measure = Callable[[TrialJob, Path, str, Observer], Trial]
+"""A trial of one kind of target, from an empty folder and the time at which it began."""
+
+
 def run_trial(job: TrialJob, observer: Observer) -> Trial:
+    """A trial of a server."""
+    return make_trial(job, observer, _measured)
+
+
+def make_trial(job: TrialJob, observer: Observer, measure: Measure) -> Trial:
     """Makes a trial. What goes wrong becomes a trial that failed, with its reason; only an interruption is raised."""
     started_at = now()
     begin = time.monotonic()
     try:
         with tempfile.TemporaryDirectory(prefix="httpbench-", ignore_cleanup_errors=True) as scratch, _kept_to(job.plan.cores.harness):
-            trial = _measured(job, Path(scratch), started_at, observer)
+            trial = measure(job, Path(scratch), started_at, observer)
     except HttpbenchError as error:
         return failed(job.plan, error, started_at)
     except OSError as error:
         # What the machine does not give us (space, memory, processes) fails this trial, not all that follow.
         place = f": {error.filename}" if error.filename else ""
         return failed(job.plan, LoadError(f"the trial could not be made: {error.strerror or error}{place}"), started_at)
-    load = job.plan.load
-    return trial.model_copy(update={"overhead_s": max(time.monotonic() - begin - load.warmup_s - load.duration_s, 0.0)})
+    measured_s = trial.client.whole.wall_s if trial.client else job.plan.load.warmup_s + job.plan.load.duration_s
+    return trial.model_copy(update={"overhead_s": max(time.monotonic() - begin - measured_s, 0.0)})
 
 
 @contextmanager
@@ -73,14 +85,22 @@ def failed(plan: TrialPlan, error: HttpbenchError, started_at: str | None = None
     return Trial(plan=plan, started_at=started_at or now(), verdict=verdict, log_tail=error.log_tail)
 
 
+def too_many_connections(load: Load) -> str | None:
+    """Connections for which there are not enough descriptors, or local ports to connect from to one address."""
+    files, ports = open_files_limit() - OPEN_FILES_SPARE, len(ephemeral_ports())
+    if load.connections > files:
+        return f"{load.connections:,} connections are too many: a program may open {files + OPEN_FILES_SPARE:,} files here (ulimit -Hn)"
+    if load.connections > ports:
+        return f"{load.connections:,} connections are too many: there are {ports:,} local ports (sysctl net.ipv4.ip_local_port_range)"
+    return None
+
+
 def now() -> str:
     """UTC, ISO 8601, to the millisecond."""
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _measured(job: TrialJob, scratch: Path, started_at: str, observer: Observer) -> Trial:
-    if job.target.kind is not Kind.SERVER:
-        raise LoadError(f"a {job.target.kind} cannot be loaded as a server")
     for name in ("target", "generator"):
         (scratch / name).mkdir()
     observer.stage(Stage.START)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from httpbench.catalog import select
+from httpbench.catalog import kind_of, select
 from httpbench.errors import SelectionError
 from httpbench.model import Build, Category, Kind, Scaling, Target, Tuning
 
@@ -79,3 +79,19 @@ def test_what_selects_nothing_is_said() -> None:
         ids("nginx", ignore=["c"])
     with pytest.raises(SelectionError, match=r"«goland» \(did you mean «golang»\?\)"):
         ids(languages=["goland"])
+
+
+@pytest.mark.parametrize(
+    ("words", "kind"),
+    [
+        ([], Kind.SERVER),
+        (["golang"], Kind.SERVER),
+        (["http-client"], Kind.CLIENT),
+        (["client:golang", "golang"], Kind.CLIENT),
+        (["c", "haproxy"], Kind.PROXY),
+        (["nginx", "haproxy"], None),
+        (["nginks"], None),
+    ],
+)
+def test_a_run_is_of_the_first_kind_that_has_a_row_for_each_word(words: list[str], kind: Kind | None) -> None:
+    assert kind_of(TARGETS, words) is kind

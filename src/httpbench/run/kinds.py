@@ -1,0 +1,69 @@
+"""What differs between the kinds of target. A plain table of functions: the sequencer and the command line ask it, and know no kind.
+
+A kind that is not in the table cannot be measured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from httpbench.load import Job, LoadGenerator
+from httpbench.model import Cores, Kind, SampledResponse, Scaling, SuiteLoad, Table, Target, Trial, TrialPlan, Workload
+from httpbench.run.observer import Observer
+from httpbench.run.serve import HOST
+from httpbench.run.trial import TrialJob, run_trial, too_many_connections
+from httpbench.run.verify import Verified, sample, verify
+
+TRIAL_OVERHEAD_S = 0.6  # start, wait, probe and stop of a typical server
+
+
+@dataclass(frozen=True, slots=True)
+class OfKind:
+    """How targets of one kind are handled."""
+
+    workload: str
+    """What is asked unless another one is named."""
+    load: SuiteLoad
+    """How, unless something else is said."""
+    table: Table
+    trial: Callable[[TrialJob, Observer], Trial]
+    refuses: Callable[[LoadGenerator, TrialPlan, Workload], str | None]
+    """What of a trial cannot be done at all, in a sentence; asked before anything is built."""
+    need_programs: Callable[[LoadGenerator], object]
+    """Raises :class:`~httpbench.errors.LoadError` where a program of ours, or the load generator, is not there."""
+    trial_s: Callable[[TrialPlan], float]
+    """How long a trial takes, about."""
+    verify: Callable[[Target, Scaling, Workload, Path, Cores], Verified]
+    sample: Callable[[Target, Scaling, Workload, Path, Cores], SampledResponse]
+    """What ``responses`` shows. Raises :class:`~httpbench.errors.HttpbenchError`."""
+
+
+def _server_refuses(generator: LoadGenerator, plan: TrialPlan, workload: Workload) -> str | None:
+    job = Job(f"http://{HOST}/", workload, plan.load, plan.cores.generator, Path())
+    return generator.refuses(job) or too_many_connections(plan.load)
+
+
+def _server_trial_s(plan: TrialPlan) -> float:
+    return plan.load.warmup_s + plan.load.duration_s + TRIAL_OVERHEAD_S
+
+
+KINDS: Mapping[Kind, OfKind] = {
+    Kind.SERVER: OfKind(
+        workload="plaintext",
+        load=SuiteLoad(),
+        table=Table.HTTP_SERVERS,
+        trial=run_trial,
+        refuses=_server_refuses,
+        need_programs=lambda generator: generator.program(),
+        trial_s=_server_trial_s,
+        verify=verify,
+        sample=sample,
+    ),
+}
+
+
+def estimate_s(trials: Sequence[TrialPlan], targets: Mapping[str, Target]) -> float:
+    """How long trials will take, about; builds aside."""
+    return sum(KINDS[targets[trial.target].kind].trial_s(trial) for trial in trials)

@@ -10,20 +10,22 @@ from httpbench.cli import console
 from httpbench.cli.exports import exports
 from httpbench.cli.options import database, export
 from httpbench.errors import SelectionError
-from httpbench.report import render_terminal
+from httpbench.report import render_evidence, render_terminal
 from httpbench.store import Store
 
 
 @click.command()
 @click.argument("run", default="latest")
+@click.option("--evidence", is_flag=True, help="Show the figures behind each verdict, a line for each trial.")
 @database
 @export
-def report(run: str, db: Path, export_json: str | None, export_csv: str | None, export_markdown: str | None) -> None:
+def report(run: str, evidence: bool, db: Path, export_json: str | None, export_csv: str | None, export_markdown: str | None) -> None:
     """Show a stored run again. RUN is an id, the beginning of one, or «latest».
 
     \b
     httpbench report                              the last run
     httpbench report 20260102 --export-csv x.csv  that of a day, a line for each trial
+    httpbench report latest --evidence            what the verdicts of the last run were drawn from
     """
     files = exports(export_json, export_csv, export_markdown)
     files.check()
@@ -32,6 +34,8 @@ def report(run: str, db: Path, export_json: str | None, export_csv: str | None, 
     if not trials:
         raise SelectionError(f"run {found.id} has no finished trial")
     output = console.stderr() if files.to_stdout else console.stdout()
-    if not files.paths:
+    if evidence:
+        output.print(render_evidence(found, trials))
+    elif not files.paths:
         output.print(render_terminal(found, trials, width=output.width))
     files.write(found, trials)

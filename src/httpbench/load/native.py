@@ -51,6 +51,7 @@ class _Report(_Told):
     throughput_rps: float
     service_time_us: _Distribution | None = None
     response_time_us: _Distribution | None = None
+    schedule_lag_us: _Distribution | None = None
     connect_time_us: _Distribution | None = None
     intervals: tuple[_Interval, ...] = ()
     interrupted: bool = False
@@ -137,6 +138,7 @@ class Native(LoadGenerator):
             throughput_rps=report.throughput_rps,
             service_time_us=_plain(report.service_time_us),
             response_time_us=_plain(report.response_time_us),
+            schedule_lag_us=_plain(report.schedule_lag_us),
             connect_time_us=_plain(report.connect_time_us),
             intervals=tuple(Interval(**interval.model_dump()) for interval in report.intervals),
             notes=_notes(job, report),

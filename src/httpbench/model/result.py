@@ -68,6 +68,8 @@ class Measurement(Frozen):
     service_time_us: Distribution | None = None
     response_time_us: Distribution | None = None
     """Only in an open loop."""
+    schedule_lag_us: Distribution | None = None
+    """Actual − intended sending, only in an open loop: a late timer of the generator's, or no connection that was free."""
     connect_time_us: Distribution | None = None
     intervals: tuple[Interval, ...] = ()
     notes: tuple[str, ...] = ()
@@ -161,6 +163,8 @@ class Usage(Frozen):
     pss_bytes_peak: int | None = None
     """Sum over processes with shared pages split among them; ``None`` where the kernel does not tell."""
     processes_peak: int
+    cpu_wait_cores_mean: float | None = None
+    """Cores' worth of time that its threads were ready to run and had no CPU; ``None``: not watched, or the kernel does not tell."""
     samples: tuple[Sample, ...] = ()
 
 
@@ -172,6 +176,20 @@ class CoreOccupancy(Frozen):
     """Time of any process, ours or not; interrupts aside."""
     stolen: float
     """Time that the hypervisor gave to others although there was work."""
+
+
+class Network(Frozen):
+    """What the kernel's network stack counted over the measured period, of all programs on this machine. ``None``: it does not tell."""
+
+    segments_sent: int | None = None
+    segments_retransmitted: int | None = None
+    """TCP segments that had to be sent again: lost, dropped, or answered too late."""
+    listen_overflows: int | None = None
+    """Connections that a full accept queue turned away."""
+    listen_drops: int | None = None
+    """Connections that were turned away while they were set up, for whatever reason; overflows are among them."""
+    backlog_drops: int | None = None
+    """Packets that a CPU dropped because it did not keep up with the network."""
 
 
 class SampledResponse(Frozen):
@@ -220,6 +238,7 @@ class Trial(Frozen):
     generator_usage: Usage | None = None
     occupancy: tuple[CoreOccupancy, ...] = ()
     """Of the cores of target and generator."""
+    network: Network | None = None
     response: SampledResponse | None = None
     overhead_s: float | None = None
     """Wall time beyond warm-up and measurement, builds aside."""

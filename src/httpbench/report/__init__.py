@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from httpbench.model import Run, Trial
 from httpbench.report.csv import render_csv
+from httpbench.report.evidence import render_evidence
 from httpbench.report.json import render_json
 from httpbench.report.markdown import render_markdown
 from httpbench.report.responses import render_responses
@@ -16,7 +17,7 @@ from httpbench.report.targets import render_targets
 from httpbench.report.terminal import render_terminal
 from httpbench.report.versions import render_versions
 
-__all__ = ["FORMATS", "Format", "render_responses", "render_targets", "render_terminal", "render_versions"]
+__all__ = ["FORMATS", "Format", "render_evidence", "render_responses", "render_targets", "render_terminal", "render_versions"]
 
 Format = Callable[[Run, Sequence[Trial]], str]
 

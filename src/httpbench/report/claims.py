@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from httpbench.model import Run, RunStatus, Trial
+from httpbench.model import Run, RunStatus, Trial, VerdictKind
 from httpbench.report.comparisons import CPU, P99, THROUGHPUT, Compared, against, ranking
 from httpbench.report.rows import Group, Row
 from httpbench.stats.compare import Comparison
@@ -136,3 +136,6 @@ def _shared_ranks(group: Group) -> Iterator[str]:
     shared = {place: [names[name] for name, own in places.items() if own == place] for place in sorted(set(places.values()))}
     told = " · ".join(f"{place} {', '.join(members)}" for place, members in shared.items())
     yield f"Ranks, shared by rows that these rounds cannot tell apart: {told}"
+    kinds = {row.target.id: row.summary.verdict.kind for row in group.rows}
+    if others := [f"{names[name]} ({kinds[name]})" for name in places if kinds[name] is not VerdictKind.TARGET]:
+        yield f"Ranked, although they are not known to have been the limit: {', '.join(others)}"

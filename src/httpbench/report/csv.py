@@ -10,7 +10,8 @@ import csv
 import io
 from collections.abc import Mapping, Sequence
 
-from httpbench.model import Distribution, Load, Measurement, Run, Target, Trial, Usage
+from httpbench.model import Distribution, Load, Measurement, Network, Run, Target, Trial, Usage
+from httpbench.stats.facts import Facts, facts
 from httpbench.stats.summary import cpu_us_per_request
 from httpbench.stats.verdict import failed_requests
 
@@ -18,7 +19,9 @@ Value = str | int | float | bool | None
 
 _FIGURES = tuple(name for name in Distribution.model_fields if name not in ("count", "histogram"))
 _TIMES = ("service_time", "response_time", "connect_time")
-_USAGE = tuple(name for name in Usage.model_fields if name != "samples")
+_USAGE = tuple(name for name in Usage.model_fields if name not in ("samples", "cpu_wait_cores_mean"))
+_FACTS = tuple(name for name in Facts.model_fields if name != "network")
+_NETWORK = tuple(Network.model_fields)
 
 HEADER = (
     *("run", "trial", "round", "started_at"),
@@ -30,6 +33,8 @@ HEADER = (
     *(column for times in _TIMES for column in (f"{times}_count", *(f"{times}_us_{name}" for name in _FIGURES))),
     *(f"target_{name}" for name in _USAGE),
     *("cpu_us_per_request", *(f"generator_{name}" for name in _USAGE), "response_bytes", "overhead_s"),
+    *_FACTS,
+    *_NETWORK,
 )
 """The columns, in order."""
 
@@ -68,6 +73,7 @@ def _line(run: Run, trial: Trial) -> dict[str, Value]:
         **_of_usage("generator", trial.generator_usage),
         "response_bytes": trial.response.size_bytes if trial.response else None,
         "overhead_s": trial.overhead_s,
+        **_of_facts(trial),
     }
 
 
@@ -108,6 +114,14 @@ def _of_times(times: str, measurement: Measurement | None) -> dict[str, Value]:
 
 def _of_usage(who: str, usage: Usage | None) -> dict[str, Value]:
     return {f"{who}_{name}": getattr(usage, name, None) for name in _USAGE}
+
+
+def _of_facts(trial: Trial) -> dict[str, Value]:
+    known = facts(trial)
+    return {
+        **{name: getattr(known, name, None) for name in _FACTS},
+        **{name: getattr(trial.network, name, None) for name in _NETWORK},
+    }
 
 
 def _pairs(counts: Mapping[str, int]) -> str:

@@ -24,6 +24,7 @@ from httpbench.model import (
     Limit,
     Load,
     Measurement,
+    Network,
     Precision,
     Run,
     RunStatus,
@@ -41,6 +42,7 @@ from httpbench.model import (
 from httpbench.report.comparisons import against, ranking
 from httpbench.report.rows import Group, Row, groups
 from httpbench.stats.compare import Comparison
+from httpbench.stats.facts import Facts, facts
 from httpbench.stats.summary import Summary
 
 
@@ -78,6 +80,9 @@ class Round(Frozen):
     target_usage: Usage | None
     generator_usage: Usage | None
     occupancy: tuple[CoreOccupancy, ...]
+    network: Network | None = None
+    facts: Facts | None = None
+    """The figures that the verdict was drawn from."""
     response: SampledResponse | None
     overhead_s: float | None
     log_tail: str | None
@@ -214,6 +219,8 @@ def _round(trial: Trial) -> Round:
         target_usage=trial.target_usage,
         generator_usage=trial.generator_usage,
         occupancy=trial.occupancy,
+        network=trial.network,
+        facts=facts(trial),
         response=trial.response,
         overhead_s=trial.overhead_s,
         log_tail=trial.log_tail,

@@ -12,8 +12,8 @@ from pathlib import Path
 from httpbench.errors import LoadError
 from httpbench.isolate import Command, ProcessTree, tail
 from httpbench.load import Job, LoadGenerator, Output, Phase, Progress
-from httpbench.model import CoreOccupancy, Cores, Measurement, Usage
-from httpbench.sample import OccupancyMeter, TreeSampler
+from httpbench.model import CoreOccupancy, Cores, Measurement, Network, Usage
+from httpbench.sample import NetworkMeter, OccupancyMeter, TreeSampler
 
 POLL_S = 0.1
 SLACK_S = 15.0  # for connecting, reporting and ending, beyond what was asked for
@@ -29,6 +29,7 @@ class Driven:
     """``None``: it is no process of ours."""
     generator_usage: Usage
     occupancy: tuple[CoreOccupancy, ...]
+    network: Network
     death: str | None
     """How the target ended, if it ended under the load."""
 
@@ -77,7 +78,7 @@ def drive(generator: LoadGenerator, job: Job, subject: Subject, report: Callable
         if died is None:
             raise
         measurement = None
-    return Driven(measurement, observed.target, observed.generator, observed.occupancy, died)
+    return Driven(measurement, observed.target, observed.generator, observed.occupancy, observed.network, died)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +86,7 @@ class _Observed:
     target: Usage | None
     generator: Usage
     occupancy: tuple[CoreOccupancy, ...]
+    network: Network
 
 
 class _Window:
@@ -93,8 +95,9 @@ class _Window:
     def __init__(self, generator: LoadGenerator, subject: Subject, own_guard_pid: int, report: Callable[[Progress], None]):
         self._generator = generator
         self._target = None if subject.guard_pid is None else TreeSampler(subject.guard_pid)
-        self._own = TreeSampler(own_guard_pid)
+        self._own = TreeSampler(own_guard_pid, waits=True)
         self._meter = OccupancyMeter({*subject.cores.target, *subject.cores.generator})
+        self._network = NetworkMeter()
         self._report = report
         self._observed: _Observed | None = None
         self._marked = False
@@ -112,6 +115,7 @@ class _Window:
             for sampler in self._samplers:
                 sampler.mark()
             self._meter.mark()
+            self._network.mark()
         elif progress.phase is Phase.DONE:
             self.close()
         self._report(progress)
@@ -119,8 +123,8 @@ class _Window:
 
     def close(self) -> _Observed:
         if self._observed is None:
-            occupancy = self._meter.read()
-            self._observed = _Observed(self._target.stop() if self._target else None, self._own.stop(), occupancy)
+            occupancy, network = self._meter.read(), self._network.read()
+            self._observed = _Observed(self._target.stop() if self._target else None, self._own.stop(), occupancy, network)
         return self._observed
 
 

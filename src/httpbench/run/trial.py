@@ -120,6 +120,7 @@ def _measured(job: TrialJob, scratch: Path, started_at: str, observer: Observer)
         target_usage=driven.target_usage,
         generator_usage=driven.generator_usage,
         occupancy=driven.occupancy,
+        network=driven.network,
         response=served.response,
         log_tail=log_tail if verdict.reasons else None,
     )
@@ -157,6 +158,7 @@ def _verdict(job: TrialJob, driven: Driven, after: list[str], stopped: Stopped) 
                 target_usage=driven.target_usage,
                 generator_usage=driven.generator_usage,
                 occupancy=driven.occupancy,
+                network=driven.network,
                 scaling=job.plan.scaling,
                 workload=job.workload,
             )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from httpbench.sample.network import NetworkMeter
 from httpbench.sample.occupancy import OccupancyMeter
 from httpbench.sample.sampler import TreeSampler
 from httpbench.sample.tree import descendants
 
-__all__ = ["OccupancyMeter", "TreeSampler", "descendants"]
+__all__ = ["NetworkMeter", "OccupancyMeter", "TreeSampler", "descendants"]

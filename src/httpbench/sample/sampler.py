@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from httpbench.model import Usage
 from httpbench.sample.series import Series
 from httpbench.sample.tree import TICKS_PER_S, Process, descendants
+from httpbench.sample.waits import Waits
 
 RESCAN_S = 0.5  # listing the tree costs more than reading it
 PAGES_S = 1.0
@@ -41,10 +42,11 @@ class TreeSampler:
     """Watches all processes below ``root_pid``, itself not counted: a child subreaper that waits for all orphans.
 
     ``start()`` once, ``mark()`` when what is to be measured begins (otherwise all since the start counts), ``stop()`` once. A thread
-    of its own takes a sample each ``interval_s`` seconds. A tree that ends, in part or whole, is no error.
+    of its own takes a sample each ``interval_s`` seconds. A tree that ends, in part or whole, is no error. ``waits``: also how long its
+    threads waited for a CPU, which costs more the more threads there are.
     """
 
-    def __init__(self, root_pid: int, interval_s: float = 0.1):
+    def __init__(self, root_pid: int, interval_s: float = 0.1, *, waits: bool = False):
         self._root_pid = root_pid
         self._interval_s = interval_s
         self._root: Process | None = None
@@ -52,6 +54,7 @@ class TreeSampler:
         self._known: dict[int, Process] = {}
         self._ticks_before = 0
         self._series = Series(0.0)
+        self._waits = Waits() if waits else None
         self._rescan_at = 0.0
         self._pages_at = 0.0
         self._pages_told = True
@@ -73,6 +76,8 @@ class TreeSampler:
             self._ticks_before = reading.ticks
             self._series = Series(now)
             self._series.memory(reading.rss_bytes, reading.processes)
+            if self._waits:
+                self._waits.begin(self._known)
             self._pages_at = now
 
     def stop(self) -> Usage:
@@ -84,7 +89,7 @@ class TreeSampler:
         self._count_pages()
         for process in (*self._known.values(), *([self._root] if self._root else [])):
             process.close()
-        return self._series.usage()
+        return self._series.usage().model_copy(update={"cpu_wait_cores_mean": self._waits.cores_mean if self._waits else None})
 
     def _watch(self) -> None:
         due = time.monotonic() + self._interval_s
@@ -108,6 +113,8 @@ class TreeSampler:
         reading = self._read()
         self._series.add(time.monotonic(), (reading.ticks - self._ticks_before) / TICKS_PER_S, reading.rss_bytes, reading.processes)
         self._ticks_before = reading.ticks
+        if self._waits:
+            self._waits.look(self._known)
 
     def _read(self) -> _Reading:
         """A consistent reading: none of the processes ended meanwhile, so that no time moved from a child to its parent behind our back."""

@@ -2,7 +2,7 @@
 
 A rate without its limit is half a fact: a server's requests per second, measured by a generator that had no CPU time left, are the
 generator's. The verdict is drawn from CPU time and counts alone, so it costs nothing, works without root and can be drawn again from
-the store. The price: what uses no CPU time of ours (a network, a disk, a lock) shows only as «idle».
+the store. The price: what uses no CPU time of ours (a disk, a lock) shows only as «idle»; a network shows by what it lost.
 
 Order matters: whether the figures are true comes before what they are limited by.
 """
@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from httpbench.model import CoreOccupancy, Cores, Load, Measurement, Scaling, Usage, Verdict, VerdictKind, Workload
+from httpbench.model import CoreOccupancy, Cores, Load, Measurement, Network, Scaling, Usage, Verdict, VerdictKind, Workload
 
 ERROR_SHARE_LIMIT = 0.001
 """Errors per request. A lost request costs a timeout that no percentile below it shows; one in a thousand is the p99.9."""
@@ -24,7 +24,12 @@ TARGET_BUSY = 0.90
 """Share of its cores from which a target counts as busy. Not 1: interrupts and the kernel's network work, counted to nobody, take some."""
 
 GENERATOR_BUSY = 0.95
-"""Share of its cores from which a generator counts as busy. Higher than for targets: a generator that polls is often close to it."""
+"""Share of its cores from which a generator counts as busy. Higher than for targets: a generator that polls is often close to it. Time in
+which it was ready to run and was kept off its cores, by a quota or a neighbour, counts like time that it ran."""
+
+GENERATOR_STARVED = 0.25
+"""Share of the time in which a generator was kept off its cores, from which it was the limit whatever it did in the rest: a target that had
+time to spare would have answered more to one that could run."""
 
 MACHINE_BUSY = 0.95
 """Share of the cores that target and generator use together, from which shared cores are the limit."""
@@ -32,6 +37,13 @@ MACHINE_BUSY = 0.95
 STRANGERS_SHARE_MIN = 0.05
 """Share of the measured cores that others take, from which they may be why nobody was busy. Less than the complement of ``TARGET_BUSY``:
 in a closed loop each party waits for the other, so what holds one up idles both."""
+
+RETRANSMISSION_S = 0.2
+"""What a lost segment costs where nothing follows it, as in a closed loop: Linux waits at least so long before it sends again (TCP_RTO_MIN;
+RFC 6298 asks for a second)."""
+
+LOST_SHARE_MIN = 0.05
+"""Share of the connections' time that losses took, from which they may be why nobody was busy. As for strangers."""
 
 LITTLE_MIN, LITTLE_MAX = 0.97, 1.01
 """Little's law (J. D. C. Little, «A proof for the queuing formula L = λW», Operations Research 9, 1961): in a closed loop without
@@ -65,6 +77,8 @@ class Evidence:
     generator_usage: Usage | None
     occupancy: tuple[CoreOccupancy, ...] = ()
     """Of the measured cores. Empty: not known, and then strangers on them are not seen."""
+    network: Network | None = None
+    """``None``: not known, and then losses are not seen."""
     scaling: Scaling = Scaling.MULTI
     """With ``single`` a target is busy at one core, however many it was given."""
     workload: Workload | None = None
@@ -143,6 +157,8 @@ def _rate_not_reached(evidence: Evidence) -> Iterator[str]:
     achieved = evidence.measurement.throughput_rps
     if achieved / offered < ACHIEVED_SHARE_MIN:
         yield f"{achieved:,.0f} of {offered:,.0f} requests/s were reached ({achieved / offered:.1%}): the offered rate was not the real one"
+        if generator_is_busy(evidence):
+            yield f"the generator was busy ({_of_generator(evidence)}): it may not have been able to offer more"
 
 
 def _little(evidence: Evidence) -> Iterator[str]:
@@ -189,22 +205,51 @@ def _limit(evidence: Evidence) -> Verdict:
     target, generator = evidence.target_usage, evidence.generator_usage
     if target is None or generator is None:
         return Verdict(kind=VerdictKind.UNKNOWN, reasons=("CPU time was not sampled, so what limited it is not known",))
-    target_capacity, generator_capacity = _target_capacity(evidence), _generator_capacity(evidence)
-    target_is_busy = target.cpu_cores_mean >= TARGET_BUSY * target_capacity
-    generator_is_busy = generator.cpu_cores_mean >= GENERATOR_BUSY * generator_capacity
-    said = f"generator {_of(generator, generator_capacity)}, target {_of(target, target_capacity)}"
-    if target_is_busy and generator_is_busy:
+    capacity = target_capacity(evidence)
+    target_is_busy = target.cpu_cores_mean >= TARGET_BUSY * capacity
+    said = f"generator {_of_generator(evidence)}, target {_of(target, capacity)}"
+    if target_is_busy and generator_is_busy(evidence):
         return Verdict(kind=VerdictKind.TARGET, reasons=(f"the generator was busy too ({said}): another one might show more",))
     if target_is_busy:
         return Verdict(kind=VerdictKind.TARGET)
-    if generator_is_busy:
+    if generator_is_busy(evidence):
         return Verdict(kind=VerdictKind.GENERATOR, reasons=(f"the generator was busy and the target was not ({said})",))
     strangers = _strangers(evidence, target, generator)
     if strangers:
         return Verdict(kind=VerdictKind.UNKNOWN, reasons=(strangers,))
+    losses = _losses(evidence)
+    if losses:
+        return Verdict(kind=VerdictKind.NETWORK, reasons=(losses,))
     if evidence.cores.shared:
         return _limit_of_shared_cores(evidence, target, generator)
     return Verdict(kind=VerdictKind.IDLE, reasons=(_why_idle(evidence, said),))
+
+
+def generator_is_busy(evidence: Evidence) -> bool:
+    """Whether it could not have made more load than it did; false where its CPU time is not known."""
+    usage = evidence.generator_usage
+    if usage is None:
+        return False
+    capacity, waited = generator_capacity(evidence), _kept_waiting(evidence)
+    return waited >= GENERATOR_STARVED * capacity or usage.cpu_cores_mean + waited >= GENERATOR_BUSY * capacity
+
+
+def _kept_waiting(evidence: Evidence) -> float:
+    """Cores' worth of time that the generator was kept off its cores. On shared ones the target does that, and is not to blame."""
+    usage = evidence.generator_usage
+    return 0.0 if usage is None or evidence.cores.shared else usage.cpu_wait_cores_mean or 0.0
+
+
+def _losses(evidence: Evidence) -> str | None:
+    """What the network lost, where the wait for it is enough to have been the limit. An offered rate that was reached has none."""
+    network = evidence.network
+    if network is None or not network.segments_retransmitted or evidence.load.rate_rps is not None:
+        return None
+    share = network.segments_retransmitted * RETRANSMISSION_S / (evidence.load.connections * evidence.measurement.duration_s)
+    if share < LOST_SHARE_MIN:
+        return None
+    lost = f"{network.segments_retransmitted:,} segments were lost and sent again"
+    return f"{lost}, for which connections stood still up to {min(share, 1):.0%} of the time"
 
 
 def _strangers(evidence: Evidence, target: Usage, generator: Usage) -> str | None:
@@ -213,10 +258,15 @@ def _strangers(evidence: Evidence, target: Usage, generator: Usage) -> str | Non
     if not cores or evidence.load.rate_rps is not None:
         return None
     stolen = sum(core.stolen for core in cores)
-    others = max(sum(core.busy for core in cores) - target.cpu_cores_mean - generator.cpu_cores_mean, 0.0)
+    others = others_cores(evidence, target, generator)
     if others + stolen < STRANGERS_SHARE_MIN * len(cores):
         return None
     return f"other programs took {others:.2f} and other virtual machines {stolen:.2f} of the {len(cores)} measured {_cores(len(cores))}"
+
+
+def others_cores(evidence: Evidence, target: Usage, generator: Usage) -> float:
+    """Cores' worth of the measured cores that were neither the target's nor the generator's."""
+    return max(sum(core.busy for core in evidence.occupancy) - target.cpu_cores_mean - generator.cpu_cores_mean, 0.0)
 
 
 def _limit_of_shared_cores(evidence: Evidence, target: Usage, generator: Usage) -> Verdict:
@@ -230,11 +280,12 @@ def _limit_of_shared_cores(evidence: Evidence, target: Usage, generator: Usage) 
     return Verdict(kind=VerdictKind.TARGET, reasons=(f"the figures are of target and generator together ({said})",))
 
 
-def _target_capacity(evidence: Evidence) -> int:
+def target_capacity(evidence: Evidence) -> int:
+    """Cores that the target can fill."""
     return 1 if evidence.scaling is Scaling.SINGLE else max(len(evidence.cores.target), 1)
 
 
-def _generator_capacity(evidence: Evidence) -> int:
+def generator_capacity(evidence: Evidence) -> int:
     """Cores that the generator can fill: no more than it was given, no more than it has threads, no more threads than connections."""
     cores = max(len(evidence.cores.generator), 1)
     return min(cores, evidence.load.threads or cores, evidence.load.connections)
@@ -244,6 +295,13 @@ def _why_idle(evidence: Evidence, said: str) -> str:
     if evidence.load.rate_rps is not None:
         return f"the offered rate left cores to spare ({said})"
     return f"neither target nor generator was busy ({said}): it waited, or the load was too small"
+
+
+def _of_generator(evidence: Evidence) -> str:
+    assert evidence.generator_usage is not None
+    waited = _kept_waiting(evidence)
+    more = f", and waited for a core {waited:.2f} of the time" if waited >= 1 - GENERATOR_BUSY else ""
+    return _of(evidence.generator_usage, generator_capacity(evidence)) + more
 
 
 def _of(usage: Usage, capacity: int) -> str:

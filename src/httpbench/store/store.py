@@ -21,7 +21,7 @@ from httpbench.folders import user_folder
 from httpbench.model import Distribution, Measurement, Run, RunStatus, Trial
 from httpbench.store.schema import is_current, migrate
 
-DISTRIBUTIONS = ("service_time_us", "response_time_us", "connect_time_us")
+DISTRIBUTIONS = ("service_time_us", "response_time_us", "schedule_lag_us", "connect_time_us")
 BUSY_LIMIT_S = 10.0
 OTHER_FILE = "name another file with --db"
 HINTS = {

@@ -9,6 +9,7 @@ import itertools
 import os
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import threading
@@ -17,6 +18,8 @@ from email.utils import formatdate
 
 GOOD_BODY = b"Hello, World!"
 LOADED_AFTER = 200  # answers after which a server is surely under load, not being probed
+RESET_ON_CLOSE = struct.pack("ii", 1, 0)  # SO_LINGER with no time left: closing sends RST
+IDLE_AFTER = 100  # answers on one connection, which probes never ask for
 
 numbers = itertools.count(1)  # its next() is one step, whatever the threads do
 
@@ -50,6 +53,7 @@ def write_without_end() -> None:
 
 def serve(connection: socket.socket, mode: str) -> None:
     pending = b""
+    answered = 0
     with connection:
         while data := connection.recv(65_536):
             pending += data
@@ -62,6 +66,12 @@ def serve(connection: socket.socket, mode: str) -> None:
                 if head.startswith(b"HEAD "):
                     reply = reply.split(b"\r\n\r\n")[0] + b"\r\n\r\n"
                 connection.sendall(reply)
+                answered += 1
+                if mode == "resets" and number > LOADED_AFTER and answered > 10:
+                    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET_ON_CLOSE)
+                    return
+                if mode == "idles" and answered == IDLE_AFTER:
+                    time.sleep(3600)
                 if b"connection: close" in head.lower():
                     return
 

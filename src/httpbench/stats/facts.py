@@ -1,0 +1,73 @@
+"""The figures behind a verdict, for whoever does not believe it: computed from a stored trial, by the functions that drew the verdict."""
+
+from __future__ import annotations
+
+from httpbench.model import Frozen, Network, Trial
+from httpbench.stats.verdict import Evidence, failed_requests, generator_capacity, little_ratio, others_cores, target_capacity
+
+
+class Facts(Frozen):
+    """Of one trial. ``None``: not measured, or without meaning for its load."""
+
+    target_cores: float | None
+    """Cores' worth of CPU time that the target took, mean over the measured period."""
+    target_capacity_cores: int
+    """Cores that it could have filled."""
+    generator_cores: float | None
+    generator_capacity_cores: int
+    generator_wait_cores: float | None
+    """Cores' worth of time that the generator was ready to run and had no CPU."""
+    others_cores: float | None
+    """Of the measured cores, what neither took."""
+    stolen_cores: float | None
+    """Of the measured cores, what the hypervisor gave to others."""
+    achieved_share: float | None
+    """Right answers per second / offered rate, in an open loop."""
+    schedule_lag_us_p99: float | None
+    """Actual − intended sending, in an open loop."""
+    little_ratio: float | None
+    """Throughput × mean service time / requests in flight, in a closed loop; 1 by Little's law."""
+    failed_share: float
+    """Requests without a right answer / all."""
+    network: Network | None
+
+
+def evidence_of(trial: Trial) -> Evidence | None:
+    """What the verdict of a stored trial was drawn from; ``None`` where nothing was measured."""
+    if trial.measurement is None:
+        return None
+    return Evidence(
+        measurement=trial.measurement,
+        load=trial.plan.load,
+        cores=trial.plan.cores,
+        target_usage=trial.target_usage,
+        generator_usage=trial.generator_usage,
+        occupancy=trial.occupancy,
+        network=trial.network,
+        scaling=trial.plan.scaling,
+    )
+
+
+def facts(trial: Trial) -> Facts | None:
+    """``None`` where nothing was measured."""
+    evidence = evidence_of(trial)
+    if evidence is None:
+        return None
+    measurement, target, generator = evidence.measurement, evidence.target_usage, evidence.generator_usage
+    failed = failed_requests(measurement)
+    rate = evidence.load.rate_rps
+    lag = measurement.schedule_lag_us
+    return Facts(
+        target_cores=target.cpu_cores_mean if target else None,
+        target_capacity_cores=target_capacity(evidence),
+        generator_cores=generator.cpu_cores_mean if generator else None,
+        generator_capacity_cores=generator_capacity(evidence),
+        generator_wait_cores=generator.cpu_wait_cores_mean if generator else None,
+        others_cores=others_cores(evidence, target, generator) if target and generator and evidence.occupancy else None,
+        stolen_cores=sum(core.stolen for core in evidence.occupancy) if evidence.occupancy else None,
+        achieved_share=measurement.throughput_rps / rate if rate else None,
+        schedule_lag_us_p99=lag.p99 if lag else None,
+        little_ratio=little_ratio(evidence),
+        failed_share=failed / max(measurement.requests.ok + failed, 1),
+        network=trial.network,
+    )

@@ -1,0 +1,77 @@
+"""What limited a trial, and what is not to be believed: on real servers, under a real load."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from httpbench import load
+from tests.harness import TARGETS, Harness
+from tests.quota import limited_to
+
+MISBEHAVING = "test/misbehaving"
+FAST = "c/epoll/edge"
+
+
+def results(harness: Harness, *words: str, **options: Any) -> list[dict[str, Any]]:
+    done = harness.run("bench", "--targets", str(TARGETS), *words, "--export-json", "-", **options)
+    found: list[dict[str, Any]] = json.loads(done.stdout)["results"]
+    return found
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="on one core target and generator share it, and neither is to blame")
+def test_a_weak_generator_is_named_and_its_row_not_ranked(harness: Harness, tmp_path: Path) -> None:
+    """A fifth of a core for the generator: by its CPU time alone it would look idle."""
+    wrapper = tmp_path / "bin" / "httpbench-loadgen"
+    wrapper.parent.mkdir()
+    with limited_to(0.2) as group:
+        wrapper.write_text(f'#!/bin/sh\necho $$ > {group}\nexec {load.get("native").program()} "$@"\n')
+        wrapper.chmod(0o755)
+        env = {**harness.env, "PATH": f"{wrapper.parent}:{os.environ['PATH']}"}
+        (result,) = results(harness, FAST, "-c", "16", "-d", "1s", "--warmup", "200ms", "--rounds", "3", env=env)
+    assert result["verdict"]["kind"] == "generator", result["verdict"]
+    assert result["rank"] is None
+    assert "waited for a core" in result["verdict"]["reasons"][-1]
+    facts = [trial["facts"] for trial in result["rounds"]]
+    assert all(one["generator_cores"] < one["generator_wait_cores"] for one in facts), facts
+
+
+@pytest.mark.parametrize(
+    ("mode", "sentences"),
+    [
+        ("resets", "requests failed, more than 0.10% .*reset [0-9]"),
+        ("turns-500", "answers were wrong .*unexpected status [0-9]|no right answer came .*unexpected status [0-9]"),
+        ("idles", "connections stood still|no right answer came|requests failed.*timeout"),
+    ],
+)
+def test_what_answers_and_then_does_not_is_invalid_and_named(harness: Harness, mode: str, sentences: str) -> None:
+    words = (f"{MISBEHAVING}/{mode}", "-c", "8", "-d", "1s", "--warmup", "0s", "--rounds", "1", "--timeout", "5s")
+    (result,) = results(harness, *words)
+    assert result["verdict"]["kind"] == "invalid"
+    assert result["summary"]["throughput_rps"] is None, "there is no headline number"
+    assert re.search(sentences, "; ".join(result["verdict"]["reasons"])), result["verdict"]
+
+
+def test_500_from_the_first_answer_on_is_invalid_and_named(harness: Harness, tmp_path: Path) -> None:
+    """It answers its probes rightly, as a server whose database fails under load would."""
+    server = f"{sys.executable} {TARGETS / 'misbehaving' / 'server.py'} {{host}} {{port}} turns-500"
+    done = harness.run("run", server, "-c", "8", "-d", "1s", "--warmup", "500ms", "--rounds", "1", "--timeout", "5s", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "no right answer came (unexpected status" in done.stdout or "answers were wrong (unexpected status" in done.stdout
+
+
+def test_the_figures_behind_a_verdict_are_one_flag_away(harness: Harness) -> None:
+    (result,) = results(harness, f"{MISBEHAVING}/good", "-c", "4", "-d", "300ms", "--warmup", "0s", "--rounds", "2", "--rate", "200")
+    shown = harness.run("report", "--evidence").stdout
+    for title in ("Target", "Generator", "Waited", "Others", "Stolen", "Per core", "Achieved", "Lag p99", "Failed", "Resent", "Refused"):
+        assert title in shown
+    assert shown.count(f"{MISBEHAVING}/good") == 2, "a line for each trial"
+    facts = result["rounds"][0]["facts"]
+    assert facts["network"]["segments_sent"] > 0
+    assert facts["achieved_share"] == pytest.approx(result["rounds"][0]["measurement"]["throughput_rps"] / 200)

@@ -7,7 +7,7 @@ from httpbench.host.doctor import examine
 from httpbench.host.environment import read_environment
 from httpbench.host.finding import Finding
 from httpbench.host.memory import remembering
-from httpbench.host.partition import partition
+from httpbench.host.partition import partition, partition_for_proxy
 from httpbench.host.requirements import Met, Unmet, check, check_all, debian_packages, forget
 from httpbench.host.topology import Core, Topology, core_groups, read_topology
 
@@ -25,6 +25,7 @@ __all__ = [
     "forget",
     "packages",
     "partition",
+    "partition_for_proxy",
     "read_environment",
     "read_topology",
     "remembering",

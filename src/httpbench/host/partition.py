@@ -11,6 +11,15 @@ one does, so siblings are never given to different parties. The order of degrada
 
 From step 3 on ``shared`` is set, and every table says so. The target is given cores from the end of the topology's order: the fastest
 kind, on one node as far as they go, and away from CPU 0, where most kernels handle their timers and interrupts.
+
+A proxy is measured between two others, its backend and the generator, and both must stay where they are when it is taken away: the
+baseline is the same two on the same cores. So the order is another one:
+
+1. proxy, backend, generator and harness have cores of their own (from 8 physical cores);
+2. the harness shares the generator's cores (from 3; ``single`` gives one core to the proxy, the others a third to each party);
+3. two cores: the proxy has one to itself, and backend and generator share the other: what they cost each other is in the baseline too,
+   and goes out of the overhead;
+4. one core: everything shares it.
 """
 
 from __future__ import annotations
@@ -19,6 +28,7 @@ from httpbench.host.topology import Core, Topology
 from httpbench.model import Cores, Scaling
 
 CORES_FOR_HARNESS = {Scaling.SINGLE: 4, Scaling.MULTI: 5, Scaling.PREFORK: 5}
+CORES_FOR_HARNESS_BESIDE_PROXY = 8
 CORES_TO_DIVIDE = {Scaling.SINGLE: 2, Scaling.MULTI: 4, Scaling.PREFORK: 4}
 
 
@@ -33,6 +43,25 @@ def partition(topology: Topology, scaling: Scaling) -> Cores:
     if count < CORES_FOR_HARNESS[scaling]:
         return Cores(target=_cpus(target), generator=_cpus(rest), harness=_cpus(rest), shared=False)
     return Cores(target=_cpus(target), generator=_cpus(rest[1:]), harness=_cpus(rest[:1]), shared=False)
+
+
+def partition_for_proxy(topology: Topology, scaling: Scaling) -> Cores:
+    """Divides the physical cores in three. ``single``: the proxy gets one; ``multi`` and ``prefork``: a third, as the backend does."""
+    cores = topology.cores
+    count = len(cores)
+    if count == 1:
+        cpus = topology.cpus
+        return Cores(target=cpus, generator=cpus, harness=cpus, backend=cpus, shared=True)
+    third = max(count // 3, 1)
+    for_target = 1 if scaling is Scaling.SINGLE else third
+    target, rest = cores[-for_target:], cores[:-for_target]
+    backend = rest[-third:]
+    generator = rest if count == 2 else rest[:-third]
+    if count < CORES_FOR_HARNESS_BESIDE_PROXY:
+        harness = generator
+    else:
+        harness, generator = generator[:1], generator[1:]
+    return Cores(target=_cpus(target), generator=_cpus(generator), harness=_cpus(harness), backend=_cpus(backend), shared=False)
 
 
 def _cpus(cores: tuple[Core, ...]) -> tuple[int, ...]:

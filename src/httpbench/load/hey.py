@@ -83,6 +83,8 @@ class Hey(LoadGenerator):
         load, headers = job.load, job.workload.request.headers
         if load.rate_rps is not None:
             return "hey cannot hold a rate: it starts the clock of a request only after its own delay"
+        if load.requests_per_connection is not None:
+            return "hey cannot close a connection after a number of requests"
         if load.pipeline > 1:
             return "hey cannot pipeline requests"
         if load.timeout_s % 1:

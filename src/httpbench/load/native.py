@@ -13,7 +13,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from httpbench.errors import LoadError
 from httpbench.load.base import Job, LoadGenerator, Output, Phase, Progress, first_version
-from httpbench.model import Distribution, Interval, Measurement, Requests, Requirement
+from httpbench.load.steps import Slice, decoded, interval_ms, percentile_us, steps
+from httpbench.model import Distribution, Interval, Load, Measurement, Requests, Requirement
 
 PROGRAM = "httpbench-loadgen"
 SCHEMA = "httpbench-loadgen/1"
@@ -32,6 +33,8 @@ class _Distribution(Distribution):
 
 class _Interval(Interval):
     model_config = ConfigDict(extra="ignore")
+
+    histogram: str | None = None
 
 
 class _Requests(Requests):
@@ -90,6 +93,8 @@ class Native(LoadGenerator):
     def refuses(self, job: Job) -> str | None:
         if job.load.pipeline > 1 and not job.load.keepalive:
             return "requests cannot be pipelined on connections that close after each"
+        if job.load.step_s is not None and interval_ms(job.load) is None:
+            return f"steps of {job.load.step_s:g} s cannot be divided into intervals: choose a multiple of 0.1 s"
         return None
 
     def argv(self, job: Job, *, warmup: bool) -> tuple[str, ...]:
@@ -97,12 +102,13 @@ class Native(LoadGenerator):
         load, request, expect = job.load, job.workload.request, job.workload.expect
         options = ["-c", str(load.connections), "-t", str(job.threads)]
         options += ["-d", _ms(load.duration_s), "--warmup", _ms(load.warmup_s), "--timeout", _ms(load.timeout_s)]
-        if load.rate_rps is not None:
-            options += ["--rate", f"{load.rate_rps:.12g}"]
+        options += _rate(load)
         if not load.keepalive:
             options.append("--no-keepalive")
         elif load.pipeline > 1:
             options += ["--pipeline", str(load.pipeline)]
+        if load.requests_per_connection is not None:
+            options += ["--requests-per-connection", str(load.requests_per_connection)]
         if job.cpus:
             options += ["--cpus", ",".join(map(str, job.cpus))]
         options += ["-X", request.method]
@@ -113,6 +119,8 @@ class Native(LoadGenerator):
         options += ["--expect-status", str(job.status)]
         if expect.body is not None:
             options += ["--expect-body", f"@{job.write('expected-body', expect.body)}"]
+        elif expect.body_sha256 is not None:
+            options += ["--expect-body-sha256", expect.body_sha256]
         return (self.program(), *options, "--json", "-", "--progress", "json", job.url)
 
     def progress(self, line: str) -> Progress | None:
@@ -128,6 +136,7 @@ class Native(LoadGenerator):
         if output.exit_code not in (EXIT_MEASURED, EXIT_TERMINATED, EXIT_INTERRUPTED) or not output.stdout.strip():
             raise LoadError(f"{PROGRAM} {output.ending} and without a result", log_tail=output.tail)
         report = _parse(output)
+        slices = _slices(job.load, report)
         return Measurement(
             generator=self.name,
             generator_version=report.version,
@@ -140,7 +149,8 @@ class Native(LoadGenerator):
             response_time_us=_plain(report.response_time_us),
             schedule_lag_us=_plain(report.schedule_lag_us),
             connect_time_us=_plain(report.connect_time_us),
-            intervals=tuple(Interval(**interval.model_dump()) for interval in report.intervals),
+            intervals=tuple(part.interval for part in slices) or tuple(map(_interval, report.intervals)),
+            steps=steps(job.load, slices),
             notes=_notes(job, report),
         )
 
@@ -152,6 +162,32 @@ def _places() -> tuple[Path, ...]:
 
 def _ms(seconds: float) -> str:
     return f"{round(seconds * 1000)}ms"
+
+
+def _rate(load: Load) -> list[str]:
+    if load.rate_rps is None:
+        return []
+    if load.rate_from_rps is None or load.step_s is None:
+        return ["--rate", f"{load.rate_rps:.12g}"]
+    rise = ["--rate", f"{load.rate_from_rps:.12g}..{load.rate_rps:.12g}", "--step", f"{load.rate_step_rps:.12g}/{_ms(load.step_s)}"]
+    return [*rise, "--interval", f"{interval_ms(load)}ms"]
+
+
+def _slices(load: Load, report: _Report) -> list[Slice]:
+    """The intervals with their histograms, where the load has steps to be put together from them."""
+    if load.step_s is None:
+        return []
+    found = []
+    for told in report.intervals:
+        if told.histogram is None:
+            raise LoadError(f"{PROGRAM} told no histogram of an interval", hint="build the load generator and the harness from one version")
+        recorded = decoded(told.histogram)
+        found.append(Slice(_interval(told).model_copy(update={"p90_us": percentile_us(recorded, 0.9)}), recorded))
+    return found
+
+
+def _interval(told: _Interval) -> Interval:
+    return Interval(**told.model_dump(exclude={"histogram"}))
 
 
 def _notes(job: Job, report: _Report) -> tuple[str, ...]:

@@ -69,6 +69,8 @@ class Wrk(LoadGenerator):
         load = job.load
         if load.rate_rps is not None:
             return "wrk cannot hold a rate: it sends the next request when the answer came"
+        if load.requests_per_connection is not None:
+            return "wrk cannot close a connection after a number of requests"
         if load.duration_s % 1:
             return f"wrk measures whole seconds only, not {load.duration_s:g} s"
         if load.timeout_s % 1:

@@ -7,7 +7,7 @@ terminals. Units stand last in names; every latency is in microseconds; a figure
 from __future__ import annotations
 
 from httpbench.model.frozen import Argv, Frozen, Name
-from httpbench.model.load import ClientWork, Cores, Expectation, Load, Request, Suite, SuiteLoad, Table, TrialPlan, Workload
+from httpbench.model.load import ClientWork, Cores, Expectation, Level, Load, Request, Suite, SuiteLoad, Table, TrialPlan, Workload
 from httpbench.model.result import (
     ClientMeasurement,
     CoreOccupancy,
@@ -22,6 +22,7 @@ from httpbench.model.result import (
     RunStatus,
     Sample,
     SampledResponse,
+    Step,
     Timing,
     Trial,
     Usage,
@@ -46,6 +47,7 @@ __all__ = [
     "Frozen",
     "Interval",
     "Kind",
+    "Level",
     "Limit",
     "Load",
     "Measurement",
@@ -60,6 +62,7 @@ __all__ = [
     "Sample",
     "SampledResponse",
     "Scaling",
+    "Step",
     "Suite",
     "SuiteLoad",
     "Table",

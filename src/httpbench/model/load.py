@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from enum import StrEnum
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from httpbench.model.frozen import Frozen, Name
 from httpbench.model.target import Kind, Scaling
@@ -25,7 +26,11 @@ class Expectation(Frozen):
     status: int | None = Field(default=200, ge=100, le=599)
     """``None``: any from 200 to 299, but the same one throughout."""
     body: str | None = None
-    """The exact body; ``None`` where any will do."""
+    """The exact body; ``None`` where any will do, or ``body_sha256`` tells."""
+    body_sha256: str | None = Field(default=None, pattern=r"^[0-9a-f]{64}$")
+    """The SHA-256 of the exact body, for bodies that are too long to be written out."""
+    body_bytes: int | None = Field(default=None, ge=0)
+    """The size of the body."""
     content_type: str | None = None
     """The media type, parameters aside."""
     headers: tuple[str, ...] = ()
@@ -51,6 +56,17 @@ class Workload(Frozen):
     expect: Expectation = Expectation()
     client: ClientWork | None = None
     """``None``: a workload for servers."""
+    backend: str | None = None
+    """Id of the server that answers behind a proxy; only a workload of proxies has one."""
+
+
+class Level(Frozen):
+    """A stretch of a load at one rate."""
+
+    rate_rps: float
+    start_s: float
+    """Since the measurement began."""
+    duration_s: float
 
 
 class Load(Frozen):
@@ -68,6 +84,57 @@ class Load(Frozen):
     warmup_s: float = Field(default=2, ge=0, le=3600)
     timeout_s: float = Field(default=2, gt=0, le=3600)
     rate_rps: float | None = Field(default=None, gt=0)
+    """Offered; with ``rate_from_rps`` the highest rate, held to the end."""
+    rate_from_rps: float | None = Field(default=None, gt=0)
+    """Where a rising rate begins; it rises by ``rate_step_rps`` every ``step_s``. ``None``: the rate is the same throughout."""
+    rate_step_rps: float | None = Field(default=None, gt=0)
+    step_s: float | None = Field(default=None, ge=0.1)
+    requests_per_connection: int | None = Field(default=None, ge=1)
+    """A connection is closed after so many, and another opened; ``None``: it is kept as long as the load lasts."""
+
+    @model_validator(mode="after")
+    def _rises(self) -> Load:
+        parts = (self.rate_from_rps, self.rate_step_rps, self.step_s)
+        if all(part is None for part in parts):
+            return self
+        if self.rate_rps is None or None in parts:
+            raise ValueError("a rising rate takes all of rate_from_rps, rate_rps, rate_step_rps and step_s")
+        if self.rate_from_rps and self.rate_from_rps >= self.rate_rps:
+            raise ValueError("a rising rate begins below the rate that it rises to")
+        if len(self.levels) < self.steps:
+            raise ValueError(f"{self.duration_s:g} s are too short for {self.steps} steps of {self.step_s:g} s each")
+        return self
+
+    @property
+    def steps(self) -> int:
+        """How many rates there are; 0 in a closed loop."""
+        if self.rate_rps is None:
+            return 0
+        if self.rate_from_rps is None or self.rate_step_rps is None:
+            return 1
+        return math.ceil((self.rate_rps - self.rate_from_rps) / self.rate_step_rps - 1e-9) + 1
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        """The rates in their order, the last held to the end; none in a closed loop. Fewer than ``steps`` where time is too short."""
+        if self.rate_rps is None:
+            return ()
+        first, rise, each_s = self.rate_from_rps or self.rate_rps, self.rate_step_rps or 0.0, self.step_s or self.duration_s
+        last = self.steps - 1
+        return tuple(
+            Level(
+                rate_rps=self.rate_rps if at == last else first + at * rise,
+                start_s=at * each_s,
+                duration_s=self.duration_s - at * each_s if at == last else each_s,
+            )
+            for at in range(self.steps)
+            if at * each_s <= self.duration_s - each_s + 1e-9
+        )
+
+    @property
+    def offered(self) -> float | None:
+        """Requests that are due within the measurement; ``None`` in a closed loop."""
+        return sum(level.rate_rps * level.duration_s for level in self.levels) if self.levels else None
 
 
 class Table(StrEnum):
@@ -77,6 +144,7 @@ class Table(StrEnum):
     APP_SERVERS = "app-servers"  # throughput against what it costs in memory and CPU
     HTTP_CLIENTS = "http-clients"  # whole processes: mean and spread, relative to the fastest, and what a request costs
     COMMANDS = "commands"  # rows that come from the command line: no language, no category
+    TCP_PROXIES = "tcp-proxies"  # latency at the highest rate, and what each adds to the backend's own
 
 
 class SuiteLoad(Frozen):
@@ -87,9 +155,16 @@ class SuiteLoad(Frozen):
     pipeline: int = 1
     keepalive: bool = True
     duration_s: float = 10
+    """With a rising rate: how long the highest is held."""
     warmup_s: float = 2
     timeout_s: float = 2
     rate_rps: float | None = None
+    rate_from_rps: float | None = None
+    rate_step_rps: float | None = None
+    step_s: float | None = None
+    requests_per_connection: int | None = None
+    caps: dict[str, float] = {}
+    """Id → the highest rate that the row is asked for, where it is known to hold no more."""
 
 
 class Suite(Frozen):
@@ -114,8 +189,15 @@ class Cores(Frozen):
     target: tuple[int, ...]
     generator: tuple[int, ...]
     harness: tuple[int, ...]
+    backend: tuple[int, ...] = ()
+    """Of the server behind a proxy; empty for servers and clients."""
     shared: bool
     """The target and the generator have a core in common; every table says so."""
+
+    @property
+    def backend_shared(self) -> bool:
+        """The backend and the generator have a core in common; every table says so too."""
+        return bool(set(self.backend) & set(self.generator))
 
 
 class TrialPlan(Frozen):

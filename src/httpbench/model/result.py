@@ -50,7 +50,25 @@ class Interval(Frozen):
     errors: int = 0
     offered_rps: float | None = None
     p50_us: float | None = None
+    p90_us: float | None = None
+    """Only with a schedule of rates."""
     p99_us: float | None = None
+
+
+class Step(Frozen):
+    """The part of a measurement in which one rate was offered."""
+
+    rate_rps: float
+    start_s: float
+    duration_s: float
+    completed: int
+    errors: int
+    response_time_us: Distribution
+
+    @property
+    def achieved_share(self) -> float:
+        """Completed / offered."""
+        return self.completed / (self.rate_rps * self.duration_s)
 
 
 class Measurement(Frozen):
@@ -72,12 +90,20 @@ class Measurement(Frozen):
     """Actual − intended sending, only in an open loop: a late timer of the generator's, or no connection that was free."""
     connect_time_us: Distribution | None = None
     intervals: tuple[Interval, ...] = ()
+    steps: tuple[Step, ...] = ()
+    """One for each rate of the load, where it has several."""
     notes: tuple[str, ...] = ()
     """What this generator's figures leave out."""
 
     @property
     def errors_total(self) -> int:
         return sum(self.errors.values())
+
+    @property
+    def times_us(self) -> Distribution | None:
+        """Those that stand for the measurement: at the highest rate, where there were several; of the response where there is a rate;
+        else of the service."""
+        return self.steps[-1].response_time_us if self.steps else self.response_time_us or self.service_time_us
 
 
 class Timing(Frozen):
@@ -205,6 +231,7 @@ class SampledResponse(Frozen):
 class VerdictKind(StrEnum):
     TARGET = "target"
     GENERATOR = "generator"
+    BACKEND = "backend"  # the server behind a proxy
     NETWORK = "network"
     IDLE = "idle"
     UNKNOWN = "unknown"  # counts, but what limited it could not be seen
@@ -236,6 +263,8 @@ class Trial(Frozen):
     """In place of a measurement, where the target is a client."""
     target_usage: Usage | None = None
     generator_usage: Usage | None = None
+    backend_usage: Usage | None = None
+    """Of the server behind a proxy."""
     occupancy: tuple[CoreOccupancy, ...] = ()
     """Of the cores of target and generator."""
     network: Network | None = None
@@ -307,3 +336,5 @@ class Run(Frozen):
     baseline: str | None = None
     """Id of the target with which the others are compared in words."""
     precision: Precision | None = None
+    scale: float = Field(default=1.0, gt=0)
+    """The rates and times of the suite were multiplied by this; every table says so."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Callable
 
@@ -28,6 +29,10 @@ def problems(answer: Answer, surplus: bytes, expect: Expectation) -> list[str]:
     found += [f"no {name} header" for name in expect.headers if answer.header(name) is None]
     if expect.body is not None and answer.body != expect.body.encode():
         found.append(f"body «{_shown(answer.body)}» instead of «{_shown(expect.body.encode())}»")
+    if expect.body_bytes is not None and len(answer.body) != expect.body_bytes:
+        found.append(f"a body of {len(answer.body):,} bytes instead of {expect.body_bytes:,}")
+    elif expect.body_sha256 is not None and hashlib.sha256(answer.body).hexdigest() != expect.body_sha256:
+        found.append(f"another body than expected: its SHA-256 is not {expect.body_sha256}")
     if surplus:
         found.append(f"{len(surplus)} bytes more than its framing says: «{_shown(surplus)}»")
     return found

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from httpbench.model import Distribution, Load, Measurement, Network, Run, Target, Trial, Usage
 from httpbench.stats.facts import Facts, facts
 from httpbench.stats.summary import cpu_us_per_request
-from httpbench.stats.verdict import failed_requests
+from httpbench.stats.verdict import failed_requests, rate_held
 
 Value = str | int | float | bool | None
 
@@ -35,6 +35,8 @@ HEADER = (
     *("cpu_us_per_request", *(f"generator_{name}" for name in _USAGE), "response_bytes", "overhead_s"),
     *_FACTS,
     *_NETWORK,
+    *("cores_backend", *(f"backend_{name}" for name in _USAGE)),
+    *("rate_held_rps", *(f"at_highest_rate_us_{name}" for name in _FIGURES)),
 )
 """The columns, in order."""
 
@@ -74,7 +76,17 @@ def _line(run: Run, trial: Trial) -> dict[str, Value]:
         "response_bytes": trial.response.size_bytes if trial.response else None,
         "overhead_s": trial.overhead_s,
         **_of_facts(trial),
+        "cores_backend": _numbers(plan.cores.backend),
+        **_of_usage("backend", trial.backend_usage),
+        **_of_steps(trial),
     }
+
+
+def _of_steps(trial: Trial) -> dict[str, Value]:
+    """Of a rising rate: how far it was held, and the response times at its highest."""
+    steps = trial.measurement.steps if trial.measurement else ()
+    highest = steps[-1].response_time_us if steps and trial.verdict.counts else None
+    return {"rate_held_rps": rate_held(steps), **{f"at_highest_rate_us_{name}": getattr(highest, name, None) for name in _FIGURES}}
 
 
 def _of_target(target: Target) -> dict[str, Value]:

@@ -79,6 +79,8 @@ class Round(Frozen):
     """In place of a measurement, where the target is a client."""
     target_usage: Usage | None
     generator_usage: Usage | None
+    backend_usage: Usage | None = None
+    """Of the server behind a proxy."""
     occupancy: tuple[CoreOccupancy, ...]
     network: Network | None = None
     facts: Facts | None = None
@@ -135,6 +137,8 @@ class Document(Frozen):
     targets: dict[str, ExportedTarget]
     workloads: dict[str, Workload]
     table: Table = Table.HTTP_SERVERS
+    scale: float = 1.0
+    """The rates and times of the suite were multiplied by this."""
     baseline: str | None
     precision: Precision | None
     """The columns that the run's suite chose for its tables."""
@@ -162,6 +166,7 @@ def document(run: Run, trials: Sequence[Trial]) -> Document:
         targets={name: _exported(target) for name, target in run.targets.items()},
         workloads=run.workloads,
         table=run.table,
+        scale=run.scale,
         plan=run.plan,
         baseline=run.baseline,
         precision=run.precision,
@@ -218,6 +223,7 @@ def _round(trial: Trial) -> Round:
         client=trial.client,
         target_usage=trial.target_usage,
         generator_usage=trial.generator_usage,
+        backend_usage=trial.backend_usage,
         occupancy=trial.occupancy,
         network=trial.network,
         facts=facts(trial),

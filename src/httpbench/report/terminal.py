@@ -29,6 +29,7 @@ INDENT = 2
 VERDICT_STYLES = {
     VerdictKind.TARGET: "green",
     VerdictKind.GENERATOR: "yellow",
+    VerdictKind.BACKEND: "yellow",
     VerdictKind.NETWORK: "yellow",
     VerdictKind.IDLE: "cyan",
     VerdictKind.UNKNOWN: "dim",

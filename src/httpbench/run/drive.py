@@ -28,6 +28,8 @@ class Driven:
     target_usage: Usage | None
     """``None``: it is no process of ours."""
     generator_usage: Usage
+    backend_usage: Usage | None
+    """``None``: there is no backend."""
     occupancy: tuple[CoreOccupancy, ...]
     network: Network
     death: str | None
@@ -55,6 +57,8 @@ class Subject:
     cores: Cores
     death: Callable[[], str | None]
     """How it ended, if it did."""
+    backend_guard_pid: int | None = None
+    """The parent of the process tree of the server behind a proxy; ``None``: there is none."""
 
 
 def drive(generator: LoadGenerator, job: Job, subject: Subject, report: Callable[[Progress], None]) -> Driven:
@@ -78,13 +82,14 @@ def drive(generator: LoadGenerator, job: Job, subject: Subject, report: Callable
         if died is None:
             raise
         measurement = None
-    return Driven(measurement, observed.target, observed.generator, observed.occupancy, observed.network, died)
+    return Driven(measurement, observed.target, observed.generator, observed.backend, observed.occupancy, observed.network, died)
 
 
 @dataclass(frozen=True, slots=True)
 class _Observed:
     target: Usage | None
     generator: Usage
+    backend: Usage | None
     occupancy: tuple[CoreOccupancy, ...]
     network: Network
 
@@ -95,13 +100,14 @@ class _Window:
     def __init__(self, generator: LoadGenerator, subject: Subject, own_guard_pid: int, report: Callable[[Progress], None]):
         self._generator = generator
         self._target = None if subject.guard_pid is None else TreeSampler(subject.guard_pid)
+        self._backend = None if subject.backend_guard_pid is None else TreeSampler(subject.backend_guard_pid)
         self._own = TreeSampler(own_guard_pid, waits=True)
-        self._meter = OccupancyMeter({*subject.cores.target, *subject.cores.generator})
+        self._meter = OccupancyMeter({*subject.cores.target, *subject.cores.generator, *subject.cores.backend})
         self._network = NetworkMeter()
         self._report = report
         self._observed: _Observed | None = None
         self._marked = False
-        self._samplers = [self._target, self._own] if self._target else [self._own]
+        self._samplers = [sampler for sampler in (self._target, self._backend, self._own) if sampler]
         for sampler in self._samplers:
             sampler.start()
 
@@ -124,7 +130,8 @@ class _Window:
     def close(self) -> _Observed:
         if self._observed is None:
             occupancy, network = self._meter.read(), self._network.read()
-            self._observed = _Observed(self._target.stop() if self._target else None, self._own.stop(), occupancy, network)
+            target, backend = (sampler.stop() if sampler else None for sampler in (self._target, self._backend))
+            self._observed = _Observed(target, self._own.stop(), backend, occupancy, network)
         return self._observed
 
 

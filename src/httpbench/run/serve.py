@@ -36,6 +36,8 @@ class Place:
     """``None``: a free one."""
     start_limit_s: float = START_LIMIT_S
     """How long it may take to answer rightly."""
+    backend: tuple[str, int] | None = None
+    """Host and port of what a proxy relays to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +106,8 @@ def commands_of(target: Target, scaling: Scaling, place: Place, port: int) -> li
     shares = list(place.cores) if scaling is Scaling.PREFORK else [all_cpus]
     workers = len(place.cores) if scaling is Scaling.MULTI else 1
     values = {"host": HOST, "port": str(port), "workers": str(workers), "scratch": str(place.scratch)}
+    if place.backend is not None:
+        values |= {"backend_host": place.backend[0], "backend_port": str(place.backend[1])}
     argv = tuple(_fill(word, values) for word in target.run)
     env = {name: _fill(value, values) for name, value in target.env.items()}
     return [Command(argv, place.folder, env, cpus) for cpus in shares]

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from httpbench.model import CoreOccupancy, Cores, Load, Measurement, Network, Scaling, Usage, Verdict, VerdictKind, Workload
+from httpbench.model import CoreOccupancy, Cores, Load, Measurement, Network, Scaling, Step, Usage, Verdict, VerdictKind, Workload
 
 ERROR_SHARE_LIMIT = 0.001
 """Errors per request. A lost request costs a timeout that no percentile below it shows; one in a thousand is the p99.9."""
@@ -75,6 +75,8 @@ class Evidence:
     target_usage: Usage | None
     """Over the measured period, the whole process tree. ``None``: not sampled, and then the limit is unknown."""
     generator_usage: Usage | None
+    backend_usage: Usage | None = None
+    """Of the server behind a proxy; ``None``: there is none."""
     occupancy: tuple[CoreOccupancy, ...] = ()
     """Of the measured cores. Empty: not known, and then strangers on them are not seen."""
     network: Network | None = None
@@ -143,9 +145,10 @@ def _short_bodies(evidence: Evidence) -> Iterator[str]:
     """Most generators look at the status alone; this finds answers that were cut short behind a right one."""
     received = evidence.measurement.bytes_received
     workload = evidence.workload
-    if not received or workload is None or not workload.expect.body or workload.request.method == "HEAD":
+    if not received or workload is None or workload.request.method == "HEAD":
         return
-    needed = len(workload.expect.body.encode()) * evidence.measurement.requests.ok
+    size = len(workload.expect.body.encode()) if workload.expect.body else workload.expect.body_bytes or 0
+    needed = size * evidence.measurement.requests.ok
     if received < BODY_BYTES_SHARE_MIN * needed:
         yield f"{received:,} bytes came, less than the {needed:,} of the bodies alone: answers were cut short"
 
@@ -154,11 +157,33 @@ def _rate_not_reached(evidence: Evidence) -> Iterator[str]:
     offered = evidence.load.rate_rps
     if offered is None:
         return
+    if evidence.measurement.steps:
+        yield from _highest_not_held(evidence.measurement.steps, evidence.load)
+        return
     achieved = evidence.measurement.throughput_rps
     if achieved / offered < ACHIEVED_SHARE_MIN:
         yield f"{achieved:,.0f} of {offered:,.0f} requests/s were reached ({achieved / offered:.1%}): the offered rate was not the real one"
         if generator_is_busy(evidence):
             yield f"the generator was busy ({_of_generator(evidence)}): it may not have been able to offer more"
+
+
+def _highest_not_held(steps: tuple[Step, ...], load: Load) -> Iterator[str]:
+    """A rising rate says how far it was followed; the figures at the highest rate need that to be all the way."""
+    held = rate_held(steps)
+    if len(steps) == load.steps and held == load.rate_rps:
+        return
+    said = f"no more than {held:,.0f}" if held else f"not even {steps[0].rate_rps:,.0f}"
+    yield f"{said} of {load.rate_rps or 0:,.0f} requests/s were held (achieved / offered at least {ACHIEVED_SHARE_MIN:.0%})"
+
+
+def rate_held(steps: tuple[Step, ...]) -> float | None:
+    """The highest rate, in requests per second, up to which every rate was achieved; ``None`` where not even the first was."""
+    held = None
+    for step in steps:
+        if step.achieved_share < ACHIEVED_SHARE_MIN:
+            break
+        held = step.rate_rps
+    return held
 
 
 def _little(evidence: Evidence) -> Iterator[str]:
@@ -190,7 +215,8 @@ def little_ratio(evidence: Evidence) -> float | None:
     """
     measurement, load = evidence.measurement, evidence.load
     times = measurement.service_time_us
-    if load.rate_rps is not None or not load.keepalive or measurement.generator not in PLAIN_MEANS:
+    reconnects = not load.keepalive or load.requests_per_connection is not None
+    if load.rate_rps is not None or reconnects or measurement.generator not in PLAIN_MEANS:
         return None
     in_flight = load.connections * load.pipeline
     if times is None or times.mean is None or measurement.requests.completed < LITTLE_ROUND_TRIPS_MIN * in_flight:
@@ -214,6 +240,8 @@ def _limit(evidence: Evidence) -> Verdict:
         return Verdict(kind=VerdictKind.TARGET)
     if generator_is_busy(evidence):
         return Verdict(kind=VerdictKind.GENERATOR, reasons=(f"the generator was busy and the target was not ({said})",))
+    if evidence.backend_usage is not None and (limit := _limit_of_backend(evidence, evidence.backend_usage, generator)):
+        return limit
     strangers = _strangers(evidence, target, generator)
     if strangers:
         return Verdict(kind=VerdictKind.UNKNOWN, reasons=(strangers,))
@@ -265,8 +293,26 @@ def _strangers(evidence: Evidence, target: Usage, generator: Usage) -> str | Non
 
 
 def others_cores(evidence: Evidence, target: Usage, generator: Usage) -> float:
-    """Cores' worth of the measured cores that were neither the target's nor the generator's."""
-    return max(sum(core.busy for core in evidence.occupancy) - target.cpu_cores_mean - generator.cpu_cores_mean, 0.0)
+    """Cores' worth of the measured cores that were not the target's, nor the generator's, nor a backend's."""
+    backend = evidence.backend_usage.cpu_cores_mean if evidence.backend_usage else 0.0
+    ours = target.cpu_cores_mean + generator.cpu_cores_mean + backend
+    return max(sum(core.busy for core in evidence.occupancy) - ours, 0.0)
+
+
+def _limit_of_backend(evidence: Evidence, backend: Usage, generator: Usage) -> Verdict | None:
+    """A proxy that was not busy, between two others: whether one of these was, or both filled the cores that they share."""
+    cores = evidence.cores
+    if not cores.backend_shared:
+        if backend.cpu_cores_mean < TARGET_BUSY * len(cores.backend):
+            return None
+        said = _of(backend, len(cores.backend))
+        return Verdict(kind=VerdictKind.BACKEND, reasons=(f"the backend was busy and the proxy was not (backend {said})",))
+    capacity = len({*cores.backend, *cores.generator})
+    if backend.cpu_cores_mean + generator.cpu_cores_mean < MACHINE_BUSY * capacity:
+        return None
+    kind = VerdictKind.GENERATOR if generator.cpu_cores_mean > backend.cpu_cores_mean else VerdictKind.BACKEND
+    said = f"generator {generator.cpu_cores_mean:.2f} and backend {backend.cpu_cores_mean:.2f} of {capacity} shared {_cores(capacity)}"
+    return Verdict(kind=kind, reasons=(f"the cores of generator and backend were full and the proxy's were not ({said})",))
 
 
 def _limit_of_shared_cores(evidence: Evidence, target: Usage, generator: Usage) -> Verdict:

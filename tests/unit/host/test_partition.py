@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from httpbench.host import Core, Topology, partition
+from httpbench.host import Core, Topology, partition, partition_for_proxy
 from httpbench.model import Cores, Scaling
 
 FILLING = (Scaling.MULTI, Scaling.PREFORK)
@@ -85,3 +85,18 @@ def test_the_target_stays_on_one_node() -> None:
     topology = machine(8, threads=2, nodes=2)
     target = partition(topology, Scaling.MULTI).target
     assert {core.node for core in topology.cores if set(core.cpus) <= set(target)} == {1}
+
+
+@given(topologies, st.sampled_from(Scaling))
+def test_a_proxy_has_cores_of_its_own_and_the_others_stay_where_they_are(topology: Topology, scaling: Scaling) -> None:
+    cores = partition_for_proxy(topology, scaling)
+    alone = len(topology.cores) == 1
+    assert {*cores.target, *cores.backend, *cores.generator, *cores.harness} == set(topology.cpus)
+    assert cores.shared == alone == bool(set(cores.target) & {*cores.backend, *cores.generator, *cores.harness})
+    assert cores.backend_shared == (len(topology.cores) < 3)
+    assert all(cpus for cpus in (cores.target, cores.backend, cores.generator, cores.harness))
+
+
+def test_six_cores_are_two_for_each() -> None:
+    cores = partition_for_proxy(machine(6), Scaling.MULTI)
+    assert (cores.generator, cores.backend, cores.target) == ((0, 1), (2, 3), (4, 5))

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from httpbench.load import GENERATORS
-from httpbench.model import Cores, Expectation, Load, Request, Requests, Scaling, VerdictKind, Workload
-from httpbench.stats.verdict import PLAIN_MEANS, Evidence, failed_requests, judge, little_ratio
+from httpbench.model import Cores, Expectation, Load, Request, Requests, Scaling, Step, VerdictKind, Workload
+from httpbench.stats.verdict import PLAIN_MEANS, Evidence, failed_requests, judge, little_ratio, rate_held
 from tests.factories import APART, HELLO, SHARED, make_distribution, make_measurement, make_usage
 
 LOAD = Load(connections=64, threads=1)
@@ -253,3 +253,43 @@ def test_more_cpu_time_of_the_target_never_moves_the_limit_to_the_generator(low:
 
 def test_the_generators_that_are_held_to_littles_law_exist() -> None:
     assert set(GENERATORS) >= PLAIN_MEANS, "a generator was renamed: its check would be off without a word"
+
+
+# --- a proxy: between a backend and the generator ------------------------------------------------------------------------------
+
+BESIDE = Cores(target=(2,), generator=(0,), harness=(0,), backend=(1,), shared=False)
+BACKEND_SHARES = Cores(target=(1,), generator=(0,), harness=(0,), backend=(0,), shared=False)
+RISING = Load(rate_from_rps=100, rate_rps=300, rate_step_rps=100, step_s=1, duration_s=3)
+
+
+def test_a_backend_with_cores_of_its_own_is_the_limit_when_it_is_busy_and_the_proxy_is_not() -> None:
+    assert kind_of(make_evidence(0.5, 0.5, cores=BESIDE, backend_usage=make_usage(0.95))) is VerdictKind.BACKEND
+    assert kind_of(make_evidence(0.5, 0.5, cores=BESIDE, backend_usage=make_usage(0.5))) is VerdictKind.IDLE
+    assert kind_of(make_evidence(0.95, 0.5, cores=BESIDE, backend_usage=make_usage(0.95))) is VerdictKind.TARGET
+
+
+def test_of_backend_and_generator_on_one_full_core_the_greater_consumer_is_named() -> None:
+    assert kind_of(make_evidence(0.5, 0.4, cores=BACKEND_SHARES, backend_usage=make_usage(0.58))) is VerdictKind.BACKEND
+    assert kind_of(make_evidence(0.5, 0.58, cores=BACKEND_SHARES, backend_usage=make_usage(0.4))) is VerdictKind.GENERATOR
+    assert kind_of(make_evidence(0.5, 0.4, cores=BACKEND_SHARES, backend_usage=make_usage(0.4))) is VerdictKind.IDLE
+
+
+def steps(*achieved: int) -> Evidence:
+    made = tuple(
+        Step(rate_rps=level.rate_rps, start_s=level.start_s, duration_s=1, completed=count, errors=0, response_time_us=make_distribution())
+        for level, count in zip(RISING.levels, achieved, strict=False)
+    )
+    return make_evidence(load=RISING, measurement=make_measurement(throughput_rps=1, steps=made))
+
+
+def test_a_rising_rate_counts_when_its_highest_was_held() -> None:
+    assert judge(steps(100, 200, 297)).counts
+    verdict = judge(steps(100, 198, 290))
+    assert verdict.kind is VerdictKind.INVALID and verdict.reasons[0].startswith("no more than 200 of 300 requests/s")
+    assert judge(steps(90, 200, 300)).reasons[0].startswith("not even 100 of 300 requests/s")
+    assert judge(steps(100, 200)).reasons[0].startswith("no more than 200 of 300 requests/s")
+
+
+def test_the_rate_held_ends_before_the_first_that_was_not() -> None:
+    assert rate_held(steps(100, 190, 300).measurement.steps) == 100
+    assert rate_held(steps(90).measurement.steps) is None

@@ -4,7 +4,14 @@
 set -eu
 host=$1 port=$2 workers=$3 scratch=$4
 
+# Exactly 10,000 bytes, no ten of them like the others: what a proxy loses, repeats or swaps shows.
+seq -f %09.0f 0 999 > "$scratch/10kb"
+
+# The file is in a folder that is this user's alone; started by root, nginx would read it as another.
+[ "$(id -u)" = 0 ] && user="user root;" || user=
+
 cat > "$scratch/nginx.conf" <<CONF
+$user
 daemon off;
 pid nginx.pid;
 error_log stderr error;
@@ -18,6 +25,9 @@ http {
     access_log off;
     server_tokens off;
     default_type text/plain;
+    sendfile on;
+    tcp_nopush on;
+    open_file_cache max=8;
     keepalive_requests 1000000000;
     client_body_temp_path body;
     proxy_temp_path proxy;
@@ -26,6 +36,7 @@ http {
     scgi_temp_path scgi;
     server {
         listen $host:$port reuseport backlog=4096;
+        location = /10kb { root $scratch; }
         location = / { return 200 "Hello, World!"; }
         location / { return 404; }
     }

@@ -10,7 +10,8 @@ HttpbenchError
 ├── TargetDiedError      a target ended while it was measured
 ├── StopError            a target or a child of it could not be ended
 ├── LoadError            a load generator failed, or said something unreadable
-└── StoreError           results could not be written or read
+├── StoreError           results could not be written or read
+└── TuneError            a knob of this machine could not be set or put back
 
 An error's message is one sentence for a person: what happened and where. ``hint`` says what to do;
 ``log_tail`` holds the last lines of the log that explains it.
@@ -72,4 +73,8 @@ class LoadError(HttpbenchError):
 
 
 class StoreError(HttpbenchError):
+    pass
+
+
+class TuneError(HttpbenchError):
     pass

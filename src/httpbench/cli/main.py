@@ -23,6 +23,7 @@ from httpbench.cli.responses import responses
 from httpbench.cli.run import run
 from httpbench.cli.runs import runs
 from httpbench.cli.setup import setup
+from httpbench.cli.tune import tune
 from httpbench.cli.verify import verify
 from httpbench.cli.versions import versions
 from httpbench.errors import HttpbenchError
@@ -55,7 +56,7 @@ def cli() -> None:
     """hyperfine for network services: builds, runs, loads, watches and compares servers written in any language."""
 
 
-for verb in (list_rows, setup, run, bench, responses, versions, verify, report, runs, doctor):
+for verb in (list_rows, setup, run, bench, responses, versions, verify, report, runs, doctor, tune):
     cli.add_command(verb)
 
 

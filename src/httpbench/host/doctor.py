@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from httpbench.host import quiet_activity, quiet_cpu, quiet_limits
+from httpbench.host import knobs, quiet_activity, quiet_cpu, quiet_limits
 from httpbench.host.finding import Finding
 from httpbench.host.topology import Topology, read_topology
 
@@ -22,5 +22,6 @@ def examine(topology: Topology | None = None, root: Path = Path("/"), pause_s: f
         *quiet_cpu.findings(root, cores),
         *quiet_activity.findings(root, cores, pause_s),
         *quiet_limits.findings(root),
+        *knobs.findings(root),
     ]
     return sorted(found, key=lambda finding: ORDER[finding.severity])

@@ -1,4 +1,4 @@
-"""Is the processor one that gives the same figure twice: clock, cores, clock source, mitigations, hypervisor."""
+"""Is the processor one that gives the same figure twice: cores, siblings, quotas, mitigations, hypervisor. Its knobs are in ``knobs``."""
 
 from __future__ import annotations
 
@@ -7,51 +7,22 @@ from pathlib import Path
 
 from httpbench.host import machine
 from httpbench.host.cgroup import read_limits
-from httpbench.host.files import cpu_text, read_text
-from httpbench.host.finding import Finding, judged
+from httpbench.host.files import cpu_text
+from httpbench.host.finding import Finding
 from httpbench.host.partition import CORES_TO_DIVIDE
 from httpbench.host.topology import Topology
 from httpbench.model import Scaling
 
-STEADY_CLOCKS = ("tsc", "arch_sys_counter")  # read without a system call
 COSTLY = ("spectre_v2", "meltdown", "mds", "retbleed", "spec_rstack_overflow", "spec_store_bypass", "l1tf", "tsx_async_abort")
 
 
 def findings(root: Path, topology: Topology) -> Iterator[Finding]:
-    """Facts that this machine does not have (a governor in most virtual machines) give no finding."""
-    yield from _clock_speed(root, topology)
+    """Facts that this machine does not have give no finding."""
     yield from _siblings(root, topology)
     yield _cores(topology)
     yield from _quota(root, topology)
     yield from _virtual(root)
-    yield from _clocksource(root)
     yield from _mitigations(root)
-
-
-def _clock_speed(root: Path, topology: Topology) -> Iterator[Finding]:
-    if governor := machine.governor(root, topology.cpus):
-        yield judged(
-            "governor",
-            governor == "performance",
-            f"the frequency governor is {governor}",
-            "other governors change the clock with the load, so a slow target gets a slow processor",
-            "cpupower frequency-set --governor performance",
-        )
-    turbo = machine.turbo(root)
-    if turbo is not None:
-        yield judged(
-            "turbo",
-            not turbo,
-            f"turbo is {'on' if turbo else 'off'}",
-            "with turbo the clock depends on temperature and on how many cores are busy, so the first trial is faster than the tenth",
-            _turbo_off(root),
-        )
-
-
-def _turbo_off(root: Path) -> str:
-    if (root / "sys/devices/system/cpu/intel_pstate/no_turbo").exists():
-        return "echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo"
-    return "echo 0 > /sys/devices/system/cpu/cpufreq/boost"
 
 
 def _siblings(root: Path, topology: Topology) -> Iterator[Finding]:
@@ -112,20 +83,6 @@ def _virtual(root: Path) -> Iterator[Finding]:
         yield Finding("virtual-machine", "note", f"this is a virtual machine ({hypervisor})", why, do)
     else:
         yield Finding("virtual-machine", "ok", "no hypervisor shows itself", why)
-
-
-def _clocksource(root: Path) -> Iterator[Finding]:
-    if clock := machine.clocksource(root):
-        offered = (read_text(root / machine.CLOCKSOURCE / "available_clocksource") or "").split()
-        better = next((name for name in STEADY_CLOCKS if name in offered), None)
-        yield judged(
-            "clocksource",
-            clock in STEADY_CLOCKS,
-            f"the clock source is {clock}",
-            "other sources cost up to a microsecond for each reading, and every request is timed twice",
-            f"echo {better} > /{machine.CLOCKSOURCE}/current_clocksource" if better else "nothing on this machine: it offers no better one",
-            "warning" if better else "note",
-        )
 
 
 def _mitigations(root: Path) -> Iterator[Finding]:

@@ -36,7 +36,13 @@ QUIET = {
     "proc/sys/fs/nr_open": "1048576",
     "proc/sys/net/ipv4/ip_local_port_range": "1024\t65535",
     "proc/sys/net/ipv4/tcp_tw_reuse": "2",
+    "proc/sys/net/ipv4/tcp_max_syn_backlog": "4096",
     "proc/sys/net/core/somaxconn": "4096",
+    "proc/sys/net/core/netdev_max_backlog": "16384",
+    "proc/sys/net/netfilter/nf_conntrack_max": "262144",
+    "proc/sys/kernel/nmi_watchdog": "0",
+    "proc/sys/kernel/numa_balancing": "0",
+    "proc/sys/kernel/random/boot_id": "first",
     "proc/sys/kernel/io_uring_disabled": "0",
     "proc/sys/kernel/hostname": "quiet",
     "proc/sys/kernel/osrelease": "6.9.0",
@@ -52,8 +58,28 @@ QUIET = {
     f"{CPU}/intel_pstate/no_turbo": "1",
     f"{CPU}/vulnerabilities/spectre_v2": "Not affected",
     **{f"{CPU}/cpu{cpu}/cpufreq/scaling_governor": "performance" for cpu in range(4)},
+    f"{CPU}/cpu3/cpuidle/state1/latency": "2",
+    f"{CPU}/cpu3/cpuidle/state1/disable": "0",
+    f"{CPU}/cpu3/cpuidle/state2/latency": "133",
+    f"{CPU}/cpu3/cpuidle/state2/disable": "1",
 }
 """A machine with four cores that nothing disturbs."""
+
+DISTURBED = {
+    "governor": {f"{CPU}/cpu{cpu}/cpufreq/scaling_governor": "schedutil" for cpu in range(4)},
+    "turbo": {f"{CPU}/intel_pstate/no_turbo": "0"},
+    "idle-states": {f"{CPU}/cpu3/cpuidle/state2/disable": "0"},
+    "clocksource": {"sys/devices/system/clocksource/clocksource0/current_clocksource": "hpet"},
+    "nmi-watchdog": {"proc/sys/kernel/nmi_watchdog": "1"},
+    "numa-balancing": {"proc/sys/kernel/numa_balancing": "1"},
+    "huge-pages": {"sys/kernel/mm/transparent_hugepage/enabled": "always"},
+    "backlog": {"proc/sys/net/core/somaxconn": "128", "proc/sys/net/ipv4/tcp_max_syn_backlog": "512"},
+    "packet-queue": {"proc/sys/net/core/netdev_max_backlog": "1000"},
+    "ephemeral-ports": {"proc/sys/net/ipv4/ip_local_port_range": "60000\t60999"},
+    "closed-connections": {"proc/sys/net/ipv4/tcp_tw_reuse": "0"},
+    "tracked-connections": {"proc/sys/net/netfilter/nf_conntrack_max": "65536"},
+}
+"""Knob → files of a machine on which it is to be set."""
 
 
 def quiet(root: Path) -> Path:

@@ -9,7 +9,7 @@ import pytest
 
 from httpbench.host import Finding, examine, quiet_limits, read_topology
 from httpbench.host.quiet_activity import _busy, _Process, _steal
-from tests.unit.host.fake import CPU, QUIET, cores, quiet, write
+from tests.unit.host.fake import CPU, DISTURBED, QUIET, cores, quiet, write
 
 
 @pytest.fixture
@@ -31,23 +31,34 @@ def test_a_quiet_machine_has_nothing_to_be_mended(root: Path) -> None:
 
 
 DISTURBANCES = [
-    ("governor", {f"{CPU}/cpu3/cpufreq/scaling_governor": "powersave"}, "warning", "performance,powersave", "cpupower"),
-    ("turbo", {f"{CPU}/intel_pstate/no_turbo": "0"}, "warning", "turbo is on", "echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo"),
+    ("governor", {f"{CPU}/cpu3/cpufreq/scaling_governor": "powersave"}, "warning", "performance,powersave", "tune apply governor"),
+    ("turbo", DISTURBED["turbo"], "warning", "turbo is on", "tune apply turbo"),
+    ("idle-states", DISTURBED["idle-states"], "note", "1 idle states", "tune apply idle-states"),
+    ("nmi-watchdog", DISTURBED["nmi-watchdog"], "note", "watchdog is on", "tune apply nmi-watchdog"),
+    ("numa-balancing", DISTURBED["numa-balancing"], "warning", "NUMA balancing is on", "tune apply numa-balancing"),
+    ("packet-queue", DISTURBED["packet-queue"], "note", "1000 received packets", "tune apply packet-queue"),
+    ("tracked-connections", DISTURBED["tracked-connections"], "warning", "65536 connections", "tune apply tracked-connections"),
     ("siblings", {f"{CPU}/smt/active": "1"}, "note", "SMT is on", "echo off > /sys/devices/system/cpu/smt/control"),
     ("siblings", {f"{CPU}/cpu3/topology/core_cpus_list": "3,7"}, "warning", "siblings 7", "whole physical cores"),
     ("cpu-quota", {"sys/fs/cgroup/user.slice/cpu.max": "150000 100000"}, "warning", "1.5 cores' worth", "--cpuset-cpus"),
     ("cpu-quota", {"sys/fs/cgroup/user.slice/cpu.max": "400000 100000"}, "note", "4 cores' worth", "--cpuset-cpus"),
     ("virtual-machine", {"proc/cpuinfo": "flags : hypervisor"}, "note", "(hypervisor)", "machine of your own"),
-    ("clocksource", {"sys/devices/system/clocksource/clocksource0/current_clocksource": "hpet"}, "warning", "hpet", "echo tsc > /sys"),
+    (
+        "clocksource",
+        {"sys/devices/system/clocksource/clocksource0/current_clocksource": "hpet"},
+        "warning",
+        "hpet",
+        "tune apply clocksource",
+    ),
     ("mitigations", {f"{CPU}/vulnerabilities/spectre_v2": "Mitigation: Retpolines"}, "note", "spectre_v2", "production"),
     ("load-average", {"proc/loadavg": "0.5 0.1 0.1 1/100 9"}, "warning", "0.5; up to 0.4 is quiet", "top"),
     ("swap", {"proc/meminfo": "SwapTotal: 2048000 kB\nSwapFree: 1024000 kB"}, "warning", "1000 MB", "swapoff"),
-    ("ephemeral-ports", {"proc/sys/net/ipv4/ip_local_port_range": "60000 60999"}, "warning", "1000 ports", "ip_local_port_range"),
-    ("closed-connections", {"proc/sys/net/ipv4/tcp_tw_reuse": "0"}, "note", "are not used again", "tcp_tw_reuse=2"),
-    ("backlog", {"proc/sys/net/core/somaxconn": "128"}, "warning", "128 connections", "somaxconn=4096"),
+    ("ephemeral-ports", {"proc/sys/net/ipv4/ip_local_port_range": "60000 60999"}, "warning", "1000 ports", "tune apply ephemeral-ports"),
+    ("closed-connections", {"proc/sys/net/ipv4/tcp_tw_reuse": "0"}, "note", "are not used again", "tune apply closed-connections"),
+    ("backlog", {"proc/sys/net/core/somaxconn": "128"}, "warning", "128 connections", "tune apply backlog"),
     ("memory-limit", {"sys/fs/cgroup/user.slice/memory.max": "8388608"}, "warning", "8 MiB", "--memory"),
     ("io-uring", {"proc/sys/kernel/io_uring_disabled": "2"}, "note", "disabled", "io_uring_disabled=0"),
-    ("huge-pages", {"sys/kernel/mm/transparent_hugepage/enabled": "[always] madvise never"}, "note", "always", "madvise"),
+    ("huge-pages", {"sys/kernel/mm/transparent_hugepage/enabled": "[always] madvise never"}, "note", "always", "tune apply huge-pages"),
 ]
 
 
@@ -58,6 +69,12 @@ def test_each_disturbance_is_found_and_alone(root: Path, name: str, files: dict[
     finding = findings[name]
     assert (finding.severity, what in finding.what, do in (finding.do or "")) == (severity, True, True), finding
     assert {other.name for other in findings.values() if other.severity != "ok"} == {name}
+
+
+def test_a_clock_that_cannot_be_bettered_is_noted(root: Path) -> None:
+    folder = "sys/devices/system/clocksource/clocksource0"
+    write(root, {f"{folder}/current_clocksource": "hpet", f"{folder}/available_clocksource": "hpet acpi_pm"})
+    assert (found(root)["clocksource"].severity, "offers no better one" in (found(root)["clocksource"].do or "")) == ("note", True)
 
 
 def test_each_finding_is_documented(root: Path) -> None:

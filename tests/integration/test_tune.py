@@ -1,0 +1,81 @@
+"""``httpbench tune`` on this very machine: a knob of its kernel is set, the process is killed, and the command puts it back."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.harness import Harness
+
+KNOB = Path("/proc/sys/net/core/netdev_max_backlog")
+
+DIES_HALFWAY = """
+import os, signal, sys
+from pathlib import Path
+from httpbench.host import KNOBS, Tuning
+
+class OneMore(type(KNOBS["packet-queue"])):
+    '''Always to be set, whatever this machine has it at.'''
+
+    def settings(self, root):
+        (found,) = super().settings(root)
+        return [type(found)(found.path, found.now, str(int(found.now) + 1))]
+
+class Dies(Tuning):
+    def _forget_restored(self):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+Dies(Path(sys.argv[1])).apply([OneMore()])
+"""
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Iterator[Path]:
+    before = KNOB.read_text()
+    try:
+        KNOB.write_text(before)
+    except OSError as error:
+        pytest.skip(f"{KNOB} cannot be set here ({error.strerror}): it takes root, and no container's read-only /proc")
+    yield tmp_path / "journal" / "tune.json"
+    KNOB.write_text(before)
+
+
+def test_after_kill_9_a_reset_puts_the_knob_of_this_machine_back(harness: Harness, journal: Path) -> None:
+    before = KNOB.read_text()
+    died = subprocess.run([sys.executable, "-c", DIES_HALFWAY, str(journal)], check=False, timeout=60)
+    assert died.returncode == -signal.SIGKILL
+    assert KNOB.read_text() == f"{int(before) + 1}\n"
+    shown = json.loads(harness.run("tune", "show", "packet-queue", "--json", "--journal", str(journal)).stdout)
+    assert [(entry["now"], entry["before"]) for entry in shown] == [(str(int(before) + 1), before.strip())]
+    done = harness.run("tune", "reset", "--journal", str(journal))
+    assert (done.returncode, done.stdout) == (0, f"{KNOB}: {int(before) + 1} → {before}"), done.stderr
+    assert KNOB.read_text() == before
+    assert not journal.exists()
+    again = harness.run("tune", "reset", "--journal", str(journal))
+    assert (again.returncode, again.stdout) == (0, "")
+
+
+def test_who_may_not_write_is_told_so_and_nothing_is_touched(harness: Harness, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    before = KNOB.read_text()
+    refused = harness.run("tune", "apply", "--journal", str(tmp_path / "file" / "tune.json"))
+    assert (refused.returncode, "nothing was touched" in refused.stderr, "hint:" in refused.stderr) == (1, True, True)
+    assert KNOB.read_text() == before
+
+
+def test_a_dry_run_names_what_would_be_set_and_touches_nothing(harness: Harness, tmp_path: Path) -> None:
+    journal = tmp_path / "tune.json"
+    dry = harness.run("tune", "apply", "--dry-run", "--journal", str(journal))
+    assert dry.returncode == 0
+    assert not list(tmp_path.iterdir())  # not even a lock
+
+
+def test_a_knob_that_does_not_exist_is_a_wrong_word(harness: Harness) -> None:
+    wrong = harness.run("tune", "apply", "swappiness")
+    assert (wrong.returncode, "there is no knob 'swappiness'" in wrong.stderr) == (2, True)

@@ -156,7 +156,7 @@ def _workload(workload: Workload, kind: Kind, options) -> Workload:  # type: ign
 def _loads(suite: Suite | None, kind: Kind, options) -> list[Load]:  # type: ignore[no-untyped-def]
     override = {**(QUICK if options["quick"] and kind is not Kind.CLIENT else {}), **given_load(options)}
     parts = suite.load if suite else (KINDS[kind].load,)
-    bases = [(part.connections, part.model_dump(exclude={"connections"})) for part in parts]
+    bases = [(part.connections, part.model_dump(exclude={"connections", "caps"})) for part in parts]
     try:
         return [
             Load.model_validate({**base, **override, "connections": connections})

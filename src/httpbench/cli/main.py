@@ -18,6 +18,7 @@ from httpbench.cli import EXIT_INTERRUPTED
 from httpbench.cli.bench import bench
 from httpbench.cli.doctor import doctor
 from httpbench.cli.list import list_rows
+from httpbench.cli.noise import noise
 from httpbench.cli.report import report
 from httpbench.cli.responses import responses
 from httpbench.cli.run import run
@@ -56,7 +57,7 @@ def cli() -> None:
     """hyperfine for network services: builds, runs, loads, watches and compares servers written in any language."""
 
 
-for verb in (list_rows, setup, run, bench, responses, versions, verify, report, runs, doctor, tune):
+for verb in (list_rows, setup, run, bench, responses, versions, verify, report, runs, doctor, tune, noise):
     cli.add_command(verb)
 
 

@@ -11,6 +11,7 @@ from httpbench.host import machine
 from httpbench.host.cgroup import read_limits
 from httpbench.host.commands import ask
 from httpbench.host.files import cpu_list, read_int, read_text
+from httpbench.host.knobs import tuned
 from httpbench.host.topology import CPU, read_topology
 from httpbench.model import Environment
 
@@ -41,6 +42,7 @@ def read_environment(folder: Path, versions: Mapping[str, str], root: Path = Pat
         git_commit=git_commit(folder),
         httpbench_version=__version__,
         versions=dict(versions),
+        tuning=tuned(root),
     )
 
 

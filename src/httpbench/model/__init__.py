@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from httpbench.model.frozen import Argv, Frozen, Name
 from httpbench.model.load import ClientWork, Cores, Expectation, Level, Load, Request, Suite, SuiteLoad, Table, TrialPlan, Workload
+from httpbench.model.noise import Noise
 from httpbench.model.result import (
     ClientMeasurement,
     CoreOccupancy,
@@ -53,6 +54,7 @@ __all__ = [
     "Measurement",
     "Name",
     "Network",
+    "Noise",
     "Precision",
     "Request",
     "Requests",

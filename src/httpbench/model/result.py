@@ -8,6 +8,7 @@ from pydantic import Field
 
 from httpbench.model.frozen import Frozen, Name
 from httpbench.model.load import Table, TrialPlan, Workload
+from httpbench.model.noise import Noise
 from httpbench.model.target import Target
 
 
@@ -303,6 +304,8 @@ class Environment(Frozen):
     httpbench_version: str
     versions: dict[str, str]
     """Of toolchains and libraries that the run used."""
+    tuning: dict[str, str] = {}
+    """What the knobs of ``httpbench tune`` stood at, by name; those that the machine does not have are left out."""
 
 
 class Precision(Frozen):
@@ -338,3 +341,7 @@ class Run(Frozen):
     precision: Precision | None = None
     scale: float = Field(default=1.0, gt=0)
     """The rates and times of the suite were multiplied by this; every table says so."""
+    measures_noise: bool = False
+    """Its rounds are A/A pairs: one server, twice."""
+    noise: Noise | None = None
+    """What was known of this machine's noise when the run began; ``None``: nothing that still holds."""

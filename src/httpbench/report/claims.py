@@ -9,11 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from httpbench.model import Run, RunStatus, Trial, VerdictKind
-from httpbench.report.comparisons import CPU, P99, THROUGHPUT, Compared, against, ranking
+from httpbench.model import Noise, Run, RunStatus, Trial, VerdictKind
+from httpbench.report.comparisons import Compared, against, ranking
+from httpbench.report.printable import percentage
 from httpbench.report.rows import Group, Row
 from httpbench.stats.compare import Comparison
+from httpbench.stats.figures import CPU, P99, THROUGHPUT
 from httpbench.stats.interval import CONFIDENCE, ROUNDS_MIN
+from httpbench.stats.noise import floor
 from httpbench.stats.precision import widest
 
 WIDE = 0.25
@@ -26,7 +29,7 @@ def claims(run: Run, group: Group) -> list[str]:
     """Sentences on one table: against the run's baseline; between two rows; ranks of more."""
     baseline = run.baseline or (group.rows[1].target.id if len(group.rows) == 2 else None)
     compared = against(group, baseline) if baseline else []
-    lines = [_sentence(each, len(compared)) for each in compared]
+    lines = [_sentence(each, len(compared), run.noise) for each in compared]
     return lines if len(group.rows) < 3 else [*lines, *_ranks(group)]
 
 
@@ -64,11 +67,10 @@ def times(comparison: Comparison) -> str:
 
 def percent(half_width: float) -> str:
     """``± 1.8 %``, ``± 25 %``, ``± 0.04 %``."""
-    value = half_width * 100
-    return f"± {value:.2g} %" if value < 0.1 else f"± {value:.{1 if value < 10 else 0}f} %"
+    return f"± {percentage(half_width)}"
 
 
-def _sentence(compared: Compared, family: int) -> str:
+def _sentence(compared: Compared, family: int, noise: Noise | None) -> str:
     ours, theirs = label(compared.row), label(compared.baseline)
     missing = [name for name, row in ((ours, compared.row), (theirs, compared.baseline)) if not row.counts]
     if missing:
@@ -76,6 +78,7 @@ def _sentence(compared: Compared, family: int) -> str:
     (first, headline), *others = compared.figures.items()
     clauses = [_headline(first, headline, ours, theirs, family)]
     clauses += [_clause(name, other, family) for name, other in others if other is not None and other.interval is not None]
+    clauses += _within_noise(compared, noise)
     clauses += [f"the load generator was the limit of {label(row)}" for row in (compared.row, compared.baseline) if row.is_lower_bound]
     return "; ".join(clauses)
 
@@ -104,6 +107,15 @@ def _tie(comparison: Comparison, family: int) -> str:
     by_itself = comparison.p is not None and comparison.p <= 1 - CONFIDENCE
     among = f" of {family} comparisons" if by_itself else ""
     return f"no difference above the noise{among} ({percent(comparison.interval.half_width)})"
+
+
+def _within_noise(compared: Compared, noise: Noise | None) -> Iterator[str]:
+    """What these rounds agree on, and yet is no more than what equals differ by on this machine."""
+    for name, comparison in compared.figures.items():
+        least = floor(noise, name, comparison.rounds) if noise and comparison and comparison.differs else None
+        if least is not None and comparison is not None and abs(math.log(comparison.ratio)) <= math.log1p(least):
+            subject = SUBJECTS.get(name, "the number of requests")
+            yield f"the difference in {subject} is one that equals have shown here ({percent(least)})"
 
 
 def _doubt(comparison: Comparison) -> str:

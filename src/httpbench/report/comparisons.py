@@ -5,26 +5,13 @@ Each figure of a table is a family of its own for Holm's correction: «new answe
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
-from httpbench.model import Load, Trial
+from httpbench.model import Load
 from httpbench.report.rows import Group, Row
 from httpbench.stats.compare import Comparison, Rounds, compare, corrected, ranks
-from httpbench.stats.histogram import RESOLUTION
+from httpbench.stats.figures import CPU, P99, THROUGHPUT, Figure
 from httpbench.stats.interval import ROUNDS_MIN
-from httpbench.stats.summary import cpu_us_per_request
-
-
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """What is compared."""
-
-    name: str
-    """As in the JSON export."""
-    of: Callable[[Trial], float | None]
-    resolution: float = 0.0
-    """The relative step in which it is recorded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,20 +22,6 @@ class Compared:
     baseline: Row
     figures: dict[str, Comparison | None]
     """By the figure's name, the headline first; ``None`` where no round of both has it."""
-
-
-def _throughput_rps(trial: Trial) -> float | None:
-    return trial.measurement.throughput_rps if trial.measurement else None
-
-
-def _latency_us_p99(trial: Trial) -> float | None:
-    times = (trial.measurement.response_time_us or trial.measurement.service_time_us) if trial.measurement else None
-    return times.p99 if times else None
-
-
-THROUGHPUT = Figure("throughput_rps", _throughput_rps)
-P99 = Figure("latency_us_p99", _latency_us_p99, RESOLUTION)
-CPU = Figure("cpu_us_per_request", cpu_us_per_request)
 
 
 def figures(load: Load) -> tuple[Figure, ...]:
@@ -80,5 +53,4 @@ def _compare(ours: Row, theirs: Row, figure: Figure) -> Comparison | None:
 
 
 def _rounds(row: Row, figure: Figure) -> Rounds:
-    found = {trial.plan.round: figure.of(trial) for trial in row.trials if trial.verdict.counts}
-    return {number: value for number, value in found.items() if value is not None}
+    return figure.rounds(row.trials)

@@ -25,6 +25,7 @@ from httpbench.model import (
     Load,
     Measurement,
     Network,
+    Noise,
     Precision,
     Run,
     RunStatus,
@@ -142,6 +143,10 @@ class Document(Frozen):
     baseline: str | None
     precision: Precision | None
     """The columns that the run's suite chose for its tables."""
+    measures_noise: bool = False
+    """Its rounds are A/A pairs: one server, twice."""
+    noise: Noise | None = None
+    """What was known of this machine's noise; ``None``: nothing that still held."""
     plan: tuple[TrialPlan, ...]
     results: tuple[Result, ...]
     """In the order of the tables."""
@@ -170,6 +175,8 @@ def document(run: Run, trials: Sequence[Trial]) -> Document:
         plan=run.plan,
         baseline=run.baseline,
         precision=run.precision,
+        measures_noise=run.measures_noise,
+        noise=run.noise,
         results=tuple(_result(row, ranks.get(row.target.id)) for group in found for ranks in [ranking(group)] for row in group.rows),
         comparisons=tuple(part for group in found for part in _against(group, run.baseline)),
     )

@@ -10,8 +10,10 @@ from dataclasses import dataclass
 
 from httpbench.model import Limit, Run, RunStatus, Scaling, Table, Trial, Tuning, VerdictKind
 from httpbench.report.columns import LOWER_BOUND, ODD_SIZE, PARTLY, memory_is_proportional
-from httpbench.report.printable import printable
+from httpbench.report.printable import percentage, printable
 from httpbench.report.rows import Group, Row
+from httpbench.stats.figures import P99, THROUGHPUT
+from httpbench.stats.noise import floor
 
 LIMITS = {
     Limit.NO_ROUTER: "answers every path alike",
@@ -77,7 +79,19 @@ def origin(run: Run, trials: Sequence[Trial]) -> list[str]:
     ended_early = len(trials) < len(run.plan) and run.precision is None
     if run.status is not RunStatus.FINISHED or ended_early:
         lines.append(f"{run.status}: {len(trials)} of {_count(len(run.plan), 'trial')}")
-    return lines
+    return [*lines, *_noise(run, trials)]
+
+
+def _noise(run: Run, trials: Sequence[Trial]) -> Iterator[str]:
+    """What this machine could not tell apart when the run was made, with as many rounds."""
+    rounds = max((trial.plan.round for trial in trials if trial.measurement), default=-1) + 1
+    if run.noise is None or rounds == 0:
+        return
+    throughput, p99 = (floor(run.noise, figure.name, rounds) for figure in (THROUGHPUT, P99))
+    if throughput is not None:
+        also = f", in p99 under {percentage(p99)}" if p99 is not None else ""
+        made = f"A/A of {run.noise.made_at[:10]}: {run.noise.rounds} pairs of {run.noise.duration_s:g} s"
+        yield f"with {_count(rounds, 'round')} differences in throughput under {percentage(throughput)}{also} are noise here ({made})"
 
 
 def row_notes(group: Group) -> list[RowNote]:

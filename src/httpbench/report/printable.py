@@ -6,3 +6,9 @@ from __future__ import annotations
 def printable(line: str) -> str:
     """One line, with control characters, escape sequences among them, as Python would write them."""
     return "".join(character if character.isprintable() or character == "\t" else repr(character)[1:-1] for character in line)
+
+
+def percentage(share: float) -> str:
+    """``1.8 %``, ``25 %``, ``0.04 %``."""
+    value = share * 100
+    return f"{value:.2g} %" if value < 0.1 else f"{value:.{1 if value < 10 else 0}f} %"

@@ -20,6 +20,7 @@ from httpbench.load import LoadGenerator
 from httpbench.model import Precision, Run, RunStatus, Table, Target, Trial, Workload
 from httpbench.run import build
 from httpbench.run.kinds import KINDS, estimate_s
+from httpbench.run.noise import known_noise, outdated
 from httpbench.run.observer import Observer
 from httpbench.run.plan import Plan
 from httpbench.run.precision import is_enough
@@ -46,6 +47,8 @@ class Bench:
     baseline: str | None = None
     precision: Precision | None = None
     """Ends the run before its plan does."""
+    measures_noise: bool = False
+    """Its plan is of A/A pairs."""
     jobs: int = 2
     """Builds at the same time."""
     port: int | None = None
@@ -192,13 +195,27 @@ def _begin(bench: Bench, built: Built, store: Store, observer: Observer) -> Outc
         table=bench.table,
         baseline=bench.baseline,
         precision=bench.precision,
+        measures_noise=bench.measures_noise,
     )
     outcome = Outcome(run)
     try:
+        if not bench.measures_noise:
+            outcome.run = run = _with_noise(run, store, observer)
         store.begin(run)
     except StoreError as error:
         _unstored(outcome, error, observer)
     return outcome
+
+
+def _with_noise(run: Run, store: Store, observer: Observer) -> Run:
+    """With what is known of this machine's noise, where that still holds."""
+    noise = known_noise(store, run.environment)
+    if noise is None:
+        return run
+    if reason := outdated(noise, run.environment):
+        observer.warning(reason)
+        return run
+    return run.model_copy(update={"noise": noise})
 
 
 def _keep(outcome: Outcome, trial: Trial, store: Store, observer: Observer) -> None:

@@ -159,6 +159,17 @@ class Store:
             found = [_join(_read(Trial, text, run_id), histograms.get(number, {})) for text, number in trials]
         return run.model_copy(update={"status": _status(status, pid, pid_started), "finished_at": finished_at}), found
 
+    def noise_runs(self, hostname: str, cpu_model: str, limit: int = 5) -> list[str]:
+        """Ids of the finished runs of A/A pairs on such a machine, newest first."""
+        query = """
+            SELECT id FROM run
+            WHERE status = 'finished' AND json_extract(document, '$.measures_noise')
+              AND json_extract(document, '$.environment.hostname') = ? AND json_extract(document, '$.environment.cpu_model') = ?
+            ORDER BY started_at DESC, rowid DESC LIMIT ?
+        """
+        with self._errors():
+            return [name for (name,) in self._connection.execute(query, (hostname, cpu_model, limit))]
+
     def close(self) -> None:
         self._connection.close()
 

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from httpbench.model import Load, Precision, Run, RunStatus, Trial, Verdict, VerdictKind
+from httpbench.model import Load, Noise, Precision, Run, RunStatus, Trial, Verdict, VerdictKind
 from httpbench.report.claims import claims, percent, precision, times
 from httpbench.report.comparisons import ranking
+from httpbench.report.notes import origin
 from httpbench.report.rows import groups
 from httpbench.stats.compare import Comparison, compare
 from tests.factories import make_distribution, make_failed, make_measurement, make_plan, make_rounds, make_run, make_target, make_trial
@@ -180,3 +181,35 @@ def test_digits_follow_the_interval() -> None:
 @pytest.mark.parametrize(("half_width", "text"), [(0.018, "± 1.8 %"), (0.25, "± 25 %"), (0.0004, "± 0.04 %"), (0, "± 0 %")])
 def test_percent(half_width: float, text: str) -> None:
     assert percent(half_width) == text
+
+
+def noise(deviation: float) -> Noise:
+    return Noise(
+        run="aa",
+        made_at="2026-11-20T08:00:00.000Z",
+        hostname="bench-1",
+        cpu_model="AMD EPYC 7B13",
+        kernel="6.1.0-28-amd64",
+        tuning={},
+        target="c/epoll/edge",
+        connections=64,
+        duration_s=1,
+        rounds=20,
+        deviation={"throughput_rps": deviation, "latency_us_p99": deviation / 100},
+    )
+
+
+def test_a_difference_that_equals_have_shown_here_is_called_that() -> None:
+    trials = [*make_rounds(OLD, STEADY), *make_rounds(NEW, FASTER)]
+    (line,) = said(trials, noise=noise(0.2))
+    assert line.endswith("0.885 ± 0.009 times; the difference in the number of requests is one that equals have shown here (± 21 %)")
+    assert said(trials, noise=noise(0.01)) == said(trials)
+
+
+def test_the_noise_of_the_machine_stands_below_the_tables() -> None:
+    trials = [*make_rounds(OLD, STEADY), *make_rounds(NEW, SAME)]
+    (line,) = [line for line in origin(run_of(trials, noise=noise(0.02)), trials) if "noise" in line]
+    assert line == (
+        "with 5 rounds differences in throughput under 1.9 %, in p99 under 0.019 % are noise here (A/A of 2026-11-20: 20 pairs of 1 s)"
+    )
+    assert not [line for line in origin(run_of(trials), trials) if "noise" in line]

@@ -1,0 +1,41 @@
+"""The figures that are compared, of one trial each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from httpbench.model import Trial
+from httpbench.stats.compare import Rounds
+from httpbench.stats.histogram import RESOLUTION
+from httpbench.stats.summary import cpu_us_per_request
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """What is compared."""
+
+    name: str
+    """As in the JSON export."""
+    of: Callable[[Trial], float | None]
+    resolution: float = 0.0
+    """The relative step in which it is recorded."""
+
+    def rounds(self, trials: Iterable[Trial]) -> Rounds:
+        """Of each round that counts and has it."""
+        found = {trial.plan.round: self.of(trial) for trial in trials if trial.verdict.counts}
+        return {number: value for number, value in found.items() if value is not None}
+
+
+def _throughput_rps(trial: Trial) -> float | None:
+    return trial.measurement.throughput_rps if trial.measurement else None
+
+
+def _latency_us_p99(trial: Trial) -> float | None:
+    times = (trial.measurement.response_time_us or trial.measurement.service_time_us) if trial.measurement else None
+    return times.p99 if times else None
+
+
+THROUGHPUT = Figure("throughput_rps", _throughput_rps)
+P99 = Figure("latency_us_p99", _latency_us_p99, RESOLUTION)
+CPU = Figure("cpu_us_per_request", cpu_us_per_request)

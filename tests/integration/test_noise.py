@@ -1,0 +1,33 @@
+"""``httpbench noise`` with real servers: measured, stored, shown below later tables, and not believed under another kernel."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+
+from tests.harness import Harness
+
+
+def test_noise_is_stored_shown_and_outdated(harness: Harness) -> None:
+    unknown = harness.run("noise", "--show")
+    assert (unknown.returncode, "is not known" in unknown.stderr) == (2, True)
+
+    measured = harness.run("noise", "--rounds", "3", "-d", "200ms", "-c", "4")
+    assert measured.returncode == 0, measured.stderr
+    assert "3 pairs of 0.2 s over 4 connections, c/epoll/edge against itself" in measured.stdout
+    assert "edge-again" in measured.stdout
+
+    exported = harness.bench("c/epoll/edge", "--export-json", "-")
+    assert exported.returncode == 0, exported.stderr
+    assert json.loads(exported.stdout)["noise"]["rounds"] == 3
+    assert "with 1 round differences in throughput under" in exported.stderr
+    assert "noise was measured" not in exported.stderr
+    again = harness.run("report")
+    assert "are noise here (A/A of" in again.stdout
+
+    with sqlite3.connect(harness.db) as connection:
+        connection.execute("UPDATE run SET document = json_set(document, '$.environment.kernel', '2.6.32')")
+    later = harness.bench("c/epoll/edge")
+    assert later.returncode == 0, later.stderr
+    assert "warning: this machine's noise was measured with kernel 2.6.32" in later.stderr
+    assert "are noise here" not in later.stdout

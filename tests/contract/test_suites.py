@@ -22,6 +22,9 @@ ROWS = {
         ruby/puma ruby/puma-jit python/gunicorn-meinheld node/cluster dart/http-server elixir/plug-cowboy crystal/http nim/httpbeast
         golang/net-http rust/hyper
     """,
+    "tcp-proxies": """
+        proxy:c/haproxy proxy:cpp/draft-http-tunnel proxy:rust/http-tunnel proxy:golang/tcp-proxy proxy:java/netcrusher proxy:python/pproxy
+    """,
     "frameworks": "dotnet/minimal-api dotnet/controllers node/fastify node/express golang/gin golang/net-http rust/rocket",
 }
 

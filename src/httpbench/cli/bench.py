@@ -5,23 +5,23 @@ from __future__ import annotations
 import random
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 
 import click
-from pydantic import ValidationError
 from rich.console import Console
 
 from httpbench import catalog, host, load
 from httpbench.cli import console, dry_run
 from httpbench.cli.exports import exports
+from httpbench.cli.loads import loads, own_loads
 from httpbench.cli.make import make
-from httpbench.cli.options import Selection, database, export, given_load, load_options, selection
+from httpbench.cli.options import Selection, database, export, load_options, selection
 from httpbench.cli.params import COUNT, DURATION, REQUEST_PATH
 from httpbench.errors import SelectionError, UsageError
-from httpbench.model import Kind, Load, Scaling, Suite, Target, Workload
+from httpbench.model import Kind, Scaling, Suite, Target, Workload
 from httpbench.run import KINDS, Bench, Matrix, State, make_plan, states
 
 DEFAULT_SUITE = "quick"
-QUICK = {"duration_s": 1.0, "warmup_s": 0.5}
 
 
 @click.command()
@@ -39,8 +39,17 @@ QUICK = {"duration_s": 1.0, "warmup_s": 0.5}
 @click.option(
     "--rounds", type=click.IntRange(1, 1000), help="How often each trial is made; the median is shown, never the best. [default: 3]"
 )
+@click.option(
+    "--scale",
+    type=click.FloatRange(0, 1, min_open=True),
+    default=1.0,
+    metavar="SHARE",
+    help="Lower the rates and shorten the times of a suite, such as 0.2; said in each table.",
+)
 @click.option("--load-generator", "generator", metavar="NAME", help=f"{', '.join(load.GENERATORS)}. [default: native]")
-@click.option("--workload", metavar="NAME", multiple=True, help="What is asked. [default: plaintext; clients: client-small-1000]")
+@click.option(
+    "--workload", metavar="NAME", multiple=True, help="What is asked. [default: plaintext; clients: client-small-1000; proxies: proxy-10kb]"
+)
 @click.option("--requests", type=COUNT, help="How many requests each client makes. [default: as the workload says]")
 @click.option("--path", type=REQUEST_PATH, help="Ask for another path than the workload's.")
 @click.option("--port", type=click.IntRange(1, 65_535), help="Let targets listen on this port. [default: a free one]")
@@ -63,6 +72,7 @@ def bench(selection: Selection, db, export_json, export_csv, export_markdown, **
     httpbench bench c/epoll golang -c 8,64          rows at 8 and at 64 connections
     httpbench bench c/nginx --load-generator wrk    the same load made by wrk
     httpbench bench client:c/curl client:golang     clients, timed as whole processes
+    httpbench bench --suite tcp-proxies --scale 0.2 proxies, and what each adds to the backend's own time
     httpbench bench --suite http-servers --dry-run  what a suite would do, and how long
     httpbench bench micro --quick --export-json -   everything as JSON on standard output
     """
@@ -75,22 +85,23 @@ def bench(selection: Selection, db, export_json, export_csv, export_markdown, **
     targets, matrix, workloads = _matrix(selection, known, suite, kind, options)
     if options["skip_missing"]:
         targets = _skip_missing(targets, errors)
-        matrix = Matrix(targets, matrix.scalings, matrix.workloads, matrix.loads, matrix.load_generator, matrix.rounds)
+        matrix = replace(matrix, targets=targets)
     generator = load.get(matrix.load_generator)
     topology = host.read_topology()
     seed = random.randrange(2**32) if options["seed"] is None else options["seed"]
-    plan = make_plan(matrix, lambda scaling: host.partition(topology, scaling), seed)
+    plan = make_plan(matrix, lambda scaling: KINDS[kind].partition(topology, scaling), seed)
     for name, reason in plan.left_out.items():
         errors.print(f"left out: {name} {reason}", markup=False, soft_wrap=True)
     if not plan.trials:
         raise SelectionError("nothing is left to be measured")
+    rows = {**known.targets, **({matrix.baseline.id: matrix.baseline} if matrix.baseline else {})}
     if options["dry_run"]:
-        dry_run.show(plan, known.targets, console.stdout())
+        dry_run.show(plan, rows, console.stdout())
         return
     files.check()
     job = Bench(
         plan=plan,
-        targets=known.targets,
+        targets=rows,
         workloads=workloads,
         generator=generator,
         command=("httpbench", *sys.argv[1:]),
@@ -98,6 +109,8 @@ def bench(selection: Selection, db, export_json, export_csv, export_markdown, **
         jobs=options["jobs"],
         port=options["port"],
         start_limit_s=options["start_timeout"],
+        baseline=matrix.baseline.id if matrix.baseline else None,
+        scale=options["scale"],
     )
     make(job, db, files, output, errors, quiet=options["quiet"])
 
@@ -129,21 +142,24 @@ def _matrix(selection: Selection, known: catalog.Catalog, suite: Suite | None, k
     targets = selection.of(known, suite.targets if suite else (), kind)
     names = options["workload"] or (suite.workloads if suite else (KINDS[kind].workload,))
     workloads = {name: _workload(known.workload(name), kind, options) for name in names}
+    parts = suite.load if suite else (KINDS[kind].load,)
     matrix = Matrix(
         targets=targets,
         scalings=[Scaling(word) for word in options["scaling"]] or list(suite.scaling if suite else (Scaling.SINGLE,)),
         workloads=list(workloads),
-        loads=_loads(suite, kind, options),
+        loads=loads(parts, kind, options),
         load_generator=options["generator"] or (suite.load_generator if suite else "native"),
         rounds=options["rounds"] or (suite.rounds if suite else 3),
+        own_loads=own_loads(parts, kind, options),
+        baseline=KINDS[kind].baseline,
     )
     return targets, matrix, workloads
 
 
 def _workload(workload: Workload, kind: Kind, options) -> Workload:  # type: ignore[no-untyped-def]
     """With what the options change of it."""
-    if (workload.client is not None) != (kind is Kind.CLIENT):
-        raise SelectionError(f"workload {workload.name} is {'not ' if kind is Kind.CLIENT else ''}for clients")
+    if workload.kind is not kind:
+        raise SelectionError(f"workload {workload.name} is for {workload.kind}s, not for {kind}s")
     if options["path"]:
         workload = workload.model_copy(update={"request": workload.request.model_copy(update={"path": options["path"]})})
     if options["requests"]:
@@ -151,20 +167,6 @@ def _workload(workload: Workload, kind: Kind, options) -> Workload:  # type: ign
             raise UsageError("--requests is for clients: how many requests a load generator makes is a matter of --duration")
         workload = workload.model_copy(update={"client": workload.client.model_copy(update={"requests": options["requests"]})})
     return workload
-
-
-def _loads(suite: Suite | None, kind: Kind, options) -> list[Load]:  # type: ignore[no-untyped-def]
-    override = {**(QUICK if options["quick"] and kind is not Kind.CLIENT else {}), **given_load(options)}
-    parts = suite.load if suite else (KINDS[kind].load,)
-    bases = [(part.connections, part.model_dump(exclude={"connections", "caps"})) for part in parts]
-    try:
-        return [
-            Load.model_validate({**base, **override, "connections": connections})
-            for counts, base in bases
-            for connections in options["connections"] or counts
-        ]
-    except ValidationError as error:
-        raise UsageError("\n".join(catalog.sentences(Load, error))) from None
 
 
 def _skip_missing(targets: Sequence[Target], errors: Console) -> list[Target]:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import click
 
 from httpbench.catalog import Catalog, load, select
-from httpbench.cli.params import COUNT, COUNTS, DURATION, DURATION_OR_NONE
+from httpbench.cli.params import COUNT, COUNTS, DURATION, DURATION_OR_NONE, RATE, STEP
 from httpbench.model import Category, Kind, Target
 from httpbench.store import default_path
 
@@ -114,21 +114,31 @@ LOAD_FIELDS = {
     "pipeline": "pipeline",
     "keepalive": "keepalive",
     "timeout": "timeout_s",
-    "rate": "rate_rps",
+    "requests_per_connection": "requests_per_connection",
 }
 """Option → field of a load."""
 
 LOAD_OPTIONS = (
     click.option("-c", "--connections", type=COUNTS, help="Connections that are kept busy; several make several tables. [default: 64]"),
-    click.option("-d", "--duration", type=DURATION, help="How long each trial measures. [default: 10s]"),
+    click.option(
+        "-d",
+        "--duration",
+        type=DURATION,
+        help="How long each trial measures; of a rising rate, how long the highest is held. [default: 10s]",
+    ),
     click.option("-t", "--threads", type=COUNT, help="Threads of the load generator. [default: one for each of its cores]"),
     click.option("--warmup", type=DURATION_OR_NONE, help="How long each target is loaded before it is measured. [default: 2s]"),
     click.option("--pipeline", type=COUNT, help="Requests in flight on one connection. [default: 1]"),
     click.option("--keepalive/--no-keepalive", default=None, help="Keep connections, or open one for each request. [default: keep]"),
     click.option("--timeout", type=DURATION, help="When an answer counts as lost. [default: 2s]"),
+    click.option("--requests-per-connection", type=COUNT, help="Open a new connection after so many. [default: keep it]"),
     click.option(
-        "--rate", type=COUNT, metavar="RPS", help="Requests per second, sent whatever the answers do. [default: one after the other]"
+        "--rate",
+        type=RATE,
+        metavar="RPS",
+        help="Requests per second, sent whatever the answers do; 10k..25k rises. [default: one after the other]",
     ),
+    click.option("--step", type=STEP, metavar="RPS/TIME", help="How a rate rises, such as 1k/60s. [default: as the suite says]"),
 )
 
 
@@ -142,4 +152,8 @@ def load_options(command: Command) -> Command:
 def given_load(options: Mapping[str, Any]) -> dict[str, Any]:
     """What was given of a :class:`~httpbench.model.Load`, its number of connections aside."""
     given = {name: options[option] for option, name in LOAD_FIELDS.items()}
+    if options["rate"]:
+        given["rate_from_rps"], given["rate_rps"] = options["rate"]
+    if options["step"]:
+        given["rate_step_rps"], given["step_s"] = options["step"]
     return {name: value for name, value in given.items() if value is not None}

@@ -105,6 +105,37 @@ class Doublings(click.ParamType[tuple[int, ...]]):
         return tuple(dict.fromkeys((*steps, high)))
 
 
+class Rate(click.ParamType[tuple[int | None, int]]):
+    """``25k``, or ``10k..25k`` for one that rises."""
+
+    name = "rate"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int | None, int]:
+        if isinstance(value, tuple):
+            return value
+        first, dots, last = value.partition("..")
+        if not dots:
+            return None, Count().convert(value, param, ctx)
+        low, high = Count().convert(first, param, ctx), Count().convert(last, param, ctx)
+        if low >= high:
+            self.fail(f"«{value}» does not rise; write it as 10k..25k", param, ctx)
+        return low, high
+
+
+class Step(click.ParamType[tuple[int, float]]):
+    """``1k/60s``: by how much a rate rises, and how often."""
+
+    name = "step"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, float]:
+        if isinstance(value, tuple):
+            return value
+        rise, slash, each = value.partition("/")
+        if not slash:
+            self.fail(f"«{value}» is no step; write it as 1k/60s", param, ctx)
+        return Count().convert(rise, param, ctx), Duration(shortest_s=0.1).convert(each, param, ctx)
+
+
 DURATION = Duration(shortest_s=0.001)
 DURATION_OR_NONE = Duration(shortest_s=0)
 COUNT = Count()
@@ -112,3 +143,5 @@ COUNTS = Counts()
 REQUEST_PATH = RequestPath()
 SHARE = Share()
 DOUBLINGS = Doublings()
+RATE = Rate()
+STEP = Step()

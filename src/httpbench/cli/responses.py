@@ -8,16 +8,17 @@ import click
 
 from httpbench import host
 from httpbench.cli import console, progress
+from httpbench.cli.kinds import with_backends, workloads_of
 from httpbench.cli.options import Selection, selection
-from httpbench.errors import HttpbenchError, SelectionError
+from httpbench.errors import HttpbenchError
 from httpbench.model import Kind, SampledResponse, Scaling
 from httpbench.report import render_responses
-from httpbench.run import KINDS, prepare
+from httpbench.run import KINDS, backend_of, prepare
 
 
 @click.command()
 @selection
-@click.option("--workload", metavar="NAME", help="What is asked. [default: plaintext; clients: client-small-1000]")
+@click.option("--workload", metavar="NAME", help="What is asked. [default: plaintext; clients: client-small-1000; proxies: proxy-10kb]")
 @click.option("--jobs", type=click.IntRange(1, 64), default=2, show_default=True, help="Builds at the same time.")
 def responses(selection: Selection, workload: str | None, jobs: int) -> None:
     """Show a sampled response of each server, with its size.
@@ -26,22 +27,22 @@ def responses(selection: Selection, workload: str | None, jobs: int) -> None:
     httpbench responses c/nginx golang   what two servers answer, byte for byte
     """
     known = selection.catalog()
-    asked = {kind: known.workload(workload or of_kind.workload) for kind, of_kind in KINDS.items()}
     targets = selection.of(known, kind=None if selection.words else Kind.SERVER)
+    asked = workloads_of(known, targets, workload)
     errors = console.stderr()
     with progress.watcher(errors, quiet=False) as watcher:
-        built = prepare(targets, watcher, jobs)
+        built = prepare(with_backends(known, targets, asked), watcher, jobs)
     found: dict[str, SampledResponse] = {}
     topology = host.read_topology()
     for target in targets:
         scaling = target.scaling[0]
         try:
-            if target.id in built.errors:
-                raise built.errors[target.id]
-            if target.kind not in KINDS:
-                raise SelectionError(f"a {target.kind} cannot be asked")
-            cores = host.partition(topology, Scaling.SINGLE)
-            found[target.id] = KINDS[target.kind].sample(target, scaling, asked[target.kind], built.folders[target.id], cores)
+            of_kind, workload_asked = KINDS[target.kind], asked[target.kind]
+            if missing := [name for name in (target.id, workload_asked.backend) if name in built.errors]:
+                raise built.errors[missing[0]]
+            cores = of_kind.partition(topology, Scaling.SINGLE)
+            backend = backend_of(workload_asked, known.targets, built, cores)
+            found[target.id] = of_kind.sample(target, scaling, workload_asked, built.folders[target.id], cores, backend)
         except HttpbenchError as error:
             built.errors[target.id] = error
     console.stdout().print(render_responses(found), markup=False)

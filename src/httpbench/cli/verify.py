@@ -9,15 +9,16 @@ from rich.console import Console
 
 from httpbench import host
 from httpbench.cli import console, progress
+from httpbench.cli.kinds import with_backends, workloads_of
 from httpbench.cli.options import Selection, selection
 from httpbench.model import Kind, Scaling
-from httpbench.run import KINDS, Verified, prepare, scaling_of
+from httpbench.run import KINDS, Verified, backend_of, prepare, scaling_of
 
 
 @click.command()
 @selection
 @click.option("--scaling", type=click.Choice(["single", "multi"]), multiple=True, help="[default: both, where the row has both]")
-@click.option("--workload", metavar="NAME", help="What is asked. [default: plaintext; clients: client-small-1000]")
+@click.option("--workload", metavar="NAME", help="What is asked. [default: plaintext; clients: client-small-1000; proxies: proxy-10kb]")
 @click.option("--jobs", type=click.IntRange(1, 64), default=2, show_default=True, help="Builds at the same time.")
 def verify(selection: Selection, scaling: tuple[str, ...], workload: str | None, jobs: int) -> None:
     """Build rows, start them, check each clause of the contract, and stop them. Exit code 1 when one does not keep it.
@@ -26,29 +27,30 @@ def verify(selection: Selection, scaling: tuple[str, ...], workload: str | None,
 
     \b
     httpbench verify c/epoll/level           one row, in each way in which it scales
+    httpbench verify proxy:c/haproxy         a proxy, with both of its ends in our hands
     httpbench verify --targets ~/mine mine   a target of your own, before it is measured
     """
     known = selection.catalog()
-    asked = {kind: known.workload(workload or of_kind.workload) for kind, of_kind in KINDS.items()}
     targets = selection.of(known, kind=None if selection.words else Kind.SERVER)
+    asked = workloads_of(known, targets, workload)
     output, errors = console.stdout(), console.stderr()
     with progress.watcher(errors, quiet=False) as watcher:
-        built = prepare(targets, watcher, jobs)
+        built = prepare(with_backends(known, targets, asked), watcher, jobs)
     topology = host.read_topology()
     passed = not built.errors
     for target in targets:
-        if target.id in built.errors:
-            error = built.errors[target.id]
+        of_kind, workload_asked = KINDS[target.kind], asked[target.kind]
+        if missing := [name for name in (target.id, workload_asked.backend) if name in built.errors]:
+            error = built.errors[missing[0]]
             output.print(f"{target.id}: not verified: {error.message}", markup=False, soft_wrap=True)
             _details(output, error.hint, error.log_tail)
-            continue
-        if target.kind not in KINDS:
-            output.print(f"{target.id}: built; not verified, as it is a {target.kind}", markup=False)
             continue
         for word in scaling or ("single", "multi"):
             own = scaling_of(target, Scaling(word))
             if own is not None:
-                result = KINDS[target.kind].verify(target, own, asked[target.kind], built.folders[target.id], host.partition(topology, own))
+                cores = of_kind.partition(topology, own)
+                backend = backend_of(workload_asked, known.targets, built, cores)
+                result = of_kind.verify(target, own, workload_asked, built.folders[target.id], cores, backend)
                 passed = passed and result.passed
                 _show(output, result)
     if not passed:

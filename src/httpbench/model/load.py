@@ -59,6 +59,11 @@ class Workload(Frozen):
     backend: str | None = None
     """Id of the server that answers behind a proxy; only a workload of proxies has one."""
 
+    @property
+    def kind(self) -> Kind:
+        """What it is asked of."""
+        return Kind.CLIENT if self.client else Kind.PROXY if self.backend else Kind.SERVER
+
 
 class Level(Frozen):
     """A stretch of a load at one rate."""

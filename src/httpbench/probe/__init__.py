@@ -1,8 +1,10 @@
-"""Is this server right, and how real is it."""
+"""Is this server right, and how real is it; does this proxy relay."""
 
 from __future__ import annotations
 
 from httpbench.probe.answer import check, wait_until_right
 from httpbench.probe.contract import Check, check_all
+from httpbench.probe.peer import HELLO_WORKLOAD, Peer
+from httpbench.probe.relay import check_relay
 
-__all__ = ["Check", "check", "check_all", "wait_until_right"]
+__all__ = ["HELLO_WORKLOAD", "Check", "Peer", "check", "check_all", "check_relay", "wait_until_right"]

@@ -89,7 +89,47 @@ def _app_servers(memory: Callable[[Row], str]) -> list[Column]:
     ]
 
 
-_COLUMNS = {Table.HTTP_SERVERS: _http_servers, Table.APP_SERVERS: _app_servers, Table.COMMANDS: _commands}
+def _tcp_proxies(memory: Callable[[Row], str]) -> list[Column]:
+    return [
+        Column("Proxy", "", _proxy, ALWAYS, is_number=False),
+        Column("Held", "1/s", lambda row: _integer(row.summary.rate_held_rps), ALWAYS),
+        Column("RPS", "1/s", _throughput, ALWAYS),
+        Column("±", "%", lambda row: _spread(row.summary.throughput_rps), 8),
+        *(_microseconds(title, name, need) for title, name, need in _TAIL),
+        Column("CPU", "cores", lambda row: _scaled(row.summary.cpu_cores, 1, 2), 5),
+        Column("CPU/req", "µs", lambda row: _scaled(row.summary.cpu_us_per_request, 1, 1), 6),
+        Column("Memory", "MB", memory, 7),
+        Column("Backend", "cores", lambda row: _scaled(row.summary.backend_cpu_cores, 1, 2), 14),
+        Column("Backend/req", "µs", lambda row: _scaled(row.summary.backend_cpu_us_per_request, 1, 1), 16),
+        Column("Generator", "cores", lambda row: _scaled(row.summary.generator_cpu_cores, 1, 2), 15),
+        Column("Generator/req", "µs", lambda row: _scaled(row.summary.generator_cpu_us_per_request, 1, 1), 17),
+        Column("Err", "", lambda row: _integer(row.summary.errors), 13),
+        Column("Verdict", "", _verdict, ALWAYS, is_number=False),
+    ]
+
+
+_TAIL = (
+    ("50%", "p50", ALWAYS),
+    ("90%", "p90", 9),
+    ("95%", "p95", 18),
+    ("99%", "p99", ALWAYS),
+    ("99.9%", "p99_9", 2),
+    ("99.99%", "p99_99", 11),
+    ("max", "max", 10),
+    ("tm99.9", "tm99_9", 4),
+    ("σ", "stddev", 12),
+)
+
+
+def _proxy(row: Row) -> str:
+    return row.target.id.removeprefix(f"{row.target.kind}:")
+
+
+def _microseconds(title: str, name: str, need: int) -> Column:
+    return Column(title, "µs", lambda row: _scaled(getattr(row.latency, name), 1, 0) if row.latency else "", need)
+
+
+_COLUMNS = {Table.HTTP_SERVERS: _http_servers, Table.APP_SERVERS: _app_servers, Table.COMMANDS: _commands, Table.TCP_PROXIES: _tcp_proxies}
 
 _LATENCIES = (
     ("min", "min", 11),

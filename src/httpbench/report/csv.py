@@ -10,11 +10,14 @@ import csv
 import io
 from collections.abc import Mapping, Sequence
 
-from httpbench.model import Distribution, Load, Measurement, Network, Run, Target, Trial, Usage
+from httpbench.model import Distribution, Load, Measurement, Network, Run, Scaling, Table, Target, Trial, Usage
 from httpbench.stats.facts import Facts, facts
+from httpbench.stats.overhead import FIGURES as ADDED
+from httpbench.stats.overhead import added_us
 from httpbench.stats.summary import cpu_us_per_request
 from httpbench.stats.verdict import failed_requests, rate_held
 
+Way = tuple[int, Scaling, str, str, Load]
 Value = str | int | float | bool | None
 
 _FIGURES = tuple(name for name in Distribution.model_fields if name not in ("count", "histogram"))
@@ -37,13 +40,15 @@ HEADER = (
     *_NETWORK,
     *("cores_backend", *(f"backend_{name}" for name in _USAGE)),
     *("rate_held_rps", *(f"at_highest_rate_us_{name}" for name in _FIGURES)),
+    *(f"added_us_{name}" for name in ADDED),
 )
 """The columns, in order."""
 
 
 def render_csv(run: Run, trials: Sequence[Trial]) -> str:
     """RFC 4180, but with line feeds alone, as most tools write it. Missing figures are empty."""
-    lines = [_line(run, trial) for trial in trials]
+    baselines = _baselines(run, trials)
+    lines = [_line(run, trial) | _added(trial, baselines.get(_way(trial))) for trial in trials]
     out = io.StringIO()
     writer = csv.DictWriter(out, HEADER, lineterminator="\n")
     writer.writeheader()
@@ -80,6 +85,23 @@ def _line(run: Run, trial: Trial) -> dict[str, Value]:
         **_of_usage("backend", trial.backend_usage),
         **_of_steps(trial),
     }
+
+
+def _way(trial: Trial) -> Way:
+    """What a proxy's trial has in common with its baseline."""
+    plan = trial.plan
+    scaling = Scaling.MULTI if plan.scaling is Scaling.PREFORK else plan.scaling
+    return (plan.round, scaling, plan.workload, plan.load_generator, plan.load)
+
+
+def _baselines(run: Run, trials: Sequence[Trial]) -> dict[Way, Trial]:
+    """Of proxies: the trials of the baseline."""
+    return {_way(trial): trial for trial in trials if run.table is Table.TCP_PROXIES and trial.plan.target == run.baseline}
+
+
+def _added(trial: Trial, baseline: Trial | None) -> dict[str, Value]:
+    found = added_us(trial, baseline) if baseline is not None and baseline is not trial else {}
+    return {f"added_us_{name}": found.get(name) for name in ADDED}
 
 
 def _of_steps(trial: Trial) -> dict[str, Value]:

@@ -41,9 +41,11 @@ from httpbench.model import (
     Workload,
 )
 from httpbench.report.comparisons import against, ranking
+from httpbench.report.overhead import differences
 from httpbench.report.rows import Group, Row, groups
 from httpbench.stats.compare import Comparison
 from httpbench.stats.facts import Facts, facts
+from httpbench.stats.overhead import Difference
 from httpbench.stats.summary import Summary
 
 
@@ -106,6 +108,8 @@ class Result(Frozen):
     """By throughput; rows that cannot be told apart share one. ``None``: too few rounds count, the generator was the limit, or there
     was a rate."""
     summary: Summary
+    overhead: dict[str, Difference]
+    """Of proxies: figure → what it adds to the baseline's of the same rounds, in µs."""
     rounds: tuple[Round, ...]
 
 
@@ -177,7 +181,7 @@ def document(run: Run, trials: Sequence[Trial]) -> Document:
         precision=run.precision,
         measures_noise=run.measures_noise,
         noise=run.noise,
-        results=tuple(_result(row, ranks.get(row.target.id)) for group in found for ranks in [ranking(group)] for row in group.rows),
+        results=tuple(result for group in found for result in _results(run, group)),
         comparisons=tuple(part for group in found for part in _against(group, run.baseline)),
     )
 
@@ -203,7 +207,14 @@ def _against(group: Group, baseline: str | None) -> Iterator[Against]:
                 )
 
 
-def _result(row: Row, rank: int | None) -> Result:
+def _results(run: Run, group: Group) -> Iterator[Result]:
+    ranks = ranking(group)
+    added = differences(group, run.baseline) if run.table is Table.TCP_PROXIES else {}
+    for row in group.rows:
+        yield _result(row, ranks.get(row.target.id), added.get(row.target.id, {}))
+
+
+def _result(row: Row, rank: int | None, added: dict[str, Difference]) -> Result:
     summary = row.summary
     return Result(
         target=summary.target,
@@ -214,6 +225,7 @@ def _result(row: Row, rank: int | None) -> Result:
         verdict=summary.verdict,
         rank=rank,
         summary=summary,
+        overhead=added,
         rounds=tuple(_round(trial) for trial in row.trials),
     )
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from httpbench.model import Run, Trial
+from httpbench.model import Run, Table, Trial
 from httpbench.report import notes
 from httpbench.report.claims import claims, precision
 from httpbench.report.columns import Column, columns
+from httpbench.report.overhead import MEANING, TITLE, overhead_table
 from httpbench.report.rows import Group, groups
 
 SHORTEST_FENCE = 3
@@ -18,7 +19,7 @@ def render_markdown(run: Run, trials: Sequence[Trial]) -> str:
     """The tables of a run. Ends with a line break."""
     found = groups(run, trials)
     every = columns(found, run.table)
-    lines = [line for group in found for line in (*_section(group, every), *_claims(claims(run, group)))]
+    lines = [line for group in found for line in (*_section(group, every), *_overhead(group, run), *_claims(claims(run, group)))]
     lines += _claims(precision(run, trials))
     lines += [f"- {escape(line)}" for line in notes.legend(found, run.table)]
     lines += ["", *(f"{escape(line)}  " for line in notes.origin(run, trials))]
@@ -48,6 +49,19 @@ def fenced(text: str) -> list[str]:
     longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
     fence = "`" * max(SHORTEST_FENCE, longest + 1)
     return [fence, *text.splitlines(), fence]
+
+
+def _overhead(group: Group, run: Run) -> Iterator[str]:
+    table = overhead_table(group, run.baseline) if run.table is Table.TCP_PROXIES else None
+    if table is None:
+        return
+    yield f"#### {TITLE}"
+    yield ""
+    rows = [[column.text(row) for column in table.columns] for row in table.rows]
+    yield from pipe_table([column.heading for column in table.columns], [column.is_number for column in table.columns], rows)
+    yield ""
+    yield escape(MEANING)
+    yield ""
 
 
 def _claims(sentences: Sequence[str]) -> list[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from httpbench.model import Limit, Run, RunStatus, Scaling, Table, Trial, Tuning, VerdictKind
+from httpbench.model import Limit, Load, Run, RunStatus, Scaling, Table, Trial, Tuning, VerdictKind
 from httpbench.report.columns import LOWER_BOUND, ODD_SIZE, PARTLY, memory_is_proportional
 from httpbench.report.printable import percentage, printable
 from httpbench.report.rows import Group, Row
@@ -54,12 +54,25 @@ def title(group: Group) -> str:
         parts.append(f"{load.pipeline} requests in flight on each")
     if not load.keepalive:
         parts.append("a new connection for each request")
-    if load.rate_rps is not None:
+    if load.requests_per_connection:
+        parts.append(f"{load.requests_per_connection} requests on each")
+    if load.rate_rps is not None and load.rate_from_rps is None:
         parts.append(f"offered {load.rate_rps:,.0f} requests/s")
-    parts.append(f"{load.duration_s:g} s")
+    parts.append(_rising(load) if load.rate_from_rps is not None else f"{load.duration_s:g} s")
+    if group.scale != 1:
+        parts.append(f"scale {group.scale:g}: the suite's rates and times × {group.scale:g}")
     if group.cores_shared:
         parts.append("shared cores")
+    if group.backend_shared and not group.cores_shared:
+        parts.append("backend and load generator share cores")
     return " · ".join(parts)
+
+
+def _rising(load: Load) -> str:
+    """``offered 2,000 to 5,000 requests/s, 200 more every 12 s, held 12 s``."""
+    first, last = load.levels[0], load.levels[-1]
+    rise = f"{load.rate_step_rps:,.0f} more every {load.step_s:g} s"
+    return f"offered {first.rate_rps:,.0f} to {last.rate_rps:,.0f} requests/s, {rise}, held {last.duration_s:g} s"
 
 
 def method(group: Group) -> str:
@@ -117,12 +130,19 @@ def _meanings(found: Sequence[Group], table: Table, rows: Sequence[Row]) -> Iter
     if any(row.summary.cpu_cores for row in rows):
         kind = "pages that processes share are split among them" if memory_is_proportional(found) else "shared pages count once per process"
         yield f"{_CPU_AND_MEMORY[table]}; {kind}."
+    if any(group.backend_shared and not group.cores_shared for group in found):
+        yield "Too few cores for three: backend and load generator shared theirs, in the baseline too; the proxy had its own."
+    if any(group.load.rate_from_rps is not None for group in found):
+        yield "Of a rising rate the latencies and requests/s are those at the highest; CPU time is over the whole measurement."
     if any(group.cores_shared for group in found):
         yield "Shared cores: target and load generator ran on the same cores, so the figures are of both together."
 
 
 _CPU_AND_MEMORY = {
     Table.HTTP_SERVERS: "CPU: mean over the measurement; 100 is one core. Memory: peak",
+    Table.TCP_PROXIES: (
+        "CPU: cores, mean over the measurement, and µs for each request, of proxy, backend and load generator. Memory: peak of the proxy"
+    ),
     Table.COMMANDS: "CPU: mean over the measurement, of the whole process tree; 100 is one core. Memory: peak",
     Table.APP_SERVERS: (
         "CPU, of the whole process tree: the highest sample, and the mean over the measurement; 100 is one core. RAM: peak, "
@@ -135,9 +155,14 @@ def _marks(rows: Sequence[Row]) -> Iterator[str]:
     if any(row.odd_size for row in rows):
         yield f"{ODD_SIZE} A response of another size than the others'."
     if any(row.is_lower_bound for row in rows):
-        yield f"{LOWER_BOUND.strip()} The load generator was the limit: the target can do more, and its place in the table may be too low."
+        yield f"{LOWER_BOUND.strip()} {_limits_named(rows)} the limit: the target can do more, and its place in the table may be too low."
     if any(row.counts_partly for row in rows):
         yield f"{PARTLY} Some rounds do not count; the figures are of the others."
+
+
+def _limits_named(rows: Sequence[Row]) -> str:
+    kinds = {row.summary.verdict.kind for row in rows if row.is_lower_bound}
+    return "The load generator or the backend was" if VerdictKind.BACKEND in kinds else "The load generator was"
 
 
 def _limits(rows: Sequence[Row]) -> Iterator[str]:

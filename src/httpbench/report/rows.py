@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from httpbench.load import GENERATORS
-from httpbench.model import Load, Run, Scaling, Target, Trial, VerdictKind
+from httpbench.model import Load, Run, Scaling, Table, Target, Trial, VerdictKind
 from httpbench.stats.summary import Latency, Summary, cells, summarise
 
 SIZE_TOLERANCE = 0.10
@@ -45,8 +45,9 @@ class Row:
 
     @property
     def is_lower_bound(self) -> bool:
-        """The generator was the limit, so the target can do more than its figures say, and its place in the table may be too low."""
-        return self.counts and self.summary.verdict.kind is VerdictKind.GENERATOR
+        """The generator or the backend was the limit, so the target can do more than its figures say, and its place may be too low."""
+        limits = (VerdictKind.GENERATOR, VerdictKind.BACKEND) if self.target.is_declared else (VerdictKind.GENERATOR,)
+        return self.counts and self.summary.verdict.kind in limits
 
     @property
     def latency(self) -> Latency | None:
@@ -65,6 +66,9 @@ class Group:
     generator_version: str | None
     """``None`` where no trial got as far as to tell."""
     cores_shared: bool
+    backend_shared: bool
+    """The backend of proxies and the load generator had a core in common."""
+    scale: float
     rounds: int
     generator_notes: tuple[str, ...]
     """What the generator's figures leave out."""
@@ -81,7 +85,10 @@ def groups(run: Run, trials: Sequence[Trial]) -> list[Group]:
     """The tables of a run. ``trials`` may be fewer than planned. Plans are shuffled, so the order is that of the loads' size."""
     found: dict[_GroupKey, list[list[Trial]]] = {}
     for cell in cells(trials):
-        found.setdefault(cell[0].plan.cell[1:], []).append(cell)
+        _, scaling, workload, generator, load = cell[0].plan.cell
+        # Proxies are given the same cores however they fill them, and one baseline is measured for both ways.
+        own = Scaling.MULTI if run.table is Table.TCP_PROXIES and scaling is Scaling.PREFORK else scaling
+        found.setdefault((own, workload, generator, load), []).append(cell)
     return [_group(run, key, found[key]) for key in sorted(found, key=_place)]
 
 
@@ -104,9 +111,11 @@ def _group(run: Run, key: _GroupKey, found: Sequence[Sequence[Trial]]) -> Group:
         load_generator=generator,
         generator_version=measurements[0].generator_version if measurements else None,
         cores_shared=any(trial.plan.cores.shared for trial in trials),
+        backend_shared=any(trial.plan.cores.backend_shared for trial in trials),
+        scale=run.scale,
         rounds=max(len(cell) for cell in found),
         generator_notes=tuple(dict.fromkeys(note for measurement in measurements for note in measurement.notes)),
-        rows=tuple(sorted(_rows(run, found), key=_rank)),
+        rows=tuple(sorted(_rows(run, found), key=_rank_of_proxy if run.table is Table.TCP_PROXIES else _rank)),
     )
 
 
@@ -123,6 +132,13 @@ def _rows(run: Run, found: Sequence[Sequence[Trial]]) -> Iterable[Row]:
 def _rank(row: Row) -> tuple[bool, float, str]:
     throughput = row.summary.throughput_rps
     return (throughput is None, -throughput.median if throughput else 0, row.target.id)
+
+
+def _rank_of_proxy(row: Row) -> tuple[object, ...]:
+    """The baseline first; at a rate, which all answer alike, by the tail of their latencies."""
+    times = row.latency
+    tail_us = times.p99.median if times and times.p99 and row.summary.load.rate_rps else 0.0
+    return (row.target.is_declared, not row.counts, tail_us, *_rank(row))
 
 
 def _response_bytes(cell: Sequence[Trial]) -> int | None:

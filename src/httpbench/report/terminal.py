@@ -15,9 +15,11 @@ from rich.table import Table
 from rich.text import Text
 
 from httpbench.model import Run, Trial, VerdictKind
+from httpbench.model import Table as RunTable
 from httpbench.report import notes
 from httpbench.report.claims import claims, precision
 from httpbench.report.columns import ALWAYS, HEADLINES, Column, columns
+from httpbench.report.overhead import MEANING, TITLE, overhead_table
 from httpbench.report.rows import Group, Row, groups
 
 GAP = 2
@@ -44,7 +46,7 @@ def render_terminal(run: Run, trials: Sequence[Trial], *, width: int) -> Rendera
     every = columns(found, run.table)
     parts: list[RenderableType] = []
     for group in found:
-        parts += [*_table(group, every, width), *_claims(claims(run, group)), Text()]
+        parts += [*_table(group, every, width), *_overhead(group, run, width), *_claims(claims(run, group)), Text()]
     parts += [*_claims(precision(run, trials)), Text()] if run.precision else []
     parts += [_paragraph(Text(line, style="dim")) for line in notes.legend(found, run.table)]
     parts += [Text(line, style="dim") for line in notes.origin(run, trials)]
@@ -65,6 +67,20 @@ def _table(group: Group, every: Sequence[Column], width: int) -> Iterator[Render
     if left_out:
         names = ", ".join(column.title for column in left_out)
         yield _paragraph(Text(f"Not shown at this width: {names}. A wider terminal or --export-markdown - shows all.", style="dim"))
+
+
+def _overhead(group: Group, run: Run, width: int) -> Iterator[RenderableType]:
+    table = overhead_table(group, run.baseline) if run.table is RunTable.TCP_PROXIES else None
+    if table is None:
+        return
+    shown, left_out = fit(table.columns, table.rows, width)
+    yield Text()
+    yield Text(TITLE, style="bold")
+    yield Text()
+    yield _grid(shown, table.rows)
+    yield _paragraph(Text(MEANING, style="dim"))
+    if left_out:
+        yield _paragraph(Text(f"Not shown at this width: {', '.join(column.title for column in left_out)}.", style="dim"))
 
 
 def _claims(sentences: Sequence[str]) -> Iterator[RenderableType]:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from httpbench.run.bench import Bench, Built, Outcome, need_programs, prepare, refusals, run_bench, toolchains
+from httpbench.run.bench import Bench, Built, Outcome, backend_of, need_programs, prepare, refusals, run_bench, toolchains
 from httpbench.run.build import cache_folder
 from httpbench.run.commands import Asked, path_of, targets_of
 from httpbench.run.kinds import KINDS, OfKind, estimate_s
+from httpbench.run.loads import load_of
 from httpbench.run.observer import Observer, Stage
 from httpbench.run.plan import Matrix, Plan, make_plan, scaling_of
+from httpbench.run.proxy_trial import BASELINE
 from httpbench.run.setup import Lack, lacking, packages_of
 from httpbench.run.states import RowState, State, state_of, states
 from httpbench.run.verify import Verified, verify
 
 __all__ = [
+    "BASELINE",
     "KINDS",
     "Asked",
     "Bench",
@@ -27,9 +30,11 @@ __all__ = [
     "Stage",
     "State",
     "Verified",
+    "backend_of",
     "cache_folder",
     "estimate_s",
     "lacking",
+    "load_of",
     "make_plan",
     "need_programs",
     "packages_of",

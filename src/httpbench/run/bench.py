@@ -17,7 +17,7 @@ from types import FrameType
 from httpbench import host
 from httpbench.errors import HttpbenchError, RequirementError, StoreError
 from httpbench.load import LoadGenerator
-from httpbench.model import Precision, Run, RunStatus, Table, Target, Trial, Workload
+from httpbench.model import Cores, Precision, Run, RunStatus, Table, Target, Trial, TrialPlan, Workload
 from httpbench.run import build
 from httpbench.run.kinds import KINDS, estimate_s
 from httpbench.run.noise import known_noise, outdated
@@ -26,7 +26,7 @@ from httpbench.run.plan import Plan
 from httpbench.run.precision import is_enough
 from httpbench.run.serve import START_LIMIT_S
 from httpbench.run.states import needs
-from httpbench.run.trial import TrialJob, failed, now
+from httpbench.run.trial import Backend, TrialJob, failed, now
 from httpbench.store import Store
 
 
@@ -53,6 +53,8 @@ class Bench:
     """Builds at the same time."""
     port: int | None = None
     start_limit_s: float = START_LIMIT_S
+    scale: float = 1.0
+    """By how much the suite's rates and times were multiplied."""
 
 
 @dataclass(slots=True)
@@ -78,7 +80,7 @@ def run_bench(bench: Bench, store: Store, observer: Observer) -> Outcome:
     """Builds what is missing, then makes every trial. An interruption ends it early and is not raised."""
     with _interruptible():
         try:
-            built = prepare([bench.targets[name] for name in _ids(bench.plan)], observer, bench.jobs)
+            built = prepare(_needed(bench), observer, bench.jobs)
         except KeyboardInterrupt:
             built = Built({}, {}, {})
             outcome = _begin(bench, built, store, observer)
@@ -165,18 +167,39 @@ def _trials(bench: Bench, built: Built, outcome: Outcome, store: Store, observer
         if bench.precision and bench.baseline and is_enough(bench.precision, bench.baseline, plan, outcome.trials, observer):
             return
         observer.trial_started(plan, done, total, estimate_s(bench.plan.trials[done:], bench.targets))
-        if plan.target in built.folders:
-            target = bench.targets[plan.target]
-            cores = host.core_groups(plan.cores.target)
-            folder = built.folders[plan.target]
-            workload = bench.workloads[plan.workload]
-            job = TrialJob(plan, target, workload, bench.generator, folder, cores, bench.port, bench.start_limit_s)
-            trial = KINDS[target.kind].trial(job, observer)
-        else:
-            trial = failed(plan, built.errors[plan.target])
+        missing = [name for name in (plan.target, bench.workloads[plan.workload].backend) if name in built.errors]
+        trial = failed(plan, built.errors[missing[0]]) if missing else _trial(bench, plan, built, observer)
         outcome.trials.append(trial)
         _keep(outcome, trial, store, observer)
         observer.trial_ended(trial)
+
+
+def _trial(bench: Bench, plan: TrialPlan, built: Built, observer: Observer) -> Trial:
+    target, workload = bench.targets[plan.target], bench.workloads[plan.workload]
+    job = TrialJob(
+        plan=plan,
+        target=target,
+        workload=workload,
+        generator=bench.generator,
+        folder=built.folders[plan.target],
+        cores=host.core_groups(plan.cores.target),
+        port=bench.port,
+        start_limit_s=bench.start_limit_s,
+        backend=backend_of(workload, bench.targets, built, plan.cores),
+    )
+    return KINDS[target.kind].trial(job, observer)
+
+
+def backend_of(workload: Workload, targets: Mapping[str, Target], built: Built, cores: Cores) -> Backend | None:
+    """The server that answers behind the proxies of a workload, where that has one. It must have been built."""
+    name = workload.backend
+    return None if name is None else Backend(targets[name], built.folders[name], host.core_groups(cores.backend))
+
+
+def _needed(bench: Bench) -> list[Target]:
+    """What is measured, and the backends of proxies."""
+    backends = [bench.workloads[trial.workload].backend for trial in bench.plan.trials]
+    return [bench.targets[name] for name in dict.fromkeys([*_ids(bench.plan), *filter(None, backends)])]
 
 
 def _begin(bench: Bench, built: Built, store: Store, observer: Observer) -> Outcome:
@@ -196,6 +219,7 @@ def _begin(bench: Bench, built: Built, store: Store, observer: Observer) -> Outc
         baseline=bench.baseline,
         precision=bench.precision,
         measures_noise=bench.measures_noise,
+        scale=bench.scale,
     )
     outcome = Outcome(run)
     try:
@@ -246,7 +270,7 @@ def _finish(outcome: Outcome, store: Store, status: RunStatus, observer: Observe
 
 def _common_folder(targets: Iterable[Target]) -> Path:
     """The folder that holds all of them, whose commit stands for their sources."""
-    return Path(os.path.commonpath([target.folder for target in targets]))
+    return Path(os.path.commonpath([target.folder for target in targets if target.run or target.url]))
 
 
 def _ids(plan: Plan) -> list[str]:

@@ -9,12 +9,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from httpbench.host import Topology, partition, partition_for_proxy
 from httpbench.load import Job, LoadGenerator
 from httpbench.model import Cores, Kind, SampledResponse, Scaling, SuiteLoad, Table, Target, Trial, TrialPlan, Workload
 from httpbench.run.observer import Observer
+from httpbench.run.proxy_trial import BASELINE, run_proxy_trial
 from httpbench.run.serve import HOST
-from httpbench.run.trial import TrialJob, run_trial, too_many_connections
+from httpbench.run.trial import Backend, TrialJob, run_trial, too_many_connections
 from httpbench.run.verify import Verified, sample, verify
+from httpbench.run.verify_proxy import sample_proxy, verify_proxy
 
 TRIAL_OVERHEAD_S = 0.6  # start, wait, probe and stop of a typical server
 
@@ -35,9 +38,13 @@ class OfKind:
     """Raises :class:`~httpbench.errors.LoadError` where a program of ours, or the load generator, is not there."""
     trial_s: Callable[[TrialPlan], float]
     """How long a trial takes, about."""
-    verify: Callable[[Target, Scaling, Workload, Path, Cores], Verified]
-    sample: Callable[[Target, Scaling, Workload, Path, Cores], SampledResponse]
+    verify: Callable[[Target, Scaling, Workload, Path, Cores, Backend | None], Verified]
+    sample: Callable[[Target, Scaling, Workload, Path, Cores, Backend | None], SampledResponse]
     """What ``responses`` shows. Raises :class:`~httpbench.errors.HttpbenchError`."""
+    partition: Callable[[Topology, Scaling], Cores] = partition
+    """Who runs where."""
+    baseline: Target | None = None
+    """Stands for «without»; measured in each round."""
 
 
 def _server_refuses(generator: LoadGenerator, plan: TrialPlan, workload: Workload) -> str | None:
@@ -58,8 +65,21 @@ KINDS: Mapping[Kind, OfKind] = {
         refuses=_server_refuses,
         need_programs=lambda generator: generator.program(),
         trial_s=_server_trial_s,
-        verify=verify,
-        sample=sample,
+        verify=lambda target, scaling, workload, folder, cores, _: verify(target, scaling, workload, folder, cores),
+        sample=lambda target, scaling, workload, folder, cores, _: sample(target, scaling, workload, folder, cores),
+    ),
+    Kind.PROXY: OfKind(
+        workload="proxy-10kb",
+        load=SuiteLoad(connections=(100,)),
+        table=Table.TCP_PROXIES,
+        trial=run_proxy_trial,
+        refuses=_server_refuses,
+        need_programs=lambda generator: generator.program(),
+        trial_s=lambda plan: _server_trial_s(plan) + TRIAL_OVERHEAD_S,
+        verify=verify_proxy,
+        sample=sample_proxy,
+        partition=partition_for_proxy,
+        baseline=BASELINE,
     ),
 }
 

@@ -7,8 +7,8 @@ different rounds instead of on one target in all of them.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from httpbench.model import Cores, Load, Scaling, Target, TrialPlan
 
@@ -23,6 +23,10 @@ class Matrix:
     loads: Sequence[Load]
     load_generator: str
     rounds: int
+    own_loads: Mapping[str, Sequence[Load]] = field(default_factory=dict)
+    """Id → the loads of a target that is known not to hold the others' rates."""
+    baseline: Target | None = None
+    """Measured in each round under every workload and load that a target has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +48,11 @@ def make_plan(matrix: Matrix, cores_for: Callable[[Scaling], Cores], seed: int) 
         scalings = [own for asked in matrix.scalings if (own := scaling_of(target, asked)) is not None]
         if not scalings:
             left_out[target.id] = f"cannot be run as {' or '.join(matrix.scalings)}: it scales as {', '.join(target.scaling)}"
-        cells += [(target, scaling, workload, load) for scaling in scalings for workload in matrix.workloads for load in matrix.loads]
+        loads = matrix.own_loads.get(target.id, matrix.loads)
+        cells += [(target, scaling, workload, load) for scaling in scalings for workload in matrix.workloads for load in loads]
+    if matrix.baseline is not None:
+        ways = {(_filling(scaling), workload, load): None for _, scaling, workload, load in cells}
+        cells += [(matrix.baseline, *way) for way in ways]
     order = random.Random(seed)
     trials: list[TrialPlan] = []
     for number in range(matrix.rounds):
@@ -63,6 +71,11 @@ def make_plan(matrix: Matrix, cores_for: Callable[[Scaling], Cores], seed: int) 
                 )
             )
     return Plan(tuple(trials), left_out)
+
+
+def _filling(scaling: Scaling) -> Scaling:
+    """The baseline of copies of a proxy is that of one proxy on the same cores."""
+    return Scaling.MULTI if scaling is Scaling.PREFORK else scaling
 
 
 def scaling_of(target: Target, asked: Scaling) -> Scaling | None:

@@ -26,6 +26,17 @@ OPEN_FILES_SPARE = 64
 
 
 @dataclass(frozen=True, slots=True)
+class Backend:
+    """The server behind a proxy."""
+
+    target: Target
+    folder: Path
+    """Its build."""
+    cores: Sequence[tuple[int, ...]]
+    """Its physical cores."""
+
+
+@dataclass(frozen=True, slots=True)
 class TrialJob:
     """All that a trial needs to know."""
 
@@ -39,6 +50,8 @@ class TrialJob:
     """The target's physical cores."""
     port: int | None = None
     start_limit_s: float = START_LIMIT_S
+    backend: Backend | None = None
+    """Of a proxy."""
 
 
 Measure = Callable[[TrialJob, Path, str, Observer], Trial]
@@ -47,7 +60,7 @@ Measure = Callable[[TrialJob, Path, str, Observer], Trial]
 
 def run_trial(job: TrialJob, observer: Observer) -> Trial:
     """A trial of a server."""
-    return make_trial(job, observer, _measured)
+    return make_trial(job, observer, _of_server)
 
 
 def make_trial(job: TrialJob, observer: Observer, measure: Measure) -> Trial:
@@ -100,17 +113,24 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def _measured(job: TrialJob, scratch: Path, started_at: str, observer: Observer) -> Trial:
+def _of_server(job: TrialJob, scratch: Path, started_at: str, observer: Observer) -> Trial:
     for name in ("target", "generator"):
         (scratch / name).mkdir()
     observer.stage(Stage.START)
     place = Place(job.folder, scratch / "target", job.cores, job.port, job.start_limit_s)
     with serve(job.target, job.plan.scaling, job.workload, place) as served:
-        driven = _drive(job, served, scratch / "generator", observer)
-        after = [] if driven.death else probe.check(served.host, served.port, _settled(job.workload, served))
-        observer.stage(Stage.STOP)
-        log_tail = tail(served.log)
-        stopped = served.stop()
+        return load_served(job, served, scratch / "generator", started_at, observer)
+
+
+def load_served(
+    job: TrialJob, served: Served, scratch: Path, started_at: str, observer: Observer, backend_guard_pid: int | None = None
+) -> Trial:
+    """Loads what answers, checks it, stops it, judges. ``backend_guard_pid``: of the tree behind it, which the caller stops."""
+    driven = _drive(job, served, scratch, observer, backend_guard_pid)
+    after = [] if driven.death else probe.check(served.host, served.port, _settled(job.workload, served))
+    observer.stage(Stage.STOP)
+    log_tail = tail(served.log)
+    stopped = served.stop()
     verdict = _verdict(job, driven, after, stopped)
     return Trial(
         plan=job.plan,
@@ -119,6 +139,7 @@ def _measured(job: TrialJob, scratch: Path, started_at: str, observer: Observer)
         measurement=driven.measurement,
         target_usage=driven.target_usage,
         generator_usage=driven.generator_usage,
+        backend_usage=driven.backend_usage,
         occupancy=driven.occupancy,
         network=driven.network,
         response=served.response,
@@ -133,7 +154,7 @@ def _settled(workload: Workload, served: Served) -> Workload:
     return workload.model_copy(update={"expect": workload.expect.model_copy(update={"status": served.response.status})})
 
 
-def _drive(job: TrialJob, served: Served, scratch: Path, observer: Observer) -> Driven:
+def _drive(job: TrialJob, served: Served, scratch: Path, observer: Observer, backend_guard_pid: int | None) -> Driven:
     workload = _settled(job.workload, served)
     load_job = Job(served.url(workload.request.path), workload, job.plan.load, job.plan.cores.generator, scratch)
     refusal = job.generator.refuses(load_job)
@@ -143,7 +164,8 @@ def _drive(job: TrialJob, served: Served, scratch: Path, observer: Observer) -> 
         observer.stage(Stage.WARM_UP)
         warm_up(job.generator, load_job, served.death)
     observer.stage(Stage.MEASURE)
-    return drive(job.generator, load_job, Subject(served.guard_pid, job.plan.cores, served.death), observer.progress)
+    subject = Subject(served.guard_pid, job.plan.cores, served.death, backend_guard_pid)
+    return drive(job.generator, load_job, subject, observer.progress)
 
 
 def _verdict(job: TrialJob, driven: Driven, after: list[str], stopped: Stopped) -> Verdict:
@@ -157,6 +179,7 @@ def _verdict(job: TrialJob, driven: Driven, after: list[str], stopped: Stopped) 
                 cores=job.plan.cores,
                 target_usage=driven.target_usage,
                 generator_usage=driven.generator_usage,
+                backend_usage=driven.backend_usage,
                 occupancy=driven.occupancy,
                 network=driven.network,
                 scaling=job.plan.scaling,

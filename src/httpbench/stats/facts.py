@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from httpbench.model import Frozen, Network, Trial
+from httpbench.stats.summary import throughput_rps
 from httpbench.stats.verdict import Evidence, failed_requests, generator_capacity, little_ratio, others_cores, target_capacity
 
 
@@ -36,12 +37,16 @@ def evidence_of(trial: Trial) -> Evidence | None:
     """What the verdict of a stored trial was drawn from; ``None`` where nothing was measured."""
     if trial.measurement is None:
         return None
+    cores, backend = trial.plan.cores, trial.backend_usage
+    if backend is not None and trial.target_usage is None:  # the baseline of proxies: the backend is what is measured
+        cores = cores.model_copy(update={"target": cores.backend, "shared": cores.backend_shared})
     return Evidence(
         measurement=trial.measurement,
         load=trial.plan.load,
-        cores=trial.plan.cores,
-        target_usage=trial.target_usage,
+        cores=cores,
+        target_usage=trial.target_usage or backend,
         generator_usage=trial.generator_usage,
+        backend_usage=backend if trial.target_usage else None,
         occupancy=trial.occupancy,
         network=trial.network,
         scaling=trial.plan.scaling,
@@ -65,7 +70,7 @@ def facts(trial: Trial) -> Facts | None:
         generator_wait_cores=generator.cpu_wait_cores_mean if generator else None,
         others_cores=others_cores(evidence, target, generator) if target and generator and evidence.occupancy else None,
         stolen_cores=sum(core.stolen for core in evidence.occupancy) if evidence.occupancy else None,
-        achieved_share=measurement.throughput_rps / rate if rate else None,
+        achieved_share=throughput_rps(measurement) / rate if rate else None,
         schedule_lag_us_p99=lag.p99 if lag else None,
         little_ratio=little_ratio(evidence),
         failed_share=failed / max(measurement.requests.ok + failed, 1),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from httpbench.model import Trial
 from httpbench.stats.compare import Rounds
 from httpbench.stats.histogram import RESOLUTION
-from httpbench.stats.summary import cpu_us_per_request
+from httpbench.stats.summary import cpu_us_per_request, throughput_rps
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +28,11 @@ class Figure:
 
 
 def _throughput_rps(trial: Trial) -> float | None:
-    return trial.measurement.throughput_rps if trial.measurement else None
+    return throughput_rps(trial.measurement) if trial.measurement else None
 
 
 def _latency_us_p99(trial: Trial) -> float | None:
-    times = (trial.measurement.response_time_us or trial.measurement.service_time_us) if trial.measurement else None
+    times = trial.measurement.times_us if trial.measurement else None
     return times.p99 if times else None
 
 

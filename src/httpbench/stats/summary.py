@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from httpbench.model import Distribution, Frozen, Load, Measurement, Scaling, Trial, Usage, Verdict, VerdictKind
 from httpbench.stats.histogram import merged, merged_intervals
 from httpbench.stats.interval import ConfidenceInterval, interval
-from httpbench.stats.verdict import failed_requests
+from httpbench.stats.verdict import failed_requests, rate_held
 
 
 class Estimate(Frozen):
@@ -75,7 +75,7 @@ class Summary(Frozen):
     rounds_counting: int
     verdict: Verdict
     throughput_rps: Estimate | None
-    """Right answers per second."""
+    """Right answers per second; of a rising rate, at the highest."""
     bytes_per_s: Estimate | None
     """As the generator counts them; most count headers."""
     requests: Estimate | None
@@ -84,13 +84,19 @@ class Summary(Frozen):
     """Requests of one round without a right answer."""
     service_time_us: Latency | None
     response_time_us: Latency | None
-    """Only in an open loop."""
+    """Only in an open loop; of a rising rate, at the highest."""
+    rate_held_rps: Estimate | None = None
+    """Of a rising rate: up to which it was followed. Also of rounds that do not count because it was not followed to the end."""
     cpu_cores: Estimate | None
     """Cores' worth of CPU time, mean over the measured period, whole process tree."""
     cpu_cores_peak: Estimate | None
     cpu_us_per_request: Estimate | None
     """CPU time of the target for each completed answer."""
     generator_cpu_cores: Estimate | None
+    generator_cpu_us_per_request: Estimate | None = None
+    backend_cpu_cores: Estimate | None = None
+    """Of the server behind a proxy."""
+    backend_cpu_us_per_request: Estimate | None = None
     rss_bytes_peak: Estimate | None
     pss_bytes_peak: Estimate | None
 
@@ -123,16 +129,20 @@ def summarise(trials: Sequence[Trial]) -> Summary:
         rounds=len(trials),
         rounds_counting=len(counting),
         verdict=overall(trials),
-        throughput_rps=_measured(counting, lambda measurement: measurement.throughput_rps),
+        throughput_rps=_measured(counting, throughput_rps),
         bytes_per_s=_measured(counting, bytes_per_s),
         requests=_measured(counting, lambda measurement: measurement.requests.completed),
         errors=_measured(counting, failed_requests),
         service_time_us=_latency([trial.measurement.service_time_us for trial in counting if trial.measurement]),
-        response_time_us=_latency([trial.measurement.response_time_us for trial in counting if trial.measurement]),
+        response_time_us=_latency([_response_time_us(trial.measurement) for trial in counting if trial.measurement]),
+        rate_held_rps=Estimate.of(_rate_held_rps(trial) for trial in trials),
         cpu_cores=_used(counting, lambda usage: usage.cpu_cores_mean),
         cpu_cores_peak=_used(counting, lambda usage: usage.cpu_cores_peak),
         cpu_us_per_request=Estimate.of(cpu_us_per_request(trial) for trial in counting),
         generator_cpu_cores=Estimate.of(trial.generator_usage.cpu_cores_mean for trial in counting if trial.generator_usage),
+        generator_cpu_us_per_request=Estimate.of(_us_per_request(trial.generator_usage, trial) for trial in counting),
+        backend_cpu_cores=Estimate.of(trial.backend_usage.cpu_cores_mean for trial in counting if trial.backend_usage),
+        backend_cpu_us_per_request=Estimate.of(_us_per_request(trial.backend_usage, trial) for trial in counting),
         rss_bytes_peak=_used(counting, lambda usage: usage.rss_bytes_peak),
         pss_bytes_peak=_used(counting, lambda usage: usage.pss_bytes_peak),
     )
@@ -168,9 +178,31 @@ def bytes_per_s(measurement: Measurement) -> float | None:
 
 def cpu_us_per_request(trial: Trial) -> float | None:
     """µs of the target's CPU time for each completed answer of a trial."""
-    if trial.measurement is None or trial.target_usage is None or trial.measurement.requests.completed == 0:
+    return _us_per_request(trial.target_usage, trial)
+
+
+def throughput_rps(measurement: Measurement) -> float:
+    """Right answers per second; of a rising rate, answers per second at the highest."""
+    if measurement.steps:
+        return measurement.steps[-1].completed / measurement.steps[-1].duration_s
+    return measurement.throughput_rps
+
+
+def _us_per_request(usage: Usage | None, trial: Trial) -> float | None:
+    if trial.measurement is None or usage is None or trial.measurement.requests.completed == 0:
         return None
-    return trial.target_usage.cpu_s * 1e6 / trial.measurement.requests.completed
+    return usage.cpu_s * 1e6 / trial.measurement.requests.completed
+
+
+def _response_time_us(measurement: Measurement) -> Distribution | None:
+    return measurement.times_us if measurement.steps else measurement.response_time_us
+
+
+def _rate_held_rps(trial: Trial) -> float | None:
+    measurement = trial.measurement
+    if measurement is None or measurement.requests.ok < measurement.requests.completed:
+        return None
+    return rate_held(measurement.steps)
 
 
 def _measured(trials: Sequence[Trial], figure: Callable[[Measurement], float | None]) -> Estimate | None:

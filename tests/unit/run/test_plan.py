@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from httpbench.model import Cores, Load, Scaling
-from httpbench.run import Matrix, make_plan, scaling_of
+from httpbench.run import BASELINE, Matrix, make_plan, scaling_of
 from tests.unit.catalog.test_select import TARGETS
 
 CORES = Cores(target=(0,), generator=(1,), harness=(1,), shared=False)
@@ -51,3 +52,17 @@ def test_a_row_that_cannot_be_run_as_asked_is_named() -> None:
     plan = make_plan(asked, lambda _: CORES, 1)
     assert plan.trials == ()
     assert plan.left_out == {"c/epoll/level": "cannot be run as multi: it scales as single"}
+
+
+@given(st.integers(1, 6), st.integers(1, 5), st.integers())
+def test_a_baseline_is_in_every_round_under_every_load_once(targets: int, rounds: int, seed: int) -> None:
+    """Also under the loads of targets that are asked for less than the others."""
+    asked = matrix(targets, [8], rounds)
+    less = Load(connections=8, rate_rps=100)
+    asked = replace(asked, own_loads={TARGETS[0].id: [less]}, baseline=BASELINE)
+    plan = make_plan(asked, lambda _: CORES, seed)
+    loads = {trial.load for trial in plan.trials}
+    assert loads == ({less, Load(connections=8)} if targets > 1 else {less})
+    for number in range(rounds):
+        found = [trial.load for trial in plan.trials if trial.round == number and trial.target == BASELINE.id]
+        assert set(found) == loads and len(found) == len(loads)

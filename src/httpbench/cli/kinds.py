@@ -1,0 +1,29 @@
+"""What the verbs that start rows of any kind have in common: what each kind is asked, and what stands behind proxies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from httpbench.catalog import Catalog
+from httpbench.errors import SelectionError
+from httpbench.model import Kind, Target, Workload
+from httpbench.run import KINDS
+
+
+def workloads_of(known: Catalog, targets: Sequence[Target], name: str | None) -> dict[Kind, Workload]:
+    """For each kind of the targets the workload of that name, or the kind's usual one.
+
+    Raises :class:`SelectionError` where it is for another kind.
+    """
+    kinds = [kind for kind in KINDS if any(target.kind is kind for target in targets)]
+    found = {kind: known.workload(name or KINDS[kind].workload) for kind in kinds}
+    for kind, workload in found.items():
+        if workload.kind is not kind:
+            raise SelectionError(f"workload {workload.name} is for {workload.kind}s, not for {kind}s")
+    return found
+
+
+def with_backends(known: Catalog, targets: Sequence[Target], asked: Mapping[Kind, Workload]) -> list[Target]:
+    """The targets, and those that must be there for them, each once."""
+    backends = [known.targets[name] for target in targets if (name := asked[target.kind].backend)]
+    return list({target.id: target for target in (*targets, *backends)}.values())

@@ -1,0 +1,50 @@
+"""Loads as they are asked for, made into loads as they are measured: how long a rising rate takes, what a cap and a scale make of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from httpbench.errors import UsageError
+from httpbench.model import Load
+
+RATES = ("rate_rps", "rate_from_rps", "rate_step_rps")
+TIMES = ("duration_s", "warmup_s")
+STEP_GRAIN_S = 0.5
+"""A scaled step is a multiple of this, so that the generator's intervals divide it."""
+
+
+def load_of(fields: Mapping[str, Any], *, scale: float = 1.0, cap_rps: float | None = None) -> Load:
+    """``fields``: of :class:`Load`, where ``duration_s`` is how long the highest rate is held. ``scale`` lowers rates and shortens times.
+
+    Raises ``pydantic.ValidationError`` where they are no load.
+    """
+    values = {name: value for name, value in fields.items() if value is not None}
+    if cap_rps is not None and values.get("rate_rps", 0) > cap_rps:
+        values = _capped(values, cap_rps)
+    values |= {name: values[name] * scale for name in (*RATES, *TIMES) if name in values}
+    if "step_s" in values:
+        if scale != 1:
+            values["step_s"] = max(math.ceil(values["step_s"] * scale / STEP_GRAIN_S - 1e-9), 1) * STEP_GRAIN_S
+        held_s = values.get("duration_s", Load.model_fields["duration_s"].default * scale)
+        values["duration_s"] = _rising_s(values) + max(held_s, values["step_s"])
+    return Load.model_validate(values)
+
+
+def _capped(values: dict[str, Any], cap_rps: float) -> dict[str, Any]:
+    """Rises to the cap and holds it; where it would begin at the cap or above, only holds it."""
+    if values.get("rate_from_rps", cap_rps) < cap_rps:
+        return {**values, "rate_rps": cap_rps}
+    return {name: value for name, value in values.items() if name not in ("rate_from_rps", "rate_step_rps", "step_s")} | {
+        "rate_rps": cap_rps
+    }
+
+
+def _rising_s(values: Mapping[str, Any]) -> float:
+    """How long it takes until the highest rate is reached."""
+    try:
+        steps = math.ceil((values["rate_rps"] - values["rate_from_rps"]) / values["rate_step_rps"] - 1e-9)
+    except KeyError as missing:
+        raise UsageError(f"a rate that rises in steps needs {missing.args[0]} too", hint="--rate 10k..25k --step 1k/60s") from None
+    return float(steps * values["step_s"])

@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import pytest
+
+from httpbench import catalog
+from httpbench.errors import UsageError
+from httpbench.model import Load
+from httpbench.run import load_of
+
+RISING = {"rate_from_rps": 10_000, "rate_rps": 25_000, "rate_step_rps": 1_000, "step_s": 60, "duration_s": 120}
+
+
+def test_a_rising_rate_takes_as_long_as_its_steps_and_is_then_held() -> None:
+    load = load_of(RISING)
+    assert load.duration_s == 15 * 60 + 120
+    assert load.levels[-1].duration_s == 120
+
+
+def test_what_does_not_rise_is_taken_as_it_is() -> None:
+    assert load_of({"connections": 8, "duration_s": 3, "rate_rps": None}) == Load(connections=8, duration_s=3)
+
+
+def test_a_scale_lowers_rates_and_shortens_times_and_leaves_the_steps_their_number() -> None:
+    load = load_of(RISING | {"warmup_s": 2}, scale=0.2)
+    assert (load.rate_from_rps, load.rate_rps, load.rate_step_rps, load.step_s) == (2_000, 5_000, 200, 12)
+    assert load.levels[-1].duration_s == pytest.approx(24)
+    assert load.warmup_s == pytest.approx(0.4)
+    assert load.steps == load_of(RISING).steps == 16
+
+
+def test_a_scaled_step_is_no_shorter_than_what_can_be_measured() -> None:
+    assert load_of(RISING, scale=0.001).step_s == 0.5
+
+
+def test_a_cap_ends_the_rise_early() -> None:
+    load = load_of(RISING, cap_rps=15_000)
+    assert load.rate_rps == 15_000 and load.steps == 6
+
+
+def test_a_cap_at_the_beginning_leaves_one_rate_to_be_held() -> None:
+    load = load_of(RISING, cap_rps=10_000, scale=0.5)
+    assert (load.rate_rps, load.rate_from_rps, load.step_s, load.duration_s) == (5_000, None, None, 60)
+
+
+def test_a_rise_without_steps_is_refused() -> None:
+    with pytest.raises(UsageError, match="needs rate_from_rps"):
+        load_of({"rate_rps": 10, "step_s": 1, "duration_s": 1})
+
+
+def test_the_suite_asks_as_the_original_did() -> None:
+    rising, most, fresh = catalog.load().suite("tcp-proxies").load
+    load = load_of(rising.model_dump(exclude={"connections", "caps"}))
+    assert [level.rate_rps for level in load.levels] == list(range(10_000, 26_000, 1_000))
+    assert load.requests_per_connection == 50 and load.step_s == 60
+    assert most.rate_rps is None and most.connections == (100,)
+    assert not fresh.keepalive and (fresh.rate_from_rps, fresh.rate_rps, fresh.rate_step_rps) == (500, 3_500, 500)
+    assert rising.caps == {"proxy:java/netcrusher": 15_000, "proxy:python/pproxy": 10_000}
+    assert set(rising.caps) <= set(catalog.load().targets)

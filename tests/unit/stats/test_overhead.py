@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from httpbench.model import Trial, Verdict, VerdictKind
+from httpbench.stats.overhead import added_us, overhead, share_of
+from tests.factories import make_distribution, make_measurement, make_plan, make_trial
+
+
+def rounds(name: str, *p50_us: float, **changes: Any) -> list[Trial]:
+    measured = [make_measurement(service_time_us=make_distribution(p50)) for p50 in p50_us]
+    return [make_trial(make_plan(name, number), measurement=one, **changes) for number, one in enumerate(measured)]
+
+
+def test_a_difference_is_taken_within_each_round() -> None:
+    """The machine slowed both down by half from round to round: the overhead did not change."""
+    found = overhead(rounds("a/b", 150, 200, 250), rounds("baseline", 100, 150, 200))["p50"]
+    assert found.us == pytest.approx(50) and found.rounds == 3
+    assert found.us_interval is not None
+    assert found.us_interval.low == pytest.approx(50, abs=0.5) and found.us_interval.high == pytest.approx(50, abs=0.5)
+    assert found.share == pytest.approx((1.5 * 200 / 150 * 250 / 200) ** (1 / 3) - 1)
+
+
+def test_a_proxy_may_be_faster_than_its_baseline() -> None:
+    found = overhead(rounds("a/b", 90, 95, 85), rounds("baseline", 100, 100, 100))["p50"]
+    assert found.us == pytest.approx(-10)
+    assert found.us_interval is not None and found.us_interval.low < -10 < found.us_interval.high
+    assert found.share == pytest.approx(-0.1, abs=0.002)
+
+
+def test_the_interval_is_students() -> None:
+    found = overhead(rounds("a/b", 110, 120, 130), rounds("baseline", 100, 100, 100))["p50"]
+    assert found.us_interval is not None
+    half = (found.us_interval.high - found.us_interval.low) / 2
+    assert half == pytest.approx(4.303 * 10 / 3**0.5, abs=0.5)  # t of two degrees of freedom · s / √3
+
+
+def test_few_rounds_have_no_interval_and_rounds_that_one_side_lacks_are_left_out() -> None:
+    found = overhead(rounds("a/b", 110, 120), rounds("baseline", 100, 100, 100))["p50"]
+    assert found.rounds == 2 and found.us_interval is None and found.share_interval is None
+
+
+def test_rounds_that_do_not_count_are_left_out() -> None:
+    invalid = Verdict(kind=VerdictKind.INVALID, reasons=("bytes were lost",))
+    assert overhead(rounds("a/b", 110, verdict=invalid), rounds("baseline", 100)) == {}
+    assert added_us(rounds("a/b", 110, verdict=invalid)[0], rounds("baseline", 100)[0]) == {}
+
+
+def test_of_one_round() -> None:
+    assert added_us(rounds("a/b", 110)[0], rounds("baseline", 100)[0])["p50"] == pytest.approx(10)
+
+
+def test_a_share_is_of_the_baseline() -> None:
+    found = share_of(rounds("a/b", 1, 1, 1), rounds("baseline", 1, 1, 1), lambda trial: 70.0 if trial.plan.target == "a/b" else 100.0)
+    assert found is not None
+    assert found[0] == pytest.approx(0.7)
+    assert share_of(rounds("a/b", 1), [], lambda trial: 1.0) is None

@@ -99,8 +99,8 @@ impl Recorder {
     }
 
     #[inline]
-    pub fn request_completed(&mut self, sent: Sent, now_ns: u64, outcome: Outcome) {
-        self.completed += 1;
+    pub fn request_ended(&mut self, sent: Sent, now_ns: u64, outcome: Outcome) {
+        self.completed += u64::from(outcome.is_complete());
         match outcome {
             Outcome::Ok => {
                 self.ok += 1;
@@ -108,6 +108,7 @@ impl Recorder {
             }
             Outcome::UnexpectedStatus => self.errors.add(ErrorKind::UnexpectedStatus, 1),
             Outcome::UnexpectedBody => self.errors.add(ErrorKind::UnexpectedBody, 1),
+            Outcome::Failed(kind) => self.errors.add(kind, 1),
         }
     }
 

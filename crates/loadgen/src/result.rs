@@ -123,7 +123,8 @@ pub struct Generator {
     pub threads: Vec<Thread>,
     /// CPU seconds of the threads together.
     pub cpu_s: f64,
-    /// Share of the window in which the busiest thread was on a CPU: 0 to 1.
+    /// Share of the window in which the busiest thread had something to do: 0 to 1. Looking for events before going to sleep, which costs
+    /// CPU time too, is not counted.
     pub busy: f64,
     /// Largest resident memory of the process so far.
     pub rss_bytes_peak: u64,

@@ -103,7 +103,7 @@ proptest! {
             let sent = Sent { intended_ns: 1, actual_ns: 1 + lag };
             for recorder in [&mut one, if to_left { &mut left } else { &mut right }] {
                 recorder.request_sent(sent);
-                recorder.request_completed(sent, 1 + lag + took, Outcome::Ok);
+                recorder.request_ended(sent, 1 + lag + took, Outcome::Ok);
             }
         }
         left.merge(&right);

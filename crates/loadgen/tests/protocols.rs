@@ -7,13 +7,17 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 
 use common::{ENGINES, load, read_request, serve, serve_bytes, url};
+use rcgen::{CertifiedKey, KeyPair};
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 const HELLO: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
 
-fn tls_config(alpn: &[u8]) -> Arc<ServerConfig> {
-    let certified = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).expect("a certificate");
+fn certificate() -> CertifiedKey<KeyPair> {
+    rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).expect("a certificate")
+}
+
+fn tls_config(alpn: &[u8], certified: &CertifiedKey<KeyPair>) -> Arc<ServerConfig> {
     let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(certified.signing_key.serialize_der()));
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let builder = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions().expect("default versions");
@@ -23,7 +27,11 @@ fn tls_config(alpn: &[u8]) -> Arc<ServerConfig> {
 }
 
 fn serve_tls() -> SocketAddr {
-    let config = tls_config(b"http/1.1");
+    serve_tls_as(&certificate())
+}
+
+fn serve_tls_as(certified: &CertifiedKey<KeyPair>) -> SocketAddr {
+    let config = tls_config(b"http/1.1", certified);
     serve(move |stream| {
         let connection = ServerConnection::new(Arc::clone(&config)).expect("a valid configuration");
         let mut stream = StreamOwned::new(connection, stream);
@@ -51,7 +59,25 @@ fn tls_is_spoken_and_certificates_are_checked() {
     }
 }
 
-/// Serves HTTP/2 with prior knowledge: `hello`, or back what was sent.
+#[test]
+fn certificates_are_checked_against_the_roots_and_the_name_that_were_given() {
+    let certified = certificate();
+    let root = std::env::temp_dir().join(format!("httpbench-loadgen-root-{}.pem", std::process::id()));
+    std::fs::write(&root, certified.cert.pem()).expect("the folder for temporary files can be written to");
+    let by_number = format!("https://127.0.0.1:{}/", serve_tls_as(&certified).port());
+    let file = root.to_string_lossy().into_owned();
+    let common = ["-c", "1", "-d", "100ms", "--expect-body", "hello", "--ca-file", &file, &by_number];
+    let result = load(&[&common[..], &["--sni", "localhost"]].concat()).expect("the root is known, and the name is right");
+    assert!(result.requests.ok > 5 && result.errors.total() == 0, "{:?} {:?}", result.requests, result.errors);
+    let error = load(&common).expect_err("the certificate is not of this address");
+    assert!(format!("{error:#}").contains("not valid for name"), "{error:#}");
+    std::fs::write(&root, "nothing of the kind").expect("the file can be written to");
+    let error = load(&[&common[..], &["--sni", "localhost"]].concat()).expect_err("no certificate in it");
+    assert!(format!("{error:#}").contains("holds no certificate"), "{error:#}");
+    let _ = std::fs::remove_file(&root);
+}
+
+/// Serves HTTP/2 with prior knowledge: `hello`, or back what was sent; to HEAD nothing, it resets the stream.
 fn serve_http2() -> SocketAddr {
     let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
     let address = listener.local_addr().expect("a bound socket has an address");
@@ -74,6 +100,9 @@ async fn answer_http2(stream: tokio::net::TcpStream) {
     let Ok(mut connection) = builder.max_concurrent_streams(3).handshake::<_, bytes::Bytes>(stream).await else { return };
     while let Some(Ok((request, mut respond))) = connection.accept().await {
         tokio::task::spawn_local(async move {
+            if request.method() == http::Method::HEAD {
+                return respond.send_reset(h2::Reason::INTERNAL_ERROR);
+            }
             let mut sent = request.into_body();
             let mut body = Vec::new();
             while let Some(Ok(piece)) = sent.data().await {
@@ -101,6 +130,21 @@ fn http2_is_spoken_with_more_requests_than_streams() {
             ["--http2", "-c", "2", "-d", "300ms", "-X", "POST", "--body", &echo, "--expect-body", &echo, "--engine", engine, &url(address)];
         let result = load(&post).expect("it runs");
         assert!(result.requests.ok > 3 && result.errors.total() == 0, "{:?} {:?}", result.requests, result.errors);
+    }
+}
+
+#[test]
+fn a_stream_that_is_reset_fails_alone() {
+    let address = url(serve_http2());
+    for engine in ENGINES {
+        let result =
+            load(&["--http2", "-c", "1", "--pipeline", "2", "-d", "300ms", "-X", "HEAD", "--engine", engine, &address]).expect("it runs");
+        assert!(result.errors.reset > 20 && result.errors.reset == result.errors.total(), "{:?}", result.errors);
+        assert!(
+            result.requests.completed == 0 && result.connect_time_us.count <= 1,
+            "the connection went on: {:?}",
+            result.connect_time_us
+        );
     }
 }
 

@@ -13,7 +13,7 @@ use crate::endpoint::{Scheme, Url};
 use crate::engine::EngineChoice;
 use crate::gates::{Gates, parse_share};
 use crate::plan::{Pace, Plan};
-use crate::protocol::tls::TlsSetup;
+use crate::protocol::tls::{TlsSetup, Trust};
 use crate::rate::{self, RateRange, Step, parse_rate, parse_step};
 use crate::result::Config;
 use crate::schedule::Arrivals;
@@ -99,6 +99,12 @@ pub struct Args {
     /// Believe any certificate. Without it, the system's roots decide; SSL_CERT_FILE names others.
     #[arg(short = 'k', long)]
     pub insecure: bool,
+    /// Believe certificates that lead to a root in this PEM file, and no others.
+    #[arg(long, value_name = "FILE", conflicts_with = "insecure")]
+    pub ca_file: Option<PathBuf>,
+    /// The name that TLS asks for and the certificate must have, instead of the URL's host.
+    #[arg(long, value_name = "NAME")]
+    pub sni: Option<String>,
     /// Reach the host through this HTTP proxy, as http://host:port, with CONNECT.
     #[arg(long, value_name = "URL", conflicts_with = "unix_socket")]
     pub proxy: Option<String>,
@@ -212,8 +218,19 @@ impl Args {
     }
 
     fn tls(&self, url: &Url) -> Result<Option<TlsSetup>> {
+        if url.scheme == Scheme::Http {
+            if self.sni.is_some() || self.ca_file.is_some() {
+                bail!("--sni and --ca-file are for https, and {} is http", url.authority());
+            }
+            return Ok(None);
+        }
         let alpn: &[u8] = if self.http2 { b"h2" } else { b"http/1.1" };
-        (url.scheme == Scheme::Https).then(|| TlsSetup::new(&url.host, alpn, self.insecure)).transpose()
+        let trust = match &self.ca_file {
+            _ if self.insecure => Trust::Anything,
+            Some(path) => Trust::File(path),
+            None => Trust::System,
+        };
+        TlsSetup::new(self.sni.as_deref().unwrap_or(&url.host), alpn, trust).map(Some)
     }
 
     fn pace(&self) -> Result<Pace> {

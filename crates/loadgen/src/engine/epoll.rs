@@ -9,6 +9,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use anyhow::{Context, Result};
 use socket2::{SockAddr, Socket};
 
+use super::polling::{Looked, Polling};
 use super::socket::{connect_error_kind, stream_to};
 use super::{Engine, Setup};
 use crate::clock::now_ns;
@@ -30,6 +31,9 @@ pub struct Epoll {
     buffer: Box<[u8]>,
     /// Sockets that may hold more than was read in one go.
     unread: Vec<u32>,
+    /// Only whole milliseconds can be waited for: `epoll_pwait2` is not allowed.
+    coarse: bool,
+    polling: Polling,
 }
 
 #[derive(Default)]
@@ -66,7 +70,15 @@ impl Engine for Epoll {
         // SAFETY: `fd` was just returned to us and is owned by nobody else.
         let epoll = unsafe { OwnedFd::from_raw_fd(fd) };
         let links = (0..setup.connections).map(|_| Link::default()).collect();
-        Ok(Self { peer: setup.peer, epoll, links, buffer: vec![0; READ_BYTES].into_boxed_slice(), unread: Vec::new() })
+        Ok(Self {
+            peer: setup.peer,
+            epoll,
+            links,
+            buffer: vec![0; READ_BYTES].into_boxed_slice(),
+            unread: Vec::new(),
+            coarse: false,
+            polling: Polling::default(),
+        })
     }
 
     fn run<P: Protocol>(mut self, worker: &mut Worker<P>) -> Result<()> {
@@ -82,6 +94,7 @@ impl Engine for Epoll {
             }
             let wait_ns = if self.unread.is_empty() { worker.wake_ns().saturating_sub(now_ns()) } else { 0 };
             let count = self.wait(&mut events, wait_ns)?;
+            worker.polled_ns = self.polling.spent_ns();
             for event in &events[..count] {
                 self.handle(worker, event.u64 as u32, event.events);
             }
@@ -93,27 +106,62 @@ impl Engine for Epoll {
 }
 
 impl Epoll {
-    fn wait(&self, events: &mut [libc::epoll_event], wait_ns: u64) -> Result<usize> {
+    /// How many events there are, at the latest when the time is over.
+    fn wait(&mut self, events: &mut [libc::epoll_event], wait_ns: u64) -> Result<usize> {
+        let count = self.take(events, 0)?;
+        if count > 0 || wait_ns == 0 {
+            return Ok(count);
+        }
+        let mut polling = std::mem::take(&mut self.polling);
+        let mut taken = Ok(0);
+        let looked = polling.look(wait_ns, || {
+            taken = self.take(events, 0);
+            !matches!(taken, Ok(0))
+        });
+        self.polling = polling;
+        if looked == Looked::Sleep { self.take(events, wait_ns) } else { taken }
+    }
+
+    fn take(&mut self, events: &mut [libc::epoll_event], wait_ns: u64) -> Result<usize> {
+        let count = if self.coarse { self.wait_coarsely(events, wait_ns) } else { self.wait_precisely(events, wait_ns) };
+        if count >= 0 {
+            return Ok(count as usize);
+        }
+        let error = io::Error::last_os_error();
+        match error.raw_os_error() {
+            Some(libc::EINTR) => Ok(0),
+            Some(libc::ENOSYS | libc::EPERM) if !self.coarse => {
+                self.coarse = true;
+                Ok(0)
+            }
+            _ => Err(error).context("waiting for epoll events failed"),
+        }
+    }
+
+    fn wait_precisely(&self, events: &mut [libc::epoll_event], wait_ns: u64) -> i64 {
         let timeout = libc::timespec { tv_sec: (wait_ns / 1_000_000_000) as i64, tv_nsec: (wait_ns % 1_000_000_000) as i64 };
+        let room = events.len() as libc::c_int;
         // SAFETY: `events` and `timeout` are valid for the call, and the length is that of `events`.
-        let count = unsafe {
+        unsafe {
             libc::syscall(
                 libc::SYS_epoll_pwait2,
                 self.epoll.as_raw_fd(),
                 events.as_mut_ptr(),
-                events.len() as libc::c_int,
+                room,
                 &timeout,
                 std::ptr::null::<libc::sigset_t>(),
                 0usize,
             )
-        };
-        if count >= 0 {
-            return Ok(count as usize);
         }
-        match io::Error::last_os_error() {
-            error if error.kind() == IoErrorKind::Interrupted => Ok(0),
-            error => Err(error).context("epoll_pwait2 failed; it needs Linux 5.11"),
-        }
+    }
+
+    /// For kernels before 5.11, and containers that do not know the newer call: rounded down, so that the last millisecond is polled
+    /// through and nothing is late.
+    fn wait_coarsely(&self, events: &mut [libc::epoll_event], wait_ns: u64) -> i64 {
+        let wait_ms = (wait_ns / 1_000_000).min(60_000) as libc::c_int;
+        // SAFETY: `events` is valid for the call, and the length is its own.
+        let count = unsafe { libc::epoll_wait(self.epoll.as_raw_fd(), events.as_mut_ptr(), events.len() as libc::c_int, wait_ms) };
+        i64::from(count)
     }
 
     /// Does what the worker has asked for.

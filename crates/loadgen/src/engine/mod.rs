@@ -1,6 +1,7 @@
 //! Engines move bytes between the kernel and a worker. Each owns its loop, so that nothing is dispatched dynamically in it.
 
 mod epoll;
+mod polling;
 mod socket;
 mod uring;
 

@@ -15,12 +15,21 @@ use crate::errors::ErrorKind;
 /// The place of a request among those that are in flight on its connection.
 pub type Slot = u16;
 
-/// How a complete response compares with what was expected.
+/// What became of one request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     Ok,
     UnexpectedStatus,
     UnexpectedBody,
+    /// No complete response will come, but the connection goes on: its server gave this one stream up.
+    Failed(ErrorKind),
+}
+
+impl Outcome {
+    /// Whether a whole response came, right or wrong.
+    pub fn is_complete(self) -> bool {
+        !matches!(self, Self::Failed(_))
+    }
 }
 
 /// Whether the connection may carry further requests.
@@ -54,7 +63,7 @@ pub struct ParserCounts {
     pub full: u64,
 }
 
-/// Takes note of complete responses.
+/// Takes note of requests that are over.
 pub trait Sink {
     fn complete(&mut self, slot: Slot, outcome: Outcome);
 }

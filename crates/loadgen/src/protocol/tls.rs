@@ -2,11 +2,13 @@
 
 use std::borrow::Cow;
 use std::io::{ErrorKind as IoErrorKind, Read, Write};
+use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
+use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{ClientConfig, ClientConnection, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
 
@@ -14,6 +16,17 @@ use super::{Fault, Flow, ParserCounts, Protocol, Sink, Slot};
 use crate::errors::ErrorKind;
 
 const PLAIN_BYTES: usize = 16 * 1024;
+
+/// Whose certificates are believed.
+#[derive(Clone, Copy, Debug)]
+pub enum Trust<'a> {
+    /// The system's roots; `SSL_CERT_FILE` names others.
+    System,
+    /// The roots in this PEM file and no others.
+    File(&'a Path),
+    /// Any certificate.
+    Anything,
+}
 
 /// How servers are spoken to and believed.
 #[derive(Clone, Debug)]
@@ -23,19 +36,18 @@ pub struct TlsSetup {
 }
 
 impl TlsSetup {
-    /// `alpn` is the one protocol that is offered. Roots are those of the system; `insecure` believes any certificate.
-    pub fn new(host: &str, alpn: &[u8], insecure: bool) -> Result<Self> {
+    /// `name` is asked for by SNI and must be in the certificate; `alpn` is the one protocol that is offered.
+    pub fn new(name: &str, alpn: &[u8], trust: Trust<'_>) -> Result<Self> {
         let provider = Arc::new(ring::default_provider());
         let builder = ClientConfig::builder_with_provider(Arc::clone(&provider)).with_safe_default_protocol_versions()?;
-        let mut config = if insecure {
-            builder.dangerous().with_custom_certificate_verifier(Arc::new(AnyCertificate(provider))).with_no_client_auth()
-        } else {
-            let mut roots = RootCertStore::empty();
-            roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-            builder.with_root_certificates(roots).with_no_client_auth()
-        };
+        let mut config = match trust {
+            Trust::Anything => builder.dangerous().with_custom_certificate_verifier(Arc::new(AnyCertificate(provider))),
+            Trust::System => builder.with_root_certificates(system_roots()),
+            Trust::File(path) => builder.with_root_certificates(roots_of(path)?),
+        }
+        .with_no_client_auth();
         config.alpn_protocols = vec![alpn.to_vec()];
-        let name = ServerName::try_from(host.to_owned()).with_context(|| format!("`{host}` is no name that TLS can ask for"))?;
+        let name = ServerName::try_from(name.to_owned()).with_context(|| format!("`{name}` is no name that TLS can ask for"))?;
         let setup = Self { config: Arc::new(config), name };
         ClientConnection::new(Arc::clone(&setup.config), setup.name.clone()).context("cannot set up TLS")?;
         Ok(setup)
@@ -50,6 +62,25 @@ impl TlsSetup {
             Err(error) => unreachable!("the same setup has worked before: {error}"),
         }
     }
+}
+
+fn system_roots() -> RootCertStore {
+    let mut roots = RootCertStore::empty();
+    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    roots
+}
+
+fn roots_of(path: &Path) -> Result<RootCertStore> {
+    let mut roots = RootCertStore::empty();
+    let certificates = CertificateDer::pem_file_iter(path).with_context(|| format!("cannot read certificates from {}", path.display()))?;
+    for certificate in certificates {
+        let certificate = certificate.with_context(|| format!("{} is no PEM file", path.display()))?;
+        roots.add(certificate).with_context(|| format!("{} holds what is no certificate of an authority", path.display()))?;
+    }
+    if roots.is_empty() {
+        bail!("{} holds no certificate; one begins with -----BEGIN CERTIFICATE-----", path.display());
+    }
+    Ok(roots)
 }
 
 pub struct Tls<P> {

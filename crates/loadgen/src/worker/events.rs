@@ -24,14 +24,17 @@ struct Completions<'a> {
     flight: &'a mut Flight,
     recorder: &'a mut Recorder,
     now_ns: u64,
+    /// Requests that are over, and how many of them with a whole response.
     done: u64,
+    completed: u64,
 }
 
 impl Sink for Completions<'_> {
     #[inline]
     fn complete(&mut self, slot: Slot, outcome: Outcome) {
-        self.recorder.request_completed(self.flight.free(slot), self.now_ns, outcome);
+        self.recorder.request_ended(self.flight.free(slot), self.now_ns, outcome);
         self.done += 1;
+        self.completed += u64::from(outcome.is_complete());
     }
 }
 
@@ -87,11 +90,11 @@ impl<P: Protocol> Worker<P> {
         self.cut_slices(now_ns);
         let Self { protocol, connections, recorder, .. } = self;
         let Connection { session, flight, .. } = &mut connections[index as usize];
-        let mut completions = Completions { flight, recorder, now_ns, done: 0 };
+        let mut completions = Completions { flight, recorder, now_ns, done: 0, completed: 0 };
         let flow = step(protocol, session, &mut completions);
-        let done = completions.done;
-        if done > 0 {
-            self.completed += done;
+        let Completions { done, completed, .. } = completions;
+        if completed > 0 {
+            self.completed += completed;
             self.connections[index as usize].succeeded();
         }
         match flow {
@@ -115,11 +118,7 @@ impl<P: Protocol> Worker<P> {
         if self.pacing.is_immediate() {
             self.fill(index, now_ns);
         } else {
-            let place = Place { index, generation: connection.generation };
-            for _ in 0..done {
-                self.pacing.put_free(place, now_ns);
-            }
-            self.dispatch(now_ns);
+            self.free(index, done, now_ns);
         }
         Next::Keep
     }
@@ -202,11 +201,19 @@ impl<P: Protocol> Worker<P> {
             self.to_flush.push(index);
             return;
         }
-        let place = Place { index, generation: connection.generation };
-        for _ in 0..u64::from(connection.flight.depth()).min(connection.left) {
+        let places = u64::from(connection.flight.depth()).min(connection.left);
+        self.free(index, places, now_ns);
+    }
+
+    /// Offers places on a connection to what is due, now or soon.
+    fn free(&mut self, index: u32, places: u64, now_ns: u64) {
+        let place = Place { index, generation: self.connections[index as usize].generation };
+        for _ in 0..places {
             self.pacing.put_free(place, now_ns);
         }
         self.dispatch(now_ns);
+        // When there was no place, nothing that is due was a reason to wake up.
+        self.wake_ns = self.wake_ns.min(self.pacing.wake_ns());
     }
 
     #[inline]

@@ -47,6 +47,8 @@ pub struct Final {
     pub unsent: u64,
     pub completed: u64,
     pub cpu_ns: u64,
+    /// Part of `cpu_ns` in which there was nothing to do but to look for events.
+    pub polled_ns: u64,
     pub parser: ParserCounts,
 }
 
@@ -78,6 +80,8 @@ pub struct Worker<P: Protocol> {
     pub to_open: Vec<u32>,
     pub to_flush: Vec<u32>,
     pub to_close: Vec<u32>,
+    /// Time that the engine has spent looking for events in vain; the engine keeps it current.
+    pub polled_ns: u64,
     connecting: u32,
     attempted: usize,
     said_ready: bool,
@@ -85,6 +89,7 @@ pub struct Worker<P: Protocol> {
     next_sweep_ns: u64,
     wake_ns: u64,
     cpu_at_measure_ns: u64,
+    polled_at_measure_ns: u64,
     parser_at_measure: ParserCounts,
     completed: u64,
     done: Option<Final>,
@@ -114,6 +119,7 @@ impl<P: Protocol> Worker<P> {
             to_open: Vec::with_capacity(connections.len()),
             to_flush: Vec::with_capacity(connections.len()),
             to_close: Vec::with_capacity(connections.len()),
+            polled_ns: 0,
             connections,
             connecting: 0,
             attempted: 0,
@@ -122,6 +128,7 @@ impl<P: Protocol> Worker<P> {
             next_sweep_ns: 0,
             wake_ns: 0,
             cpu_at_measure_ns: 0,
+            polled_at_measure_ns: 0,
             parser_at_measure: ParserCounts::default(),
             completed: 0,
             done: None,

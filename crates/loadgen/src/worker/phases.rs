@@ -94,6 +94,7 @@ impl<P: Protocol> Worker<P> {
     fn note_measure_start(&mut self) {
         if self.slice.phase == Phase::Measure {
             self.cpu_at_measure_ns = clock::thread_cpu_ns();
+            self.polled_at_measure_ns = self.polled_ns;
             self.parser_at_measure = self.protocol.parser_counts();
             self.completed = 0;
         }
@@ -114,6 +115,7 @@ impl<P: Protocol> Worker<P> {
             unsent: self.pacing.count_unsent(end_ns),
             completed: self.completed,
             cpu_ns: if measured { clock::thread_cpu_ns() - self.cpu_at_measure_ns } else { 0 },
+            polled_ns: if measured { self.polled_ns - self.polled_at_measure_ns } else { 0 },
             parser: crate::protocol::ParserCounts {
                 fast: parser.fast - self.parser_at_measure.fast,
                 full: parser.full - self.parser_at_measure.full,

@@ -14,6 +14,7 @@ use io_uring::types::{Fd, Fixed, SubmitArgs, Timespec};
 use io_uring::{IoUring, cqueue, opcode, squeue};
 use socket2::{SockAddr, Socket};
 
+use super::polling::{Looked, Polling};
 use super::socket::{connect_error_kind, stream_to};
 use super::{Engine, Setup};
 use crate::clock::now_ns;
@@ -29,6 +30,8 @@ const BUFFERS_MIN: u32 = 256;
 const BUFFERS_MAX: u32 = 4096;
 /// Up to this many bytes in flight fit into any send buffer, so a send is never short and need not be followed.
 const UNTRACKED_BYTES_MAX: usize = 8 * 1024;
+/// `IORING_ENTER_GETEVENTS` of io_uring_enter(2), which the crate keeps to itself.
+const IORING_ENTER_GETEVENTS: u32 = 1;
 const NO_SIGNAL_WHOLE: i32 = libc::MSG_NOSIGNAL | libc::MSG_WAITALL;
 
 /// What a completion belongs to: connection, its generation, and the operation, packed into 64 bits.
@@ -81,6 +84,7 @@ pub struct Uring {
     retired: Vec<(u64, Vec<u8>)>,
     /// Connections whose receive stopped for want of buffers.
     starved: Vec<u32>,
+    polling: Polling,
 }
 
 #[derive(Default)]
@@ -102,6 +106,7 @@ impl Uring {
         let ring: IoUring = IoUring::builder()
             .setup_single_issuer()
             .setup_defer_taskrun()
+            .setup_taskrun_flag()
             .setup_cqsize((4 * connections).next_power_of_two().clamp(2 * SUBMISSIONS, 65536))
             .build(SUBMISSIONS)
             .context("cannot create an io_uring")?;
@@ -127,6 +132,7 @@ impl Engine for Uring {
             batch: Vec::with_capacity(BATCH),
             retired: Vec::new(),
             starved: Vec::new(),
+            polling: Polling::default(),
         })
     }
 
@@ -141,6 +147,7 @@ impl Engine for Uring {
                 return Ok(());
             }
             self.wait(worker.wake_ns().saturating_sub(now_ns()))?;
+            worker.polled_ns = self.polling.spent_ns();
             self.take_batch();
             let now = now_ns();
             for at in 0..self.batch.len() {
@@ -155,12 +162,39 @@ impl Engine for Uring {
 }
 
 impl Uring {
+    /// Submits what is queued, and waits for completions.
     fn wait(&mut self, wait_ns: u64) -> Result<()> {
+        self.enter()?;
+        if wait_ns == 0 || !self.ring.completion().is_empty() {
+            return Ok(());
+        }
+        let ring = &mut self.ring;
+        match self.polling.look(wait_ns, || ring.submission().taskrun()) {
+            Looked::Found => self.enter(),
+            Looked::TimeIsOver => Ok(()),
+            Looked::Sleep => self.sleep(wait_ns),
+        }
+    }
+
+    fn sleep(&self, wait_ns: u64) -> Result<()> {
         let timeout = Timespec::new().sec(wait_ns / 1_000_000_000).nsec((wait_ns % 1_000_000_000) as u32);
         match self.ring.submitter().submit_with_args(1, &SubmitArgs::new().timespec(&timeout)) {
             Ok(_) => Ok(()),
             Err(error) => match error.raw_os_error() {
                 Some(libc::ETIME | libc::EINTR | libc::EBUSY | libc::EAGAIN) => Ok(()),
+                _ => Err(error).context("io_uring_enter failed"),
+            },
+        }
+    }
+
+    /// Submits what is queued and lets the kernel do its deferred work, without waiting.
+    fn enter(&mut self) -> Result<()> {
+        let submitted = self.ring.submission().len() as u32;
+        // SAFETY: no argument is passed.
+        match unsafe { self.ring.submitter().enter::<()>(submitted, 0, IORING_ENTER_GETEVENTS, None) } {
+            Ok(_) => Ok(()),
+            Err(error) => match error.raw_os_error() {
+                Some(libc::EINTR | libc::EBUSY | libc::EAGAIN) => Ok(()),
                 _ => Err(error).context("io_uring_enter failed"),
             },
         }

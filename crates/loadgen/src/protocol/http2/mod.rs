@@ -114,7 +114,7 @@ fn poll_stream(stream: &mut Stream, expectation: &Expectation, context: &mut Con
         match &mut stream.state {
             StreamState::Head(response) => match Pin::new(response).poll(context) {
                 Poll::Pending => return Ok(Poll::Pending),
-                Poll::Ready(Err(error)) => return Err(fault(&error)),
+                Poll::Ready(Err(error)) => return stream_over(&error),
                 Poll::Ready(Ok(response)) => {
                     let status_is_right = expectation.status_is_right(response.status().as_u16());
                     stream.state =
@@ -124,7 +124,7 @@ fn poll_stream(stream: &mut Stream, expectation: &Expectation, context: &mut Con
             StreamState::Body { body, check, status_is_right } => match body.poll_data(context) {
                 Poll::Pending => return Ok(Poll::Pending),
                 Poll::Ready(None) => return Ok(Poll::Ready(outcome(*status_is_right, check.finish(&expectation.body)))),
-                Poll::Ready(Some(Err(error))) => return Err(fault(&error)),
+                Poll::Ready(Some(Err(error))) => return stream_over(&error),
                 Poll::Ready(Some(Ok(piece))) => {
                     check.update(&expectation.body, &piece);
                     body.flow_control().release_capacity(piece.len()).map_err(|error| fault(&error))?;
@@ -132,6 +132,12 @@ fn poll_stream(stream: &mut Stream, expectation: &Expectation, context: &mut Con
             },
         }
     }
+}
+
+/// A stream that was reset, by the server or by us for what it sent, is over; the others on its connection go on (RFC 9113, 5.4.2).
+fn stream_over(error: &h2::Error) -> Result<Poll<Outcome>, Fault> {
+    let fault = fault(error);
+    if error.is_reset() { Ok(Poll::Ready(Outcome::Failed(fault.kind))) } else { Err(fault) }
 }
 
 fn fault(error: &h2::Error) -> Fault {

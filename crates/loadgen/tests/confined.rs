@@ -1,0 +1,63 @@
+//! Where the newer system calls are forbidden, as containers do with seccomp(2): the older ones are used, without an error.
+
+mod common;
+
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+use common::{serve_bytes, url};
+use serde_json::Value;
+
+const HELLO: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
+
+/// Answers each of the system calls with EPERM, in this process and all that it becomes.
+fn forbid(calls: &[libc::c_long]) -> io::Result<()> {
+    let statement = |code, jump_if_true, k| libc::sock_filter { code: code as u16, jt: jump_if_true, jf: 0, k };
+    // The call's number stands first in the data that the filter sees (seccomp(2)).
+    let mut filter = vec![statement(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0)];
+    for (at, call) in calls.iter().enumerate() {
+        filter.push(statement(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, (calls.len() - at) as u8, *call as u32));
+    }
+    filter.push(statement(libc::BPF_RET | libc::BPF_K, 0, libc::SECCOMP_RET_ALLOW));
+    filter.push(statement(libc::BPF_RET | libc::BPF_K, 0, libc::SECCOMP_RET_ERRNO | libc::EPERM as u32));
+    let program = libc::sock_fprog { len: filter.len() as u16, filter: filter.as_mut_ptr() };
+    // SAFETY: the program and its filter live until both calls are over.
+    let failed = unsafe {
+        libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0
+            || libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program, 0, 0) != 0
+    };
+    if failed { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+fn run(forbidden: &'static [libc::c_long], args: &[&str]) -> std::process::Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_httpbench-loadgen"));
+    command.args(["-c", "4", "-d", "300ms", "--json", "-"]).args(args);
+    // SAFETY: between fork and exec this allocates, which is safe in a child of a process that allocates with glibc, and makes two calls.
+    unsafe { command.pre_exec(move || forbid(forbidden)) };
+    command.output().expect("the program starts")
+}
+
+#[test]
+fn without_io_uring_and_precise_waits_there_is_epoll() {
+    let target = url(serve_bytes(HELLO));
+    let output = run(&[libc::SYS_io_uring_setup, libc::SYS_epoll_pwait2], &["--rate", "1k", &target]);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let result: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(result["generator"]["engine"], "epoll");
+    assert!(
+        result["requests"]["ok"].as_u64() > Some(100) && result["errors"]["timeout"] == 0,
+        "{} {}",
+        result["requests"],
+        result["errors"]
+    );
+}
+
+#[test]
+fn an_engine_that_was_asked_for_by_name_is_not_replaced() {
+    let target = url(serve_bytes(HELLO));
+    let output = run(&[libc::SYS_io_uring_setup], &["--engine", "io_uring", &target]);
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("io_uring"), "{said}");
+}

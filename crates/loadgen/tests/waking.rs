@@ -1,0 +1,76 @@
+//! When a worker wants to be woken, driven by hand: nothing that is due may wait for something else to happen.
+
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, channel};
+
+use loadgen::protocol::http1::body::{BodyExpectation, Expectation};
+use loadgen::protocol::http1::{Http1, MethodKind};
+use loadgen::recorder::Recorder;
+use loadgen::request::{RequestKind, Requests};
+use loadgen::schedule::{Arrivals, Profile, Schedule};
+use loadgen::window::Window;
+use loadgen::worker::{Limits, Load, OpenLoop, Report, Shared, Worker};
+
+const MS: u64 = 1_000_000;
+const START_NS: u64 = 1_000 * MS;
+const RESPONSE: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+
+/// A worker with one connection, open and told to start at `START_NS`; and what keeps its channels open.
+fn started(load: Load) -> (Worker<Http1>, Receiver<Report>) {
+    let expectation = Expectation { status: None, body: BodyExpectation::Any };
+    let kind = RequestKind::fixed(b"GET / HTTP/1.1\r\n\r\n".to_vec(), MethodKind::Other, expectation);
+    let limits = Limits { depth: 1, requests_per_connection: u64::MAX, timeout_ns: 2_000 * MS };
+    let shared = Arc::new(Shared::default());
+    let (reports, received) = channel();
+    let (_, spares) = channel::<Recorder>();
+    let mut worker = Worker::new(Http1::new(Requests::new(vec![kind], &[1], 1)), 1, limits, load, Arc::clone(&shared), reports, spares);
+    worker.tick(0);
+    assert_eq!(std::mem::take(&mut worker.to_open), [0]);
+    worker.connected(0, MS);
+    worker.to_flush.clear();
+    worker.tick(500 * MS);
+    let window = Window { warmup_start_ns: START_NS, measure_start_ns: START_NS, end_ns: START_NS + 1_000 * MS, interval_ns: 1_000 * MS };
+    shared.window.set(window).expect("nobody else sets it");
+    worker.tick(START_NS);
+    (worker, received)
+}
+
+/// Sends what is to be sent and answers it; false when there was nothing.
+fn answer(worker: &mut Worker<Http1>, now_ns: u64) -> bool {
+    if std::mem::take(&mut worker.to_flush).is_empty() || worker.output(0).is_empty() {
+        return false;
+    }
+    let length = worker.output(0).len();
+    worker.sent(0, length);
+    worker.received(0, RESPONSE, now_ns);
+    true
+}
+
+#[test]
+fn a_place_that_becomes_free_is_there_for_the_next_request_of_the_schedule() {
+    let schedule = Schedule::new(Profile::constant(1000.0), Arrivals::Constant, 0, 1, 1);
+    let (mut worker, _reports) = started(Load::Open(OpenLoop { schedule, deadline_ns: None }));
+    let mut now_ns = START_NS;
+    for _ in 0..100 {
+        // The answer takes a tenth of the time between two requests, and the only connection is busy for so long.
+        while !answer(&mut worker, now_ns + MS / 10) {
+            now_ns = worker.wake_ns();
+            worker.tick(now_ns);
+        }
+        let next_ns = START_NS + (now_ns - START_NS) / MS * MS + MS;
+        assert!(worker.wake_ns() <= next_ns, "due at {next_ns}, asleep until {}", worker.wake_ns());
+    }
+}
+
+#[test]
+fn a_connection_that_thinks_goes_on_when_it_has_thought() {
+    let (mut worker, _reports) = started(Load::Closed { think_ns: 3 * MS });
+    let mut now_ns = START_NS;
+    for _ in 0..100 {
+        while !answer(&mut worker, now_ns) {
+            now_ns = worker.wake_ns();
+            worker.tick(now_ns);
+        }
+        assert!(worker.wake_ns() <= now_ns + 3 * MS, "thinks until {}, asleep until {}", now_ns + 3 * MS, worker.wake_ns());
+    }
+}

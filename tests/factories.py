@@ -14,15 +14,19 @@ from httpbench.model import (
     Distribution,
     Environment,
     Kind,
+    Label,
     Limit,
     Load,
     Measurement,
+    Observation,
+    Probed,
     Requests,
     Run,
     RunStatus,
     SampledResponse,
     Scaling,
     Target,
+    Trait,
     Trial,
     TrialPlan,
     Tuning,
@@ -136,6 +140,12 @@ def make_response(size_bytes: int = 152, **changes: Any) -> SampledResponse:
     return SampledResponse(**{**values, **changes})
 
 
+def make_probed(label: Label = Label.SERVER, *reasons: str) -> Probed:
+    holds = label in (Label.ROUTER, Label.SERVER)
+    routes = Observation(trait=Trait.ROUTES, holds=holds, sent="two paths", came="404 to one" if holds else "200 to both")
+    return Probed(label=label, reasons=reasons, response_bytes=152, observations=(routes,))
+
+
 def make_trial(plan: TrialPlan | None = None, verdict: Verdict = TARGET_LIMITED, rps: float = 400_000.0, **changes: Any) -> Trial:
     values: dict[str, Any] = {
         "plan": plan or make_plan(),
@@ -216,10 +226,16 @@ def make_mixed_run() -> tuple[Run, list[Trial]]:
     meinheld = make_rounds("python/gunicorn-meinheld", (61_250, 60_871, 61_034), response=make_response(181))
     meinheld[1] = meinheld[1].model_copy(update={"verdict": wrong})
     trials = [
-        *make_rounds("c/epoll/level", (412_345.6, 405_210.2, 409_871.3)),
+        *make_rounds("c/epoll/level", (412_345.6, 405_210.2, 409_871.3), probed=make_probed(Label.LOOP)),
         *make_rounds("c/nginx", (251_002, 249_311, 250_404), verdict=generator, target_usage=make_usage(0.62)),
-        *make_rounds("golang/fasthttp", (312_002, 301_311, 318_404)),
-        *make_rounds("node/express", (9_120, 9_011, 9_401), verdict=idle, target_usage=make_usage(0.31, pss_bytes_peak=71_200_000)),
+        *make_rounds("golang/fasthttp", (312_002, 301_311, 318_404), probed=make_probed()),
+        *make_rounds(
+            "node/express",
+            (9_120, 9_011, 9_401),
+            verdict=idle,
+            target_usage=make_usage(0.31, pss_bytes_peak=71_200_000),
+            probed=make_probed(Label.CANNED, "not so: «moves its Date» (a request → still «Sat» after 9 s)"),
+        ),
         *meinheld,
         *make_rounds("rust/actix-raw", (402_113,) * 3, verdict=wrong),
         *(

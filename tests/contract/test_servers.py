@@ -9,6 +9,7 @@ import pytest
 
 from httpbench import catalog, host
 from httpbench.model import Kind, Scaling, Target
+from httpbench.probe import contradiction
 from httpbench.run import State, state_of, verify
 from httpbench.run.build import build
 
@@ -36,3 +37,6 @@ def test_the_contract_is_kept(target: Target, scaling: Scaling) -> None:
     verified = verify(target, scaling, workload, folder, host.partition(host.read_topology(), scaling))
     assert verified.error is None, f"{verified.error}\n{verified.error.log_tail}"
     assert [f"{check.name}: {check.text}" for check in verified.checks if not check.passed] == []
+    assert verified.probed is not None
+    assert verified.probed.label is not None
+    assert contradiction(target.category, verified.probed.label) is None

@@ -19,6 +19,7 @@ from httpbench.cli.bench import bench
 from httpbench.cli.doctor import doctor
 from httpbench.cli.list import list_rows
 from httpbench.cli.noise import noise
+from httpbench.cli.probe import probe
 from httpbench.cli.report import report
 from httpbench.cli.responses import responses
 from httpbench.cli.run import run
@@ -57,7 +58,7 @@ def cli() -> None:
     """hyperfine for network services: builds, runs, loads, watches and compares servers written in any language."""
 
 
-for verb in (list_rows, setup, run, bench, responses, versions, verify, report, runs, doctor, tune, noise):
+for verb in (list_rows, setup, run, bench, responses, versions, verify, probe, report, runs, doctor, tune, noise):
     cli.add_command(verb)
 
 

@@ -11,7 +11,8 @@ from httpbench import host
 from httpbench.cli import console, progress
 from httpbench.cli.kinds import with_backends, workloads_of
 from httpbench.cli.options import Selection, selection
-from httpbench.model import Kind, Scaling
+from httpbench.model import Kind, Probed, Scaling, Target
+from httpbench.report import probe_warning
 from httpbench.run import KINDS, Verified, backend_of, prepare, scaling_of
 
 
@@ -65,9 +66,18 @@ def _show(output: Console, result: Verified) -> None:
             markup=False,
             soft_wrap=True,
         )
+    if result.probed:
+        _label(output, result.target, result.probed)
     if result.error:
         output.print(f"  ✗ {result.error.message}", markup=False, soft_wrap=True)
         _details(output, result.error.hint, result.error.log_tail)
+
+
+def _label(output: Console, target: Target, probed: Probed) -> None:
+    output.print(f"  probe: {probed.label or 'not known'}", markup=False)
+    if warning := probe_warning(target, probed):
+        output.print(f"  warning: {warning}", markup=False, soft_wrap=True)
+        output.print(f"    hint: httpbench probe {target.id} --details shows what was sent and what came", markup=False, soft_wrap=True)
 
 
 def _details(output: Console, hint: str | None, log_tail: str | None) -> None:

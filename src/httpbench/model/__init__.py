@@ -9,6 +9,7 @@ from __future__ import annotations
 from httpbench.model.frozen import Argv, Frozen, Name
 from httpbench.model.load import ClientWork, Cores, Expectation, Level, Load, Request, Suite, SuiteLoad, Table, TrialPlan, Workload
 from httpbench.model.noise import Noise
+from httpbench.model.probe import Label, Observation, Probed, Trait
 from httpbench.model.result import (
     ClientMeasurement,
     CoreOccupancy,
@@ -48,6 +49,7 @@ __all__ = [
     "Frozen",
     "Interval",
     "Kind",
+    "Label",
     "Level",
     "Limit",
     "Load",
@@ -55,7 +57,9 @@ __all__ = [
     "Name",
     "Network",
     "Noise",
+    "Observation",
     "Precision",
+    "Probed",
     "Request",
     "Requests",
     "Requirement",
@@ -71,6 +75,7 @@ __all__ = [
     "Target",
     "TargetFile",
     "Timing",
+    "Trait",
     "Trial",
     "TrialPlan",
     "Tuning",

@@ -9,6 +9,7 @@ from pydantic import Field
 from httpbench.model.frozen import Frozen, Name
 from httpbench.model.load import Table, TrialPlan, Workload
 from httpbench.model.noise import Noise
+from httpbench.model.probe import Probed
 from httpbench.model.target import Target
 
 
@@ -270,6 +271,8 @@ class Trial(Frozen):
     """Of the cores of target and generator."""
     network: Network | None = None
     response: SampledResponse | None = None
+    probed: Probed | None = None
+    """Of the first trial of each target that got as far."""
     overhead_s: float | None = None
     """Wall time beyond warm-up and measurement, builds aside."""
     log_tail: str | None = None

@@ -43,6 +43,7 @@ class Limit(StrEnum):
 
     NO_ROUTER = "no-router"  # answers every path alike
     NO_METHOD = "no-method"  # answers every method alike, HEAD included
+    NO_HEAD = "no-head"  # answers HEAD with a body
     NO_CLOSE = "no-close"  # ignores `Connection: close`
     NO_PIPELINING = "no-pipelining"  # answers only one of several requests that arrive together
     NO_SPLIT = "no-split"  # needs a whole request in one read

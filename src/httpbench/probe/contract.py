@@ -13,7 +13,8 @@ from email.utils import parsedate_to_datetime
 
 from httpbench.model import Limit, Workload
 from httpbench.probe.answer import problems
-from httpbench.probe.exchange import Connection, ExchangeError, ask, encode
+from httpbench.probe.exchange import ExchangeError
+from httpbench.probe.server import Server
 
 PIPELINED = 16
 CLOSE_WAIT_S = 1.0
@@ -41,37 +42,28 @@ class Check:
         return self.problem or "holds"
 
 
-@dataclass(frozen=True, slots=True)
-class Server:
-    host: str
-    port: int
-    workload: Workload
-
-    def bytes_of(self, *extra: tuple[str, str]) -> bytes:
-        return encode(self.workload.request, f"{self.host}:{self.port}", extra=extra)
-
-
 def check_all(host: str, port: int, workload: Workload, limits: tuple[Limit, ...]) -> list[Check]:
     """Every clause, in the order in which a reader cares."""
     server = Server(host, port, workload)
     checks = []
-    for name, function, limit in CLAUSES:
+    for name, function, excuses in CLAUSES:
         try:
             problem = function(server)
         except ExchangeError as error:
             problem = str(error)
         except OSError as error:
             problem = f"could not be reached: {error.strerror or error}"
-        checks.append(Check(name, problem, limit, declared=limit is not None and limit in limits))
+        limit = next((limit for limit in excuses if limit in limits), None)
+        checks.append(Check(name, problem, limit, declared=limit is not None))
     return checks
 
 
 def answers_rightly(server: Server) -> str | None:
-    return "; ".join(problems(*ask(server.host, server.port, server.workload.request), server.workload.expect)) or None
+    return "; ".join(problems(*server.ask(server.workload.request), server.workload.expect)) or None
 
 
 def keeps_connection(server: Server) -> str | None:
-    with Connection(server.host, server.port) as connection:
+    with server.connect() as connection:
         for number in range(3):
             connection.send(server.bytes_of())
             answer = connection.receive(server.workload.request.method)
@@ -82,7 +74,7 @@ def keeps_connection(server: Server) -> str | None:
 
 
 def date_moves(server: Server) -> str | None:
-    first, _ = ask(server.host, server.port, server.workload.request)
+    first, _ = server.ask(server.workload.request)
     date = first.header("date")
     if date is None:
         return "no Date header"
@@ -95,13 +87,13 @@ def date_moves(server: Server) -> str | None:
     deadline = time.monotonic() + 2.5
     while time.monotonic() < deadline:
         time.sleep(0.1)
-        if ask(server.host, server.port, server.workload.request)[0].header("date") != date:
+        if server.ask(server.workload.request)[0].header("date") != date:
             return None
     return f"Date stands still at «{date}»"
 
 
 def answers_pipelined(server: Server) -> str | None:
-    with Connection(server.host, server.port) as connection:
+    with server.connect() as connection:
         connection.send(server.bytes_of() * PIPELINED)
         for number in range(PIPELINED):
             try:
@@ -117,7 +109,7 @@ def answers_pipelined(server: Server) -> str | None:
 
 def answers_split(server: Server) -> str | None:
     """The request arrives byte by byte."""
-    with Connection(server.host, server.port) as connection:
+    with server.connect() as connection:
         for byte in server.bytes_of():
             connection.send(bytes([byte]))
             time.sleep(0.0002)  # lets a busy loop read what there is, so that the split is a real one
@@ -130,7 +122,7 @@ def answers_split(server: Server) -> str | None:
 
 
 def closes_when_asked(server: Server) -> str | None:
-    with Connection(server.host, server.port) as connection:
+    with server.connect() as connection:
         connection.send(server.bytes_of(("Connection", "close")))
         answer = connection.receive(server.workload.request.method)
         wrong = problems(answer, b"", server.workload.expect)
@@ -143,7 +135,7 @@ def closes_when_asked(server: Server) -> str | None:
 
 def answers_head(server: Server) -> str | None:
     request = server.workload.request.model_copy(update={"method": "HEAD"})
-    answer, surplus = ask(server.host, server.port, request)
+    answer, surplus = server.ask(request)
     if surplus:
         return f"a body of {len(surplus)} bytes in answer to HEAD"
     if answer.status != server.workload.expect.status:
@@ -153,17 +145,17 @@ def answers_head(server: Server) -> str | None:
 
 def refuses_unknown_path(server: Server) -> str | None:
     request = server.workload.request.model_copy(update={"path": "/there/is-nothing/here"})
-    answer, _ = ask(server.host, server.port, request)
+    answer, _ = server.ask(request)
     return None if answer.status == 404 else f"status {answer.status} for a path that does not exist"
 
 
-CLAUSES: tuple[tuple[str, Callable[[Server], str | None], Limit | None], ...] = (
-    ("answers rightly", answers_rightly, None),
-    ("keeps the connection", keeps_connection, None),
-    ("Date moves", date_moves, None),
-    ("answers pipelined requests in order", answers_pipelined, Limit.NO_PIPELINING),
-    ("takes a request split into single bytes", answers_split, Limit.NO_SPLIT),
-    ("closes when asked", closes_when_asked, Limit.NO_CLOSE),
-    ("answers HEAD without a body", answers_head, Limit.NO_METHOD),
-    ("answers 404 for an unknown path", refuses_unknown_path, Limit.NO_ROUTER),
+CLAUSES: tuple[tuple[str, Callable[[Server], str | None], tuple[Limit, ...]], ...] = (
+    ("answers rightly", answers_rightly, ()),
+    ("keeps the connection", keeps_connection, ()),
+    ("Date moves", date_moves, ()),
+    ("answers pipelined requests in order", answers_pipelined, (Limit.NO_PIPELINING,)),
+    ("takes a request split into single bytes", answers_split, (Limit.NO_SPLIT,)),
+    ("closes when asked", closes_when_asked, (Limit.NO_CLOSE,)),
+    ("answers HEAD without a body", answers_head, (Limit.NO_METHOD, Limit.NO_HEAD)),
+    ("answers 404 for an unknown path", refuses_unknown_path, (Limit.NO_ROUTER,)),
 )

@@ -47,6 +47,25 @@ class Answer:
         return next((value for key, value in self.headers if key.lower() == name.lower()), None)
 
 
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """All that a server said on a connection."""
+
+    answers: tuple[Answer, ...]
+    rest: bytes
+    """What came behind them and is no answer."""
+    closed: bool
+
+    @property
+    def text(self) -> str:
+        """In words: ``200, 200, then closed``."""
+        parts = [str(answer.status) for answer in self.answers]
+        if self.rest:
+            parts.append(f"{len(self.rest)} bytes that are no answer")
+        said = ", ".join(parts) or "nothing"
+        return f"{said}, then closed" if self.closed else said
+
+
 def encode(request: Request, host: str, *, extra: Sequence[tuple[str, str]] = ()) -> bytes:
     """A request as bytes on the wire."""
     headers = {"Host": host, **request.headers}
@@ -63,8 +82,14 @@ class Connection:
         """Raises ``OSError`` when nobody listens."""
         self._timeout_s = timeout_s
         self._buffer = bytearray()
+        self._ended = False
         self._socket = socket.create_connection((host, port), timeout=timeout_s)
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+    @property
+    def ended(self) -> bool:
+        """Whether the server was seen to close it."""
+        return self._ended
 
     def send(self, data: bytes) -> None:
         try:
@@ -91,6 +116,25 @@ class Connection:
             self._buffer += self._socket.recv(4096)
         return bytes(self._buffer)
 
+    def everything(self, quiet_s: float, first_s: float, method: str) -> Heard:
+        """All that comes until the server closes, or is silent for ``quiet_s``, before its first byte for ``first_s``.
+
+        ``method`` is that of all the requests that were sent.
+        """
+        deadline = time.monotonic() + self._timeout_s
+        with contextlib.suppress(ExchangeError):
+            while len(self._buffer) < HEAD_LIMIT_BYTES:
+                self._more(min(deadline, time.monotonic() + (quiet_s if self._buffer else first_s)), "")
+        answers: list[Answer] = []
+        rest = bytes(self._buffer)
+        timeout_s, self._timeout_s = self._timeout_s, 0.0  # what has not come by now does not come
+        with contextlib.suppress(ExchangeError):
+            while self._buffer:
+                answers.append(self.receive(method))
+                rest = bytes(self._buffer)
+        self._timeout_s = timeout_s
+        return Heard(tuple(answers), rest, self._ended)
+
     def closed_by_peer(self, wait_s: float) -> bool:
         """Whether the server closes the connection within the time."""
         self._socket.settimeout(wait_s)
@@ -101,11 +145,14 @@ class Connection:
         except OSError:
             return True
 
+    def close(self) -> None:
+        self._socket.close()
+
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._socket.close()
+        self.close()
 
     def _body(self, method: str, status: int, headers: Headers, deadline: float) -> tuple[int, bytes]:
         """Bytes on the wire and the body (framing: RFC 9112, section 6.3)."""
@@ -148,7 +195,7 @@ class Connection:
             while len(self._buffer) < BODY_LIMIT_BYTES:
                 self._more(deadline, "")
         except ExchangeError:
-            if time.monotonic() >= deadline:
+            if not self._ended:
                 raise ExchangeError("sent a body without a length and did not close the connection") from None
         else:
             raise ExchangeError(TOO_LARGE)
@@ -178,6 +225,8 @@ class Connection:
         return taken
 
     def _more(self, deadline: float, when: str) -> None:
+        if self._ended:
+            raise ExchangeError(f"closed the connection {when}")
         try:
             left_s = deadline - time.monotonic()
             if left_s <= 0:  # however much still comes
@@ -188,8 +237,10 @@ class Connection:
             what = "answer" if when == BEFORE else "end its answer"
             raise ExchangeError(f"did not {what} within {self._timeout_s:.3g} s") from None
         except OSError as error:
+            self._ended = True
             raise ExchangeError(f"broke the connection {when}: {error.strerror or error}") from None
         if not data:
+            self._ended = True
             raise ExchangeError(f"closed the connection {when}")
         self._buffer += data
 

@@ -12,12 +12,24 @@ from httpbench.report.csv import render_csv
 from httpbench.report.evidence import render_evidence
 from httpbench.report.json import render_json
 from httpbench.report.markdown import render_markdown
+from httpbench.report.probes import probe_lines, probe_table, probe_warning
 from httpbench.report.responses import render_responses
 from httpbench.report.targets import render_targets
 from httpbench.report.terminal import render_terminal
 from httpbench.report.versions import render_versions
 
-__all__ = ["FORMATS", "Format", "render_evidence", "render_responses", "render_targets", "render_terminal", "render_versions"]
+__all__ = [
+    "FORMATS",
+    "Format",
+    "probe_lines",
+    "probe_table",
+    "probe_warning",
+    "render_evidence",
+    "render_responses",
+    "render_targets",
+    "render_terminal",
+    "render_versions",
+]
 
 Format = Callable[[Run, Sequence[Trial]], str]
 

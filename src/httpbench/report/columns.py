@@ -72,6 +72,7 @@ def _figures(memory: Callable[[Row], str]) -> list[Column]:
         *(_latency(title, name, need) for title, name, need in _LATENCIES),
         Column("CPU", "%", lambda row: _scaled(row.summary.cpu_cores, 0.01, 0), 4),
         Column("Memory", "MB", memory, 6),
+        Column("Probe", "", _label, ALWAYS, is_number=False),
         Column("Verdict", "", _verdict, ALWAYS, is_number=False),
     ]
 
@@ -85,6 +86,7 @@ def _app_servers(memory: Callable[[Row], str]) -> list[Column]:
         Column("RAM", "MB", memory, ALWAYS),
         Column("CPU peak", "%", lambda row: _scaled(row.summary.cpu_cores_peak, 0.01, 1), ALWAYS),
         Column("CPU mean", "%", lambda row: _scaled(row.summary.cpu_cores, 0.01, 1), ALWAYS),
+        Column("Probe", "", _label, ALWAYS, is_number=False),
         Column("Verdict", "", _verdict, ALWAYS, is_number=False),
     ]
 
@@ -170,6 +172,10 @@ def _response(row: Row) -> str:
 def _throughput(row: Row) -> str:
     text = _integer(row.summary.throughput_rps)
     return LOWER_BOUND + text if text and row.is_lower_bound else text
+
+
+def _label(row: Row) -> str:
+    return (row.probed.label or "") if row.probed else ""
 
 
 def _verdict(row: Row) -> str:

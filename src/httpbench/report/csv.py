@@ -10,7 +10,7 @@ import csv
 import io
 from collections.abc import Mapping, Sequence
 
-from httpbench.model import Distribution, Load, Measurement, Network, Run, Scaling, Table, Target, Trial, Usage
+from httpbench.model import Distribution, Label, Load, Measurement, Network, Run, Scaling, Table, Target, Trial, Usage
 from httpbench.stats.facts import Facts, facts
 from httpbench.stats.overhead import FIGURES as ADDED
 from httpbench.stats.overhead import added_us
@@ -36,6 +36,7 @@ HEADER = (
     *(column for times in _TIMES for column in (f"{times}_count", *(f"{times}_us_{name}" for name in _FIGURES))),
     *(f"target_{name}" for name in _USAGE),
     *("cpu_us_per_request", *(f"generator_{name}" for name in _USAGE), "response_bytes", "overhead_s"),
+    "probe",
     *_FACTS,
     *_NETWORK,
     *("cores_backend", *(f"backend_{name}" for name in _USAGE)),
@@ -48,7 +49,8 @@ HEADER = (
 def render_csv(run: Run, trials: Sequence[Trial]) -> str:
     """RFC 4180, but with line feeds alone, as most tools write it. Missing figures are empty."""
     baselines = _baselines(run, trials)
-    lines = [_line(run, trial) | _added(trial, baselines.get(_way(trial))) for trial in trials]
+    labels = {trial.plan.target: trial.probed.label for trial in trials if trial.probed}
+    lines = [_line(run, trial, labels) | _added(trial, baselines.get(_way(trial))) for trial in trials]
     out = io.StringIO()
     writer = csv.DictWriter(out, HEADER, lineterminator="\n")
     writer.writeheader()
@@ -56,7 +58,7 @@ def render_csv(run: Run, trials: Sequence[Trial]) -> str:
     return out.getvalue()
 
 
-def _line(run: Run, trial: Trial) -> dict[str, Value]:
+def _line(run: Run, trial: Trial, labels: Mapping[str, Label | None]) -> dict[str, Value]:
     plan = trial.plan
     return {
         "run": run.id,
@@ -80,6 +82,7 @@ def _line(run: Run, trial: Trial) -> dict[str, Value]:
         **_of_usage("generator", trial.generator_usage),
         "response_bytes": trial.response.size_bytes if trial.response else None,
         "overhead_s": trial.overhead_s,
+        "probe": labels.get(plan.target),
         **_of_facts(trial),
         "cores_backend": _numbers(plan.cores.backend),
         **_of_usage("backend", trial.backend_usage),

@@ -27,6 +27,7 @@ from httpbench.model import (
     Network,
     Noise,
     Precision,
+    Probed,
     Run,
     RunStatus,
     SampledResponse,
@@ -152,6 +153,8 @@ class Document(Frozen):
     noise: Noise | None = None
     """What was known of this machine's noise; ``None``: nothing that still held."""
     plan: tuple[TrialPlan, ...]
+    probes: dict[str, Probed]
+    """What was seen of targets beyond the load, by id; without those that were not probed."""
     results: tuple[Result, ...]
     """In the order of the tables."""
     comparisons: tuple[Against, ...]
@@ -181,6 +184,7 @@ def document(run: Run, trials: Sequence[Trial]) -> Document:
         precision=run.precision,
         measures_noise=run.measures_noise,
         noise=run.noise,
+        probes={trial.plan.target: trial.probed for trial in trials if trial.probed is not None},
         results=tuple(result for group in found for result in _results(run, group)),
         comparisons=tuple(part for group in found for part in _against(group, run.baseline)),
     )

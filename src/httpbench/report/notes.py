@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from httpbench.model import Limit, Load, Run, RunStatus, Scaling, Table, Trial, Tuning, VerdictKind
 from httpbench.report.columns import LOWER_BOUND, ODD_SIZE, PARTLY, memory_is_proportional
 from httpbench.report.printable import percentage, printable
+from httpbench.report.probes import probe_legend
 from httpbench.report.rows import Group, Row
 from httpbench.stats.figures import P99, THROUGHPUT
 from httpbench.stats.noise import floor
@@ -18,6 +19,7 @@ from httpbench.stats.noise import floor
 LIMITS = {
     Limit.NO_ROUTER: "answers every path alike",
     Limit.NO_METHOD: "answers every method alike",
+    Limit.NO_HEAD: "answers HEAD with a body",
     Limit.NO_CLOSE: "ignores «Connection: close»",
     Limit.NO_PIPELINING: "answers one of several requests that arrive together",
     Limit.NO_SPLIT: "needs a whole request in one read",
@@ -115,7 +117,7 @@ def row_notes(group: Group) -> list[RowNote]:
 def legend(found: Sequence[Group], table: Table) -> list[str]:
     """What the columns and marks of a run's tables mean, and what to keep in mind; only what they need."""
     rows = [row for group in found for row in group.rows]
-    return [*_generators(found), *_meanings(found, table, rows), *_marks(rows), *_limits(rows), *_running(rows)]
+    return [*_generators(found), *_meanings(found, table, rows), *_marks(rows), *probe_legend(rows), *_limits(rows), *_running(rows)]
 
 
 def _generators(found: Sequence[Group]) -> Iterator[str]:

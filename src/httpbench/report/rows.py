@@ -7,11 +7,11 @@ groups. Within one, rows with figures come first, most requests per second on to
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from httpbench.load import GENERATORS
-from httpbench.model import Load, Run, Scaling, Table, Target, Trial, VerdictKind
+from httpbench.model import Load, Probed, Run, Scaling, Table, Target, Trial, VerdictKind
 from httpbench.stats.summary import Latency, Summary, cells, summarise
 
 SIZE_TOLERANCE = 0.10
@@ -32,6 +32,8 @@ class Row:
     """That size is far from those of the group's other rows."""
     log_tail: str | None
     """Of the last round that does not count."""
+    probed: Probed | None
+    """Of the run's first trial of the target that was probed."""
 
     @property
     def counts(self) -> bool:
@@ -89,7 +91,8 @@ def groups(run: Run, trials: Sequence[Trial]) -> list[Group]:
         # Proxies are given the same cores however they fill them, and one baseline is measured for both ways.
         own = Scaling.MULTI if run.table is Table.TCP_PROXIES and scaling is Scaling.PREFORK else scaling
         found.setdefault((own, workload, generator, load), []).append(cell)
-    return [_group(run, key, found[key]) for key in sorted(found, key=_place)]
+    probed = {trial.plan.target: trial.probed for trial in trials if trial.probed is not None}
+    return [_group(run, key, found[key], probed) for key in sorted(found, key=_place)]
 
 
 _GroupKey = tuple[Scaling, str, str, Load]
@@ -100,7 +103,7 @@ def _place(key: _GroupKey) -> tuple[object, ...]:
     return (workload, list(Scaling).index(scaling), generator, load.connections, load.pipeline, load.rate_rps or 0, str(load))
 
 
-def _group(run: Run, key: _GroupKey, found: Sequence[Sequence[Trial]]) -> Group:
+def _group(run: Run, key: _GroupKey, found: Sequence[Sequence[Trial]], probed: Mapping[str, Probed]) -> Group:
     scaling, workload, generator, load = key
     trials = [trial for cell in found for trial in cell]
     measurements = [trial.measurement for trial in trials if trial.measurement is not None]
@@ -115,18 +118,18 @@ def _group(run: Run, key: _GroupKey, found: Sequence[Sequence[Trial]]) -> Group:
         scale=run.scale,
         rounds=max(len(cell) for cell in found),
         generator_notes=tuple(dict.fromkeys(note for measurement in measurements for note in measurement.notes)),
-        rows=tuple(sorted(_rows(run, found), key=_rank_of_proxy if run.table is Table.TCP_PROXIES else _rank)),
+        rows=tuple(sorted(_rows(run, found, probed), key=_rank_of_proxy if run.table is Table.TCP_PROXIES else _rank)),
     )
 
 
-def _rows(run: Run, found: Sequence[Sequence[Trial]]) -> Iterable[Row]:
+def _rows(run: Run, found: Sequence[Sequence[Trial]], probed: Mapping[str, Probed]) -> Iterable[Row]:
     sizes = [_response_bytes(cell) for cell in found]
     known = [size for size in sizes if size is not None]
     usual = statistics.median_low(known) if known else 0
     for cell, size in zip(found, sizes, strict=True):
         summary = summarise(cell)
         odd = size is not None and abs(size - usual) > SIZE_TOLERANCE * usual
-        yield Row(run.targets[summary.target], summary, tuple(cell), size, odd, _log_tail(cell))
+        yield Row(run.targets[summary.target], summary, tuple(cell), size, odd, _log_tail(cell), probed.get(summary.target))
 
 
 def _rank(row: Row) -> tuple[bool, float, str]:

@@ -12,7 +12,7 @@ from httpbench.run.plan import Matrix, Plan, make_plan, scaling_of
 from httpbench.run.proxy_trial import BASELINE
 from httpbench.run.setup import Lack, lacking, packages_of
 from httpbench.run.states import RowState, State, state_of, states
-from httpbench.run.verify import Verified, verify
+from httpbench.run.verify import Verified, probe_target, verify
 
 __all__ = [
     "BASELINE",
@@ -40,6 +40,7 @@ __all__ = [
     "packages_of",
     "path_of",
     "prepare",
+    "probe_target",
     "refusals",
     "run_bench",
     "scaling_of",

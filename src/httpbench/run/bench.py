@@ -168,13 +168,14 @@ def _trials(bench: Bench, built: Built, outcome: Outcome, store: Store, observer
             return
         observer.trial_started(plan, done, total, estimate_s(bench.plan.trials[done:], bench.targets))
         missing = [name for name in (plan.target, bench.workloads[plan.workload].backend) if name in built.errors]
-        trial = failed(plan, built.errors[missing[0]]) if missing else _trial(bench, plan, built, observer)
+        probes = _is_to_be_probed(bench.targets[plan.target], outcome.trials)
+        trial = failed(plan, built.errors[missing[0]]) if missing else _trial(bench, plan, built, observer, probes=probes)
         outcome.trials.append(trial)
         _keep(outcome, trial, store, observer)
         observer.trial_ended(trial)
 
 
-def _trial(bench: Bench, plan: TrialPlan, built: Built, observer: Observer) -> Trial:
+def _trial(bench: Bench, plan: TrialPlan, built: Built, observer: Observer, *, probes: bool) -> Trial:
     target, workload = bench.targets[plan.target], bench.workloads[plan.workload]
     job = TrialJob(
         plan=plan,
@@ -186,6 +187,7 @@ def _trial(bench: Bench, plan: TrialPlan, built: Built, observer: Observer) -> T
         port=bench.port,
         start_limit_s=bench.start_limit_s,
         backend=backend_of(workload, bench.targets, built, plan.cores),
+        probes=probes,
     )
     return KINDS[target.kind].trial(job, observer)
 
@@ -200,6 +202,13 @@ def _needed(bench: Bench) -> list[Target]:
     """What is measured, and the backends of proxies."""
     backends = [bench.workloads[trial.workload].backend for trial in bench.plan.trials]
     return [bench.targets[name] for name in dict.fromkeys([*_ids(bench.plan), *filter(None, backends)])]
+
+
+def _is_to_be_probed(target: Target, trials: Sequence[Trial]) -> bool:
+    """Once in a run. What ran before us is sent nothing but what was asked for: malformed requests may alarm somebody."""
+    if not KINDS[target.kind].probes or target.url is not None:
+        return False
+    return not any(trial.probed for trial in trials if trial.plan.target == target.id)
 
 
 def _begin(bench: Bench, built: Built, store: Store, observer: Observer) -> Outcome:

@@ -43,6 +43,8 @@ class OfKind:
     """What ``responses`` shows. Raises :class:`~httpbench.errors.HttpbenchError`."""
     partition: Callable[[Topology, Scaling], Cores] = partition
     """Who runs where."""
+    probes: bool = False
+    """Whether ``bench`` looks at what they do beyond the load."""
     baseline: Target | None = None
     """Stands for «without»; measured in each round."""
 
@@ -67,6 +69,7 @@ KINDS: Mapping[Kind, OfKind] = {
         trial_s=_server_trial_s,
         verify=lambda target, scaling, workload, folder, cores, _: verify(target, scaling, workload, folder, cores),
         sample=lambda target, scaling, workload, folder, cores, _: sample(target, scaling, workload, folder, cores),
+        probes=True,
     ),
     Kind.PROXY: OfKind(
         workload="proxy-10kb",

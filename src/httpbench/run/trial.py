@@ -15,7 +15,7 @@ from httpbench import probe
 from httpbench.errors import HttpbenchError, LoadError
 from httpbench.isolate import Stopped, ephemeral_ports, open_files_limit, tail
 from httpbench.load import Job, LoadGenerator
-from httpbench.model import Load, Target, Trial, TrialPlan, Verdict, VerdictKind, Workload
+from httpbench.model import Load, Probed, Target, Trial, TrialPlan, Verdict, VerdictKind, Workload
 from httpbench.run.drive import Driven, Subject, drive, warm_up
 from httpbench.run.observer import Observer, Stage
 from httpbench.run.serve import START_LIMIT_S, Place, Served, serve
@@ -23,6 +23,9 @@ from httpbench.stats.verdict import Evidence, judge
 
 OPEN_FILES_SPARE = 64
 """What a load generator has open beside its connections."""
+
+PROBE_LIMIT_S = 0.8
+"""For all that a probe sends; most servers take a third of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +55,8 @@ class TrialJob:
     start_limit_s: float = START_LIMIT_S
     backend: Backend | None = None
     """Of a proxy."""
+    probes: bool = False
+    """Whether to look at what the target does beyond the load, once that is over."""
 
 
 Measure = Callable[[TrialJob, Path, str, Observer], Trial]
@@ -126,8 +131,10 @@ def load_served(
     job: TrialJob, served: Served, scratch: Path, started_at: str, observer: Observer, backend_guard_pid: int | None = None
 ) -> Trial:
     """Loads what answers, checks it, stops it, judges. ``backend_guard_pid``: of the tree behind it, which the caller stops."""
+    begin = time.monotonic()
     driven = _drive(job, served, scratch, observer, backend_guard_pid)
     after = [] if driven.death else probe.check(served.host, served.port, _settled(job.workload, served))
+    probed = _probed(job, served, begin) if job.probes and not driven.death and not after else None
     observer.stage(Stage.STOP)
     log_tail = tail(served.log)
     stopped = served.stop()
@@ -143,6 +150,7 @@ def load_served(
         occupancy=driven.occupancy,
         network=driven.network,
         response=served.response,
+        probed=probed,
         log_tail=log_tail if verdict.reasons else None,
     )
 
@@ -152,6 +160,12 @@ def _settled(workload: Workload, served: Served) -> Workload:
     if workload.expect.status is not None:
         return workload
     return workload.model_copy(update={"expect": workload.expect.model_copy(update={"status": served.response.status})})
+
+
+def _probed(job: TrialJob, served: Served, begin: float) -> Probed:
+    """After the load, so that nothing that a probe leaves behind in a target is in its figures."""
+    age_s = time.monotonic() - begin
+    return probe.observe(served.host, served.port, _settled(job.workload, served), served.response, age_s, PROBE_LIMIT_S)
 
 
 def _drive(job: TrialJob, served: Served, scratch: Path, observer: Observer, backend_guard_pid: int | None) -> Driven:

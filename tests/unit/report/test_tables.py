@@ -10,7 +10,7 @@ from httpbench.model import Run, Table
 from httpbench.report import FORMATS, render_terminal
 from tests.factories import make_mixed_run, make_rounds, make_run, make_usage
 
-APP_SERVER_COLUMNS = ["Language", "App Server", "Requests/sec", "± (%)", "RAM (MB)", "CPU peak (%)", "CPU mean (%)", "Verdict"]
+APP_SERVER_COLUMNS = ["Language", "App Server", "Requests/sec", "± (%)", "RAM (MB)", "CPU peak (%)", "CPU mean (%)", "Probe", "Verdict"]
 
 
 def markdown_rows(table: Table) -> list[list[str]]:
@@ -22,7 +22,7 @@ def markdown_rows(table: Table) -> list[list[str]]:
 def test_the_table_of_app_servers_sets_throughput_against_cost() -> None:
     rows = markdown_rows(Table.APP_SERVERS)
     assert rows[0] == APP_SERVER_COLUMNS
-    assert rows[2] == ["c", "epoll/level", "409,871", "0.9", "9.5", "100.0", "99.0", "target"]
+    assert rows[2] == ["c", "epoll/level", "409,871", "0.9", "9.5", "100.0", "99.0", "loop", "target"]
 
 
 def test_the_terminal_has_the_same_columns_and_says_which_cpu_is_meant() -> None:

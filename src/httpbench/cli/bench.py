@@ -128,7 +128,7 @@ def _kind(selection: Selection, known: catalog.Catalog, suite: Suite | None) -> 
     if kind is None:
         found = {target.kind for target in selection.of(known)}
         if len(found) > 1:
-            kinds = " and ".join(f"{kind}s" for kind in Kind if kind in found)
+            kinds = " and ".join(kind.plural for kind in Kind if kind in found)
             hint = "measure them one after the other, or choose with --kind"
             raise SelectionError(f"a run measures rows of one kind, and {' '.join(words)} names {kinds}", hint=hint)
         kind = found.pop()
@@ -159,7 +159,7 @@ def _matrix(selection: Selection, known: catalog.Catalog, suite: Suite | None, k
 def _workload(workload: Workload, kind: Kind, options) -> Workload:  # type: ignore[no-untyped-def]
     """With what the options change of it."""
     if workload.kind is not kind:
-        raise SelectionError(f"workload {workload.name} is for {workload.kind}s, not for {kind}s")
+        raise SelectionError(f"workload {workload.name} is for {workload.kind.plural}, not for {kind.plural}")
     if options["path"]:
         workload = workload.model_copy(update={"request": workload.request.model_copy(update={"path": options["path"]})})
     if options["requests"]:

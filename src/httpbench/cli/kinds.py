@@ -19,7 +19,7 @@ def workloads_of(known: Catalog, targets: Sequence[Target], name: str | None) ->
     found = {kind: known.workload(name or KINDS[kind].workload) for kind in kinds}
     for kind, workload in found.items():
         if workload.kind is not kind:
-            raise SelectionError(f"workload {workload.name} is for {workload.kind}s, not for {kind}s")
+            raise SelectionError(f"workload {workload.name} is for {workload.kind.plural}, not for {kind.plural}")
     return found
 
 

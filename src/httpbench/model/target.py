@@ -19,6 +19,10 @@ class Kind(StrEnum):
     CLIENT = "client"
     PROXY = "proxy"
 
+    @property
+    def plural(self) -> str:
+        return "proxies" if self is Kind.PROXY else f"{self}s"
+
 
 class Category(StrEnum):
     MICRO = "micro"  # an event loop that answers: no parser, no router

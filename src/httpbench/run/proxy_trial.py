@@ -31,6 +31,12 @@ BASELINE = Target(
 )
 """Stands where a proxy would: the load goes to the backend directly."""
 
+BROKEN = ("unexpected_body", "unexpected_status", "invalid_response")
+"""Errors that only bytes on the way can make: the backend answered rightly before."""
+
+MISSING = ("timeout", "closed_early", "reset")
+"""Errors that a lost byte makes, among other things."""
+
 WHAT_FAILED = "bytes were lost, changed or invented on the way between backend and load generator"
 
 
@@ -53,7 +59,7 @@ def _of_proxy(job: TrialJob, scratch: Path, started_at: str, observer: Observer)
         if (death := backend.death()) is not None:
             return _doubted(trial, f"the backend died under the load ({death})")
         backend.stop()
-    return _doubted(trial, WHAT_FAILED) if _bytes_are_wrong(trial) else trial
+    return _explained(trial)
 
 
 def started_backend(
@@ -75,11 +81,18 @@ def _baseline(job: TrialJob, backend: Served, scratch: Path, started_at: str, ob
     return trial.model_copy(update={"plan": plan, "verdict": verdict, "target_usage": None, "backend_usage": trial.target_usage})
 
 
-def _bytes_are_wrong(trial: Trial) -> bool:
-    """Whether answers broke in a way that only bytes on the way can: the backend answered rightly before."""
+def _explained(trial: Trial) -> Trial:
+    """What failed through a proxy and would not have failed without: answers that broke on the way, or never came."""
     measurement = trial.measurement
-    broken = ("unexpected_body", "unexpected_status", "invalid_response")
-    return measurement is not None and any(measurement.errors.get(kind) for kind in broken)
+    if measurement is None or trial.verdict.counts:
+        return trial
+    if any(measurement.errors.get(kind) for kind in BROKEN):
+        return _doubted(trial, WHAT_FAILED)
+    if any(measurement.errors.get(kind) for kind in MISSING):
+        verdict = trial.verdict
+        hint = f"httpbench verify {trial.plan.target} says what becomes of the bytes"
+        return trial.model_copy(update={"verdict": verdict.model_copy(update={"reasons": (*verdict.reasons, hint)})})
+    return trial
 
 
 def _doubted(trial: Trial, reason: str) -> Trial:

@@ -1,0 +1,47 @@
+"""Every proxy that can be had here keeps the contract, on one core and on all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from threading import Event
+
+import pytest
+
+from httpbench import catalog, host
+from httpbench.model import Kind, Scaling, Target
+from httpbench.run import KINDS, State, state_of
+from httpbench.run.build import build
+from httpbench.run.trial import Backend
+
+# What no package brings: a machine which only tests need not have them.
+BY_HAND = {
+    "proxy:cpp/draft-http-tunnel": "is built by hand from its sources",
+    "proxy:golang/tcp-proxy": "comes from a module that not every module proxy serves",
+}
+
+CATALOG = catalog.load()
+OF_KIND = KINDS[Kind.PROXY]
+PROXIES = [target for target in CATALOG.targets.values() if target.kind is Kind.PROXY]
+CASES = [(target, scaling) for target in PROXIES for scaling in target.scaling]
+
+
+def built(target: Target) -> Path:
+    """Its build; a reason to skip where it cannot be had on this machine."""
+    state = state_of(target)
+    if target.id in BY_HAND and state.state not in (State.BUILT, State.READY):
+        pytest.skip(f"it {BY_HAND[target.id]}; {state.mend}")
+    assert state.state is not State.NEEDS, f"needs {state.reason}; make test would install it: {state.mend}"
+    return build(target, Event()).folder
+
+
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize(("target", "scaling"), CASES, ids=[f"{target.id}-{scaling}" for target, scaling in CASES])
+def test_the_contract_is_kept(target: Target, scaling: Scaling) -> None:
+    folder = built(target)
+    workload = CATALOG.workload(OF_KIND.workload)
+    cores = OF_KIND.partition(host.read_topology(), scaling)
+    server = CATALOG.targets[workload.backend or ""]
+    backend = Backend(server, built(server), host.core_groups(cores.backend))
+    verified = OF_KIND.verify(target, scaling, workload, folder, cores, backend)
+    assert verified.error is None, f"{verified.error}\n{verified.error.log_tail}"
+    assert [f"{check.name}: {check.text}" for check in verified.checks if not check.passed] == []

@@ -1,0 +1,111 @@
+"""Proxies between a real backend and a real load: what they add is found, and what loses or invents a byte has no number."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.harness import TARGETS, Harness
+
+RELAYING = "proxy:test/relaying"
+OF_TESTS = ("--targets", str(TARGETS))
+
+
+def results(done: subprocess.CompletedProcess[str]) -> dict[str, dict[str, Any]]:
+    assert done.stdout, done.stderr
+    return {result["target"]: result for result in json.loads(done.stdout)["results"]}
+
+
+def test_a_rising_rate_through_a_proxy_and_past_it(harness: Harness) -> None:
+    rising = ("--rate", "100..300", "--step", "100/1s", "-d", "1s", "--requests-per-connection", "50", "--timeout", "5s")
+    done = harness.bench(f"{RELAYING}/good", "--workload", "proxy-10kb", *rising, "--export-json", "-")
+    found = results(done)
+    assert set(found) == {"baseline", f"{RELAYING}/good"}, done.stderr
+    for name, result in found.items():
+        (trial,) = result["rounds"]
+        assert trial["verdict"]["kind"] not in ("invalid", "failed"), trial["verdict"]
+        steps = trial["measurement"]["steps"]
+        assert [step["rate_rps"] for step in steps] == [100, 200, 300]
+        assert [step["start_s"] for step in steps] == [0, 1, 2]
+        assert result["summary"]["rate_held_rps"]["median"] == 300
+        assert result["summary"]["response_time_us"]["p50"]["median"] == steps[-1]["response_time_us"]["p50"]
+        # About six hundred answers of ten thousand bytes, and their heads.
+        assert trial["measurement"]["bytes_received"] == pytest.approx(600 * 10_250, rel=0.1)
+        assert trial["backend_usage"]["cpu_s"] > 0
+        assert (trial["target_usage"] is None) == (name == "baseline")
+    added = found[f"{RELAYING}/good"]["overhead"]["p50"]
+    (ours,), (theirs,) = (found[name]["rounds"] for name in (f"{RELAYING}/good", "baseline"))
+    p50 = [trial["measurement"]["steps"][-1]["response_time_us"]["p50"] for trial in (ours, theirs)]
+    assert added["us"] == pytest.approx(p50[0] - p50[1])
+    assert added["share"] == pytest.approx(p50[0] / p50[1] - 1)
+
+    again = harness.run("report")
+    assert again.returncode == 0 and "Added to the baseline of the same rounds" in again.stdout
+    lines = list(csv.DictReader(io.StringIO(harness.run("report", "--export-csv", "-").stdout)))
+    assert [bool(line["added_us_p50"]) for line in lines] == [line["target"] != "baseline" for line in lines]
+    assert all(line["rate_held_rps"] == "300.0" for line in lines)
+
+
+def test_the_time_that_a_proxy_adds_is_found_to_a_tenth(harness: Harness) -> None:
+    """Every hundredth chunk waits half a second: of two chunks for each request, two requests of a hundred do, and so does the p99."""
+    load = ("-c", "48", "--rate", "400", "-d", "4s", "--timeout", "10s", "--workload", "proxy-hello")
+    found = results(harness.bench(f"{RELAYING}/late-500ms", *load, "--export-json", "-"))
+    overhead = found[f"{RELAYING}/late-500ms"]["overhead"]
+    assert overhead["p99"]["us"] == pytest.approx(500_000, rel=0.1)
+    assert overhead["p90"]["us"] < 250_000
+
+
+@pytest.mark.parametrize("mode", ["drops", "invents"])
+def test_a_proxy_that_loses_or_invents_a_byte_in_a_million_has_no_number(harness: Harness, mode: str) -> None:
+    done = harness.bench(f"{RELAYING}/{mode}", "--workload", "proxy-10kb", "-d", "2s", "--timeout", "1s", "--export-json", "-")
+    assert done.returncode == 1
+    result = results(done)[f"{RELAYING}/{mode}"]
+    assert result["verdict"]["kind"] == "invalid" and result["summary"]["throughput_rps"] is None
+    assert result["overhead"] == {}
+    reasons = "; ".join(result["verdict"]["reasons"])
+    assert "bytes were lost, changed or invented" in reasons or "httpbench verify" in reasons
+
+
+def test_verify_says_which_byte_was_lost(harness: Harness) -> None:
+    done = harness.run("verify", *OF_TESTS, f"{RELAYING}/drops")
+    assert done.returncode == 1
+    assert "✗ relays 8 MiB each way at once, byte for byte: byte " in done.stdout and "was lost" in done.stdout
+    assert "✓ carries 1,000 connections at once" in done.stdout
+
+
+def test_verify_passes_a_proxy_that_keeps_its_contract(harness: Harness) -> None:
+    done = harness.run("verify", *OF_TESTS, f"{RELAYING}/good")
+    assert done.returncode == 0, done.stdout
+    assert "✗" not in done.stdout
+
+
+def test_responses_come_through_the_proxy(harness: Harness) -> None:
+    done = harness.run("responses", *OF_TESTS, f"{RELAYING}/good")
+    assert done.returncode == 0 and "000000001" in done.stdout and "nginx" in done.stdout
+
+
+def test_a_workload_of_another_kind_is_refused(harness: Harness) -> None:
+    done = harness.run("bench", *OF_TESTS, f"{RELAYING}/good", "--workload", "plaintext")
+    assert done.returncode == 2 and "workload plaintext is for servers, not for proxys" not in done.stderr
+    assert "is for servers, not for proxies" in done.stderr
+
+
+def test_a_scaled_suite_says_so(harness: Harness) -> None:
+    done = harness.run("bench", "--suite", "tcp-proxies", "--scale", "0.01", "--dry-run", "c/haproxy")
+    assert done.returncode == 0 and "baseline" in done.stdout
+
+
+def test_a_proxy_of_ones_own_is_found_in_a_folder(harness: Harness, tmp_path: Path) -> None:
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    manifest = (TARGETS / "relaying" / "target.toml").read_text().replace('framework = "relaying"', 'framework = "mine"')
+    (folder / "target.toml").write_text(manifest)
+    (folder / "relay.c").write_text((TARGETS / "relaying" / "relay.c").read_text())
+    done = harness.run("bench", "--targets", str(tmp_path), "proxy:test/mine/good", "--dry-run", "--rounds", "2")
+    assert done.returncode == 0 and "4 trials: 2 cells × 2 rounds" in done.stdout

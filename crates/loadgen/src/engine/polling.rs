@@ -8,8 +8,8 @@
 use crate::clock::now_ns;
 
 /// How long to look. Longer than it takes a fast server to answer; shorter than two trips through the scheduler of a busy machine.
-const POLL_NS: u64 = 20_000;
-/// At most so many waits in a row are not polled for: looking in vain then costs 20 ns of each.
+const POLL_NS: u64 = 50_000;
+/// At most so many waits in a row are not polled for: looking in vain then costs 50 ns of each.
 const SKIPPED_MAX: u32 = 1023;
 /// Looks between two readings of the clock.
 const LOOKS: u32 = 16;

@@ -45,6 +45,14 @@ class _Bytes(_Told):
     received: int
 
 
+class _Thread(_Told):
+    busy: float
+
+
+class _Generator(_Told):
+    threads: tuple[_Thread, ...] = ()
+
+
 class _Report(_Told):
     version: str
     duration_s: float
@@ -57,6 +65,7 @@ class _Report(_Told):
     schedule_lag_us: _Distribution | None = None
     connect_time_us: _Distribution | None = None
     intervals: tuple[_Interval, ...] = ()
+    generator: _Generator
     interrupted: bool = False
     censored: int = 0
     """Timed-out requests in the distributions."""
@@ -151,6 +160,7 @@ class Native(LoadGenerator):
             connect_time_us=_plain(report.connect_time_us),
             intervals=tuple(part.interval for part in slices) or tuple(map(_interval, report.intervals)),
             steps=steps(job.load, slices),
+            busy_cores=sum(thread.busy for thread in report.generator.threads) if report.generator.threads else None,
             notes=_notes(job, report),
         )
 

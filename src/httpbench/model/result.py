@@ -94,6 +94,8 @@ class Measurement(Frozen):
     intervals: tuple[Interval, ...] = ()
     steps: tuple[Step, ...] = ()
     """One for each rate of the load, where it has several."""
+    busy_cores: float | None = None
+    """Cores' worth of time in which the generator had something to do, polling aside; ``None``: it does not tell."""
     notes: tuple[str, ...] = ()
     """What this generator's figures leave out."""
 

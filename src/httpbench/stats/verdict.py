@@ -24,8 +24,8 @@ TARGET_BUSY = 0.90
 """Share of its cores from which a target counts as busy. Not 1: interrupts and the kernel's network work, counted to nobody, take some."""
 
 GENERATOR_BUSY = 0.95
-"""Share of its cores from which a generator counts as busy. Higher than for targets: a generator that polls is often close to it. Time in
-which it was ready to run and was kept off its cores, by a quota or a neighbour, counts like time that it ran."""
+"""Share of its cores from which a generator counts as busy. Higher than for targets: one with a tenth of its time to spare
+could have sent more. Time in which it was ready to run and was kept off its cores, by a quota or a neighbour, counts like time that it ran."""
 
 GENERATOR_STARVED = 0.25
 """Share of the time in which a generator was kept off its cores, from which it was the limit whatever it did in the rest: a target that had
@@ -259,7 +259,13 @@ def generator_is_busy(evidence: Evidence) -> bool:
     if usage is None:
         return False
     capacity, waited = generator_capacity(evidence), _kept_waiting(evidence)
-    return waited >= GENERATOR_STARVED * capacity or usage.cpu_cores_mean + waited >= GENERATOR_BUSY * capacity
+    return waited >= GENERATOR_STARVED * capacity or generator_cores(evidence, usage) + waited >= GENERATOR_BUSY * capacity
+
+
+def generator_cores(evidence: Evidence, usage: Usage) -> float:
+    """Cores' worth of time in which the generator had something to do: its CPU time, unless it polls and tells that apart."""
+    told = evidence.measurement.busy_cores
+    return usage.cpu_cores_mean if told is None else told
 
 
 def _kept_waiting(evidence: Evidence) -> float:
@@ -347,7 +353,8 @@ def _of_generator(evidence: Evidence) -> str:
     assert evidence.generator_usage is not None
     waited = _kept_waiting(evidence)
     more = f", and waited for a core {waited:.2f} of the time" if waited >= 1 - GENERATOR_BUSY else ""
-    return _of(evidence.generator_usage, generator_capacity(evidence)) + more
+    capacity = generator_capacity(evidence)
+    return f"{generator_cores(evidence, evidence.generator_usage):.2f} of {capacity} {_cores(capacity)}{more}"
 
 
 def _of(usage: Usage, capacity: int) -> str:

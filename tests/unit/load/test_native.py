@@ -26,7 +26,7 @@ REPORT: dict[str, Any] = {
     "service_time_us": {"count": 100, "min": 1.5, "mean": 2.0, "p50": 2.0, "p99": None, "histogram": "HIST", "p2_5": 1.6},
     "response_time_us": None,
     "intervals": [{"start_s": 0.0, "duration_s": 2.0, "completed": 100, "errors": 1, "offered_rps": None, "histogram": "HIST"}],
-    "generator": {"engine": "epoll"},
+    "generator": {"engine": "epoll", "threads": [{"cpu": 0, "busy": 0.5}, {"cpu": 1, "busy": 0.25}]},
     "interrupted": False,
 }
 
@@ -40,7 +40,7 @@ def native(monkeypatch: pytest.MonkeyPatch) -> Native:
 def test_a_report_is_read_and_what_has_no_place_is_passed_over(native: Native) -> None:
     found = native.measurement(job(Load(duration_s=2)), Output(json.dumps(REPORT), "", 0))
     assert (found.requests.sent, found.requests.completed, found.requests.ok) == (104, 100, 99)
-    assert found.errors_total == 1 and found.bytes_received == 5200 and found.throughput_rps == 49.5
+    assert found.errors_total == 1 and found.bytes_received == 5200 and found.throughput_rps == 49.5 and found.busy_cores == 0.75
     assert found.service_time_us is not None and found.service_time_us.p50 == 2.0 and found.service_time_us.p99 is None
     assert found.response_time_us is None
     assert found.intervals[0].completed == 100

@@ -293,3 +293,11 @@ def test_a_rising_rate_counts_when_its_highest_was_held() -> None:
 def test_the_rate_held_ends_before_the_first_that_was_not() -> None:
     assert rate_held(steps(100, 190, 300).measurement.steps) == 100
     assert rate_held(steps(90).measurement.steps) is None
+
+
+def test_a_generator_that_polls_is_not_busy_for_that() -> None:
+    idle = make_evidence(0.3, 0.99, measurement=make_measurement(busy_cores=0.4))
+    assert judge(idle).kind is VerdictKind.IDLE
+    busy = make_evidence(0.3, 0.99, measurement=make_measurement(busy_cores=0.97))
+    assert judge(busy).kind is VerdictKind.GENERATOR
+    assert "0.97 of 1 core" in judge(busy).reasons[0]

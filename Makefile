@@ -33,7 +33,7 @@ $(LOADGEN): $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Car
 
 # What the tests build and verify. Rows of other languages need registries or toolchains that a machine for tests may lack.
 toolchains:
-	$(BIN)/httpbench setup --yes --load-generator wrk --load-generator hey c crystal dlang/epoll golang node python ruby rust
+	$(BIN)/httpbench setup --yes --load-generator wrk --load-generator hey c crystal dlang/epoll golang java node python ruby rust
 
 check:
 	$(BIN)/ruff format --check .

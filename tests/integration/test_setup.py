@@ -80,3 +80,17 @@ def test_what_was_installed_is_found(harness: Harness, debian: Path) -> None:
     done = setup(harness, debian, "--yes")
     assert done.returncode == 0, done.stderr
     assert "nothing is missing" in done.stderr
+
+
+def test_a_load_generator_that_no_package_brings_is_built_into_the_users_cache(harness: Harness, debian: Path, tmp_path: Path) -> None:
+    """By a cargo that makes what the real one would."""
+    program(debian / "cargo", 'mkdir -p "$4/bin" && printf "#!/bin/sh\necho perf-gauge 0.1.20\n" >"$4/bin/perf-gauge"')
+    env = {**harness.env, "PATH": f"{debian}{os.pathsep}{harness.env['PATH']}", "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    asked = ("setup", "--load-generator", "perf-gauge")
+    refused = harness.run(*asked, env=env, stdin=subprocess.DEVNULL)
+    assert refused.returncode == 1 and "--yes" in refused.stderr
+    done = harness.run(*asked, "--yes", env=env, stdin=subprocess.DEVNULL)
+    assert done.returncode == 0, done.stderr
+    assert "cargo install perf-gauge@0.1.20" in done.stderr and "nothing is missing" in done.stderr
+    again = harness.run(*asked, env=env, stdin=subprocess.DEVNULL)
+    assert again.returncode == 0 and "cargo" not in again.stderr

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
+import shutil
+import subprocess
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -28,6 +31,7 @@ def setup(selection: Selection, suite: str | None, generators: tuple[str, ...], 
 
     \b
     httpbench setup c/nginx --load-generator wrk   what a row and a load generator need
+    httpbench setup --load-generator perf-gauge    one that no package brings, built into your cache
     httpbench setup --suite quick --print          what would be done, as a script
     """
     needs = _needs(selection, suite, generators)
@@ -42,6 +46,8 @@ def setup(selection: Selection, suite: str | None, generators: tuple[str, ...], 
         _install(packages, yes=yes)
         host.forget()
         lacks = lacking(needs)
+    if built := _build(generators, yes=yes):
+        lacks = [lack for lack in lacks if lack.requirement not in built]
     _tell(lacks)
     if lacks:
         sys.exit(1)
@@ -74,6 +80,20 @@ def _install(packages: Sequence[str], *, yes: bool) -> None:
     if not yes and not click.confirm("Run these commands?", err=True):
         raise RequirementError("nothing was installed")
     host.packages.install(packages)
+
+
+def _build(names: Iterable[str], *, yes: bool) -> list[Requirement]:
+    """Builds the load generators that were named and that no package brings into the user's cache; what they would have needed."""
+    missing = [(generator, argv) for generator in map(load.get, names) if not generator.locate() and (argv := generator.install_argv())]
+    for generator, argv in missing:
+        click.echo(f"as you: {shlex.join(argv)}", err=True)
+        if not yes and not (sys.stdin.isatty() and click.confirm("Run this command?", err=True)):
+            raise RequirementError(f"load generator {generator.name} was not built", hint="--yes does not ask")
+        if shutil.which(argv[0]) is None:
+            raise RequirementError(f"load generator {generator.name} needs {argv[0]} to be built", hint="https://rustup.rs")
+        if subprocess.run(argv, check=False).returncode != 0:
+            raise RequirementError(f"load generator {generator.name} could not be built: {shlex.join(argv)}")
+    return [generator.requirement for generator, _ in missing]
 
 
 def _tell(lacks: Iterable[Lack]) -> None:

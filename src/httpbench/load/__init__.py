@@ -8,11 +8,12 @@ from httpbench.errors import SelectionError
 from httpbench.load.base import Job, LoadGenerator, Output, Phase, Progress
 from httpbench.load.hey import Hey
 from httpbench.load.native import Native
+from httpbench.load.perf_gauge import PerfGauge
 from httpbench.load.wrk import Wrk
 
 __all__ = ["GENERATORS", "Job", "LoadGenerator", "Output", "Phase", "Progress", "get"]
 
-GENERATORS: dict[str, LoadGenerator] = {generator.name: generator for generator in (Native(), Wrk(), Hey())}
+GENERATORS: dict[str, LoadGenerator] = {generator.name: generator for generator in (Native(), Wrk(), Hey(), PerfGauge())}
 
 
 def get(name: str) -> LoadGenerator:

@@ -106,6 +106,10 @@ class LoadGenerator(ABC):
         found = shutil.which(self.requirement.program or self.name)
         return str(Path(found).absolute()) if found else None
 
+    def install_argv(self) -> tuple[str, ...] | None:
+        """A command that builds it into the user's cache, where ``locate`` finds it; needs no root. ``None``: there is none."""
+        return None
+
     def program(self) -> str:
         """Like ``locate``, but a program that is missing is a ``LoadError`` that says how to get it."""
         path = self.locate()

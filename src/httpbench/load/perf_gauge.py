@@ -1,0 +1,176 @@
+"""The adapter for perf-gauge: a closed loop, or a rate that its clients keep to when they can.
+
+It prints a report for people, and that is read: counts, rates and whole microseconds. What needs care:
+
+- The clock of a request starts when its rate limiter has let it go. What a request waited because the client before it was late is in no
+  figure (coordinated omission), so at a rate these are service times and are shown as such.
+- Each client gets an equal share of the rate and spends it in bursts that it rounds down: asked for 500 requests/s from 8 clients, it makes
+  some 370. A rate that was not reached makes the trial invalid, as with every generator.
+- A request that times out ends the whole measurement; it is in no count.
+- It looks at no body.
+- Its published lock file names a crate that compilers of today refuse, so it is built with newer dependencies.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from httpbench.errors import LoadError
+from httpbench.folders import user_folder
+from httpbench.load.base import Job, LoadGenerator, Output, first_version
+from httpbench.load.distribution import PERCENTILES, SAMPLES_BEYOND
+from httpbench.model import Distribution, Measurement, Requests, Requirement
+
+VERSION = "0.1.20"
+WHOLE_SHARE = 0.95
+"""A measurement that took less of its time was ended by a timeout."""
+
+FIELDS = {
+    "Min": "min",
+    "p50": "p50",
+    "p90": "p90",
+    "p95": "p95",
+    "p99": "p99",
+    "p99.9": "p99_9",
+    "p99.99": "p99_99",
+    "Max": "max",
+    "Mean": "mean",
+    "StdDev": "stddev",
+    "tm99.9": "tm99_9",
+}
+"""Its word → ours."""
+
+ERROR_KINDS = (
+    (re.compile(r"refused"), "connect_refused"),
+    (re.compile(r"error trying to connect"), "connect_other"),
+    (re.compile(r"reset|broken pipe", re.I), "reset"),
+    (re.compile(r"closed before|incomplete", re.I), "closed_early"),
+    (re.compile(r"parse|invalid", re.I), "invalid_response"),
+)
+
+NOTES = (
+    "perf-gauge starts the clock of a request after its rate limiter: what a late request waited before is left out.",
+    "perf-gauge does not check bodies; a request that times out ends its measurement and is in no count.",
+)
+
+
+class PerfGauge(LoadGenerator):
+    name = "perf-gauge"
+    requirement = Requirement(program="perf-gauge", install=f"cargo install perf-gauge@{VERSION}")
+    warms_up_itself = False
+    latency_meaning = (
+        "Service time of all requests in whole µs, from the moment when perf-gauge's rate limiter let a request go; what it waited before "
+        "is left out (coordinated omission)."
+    )
+
+    def locate(self) -> str | None:
+        own = _root() / "bin" / "perf-gauge"
+        return super().locate() or (str(own) if own.is_file() else None)
+
+    def install_argv(self) -> tuple[str, ...]:
+        return ("cargo", "install", f"perf-gauge@{VERSION}", "--root", str(_root()))
+
+    def version(self) -> str:
+        return first_version((self.program(), "--version"))
+
+    def refuses(self, job: Job) -> str | None:
+        load, request = job.load, job.workload.request
+        if load.pipeline > 1:
+            return "perf-gauge cannot pipeline requests"
+        if load.requests_per_connection is not None:
+            return "perf-gauge cannot close a connection after a number of requests"
+        if load.rate_from_rps is not None:
+            return "perf-gauge's rising rates are not read: choose one rate, or none"
+        if load.threads is not None:
+            return "perf-gauge chooses the number of its threads itself"
+        if request.body:
+            return "bodies are not sent with perf-gauge"
+        for key, value in request.headers.items():
+            if ":" in value:
+                return f"perf-gauge takes the colons in the header {key!r} for a choice of values"
+        return None
+
+    def argv(self, job: Job, *, warmup: bool) -> tuple[str, ...]:
+        load, request = job.load, job.workload.request
+        duration_s = load.warmup_s if warmup else load.duration_s
+        rate = ("--rate", f"{load.rate_rps:g}") if load.rate_rps is not None else ()
+        return (
+            self.program(),
+            *("--concurrency", str(load.connections), "--duration", f"{round(duration_s * 1000)}ms", *rate),
+            *("--request_timeout", f"{round(load.timeout_s * 1000)}ms", "http"),
+            *(("--conn_reuse",) if load.keepalive else ()),
+            *("--method", request.method),
+            *(word for key, value in request.headers.items() for word in ("--header", f"{key}:{value}")),
+            job.url,
+        )
+
+    def measurement(self, job: Job, output: Output) -> Measurement:
+        if output.exit_code != 0:
+            raise LoadError(f"perf-gauge {output.ending}", log_tail=output.tail)
+        requests = int(_number(output, r"^Requests: (\d+)"))
+        duration_s = _duration_s(output)
+        statuses, errors = _summary(output, job.status)
+        if duration_s < WHOLE_SHARE * job.load.duration_s:
+            errors["timeout"] = errors.get("timeout", 0) + 1
+        ok = statuses.get(job.status, 0)
+        return Measurement(
+            generator=self.name,
+            generator_version=self.version(),
+            duration_s=duration_s,
+            requests=Requests(completed=sum(statuses.values()), ok=ok),
+            errors=errors,
+            bytes_received=None,  # it rounds them to two digits
+            throughput_rps=ok / duration_s,
+            service_time_us=_times(output, requests),
+            notes=NOTES,
+        )
+
+
+def _root() -> Path:
+    """Where ``httpbench setup`` puts it."""
+    return user_folder("XDG_CACHE_HOME", ".cache") / "load-generators" / "perf-gauge"
+
+
+def _number(output: Output, pattern: str) -> float:
+    match = re.search(pattern, output.stdout, re.M)
+    if match is None:
+        raise LoadError(f"perf-gauge's report cannot be read: it has no {pattern.strip('^').partition(':')[0]}", log_tail=output.tail)
+    return float(match[1])
+
+
+def _duration_s(output: Output) -> float:
+    """``2.008813172s``, ``950.1ms`` or ``1m 2s``, as Rust prints times."""
+    match = re.search(r"^Duration (.+?)\s*$", output.stdout, re.M)
+    parts = re.findall(r"([\d.]+)\s*(ms|s|m)\b", match[1]) if match else []
+    if not parts:
+        raise LoadError("perf-gauge's report cannot be read: it has no Duration", log_tail=output.tail)
+    return sum(float(value) * {"ms": 0.001, "s": 1.0, "m": 60.0}[unit] for value, unit in parts)
+
+
+def _summary(output: Output, expected: int) -> tuple[dict[int, int], dict[str, int]]:
+    """Answers by status; errors by kind, wrong statuses among them."""
+    block = re.search(r"^Summary:\n(.*?)\n\n", output.stdout, re.M | re.S)
+    statuses: dict[int, int] = {}
+    errors: dict[str, int] = {}
+    for line in block[1].splitlines() if block else ():
+        text, _, count = line.rpartition(": ")
+        if status := re.match(r"[1-5]\d\d\b", text):
+            statuses[int(status[0])] = statuses.get(int(status[0]), 0) + int(count)
+            kind = None if int(status[0]) == expected else "unexpected_status"
+        else:
+            kind = next((name for pattern, name in ERROR_KINDS if pattern.search(text)), "other")
+        if kind:
+            errors[kind] = errors.get(kind, 0) + int(count)
+    return statuses, errors
+
+
+def _times(output: Output, count: int) -> Distribution | None:
+    """Of all requests. A percentile that fewer than ten lie beyond is left out, though it prints one."""
+    block = re.search(r"^Latency:\n(.*?)(\n\n|\Z)", output.stdout, re.M | re.S)
+    if block is None or count == 0:
+        return None
+    told = {name.strip(): float(value) for name, value in re.findall(r"^([\w.]+)\s*:\s*(\d+)µs", block[1], re.M)}
+    values = {field: told[word] for word, field in FIELDS.items() if word in told}
+    thin = [field for field, share in PERCENTILES.items() if count - -(-count * share // 10_000) < SAMPLES_BEYOND]
+    return Distribution(count=count, **{field: value for field, value in values.items() if field not in thin})

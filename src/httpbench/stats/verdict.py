@@ -24,8 +24,8 @@ TARGET_BUSY = 0.90
 """Share of its cores from which a target counts as busy. Not 1: interrupts and the kernel's network work, counted to nobody, take some."""
 
 GENERATOR_BUSY = 0.95
-"""Share of its cores from which a generator counts as busy. Higher than for targets: one with a tenth of its time to spare
-could have sent more. Time in which it was ready to run and was kept off its cores, by a quota or a neighbour, counts like time that it ran."""
+"""Share of its cores from which a generator counts as busy. Higher than for targets: one with a tenth of its time to spare could have
+sent more. Time in which it was ready to run and was kept off its cores, by a quota or a neighbour, counts like time that it ran."""
 
 GENERATOR_STARVED = 0.25
 """Share of the time in which a generator was kept off its cores, from which it was the limit whatever it did in the rest: a target that had

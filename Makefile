@@ -8,7 +8,8 @@
 VENV := .venv
 BIN := $(VENV)/bin
 PYTHON ?= $(shell scripts/find-python)
-LOADGEN := target/release/httpbench-loadgen
+PROGRAMS := httpbench-loadgen httpbench-reference httpbench-timer
+BUILT := $(PROGRAMS:%=target/release/%)
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -19,7 +20,7 @@ bench: install
 
 test: install toolchains check
 
-install: $(VENV)/installed $(LOADGEN)
+install: $(VENV)/installed $(BUILT)
 
 $(VENV)/installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -27,13 +28,14 @@ $(VENV)/installed: pyproject.toml
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable . --group dev
 	touch $@
 
-$(LOADGEN): $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
-	cargo build --release --locked --package httpbench-loadgen
-	touch $@
+$(BUILT) &: $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
+	cargo build --release --locked $(PROGRAMS:%=--package %)
+	touch $(BUILT)
 
 # What the tests build and verify. Rows of other languages need registries or toolchains that a machine for tests may lack.
 toolchains:
-	$(BIN)/httpbench setup --yes --load-generator wrk --load-generator hey c crystal dlang/epoll golang java node python ruby rust
+	$(BIN)/httpbench setup --yes --load-generator wrk --load-generator hey --load-generator hyperfine \
+		c client:cpp crystal dlang/epoll dlang/std-net-curl golang java node python ruby rust zig
 
 check:
 	$(BIN)/ruff format --check .

@@ -1,4 +1,4 @@
-"""Compiles the load generator when the package is built, and puts it beside the command ``httpbench``."""
+"""Compiles the programs in Rust when the package is built, and puts them beside the command ``httpbench``."""
 
 from __future__ import annotations
 
@@ -10,22 +10,25 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-PROGRAM = "httpbench-loadgen"
+PROGRAMS = ("httpbench-loadgen", "httpbench-reference", "httpbench-timer")
 
 
-class LoadGeneratorHook(BuildHookInterface):  # type: ignore[type-arg]
+class ProgramsHook(BuildHookInterface):  # type: ignore[type-arg]
     """Of the wheel: see ``tool.hatch.build.targets.wheel.hooks`` in pyproject.toml."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         if version == "editable":
             return  # a checkout uses what cargo built last, not a copy of what it once built
         if shutil.which("cargo") is None:
-            raise SystemExit("httpbench's load generator is written in Rust and needs cargo to build: see https://rustup.rs")
+            raise SystemExit(
+                "httpbench's load generator and reference server are written in Rust and need cargo to build: see https://rustup.rs"
+            )
         root = Path(self.root)
-        subprocess.run(["cargo", "build", "--release", "--locked", "--package", PROGRAM], cwd=root, check=True)
-        target = root / "target" / "release" / PROGRAM
+        packages = [word for program in PROGRAMS for word in ("--package", program)]
+        subprocess.run(["cargo", "build", "--release", "--locked", *packages], cwd=root, check=True)
         # A wheel for this platform, but for any Python: the program is not an extension module.
         platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{platform}"
-        build_data["shared_scripts"][str(target)] = PROGRAM
+        for program in PROGRAMS:
+            build_data["shared_scripts"][str(root / "target" / "release" / program)] = program

@@ -6,6 +6,7 @@ import pytest
 
 from httpbench import catalog
 from httpbench.model import Scaling, Suite, SuiteLoad, Table
+from tests.contract.test_rows import CLIENTS
 
 HTTP_SERVERS = """
 c/epoll/level c/epoll/edge c/io_uring c/nginx
@@ -25,6 +26,7 @@ ROWS = {
     "tcp-proxies": """
         proxy:c/haproxy proxy:cpp/draft-http-tunnel proxy:rust/http-tunnel proxy:golang/tcp-proxy proxy:java/netcrusher proxy:python/pproxy
     """,
+    "http-clients": " ".join(f"client:{name}" for name in CLIENTS.split()),
     "frameworks": "dotnet/minimal-api dotnet/controllers node/fastify node/express golang/gin golang/net-http rust/rocket",
 }
 

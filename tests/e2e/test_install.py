@@ -26,7 +26,8 @@ def test_an_installed_package_is_whole(tmp_path: Path) -> None:
         return subprocess.run(argv, cwd=tmp_path, env=env, check=True, capture_output=True, text=True).stdout
 
     assert run("httpbench", "--version").startswith("httpbench ")
-    assert run("httpbench-loadgen", "--version").startswith("httpbench-loadgen ")
+    for program in ("httpbench-loadgen", "httpbench-reference", "httpbench-timer"):
+        assert run(program, "--version").startswith(f"{program} ")
     rows = {row["id"] for row in json.loads(run("httpbench", "list", "--json"))}
     assert {"c/epoll/level", "proxy:c/haproxy", "client:rust/hyper"} <= rows
     measured = run(

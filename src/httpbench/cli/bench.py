@@ -15,7 +15,7 @@ from httpbench.cli import console, dry_run
 from httpbench.cli.exports import exports
 from httpbench.cli.loads import loads, own_loads
 from httpbench.cli.make import make
-from httpbench.cli.options import Selection, database, export, load_options, selection
+from httpbench.cli.options import Selection, database, export, export_hyperfine, load_options, selection
 from httpbench.cli.params import COUNT, DURATION, REQUEST_PATH
 from httpbench.errors import SelectionError, UsageError
 from httpbench.model import Kind, Scaling, Suite, Target, Workload
@@ -46,7 +46,12 @@ DEFAULT_SUITE = "quick"
     metavar="SHARE",
     help="Lower the rates and shorten the times of a suite, such as 0.2; said in each table.",
 )
-@click.option("--load-generator", "generator", metavar="NAME", help=f"{', '.join(load.GENERATORS)}. [default: native]")
+@click.option(
+    "--load-generator",
+    "generator",
+    metavar="NAME",
+    help=f"{', '.join(load.GENERATORS)}; clients: {', '.join(load.TIMERS)}. [default: native]",
+)
 @click.option(
     "--workload", metavar="NAME", multiple=True, help="What is asked. [default: plaintext; clients: client-small-1000; proxies: proxy-10kb]"
 )
@@ -62,6 +67,7 @@ DEFAULT_SUITE = "quick"
 @click.option("-q", "--quiet", is_flag=True, help="No progress.")
 @database
 @export
+@export_hyperfine
 def bench(selection: Selection, db, export_json, export_csv, export_markdown, **options) -> None:  # type: ignore[no-untyped-def]
     """Measure rows of one kind: build what is missing, start, warm up, measure, stop, in interleaved rounds.
 
@@ -77,16 +83,18 @@ def bench(selection: Selection, db, export_json, export_csv, export_markdown, **
     httpbench bench micro --quick --export-json -   everything as JSON on standard output
     """
     known = selection.catalog()
-    files = exports(export_json, export_csv, export_markdown)
+    files = exports(export_json, export_csv, export_markdown, options["export_hyperfine"])
     output = console.stderr() if files.to_stdout else console.stdout()
     errors = console.stderr()
     suite = _suite(selection, known, options["suite"])
     kind = _kind(selection, known, suite)
+    if options["export_hyperfine"] and kind is not Kind.CLIENT:
+        raise UsageError("--export-hyperfine is for clients: hyperfine's form has only times of whole processes")
     targets, matrix, workloads = _matrix(selection, known, suite, kind, options)
     if options["skip_missing"]:
         targets = _skip_missing(targets, errors)
         matrix = replace(matrix, targets=targets)
-    generator = load.get(matrix.load_generator)
+    generator = KINDS[kind].generator(matrix.load_generator)
     topology = host.read_topology()
     seed = random.randrange(2**32) if options["seed"] is None else options["seed"]
     plan = make_plan(matrix, lambda scaling: KINDS[kind].partition(topology, scaling), seed)

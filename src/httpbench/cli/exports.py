@@ -9,7 +9,7 @@ from pathlib import Path
 
 from httpbench.errors import StoreError, UsageError
 from httpbench.model import Run, Trial
-from httpbench.report import FORMATS
+from httpbench.report import CLIENT_FORMATS, FORMATS
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Exports:
         """Writes all. Raises :class:`StoreError` for the files that could not be written, after the others were."""
         problems = []
         for name, path in self.paths.items():
-            text = FORMATS[name](run, trials)
+            text = {**FORMATS, **CLIENT_FORMATS}[name](run, trials)
             if path == "-":
                 sys.stdout.write(text)
                 continue
@@ -54,6 +54,6 @@ class Exports:
             raise StoreError("\n".join(problems), hint="httpbench report makes it again from the stored run")
 
 
-def exports(json: str | None, csv: str | None, markdown: str | None) -> Exports:
-    asked = {"json": json, "csv": csv, "markdown": markdown}
+def exports(json: str | None, csv: str | None, markdown: str | None, hyperfine: str | None = None) -> Exports:
+    asked = {"json": json, "csv": csv, "markdown": markdown, "hyperfine": hyperfine}
     return Exports({name: path for name, path in asked.items() if path is not None})

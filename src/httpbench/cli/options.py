@@ -107,6 +107,12 @@ def export(command: Command) -> Command:
     return command
 
 
+def export_hyperfine(command: Command) -> Command:
+    """Adds ``--export-hyperfine``, for verbs that clients are measured or shown by."""
+    what = "Write the times of clients as hyperfine's JSON, for its plotting scripts; - is standard output."
+    return click.option("--export-hyperfine", type=click.Path(dir_okay=False), metavar="FILE", help=what)(command)
+
+
 LOAD_FIELDS = {
     "duration": "duration_s",
     "threads": "threads",

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from httpbench.errors import HttpbenchError
 from httpbench.load import Phase, Progress
-from httpbench.model import Target, Trial, TrialPlan, VerdictKind
+from httpbench.model import Kind, Target, Trial, TrialPlan, VerdictKind
 from httpbench.run import Stage
 
 REFRESH_PER_S = 4  # often enough to look alive, seldom enough to stay off the measured cores
@@ -34,7 +34,7 @@ class Lines:
         )
 
     def trial_started(self, plan: TrialPlan, done: int, total: int, left_s: float) -> None:
-        self._place = f"[{done + 1}/{total}] {plan.target} {plan.scaling}, {plan.load.connections} connections, round {plan.round + 1}"
+        self._place = f"[{done + 1}/{total}] {plan.target} {_asked(plan)}, round {plan.round + 1}"
 
     def stage(self, stage: Stage) -> None:
         pass
@@ -83,7 +83,7 @@ class LiveLine(Lines):
 
     def trial_started(self, plan: TrialPlan, done: int, total: int, left_s: float) -> None:
         super().trial_started(plan, done, total, left_s)
-        self._short = f"[{done + 1}/{total}] {plan.target} -c {plan.load.connections}, round {plan.round + 1}"
+        self._short = f"[{done + 1}/{total}] {plan.target} {_asked(plan)}, round {plan.round + 1}"
         self._left_s, self._warmup_s = left_s, plan.load.warmup_s
         self._show(f"{self._short} · {_clock(left_s)} left")
 
@@ -121,8 +121,18 @@ def watcher(console: Console, *, quiet: bool) -> Lines:
     return LiveLine(console) if console.is_terminal else Lines(console)
 
 
+def _asked(plan: TrialPlan) -> str:
+    """What tells a trial from the others of its target."""
+    if plan.target.startswith(f"{Kind.CLIENT}:"):
+        return plan.workload
+    return f"{plan.scaling}, {plan.load.connections} connections"
+
+
 def outcome(trial: Trial) -> str:
     """One trial in a few words."""
+    if trial.verdict.counts and trial.client is not None:
+        rate = trial.client.requests_rps
+        return f"{trial.client.whole.wall_s * 1000:,.1f} ms" + (f", {rate:,.0f} requests/s without start-up" if rate else "")
     if not trial.verdict.counts or trial.measurement is None:
         return f"{trial.verdict.kind}: {'; '.join(trial.verdict.reasons)}"
     parts = [f"{trial.measurement.throughput_rps:,.0f} requests/s"]

@@ -8,7 +8,7 @@ import click
 
 from httpbench.cli import console
 from httpbench.cli.exports import exports
-from httpbench.cli.options import database, export
+from httpbench.cli.options import database, export, export_hyperfine
 from httpbench.errors import SelectionError
 from httpbench.report import render_evidence, render_terminal
 from httpbench.store import Store
@@ -19,7 +19,8 @@ from httpbench.store import Store
 @click.option("--evidence", is_flag=True, help="Show the figures behind each verdict, a line for each trial.")
 @database
 @export
-def report(run: str, evidence: bool, db: Path, export_json: str | None, export_csv: str | None, export_markdown: str | None) -> None:
+@export_hyperfine
+def report(run: str, evidence: bool, db: Path, **asked: str | None) -> None:
     """Show a stored run again. RUN is an id, the beginning of one, or «latest».
 
     \b
@@ -27,7 +28,7 @@ def report(run: str, evidence: bool, db: Path, export_json: str | None, export_c
     httpbench report 20260102 --export-csv x.csv  that of a day, a line for each trial
     httpbench report latest --evidence            what the verdicts of the last run were drawn from
     """
-    files = exports(export_json, export_csv, export_markdown)
+    files = exports(*(asked[f"export_{name}"] for name in ("json", "csv", "markdown", "hyperfine")))
     files.check()
     with Store(db, reading=True) as store:
         found, trials = store.run(run)

@@ -1,4 +1,4 @@
-"""``httpbench responses``: what each server answers, byte for byte."""
+"""``httpbench responses``: what each server answers, and what each client asks, byte for byte."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from httpbench.cli import console, progress
 from httpbench.cli.kinds import with_backends, workloads_of
 from httpbench.cli.options import Selection, selection
 from httpbench.errors import HttpbenchError
-from httpbench.model import Kind, SampledResponse, Scaling
+from httpbench.model import Kind, SampledRequest, SampledResponse, Scaling
 from httpbench.report import render_responses
 from httpbench.run import KINDS, backend_of, prepare
 
@@ -21,10 +21,11 @@ from httpbench.run import KINDS, backend_of, prepare
 @click.option("--workload", metavar="NAME", help="What is asked. [default: plaintext; clients: client-small-1000; proxies: proxy-10kb]")
 @click.option("--jobs", type=click.IntRange(1, 64), default=2, show_default=True, help="Builds at the same time.")
 def responses(selection: Selection, workload: str | None, jobs: int) -> None:
-    """Show a sampled response of each server, with its size.
+    """Show a sampled response of each server, with its size; of clients, which are named, the request that they send.
 
     \b
     httpbench responses c/nginx golang   what two servers answer, byte for byte
+    httpbench responses client:c/curl    what a client asks
     """
     known = selection.catalog()
     targets = selection.of(known, kind=None if selection.words else Kind.SERVER)
@@ -32,7 +33,7 @@ def responses(selection: Selection, workload: str | None, jobs: int) -> None:
     errors = console.stderr()
     with progress.watcher(errors, quiet=False) as watcher:
         built = prepare(with_backends(known, targets, asked), watcher, jobs)
-    found: dict[str, SampledResponse] = {}
+    found: dict[str, SampledResponse | SampledRequest] = {}
     topology = host.read_topology()
     for target in targets:
         scaling = target.scaling[0]

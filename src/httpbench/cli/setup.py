@@ -64,7 +64,7 @@ def _needs(selection: Selection, suite_name: str | None, generators: Iterable[st
     if selection.words or suite or everything:
         for target in selection.of(known, suite.targets if suite else (), suite.kind if suite else None):
             needs[target.id] = target.requires
-    for generator in map(load.get, load.GENERATORS if everything else names):
+    for generator in map(load.tool, [*load.GENERATORS, *load.TIMERS] if everything else names):
         needs[f"load generator {generator.name}"] = () if generator.locate() else (generator.requirement,)
     return needs
 
@@ -84,7 +84,7 @@ def _install(packages: Sequence[str], *, yes: bool) -> None:
 
 def _build(names: Iterable[str], *, yes: bool) -> list[Requirement]:
     """Builds the load generators that were named and that no package brings into the user's cache; what they would have needed."""
-    missing = [(generator, argv) for generator in map(load.get, names) if not generator.locate() and (argv := generator.install_argv())]
+    missing = [(generator, argv) for generator in map(load.tool, names) if not generator.locate() and (argv := generator.install_argv())]
     for generator, argv in missing:
         click.echo(f"as you: {shlex.join(argv)}", err=True)
         if not yes and not (sys.stdin.isatty() and click.confirm("Run this command?", err=True)):

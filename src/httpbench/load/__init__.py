@@ -1,25 +1,62 @@
-"""Load generators: a ``Load`` in, a ``Measurement`` out. One adapter for each, which is added here and nowhere else."""
+"""Load generators: a ``Load`` in, a ``Measurement`` out; and timers, for clients. One adapter for each, which is added here and nowhere
+else."""
 
 from __future__ import annotations
 
 import difflib
+from collections.abc import Mapping
+from typing import TypeVar
 
 from httpbench.errors import SelectionError
 from httpbench.load.base import Job, LoadGenerator, Output, Phase, Progress
 from httpbench.load.hey import Hey
 from httpbench.load.native import Native
 from httpbench.load.perf_gauge import PerfGauge
+from httpbench.load.timer import Hyperfine, NativeTimer, Timed, Timer
+from httpbench.load.tool import Tool
 from httpbench.load.wrk import Wrk
 
-__all__ = ["GENERATORS", "Job", "LoadGenerator", "Output", "Phase", "Progress", "get"]
+__all__ = [
+    "GENERATORS",
+    "TIMERS",
+    "Job",
+    "LoadGenerator",
+    "Output",
+    "Phase",
+    "Progress",
+    "Timed",
+    "Timer",
+    "Tool",
+    "get",
+    "timer",
+    "tool",
+]
 
 GENERATORS: dict[str, LoadGenerator] = {generator.name: generator for generator in (Native(), Wrk(), Hey(), PerfGauge())}
+TIMERS: dict[str, Timer] = {found.name: found for found in (NativeTimer(), Hyperfine())}
+"""In the place of a load generator where the target is a client, which makes its own load."""
+
+Found = TypeVar("Found", bound=Tool)
 
 
 def get(name: str) -> LoadGenerator:
-    """The adapter of that name. Raises ``SelectionError`` where there is none."""
-    if name in GENERATORS:
-        return GENERATORS[name]
-    close = difflib.get_close_matches(name, GENERATORS, n=1)
-    hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(GENERATORS)}"
-    raise SelectionError(f"there is no load generator {name!r}", hint=hint)
+    """The load generator of that name. Raises ``SelectionError`` where there is none."""
+    return _named(GENERATORS, name, "load generator")
+
+
+def timer(name: str) -> Timer:
+    """The timer of that name. Raises ``SelectionError`` where there is none."""
+    return _named(TIMERS, name, "timer of clients")
+
+
+def tool(name: str) -> Tool:
+    """Whatever has that name; a load generator first. Raises ``SelectionError`` where there is none."""
+    return _named({**TIMERS, **GENERATORS}, name, "load generator")
+
+
+def _named(known: Mapping[str, Found], name: str, noun: str) -> Found:
+    if name in known:
+        return known[name]
+    close = difflib.get_close_matches(name, known, n=1)
+    hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(known)}"
+    raise SelectionError(f"there is no {noun} {name!r}", hint=hint)

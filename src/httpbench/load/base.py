@@ -7,16 +7,13 @@ whatever a generator prints is parsed after the fact: a generator that was kille
 
 from __future__ import annotations
 
-import re
-import shutil
-import subprocess
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from httpbench.errors import LoadError
-from httpbench.model import Load, Measurement, Requirement, Workload
+from httpbench.load.tool import Tool
+from httpbench.model import Load, Measurement, Workload
 
 LOG_TAIL_LINES = 20
 
@@ -90,36 +87,13 @@ class Output:
         return "\n".join(lines[-LOG_TAIL_LINES:])
 
 
-class LoadGenerator(ABC):
+class LoadGenerator(Tool):
     """A program that makes a load."""
 
-    name: str
-    requirement: Requirement
-    """What must be on the machine."""
     warms_up_itself: bool
     """Warm-up happens in the measuring process, on the same connections; otherwise ``argv(job, warmup=True)`` is run before."""
     latency_meaning: str
     """One sentence, shown beside its latencies."""
-
-    def locate(self) -> str | None:
-        """Absolute path of the program; ``None`` where it is not installed."""
-        found = shutil.which(self.requirement.program or self.name)
-        return str(Path(found).absolute()) if found else None
-
-    def install_argv(self) -> tuple[str, ...] | None:
-        """A command that builds it into the user's cache, where ``locate`` finds it; needs no root. ``None``: there is none."""
-        return None
-
-    def program(self) -> str:
-        """Like ``locate``, but a program that is missing is a ``LoadError`` that says how to get it."""
-        path = self.locate()
-        if path is None:
-            raise LoadError(f"load generator {self.name} is not installed", hint=f"httpbench setup --load-generator {self.name}")
-        return path
-
-    @abstractmethod
-    def version(self) -> str:
-        """The version as dotted numbers; ``unknown`` where the program does not tell. Raises ``LoadError`` where it is missing."""
 
     @abstractmethod
     def refuses(self, job: Job) -> str | None:
@@ -136,13 +110,3 @@ class LoadGenerator(ABC):
     @abstractmethod
     def measurement(self, job: Job, output: Output) -> Measurement:
         """What the measured run said. Raises ``LoadError`` where it failed or cannot be read."""
-
-
-def first_version(argv: tuple[str, ...]) -> str:
-    """The first dotted number that a command prints on either stream; ``unknown`` where there is none.
-
-    The exit code does not matter: wrk prints its version and fails.
-    """
-    done = subprocess.run(argv, capture_output=True, text=True, errors="replace", timeout=10, check=False, stdin=subprocess.DEVNULL)
-    match = re.search(r"\d+(\.\d+)+", done.stdout + done.stderr)
-    return match.group() if match else "unknown"

@@ -6,14 +6,13 @@ It warms up on the connections that it then measures, says each change of phase 
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from httpbench import programs
 from httpbench.errors import LoadError
-from httpbench.load.base import Job, LoadGenerator, Output, Phase, Progress, first_version
+from httpbench.load.base import Job, LoadGenerator, Output, Phase, Progress
 from httpbench.load.steps import Slice, decoded, interval_ms, percentile_us, steps
+from httpbench.load.tool import first_version
 from httpbench.model import Distribution, Interval, Load, Measurement, Requests, Requirement
 
 PROGRAM = "httpbench-loadgen"
@@ -94,7 +93,7 @@ class Native(LoadGenerator):
     )
 
     def locate(self) -> str | None:
-        return super().locate() or next((str(path) for path in _places() if path.is_file()), None)
+        return programs.locate(PROGRAM)
 
     def version(self) -> str:
         return first_version((self.program(), "--version"))
@@ -163,11 +162,6 @@ class Native(LoadGenerator):
             busy_cores=sum(thread.busy for thread in report.generator.threads) if report.generator.threads else None,
             notes=_notes(job, report),
         )
-
-
-def _places() -> tuple[Path, ...]:
-    """Where the program lies when it is not in PATH: installed beside the command, or built in a checkout."""
-    return (Path(sys.executable).parent / PROGRAM, Path(__file__).resolve().parents[3] / "target" / "release" / PROGRAM)
 
 
 def _ms(seconds: float) -> str:

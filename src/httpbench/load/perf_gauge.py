@@ -18,8 +18,9 @@ from pathlib import Path
 
 from httpbench.errors import LoadError
 from httpbench.folders import user_folder
-from httpbench.load.base import Job, LoadGenerator, Output, first_version
+from httpbench.load.base import Job, LoadGenerator, Output
 from httpbench.load.distribution import PERCENTILES, SAMPLES_BEYOND
+from httpbench.load.tool import first_version
 from httpbench.model import Distribution, Measurement, Requests, Requirement
 
 VERSION = "0.1.20"

@@ -16,8 +16,9 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from httpbench.errors import LoadError
-from httpbench.load.base import Job, LoadGenerator, Output, first_version
+from httpbench.load.base import Job, LoadGenerator, Output
 from httpbench.load.distribution import Integers, distribution
+from httpbench.load.tool import first_version
 from httpbench.model import Distribution, Measurement, Requests, Requirement
 
 SCRIPT = Path(__file__).with_name("wrk.lua")

@@ -232,6 +232,12 @@ class SampledResponse(Frozen):
     """Header block and body."""
 
 
+class SampledRequest(Frozen):
+    """The head of one request of a client, as it came."""
+
+    text: str
+
+
 class VerdictKind(StrEnum):
     TARGET = "target"
     GENERATOR = "generator"

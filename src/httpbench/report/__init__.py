@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from httpbench.model import Run, Trial
 from httpbench.report.csv import render_csv
 from httpbench.report.evidence import render_evidence
+from httpbench.report.hyperfine import render_hyperfine
 from httpbench.report.json import render_json
 from httpbench.report.markdown import render_markdown
 from httpbench.report.probes import probe_lines, probe_table, probe_warning
@@ -19,6 +20,7 @@ from httpbench.report.terminal import render_terminal
 from httpbench.report.versions import render_versions
 
 __all__ = [
+    "CLIENT_FORMATS",
     "FORMATS",
     "Format",
     "probe_lines",
@@ -35,3 +37,6 @@ Format = Callable[[Run, Sequence[Trial]], str]
 
 FORMATS: Mapping[str, Format] = {"json": render_json, "csv": render_csv, "markdown": render_markdown}
 """Those that go into files, by the name that the command line has for them."""
+
+CLIENT_FORMATS: Mapping[str, Format] = {"hyperfine": render_hyperfine}
+"""Those of runs with clients alone."""

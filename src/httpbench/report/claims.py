@@ -14,7 +14,7 @@ from httpbench.report.comparisons import Compared, against, ranking
 from httpbench.report.printable import percentage
 from httpbench.report.rows import Group, Row
 from httpbench.stats.compare import Comparison
-from httpbench.stats.figures import CPU, P99, THROUGHPUT
+from httpbench.stats.figures import CPU, P99, THROUGHPUT, WALL
 from httpbench.stats.interval import CONFIDENCE, ROUNDS_MIN
 from httpbench.stats.noise import floor
 from httpbench.stats.precision import widest
@@ -22,7 +22,7 @@ from httpbench.stats.precision import widest
 WIDE = 0.25
 """A half-width from which, relative to the ratio, both ends of an interval are printed: they no longer lie alike on both sides."""
 
-SUBJECTS = {P99.name: "p99", CPU.name: "CPU time per request"}
+SUBJECTS = {P99.name: "p99", CPU.name: "CPU time per request", WALL.name: "time"}
 
 
 def claims(run: Run, group: Group) -> list[str]:
@@ -149,5 +149,7 @@ def _shared_ranks(group: Group) -> Iterator[str]:
     told = " · ".join(f"{place} {', '.join(members)}" for place, members in shared.items())
     yield f"Ranks, shared by rows that these rounds cannot tell apart: {told}"
     kinds = {row.target.id: row.summary.verdict.kind for row in group.rows}
+    if group.client_work is not None:
+        return  # a client that waits takes that time all the same
     if others := [f"{names[name]} ({kinds[name]})" for name in places if kinds[name] is not VerdictKind.TARGET]:
         yield f"Ranked, although they are not known to have been the limit: {', '.join(others)}"

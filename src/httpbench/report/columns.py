@@ -6,9 +6,10 @@ One list for each kind of table, so that the terminal and Markdown cannot disagr
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from httpbench.model import Table
+from httpbench.report.client_columns import client_columns
+from httpbench.report.column import ALWAYS, Column, scaled, verdict
 from httpbench.report.rows import Group, Row
 from httpbench.stats.summary import Estimate
 
@@ -16,35 +17,13 @@ LOWER_BOUND = "≥ "
 """Before the figures of a row that the generator limited."""
 ODD_SIZE = "*"
 """After a response size that is far from the others'."""
-PARTLY = "†"
-"""After the verdict of a row of which some rounds do not count."""
-
-HEADLINES = ("RPS", "Requests/sec")
+HEADLINES = ("RPS", "Requests/sec", "Mean")
 """The titles of the figures that rows are ordered by."""
-
-ALWAYS = 0
-"""Never left out, however narrow the terminal."""
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    title: str
-    unit: str
-    """Of the figures; empty where there is none."""
-    text: Callable[[Row], str]
-    need: int
-    """The higher, the sooner a narrow terminal goes without it; ``ALWAYS``: never."""
-    is_number: bool = True
-
-    @property
-    def heading(self) -> str:
-        """Title and unit on one line."""
-        return f"{self.title} ({self.unit})" if self.unit else self.title
 
 
 def columns(found: Sequence[Group], table: Table) -> list[Column]:
     """All columns of a run's tables, from left to right."""
-    return _COLUMNS[table](_memory(found))
+    return client_columns(found) if table is Table.HTTP_CLIENTS else _COLUMNS[table](_memory(found))
 
 
 def _http_servers(memory: Callable[[Row], str]) -> list[Column]:
@@ -68,12 +47,12 @@ def _figures(memory: Callable[[Row], str]) -> list[Column]:
         Column("Err", "", lambda row: _integer(row.summary.errors), 5),
         Column("RPS", "1/s", _throughput, ALWAYS),
         Column("±", "%", lambda row: _spread(row.summary.throughput_rps), 1),
-        Column("BPS", "MB/s", lambda row: _scaled(row.summary.bytes_per_s, 1e6, 1), 14),
+        Column("BPS", "MB/s", lambda row: scaled(row.summary.bytes_per_s, 1e6, 1), 14),
         *(_latency(title, name, need) for title, name, need in _LATENCIES),
-        Column("CPU", "%", lambda row: _scaled(row.summary.cpu_cores, 0.01, 0), 4),
+        Column("CPU", "%", lambda row: scaled(row.summary.cpu_cores, 0.01, 0), 4),
         Column("Memory", "MB", memory, 6),
         Column("Probe", "", _label, ALWAYS, is_number=False),
-        Column("Verdict", "", _verdict, ALWAYS, is_number=False),
+        Column("Verdict", "", verdict, ALWAYS, is_number=False),
     ]
 
 
@@ -84,10 +63,10 @@ def _app_servers(memory: Callable[[Row], str]) -> list[Column]:
         Column("Requests/sec", "", _throughput, ALWAYS),
         Column("±", "%", lambda row: _spread(row.summary.throughput_rps), 1),
         Column("RAM", "MB", memory, ALWAYS),
-        Column("CPU peak", "%", lambda row: _scaled(row.summary.cpu_cores_peak, 0.01, 1), ALWAYS),
-        Column("CPU mean", "%", lambda row: _scaled(row.summary.cpu_cores, 0.01, 1), ALWAYS),
+        Column("CPU peak", "%", lambda row: scaled(row.summary.cpu_cores_peak, 0.01, 1), ALWAYS),
+        Column("CPU mean", "%", lambda row: scaled(row.summary.cpu_cores, 0.01, 1), ALWAYS),
         Column("Probe", "", _label, ALWAYS, is_number=False),
-        Column("Verdict", "", _verdict, ALWAYS, is_number=False),
+        Column("Verdict", "", verdict, ALWAYS, is_number=False),
     ]
 
 
@@ -98,15 +77,15 @@ def _tcp_proxies(memory: Callable[[Row], str]) -> list[Column]:
         Column("RPS", "1/s", _throughput, ALWAYS),
         Column("±", "%", lambda row: _spread(row.summary.throughput_rps), 8),
         *(_microseconds(title, name, need) for title, name, need in _TAIL),
-        Column("CPU", "cores", lambda row: _scaled(row.summary.cpu_cores, 1, 2), 5),
-        Column("CPU/req", "µs", lambda row: _scaled(row.summary.cpu_us_per_request, 1, 1), 6),
+        Column("CPU", "cores", lambda row: scaled(row.summary.cpu_cores, 1, 2), 5),
+        Column("CPU/req", "µs", lambda row: scaled(row.summary.cpu_us_per_request, 1, 1), 6),
         Column("Memory", "MB", memory, 7),
-        Column("Backend", "cores", lambda row: _scaled(row.summary.backend_cpu_cores, 1, 2), 14),
-        Column("Backend/req", "µs", lambda row: _scaled(row.summary.backend_cpu_us_per_request, 1, 1), 16),
-        Column("Generator", "cores", lambda row: _scaled(row.summary.generator_cpu_cores, 1, 2), 15),
-        Column("Generator/req", "µs", lambda row: _scaled(row.summary.generator_cpu_us_per_request, 1, 1), 17),
+        Column("Backend", "cores", lambda row: scaled(row.summary.backend_cpu_cores, 1, 2), 14),
+        Column("Backend/req", "µs", lambda row: scaled(row.summary.backend_cpu_us_per_request, 1, 1), 16),
+        Column("Generator", "cores", lambda row: scaled(row.summary.generator_cpu_cores, 1, 2), 15),
+        Column("Generator/req", "µs", lambda row: scaled(row.summary.generator_cpu_us_per_request, 1, 1), 17),
         Column("Err", "", lambda row: _integer(row.summary.errors), 13),
-        Column("Verdict", "", _verdict, ALWAYS, is_number=False),
+        Column("Verdict", "", verdict, ALWAYS, is_number=False),
     ]
 
 
@@ -128,7 +107,7 @@ def _proxy(row: Row) -> str:
 
 
 def _microseconds(title: str, name: str, need: int) -> Column:
-    return Column(title, "µs", lambda row: _scaled(getattr(row.latency, name), 1, 0) if row.latency else "", need)
+    return Column(title, "µs", lambda row: scaled(getattr(row.latency, name), 1, 0) if row.latency else "", need)
 
 
 _COLUMNS = {Table.HTTP_SERVERS: _http_servers, Table.APP_SERVERS: _app_servers, Table.COMMANDS: _commands, Table.TCP_PROXIES: _tcp_proxies}
@@ -146,7 +125,7 @@ _LATENCIES = (
 
 def _latency(title: str, name: str, need: int) -> Column:
     def text(row: Row) -> str:
-        return _scaled(getattr(row.latency, name), 1000, 3) if row.latency else ""
+        return scaled(getattr(row.latency, name), 1000, 3) if row.latency else ""
 
     return Column(title, "ms", text, need)
 
@@ -159,8 +138,8 @@ def memory_is_proportional(found: Sequence[Group]) -> bool:
 
 def _memory(found: Sequence[Group]) -> Callable[[Row], str]:
     if memory_is_proportional(found):
-        return lambda row: _scaled(row.summary.pss_bytes_peak, 1e6, 1)
-    return lambda row: _scaled(row.summary.rss_bytes_peak, 1e6, 1)
+        return lambda row: scaled(row.summary.pss_bytes_peak, 1e6, 1)
+    return lambda row: scaled(row.summary.rss_bytes_peak, 1e6, 1)
 
 
 def _response(row: Row) -> str:
@@ -178,19 +157,9 @@ def _label(row: Row) -> str:
     return (row.probed.label or "") if row.probed else ""
 
 
-def _verdict(row: Row) -> str:
-    kind = row.summary.verdict.kind
-    return f"{kind}{PARTLY}" if row.counts_partly else str(kind)
-
-
 def _spread(estimate: Estimate | None) -> str:
     return "" if estimate is None or estimate.spread is None else f"{estimate.spread * 100:.1f}"
 
 
 def _integer(estimate: Estimate | None) -> str:
-    return _scaled(estimate, 1, 0)
-
-
-def _scaled(estimate: Estimate | None, unit: float, digits: int) -> str:
-    """The median in multiples of ``unit``, with thousands apart; nothing where there is none."""
-    return "" if estimate is None else f"{estimate.median / unit:,.{digits}f}"
+    return scaled(estimate, 1, 0)

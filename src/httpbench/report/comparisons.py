@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from httpbench.model import Load
 from httpbench.report.rows import Group, Row
 from httpbench.stats.compare import Comparison, Rounds, compare, corrected, ranks
-from httpbench.stats.figures import CPU, P99, THROUGHPUT, Figure
+from httpbench.stats.figures import CPU, P99, SPEED, THROUGHPUT, WALL, Figure
 from httpbench.stats.interval import ROUNDS_MIN
 
 
@@ -24,9 +23,11 @@ class Compared:
     """By the figure's name, the headline first; ``None`` where no round of both has it."""
 
 
-def figures(load: Load) -> tuple[Figure, ...]:
-    """In an open loop everybody answers what was asked, so throughput says nothing; what that takes does."""
-    return (THROUGHPUT, P99) if load.rate_rps is None else (P99, CPU)
+def figures(group: Group) -> tuple[Figure, ...]:
+    """In an open loop everybody answers what was asked, so throughput says nothing; what that takes does. Clients are timed whole."""
+    if group.client_work is not None:
+        return (WALL, CPU)
+    return (THROUGHPUT, P99) if group.load.rate_rps is None else (P99, CPU)
 
 
 def against(group: Group, baseline: str) -> list[Compared]:
@@ -35,17 +36,18 @@ def against(group: Group, baseline: str) -> list[Compared]:
     if theirs is None:
         return []
     others = [row for row in group.rows if row is not theirs]
-    columns = {figure.name: corrected([_compare(row, theirs, figure) for row in others]) for figure in figures(group.load)}
+    columns = {figure.name: corrected([_compare(row, theirs, figure) for row in others]) for figure in figures(group)}
     return [Compared(row, theirs, {name: column[index] for name, column in columns.items()}) for index, row in enumerate(others)]
 
 
 def ranking(group: Group) -> dict[str, int]:
-    """Id → rank by throughput, in the table's order. Not of rows that the generator limited, or that have too few rounds to be told
-    apart from any other; and not of tables with a rate."""
+    """Id → rank by throughput, of clients by time; in the table's order. Not of rows that the generator limited, or that have too few
+    rounds to be told apart from any other; and not of tables with a rate."""
     if group.load.rate_rps is not None:
         return {}
     rows = [row for row in group.rows if row.summary.rounds_counting >= ROUNDS_MIN and not row.is_lower_bound]
-    return dict(zip((row.target.id for row in rows), ranks([_rounds(row, THROUGHPUT) for row in rows]), strict=True))
+    figure = SPEED if group.client_work is not None else THROUGHPUT
+    return dict(zip((row.target.id for row in rows), ranks([_rounds(row, figure) for row in rows]), strict=True))
 
 
 def _compare(ours: Row, theirs: Row, figure: Figure) -> Comparison | None:

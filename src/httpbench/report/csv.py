@@ -10,7 +10,7 @@ import csv
 import io
 from collections.abc import Mapping, Sequence
 
-from httpbench.model import Distribution, Label, Load, Measurement, Network, Run, Scaling, Table, Target, Trial, Usage
+from httpbench.model import Distribution, Label, Load, Measurement, Network, Run, Scaling, Table, Target, Trial, Usage, WorkDone
 from httpbench.stats.facts import Facts, facts
 from httpbench.stats.overhead import FIGURES as ADDED
 from httpbench.stats.overhead import added_us
@@ -25,6 +25,9 @@ _TIMES = ("service_time", "response_time", "connect_time")
 _USAGE = tuple(name for name in Usage.model_fields if name not in ("samples", "cpu_wait_cores_mean"))
 _FACTS = tuple(name for name in Facts.model_fields if name != "network")
 _NETWORK = tuple(Network.model_fields)
+
+_CLIENT = tuple(f"client_{name}" for name in ("wall_s", "user_s", "system_s", "rss_bytes_peak", "startup_wall_s", "startup_cpu_s"))
+_WORK_DONE = tuple(name for name in WorkDone.model_fields if name != "first_request")
 
 HEADER = (
     *("run", "trial", "round", "started_at"),
@@ -42,6 +45,8 @@ HEADER = (
     *("cores_backend", *(f"backend_{name}" for name in _USAGE)),
     *("rate_held_rps", *(f"at_highest_rate_us_{name}" for name in _FIGURES)),
     *(f"added_us_{name}" for name in ADDED),
+    *_CLIENT,
+    *(f"client_{name}" for name in _WORK_DONE),
 )
 """The columns, in order."""
 
@@ -87,6 +92,22 @@ def _line(run: Run, trial: Trial, labels: Mapping[str, Label | None]) -> dict[st
         "cores_backend": _numbers(plan.cores.backend),
         **_of_usage("backend", trial.backend_usage),
         **_of_steps(trial),
+        **_of_client(trial),
+    }
+
+
+def _of_client(trial: Trial) -> dict[str, Value]:
+    """Times only where they count; what the client did in any case, for it says why they do not."""
+    client = trial.client
+    if client is None:
+        return {}
+    whole, startup = client.whole, client.startup
+    figures = (whole.wall_s, whole.user_s, whole.system_s, whole.rss_bytes_peak, startup.wall_s, startup.cpu_s)
+    return {
+        "generator_version": client.timer_version,
+        "throughput_rps": client.requests_rps if trial.verdict.counts else None,
+        **(dict(zip(_CLIENT, figures, strict=True)) if trial.verdict.counts else {}),
+        **{f"client_{name}": getattr(client.done, name) for name in _WORK_DONE},
     }
 
 

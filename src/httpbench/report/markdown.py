@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from httpbench.model import Run, Table, Trial
 from httpbench.report import notes
 from httpbench.report.claims import claims, precision
-from httpbench.report.columns import Column, columns
+from httpbench.report.column import Column
+from httpbench.report.columns import columns
 from httpbench.report.overhead import MEANING, TITLE, overhead_table
 from httpbench.report.rows import Group, groups
 

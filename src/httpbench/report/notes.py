@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from httpbench.model import Limit, Load, Run, RunStatus, Scaling, Table, Trial, Tuning, VerdictKind
-from httpbench.report.columns import LOWER_BOUND, ODD_SIZE, PARTLY, memory_is_proportional
+from httpbench.load import TIMERS
+from httpbench.model import ClientWork, Limit, Load, Run, RunStatus, Scaling, Table, Trial, Tuning, VerdictKind
+from httpbench.report.column import PARTLY
+from httpbench.report.columns import LOWER_BOUND, ODD_SIZE, memory_is_proportional
 from httpbench.report.printable import percentage, printable
 from httpbench.report.probes import probe_legend
 from httpbench.report.rows import Group, Row
@@ -51,6 +53,8 @@ class RowNote:
 def title(group: Group) -> str:
     """What was asked of whom: ``plaintext · one core's worth of target · 64 connections · 10 s``."""
     load = group.load
+    if group.client_work is not None:
+        return _client_title(group, group.client_work)
     parts = [group.workload, SCALINGS[group.scaling], _count(load.connections, "connection")]
     if load.pipeline > 1:
         parts.append(f"{load.pipeline} requests in flight on each")
@@ -80,9 +84,21 @@ def _rising(load: Load) -> str:
 def method(group: Group) -> str:
     """How it was measured: rounds, warm-up, generator."""
     version = f" {group.generator_version}" if group.generator_version else ""
+    if group.client_work is not None:
+        rounds = f"mean of {group.rounds} rounds ± standard deviation" if group.rounds > 1 else "1 round"
+        return f"{rounds} · timed by {group.load_generator}{version}"
     threads = f", {_count(group.load.threads, 'thread')}" if group.load.threads else ""
     rounds = f"median of {group.rounds} rounds, ± half their range" if group.rounds > 1 else "1 round"
     return f"{rounds} · warm-up {group.load.warmup_s:g} s · load generator {group.load_generator}{version}{threads}"
+
+
+def _client_title(group: Group, work: ClientWork) -> str:
+    """``client-large · 100 requests for 1,000,000 bytes each, one after the other · one connection``."""
+    parts = [group.workload, f"{_count(work.requests, 'request')} for {_count(work.body_bytes, 'byte')} each, one after the other"]
+    parts.append("a new connection for each" if work.reconnect else "one connection")
+    if group.cores_shared:
+        parts.append("shared cores")
+    return " · ".join(parts)
 
 
 def origin(run: Run, trials: Sequence[Trial]) -> list[str]:
@@ -117,7 +133,15 @@ def row_notes(group: Group) -> list[RowNote]:
 def legend(found: Sequence[Group], table: Table) -> list[str]:
     """What the columns and marks of a run's tables mean, and what to keep in mind; only what they need."""
     rows = [row for group in found for row in group.rows]
-    return [*_generators(found), *_meanings(found, table, rows), *_marks(rows), *probe_legend(rows), *_limits(rows), *_running(rows)]
+    return [
+        *_generators(found),
+        *_clients(found),
+        *_meanings(found, table, rows),
+        *_marks(rows),
+        *probe_legend(rows),
+        *_limits(rows),
+        *_running(rows),
+    ]
 
 
 def _generators(found: Sequence[Group]) -> Iterator[str]:
@@ -126,6 +150,21 @@ def _generators(found: Sequence[Group]) -> Iterator[str]:
         if group.latency_meaning:
             yield f"Latency by {name}: {group.latency_meaning}"
     yield from dict.fromkeys(note for group in found for note in group.generator_notes)
+
+
+def _clients(found: Sequence[Group]) -> Iterator[str]:
+    rows = [row for group in found for row in group.rows if row.summary.client]
+    for name in dict.fromkeys(group.load_generator for group in found if rows and group.load_generator in TIMERS):
+        yield f"Time by {name}: the whole process, {TIMERS[name].meaning}"
+    if rows:
+        yield "Relative: mean time in multiples of the shortest, ± σ as hyperfine computes it: of a ratio of independent figures."
+        yield "Start-up: the same program told to make no request; requests/s and CPU/request (median of rounds) are without it."
+        yield (
+            "Req, Conn, At once: requests, connections and the most requests that waited for an answer at the same time, as the reference "
+            "server counted them. A client that did other work than it was told to has no figures."
+        )
+    if any(row.summary.verdict.kind is VerdictKind.IDLE for row in rows):
+        yield "idle: the client was on a processor for less than half of its time, and otherwise waited for the server or to be woken up."
 
 
 def _meanings(found: Sequence[Group], table: Table, rows: Sequence[Row]) -> Iterator[str]:
@@ -137,7 +176,8 @@ def _meanings(found: Sequence[Group], table: Table, rows: Sequence[Row]) -> Iter
     if any(group.load.rate_from_rps is not None for group in found):
         yield "Of a rising rate the latencies and requests/s are those at the highest; CPU time is over the whole measurement."
     if any(group.cores_shared for group in found):
-        yield "Shared cores: target and load generator ran on the same cores, so the figures are of both together."
+        other = "reference server" if any(group.client_work for group in found) else "load generator"
+        yield f"Shared cores: target and {other} ran on the same cores, so the figures are of both together."
 
 
 _CPU_AND_MEMORY = {

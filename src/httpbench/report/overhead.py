@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from httpbench.report.columns import ALWAYS, Column
+from httpbench.report.column import ALWAYS, Column
 from httpbench.report.rows import Group, Row
 from httpbench.stats.figures import THROUGHPUT
 from httpbench.stats.overhead import Difference, overhead, share_of

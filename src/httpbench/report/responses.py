@@ -1,22 +1,27 @@
-"""The sampled responses of targets: size, status, headers and body, as they came."""
+"""What targets were seen to send: of a server a response, with size, status, headers and body; of a client a request."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from httpbench.model import SampledResponse
+from httpbench.model import SampledRequest, SampledResponse
 from httpbench.report.printable import printable
 
 BODY_CHARACTERS = 2000
 """Of a body that is printed; longer ones are cut, and it is said."""
 
 
-def render_responses(responses: Mapping[str, SampledResponse]) -> str:
+def render_responses(responses: Mapping[str, SampledResponse | SampledRequest]) -> str:
     """One block for each target, by id. What a terminal would take for a command is written as an escape."""
     return "\n".join(line for name in sorted(responses) for line in _block(name, responses[name])).rstrip("\n")
 
 
-def _block(name: str, response: SampledResponse) -> Iterator[str]:
+def _block(name: str, response: SampledResponse | SampledRequest) -> Iterator[str]:
+    if isinstance(response, SampledRequest):
+        yield f"{name}: {len(response.text.encode()):,} bytes"
+        yield from (f"  {printable(line)}" for line in response.text.rstrip().splitlines())
+        yield ""
+        return
     yield f"{name}: {response.size_bytes:,} bytes"
     yield f"  {response.status}"
     for header, value in response.headers:

@@ -1,7 +1,8 @@
 """The rows of every table: one for each cell of a run, in groups that may be compared with each other.
 
 Rows of a group share workload, load, scaling and load generator, so their figures stand side by side; nothing is ranked across
-groups. Within one, rows with figures come first, most requests per second on top, then rows without, by id.
+groups. Within one, rows with figures come first, most requests per second on top (of clients the shortest time),
+then rows without, by id.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from httpbench.load import GENERATORS
-from httpbench.model import Load, Probed, Run, Scaling, Table, Target, Trial, VerdictKind
+from httpbench.model import ClientWork, Load, Probed, Run, Scaling, Table, Target, Trial, VerdictKind
 from httpbench.stats.summary import Latency, Summary, cells, summarise
 
 SIZE_TOLERANCE = 0.10
@@ -75,6 +76,8 @@ class Group:
     generator_notes: tuple[str, ...]
     """What the generator's figures leave out."""
     rows: tuple[Row, ...]
+    client_work: ClientWork | None = None
+    """What clients were told to do; ``None``: they are no clients."""
 
     @property
     def latency_meaning(self) -> str | None:
@@ -107,18 +110,21 @@ def _group(run: Run, key: _GroupKey, found: Sequence[Sequence[Trial]], probed: M
     scaling, workload, generator, load = key
     trials = [trial for cell in found for trial in cell]
     measurements = [trial.measurement for trial in trials if trial.measurement is not None]
+    versions = [measurement.generator_version for measurement in measurements]
+    versions += [trial.client.timer_version for trial in trials if trial.client is not None]
     return Group(
         scaling=scaling,
         workload=workload,
         load=load,
         load_generator=generator,
-        generator_version=measurements[0].generator_version if measurements else None,
+        generator_version=versions[0] if versions else None,
         cores_shared=any(trial.plan.cores.shared for trial in trials),
         backend_shared=any(trial.plan.cores.backend_shared for trial in trials),
         scale=run.scale,
         rounds=max(len(cell) for cell in found),
         generator_notes=tuple(dict.fromkeys(note for measurement in measurements for note in measurement.notes)),
         rows=tuple(sorted(_rows(run, found, probed), key=_rank_of_proxy if run.table is Table.TCP_PROXIES else _rank)),
+        client_work=run.workloads[workload].client if workload in run.workloads else None,
     )
 
 
@@ -133,7 +139,9 @@ def _rows(run: Run, found: Sequence[Sequence[Trial]], probed: Mapping[str, Probe
 
 
 def _rank(row: Row) -> tuple[bool, float, str]:
-    throughput = row.summary.throughput_rps
+    client, throughput = row.summary.client, row.summary.throughput_rps
+    if client is not None:
+        return (False, client.mean_s, row.target.id)
     return (throughput is None, -throughput.median if throughput else 0, row.target.id)
 
 

@@ -18,7 +18,8 @@ from httpbench.model import Run, Trial, VerdictKind
 from httpbench.model import Table as RunTable
 from httpbench.report import notes
 from httpbench.report.claims import claims, precision
-from httpbench.report.columns import ALWAYS, HEADLINES, Column, columns
+from httpbench.report.column import ALWAYS, Column
+from httpbench.report.columns import HEADLINES, columns
 from httpbench.report.overhead import MEANING, TITLE, overhead_table
 from httpbench.report.rows import Group, Row, groups
 

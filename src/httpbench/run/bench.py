@@ -16,7 +16,7 @@ from types import FrameType
 
 from httpbench import host
 from httpbench.errors import HttpbenchError, RequirementError, StoreError
-from httpbench.load import LoadGenerator
+from httpbench.load import Tool
 from httpbench.model import Cores, Precision, Run, RunStatus, Table, Target, Trial, TrialPlan, Workload
 from httpbench.run import build
 from httpbench.run.kinds import KINDS, estimate_s
@@ -41,7 +41,8 @@ class Bench:
     plan: Plan
     targets: Mapping[str, Target]
     workloads: Mapping[str, Workload]
-    generator: LoadGenerator
+    generator: Tool
+    """A load generator; a timer, for clients."""
     command: tuple[str, ...]
     table: Table = Table.HTTP_SERVERS
     baseline: str | None = None
@@ -97,7 +98,7 @@ def run_bench(bench: Bench, store: Store, observer: Observer) -> Outcome:
 def refusals(bench: Bench) -> list[str]:
     """What of the plan the load generator or this machine cannot do, a sentence each; asked before anything is built."""
     loads = {(bench.targets[trial.target].kind, trial.workload, trial.load): trial for trial in bench.plan.trials}
-    refused = [KINDS[kind].refuses(bench.generator, trial, bench.workloads[trial.workload]) for (kind, _, _), trial in loads.items()]
+    refused = [KINDS[kind].refuses(trial.load_generator, trial, bench.workloads[trial.workload]) for (kind, _, _), trial in loads.items()]
     return list(dict.fromkeys(filter(None, refused)))
 
 

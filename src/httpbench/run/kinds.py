@@ -9,9 +9,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from httpbench import load, programs
 from httpbench.host import Topology, partition, partition_for_proxy
-from httpbench.load import Job, LoadGenerator
-from httpbench.model import Cores, Kind, SampledResponse, Scaling, SuiteLoad, Table, Target, Trial, TrialPlan, Workload
+from httpbench.load import Job, Tool
+from httpbench.model import Cores, Kind, SampledRequest, SampledResponse, Scaling, SuiteLoad, Table, Target, Trial, TrialPlan, Workload
+from httpbench.run import reference
+from httpbench.run.client_trial import HELD_REQUESTS, HELD_S, run_client_trial
+from httpbench.run.client_verify import sample_client, verify_client
 from httpbench.run.observer import Observer
 from httpbench.run.proxy_trial import BASELINE, run_proxy_trial
 from httpbench.run.serve import HOST
@@ -20,6 +24,7 @@ from httpbench.run.verify import Verified, sample, verify
 from httpbench.run.verify_proxy import sample_proxy, verify_proxy
 
 TRIAL_OVERHEAD_S = 0.6  # start, wait, probe and stop of a typical server
+CLIENT_TRIAL_S = HELD_S * HELD_REQUESTS + 0.8  # the proof; starts and ends of two servers and three clients; a typical client's work
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,14 +37,16 @@ class OfKind:
     """How, unless something else is said."""
     table: Table
     trial: Callable[[TrialJob, Observer], Trial]
-    refuses: Callable[[LoadGenerator, TrialPlan, Workload], str | None]
+    generator: Callable[[str], Tool]
+    """The load generator, or the timer, of a name. Raises :class:`~httpbench.errors.SelectionError`."""
+    refuses: Callable[[str, TrialPlan, Workload], str | None]
     """What of a trial cannot be done at all, in a sentence; asked before anything is built."""
-    need_programs: Callable[[LoadGenerator], object]
+    need_programs: Callable[[Tool], object]
     """Raises :class:`~httpbench.errors.LoadError` where a program of ours, or the load generator, is not there."""
     trial_s: Callable[[TrialPlan], float]
     """How long a trial takes, about."""
     verify: Callable[[Target, Scaling, Workload, Path, Cores, Backend | None], Verified]
-    sample: Callable[[Target, Scaling, Workload, Path, Cores, Backend | None], SampledResponse]
+    sample: Callable[[Target, Scaling, Workload, Path, Cores, Backend | None], SampledResponse | SampledRequest]
     """What ``responses`` shows. Raises :class:`~httpbench.errors.HttpbenchError`."""
     partition: Callable[[Topology, Scaling], Cores] = partition
     """Who runs where."""
@@ -49,13 +56,29 @@ class OfKind:
     """Stands for «without»; measured in each round."""
 
 
-def _server_refuses(generator: LoadGenerator, plan: TrialPlan, workload: Workload) -> str | None:
+def _server_refuses(generator: str, plan: TrialPlan, workload: Workload) -> str | None:
     job = Job(f"http://{HOST}/", workload, plan.load, plan.cores.generator, Path())
-    return generator.refuses(job) or too_many_connections(plan.load)
+    return load.get(generator).refuses(job) or too_many_connections(plan.load)
 
 
 def _server_trial_s(plan: TrialPlan) -> float:
     return plan.load.warmup_s + plan.load.duration_s + TRIAL_OVERHEAD_S
+
+
+def _client_refuses(timer: str, plan: TrialPlan, workload: Workload) -> str | None:
+    asked = plan.load
+    if asked.connections != 1 or asked.pipeline != 1 or asked.rate_rps is not None or not asked.keepalive:
+        return "a client makes its requests one after the other, as the workload says: no other number of connections, no rate"
+    return None
+
+
+def _client_trial_s(plan: TrialPlan) -> float:
+    return CLIENT_TRIAL_S
+
+
+def _need_client_programs(timer: Tool) -> None:
+    programs.need(reference.PROGRAM)
+    timer.program()
 
 
 KINDS: Mapping[Kind, OfKind] = {
@@ -63,6 +86,7 @@ KINDS: Mapping[Kind, OfKind] = {
         workload="plaintext",
         load=SuiteLoad(),
         table=Table.HTTP_SERVERS,
+        generator=load.get,
         trial=run_trial,
         refuses=_server_refuses,
         need_programs=lambda generator: generator.program(),
@@ -71,10 +95,23 @@ KINDS: Mapping[Kind, OfKind] = {
         sample=lambda target, scaling, workload, folder, cores, _: sample(target, scaling, workload, folder, cores),
         probes=True,
     ),
+    Kind.CLIENT: OfKind(
+        workload="client-small-1000",
+        load=SuiteLoad(connections=(1,), duration_s=60, warmup_s=0),
+        table=Table.HTTP_CLIENTS,
+        generator=load.timer,
+        trial=run_client_trial,
+        refuses=_client_refuses,
+        need_programs=_need_client_programs,
+        trial_s=_client_trial_s,
+        verify=lambda target, scaling, workload, folder, cores, _: verify_client(target, scaling, workload, folder, cores),
+        sample=lambda target, scaling, workload, folder, cores, _: sample_client(target, scaling, workload, folder, cores),
+    ),
     Kind.PROXY: OfKind(
         workload="proxy-10kb",
         load=SuiteLoad(connections=(100,)),
         table=Table.TCP_PROXIES,
+        generator=load.get,
         trial=run_proxy_trial,
         refuses=_server_refuses,
         need_programs=lambda generator: generator.program(),

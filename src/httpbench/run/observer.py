@@ -12,6 +12,7 @@ from httpbench.model import Target, Trial, TrialPlan
 
 class Stage(StrEnum):
     START = "starting"
+    PROVE = "proving"
     WARM_UP = "warming up"
     MEASURE = "measuring"
     STOP = "stopping"

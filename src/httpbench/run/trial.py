@@ -14,8 +14,8 @@ from pathlib import Path
 from httpbench import probe
 from httpbench.errors import HttpbenchError, LoadError
 from httpbench.isolate import Stopped, ephemeral_ports, open_files_limit, tail
-from httpbench.load import Job, LoadGenerator
-from httpbench.model import Load, Probed, Target, Trial, TrialPlan, Verdict, VerdictKind, Workload
+from httpbench.load import Job, LoadGenerator, Timer, Tool
+from httpbench.model import ClientWork, Load, Probed, Target, Trial, TrialPlan, Verdict, VerdictKind, Workload
 from httpbench.run.drive import Driven, Subject, drive, warm_up
 from httpbench.run.observer import Observer, Stage
 from httpbench.run.serve import START_LIMIT_S, Place, Served, serve
@@ -46,7 +46,8 @@ class TrialJob:
     plan: TrialPlan
     target: Target
     workload: Workload
-    generator: LoadGenerator
+    generator: Tool
+    """A load generator, or a timer where the target is a client."""
     folder: Path
     """The target's build."""
     cores: Sequence[tuple[int, ...]]
@@ -57,6 +58,21 @@ class TrialJob:
     """Of a proxy."""
     probes: bool = False
     """Whether to look at what the target does beyond the load, once that is over."""
+
+    @property
+    def load_generator(self) -> LoadGenerator:
+        assert isinstance(self.generator, LoadGenerator), "the command line chooses by kind"
+        return self.generator
+
+    @property
+    def timer(self) -> Timer:
+        assert isinstance(self.generator, Timer), "the command line chooses by kind"
+        return self.generator
+
+    @property
+    def client_work(self) -> ClientWork:
+        assert self.workload.client is not None, "the command line chooses by kind"
+        return self.workload.client
 
 
 Measure = Callable[[TrialJob, Path, str, Observer], Trial]
@@ -171,15 +187,15 @@ def _probed(job: TrialJob, served: Served, begin: float) -> Probed:
 def _drive(job: TrialJob, served: Served, scratch: Path, observer: Observer, backend_guard_pid: int | None) -> Driven:
     workload = _settled(job.workload, served)
     load_job = Job(served.url(workload.request.path), workload, job.plan.load, job.plan.cores.generator, scratch)
-    refusal = job.generator.refuses(load_job)
+    refusal = job.load_generator.refuses(load_job)
     if refusal:
         raise LoadError(refusal)
-    if job.plan.load.warmup_s and not job.generator.warms_up_itself:
+    if job.plan.load.warmup_s and not job.load_generator.warms_up_itself:
         observer.stage(Stage.WARM_UP)
-        warm_up(job.generator, load_job, served.death)
+        warm_up(job.load_generator, load_job, served.death)
     observer.stage(Stage.MEASURE)
     subject = Subject(served.guard_pid, job.plan.cores, served.death, backend_guard_pid)
-    return drive(job.generator, load_job, subject, observer.progress)
+    return drive(job.load_generator, load_job, subject, observer.progress)
 
 
 def _verdict(job: TrialJob, driven: Driven, after: list[str], stopped: Stopped) -> Verdict:

@@ -36,6 +36,18 @@ def _latency_us_p99(trial: Trial) -> float | None:
     return times.p99 if times else None
 
 
+def _wall_s(trial: Trial) -> float | None:
+    return trial.client.whole.wall_s if trial.client else None
+
+
+def _runs_per_s(trial: Trial) -> float | None:
+    return 1 / trial.client.whole.wall_s if trial.client else None
+
+
 THROUGHPUT = Figure("throughput_rps", _throughput_rps)
 P99 = Figure("latency_us_p99", _latency_us_p99, RESOLUTION)
 CPU = Figure("cpu_us_per_request", cpu_us_per_request)
+WALL = Figure("wall_s", _wall_s)
+"""Of a client's whole process."""
+SPEED = Figure("runs_per_s", _runs_per_s)
+"""The reciprocal of ``WALL``, so that more is better, as ranks have it."""

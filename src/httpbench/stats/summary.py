@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 from httpbench.model import Distribution, Frozen, Load, Measurement, Scaling, Trial, Usage, Verdict, VerdictKind
+from httpbench.stats.clients import ClientSummary, summarise_clients
 from httpbench.stats.histogram import merged, merged_intervals
 from httpbench.stats.interval import ConfidenceInterval, interval
 from httpbench.stats.verdict import failed_requests, rate_held
@@ -74,8 +75,10 @@ class Summary(Frozen):
     """Made, whether they count or not."""
     rounds_counting: int
     verdict: Verdict
+    client: ClientSummary | None = None
+    """Of a client, in place of latencies."""
     throughput_rps: Estimate | None
-    """Right answers per second; of a rising rate, at the highest."""
+    """Right answers per second; of a rising rate, at the highest; of a client with start-up taken off."""
     bytes_per_s: Estimate | None
     """As the generator counts them; most count headers."""
     requests: Estimate | None
@@ -91,7 +94,7 @@ class Summary(Frozen):
     """Cores' worth of CPU time, mean over the measured period, whole process tree."""
     cpu_cores_peak: Estimate | None
     cpu_us_per_request: Estimate | None
-    """CPU time of the target for each completed answer."""
+    """CPU time of the target for each completed answer; of a client with start-up taken off."""
     generator_cpu_cores: Estimate | None
     generator_cpu_us_per_request: Estimate | None = None
     backend_cpu_cores: Estimate | None = None
@@ -119,7 +122,8 @@ def summarise(trials: Sequence[Trial]) -> Summary:
     if len({trial.plan.cell for trial in trials}) != 1:
         raise ValueError("summarise takes the rounds of exactly one cell")
     plan = trials[0].plan
-    counting = [trial for trial in trials if trial.verdict.counts and trial.measurement is not None]
+    counting = [trial for trial in trials if trial.verdict.counts and (trial.measurement or trial.client)]
+    clients = [trial.client for trial in counting if trial.client is not None]
     return Summary(
         target=plan.target,
         scaling=plan.scaling,
@@ -129,7 +133,8 @@ def summarise(trials: Sequence[Trial]) -> Summary:
         rounds=len(trials),
         rounds_counting=len(counting),
         verdict=overall(trials),
-        throughput_rps=_measured(counting, throughput_rps),
+        client=summarise_clients(clients),
+        throughput_rps=Estimate.of(_throughput_rps(trial) for trial in counting),
         bytes_per_s=_measured(counting, bytes_per_s),
         requests=_measured(counting, lambda measurement: measurement.requests.completed),
         errors=_measured(counting, failed_requests),
@@ -143,7 +148,7 @@ def summarise(trials: Sequence[Trial]) -> Summary:
         generator_cpu_us_per_request=Estimate.of(_us_per_request(trial.generator_usage, trial) for trial in counting),
         backend_cpu_cores=Estimate.of(trial.backend_usage.cpu_cores_mean for trial in counting if trial.backend_usage),
         backend_cpu_us_per_request=Estimate.of(_us_per_request(trial.backend_usage, trial) for trial in counting),
-        rss_bytes_peak=_used(counting, lambda usage: usage.rss_bytes_peak),
+        rss_bytes_peak=Estimate.of(rss_bytes_peak(trial) for trial in counting),
         pss_bytes_peak=_used(counting, lambda usage: usage.pss_bytes_peak),
     )
 
@@ -176,8 +181,22 @@ def bytes_per_s(measurement: Measurement) -> float | None:
     return measurement.bytes_received / measurement.duration_s
 
 
+def _throughput_rps(trial: Trial) -> float | None:
+    if trial.client is not None:
+        return trial.client.requests_rps
+    return throughput_rps(trial.measurement) if trial.measurement else None
+
+
+def rss_bytes_peak(trial: Trial) -> int | None:
+    if trial.client is not None:
+        return trial.client.whole.rss_bytes_peak
+    return trial.target_usage.rss_bytes_peak if trial.target_usage else None
+
+
 def cpu_us_per_request(trial: Trial) -> float | None:
-    """µs of the target's CPU time for each completed answer of a trial."""
+    """µs of the target's CPU time for each completed answer of a trial; of a client with start-up taken off."""
+    if trial.client is not None:
+        return trial.client.cpu_us_per_request
     return _us_per_request(trial.target_usage, trial)
 
 

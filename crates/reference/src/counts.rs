@@ -1,0 +1,73 @@
+//! What came, over all threads.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
+
+use serde::Serialize;
+
+/// Counters that the threads share.
+#[derive(Default)]
+pub struct Counters {
+    pub requests: AtomicU64,
+    pub connections: AtomicU64,
+    pub pipelined: AtomicU64,
+    pub wrong_requests: AtomicU64,
+    pub body_bytes_sent: AtomicU64,
+    pub bytes_sent: AtomicU64,
+    in_flight: AtomicI64,
+    in_flight_max: AtomicI64,
+    first_request: Mutex<Option<String>>,
+}
+
+/// What came until now.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Counts {
+    pub requests: u64,
+    pub connections: u64,
+    /// The most requests that waited for their answer at the same moment.
+    pub in_flight_max: i64,
+    /// Requests that came before the one before them on their connection was answered.
+    pub pipelined: u64,
+    /// Of another method or path, with a body, or not HTTP at all.
+    pub wrong_requests: u64,
+    pub body_bytes_sent: u64,
+    /// Heads and bodies.
+    pub bytes_sent: u64,
+    /// The head of the first request; empty where none came.
+    pub first_request: String,
+}
+
+impl Counters {
+    /// A request came; its answer is owed.
+    pub fn came(&self, head: &[u8]) {
+        if self.requests.fetch_add(1, Relaxed) == 0 {
+            *self.first_request.lock().unwrap() = Some(String::from_utf8_lossy(head).into_owned());
+        }
+        self.owed();
+    }
+
+    /// An answer is owed (still, when it could not be sent whole).
+    pub fn owed(&self) {
+        let now = self.in_flight.fetch_add(1, Relaxed) + 1;
+        self.in_flight_max.fetch_max(now, Relaxed);
+    }
+
+    /// An answer is about to be sent. Noted before and not after: the next request may come, over another connection and on another
+    /// thread, before this one gets to say that the answer was sent.
+    pub fn settled(&self) {
+        self.in_flight.fetch_sub(1, Relaxed);
+    }
+
+    pub fn read(&self) -> Counts {
+        Counts {
+            requests: self.requests.load(Relaxed),
+            connections: self.connections.load(Relaxed),
+            in_flight_max: self.in_flight_max.load(Relaxed),
+            pipelined: self.pipelined.load(Relaxed),
+            wrong_requests: self.wrong_requests.load(Relaxed),
+            body_bytes_sent: self.body_bytes_sent.load(Relaxed),
+            bytes_sent: self.bytes_sent.load(Relaxed),
+            first_request: self.first_request.lock().unwrap().clone().unwrap_or_default(),
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Serves until SIGTERM or SIGINT, then prints what it counted.
+
+use std::io::{self, Write};
+use std::net::{IpAddr, SocketAddr};
+use std::process::ExitCode;
+use std::thread;
+use std::time::Duration;
+
+use clap::Parser;
+use reference::answer::body_of;
+use reference::{Options, Server};
+
+/// The server that HTTP clients are measured against: answers one path, and counts what clients do.
+///
+/// Prints the URL as a first line of JSON, {"url": …}; on SIGTERM or SIGINT the counts as a second one, and ends.
+#[derive(Parser)]
+#[command(name = "httpbench-reference", version)]
+struct Args {
+    #[arg(long, default_value = "127.0.0.1")]
+    host: IpAddr,
+    /// 0: a free one.
+    #[arg(long, default_value_t = 0)]
+    port: u16,
+    /// The only path that is answered with 200.
+    #[arg(long, default_value = "/", value_parser = path)]
+    path: String,
+    /// The body of each answer.
+    #[arg(long, conflicts_with = "body_bytes")]
+    body: Option<String>,
+    /// A body of so many bytes, the same each time.
+    #[arg(long, default_value_t = 12)]
+    body_bytes: usize,
+    /// Hold each answer back for so long, as `50ms` or `1s`.
+    #[arg(long, default_value = "0ms", value_parser = duration)]
+    delay: Duration,
+    /// Close each connection after so many answers.
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
+    close_after: Option<u64>,
+    /// [default: one for each core that it may use]
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
+}
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    block_signals(); // before any thread starts: they inherit it, and so only `wait_for_signal` gets them
+    let address = SocketAddr::new(args.host, args.port);
+    let threads = args.threads.map_or_else(|| thread::available_parallelism().map_or(1, usize::from), usize::from);
+    let body = args.body.map_or_else(|| body_of(args.body_bytes), String::into_bytes);
+    let url_path = args.path.clone();
+    let options = Options { path: args.path, body, delay: args.delay, close_after: args.close_after, threads };
+    let server = match Server::start(address, options) {
+        Ok(server) => server,
+        Err(error) => {
+            eprintln!("error: cannot listen on {address}: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    say(&serde_json::json!({ "url": format!("http://{}{url_path}", server.address) }));
+    wait_for_signal();
+    say(&serde_json::to_value(server.counts()).expect("counts are numbers and text"));
+    ExitCode::SUCCESS
+}
+
+/// A line of JSON; nobody may be there to read it.
+fn say(value: &serde_json::Value) {
+    let mut out = io::stdout().lock();
+    let _ = writeln!(out, "{value}").and_then(|()| out.flush());
+}
+
+fn path(text: &str) -> Result<String, String> {
+    if text.starts_with('/') { Ok(text.to_owned()) } else { Err("a path begins with a slash".to_owned()) }
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    let (number, unit_ms) = match text.strip_suffix("ms") {
+        Some(number) => (number, 1),
+        None => (text.strip_suffix('s').unwrap_or(text), 1000),
+    };
+    let value: u64 = number.parse().map_err(|_| "write it as 50ms or 1s".to_owned())?;
+    Ok(Duration::from_millis(value * unit_ms))
+}
+
+fn signals() -> libc::sigset_t {
+    // SAFETY: the set is initialised by `sigemptyset` before anything reads it.
+    unsafe {
+        let mut set = std::mem::zeroed();
+        libc::sigemptyset(&mut set);
+        libc::sigaddset(&mut set, libc::SIGTERM);
+        libc::sigaddset(&mut set, libc::SIGINT);
+        set
+    }
+}
+
+fn block_signals() {
+    // SAFETY: the set is valid; the old one is not asked for.
+    unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &signals(), std::ptr::null_mut()) };
+}
+
+fn wait_for_signal() {
+    let mut number = 0;
+    // SAFETY: both pointers are valid for the call.
+    while unsafe { libc::sigwait(&signals(), &mut number) } != 0 {}
+}

@@ -1,0 +1,117 @@
+//! Requests out of a stream of bytes, however these were cut.
+
+const HEADERS_MAX: usize = 64;
+const HEAD_BYTES_MAX: usize = 32 * 1024;
+
+/// What stands at the beginning of a buffer.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Next {
+    /// Not a whole request yet.
+    Incomplete,
+    /// A request whose head is so long.
+    Request { head_bytes: usize, wanted: Wanted, close: bool },
+    /// Nothing that can be answered otherwise than with 400, and no telling where the next request would begin.
+    Garbage,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    Get,
+    Head,
+    /// Another path.
+    NotFound,
+    /// Another method.
+    NotAllowed,
+}
+
+/// The first request in `input`, if it is whole.
+pub fn next(input: &[u8], path: &str) -> Next {
+    let mut headers = [httparse::EMPTY_HEADER; HEADERS_MAX];
+    let mut request = httparse::Request::new(&mut headers);
+    let head_bytes = match request.parse(input) {
+        Ok(httparse::Status::Complete(bytes)) => bytes,
+        Ok(httparse::Status::Partial) if input.len() < HEAD_BYTES_MAX => return Next::Incomplete,
+        _ => return Next::Garbage,
+    };
+    let (mut close, mut keep) = (false, false);
+    for header in request.headers.iter() {
+        let value = String::from_utf8_lossy(header.value).to_ascii_lowercase();
+        match header.name.to_ascii_lowercase().as_str() {
+            "connection" => {
+                close |= value.split(',').any(|option| option.trim() == "close");
+                keep |= value.split(',').any(|option| option.trim() == "keep-alive");
+            }
+            // A body in a request is no part of any workload.
+            "transfer-encoding" => return Next::Garbage,
+            "content-length" if value.trim() != "0" => return Next::Garbage,
+            _ => {}
+        }
+    }
+    let wanted = match (request.method, request.path) {
+        (Some("GET"), Some(asked)) if asked == path => Wanted::Get,
+        (Some("HEAD"), Some(asked)) if asked == path => Wanted::Head,
+        (Some("GET" | "HEAD"), _) => Wanted::NotFound,
+        _ => Wanted::NotAllowed,
+    };
+    Next::Request { head_bytes, wanted, close: close || (request.version == Some(0) && !keep) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(text: &str) -> Next {
+        next(text.as_bytes(), "/data")
+    }
+
+    #[test]
+    fn a_request_ends_where_its_head_ends() {
+        let text = "GET /data HTTP/1.1\r\nHost: x\r\n\r\n";
+        let found = asked(&format!("{text}GET /other"));
+        assert_eq!(found, Next::Request { head_bytes: text.len(), wanted: Wanted::Get, close: false });
+    }
+
+    #[test]
+    fn any_beginning_of_a_request_is_incomplete() {
+        let text = "GET /data HTTP/1.1\r\nHost: x\r\n\r\n";
+        assert!((0..text.len()).all(|end| asked(&text[..end]) == Next::Incomplete));
+    }
+
+    #[test]
+    fn methods_and_paths_are_told_apart() {
+        for (line, expected) in [
+            ("HEAD /data", Wanted::Head),
+            ("GET /", Wanted::NotFound),
+            ("GET /data?x=1", Wanted::NotFound),
+            ("HEAD /nope", Wanted::NotFound),
+            ("POST /data", Wanted::NotAllowed),
+        ] {
+            let found = asked(&format!("{line} HTTP/1.1\r\n\r\n"));
+            assert!(matches!(found, Next::Request { wanted, .. } if wanted == expected), "{line}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn a_connection_is_closed_when_the_client_says_so() {
+        for (text, expected) in [
+            ("GET /data HTTP/1.1\r\nConnection: Keep-Alive, Close\r\n\r\n", true),
+            ("GET /data HTTP/1.1\r\nConnection: keep-alive\r\n\r\n", false),
+            ("GET /data HTTP/1.0\r\n\r\n", true),
+            ("GET /data HTTP/1.0\r\nConnection: keep-alive\r\n\r\n", false),
+        ] {
+            assert!(matches!(asked(text), Next::Request { close, .. } if close == expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_http_or_has_a_body_is_garbage() {
+        for text in [
+            "\u{1}\u{2}\u{3}\r\n\r\n",
+            "GET /data HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc",
+            "GET /data HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n",
+        ] {
+            assert_eq!(asked(text), Next::Garbage, "{text:?}");
+        }
+        assert_eq!(asked(&format!("GET /{}", "a".repeat(HEAD_BYTES_MAX))), Next::Garbage);
+    }
+}

@@ -1,0 +1,129 @@
+//! Runs a program and says what it took: `httpbench-timer REPORT OUTPUT PROGRAM [ARGUMENT]…`
+//!
+//! The time is from just before the process is made until it was reaped. Why a program of its own: what a process has used before it
+//! becomes the program counts as the program's. The peak of its memory begins with the pages of the process that it was forked from
+//! (`ru_maxrss` goes on over exec), and its processor time with what that did until exec. From an interpreter that is 10 MB and a
+//! millisecond; from here it is the floor that the report names, and some ten microseconds.
+//!
+//! What the program prints on standard output goes to the file OUTPUT. The report is one JSON object in the file REPORT: `code` (negative: the signal), `wall_s`, `user_s`, `system_s`, `rss_bytes_peak`,
+//! `rss_bytes_floor` (a peak that is not above it is not the program's). It is a small program, without any crate but libc, because its
+//! own memory is that floor. Ends with 0 where the program could be run, however it ended, and with 127 where it could not.
+
+use std::ffi::{CString, OsString};
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::ffi::OsStrExt;
+use std::process::ExitCode;
+use std::time::Instant;
+
+const CANNOT_RUN: u8 = 127;
+
+fn main() -> ExitCode {
+    let words: Vec<_> = std::env::args_os().skip(1).collect();
+    if words.len() == 1 && words[0] == "--version" {
+        println!("httpbench-timer {}", env!("CARGO_PKG_VERSION"));
+        return ExitCode::SUCCESS;
+    }
+    let [report, output, program @ ..] = &words[..] else { return usage() };
+    let Some(argv) = arguments(program) else { return usage() };
+    match File::create(output).and_then(|output| run(&argv, &output)).and_then(|told| fs::write(report, told)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("cannot run {}: {error}", argv[0].to_string_lossy());
+            ExitCode::from(CANNOT_RUN)
+        }
+    }
+}
+
+fn usage() -> ExitCode {
+    eprintln!("usage: httpbench-timer REPORT OUTPUT PROGRAM [ARGUMENT]...");
+    ExitCode::from(2)
+}
+
+fn arguments(words: &[OsString]) -> Option<Vec<CString>> {
+    let argv: Option<Vec<_>> = words.iter().map(|word| CString::new(word.as_bytes()).ok()).collect();
+    argv.filter(|argv| !argv.is_empty())
+}
+
+fn run(argv: &[CString], output: &File) -> io::Result<String> {
+    let mut pointers: Vec<_> = argv.iter().map(|word| word.as_ptr()).collect();
+    pointers.push(std::ptr::null());
+    let mut error = [0; 2];
+    // SAFETY: room for two descriptors.
+    check(unsafe { libc::pipe2(error.as_mut_ptr(), libc::O_CLOEXEC) })?;
+    let floor = own_rss_peak()?;
+    let begin = Instant::now();
+    // SAFETY: there is one thread, so the child may go on as it likes.
+    let pid = check(unsafe { libc::fork() })?;
+    if pid == 0 {
+        become_program(&pointers, output.as_raw_fd(), error[1]);
+    }
+    // SAFETY: it is ours; the pipe ends when the child's end closes too.
+    unsafe { libc::close(error[1]) };
+    let (mut status, mut used) = (0, zeroed());
+    // SAFETY: both pointers are valid for the call.
+    while unsafe { libc::wait4(pid, &mut status, 0, &mut used) } < 0 {
+        let problem = io::Error::last_os_error();
+        if problem.kind() != io::ErrorKind::Interrupted {
+            return Err(problem);
+        }
+    }
+    let wall_s = begin.elapsed().as_secs_f64();
+    if let Some(problem) = said(error[0]) {
+        return Err(problem);
+    }
+    let code = if libc::WIFSIGNALED(status) { -libc::WTERMSIG(status) } else { libc::WEXITSTATUS(status) };
+    Ok(format!(
+        "{{\"code\": {code}, \"wall_s\": {wall_s:.9}, \"user_s\": {:.6}, \"system_s\": {:.6}, \"rss_bytes_peak\": {}, \"rss_bytes_floor\": {floor}}}\n",
+        seconds(used.ru_utime),
+        seconds(used.ru_stime),
+        rss_peak(&used),
+    ))
+}
+
+/// In the child: it dies with us, and is the program from here on. Where it cannot be, the reason goes through the pipe.
+fn become_program(argv: &[*const libc::c_char], output: i32, error: i32) -> ! {
+    // SAFETY: the arguments end with a null pointer and outlive the call; what is written is an integer of our own.
+    unsafe {
+        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+        libc::dup2(output, libc::STDOUT_FILENO);
+        libc::execvp(argv[0], argv.as_ptr());
+        let number: i32 = io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO);
+        libc::write(error, (&raw const number).cast(), size_of::<i32>());
+        libc::_exit(i32::from(CANNOT_RUN))
+    }
+}
+
+/// Why the child did not become the program; nothing where it did.
+fn said(pipe: i32) -> Option<io::Error> {
+    let mut number = 0_i32;
+    // SAFETY: room for the four bytes that are asked for.
+    let bytes = unsafe { libc::read(pipe, (&raw mut number).cast(), size_of::<i32>()) };
+    (bytes == size_of::<i32>() as isize).then(|| io::Error::from_raw_os_error(number))
+}
+
+/// The peak of our own memory since we are this program. `getrusage` would tell of what came before too.
+fn own_rss_peak() -> io::Result<i64> {
+    let status = fs::read_to_string("/proc/self/status")?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kilobytes = line.and_then(|text| text.split_whitespace().next()?.parse::<i64>().ok());
+    kilobytes.map(|number| number * 1024).ok_or_else(|| io::Error::other("the kernel does not tell how much memory we use"))
+}
+
+fn zeroed() -> libc::rusage {
+    // SAFETY: numbers alone, for which zero is a value.
+    unsafe { std::mem::zeroed() }
+}
+
+fn rss_peak(used: &libc::rusage) -> i64 {
+    used.ru_maxrss * 1024
+}
+
+fn seconds(time: libc::timeval) -> f64 {
+    time.tv_sec as f64 + time.tv_usec as f64 / 1e6
+}
+
+fn check(result: i32) -> io::Result<i32> {
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
+}

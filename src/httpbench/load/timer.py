@@ -1,0 +1,128 @@
+"""Timers of whole processes: they run a program once and say what it took. One adapter for each.
+
+Like load generators they start nothing themselves: they give a command line and read the report that it leaves in a file.
+"""
+
+from __future__ import annotations
+
+import shlex
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from httpbench import programs
+from httpbench.errors import LoadError
+from httpbench.load.tool import Tool, first_version
+from httpbench.model import Requirement, Timing
+
+PROGRAM = "httpbench-timer"
+
+
+@dataclass(frozen=True, slots=True)
+class Timed:
+    """A program that was run to its end."""
+
+    code: int
+    """Its exit code; negative: the signal that ended it."""
+    timing: Timing
+
+    def __str__(self) -> str:
+        return f"killed by signal {-self.code}" if self.code < 0 else f"exit code {self.code}"
+
+
+class Timer(Tool):
+    """A program that times programs."""
+
+    meaning: str
+    """One sentence, shown beside its times."""
+
+    @abstractmethod
+    def argv(self, command: Sequence[str], report: Path, output: Path) -> tuple[str, ...]:
+        """The command line that runs ``command`` once; the report goes to ``report``, what the command prints to ``output``."""
+
+    @abstractmethod
+    def read(self, report: str) -> Timed:
+        """What the report says. Raises ``LoadError`` where it cannot be read."""
+
+
+class _Report(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    code: int
+    wall_s: float
+    user_s: float
+    system_s: float
+    rss_bytes_peak: int
+    rss_bytes_floor: int
+
+
+class NativeTimer(Timer):
+    """Our own."""
+
+    name = "native"
+    requirement = Requirement(program=PROGRAM, install="cargo build --release --package httpbench-timer")
+    meaning = "from just before the process was made until it was reaped; processor time and peak memory as the kernel counted them."
+
+    def locate(self) -> str | None:
+        return programs.locate(PROGRAM)
+
+    def version(self) -> str:
+        return first_version((programs.need(PROGRAM), "--version"))
+
+    def argv(self, command: Sequence[str], report: Path, output: Path) -> tuple[str, ...]:
+        return (programs.need(PROGRAM), str(report), str(output), *command)
+
+    def read(self, report: str) -> Timed:
+        try:
+            told = _Report.model_validate_json(report)
+        except ValidationError as error:
+            raise LoadError(f"{PROGRAM}'s report cannot be read: {error.errors()[0]['msg']}") from None
+        peak = told.rss_bytes_peak if told.rss_bytes_peak > told.rss_bytes_floor else None
+        return Timed(told.code, Timing(wall_s=told.wall_s, user_s=told.user_s, system_s=told.system_s, rss_bytes_peak=peak))
+
+
+class _HyperfineResult(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    mean: float
+    user: float
+    system: float
+    exit_codes: tuple[int | None]
+    memory_usage_byte: tuple[int] | None = None
+
+
+class _HyperfineReport(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    results: tuple[_HyperfineResult]
+
+
+class Hyperfine(Timer):
+    """hyperfine, told to make one run at a time: so runs of different rows are interleaved, and each has its own proof of work."""
+
+    name = "hyperfine"
+    requirement = Requirement(
+        program="hyperfine", version="1.13", apt=("hyperfine",), install="https://github.com/sharkdp/hyperfine#installation"
+    )
+    meaning = "one run (-N --runs 1) for each round, without a shell; peak memory is not told before version 1.19."
+
+    def version(self) -> str:
+        return first_version((self.program(), "--version"))
+
+    def argv(self, command: Sequence[str], report: Path, output: Path) -> tuple[str, ...]:
+        options = ("-N", "--runs", "1", "--warmup", "0", "--ignore-failure", "--style", "none")
+        return (self.program(), *options, "--output", str(output), "--export-json", str(report), shlex.join(command))
+
+    def read(self, report: str) -> Timed:
+        try:
+            (told,) = _HyperfineReport.model_validate_json(report).results
+        except ValidationError as error:
+            raise LoadError(f"hyperfine's report cannot be read: {error.errors()[0]['msg']}") from None
+        code = told.exit_codes[0]
+        peak = told.memory_usage_byte[0] if told.memory_usage_byte else None
+        if code is None:  # it was killed, and by which signal hyperfine does not say
+            raise LoadError("was killed by a signal")
+        return Timed(code, Timing(wall_s=told.mean, user_s=told.user, system_s=told.system, rss_bytes_peak=peak))

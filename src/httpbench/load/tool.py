@@ -1,0 +1,50 @@
+"""What load generators and timers have in common: a program with a version, that is there or not."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from abc import ABC, abstractmethod
+from pathlib import Path
+
+from httpbench.errors import LoadError
+from httpbench.model import Requirement
+
+
+class Tool(ABC):
+    """A program that puts a load on a target, or times one."""
+
+    name: str
+    requirement: Requirement
+    """What must be on the machine."""
+
+    def locate(self) -> str | None:
+        """Absolute path of the program; ``None`` where it is not installed."""
+        found = shutil.which(self.requirement.program or self.name)
+        return str(Path(found).absolute()) if found else None
+
+    def install_argv(self) -> tuple[str, ...] | None:
+        """A command that builds it into the user's cache, where ``locate`` finds it; needs no root. ``None``: there is none."""
+        return None
+
+    def program(self) -> str:
+        """Like ``locate``, but a program that is missing is a ``LoadError`` that says how to get it."""
+        path = self.locate()
+        if path is None:
+            raise LoadError(f"load generator {self.name} is not installed", hint=f"httpbench setup --load-generator {self.name}")
+        return path
+
+    @abstractmethod
+    def version(self) -> str:
+        """The version as dotted numbers; ``unknown`` where the program does not tell. Raises ``LoadError`` where it is missing."""
+
+
+def first_version(argv: tuple[str, ...]) -> str:
+    """The first dotted number that a command prints on either stream; ``unknown`` where there is none.
+
+    The exit code does not matter: wrk prints its version and fails.
+    """
+    done = subprocess.run(argv, capture_output=True, text=True, errors="replace", timeout=10, check=False, stdin=subprocess.DEVNULL)
+    match = re.search(r"\d+(\.\d+)+", done.stdout + done.stderr)
+    return match.group() if match else "unknown"

@@ -1,0 +1,64 @@
+"""Runs a client once: as a whole process, on its cores, against a URL, timed."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from httpbench.errors import LoadError, StartError, TargetDiedError
+from httpbench.isolate import Command, ProcessTree, tail
+from httpbench.load import Timed, Timer
+from httpbench.model import Cores, Target
+
+NO_PROXY = {"no_proxy": "*", "NO_PROXY": "*"}
+"""Most clients ask the environment for a proxy; on loopback there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """A client that can be run."""
+
+    target: Target
+    folder: Path
+    """Its build."""
+    cores: Cores
+    timer: Timer
+    limit_s: float
+    """The longest that it may take."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """A client that was run to its end."""
+
+    timed: Timed
+    printed: str
+    log_tail: str | None
+
+
+def run_client(client: Client, url: str, requests: int, scratch: Path) -> Ran:
+    """One run; ``scratch`` is a folder that exists. Raises :class:`StartError` where it cannot be started, :class:`TargetDiedError`
+    where it does not end, :class:`LoadError` where the timer fails."""
+    own = scratch / f"run-{requests}"
+    own.mkdir()
+    report, output, log = own / "report.json", own / "printed", own / "log"
+    (own / "scratch").mkdir()
+    values = {"url": url, "requests": str(requests), "scratch": str(own / "scratch"), "workers": str(len(client.cores.target))}
+    argv = client.timer.argv([_fill(word, values) for word in client.target.run], report, output)
+    env = {**NO_PROXY, **{name: _fill(value, values) for name, value in client.target.env.items()}}
+    command = Command(argv, client.folder, env, client.cores.target)
+    with ProcessTree([command], stdout=own / "timer.out", stderr=log) as tree:
+        end = tree.wait(client.limit_s)
+    if end is None:
+        raise TargetDiedError(f"did not end within {client.limit_s:g} s and was killed ({requests:,} requests)", log_tail=tail(log))
+    if end.code != 0:
+        raise StartError(f"could not be run: {client.timer.name} ended with {end}", log_tail=tail(log))
+    try:
+        return Ran(client.timer.read(report.read_text()), output.read_text(errors="replace"), tail(log))
+    except OSError as error:
+        raise LoadError(f"{client.timer.name} left no report: {error.strerror}", log_tail=tail(log)) from None
+
+
+def _fill(text: str, values: dict[str, str]) -> str:
+    return re.sub(r"\{([a-z_]+)\}", lambda match: values.get(match[1], match[0]), text)

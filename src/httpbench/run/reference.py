@@ -1,0 +1,66 @@
+"""The reference server that clients are measured against: a new one for each run of a client, so that its counts are of that run alone."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from httpbench import programs
+from httpbench.errors import StartError, StopError
+from httpbench.isolate import Command, ProcessTree, tail
+from httpbench.model import ClientWork, Cores, WorkDone
+
+PROGRAM = "httpbench-reference"
+START_LIMIT_S = 20.0
+STOP_GRACE_S = 5.0
+POLL_S = 0.002
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A server that answers."""
+
+    url: str
+    _tree: ProcessTree
+    _output: Path
+
+    def stop(self) -> WorkDone:
+        """Ends it: what it counted. Raises :class:`StopError`."""
+        self._tree.stop(STOP_GRACE_S)
+        try:
+            return WorkDone.model_validate_json(self._output.read_text().splitlines()[1])
+        except (IndexError, ValidationError):
+            raise StopError(f"{PROGRAM} ended without its counts", log_tail=tail(self._output)) from None
+
+
+@contextmanager
+def reference(work: ClientWork, path: str, cores: Cores, scratch: Path, *, held_s: float = 0) -> Iterator[Reference]:
+    """A server for one run, on the load generator's cores, with a port of its own. ``held_s``: how long it holds each answer back.
+
+    Raises :class:`StartError`.
+    """
+    output, log = scratch / "reference.out", scratch / "reference.log"
+    output.unlink(missing_ok=True)
+    with ProcessTree([Command(_argv(work, path, held_s), scratch, {}, cores.generator)], stdout=output, stderr=log) as tree:
+        yield Reference(_url(tree, output, log), tree, output)
+
+
+def _argv(work: ClientWork, path: str, held_s: float) -> tuple[str, ...]:
+    options: Sequence[str] = ("--path", path, "--body-bytes", str(work.body_bytes), "--delay", f"{round(held_s * 1000)}ms")
+    return (programs.need(PROGRAM), *options, *(("--close-after", "1") if work.reconnect else ()))
+
+
+def _url(tree: ProcessTree, output: Path, log: Path) -> str:
+    """As its first line says it, once it listens."""
+    deadline = time.monotonic() + START_LIMIT_S
+    while not (text := output.read_text() if output.exists() else "").endswith("\n"):
+        if tree.exits() or time.monotonic() > deadline:
+            raise StartError(f"{PROGRAM} did not start", log_tail=tail(log))
+        time.sleep(POLL_S)
+    return str(json.loads(text.splitlines()[0])["url"])

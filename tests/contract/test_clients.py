@@ -1,0 +1,23 @@
+"""Every client whose toolchain is here keeps the contract."""
+
+from __future__ import annotations
+
+import pytest
+
+from httpbench import catalog, host
+from httpbench.model import Kind, Scaling, Target
+from httpbench.run import KINDS
+from tests.contract.test_servers import built
+
+CLIENTS = [target for target in catalog.load().targets.values() if target.kind is Kind.CLIENT]
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("target", CLIENTS, ids=[target.id for target in CLIENTS])
+def test_the_contract_is_kept(target: Target) -> None:
+    workload = catalog.load().workload("client-small-1000")
+    verified = KINDS[Kind.CLIENT].verify(
+        target, Scaling.SINGLE, workload, built(target), host.partition(host.read_topology(), Scaling.SINGLE), None
+    )
+    assert verified.error is None, f"{verified.error}\n{verified.error.log_tail}"
+    assert [f"{check.name}: {check.text}" for check in verified.checks if not check.passed] == []

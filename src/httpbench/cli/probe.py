@@ -13,7 +13,7 @@ from httpbench import host
 from httpbench.cli import console, progress
 from httpbench.cli.options import Selection, selection
 from httpbench.errors import HttpbenchError
-from httpbench.model import Kind, Probed, Scaling, Target
+from httpbench.model import Kind, Label, Probed, Scaling, Target
 from httpbench.probe import MEANINGS
 from httpbench.report import probe_lines, probe_table, probe_warning
 from httpbench.run import prepare, probe_target
@@ -77,7 +77,8 @@ def _show(found: Sequence[tuple[Target, Probed]], *, details: bool) -> None:
         table.add_row(*row)
     output.print(table)
     output.print()
-    for label in dict.fromkeys(probed.label for _, probed in found if probed.label):
+    labels = {probed.label for _, probed in found}
+    for label in (label for label in Label if label in labels):
         output.print(f"{label}: {MEANINGS[label]}", markup=False, soft_wrap=True)
     for target, probed in found:
         if warning := probe_warning(target, probed):

@@ -19,7 +19,7 @@ Found = tuple[bool | None, str]
 
 UNKNOWN_METHOD = "BREW"
 LARGE_BYTES = 6144
-"""Of a header: less than any documented default limit (nginx and Node: 8 KiB and more), more than one small read."""
+"""Of a header: less than most default limits (nginx and Node: 8 KiB and more; fasthttp: 4 KiB), more than one small read."""
 
 HIDDEN = "GET /hidden-in-a-body HTTP/1.1\r\nHost: hidden\r\n\r\n"
 """A body that a server which does not read it as one takes for a further request."""

@@ -95,6 +95,7 @@ def make_measurement(throughput_rps: float = 400_000.0, duration_s: float = 10.0
     values: dict[str, Any] = {
         "generator": "native",
         "generator_version": "0.1.0",
+        "means_every_request": True,
         "duration_s": duration_s,
         "requests": Requests(sent=completed, completed=completed, ok=completed),
         "bytes_received": completed * 152,

@@ -96,6 +96,9 @@ class Measurement(Frozen):
     """One for each rate of the load, where it has several."""
     busy_cores: float | None = None
     """Cores' worth of time in which the generator had something to do, polling aside; ``None``: it does not tell."""
+    means_every_request: bool = False
+    """The mean service time is over every request, from send to complete answer, on connections that carried load all the time; so
+    Little's law must hold for it in a closed loop."""
     notes: tuple[str, ...] = ()
     """What this generator's figures leave out."""
 

@@ -53,11 +53,6 @@ all there are is impossible, so a clock, a count or a duration is wrong; 1 % cov
 LITTLE_ROUND_TRIPS_MIN = 100
 """Requests per request in flight, under which the first and the last ones, cut by the ends of the period, outweigh the tolerance."""
 
-PLAIN_MEANS = frozenset({"native"})
-"""Generators whose mean service time is over every request, from send to complete answer, on connections that carried load all the
-time. wrk and hey open their connections within the measured time; wrk cuts times down to whole µs, which is some percent of a short
-one; hey's mean is of the first million. Little's law says nothing about the targets of those."""
-
 WRONG_ANSWERS = frozenset({"unexpected_status", "unexpected_body", "invalid_response", "unknown_status"})
 """Kinds of error that are answers. One is too many: a target that was wrong once is not right, and no share makes it so."""
 
@@ -216,7 +211,7 @@ def little_ratio(evidence: Evidence) -> float | None:
     measurement, load = evidence.measurement, evidence.load
     times = measurement.service_time_us
     reconnects = not load.keepalive or load.requests_per_connection is not None
-    if load.rate_rps is not None or reconnects or measurement.generator not in PLAIN_MEANS:
+    if load.rate_rps is not None or reconnects or not measurement.means_every_request:
         return None
     in_flight = load.connections * load.pipeline
     if times is None or times.mean is None or measurement.requests.completed < LITTLE_ROUND_TRIPS_MIN * in_flight:

@@ -39,6 +39,7 @@ def native(monkeypatch: pytest.MonkeyPatch) -> Native:
 
 def test_a_report_is_read_and_what_has_no_place_is_passed_over(native: Native) -> None:
     found = native.measurement(job(Load(duration_s=2)), Output(json.dumps(REPORT), "", 0))
+    assert found.means_every_request, "Little's law would not be looked at any more"
     assert (found.requests.sent, found.requests.completed, found.requests.ok) == (104, 100, 99)
     assert found.errors_total == 1 and found.bytes_received == 5200 and found.throughput_rps == 49.5 and found.busy_cores == 0.75
     assert found.service_time_us is not None and found.service_time_us.p50 == 2.0 and found.service_time_us.p99 is None

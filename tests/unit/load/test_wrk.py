@@ -42,6 +42,7 @@ def test_what_wrk_added_is_taken_out_again(counts: list[int], expected: int) -> 
 def test_all_fine(wrk: Wrk) -> None:
     told = recorded("wrk_ok")
     found = wrk.measurement(told.job, told.output)
+    assert not found.means_every_request
     assert told.server_requests is not None
     assert 0 <= told.server_requests - found.requests.completed <= 1 + told.job.load.connections
     assert found.requests.ok == found.requests.completed

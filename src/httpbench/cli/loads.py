@@ -13,7 +13,7 @@ from httpbench.errors import UsageError
 from httpbench.model import Kind, Load, SuiteLoad
 from httpbench.run import load_of
 
-QUICK = {"duration_s": 1.0, "warmup_s": 0.5}
+QUICK = {"duration_s": 1.0, "warmup_s": 0.5, "warmup_max_s": None}
 
 
 def loads(parts: Sequence[SuiteLoad], kind: Kind, options: Mapping[str, Any], row: str | None = None) -> list[Load]:

@@ -117,6 +117,7 @@ LOAD_FIELDS = {
     "duration": "duration_s",
     "threads": "threads",
     "warmup": "warmup_s",
+    "warmup_max": "warmup_max_s",
     "pipeline": "pipeline",
     "keepalive": "keepalive",
     "timeout": "timeout_s",
@@ -133,7 +134,10 @@ LOAD_OPTIONS = (
         help="How long each trial measures; of a rising rate, how long the highest is held. [default: 10s]",
     ),
     click.option("-t", "--threads", type=COUNT, help="Threads of the load generator. [default: one for each of its cores]"),
-    click.option("--warmup", type=DURATION_OR_NONE, help="How long each target is loaded before it is measured. [default: 2s]"),
+    click.option("--warmup", type=DURATION_OR_NONE, help="How long each target is loaded before it is measured. [default: until steady]"),
+    click.option(
+        "--warmup-max", type=DURATION, help="Warm up until throughput is steady, at most so long. [default: 10s without --warmup]"
+    ),
     click.option("--pipeline", type=COUNT, help="Requests in flight on one connection. [default: 1]"),
     click.option("--keepalive/--no-keepalive", default=None, help="Keep connections, or open one for each request. [default: keep]"),
     click.option("--timeout", type=DURATION, help="When an answer counts as lost. [default: 2s]"),
@@ -162,4 +166,7 @@ def given_load(options: Mapping[str, Any]) -> dict[str, Any]:
         given["rate_from_rps"], given["rate_rps"] = options["rate"]
     if options["step"]:
         given["rate_step_rps"], given["step_s"] = options["step"]
-    return {name: value for name, value in given.items() if value is not None}
+    given = {name: value for name, value in given.items() if value is not None}
+    if "warmup_s" in given:
+        given.setdefault("warmup_max_s", None)  # so long and no longer
+    return given

@@ -14,6 +14,7 @@ from httpbench.errors import HttpbenchError
 from httpbench.load import Phase, Progress
 from httpbench.model import Kind, Target, Trial, TrialPlan, VerdictKind
 from httpbench.run import Stage
+from httpbench.stats.steady import unsteady
 
 REFRESH_PER_S = 4  # often enough to look alive, seldom enough to stay off the measured cores
 
@@ -143,6 +144,8 @@ def outcome(trial: Trial) -> str:
         parts.append(f"p99 {times.p99 / 1000:.3g} ms")
     if trial.target_usage:
         parts.append(f"{trial.target_usage.cpu_cores_mean * 100:.0f} % CPU")
+    if unsteady(trial):
+        parts.append("not steady")
     if trial.verdict.kind is not VerdictKind.TARGET:
         parts.append(str(trial.verdict.kind))  # why is said below the table
     return ", ".join(parts)

@@ -20,7 +20,7 @@ from httpbench.cli.options import Command, database, export, given_load, load_op
 from httpbench.cli.params import DOUBLINGS, DURATION, REQUEST_PATH, SHARE
 from httpbench.errors import SelectionError, UsageError
 from httpbench.model import Expectation, Load, Precision, Request, Scaling, Table, Target, Workload
-from httpbench.run import Asked, Bench, Matrix, load_of, make_plan, path_of, targets_of
+from httpbench.run import WARMUP_UNTIL_STEADY, Asked, Bench, Matrix, load_of, make_plan, path_of, targets_of
 
 ROUNDS = 5
 ROUNDS_MIN, ROUNDS_MAX, PRECISION = 5, 30, 0.02
@@ -205,7 +205,7 @@ def _loads(options) -> list[Load]:  # type: ignore[no-untyped-def]
         raise UsageError("--scan connections and -c both say how many connections there are", hint="leave one out")
     counts = options["scan"][1] if options["scan"] else options["connections"] or (64,)
     try:
-        return [load_of({**given_load(options), "connections": connections}) for connections in counts]
+        return [load_of({**WARMUP_UNTIL_STEADY, **given_load(options), "connections": connections}) for connections in counts]
     except ValidationError as error:
         raise UsageError("\n".join(catalog.sentences(Load, error))) from None
 

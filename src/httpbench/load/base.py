@@ -30,6 +30,8 @@ class Job:
     """Logical CPUs that the generator may use; empty: not restricted."""
     scratch: Path
     """An existing folder for scripts, body files and outputs, which lasts until ``measurement`` has returned."""
+    interval_s: float | None = None
+    """Length of the intervals that are told; ``None``: what suits the load. Only of our own generator."""
 
     @property
     def threads(self) -> int:

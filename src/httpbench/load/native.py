@@ -17,6 +17,7 @@ from httpbench.model import Distribution, Interval, Load, Measurement, Requests,
 
 PROGRAM = "httpbench-loadgen"
 SCHEMA = "httpbench-loadgen/1"
+SHORT_S, SHORT_INTERVAL_S = 5.0, 0.1
 EXIT_MEASURED, EXIT_TERMINATED, EXIT_INTERRUPTED = 0, 143, 130
 
 
@@ -110,7 +111,7 @@ class Native(LoadGenerator):
         load, request, expect = job.load, job.workload.request, job.workload.expect
         options = ["-c", str(load.connections), "-t", str(job.threads)]
         options += ["-d", _ms(load.duration_s), "--warmup", _ms(load.warmup_s), "--timeout", _ms(load.timeout_s)]
-        options += _rate(load)
+        options += [*_rate(load), *_interval_option(job)]
         if not load.keepalive:
             options.append("--no-keepalive")
         elif load.pipeline > 1:
@@ -174,8 +175,15 @@ def _rate(load: Load) -> list[str]:
         return []
     if load.rate_from_rps is None or load.step_s is None:
         return ["--rate", f"{load.rate_rps:.12g}"]
-    rise = ["--rate", f"{load.rate_from_rps:.12g}..{load.rate_rps:.12g}", "--step", f"{load.rate_step_rps:.12g}/{_ms(load.step_s)}"]
-    return [*rise, "--interval", f"{interval_ms(load)}ms"]
+    return ["--rate", f"{load.rate_from_rps:.12g}..{load.rate_rps:.12g}", "--step", f"{load.rate_step_rps:.12g}/{_ms(load.step_s)}"]
+
+
+def _interval_option(job: Job) -> list[str]:
+    """Short measurements are cut into short intervals, as a few cannot tell whether throughput was steady."""
+    if job.load.step_s is not None:
+        return ["--interval", f"{interval_ms(job.load)}ms"]
+    interval_s = job.interval_s or (SHORT_INTERVAL_S if job.load.duration_s < SHORT_S else None)
+    return [] if interval_s is None else ["--interval", _ms(interval_s)]
 
 
 def _slices(load: Load, report: _Report) -> list[Slice]:

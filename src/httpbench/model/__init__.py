@@ -7,7 +7,20 @@ terminals. Units stand last in names; every latency is in microseconds; a figure
 from __future__ import annotations
 
 from httpbench.model.frozen import Argv, Frozen, Name
-from httpbench.model.load import ClientWork, Cores, Expectation, Level, Load, Request, Suite, SuiteLoad, Table, TrialPlan, Workload
+from httpbench.model.load import (
+    STEADY_S_MIN,
+    ClientWork,
+    Cores,
+    Expectation,
+    Level,
+    Load,
+    Request,
+    Suite,
+    SuiteLoad,
+    Table,
+    TrialPlan,
+    Workload,
+)
 from httpbench.model.noise import Noise
 from httpbench.model.probe import Label, Observation, Probed, Trait
 from httpbench.model.result import (
@@ -25,6 +38,7 @@ from httpbench.model.result import (
     Sample,
     SampledRequest,
     SampledResponse,
+    Settling,
     Step,
     Timing,
     Trial,
@@ -37,6 +51,7 @@ from httpbench.model.target import PLACEHOLDERS, Build, Category, Kind, Limit, R
 
 __all__ = [
     "PLACEHOLDERS",
+    "STEADY_S_MIN",
     "Argv",
     "Build",
     "Category",
@@ -70,6 +85,7 @@ __all__ = [
     "SampledRequest",
     "SampledResponse",
     "Scaling",
+    "Settling",
     "Step",
     "Suite",
     "SuiteLoad",

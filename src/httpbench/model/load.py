@@ -74,6 +74,10 @@ class Level(Frozen):
     duration_s: float
 
 
+STEADY_S_MIN = 1.5
+"""What is steady cannot be seen sooner: fourteen windows of a tenth of a second."""
+
+
 class Load(Frozen):
     """How it is asked. A closed loop (next request when the answer came) unless ``rate_rps`` is given.
 
@@ -87,6 +91,9 @@ class Load(Frozen):
     keepalive: bool = True
     duration_s: float = Field(default=10, gt=0, le=86_400)
     warmup_s: float = Field(default=2, ge=0, le=3600)
+    """On the connections that are measured, where the generator can do so."""
+    warmup_max_s: float | None = Field(default=None, gt=0, le=3600)
+    """Before that the target is loaded until its throughput is steady; both together take at most this. ``None``: only ``warmup_s``."""
     timeout_s: float = Field(default=2, gt=0, le=3600)
     rate_rps: float | None = Field(default=None, gt=0)
     """Offered; with ``rate_from_rps`` the highest rate, held to the end."""
@@ -96,6 +103,14 @@ class Load(Frozen):
     step_s: float | None = Field(default=None, ge=0.1)
     requests_per_connection: int | None = Field(default=None, ge=1)
     """A connection is closed after so many, and another opened; ``None``: it is kept as long as the load lasts."""
+
+    @model_validator(mode="after")
+    def _can_become_steady(self) -> Load:
+        if self.warmup_max_s is not None and self.warmup_max_s < self.warmup_s + STEADY_S_MIN:
+            raise ValueError(
+                f"warmup_max_s must be at least {STEADY_S_MIN:g} s more than warmup_s: it takes that long to see what is steady"
+            )
+        return self
 
     @model_validator(mode="after")
     def _rises(self) -> Load:
@@ -162,6 +177,7 @@ class SuiteLoad(Frozen):
     duration_s: float = 10
     """With a rising rate: how long the highest is held."""
     warmup_s: float = 2
+    warmup_max_s: float | None = None
     timeout_s: float = 2
     rate_rps: float | None = None
     rate_from_rps: float | None = None

@@ -264,6 +264,20 @@ class Verdict(Frozen):
         return self.kind not in (VerdictKind.INVALID, VerdictKind.FAILED)
 
 
+class Settling(Frozen):
+    """The part of a warm-up that lasts until throughput is steady."""
+
+    window_s: float
+    throughput_rps: tuple[float, ...]
+    """Of each window, right answers per second."""
+    is_steady: bool
+    """Whether it was in the end; otherwise the time for it was over."""
+
+    @property
+    def duration_s(self) -> float:
+        return self.window_s * len(self.throughput_rps)
+
+
 class Trial(Frozen):
     """A finished trial, as it is stored."""
 
@@ -278,6 +292,8 @@ class Trial(Frozen):
     generator_usage: Usage | None = None
     backend_usage: Usage | None = None
     """Of the server behind a proxy."""
+    settling: Settling | None = None
+    """``None``: the warm-up had a fixed length."""
     occupancy: tuple[CoreOccupancy, ...] = ()
     """Of the cores of target and generator."""
     network: Network | None = None

@@ -32,6 +32,7 @@ from httpbench.model import (
     RunStatus,
     SampledResponse,
     Scaling,
+    Settling,
     Table,
     Target,
     Trial,
@@ -47,6 +48,7 @@ from httpbench.report.rows import Group, Row, groups
 from httpbench.stats.compare import Comparison
 from httpbench.stats.facts import Facts, facts
 from httpbench.stats.overhead import Difference
+from httpbench.stats.steady import unsteady
 from httpbench.stats.summary import Summary
 
 
@@ -85,6 +87,10 @@ class Round(Frozen):
     generator_usage: Usage | None
     backend_usage: Usage | None = None
     """Of the server behind a proxy."""
+    settling: Settling | None = None
+    """The part of the warm-up that lasted until throughput was steady."""
+    unsteady: str | None = None
+    """Why the round is «not steady», in words."""
     occupancy: tuple[CoreOccupancy, ...]
     network: Network | None = None
     facts: Facts | None = None
@@ -247,6 +253,8 @@ def _round(trial: Trial) -> Round:
         target_usage=trial.target_usage,
         generator_usage=trial.generator_usage,
         backend_usage=trial.backend_usage,
+        settling=trial.settling,
+        unsteady=unsteady(trial),
         occupancy=trial.occupancy,
         network=trial.network,
         facts=facts(trial),

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from httpbench.load import TIMERS
-from httpbench.model import ClientWork, Limit, Load, Run, RunStatus, Scaling, Table, Trial, Tuning, VerdictKind
+from httpbench.model import STEADY_S_MIN, ClientWork, Limit, Load, Run, RunStatus, Scaling, Table, Trial, Tuning, VerdictKind
 from httpbench.report.column import PARTLY
 from httpbench.report.columns import LOWER_BOUND, ODD_SIZE, memory_is_proportional
 from httpbench.report.printable import percentage, printable
@@ -89,7 +89,13 @@ def method(group: Group) -> str:
         return f"{rounds} · timed by {group.load_generator}{version}"
     threads = f", {_count(group.load.threads, 'thread')}" if group.load.threads else ""
     rounds = f"median of {group.rounds} rounds, ± half their range" if group.rounds > 1 else "1 round"
-    return f"{rounds} · warm-up {group.load.warmup_s:g} s · load generator {group.load_generator}{version}{threads}"
+    return f"{rounds} · {_warmup(group.load)} · load generator {group.load_generator}{version}{threads}"
+
+
+def _warmup(load: Load) -> str:
+    if load.warmup_max_s is None:
+        return f"warm-up {load.warmup_s:g} s"
+    return f"warm-up until steady, {load.warmup_s + STEADY_S_MIN:g} to {load.warmup_max_s:g} s"
 
 
 def _client_title(group: Group, work: ClientWork) -> str:

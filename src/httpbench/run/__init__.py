@@ -5,7 +5,7 @@ from __future__ import annotations
 from httpbench.run.bench import Bench, Built, Outcome, backend_of, need_programs, prepare, refusals, run_bench, toolchains
 from httpbench.run.build import cache_folder
 from httpbench.run.commands import Asked, path_of, targets_of
-from httpbench.run.kinds import KINDS, OfKind, estimate_s
+from httpbench.run.kinds import KINDS, WARMUP_UNTIL_STEADY, OfKind, estimate_s
 from httpbench.run.loads import load_of
 from httpbench.run.observer import Observer, Stage
 from httpbench.run.plan import Matrix, Plan, make_plan, scaling_of
@@ -17,6 +17,7 @@ from httpbench.run.verify import Verified, probe_target, verify
 __all__ = [
     "BASELINE",
     "KINDS",
+    "WARMUP_UNTIL_STEADY",
     "Asked",
     "Bench",
     "Built",

@@ -12,7 +12,20 @@ from pathlib import Path
 from httpbench import load, programs
 from httpbench.host import Topology, partition, partition_for_proxy
 from httpbench.load import Job, Tool
-from httpbench.model import Cores, Kind, SampledRequest, SampledResponse, Scaling, SuiteLoad, Table, Target, Trial, TrialPlan, Workload
+from httpbench.model import (
+    STEADY_S_MIN,
+    Cores,
+    Kind,
+    SampledRequest,
+    SampledResponse,
+    Scaling,
+    SuiteLoad,
+    Table,
+    Target,
+    Trial,
+    TrialPlan,
+    Workload,
+)
 from httpbench.run import reference
 from httpbench.run.client_trial import HELD_REQUESTS, HELD_S, run_client_trial
 from httpbench.run.client_verify import sample_client, verify_client
@@ -22,6 +35,9 @@ from httpbench.run.serve import HOST
 from httpbench.run.trial import Backend, TrialJob, run_trial, too_many_connections
 from httpbench.run.verify import Verified, sample, verify
 from httpbench.run.verify_proxy import sample_proxy, verify_proxy
+
+WARMUP_UNTIL_STEADY = {"warmup_s": 1.0, "warmup_max_s": 10.0}
+"""What holds for servers where nothing else is said."""
 
 TRIAL_OVERHEAD_S = 0.6  # start, wait, probe and stop of a typical server
 CLIENT_TRIAL_S = HELD_S * HELD_REQUESTS + 0.8  # the proof; starts and ends of two servers and three clients; a typical client's work
@@ -62,7 +78,8 @@ def _server_refuses(generator: str, plan: TrialPlan, workload: Workload) -> str 
 
 
 def _server_trial_s(plan: TrialPlan) -> float:
-    return plan.load.warmup_s + plan.load.duration_s + TRIAL_OVERHEAD_S
+    settling_s = STEADY_S_MIN if plan.load.warmup_max_s else 0.0
+    return settling_s + plan.load.warmup_s + plan.load.duration_s + TRIAL_OVERHEAD_S
 
 
 def _client_refuses(timer: str, plan: TrialPlan, workload: Workload) -> str | None:
@@ -84,7 +101,7 @@ def _need_client_programs(timer: Tool) -> None:
 KINDS: Mapping[Kind, OfKind] = {
     Kind.SERVER: OfKind(
         workload="plaintext",
-        load=SuiteLoad(),
+        load=SuiteLoad.model_validate(WARMUP_UNTIL_STEADY),
         table=Table.HTTP_SERVERS,
         generator=load.get,
         trial=run_trial,

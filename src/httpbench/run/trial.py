@@ -15,10 +15,11 @@ from httpbench import probe
 from httpbench.errors import HttpbenchError, LoadError
 from httpbench.isolate import Stopped, ephemeral_ports, open_files_limit, tail
 from httpbench.load import Job, LoadGenerator, Timer, Tool
-from httpbench.model import ClientWork, Load, Probed, Target, Trial, TrialPlan, Verdict, VerdictKind, Workload
+from httpbench.model import ClientWork, Load, Probed, Settling, Target, Trial, TrialPlan, Verdict, VerdictKind, Workload
 from httpbench.run.drive import Driven, Subject, drive, warm_up
 from httpbench.run.observer import Observer, Stage
 from httpbench.run.serve import START_LIMIT_S, Place, Served, serve
+from httpbench.run.settle import settle
 from httpbench.stats.verdict import Evidence, judge
 
 OPEN_FILES_SPARE = 64
@@ -97,7 +98,8 @@ def make_trial(job: TrialJob, observer: Observer, measure: Measure) -> Trial:
         # What the machine does not give us (space, memory, processes) fails this trial, not all that follow.
         place = f": {error.filename}" if error.filename else ""
         return failed(job.plan, LoadError(f"the trial could not be made: {error.strerror or error}{place}"), started_at)
-    measured_s = trial.client.whole.wall_s if trial.client else job.plan.load.warmup_s + job.plan.load.duration_s
+    load, settled_s = job.plan.load, trial.settling.duration_s if trial.settling else 0.0
+    measured_s = trial.client.whole.wall_s if trial.client else settled_s + load.warmup_s + load.duration_s
     return trial.model_copy(update={"overhead_s": max(time.monotonic() - begin - measured_s, 0.0)})
 
 
@@ -148,7 +150,9 @@ def load_served(
 ) -> Trial:
     """Loads what answers, checks it, stops it, judges. ``backend_guard_pid``: of the tree behind it, which the caller stops."""
     begin = time.monotonic()
-    driven = _drive(job, served, scratch, observer, backend_guard_pid)
+    load_job = _load_job(job, served, scratch)
+    settling = _settle(load_job, served, observer) if job.plan.load.warmup_max_s else None
+    driven = _drive(job, load_job, served, observer, backend_guard_pid)
     after = [] if driven.death else probe.check(served.host, served.port, _settled(job.workload, served))
     probed = _probed(job, served, begin) if job.probes and not driven.death and not after else None
     observer.stage(Stage.STOP)
@@ -163,6 +167,7 @@ def load_served(
         target_usage=driven.target_usage,
         generator_usage=driven.generator_usage,
         backend_usage=driven.backend_usage,
+        settling=settling,
         occupancy=driven.occupancy,
         network=driven.network,
         response=served.response,
@@ -184,12 +189,21 @@ def _probed(job: TrialJob, served: Served, begin: float) -> Probed:
     return probe.observe(served.host, served.port, _settled(job.workload, served), served.response, age_s, PROBE_LIMIT_S)
 
 
-def _drive(job: TrialJob, served: Served, scratch: Path, observer: Observer, backend_guard_pid: int | None) -> Driven:
+def _load_job(job: TrialJob, served: Served, scratch: Path) -> Job:
     workload = _settled(job.workload, served)
     load_job = Job(served.url(workload.request.path), workload, job.plan.load, job.plan.cores.generator, scratch)
     refusal = job.load_generator.refuses(load_job)
     if refusal:
         raise LoadError(refusal)
+    return load_job
+
+
+def _settle(load_job: Job, served: Served, observer: Observer) -> Settling:
+    observer.stage(Stage.WARM_UP)
+    return settle(load_job, served.death, observer.progress)
+
+
+def _drive(job: TrialJob, load_job: Job, served: Served, observer: Observer, backend_guard_pid: int | None) -> Driven:
     if job.plan.load.warmup_s and not job.load_generator.warms_up_itself:
         observer.stage(Stage.WARM_UP)
         warm_up(job.load_generator, load_job, served.death)

@@ -15,6 +15,7 @@ from httpbench.model import Distribution, Frozen, Load, Measurement, Scaling, Tr
 from httpbench.stats.clients import ClientSummary, summarise_clients
 from httpbench.stats.histogram import merged, merged_intervals
 from httpbench.stats.interval import ConfidenceInterval, interval
+from httpbench.stats.steady import unsteady
 from httpbench.stats.verdict import failed_requests, rate_held
 
 
@@ -157,7 +158,7 @@ def overall(trials: Sequence[Trial]) -> Verdict:
     """One verdict for a cell: the most common one of the rounds that count, but ``generator`` as soon as one round has it.
 
     A median over rounds of which some are the generator's limit is no longer the target's alone. The reasons say what is not of one
-    mind: rounds that do not count, and rounds with another verdict.
+    mind: rounds with another verdict, rounds that were not steady, rounds that do not count.
     """
     counting = [trial.verdict for trial in trials if trial.verdict.counts]
     dropped = [trial.verdict for trial in trials if not trial.verdict.counts]
@@ -169,6 +170,9 @@ def overall(trials: Sequence[Trial]) -> Verdict:
     notes = []
     if len(kinds) > 1:
         notes.append("rounds differ: " + ", ".join(f"{count} {name}" for name, count in kinds.most_common()))
+    changes = [change for trial in trials if trial.verdict.counts and (change := unsteady(trial))]
+    if changes:
+        notes.append(f"not steady{f' in {len(changes)} of {len(counting)} rounds' if len(counting) > 1 else ''}: {changes[0]}")
     if dropped:
         notes.append(f"{len(dropped)} of {len(trials)} rounds do not count: {'; '.join(_reasons(dropped))}")
     return Verdict(kind=kind, reasons=(*notes, *_reasons([verdict for verdict in counting if verdict.kind is kind])[:1]))

@@ -9,7 +9,7 @@ A *measurement* is looked at when it is whole, with MSER, the marginal standard 
 standard error of the mean of the rest least. That finds the end of a step, of a curve and of a drift without a model of the noise (K. P.
 White, «An effective truncation heuristic for bias reduction in simulation output», Simulation 69, 1997; best of 44 methods in K. Hoad,
 S. Robinson, R. Davies, «Automating warm-up length estimation», J. Operational Research Society 61, 2010). It is not steady when dropping
-that part would move its throughput by more than 2 %, and by more than twice the standard error of what is left: a statement about the
+that part would move its throughput by more than 2 %, and by more than three standard errors of what is left: a statement about the
 figure that is printed. That some programs never become steady, and must be said not to be: E. Barrett et al., «Virtual machine warmup
 blows hot and cold», OOPSLA 2017.
 
@@ -37,7 +37,10 @@ SHIFT_MAX = 0.02
 """Of throughput. About what a careful comparison claims; less is left to intervals."""
 
 ERRORS_MAX = 2.0
-"""Standard errors by which means may differ by chance."""
+"""Standard errors by which the means of a warm-up may differ by chance."""
+
+SOUGHT_ERRORS_MAX = 3.0
+"""The same of a measurement, where the place at which they differ most was sought."""
 
 WINDOWS_MIN = 20
 """Of a measurement; fewer cannot tell."""
@@ -89,7 +92,7 @@ def changed(measurement: Measurement) -> str | None:
     dropped = truncation(rates)
     rest_rates = np.asarray(rates[dropped:])
     mean, rest = float(np.mean(rates)), float(rest_rates.mean())
-    if abs(mean - rest) <= max(SHIFT_MAX * rest, ERRORS_MAX * _error(rest_rates)):
+    if abs(mean - rest) <= max(SHIFT_MAX * rest, SOUGHT_ERRORS_MAX * _error(rest_rates)):
         return None
     rest_s = sum(interval.duration_s for interval in whole[dropped:])
     return f"{rest:,.0f} answers/s in the last {rest_s:.1f} s, {mean:,.0f} on the whole"

@@ -20,6 +20,9 @@ ERROR_SHARE_LIMIT = 0.001
 ACHIEVED_SHARE_MIN = 0.99
 """Achieved / offered rate. Below, the target was asked less than the table says; 1 % covers requests in flight at the end."""
 
+STEP_EDGE_REQUESTS = 2
+"""Of a step of a rising rate the first and the last request may fall into its neighbours, which matters where there are few."""
+
 TARGET_BUSY = 0.90
 """Share of its cores from which a target counts as busy. Not 1: interrupts and the kernel's network work, counted to nobody, take some."""
 
@@ -175,7 +178,7 @@ def rate_held(steps: tuple[Step, ...]) -> float | None:
     """The highest rate, in requests per second, up to which every rate was achieved; ``None`` where not even the first was."""
     held = None
     for step in steps:
-        if step.achieved_share < ACHIEVED_SHARE_MIN:
+        if step.completed < ACHIEVED_SHARE_MIN * step.rate_rps * step.duration_s - STEP_EDGE_REQUESTS:
             break
         held = step.rate_rps
     return held

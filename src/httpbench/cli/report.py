@@ -33,7 +33,7 @@ def report(run: str, evidence: bool, charts: Path | None, db: Path, **asked: str
     \b
     httpbench report                              the last run
     httpbench report 20260102 --export-csv x.csv  that of a day, a line for each trial
-    httpbench report latest --charts charts       drawn, of proxies
+    httpbench report latest --charts charts       drawn, of clients and proxies
     httpbench report latest --evidence            what the verdicts of the last run were drawn from
     """
     files = exports(*(asked[f"export_{name}"] for name in ("json", "csv", "markdown", "hyperfine")))

@@ -13,7 +13,10 @@ from pathlib import Path
 from httpbench.errors import StoreError, UsageError
 from httpbench.model import Run, Table, Trial
 
-_OF_TABLE: Mapping[Table, str] = {Table.TCP_PROXIES: "httpbench.report.charts.proxies"}
+_OF_TABLE: Mapping[Table, str] = {
+    Table.HTTP_CLIENTS: "httpbench.report.charts.clients",
+    Table.TCP_PROXIES: "httpbench.report.charts.proxies",
+}
 """Kind of table → module with a function ``charts``. Loaded when asked for: altair takes a second to load."""
 
 PACKAGES = ("altair", "vl_convert")

@@ -49,4 +49,5 @@ def _themed(chart: Any, colours: dict[str, Any]) -> Any:
         .configure_view(stroke=None)
         .configure_rule(color=ink)
         .configure_text(color=ink)
+        .configure_point(color=ink)
     )

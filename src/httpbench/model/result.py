@@ -216,7 +216,9 @@ class Network(Frozen):
 
     segments_sent: int | None = None
     segments_retransmitted: int | None = None
-    """TCP segments that had to be sent again: lost, dropped, or answered too late."""
+    """TCP segments that were sent again: lost, dropped, or acknowledged too late, as where a busy receiver shares the sender's core."""
+    retransmission_timeouts: int | None = None
+    """Times that a connection stood still until TCP's timer ended: only these hold one up for long."""
     listen_overflows: int | None = None
     """Connections that a full accept queue turned away."""
     listen_drops: int | None = None

@@ -35,6 +35,7 @@ class NetworkMeter:
         found = {
             "segments_sent": tcp.get("OutSegs"),
             "segments_retransmitted": tcp.get("RetransSegs"),
+            "retransmission_timeouts": extended.get("TCPTimeouts"),
             "listen_overflows": extended.get("ListenOverflows"),
             "listen_drops": extended.get("ListenDrops"),
             "backlog_drops": _dropped(self._folder / "softnet_stat"),

@@ -42,8 +42,8 @@ STRANGERS_SHARE_MIN = 0.05
 in a closed loop each party waits for the other, so what holds one up idles both."""
 
 RETRANSMISSION_S = 0.2
-"""What a lost segment costs where nothing follows it, as in a closed loop: Linux waits at least so long before it sends again (TCP_RTO_MIN;
-RFC 6298 asks for a second)."""
+"""What a retransmission timeout costs: Linux waits at least so long (TCP_RTO_MIN; RFC 6298 asks for a second). Segments that are sent
+again sooner, by a tail loss probe (RFC 8985), are often not lost at all: the acknowledgement was late."""
 
 LOST_SHARE_MIN = 0.05
 """Share of the connections' time that losses took, from which they may be why nobody was busy. As for strangers."""
@@ -275,13 +275,13 @@ def _kept_waiting(evidence: Evidence) -> float:
 def _losses(evidence: Evidence) -> str | None:
     """What the network lost, where the wait for it is enough to have been the limit. An offered rate that was reached has none."""
     network = evidence.network
-    if network is None or not network.segments_retransmitted or evidence.load.rate_rps is not None:
+    if network is None or not network.retransmission_timeouts or evidence.load.rate_rps is not None:
         return None
-    share = network.segments_retransmitted * RETRANSMISSION_S / (evidence.load.connections * evidence.measurement.duration_s)
+    share = network.retransmission_timeouts * RETRANSMISSION_S / (evidence.load.connections * evidence.measurement.duration_s)
     if share < LOST_SHARE_MIN:
         return None
-    lost = f"{network.segments_retransmitted:,} segments were lost and sent again"
-    return f"{lost}, for which connections stood still up to {min(share, 1):.0%} of the time"
+    lost = f"connections waited {network.retransmission_timeouts:,} times for a lost segment to be sent again"
+    return f"{lost}, {min(share, 1):.0%} of their time or more"
 
 
 def _strangers(evidence: Evidence, target: Usage, generator: Usage) -> str | None:

@@ -47,13 +47,17 @@ def test_a_busy_target_is_the_limit_whatever_the_generator_waited_for() -> None:
 
 @pytest.mark.parametrize(("again", "kind"), [(159, VerdictKind.IDLE), (161, VerdictKind.NETWORK)])
 def test_losses_that_held_connections_up_are_the_limit(again: int, kind: VerdictKind) -> None:
-    """64 connections over 10 s: 160 segments at 0.2 s each are 5 % of their time."""
-    assert verdict(network=Network(segments_sent=10**7, segments_retransmitted=again))[0] is kind
+    """64 connections over 10 s: 160 timeouts of 0.2 s each are 5 % of their time."""
+    assert verdict(network=Network(segments_sent=10**7, retransmission_timeouts=again))[0] is kind
+
+
+def test_segments_that_were_sent_again_without_a_wait_hold_nobody_up() -> None:
+    assert verdict(network=Network(segments_retransmitted=10_000, retransmission_timeouts=0))[0] is VerdictKind.IDLE
 
 
 def test_losses_are_no_limit_where_an_offered_rate_was_reached() -> None:
     load = Load(connections=64, rate_rps=400_000)
-    assert verdict(network=Network(segments_retransmitted=10_000), load=load)[0] is VerdictKind.IDLE
+    assert verdict(network=Network(retransmission_timeouts=10_000), load=load)[0] is VerdictKind.IDLE
 
 
 def test_a_rate_that_the_generator_could_not_offer_is_not_laid_to_the_target() -> None:

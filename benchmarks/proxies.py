@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+"""Experiments on the measuring of proxies. They want a quiet machine with two cores.
+
+proxies.py known-overhead [ROUNDS]        a proxy of the tests adds 1 ms to every hundredth chunk: is it found within a tenth?
+proxies.py perf-gauge [ROW] [ROUNDS]      perf-gauge's figures beside ours, as much as goes through, in alternating runs
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+ADDED_US = 1000.0
+TOLERANCE = 0.1
+GENERATORS = ("native", "perf-gauge")
+FIGURES = ("p50", "p90", "p99", "mean")
+
+
+def bench(*words: str) -> dict[str, dict[str, Any]]:
+    """Results by target; trials that do not count are in it with their verdict."""
+    with tempfile.TemporaryDirectory() as folder:
+        argv = ("httpbench", "bench", *words, "--db", f"{folder}/runs.db", "--export-json", "-")
+        done = subprocess.run(argv, stdout=subprocess.PIPE, text=True, check=False)
+    if not done.stdout:
+        sys.exit(f"it said nothing: {' '.join(argv)}")
+    return {result["target"]: result for result in json.loads(done.stdout)["results"]}
+
+
+def known_overhead(rounds: str = "5") -> None:
+    row = "proxy:test/relaying/late-1ms"
+    load = ("--workload", "proxy-hello", "-c", "32", "--rate", "2000", "-d", "5s", "--warmup", "1s", "--rounds", rounds)
+    result = bench("--targets", str(ROOT / "tests/targets"), row, *load)[row]
+    if "p99" not in result["overhead"]:
+        sys.exit(f"nothing was found: {result['verdict']}")
+    found = result["overhead"]["p99"]
+    interval = found["us_interval"]
+    reach = f" ± {(interval['high'] - interval['low']) / 2:.0f}" if interval else ""
+    error = found["us"] / ADDED_US - 1
+    print(f"added at p99: {found['us']:.0f}{reach} µs over {found['rounds']} rounds; {ADDED_US:.0f} µs were added: {error:+.1%}")
+    sys.exit(abs(error) > TOLERANCE)
+
+
+def perf_gauge(row: str = "proxy:c/haproxy", rounds: str = "3") -> None:
+    """Rounds of one generator are not interleaved with those of the other within a run, so runs of one round alternate."""
+    lines: dict[tuple[str, str], list[dict[str, float]]] = {}
+    for _ in range(int(rounds)):
+        for generator in GENERATORS:
+            results = bench(row, "-c", "50", "-d", "5s", "--warmup", "2s", "--rounds", "1", "--load-generator", generator)
+            for target, result in results.items():
+                (trial,) = result["rounds"]
+                if trial["verdict"]["kind"] in ("invalid", "failed"):
+                    print(f"{generator} {target}: {trial['verdict']['reasons']}", file=sys.stderr)
+                    continue
+                measured = trial["measurement"]
+                times = measured["service_time_us"]
+                figures = {"rps": measured["throughput_rps"], **{name: times[name] for name in FIGURES}}
+                lines.setdefault((target, generator), []).append(figures)
+    print(f"{'row':24} {'generator':12} {'requests/s':>20} " + " ".join(f"{name + ' (µs)':>16}" for name in FIGURES))
+    for (target, generator), found in sorted(lines.items()):
+        cells = [_spread([line[name] for line in found]) for name in ("rps", *FIGURES)]
+        print(f"{target:24} {generator:12} {cells[0]:>20} " + " ".join(f"{cell:>16}" for cell in cells[1:]))
+    print(
+        "median of rounds, ± half their range. perf-gauge: service time in whole µs from behind its rate limiter; bodies are not checked."
+    )
+
+
+def _spread(values: list[float]) -> str:
+    return f"{statistics.median(values):,.0f} ± {(max(values) - min(values)) / 2:,.0f}"
+
+
+if __name__ == "__main__":
+    experiments = {"known-overhead": known_overhead, "perf-gauge": perf_gauge}
+    if len(sys.argv) < 2 or sys.argv[1] not in experiments:
+        sys.exit(__doc__)
+    experiments[sys.argv[1]](*sys.argv[2:])

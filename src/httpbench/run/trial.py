@@ -26,7 +26,7 @@ OPEN_FILES_SPARE = 64
 """What a load generator has open beside its connections."""
 
 PROBE_LIMIT_S = 0.8
-"""For all that a probe sends; most servers take a third of it."""
+"""For all that a probe sends; most servers take 0.3 s."""
 
 
 @dataclass(frozen=True, slots=True)

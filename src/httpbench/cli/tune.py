@@ -55,7 +55,7 @@ def tune(action: str, names: tuple[str, ...], dry_run: bool, as_json: bool, jour
     elif as_json:
         click.echo(json.dumps([_entry(shown) for shown in tuning.show(knobs)], indent=2, ensure_ascii=False))
     else:
-        _show(tuning.show(knobs), only_pending=dry_run)
+        _show(knobs, tuning.show(knobs), only_pending=dry_run)
 
 
 def _knobs(names: Sequence[str]) -> list[host.Knob]:
@@ -80,7 +80,7 @@ def _told(outcome: host.Outcome, otherwise: str) -> None:
         click.echo(otherwise, err=True)
 
 
-def _show(found: Sequence[host.Shown], *, only_pending: bool) -> None:
+def _show(asked: Sequence[host.Knob], found: Sequence[host.Shown], *, only_pending: bool) -> None:
     table = Table(box=None, pad_edge=False)
     for column in ("Knob", "Setting", "Now", "Wanted", "Before", "Why"):
         table.add_column(column, overflow="fold", no_wrap=column not in ("Setting", "Why"))
@@ -91,7 +91,7 @@ def _show(found: Sequence[host.Shown], *, only_pending: bool) -> None:
         table.add_row(shown.knob.name, setting.label, setting.now, wanted, shown.before or "", shown.knob.why)
     if table.rows:
         console.stdout().print(table, markup=False)
-    absent = [name for name in host.KNOBS if name not in {shown.knob.name for shown in found}]
+    absent = [knob.name for knob in asked if knob not in [shown.knob for shown in found]]
     if absent and not only_pending:
         click.echo(f"not on this machine: {', '.join(absent)}", err=True)
     if any(shown.before is not None for shown in found):

@@ -16,7 +16,7 @@ from dataclasses import replace
 from httpbench import load
 from httpbench.errors import LoadError
 from httpbench.isolate import Command, ProcessTree
-from httpbench.load import Job, LoadGenerator, Phase, Progress
+from httpbench.load import Job, LoadGenerator, Output, Phase, Progress
 from httpbench.model import Settling
 from httpbench.stats.steady import is_warm
 
@@ -29,21 +29,30 @@ GENERATOR = "native"
 def settle(job: Job, death: Callable[[], str | None], report: Callable[[Progress], None]) -> Settling:
     """Loads a target until it is steady, at most for the load's ``warmup_max_s`` less its ``warmup_s``.
 
-    Ends early, and not steady, when the target dies or the generator fails: the measurement that follows says what is wrong. Raises
-    :class:`LoadError` when the generator hangs.
+    Ends early, and not steady, when the target dies: the measurement that follows says so. Raises :class:`LoadError` when the
+    generator fails or hangs.
     """
     generator, own = load.get(GENERATOR), _warmup_job(job)
     windows: list[float] = []
+    said: list[str] = []
     deadline = time.monotonic() + own.load.duration_s + own.load.timeout_s + SLACK_S
     with ProcessTree([Command(generator.argv(own, warmup=False), job.scratch, {}, job.cpus)], stdout=job.scratch / "settle.out") as tree:
         pending = ""
-        while not tree.exits() and death() is None and not is_warm(windows):
+        while death() is None and not is_warm(windows):
             if time.monotonic() > deadline:
-                raise LoadError(f"{generator.name} did not end its warm-up within {own.load.duration_s:g} s")
-            if select.select([tree.stderr], [], [], POLL_S)[0]:
+                raise LoadError(f"{generator.name} did not end its warm-up of {own.load.duration_s:g} s")
+            has_ended = bool(tree.exits())
+            if select.select([tree.stderr], [], [], 0 if has_ended else POLL_S)[0]:
                 *lines, pending = (pending + os.read(tree.stderr, 65_536).decode(errors="replace")).split("\n")
                 windows += [rate for line in lines if (rate := _rate(generator, line, report)) is not None]
+                said += [line for line in lines if generator.progress(line) is None]
+            elif has_ended:
+                break
+        exits = tuple(tree.exits())  # those that ended before we ended them
         tree.stop()
+    if exits and exits[0].code != 0 and death() is None:
+        output = Output("", "\n".join([*said, pending]), exits[0].code)
+        raise LoadError(f"{generator.name} {output.ending} while it warmed the target up", log_tail=output.tail or None)
     return Settling(window_s=WINDOW_S, throughput_rps=tuple(windows), is_steady=is_warm(windows))
 
 

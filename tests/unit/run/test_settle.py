@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from httpbench import load
+from httpbench.errors import LoadError
 from httpbench.load import Job, Phase, Progress
 from httpbench.load.native import Native
 from httpbench.model import Load, Settling, Workload
@@ -27,7 +28,7 @@ time.sleep(float(sys.argv[2]))
 class Says(Native):
     """Tells these rates, then goes on for a while."""
 
-    def __init__(self, rates: Sequence[float], stays_s: float):
+    def __init__(self, rates: Sequence[float], stays_s: object):
         self._argv = (sys.executable, "-c", SAYS, json.dumps(list(rates)), str(stays_s))
 
     def argv(self, job: Job, *, warmup: bool) -> tuple[str, ...]:
@@ -57,6 +58,12 @@ def test_what_rises_to_the_end_is_not_steady_and_its_series_is_kept(monkeypatch:
     rising = [100.0 * i for i in range(1, 51)]
     settling, _ = settled(monkeypatch, tmp_path, Says(rising, stays_s=0))
     assert (settling.is_steady, settling.throughput_rps) == (False, tuple(rising))
+
+
+def test_a_generator_that_fails_is_named_with_what_it_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    with pytest.raises(LoadError, match="native ended with exit code 1 while it warmed the target up") as caught:
+        settled(monkeypatch, tmp_path, Says([1.0], stays_s="as long as it likes"))
+    assert "could not convert string to float" in (caught.value.log_tail or "")
 
 
 def test_it_does_not_go_on_with_a_dead_target(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

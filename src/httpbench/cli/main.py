@@ -24,6 +24,7 @@ from httpbench.cli.report import report
 from httpbench.cli.responses import responses
 from httpbench.cli.run import run
 from httpbench.cli.runs import runs
+from httpbench.cli.saturate import saturate
 from httpbench.cli.setup import setup
 from httpbench.cli.tune import tune
 from httpbench.cli.verify import verify
@@ -40,6 +41,7 @@ Examples:
   httpbench list                              every row, its state, and what would mend it
   httpbench run './old {port}' './new {port}' compare two servers of your own
   httpbench bench c/epoll golang -c 8,64      compare rows at 8 and 64 connections
+  httpbench saturate c/nginx --slo 'p99<5ms'  the highest rate at which a service level holds
   httpbench bench --quick --dry-run           what would be done, and how long it would take
   httpbench report latest --export-markdown - the last run again, as Markdown
 """
@@ -58,7 +60,7 @@ def cli() -> None:
     """hyperfine for network services: builds, runs, loads, watches and compares servers written in any language."""
 
 
-for verb in (list_rows, setup, run, bench, responses, versions, verify, probe, report, runs, doctor, tune, noise):
+for verb in (list_rows, setup, run, bench, saturate, responses, versions, verify, probe, report, runs, doctor, tune, noise):
     cli.add_command(verb)
 
 

@@ -14,6 +14,7 @@ from httpbench.errors import UsageError
 from httpbench.model import RunStatus
 from httpbench.report import render_terminal
 from httpbench.run import Bench, Outcome, need_programs, refusals, run_bench
+from httpbench.stats.level import saturation
 from httpbench.store import Store
 
 EXIT_INTERRUPTED = 130
@@ -39,12 +40,16 @@ def _finish(outcome: Outcome, files: Exports, output: Console, errors: Console, 
         output.print(render_terminal(run, trials, width=output.width))
         files.write(run, trials)
     if interrupted:
-        errors.print(f"interrupted after {len(trials)} of {len(run.plan)} trials", markup=False)
+        planned = "" if run.search else f" of {len(run.plan)}"
+        errors.print(f"interrupted after {len(trials)}{planned} trials", markup=False)
     if trials and outcome.store_error is None:
         errors.print(f"stored in {store.path} as {run.id}; httpbench report {run.id} shows it again", markup=False, soft_wrap=True)
     if interrupted:
         sys.exit(EXIT_INTERRUPTED)
     if outcome.store_error is not None:
         raise outcome.store_error
-    if not all(trial.verdict.counts for trial in trials):
+    if run.search:
+        if saturation(run.search, trials).rate_rps is None:
+            sys.exit(1)
+    elif not all(trial.verdict.counts for trial in trials):
         sys.exit(1)

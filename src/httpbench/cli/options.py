@@ -43,7 +43,7 @@ class Selection:
         )
 
 
-def _complete_row(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+def complete_row(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
     """Ids for the shell; of the built-in rows and of the folders that were named before."""
     return [name for name in load(context.params.get("targets") or ()).targets if name.startswith(incomplete)]
 
@@ -66,7 +66,7 @@ def selection(command: Command) -> Command:
     wrapped.__name__, wrapped.__doc__ = command.__name__, command.__doc__
     wrapped.__click_params__ = getattr(command, "__click_params__", [])  # type: ignore[attr-defined]
     options = (
-        click.argument("rows", nargs=-1, metavar="[ROW]...", shell_complete=_complete_row),
+        click.argument("rows", nargs=-1, metavar="[ROW]...", shell_complete=complete_row),
         click.option("--kind", type=click.Choice([kind.value for kind in Kind]), help="Only servers, clients or proxies."),
         click.option("--language", multiple=True, metavar="NAME", help="Only rows written in this language."),
         click.option(

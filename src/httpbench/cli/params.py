@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, cast, get_args
 
 import click
 
+from httpbench.model import Bound, Figure
+
 DURATIONS_S = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+MICROSECONDS = {"us": 1.0, "µs": 1.0, "ms": 1e3, "s": 1e6}
 MULTIPLIERS = {"": 1, "k": 1_000, "M": 1_000_000}
 
 
@@ -85,6 +88,25 @@ class Share(click.ParamType[float]):
         return float(match[1]) / 100
 
 
+class LatencyBound(click.ParamType[Bound]):
+    """``p99<5ms``, ``mean<800us``."""
+
+    name = "figure<duration"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Bound:
+        if isinstance(value, Bound):
+            return value
+        match = re.fullmatch(r"\s*([a-z0-9._]+)\s*<=?\s*(\d+(?:\.\d+)?)\s*(us|µs|ms|s)\s*", value)
+        figure = match[1].replace(".", "_") if match else ""
+        if not match or figure not in get_args(Figure):
+            figures = ", ".join(name.replace("_", ".") for name in get_args(Figure))
+            self.fail(f"«{value}» is not a bound; write it as p99<5ms, with one of {figures}", param, ctx)
+        limit_us = float(match[2]) * MICROSECONDS[match[3]]
+        if limit_us == 0:
+            self.fail(f"«{value}» can hold nowhere", param, ctx)
+        return Bound(figure=cast("Figure", figure), limit_us=limit_us)
+
+
 class Doublings(click.ParamType[tuple[int, ...]]):
     """``1..256``: 1, 2, 4 … 256. The end is always among them."""
 
@@ -142,6 +164,7 @@ COUNT = Count()
 COUNTS = Counts()
 REQUEST_PATH = RequestPath()
 SHARE = Share()
+LATENCY_BOUND = LatencyBound()
 DOUBLINGS = Doublings()
 RATE = Rate()
 STEP = Step()

@@ -34,8 +34,8 @@ class Lines:
             f"building {target.id} failed after {seconds:.0f} s: {error.message}" if error else f"built {target.id} in {seconds:.0f} s"
         )
 
-    def trial_started(self, plan: TrialPlan, done: int, total: int, left_s: float) -> None:
-        self._place = f"[{done + 1}/{total}] {plan.target} {_asked(plan)}, round {plan.round + 1}"
+    def trial_started(self, plan: TrialPlan, done: int, total: int | None, left_s: float) -> None:
+        self._place = f"{_count(done, total)} {plan.target} {_asked(plan)}, round {plan.round + 1}"
 
     def stage(self, stage: Stage) -> None:
         pass
@@ -82,9 +82,9 @@ class LiveLine(Lines):
             super().build_ended(target, seconds, error)
             self._show(f"building {', '.join(self._building)} …" if self._building else "")
 
-    def trial_started(self, plan: TrialPlan, done: int, total: int, left_s: float) -> None:
+    def trial_started(self, plan: TrialPlan, done: int, total: int | None, left_s: float) -> None:
         super().trial_started(plan, done, total, left_s)
-        self._short = f"[{done + 1}/{total}] {plan.target} {_asked(plan)}, round {plan.round + 1}"
+        self._short = f"{_count(done, total)} {plan.target} {_asked(plan)}, round {plan.round + 1}"
         self._left_s, self._warmup_s = left_s, plan.load.warmup_s
         self._show(f"{self._short} · {_clock(left_s)} left")
 
@@ -126,7 +126,8 @@ def _asked(plan: TrialPlan) -> str:
     """What tells a trial from the others of its target."""
     if plan.target.startswith(f"{Kind.CLIENT}:"):
         return plan.workload
-    return f"{plan.scaling}, {plan.load.connections} connections"
+    rate = f", {plan.load.rate_rps:,g} requests/s offered" if plan.load.rate_rps else ""
+    return f"{plan.scaling}, {plan.load.connections} connections{rate}"
 
 
 def outcome(trial: Trial) -> str:
@@ -149,6 +150,10 @@ def outcome(trial: Trial) -> str:
     if trial.verdict.kind is not VerdictKind.TARGET:
         parts.append(str(trial.verdict.kind))  # why is said below the table
     return ", ".join(parts)
+
+
+def _count(done: int, total: int | None) -> str:
+    return f"[{done + 1}]" if total is None else f"[{done + 1}/{total}]"
 
 
 def _clock(seconds: float) -> str:

@@ -47,12 +47,14 @@ from httpbench.model.result import (
     VerdictKind,
     WorkDone,
 )
+from httpbench.model.search import Bound, Figure, Search, ServiceLevel
 from httpbench.model.target import PLACEHOLDERS, Build, Category, Kind, Limit, Requirement, Scaling, Target, TargetFile, Tuning, Variant
 
 __all__ = [
     "PLACEHOLDERS",
     "STEADY_S_MIN",
     "Argv",
+    "Bound",
     "Build",
     "Category",
     "ClientMeasurement",
@@ -62,6 +64,7 @@ __all__ = [
     "Distribution",
     "Environment",
     "Expectation",
+    "Figure",
     "Frozen",
     "Interval",
     "Kind",
@@ -85,6 +88,8 @@ __all__ = [
     "SampledRequest",
     "SampledResponse",
     "Scaling",
+    "Search",
+    "ServiceLevel",
     "Settling",
     "Step",
     "Suite",

@@ -10,6 +10,7 @@ from httpbench.model.frozen import Frozen, Name
 from httpbench.model.load import Table, TrialPlan, Workload
 from httpbench.model.noise import Noise
 from httpbench.model.probe import Probed
+from httpbench.model.search import Search
 from httpbench.model.target import Target
 
 
@@ -377,3 +378,7 @@ class Run(Frozen):
     """Its rounds are A/A pairs: one server, twice."""
     noise: Noise | None = None
     """What was known of this machine's noise when the run began; ``None``: nothing that still holds."""
+    search: Search | None = None
+    """Where each trial was chosen by those before it; the plan then holds the first alone."""
+    name: str | None = None
+    """By which it can be asked for, beside its id. The newest of that name is meant."""

@@ -32,6 +32,7 @@ from httpbench.model import (
     RunStatus,
     SampledResponse,
     Scaling,
+    Search,
     Settling,
     Table,
     Target,
@@ -47,6 +48,7 @@ from httpbench.report.overhead import differences
 from httpbench.report.rows import Group, Row, groups
 from httpbench.stats.compare import Comparison
 from httpbench.stats.facts import Facts, facts
+from httpbench.stats.level import Saturation, saturation
 from httpbench.stats.overhead import Difference
 from httpbench.stats.steady import unsteady
 from httpbench.stats.summary import Summary
@@ -163,6 +165,11 @@ class Document(Frozen):
     """What was seen of targets beyond the load, by id; without those that were not probed."""
     results: tuple[Result, ...]
     """In the order of the tables."""
+    name: str | None = None
+    """Of the run, where it was given one."""
+    search: Search | None = None
+    saturation: Saturation | None = None
+    """Of a search: the highest rate at which the service level holds, and the curve."""
     comparisons: tuple[Against, ...]
     """With the run's baseline, where it has one."""
 
@@ -192,6 +199,9 @@ def document(run: Run, trials: Sequence[Trial]) -> Document:
         noise=run.noise,
         probes={trial.plan.target: trial.probed for trial in trials if trial.probed is not None},
         results=tuple(result for group in found for result in _results(run, group)),
+        name=run.name,
+        search=run.search,
+        saturation=saturation(run.search, trials) if run.search else None,
         comparisons=tuple(part for group in found for part in _against(group, run.baseline)),
     )
 

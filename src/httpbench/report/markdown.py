@@ -5,19 +5,23 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from httpbench.model import Run, Table, Trial
-from httpbench.report import notes
+from httpbench.model import Run, Search, Table, Trial
+from httpbench.report import curves, notes
 from httpbench.report.claims import claims, precision
 from httpbench.report.column import Column
 from httpbench.report.columns import columns
 from httpbench.report.overhead import MEANING, TITLE, overhead_table
 from httpbench.report.rows import Group, groups
+from httpbench.stats.level import saturation
 
 SHORTEST_FENCE = 3
+CURVE_COLUMNS = 100
 
 
 def render_markdown(run: Run, trials: Sequence[Trial]) -> str:
     """The tables of a run. Ends with a line break."""
+    if run.search:
+        return "\n".join(_search(run.search, run, trials)).strip() + "\n"
     found = groups(run, trials)
     every = columns(found, run.table)
     lines = [line for group in found for line in (*_section(group, every), *_overhead(group, run), *_claims(claims(run, group)))]
@@ -63,6 +67,18 @@ def _overhead(group: Group, run: Run) -> Iterator[str]:
     yield ""
     yield escape(MEANING)
     yield ""
+
+
+def _search(search: Search, run: Run, trials: Sequence[Trial]) -> Iterator[str]:
+    """The curve as a block of code, the rates that count, and the result."""
+    result = saturation(search, trials)
+    header, rows = curves.table(search, result)
+    yield f"### {escape(curves.title(run, trials))}"
+    yield from ("", escape(curves.method(search, trials)), "")
+    yield from fenced("\n".join(curves.curve(search, result, CURVE_COLUMNS)))
+    yield from ("", *pipe_table(header, [True] * (len(header) - 1) + [False], rows), "")
+    yield from _claims(curves.sentences(search, result, trials))
+    yield from (f"{escape(line)}  " for line in notes.origin(run, trials))
 
 
 def _claims(sentences: Sequence[str]) -> list[str]:

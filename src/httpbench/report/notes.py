@@ -114,7 +114,9 @@ def origin(run: Run, trials: Sequence[Trial]) -> list[str]:
     lines = [f"run {run.id} · {run.started_at[:16].replace('T', ' ')} UTC · httpbench {environment.httpbench_version}"]
     lines.append(f"{place}, kernel {environment.kernel}")
     ended_early = len(trials) < len(run.plan) and run.precision is None
-    if run.status is not RunStatus.FINISHED or ended_early:
+    if run.search:
+        lines += [] if run.status is RunStatus.FINISHED else [f"{run.status} after {_count(len(trials), 'trial')}"]
+    elif run.status is not RunStatus.FINISHED or ended_early:
         lines.append(f"{run.status}: {len(trials)} of {_count(len(run.plan), 'trial')}")
     return [*lines, *_noise(run, trials)]
 

@@ -14,14 +14,15 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from httpbench.model import Run, Trial, VerdictKind
+from httpbench.model import Run, Search, Trial, VerdictKind
 from httpbench.model import Table as RunTable
-from httpbench.report import notes
+from httpbench.report import curves, notes
 from httpbench.report.claims import claims, precision
 from httpbench.report.column import ALWAYS, Column
 from httpbench.report.columns import HEADLINES, columns
 from httpbench.report.overhead import MEANING, TITLE, overhead_table
 from httpbench.report.rows import Group, Row, groups
+from httpbench.stats.level import saturation
 
 GAP = 2
 """Spaces between columns."""
@@ -43,6 +44,8 @@ VERDICT_STYLES = {
 
 def render_terminal(run: Run, trials: Sequence[Trial], *, width: int) -> RenderableType:
     """The tables of a run, for a console of ``width`` columns."""
+    if run.search:
+        return _search(run.search, run, trials, width)
     found = groups(run, trials)
     every = columns(found, run.table)
     parts: list[RenderableType] = []
@@ -50,6 +53,22 @@ def render_terminal(run: Run, trials: Sequence[Trial], *, width: int) -> Rendera
         parts += [*_table(group, every, width), *_overhead(group, run, width), *_claims(claims(run, group)), Text()]
     parts += [*_claims(precision(run, trials)), Text()] if run.precision else []
     parts += [_paragraph(Text(line, style="dim")) for line in notes.legend(found, run.table)]
+    parts += [Text(line, style="dim") for line in notes.origin(run, trials)]
+    return Stack(*parts)
+
+
+def _search(search: Search, run: Run, trials: Sequence[Trial], width: int) -> RenderableType:
+    """The curve, the rates that count, and the result."""
+    result = saturation(search, trials)
+    parts: list[RenderableType] = [Text(curves.title(run, trials), style="bold"), Text(curves.method(search, trials), style="dim"), Text()]
+    parts += [Text(line, no_wrap=True) for line in curves.curve(search, result, width)]
+    header, rows = curves.table(search, result)
+    grid = Table(box=None, padding=(0, GAP, 0, 0), pad_edge=False, header_style="bold")
+    for index, title in enumerate(header):
+        grid.add_column(title, justify="left" if index == len(header) - 1 else "right", overflow="fold")
+    for row in rows:
+        grid.add_row(*(Text(cell) for cell in row))
+    parts += [Text(), grid, *_claims(curves.sentences(search, result, trials)), Text()]
     parts += [Text(line, style="dim") for line in notes.origin(run, trials)]
     return Stack(*parts)
 

@@ -10,6 +10,7 @@ from httpbench.run.loads import load_of
 from httpbench.run.observer import Observer, Stage
 from httpbench.run.plan import Matrix, Plan, make_plan, scaling_of
 from httpbench.run.proxy_trial import BASELINE
+from httpbench.run.saturate import follow
 from httpbench.run.setup import Lack, lacking, packages_of
 from httpbench.run.states import RowState, State, state_of, states
 from httpbench.run.verify import Verified, probe_target, verify
@@ -34,6 +35,7 @@ __all__ = [
     "backend_of",
     "cache_folder",
     "estimate_s",
+    "follow",
     "lacking",
     "load_of",
     "make_plan",

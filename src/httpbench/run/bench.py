@@ -6,7 +6,7 @@ import os
 import secrets
 import signal
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ from types import FrameType
 from httpbench import host
 from httpbench.errors import HttpbenchError, RequirementError, StoreError
 from httpbench.load import Tool
-from httpbench.model import Cores, Precision, Run, RunStatus, Table, Target, Trial, TrialPlan, Workload
+from httpbench.model import Cores, Precision, Run, RunStatus, Search, Table, Target, Trial, TrialPlan, Workload
 from httpbench.run import build
 from httpbench.run.kinds import KINDS, estimate_s
 from httpbench.run.noise import known_noise, outdated
@@ -50,6 +50,11 @@ class Bench:
     """Ends the run before its plan does."""
     measures_noise: bool = False
     """Its plan is of A/A pairs."""
+    search: Search | None = None
+    following: Callable[[Sequence[Trial]], TrialPlan | None] | None = None
+    """After the plan: the next trial, chosen by those before it; ``None`` at the end."""
+    name: str | None = None
+    """Of the run."""
     jobs: int = 2
     """Builds at the same time."""
     port: int | None = None
@@ -163,11 +168,11 @@ def _prepare_one(target: Target, observer: Observer, cancelled: Event) -> build.
 
 
 def _trials(bench: Bench, built: Built, outcome: Outcome, store: Store, observer: Observer) -> None:
-    total = len(bench.plan.trials)
-    for done, plan in enumerate(bench.plan.trials):
+    total = None if bench.following else len(bench.plan.trials)
+    for done, plan in enumerate(_upcoming(bench, outcome.trials)):
         if bench.precision and bench.baseline and is_enough(bench.precision, bench.baseline, plan, outcome.trials, observer):
             return
-        observer.trial_started(plan, done, total, estimate_s(bench.plan.trials[done:], bench.targets))
+        observer.trial_started(plan, done, total, estimate_s(bench.plan.trials[done:] or [plan], bench.targets))
         missing = [name for name in (plan.target, bench.workloads[plan.workload].backend) if name in built.errors]
         probes = _is_to_be_probed(bench.targets[plan.target], outcome.trials)
         trial = failed(plan, built.errors[missing[0]]) if missing else _trial(bench, plan, built, observer, probes=probes)
@@ -189,6 +194,7 @@ def _trial(bench: Bench, plan: TrialPlan, built: Built, observer: Observer, *, p
         start_limit_s=bench.start_limit_s,
         backend=backend_of(workload, bench.targets, built, plan.cores),
         probes=probes,
+        failed_share_max=bench.search.level.failed_share_max if bench.search else None,
     )
     return KINDS[target.kind].trial(job, observer)
 
@@ -212,6 +218,13 @@ def _is_to_be_probed(target: Target, trials: Sequence[Trial]) -> bool:
     return not any(trial.probed for trial in trials if trial.plan.target == target.id)
 
 
+def _upcoming(bench: Bench, made: Sequence[Trial]) -> Iterator[TrialPlan]:
+    """Those of the plan, then those that follow from what was made."""
+    yield from bench.plan.trials
+    while bench.following and (plan := bench.following(made)):
+        yield plan
+
+
 def _begin(bench: Bench, built: Built, store: Store, observer: Observer) -> Outcome:
     ids = _ids(bench.plan)
     targets = {name: bench.targets[name] for name in ids}
@@ -230,6 +243,8 @@ def _begin(bench: Bench, built: Built, store: Store, observer: Observer) -> Outc
         precision=bench.precision,
         measures_noise=bench.measures_noise,
         scale=bench.scale,
+        search=bench.search,
+        name=bench.name,
     )
     outcome = Outcome(run)
     try:

@@ -23,8 +23,8 @@ class Observer(Protocol):
 
     def build_ended(self, target: Target, seconds: float, error: HttpbenchError | None) -> None: ...
 
-    def trial_started(self, plan: TrialPlan, done: int, total: int, left_s: float) -> None:
-        """``left_s``: an estimate for this trial and all that follow."""
+    def trial_started(self, plan: TrialPlan, done: int, total: int | None, left_s: float) -> None:
+        """``total``: ``None`` where nobody knows how many will follow. ``left_s``: an estimate for this trial and all that follow."""
 
     def stage(self, stage: Stage) -> None: ...
 

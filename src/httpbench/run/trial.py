@@ -20,7 +20,7 @@ from httpbench.run.drive import Driven, Subject, drive, warm_up
 from httpbench.run.observer import Observer, Stage
 from httpbench.run.serve import START_LIMIT_S, Place, Served, serve
 from httpbench.run.settle import settle
-from httpbench.stats.verdict import Evidence, judge
+from httpbench.stats.verdict import ERROR_SHARE_LIMIT, Evidence, judge
 
 OPEN_FILES_SPARE = 64
 """What a load generator has open beside its connections."""
@@ -59,6 +59,8 @@ class TrialJob:
     """Of a proxy."""
     probes: bool = False
     """Whether to look at what the target does beyond the load, once that is over."""
+    failed_share_max: float | None = None
+    """Requests without a right answer that are part of what is asked for; ``None``: as few as a true figure may have."""
 
     @property
     def load_generator(self) -> LoadGenerator:
@@ -215,6 +217,7 @@ def _drive(job: TrialJob, load_job: Job, served: Served, observer: Observer, bac
 def _verdict(job: TrialJob, driven: Driven, after: list[str], stopped: Stopped) -> Verdict:
     """What limited the trial, with all that a reader must know beside the figures."""
     kind, reasons = VerdictKind.INVALID, list[str]()
+    tolerated = job.failed_share_max
     if driven.measurement is not None:
         judged = judge(
             Evidence(
@@ -228,6 +231,8 @@ def _verdict(job: TrialJob, driven: Driven, after: list[str], stopped: Stopped) 
                 network=driven.network,
                 scaling=job.plan.scaling,
                 workload=job.workload,
+                error_share_limit=ERROR_SHARE_LIMIT if tolerated is None else tolerated,
+                wrong_share_limit=tolerated or 0.0,
             )
         )
         kind, reasons = judged.kind, list(judged.reasons)

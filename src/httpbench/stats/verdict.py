@@ -85,6 +85,8 @@ class Evidence:
     """Where it is given, the bytes that came are compared with the bodies that must have come."""
     target_alive: bool = True
     error_share_limit: float = ERROR_SHARE_LIMIT
+    wrong_share_limit: float = 0.0
+    """More than none only where it is asked how a target behaves when it is overloaded: «503» is a right thing to say then."""
 
 
 def judge(evidence: Evidence) -> Verdict:
@@ -117,7 +119,7 @@ def _wrong_answers(evidence: Evidence) -> Iterator[str]:
     requests = measurement.requests
     named = sum(count for kind, count in measurement.errors.items() if kind in WRONG_ANSWERS)
     unnamed = max(requests.completed - requests.ok - measurement.errors_total, 0)
-    if named + unnamed:
+    if named + unnamed > evidence.wrong_share_limit * requests.completed:
         yield f"{named + unnamed:,} of {requests.completed:,} answers were wrong{_named_errors(measurement)}"
 
 

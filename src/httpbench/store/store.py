@@ -112,7 +112,7 @@ class Store:
 
     def runs(self, limit: int = 100) -> list[RunLine]:
         """The newest runs, newest first. One whose process is gone without a word is shown as interrupted; one that ended as soon as it
-        knew enough has made all that was needed of its plan."""
+        knew enough has made all that was needed of its plan, and a search has no plan beyond what it made."""
         query = """
             SELECT run.id, started_at, status, pid, pid_started,
                    (SELECT count(*) FROM json_each(document, '$.targets')),
@@ -132,7 +132,7 @@ class Store:
                 status=_status(status, pid, pid_started),
                 targets=targets,
                 trials_done=done,
-                trials_planned=planned,
+                trials_planned=max(planned, done),
                 command=shlex.join(json.loads(command)),
             )
             for name, started_at, status, pid, pid_started, targets, done, planned, command in rows

@@ -1,0 +1,169 @@
+"""Did a service level hold in a trial, and what do all trials of a search say together: pure functions over stored trials."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Sequence
+from typing import get_args
+
+from httpbench.model import Bound, Distribution, Figure, Frozen, Measurement, Search, Trial, VerdictKind
+from httpbench.stats.facts import evidence_of
+from httpbench.stats.search import Bounds, Observation, Phase, Place, bounds, place, places
+from httpbench.stats.verdict import generator_is_busy
+
+SCOUT_WIDTH = 0.05
+"""How closely scouts look; what counts begins at the ends of the interval that they leave."""
+
+SAMPLES_BEYOND = 10
+"""A percentile with fewer answers beyond it is not told, so a trial is made long enough for so many."""
+
+SPARE_ANSWERS = 1.1
+"""For answers that are in flight at either end of a trial, and rates that are not quite reached."""
+
+DURATION_MAX_S = 60.0
+"""Of a trial that is made longer so that a percentile has enough answers. It sets the lowest rate that is tried."""
+
+PERCENTILES = {"p50": 0.5, "p75": 0.75, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p99_9": 0.999, "p99_99": 0.9999}
+
+
+class RatePoint(Frozen):
+    """All trials at one rate that count."""
+
+    rate_rps: float
+    trials: int
+    held: int
+    """In how many the service level held."""
+    times_us: dict[Figure, float]
+    """Response times, medians over trials; a percentile of which no trial had enough answers is left out."""
+    misses: tuple[str, ...]
+    """Why it did not hold, each reason once."""
+    generator_busy: int
+    """In how many trials the load generator was busy."""
+
+
+class Saturation(Frozen):
+    """The result of a search."""
+
+    rate_rps: float | None
+    """The highest rate at which the level holds, below all at which it does not; ``None``: it held nowhere."""
+    rate_failed_rps: float | None
+    """The lowest rate at which it does not hold; ``None``: none was found."""
+    is_narrow: bool
+    """Whether the two are as close as was asked."""
+    generator_limited: bool
+    """Where it did not hold the load generator was busy: the target may be able to do more."""
+    closed_loop_rps: float | None
+    """Right answers per second in a closed loop of as many connections, from which the search began."""
+    inversions: tuple[float, ...]
+    """Rates at which it held although it did not at a lower one."""
+    curve: tuple[RatePoint, ...]
+    """Ascending by rate."""
+
+
+def answers_needed(search: Search) -> int:
+    """For all figures of the level to be told; some for the mean and the maximum."""
+    shares = [PERCENTILES[bound.figure] for bound in search.level.bounds if bound.figure in PERCENTILES]
+    return round(SAMPLES_BEYOND / (1 - max([*shares, 0.9])))
+
+
+def phases(search: Search) -> tuple[Phase, Phase]:
+    """Scouts, and the trials that count."""
+    enough = answers_needed(search) * SPARE_ANSWERS
+
+    def lasting(duration_s: float) -> Callable[[float], float]:
+        return lambda rate: max(duration_s, round(enough / rate, 1))
+
+    scouts = Phase(1, max(SCOUT_WIDTH, search.width), lasting(search.scout_duration_s))
+    return scouts, Phase(search.trials_per_rate, search.width, lasting(search.duration_s))
+
+
+def rate_min_rps(search: Search) -> float:
+    """The lowest rate that is tried."""
+    return max(answers_needed(search) * SPARE_ANSWERS / DURATION_MAX_S, 1.0)
+
+
+def misses(search: Search, trial: Trial) -> tuple[str, ...]:
+    """Why the level did not hold in a trial with a rate, in words; empty: it held."""
+    if trial.measurement is None or not trial.verdict.counts:
+        return trial.verdict.reasons or ("nothing was measured",)
+    times = _times(trial.measurement)
+    found = (_miss(bound, times) for bound in search.level.bounds)
+    return tuple(miss for miss in found if miss is not None)
+
+
+def observations(search: Search, trials: Sequence[Trial]) -> list[Observation]:
+    """Those with a rate that were measured. One that could not be measured says nothing of its rate."""
+    return [
+        Observation(trial.plan.load.rate_rps, trial.plan.load.duration_s, not misses(search, trial))
+        for trial in trials
+        if trial.plan.load.rate_rps is not None and trial.verdict.kind is not VerdictKind.FAILED
+    ]
+
+
+def saturation(search: Search, trials: Sequence[Trial]) -> Saturation:
+    """What the trials of a search say, whether it came to its end or not."""
+    _, final = phases(search)
+    seen = observations(search, trials)
+    found = places(seen, final)
+    known = bounds(found)
+    curve = [_point(search, rate, _counting(rate, trials, final)) for rate in found]
+    return Saturation(
+        rate_rps=known.lower,
+        rate_failed_rps=known.upper,
+        is_narrow=known.is_within(search.width),
+        generator_limited=any(point.rate_rps == known.upper and 2 * point.generator_busy > point.trials for point in curve),
+        closed_loop_rps=closed_loop_rps(trials),
+        inversions=_inversions(found, known),
+        curve=tuple(curve),
+    )
+
+
+def closed_loop_rps(trials: Sequence[Trial]) -> float | None:
+    """Of the trial without a rate that a search begins with."""
+    return next((trial.measurement.throughput_rps for trial in trials if trial.plan.load.rate_rps is None and trial.measurement), None)
+
+
+def held_in_most(point: RatePoint, search: Search) -> bool:
+    """Whether the rate is a lower bound."""
+    results = [True] * point.held + [False] * (point.trials - point.held)
+    return place(results, search.trials_per_rate) is Place.LOWER
+
+
+def _counting(rate: float, trials: Sequence[Trial], final: Phase) -> list[Trial]:
+    at_rate = [trial for trial in trials if trial.plan.load.rate_rps == rate and trial.verdict.kind is not VerdictKind.FAILED]
+    return [trial for trial in at_rate if trial.plan.load.duration_s >= final.duration_s(rate)]
+
+
+def _point(search: Search, rate: float, trials: Sequence[Trial]) -> RatePoint:
+    missed = [misses(search, trial) for trial in trials]
+    times = [_times(trial.measurement) for trial in trials if trial.measurement is not None]
+    evidence = [evidence_of(trial) for trial in trials]
+    return RatePoint(
+        rate_rps=rate,
+        trials=len(trials),
+        held=sum(not each for each in missed),
+        times_us={figure: value for figure in get_args(Figure) if (value := _median(times, figure)) is not None},
+        misses=tuple(dict.fromkeys(reason for each in missed for reason in each)),
+        generator_busy=sum(one is not None and generator_is_busy(one) for one in evidence),
+    )
+
+
+def _inversions(found: dict[float, Place], known: Bounds) -> tuple[float, ...]:
+    return tuple(rate for rate, kind in found.items() if kind is Place.LOWER and known.upper is not None and rate > known.upper)
+
+
+def _times(measurement: Measurement) -> Distribution | None:
+    return measurement.response_time_us or measurement.service_time_us
+
+
+def _median(times: Sequence[Distribution | None], figure: str) -> float | None:
+    values = [value for one in times if one is not None and (value := getattr(one, figure)) is not None]
+    return statistics.median(values) if values else None
+
+
+def _miss(bound: Bound, times: Distribution | None) -> str | None:
+    name = bound.figure.replace("_", ".")
+    value: float | None = getattr(times, bound.figure, None)
+    if value is None:
+        return f"too few answers came to tell the {name}"
+    return f"{name} was {value / 1000:.3g} ms" if value >= bound.limit_us else None

@@ -1,0 +1,75 @@
+"""``httpbench saturate`` on a server whose capacity is known because it answers by absolute deadlines."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.harness import TARGETS, Harness
+
+SOURCE = Path(__file__).parents[2] / "benchmarks" / "saturation" / "server.c"
+SERVICE_US = 10_000
+CAPACITY_RPS = 1e6 / SERVICE_US
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    program = tmp_path_factory.mktemp("saturation") / "server"
+    subprocess.run(["cc", "-O2", "-Wall", "-Wextra", "-Werror", "-o", program, SOURCE], check=True)
+    return program
+
+
+def test_the_capacity_is_found_stored_drawn_and_exported(harness: Harness, server: Path) -> None:
+    """More than the capacity cannot be found, as a rate that is not reached never holds; how much less is a matter of the machine."""
+    command = f"{server} {{host}} {{port}} {SERVICE_US}"
+    asked = ("--slo", "p90<300ms", "--width", "10%", "--trials", "1", "-d", "2s", "--warmup", "0s", "--name", "known")
+    done = harness.run("saturate", command, *asked, "--export-json", "-")
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    found = document["saturation"]
+    assert CAPACITY_RPS / 4 < found["rate_rps"] < CAPACITY_RPS * 1.1
+    assert found["rate_rps"] < found["rate_failed_rps"]
+    assert found["is_narrow"]
+    assert [point["rate_rps"] for point in found["curve"]] == sorted(point["rate_rps"] for point in found["curve"])
+    (line,) = harness.runs()
+    assert line["trials_done"] == line["trials_planned"] == sum(len(result["rounds"]) for result in document["results"])
+    shown = harness.run("report", "latest").stdout
+    claim = rf"p90 < 300 ms with at most 0.1 % failed holds (at least )?up to {found['rate_rps']:,g} requests/s"
+    assert re.search(claim, shown), shown
+    assert "● p90 where the level holds" in shown
+    assert harness.run("report", "--export-markdown", "-").stdout.count("| ") > 5
+    assert f",{found['rate_rps']:g}," in harness.run("report", "--export-csv", "-").stdout
+
+
+def test_what_cannot_hold_ends_and_says_so(harness: Harness, server: Path) -> None:
+    """No answer comes faster than the service time."""
+    command = f"{server} {{host}} {{port}} {SERVICE_US}"
+    done = harness.run("saturate", command, "--slo", "mean<1ms", "-d", "500ms", "--warmup", "0s", "--max-trials", "3")
+    assert done.returncode == 1
+    assert "mean < 1 ms with at most 0.1 % failed was not seen to hold" in done.stdout
+
+
+def test_a_server_that_does_not_start_ends_the_search(harness: Harness) -> None:
+    done = harness.run("saturate", "--targets", str(TARGETS), "test/misbehaving/exits")
+    assert done.returncode == 1
+    assert "was not seen to hold: " in done.stdout
+    assert "ended before it answered" in done.stdout
+
+
+def test_refused_before_anything_runs(harness: Harness) -> None:
+    for words, sentence in {
+        (): "there is nothing to measure",
+        ("c",): "a search is for one server, and there are",
+        ("c/nginx", "--slo", "p99"): "«p99» is not a bound; write it as p99<5ms",
+        ("c/nginx", "--slo", "p98<5ms"): "with one of mean, p50",
+        ("c/nginx", "--width", "0.01%"): "is not between 0.2% and 50%",
+        ("c/nginx", "--url", "http://127.0.0.1:1/"): "are two servers",
+    }.items():
+        done = harness.run("saturate", *words)
+        assert done.returncode == 2, done.stdout
+        assert sentence in done.stderr
+    assert harness.runs() == []

@@ -1,0 +1,84 @@
+"""Whether a service level held in a trial, and what the trials of a search say together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from httpbench.model import Bound, Load, Search, ServiceLevel, Trial, Verdict, VerdictKind
+from httpbench.stats.level import answers_needed, closed_loop_rps, misses, observations, phases, rate_min_rps, saturation
+from tests.factories import make_distribution, make_measurement, make_plan, make_trial, make_usage
+
+IDLE = Verdict(kind=VerdictKind.IDLE)
+OVER = Verdict(kind=VerdictKind.INVALID, reasons=("1,000 of 1,100 requests/s were reached (90.9%): the offered rate was not the real one",))
+
+
+def make_search(*bounds: Bound, **changes: Any) -> Search:
+    level = ServiceLevel(bounds=bounds or (Bound(figure="p99", limit_us=5000),))
+    return Search(**{"level": level, "duration_s": 5.0, "scout_duration_s": 1.0, **changes})
+
+
+def trial(rate: float | None, p99_us: float = 1000, duration_s: float = 5.0, verdict: Verdict = IDLE, **changes: Any) -> Trial:
+    load = Load(connections=64, duration_s=duration_s, rate_rps=rate)
+    times = make_distribution(p99_us / 2.5)
+    measurement = make_measurement(rate or 1000.0, duration_s, response_time_us=times if rate else None)
+    return make_trial(make_plan(load=load), verdict, measurement=measurement, target_usage=make_usage(0.5), **changes)
+
+
+@pytest.mark.parametrize(("p99_us", "missed"), [(4999, ()), (5000, ("p99 was 5 ms",)), (7310, ("p99 was 7.31 ms",))])
+def test_a_bound_is_a_limit_that_is_not_to_be_reached(p99_us: float, missed: tuple[str, ...]) -> None:
+    assert misses(make_search(), trial(1000, p99_us)) == missed
+
+
+def test_all_bounds_are_to_hold_and_each_that_does_not_is_named() -> None:
+    search = make_search(Bound(figure="p50", limit_us=100), Bound(figure="p99", limit_us=5000), Bound(figure="max", limit_us=7000))
+    assert misses(search, trial(1000, 1000)) == ("p50 was 0.4 ms", "max was 8 ms")
+
+
+def test_a_rate_that_was_not_reached_does_not_hold_however_short_the_times() -> None:
+    assert misses(make_search(), trial(1100, 10, verdict=OVER)) == OVER.reasons
+
+
+def test_a_figure_that_is_not_told_is_not_below_its_limit() -> None:
+    search = make_search(Bound(figure="p99_99", limit_us=5000))
+    few = make_measurement(1000, response_time_us=make_distribution(100, p99_99=None))
+    assert misses(search, trial(1000).model_copy(update={"measurement": few})) == ("too few answers came to tell the p99.99",)
+
+
+def test_trials_are_long_enough_for_the_rarest_percentile() -> None:
+    search = make_search(Bound(figure="p99", limit_us=5000))
+    assert answers_needed(search) == 1000
+    scouts, final = phases(search)
+    assert (scouts.duration_s(10_000), final.duration_s(10_000)) == (1.0, 5.0)
+    assert scouts.duration_s(100) == final.duration_s(100) == 11.0
+    assert final.duration_s(rate_min_rps(search)) == pytest.approx(60)
+
+
+def test_a_trial_that_could_not_be_measured_says_nothing_of_its_rate() -> None:
+    lost = trial(1000, verdict=Verdict(kind=VerdictKind.FAILED, reasons=("port 80 is taken",)))
+    assert observations(make_search(), [lost.model_copy(update={"measurement": None})]) == []
+
+
+def test_the_result_is_of_the_trials_that_count() -> None:
+    search = make_search(width=0.05)
+    short = [trial(1030, 900, duration_s=1.0), trial(1100, 900, duration_s=1.0, verdict=OVER)]
+    held = [trial(1000, 900), trial(1000, 9000), trial(1000, 900)]
+    failed = [trial(1040, 9000), trial(1040, 9000)]
+    found = saturation(search, [trial(None), *short, *held, *failed])
+    assert (found.rate_rps, found.rate_failed_rps, found.is_narrow) == (1000, 1040, True)
+    assert [(point.rate_rps, point.held, point.trials) for point in found.curve] == [(1000, 2, 3), (1040, 0, 2)]
+    assert found.closed_loop_rps == 1000
+    assert found.curve[0].times_us["p99"] == 900, "the median over trials"
+    assert not found.generator_limited
+
+
+def test_a_rate_that_the_generator_could_not_make_is_no_limit_of_the_target() -> None:
+    weak = trial(1100, verdict=OVER, generator_usage=make_usage(0.99))
+    found = saturation(make_search(), [trial(1000), trial(1000), weak, weak])
+    assert found.generator_limited
+
+
+def test_nothing_measured_is_a_result_too() -> None:
+    found = saturation(make_search(), [])
+    assert (found.rate_rps, found.curve, closed_loop_rps([])) == (None, (), None)

@@ -1,0 +1,117 @@
+"""The search for the highest rate, against servers that are functions: exact ones, noisy ones, and ones that contradict themselves."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from httpbench.stats.search import Bounds, Observation, Offer, Phase, Place, bounds, next_offer, place, places
+
+SCOUTS = Phase(1, 0.05, lambda rate: 1.0)
+FINAL = Phase(3, 0.01, lambda rate: 5.0)
+TRIALS_MAX = 200
+
+
+def search(holds: Callable[[float], bool], start: float, final: Phase = FINAL, least: float = 1.0) -> tuple[Bounds, list[Observation]]:
+    made: list[Observation] = []
+    while offer := next_offer(made, (SCOUTS, final), start, least):
+        made.append(Observation(offer.rate_rps, offer.duration_s, holds(offer.rate_rps)))
+        assert len(made) <= TRIALS_MAX, "the search does not end"
+    return bounds(places(made, final)), made
+
+
+# --- one rate ------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("held", "kind"),
+    [
+        ([], Place.UNDECIDED),
+        ([True], Place.UNDECIDED),
+        ([True, True], Place.LOWER),
+        ([False, False], Place.UPPER),
+        ([True, False], Place.UNDECIDED),
+        ([True, False, True], Place.LOWER),
+        ([True, False, False], Place.UPPER),
+    ],
+)
+def test_a_rate_is_decided_as_soon_as_the_trials_to_come_cannot_change_it(held: list[bool], kind: Place) -> None:
+    assert place(held, 3) is kind
+
+
+@given(st.lists(st.booleans(), max_size=9))
+def test_once_decided_it_stays_decided(held: list[bool]) -> None:
+    decided = [kind for count in range(len(held) + 1) if (kind := place(held[:count], 9)) is not Place.UNDECIDED]
+    assert len(set(decided)) <= 1
+    assert place([*held, *[True] * (9 - len(held))], 9) is not Place.UNDECIDED
+
+
+def test_what_holds_above_a_rate_at_which_it_does_not_is_not_believed() -> None:
+    found = {900.0: Place.LOWER, 1000.0: Place.UPPER, 1100.0: Place.LOWER, 1200.0: Place.UPPER}
+    assert bounds(found) == Bounds(900.0, 1000.0)
+
+
+# --- the whole search ----------------------------------------------------------------------------------------------------------
+
+
+@given(st.floats(2, 5e6), st.floats(0.01, 100))
+def test_the_truth_lies_between_the_bounds_wherever_the_search_begins(truth: float, off: float) -> None:
+    found, made = search(lambda rate: rate <= truth, truth * off)
+    assert found.lower is not None
+    assert found.upper is not None
+    assert found.lower <= truth < found.upper
+    assert found.is_within(FINAL.width)
+    assert len(made) < 60
+
+
+def test_a_known_capacity_takes_few_trials() -> None:
+    """The start is what a closed loop shows, which is close."""
+    for start in (900, 1000, 1005, 1100):
+        _, made = search(lambda rate: rate <= 1000, start)
+        assert sum(one.duration_s == 5.0 for one in made) <= 16
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_trials_that_contradict_each_other_move_the_result_by_little(seed: int) -> None:
+    """One of ten trials goes wrong for reasons of its own; near the capacity they are of two minds."""
+    chance = random.Random(seed)
+
+    def holds(rate: float) -> bool:
+        return chance.random() > 0.1 and chance.random() < 1 / (1 + math.exp((rate / 1000 - 1) * 300))
+
+    found, _ = search(holds, 1000)
+    assert found.lower is not None
+    assert 900 < found.lower < 1030
+
+
+def test_the_scouts_do_not_count() -> None:
+    """They saw twice what holds for longer."""
+    made: list[Observation] = []
+    while offer := next_offer(made, (SCOUTS, FINAL), 1000, 1.0):
+        made.append(Observation(offer.rate_rps, offer.duration_s, offer.rate_rps <= (1000 if offer.duration_s < 5 else 500)))
+    found = bounds(places(made, FINAL))
+    assert found.lower is not None
+    assert found.lower <= 500
+    assert found.is_within(FINAL.width)
+
+
+def test_what_holds_nowhere_ends_at_the_lowest_rate() -> None:
+    found, made = search(lambda rate: False, 10_000, least=20.0)
+    assert found.lower is None
+    assert min(one.rate_rps for one in made) == 20.0
+
+
+def test_what_holds_everywhere_ends_at_the_highest_rate_that_can_be_asked() -> None:
+    _, made = search(lambda rate: True, 10_000)
+    assert max(one.rate_rps for one in made) == 1e8
+
+
+def test_trials_last_as_long_as_their_rate_needs() -> None:
+    phase = Phase(1, 0.05, lambda rate: max(1.0, 1000 / rate))
+    assert next_offer([], (phase, FINAL), 250, 1.0) == Offer(250, 4.0)
+    assert places([Observation(250, 3.0, True)], phase) == {}

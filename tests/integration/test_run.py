@@ -171,6 +171,20 @@ def test_rounds_that_do_not_get_there_say_so_and_how_many_would(harness: Harness
     assert re.search(r"± \S+ % was not reached in 4 rounds \(± \S+ %\)", done.stdout)
 
 
+def test_gates_decide_the_exit_code(harness: Harness) -> None:
+    """Bounds far beyond any noise."""
+    asked = (GOOD, GOOD, "--name", "base", "--name", "head", "--rounds", "3")
+    passed = run(harness, *asked, "--fail-if", "rps<-99.9%")
+    assert passed.returncode == 0, passed.stdout
+    assert "PASSED rps<-99.9%: head against base, get" in passed.stdout
+    breached = run(harness, *asked, "--fail-if", "rps>-99.9%", "--fail-if", "rps<-99.9%")
+    assert breached.returncode == 3
+    assert "BREACHED rps>-99.9%: head against base" in breached.stdout
+    unknown = run(harness, GOOD, GOOD, "--rounds", "2", "--fail-if", "rps<-99.9%")
+    assert unknown.returncode == 1
+    assert "2 rounds of both have the figure; it takes at least 3" in unknown.stdout
+
+
 # --- what is refused -----------------------------------------------------------------------------------------------------------
 
 
@@ -190,6 +204,7 @@ def test_rounds_that_do_not_get_there_say_so_and_how_many_would(harness: Harness
         (("a {port}", "--min-rounds", "9", "--max-rounds", "3"), "--min-rounds 9 is more than --max-rounds 3"),
         (("a {port}", "--scan", "connections", "1..8", "-c", "8"), "both say how many connections"),
         (("a {port}", "--scan", "connections", "8..1"), "goes down"),
+        (("a {port}", "--fail-if", "rps<-3%"), "--fail-if compares with the baseline, and there is one server"),
         (("a {port}", "--precision", "0.02"), "is not a share above zero"),
         (("a {port}", "-H", "nonsense"), "write it as 'Name: value'"),
         (("a {port}", "--env", "nonsense"), "write it as KEY=VALUE"),

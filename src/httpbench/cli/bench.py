@@ -63,6 +63,7 @@ DEFAULT_SUITE = "quick"
 @click.option("--skip-missing", is_flag=True, help="Leave out rows whose toolchain is missing, and name them.")
 @click.option("--jobs", type=click.IntRange(1, 64), default=2, show_default=True, help="Builds at the same time.")
 @click.option("--seed", type=int, help="Order of the trials within each round. [default: a new one each time]")
+@click.option("--name", help="By which the run can be asked for later, in report and compare.")
 @click.option("--dry-run", is_flag=True, help="Print the plan and how long it will take, and do nothing.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress.")
 @database
@@ -117,6 +118,7 @@ def bench(selection: Selection, db, export_json, export_csv, export_markdown, **
         jobs=options["jobs"],
         port=options["port"],
         start_limit_s=options["start_timeout"],
+        name=options["name"],
         baseline=matrix.baseline.id if matrix.baseline else None,
         scale=options["scale"],
     )

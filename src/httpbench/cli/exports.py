@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -40,9 +40,13 @@ class Exports:
 
     def write(self, run: Run, trials: Sequence[Trial]) -> None:
         """Writes all. Raises :class:`StoreError` for the files that could not be written, after the others were."""
+        self.put({name: {**FORMATS, **CLIENT_FORMATS}[name](run, trials) for name in self.paths})
+
+    def put(self, texts: Mapping[str, str]) -> None:
+        """Writes a text for each format. Raises as :meth:`write` does."""
         problems = []
         for name, path in self.paths.items():
-            text = {**FORMATS, **CLIENT_FORMATS}[name](run, trials)
+            text = texts[name]
             if path == "-":
                 sys.stdout.write(text)
                 continue

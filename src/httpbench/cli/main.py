@@ -1,7 +1,7 @@
 """The command ``httpbench``: its verbs, and what it says when something is wrong.
 
 Data goes to standard output, everything else to standard error. Exit codes: 0 fine, 1 a run failed, 2 wrong usage or configuration,
-130 interrupted.
+3 a gate was breached, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import click
 from httpbench import __version__
 from httpbench.cli import EXIT_INTERRUPTED
 from httpbench.cli.bench import bench
+from httpbench.cli.compare import compare
 from httpbench.cli.doctor import doctor
 from httpbench.cli.list import list_rows
 from httpbench.cli.noise import noise
@@ -60,7 +61,7 @@ def cli() -> None:
     """hyperfine for network services: builds, runs, loads, watches and compares servers written in any language."""
 
 
-for verb in (list_rows, setup, run, bench, saturate, responses, versions, verify, probe, report, runs, doctor, tune, noise):
+for verb in (list_rows, setup, run, bench, saturate, responses, versions, verify, probe, report, compare, runs, doctor, tune, noise):
     cli.add_command(verb)
 
 

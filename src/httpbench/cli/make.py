@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -11,16 +12,17 @@ from httpbench import load
 from httpbench.cli import progress
 from httpbench.cli.exports import Exports
 from httpbench.errors import UsageError
-from httpbench.model import RunStatus
-from httpbench.report import render_terminal
+from httpbench.model import Run, RunStatus, Trial
+from httpbench.report import gated, render_terminal
 from httpbench.run import Bench, Outcome, need_programs, refusals, run_bench
+from httpbench.stats.gates import Gate, Passage
 from httpbench.stats.level import saturation
 from httpbench.store import Store
 
-EXIT_INTERRUPTED = 130
+EXIT_BREACHED, EXIT_INTERRUPTED = 3, 130
 
 
-def make(job: Bench, db: Path, files: Exports, output: Console, errors: Console, *, quiet: bool) -> None:
+def make(job: Bench, db: Path, files: Exports, output: Console, errors: Console, *, quiet: bool, gates: Sequence[Gate] = ()) -> None:
     """Measures, stores, shows and exports; ends the process where a trial does not count. Raises what cannot be done at all."""
     cannot = refusals(job)
     if cannot:
@@ -29,10 +31,10 @@ def make(job: Bench, db: Path, files: Exports, output: Console, errors: Console,
     with Store(db) as store:
         with progress.watcher(errors, quiet=quiet) as watcher:
             outcome = run_bench(job, store, watcher)
-        _finish(outcome, files, output, errors, store)
+        _finish(outcome, files, output, errors, store, gates)
 
 
-def _finish(outcome: Outcome, files: Exports, output: Console, errors: Console, store: Store) -> None:
+def _finish(outcome: Outcome, files: Exports, output: Console, errors: Console, store: Store, gates: Sequence[Gate]) -> None:
     """Shows and exports what was measured, whole or not, and decides the exit code."""
     run, trials = outcome.run, outcome.trials
     interrupted = run.status is RunStatus.INTERRUPTED
@@ -48,8 +50,17 @@ def _finish(outcome: Outcome, files: Exports, output: Console, errors: Console, 
         sys.exit(EXIT_INTERRUPTED)
     if outcome.store_error is not None:
         raise outcome.store_error
-    if run.search:
-        if saturation(run.search, trials).rate_rps is None:
-            sys.exit(1)
-    elif not all(trial.verdict.counts for trial in trials):
+    judged = gated(run, trials, gates) if gates else []
+    for one in judged:
+        output.print(one.sentence, markup=False, soft_wrap=True)
+    if any(one.passage is Passage.BREACHED for one in judged):
+        sys.exit(EXIT_BREACHED)
+    if not _is_fine(run, trials) or any(one.passage is Passage.UNKNOWN for one in judged):
         sys.exit(1)
+
+
+def _is_fine(run: Run, trials: Sequence[Trial]) -> bool:
+    """Whether every trial counts; of a search, in which some are meant not to, whether it found something."""
+    if run.search:
+        return saturation(run.search, trials).rate_rps is not None
+    return all(trial.verdict.counts for trial in trials)

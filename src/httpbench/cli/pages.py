@@ -25,8 +25,8 @@ CLI_INTRO = """\
 # Command line
 
 Data goes to standard output, everything else to standard error. Exit codes: 0 fine, 1 a run failed or something is missing, 2 wrong
-usage or configuration, 130 interrupted. Durations are written as `500ms`, `10s` or `2m`, counts as `64`, `10k` or `1M`. `NO_COLOR`
-turns colour off. `httpbench VERB --help` says the same as this page.
+usage or configuration, 3 a gate was breached, 130 interrupted. Durations are written as `500ms`, `10s` or `2m`, counts as `64`, `10k`
+or `1M`. `NO_COLOR` turns colour off. `httpbench VERB --help` says the same as this page.
 
 `ROW` is an id (`c/epoll/level`), a part of one (`epoll`, `golang`) or a category (`micro`, `platform`, `fullstack`). Without any,
 `list` and `setup` are about all rows, and `bench` about those of its suite.

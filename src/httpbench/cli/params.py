@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import Any, cast, get_args
+from typing import Any, Literal, cast, get_args
 
 import click
 
 from httpbench.model import Bound, Figure
+from httpbench.stats.figures import BY_NAME
+from httpbench.stats.gates import Gate
 
 DURATIONS_S = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 MICROSECONDS = {"us": 1.0, "µs": 1.0, "ms": 1e3, "s": 1e6}
@@ -107,6 +109,23 @@ class LatencyBound(click.ParamType[Bound]):
         return Bound(figure=cast("Figure", figure), limit_us=limit_us)
 
 
+class GateParam(click.ParamType[Gate]):
+    """``rps<-3%``, ``p99>10%``."""
+
+    name = "figure<change%"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Gate:
+        if isinstance(value, Gate):
+            return value
+        match = re.fullmatch(r"\s*([a-z0-9.]+)\s*([<>])\s*([+-]?\d+(?:\.\d+)?)\s*%\s*", value)
+        if not match or match[1] not in BY_NAME:
+            self.fail(f"«{value}» is not a gate; write it as 'rps<-3%' or 'p99>10%', with one of {', '.join(BY_NAME)}", param, ctx)
+        change = float(match[3]) / 100
+        if change <= -1:
+            self.fail(f"«{value}»: nothing can change by −100 % or less", param, ctx)
+        return Gate(figure=match[1], side=cast("Literal['<', '>']", match[2]), change=change)
+
+
 class Doublings(click.ParamType[tuple[int, ...]]):
     """``1..256``: 1, 2, 4 … 256. The end is always among them."""
 
@@ -165,6 +184,7 @@ COUNTS = Counts()
 REQUEST_PATH = RequestPath()
 SHARE = Share()
 LATENCY_BOUND = LatencyBound()
+GATE = GateParam()
 DOUBLINGS = Doublings()
 RATE = Rate()
 STEP = Step()

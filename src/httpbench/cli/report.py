@@ -28,7 +28,7 @@ from httpbench.store import Store
 @export
 @export_hyperfine
 def report(run: str, evidence: bool, charts: Path | None, db: Path, **asked: str | None) -> None:
-    """Show a stored run again. RUN is an id, the beginning of one, or «latest».
+    """Show a stored run again. RUN is an id or the beginning of one, latest, latest~1, a name, or a git commit.
 
     \b
     httpbench report                              the last run

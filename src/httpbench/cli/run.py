@@ -15,7 +15,7 @@ from httpbench.cli import console, dry_run
 from httpbench.cli.exports import exports
 from httpbench.cli.make import make
 from httpbench.cli.options import database, export, given_load, load_options
-from httpbench.cli.params import DOUBLINGS, SHARE
+from httpbench.cli.params import DOUBLINGS, GATE, SHARE
 from httpbench.cli.servers import REQUEST_OPTIONS, SERVER_OPTIONS, asked, asked_workload, together
 from httpbench.errors import SelectionError, UsageError
 from httpbench.model import Load, Precision, Scaling, Table, Target
@@ -45,6 +45,10 @@ NAME_OPTIONS = (
 @together(ROUND_OPTIONS)
 @click.option("--load-generator", "generator", metavar="NAME", default="native", show_default=True, help=", ".join(load.GENERATORS))
 @click.option("--seed", type=int, help="Order of the trials within each round. [default: a new one each time]")
+@click.option(
+    "--fail-if", "gates", type=GATE, multiple=True, help="Exit with 3 where one differs more from the baseline, such as 'rps<-3%'."
+)
+@click.option("--run-name", help="By which the run can be asked for later, in report and compare.")
 @click.option("--dry-run", is_flag=True, help="Print the plan and how long it will take, and do nothing.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress.")
 @database
@@ -57,11 +61,14 @@ def run(commands: tuple[str, ...], db: Path, export_json, export_csv, export_mar
     \b
     httpbench run './old --port {port}' './new --port {port}'   which is faster
     httpbench run --url http://127.0.0.1:8080/hello             what runs already
+    httpbench run './base {port}' './head {port}' --fail-if 'rps<-3%'   a gate for a pipeline
     """
     files = exports(export_json, export_csv, export_markdown)
     output = console.stderr() if files.to_stdout else console.stdout()
     errors = console.stderr()
     targets = targets_of(asked(commands, options))
+    if options["gates"] and len(targets) < 2:
+        raise UsageError("--fail-if compares with the baseline, and there is one server", hint="name two, or compare with an earlier run")
     workload = asked_workload(options)
     precision = _precision(options)
     matrix = Matrix(
@@ -86,12 +93,13 @@ def run(commands: tuple[str, ...], db: Path, export_json, export_csv, export_mar
         precision=precision,
         port=options["port"],
         start_limit_s=options["start_timeout"],
+        name=options["run_name"],
     )
     if options["dry_run"]:
         dry_run.show(plan, job.targets, output)
         return
     files.check()
-    make(job, db, files, output, errors, quiet=options["quiet"])
+    make(job, db, files, output, errors, quiet=options["quiet"], gates=options["gates"])
 
 
 def _loads(options) -> list[Load]:  # type: ignore[no-untyped-def]

@@ -34,9 +34,11 @@ def runs(db: Path, limit: int, as_json: bool) -> None:
         click.echo(f"no run is stored in {db}", err=True)
         return
     table = Table(box=None, pad_edge=False)
-    for column in ("Run", "Started", "Status", "Rows", "Trials", "Command"):
+    names = ["Name"] if any(line.name for line in lines) else []
+    for column in ("Run", *names, "Started", "Status", "Rows", "Trials", "Command"):
         table.add_column(column, overflow="fold", no_wrap=column != "Command")
     for line in lines:
         trials = f"{line.trials_done}/{line.trials_planned}"
-        table.add_row(line.id, line.started_at[:19].replace("T", " "), str(line.status), str(line.targets), trials, line.command)
+        name = [line.name or ""] if names else []
+        table.add_row(line.id, *name, line.started_at[:19].replace("T", " "), str(line.status), str(line.targets), trials, line.command)
     console.stdout().print(table, markup=False)

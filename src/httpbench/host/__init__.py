@@ -4,6 +4,7 @@ disturb a measurement, and the knobs that keep it from that."""
 from __future__ import annotations
 
 from httpbench.host import packages
+from httpbench.host.commands import ask
 from httpbench.host.doctor import examine
 from httpbench.host.environment import read_environment
 from httpbench.host.finding import Finding
@@ -25,6 +26,7 @@ __all__ = [
     "Topology",
     "Tuning",
     "Unmet",
+    "ask",
     "check",
     "check_all",
     "core_groups",

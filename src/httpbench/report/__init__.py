@@ -8,8 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from httpbench.model import Run, Trial
+from httpbench.report.changes import Changes, changes, render_changes_json
+from httpbench.report.compared import render_changes, render_changes_markdown
 from httpbench.report.csv import render_csv
 from httpbench.report.evidence import render_evidence
+from httpbench.report.exported import read_export
+from httpbench.report.gated import gated
 from httpbench.report.hyperfine import render_hyperfine
 from httpbench.report.json import render_json
 from httpbench.report.markdown import render_markdown
@@ -22,10 +26,17 @@ from httpbench.report.versions import render_versions
 __all__ = [
     "CLIENT_FORMATS",
     "FORMATS",
+    "Changes",
     "Format",
+    "changes",
+    "gated",
     "probe_lines",
     "probe_table",
     "probe_warning",
+    "read_export",
+    "render_changes",
+    "render_changes_json",
+    "render_changes_markdown",
     "render_evidence",
     "render_responses",
     "render_targets",

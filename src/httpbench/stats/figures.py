@@ -51,3 +51,31 @@ WALL = Figure("wall_s", _wall_s)
 """Of a client's whole process."""
 SPEED = Figure("runs_per_s", _runs_per_s)
 """The reciprocal of ``WALL``, so that more is better, as ranks have it."""
+
+
+def _latency(field: str) -> Figure:
+    def of(trial: Trial) -> float | None:
+        times = trial.measurement.times_us if trial.measurement else None
+        value: float | None = getattr(times, field, None)
+        return value
+
+    return Figure(f"latency_us_{field}", of, RESOLUTION)
+
+
+def _rss_bytes_peak(trial: Trial) -> float | None:
+    return trial.target_usage.rss_bytes_peak if trial.target_usage else None
+
+
+BY_NAME = {
+    "rps": THROUGHPUT,
+    "mean": _latency("mean"),
+    "p50": _latency("p50"),
+    "p90": _latency("p90"),
+    "p95": _latency("p95"),
+    "p99": P99,
+    "p99.9": _latency("p99_9"),
+    "cpu": CPU,
+    "memory": Figure("rss_bytes_peak", _rss_bytes_peak),
+    "time": WALL,
+}
+"""As the command line calls them. ``time``: of a client, from its start to its end."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from httpbench.store.names import WAYS
 from httpbench.store.store import RunLine, Store, default_path
 
-__all__ = ["RunLine", "Store", "default_path"]
+__all__ = ["WAYS", "RunLine", "Store", "default_path"]

@@ -19,6 +19,7 @@ import psutil
 from httpbench.errors import SelectionError, StoreError
 from httpbench.folders import user_folder
 from httpbench.model import Distribution, Measurement, Run, RunStatus, Trial
+from httpbench.store.names import find
 from httpbench.store.schema import is_current, migrate
 
 DISTRIBUTIONS = ("service_time_us", "response_time_us", "schedule_lag_us", "connect_time_us")
@@ -50,6 +51,8 @@ class RunLine:
     trials_done: int
     trials_planned: int
     command: str
+    name: str | None = None
+    """That it was given."""
 
 
 class Store:
@@ -120,7 +123,8 @@ class Store:
                    CASE WHEN status = 'finished' AND json_extract(document, '$.precision') IS NOT NULL
                         THEN (SELECT count(*) FROM trial WHERE run_id = run.id)
                         ELSE coalesce(json_array_length(document, '$.plan'), 0) END,
-                   coalesce(json_extract(document, '$.command'), '[]')
+                   coalesce(json_extract(document, '$.command'), '[]'),
+                   json_extract(document, '$.name')
             FROM run ORDER BY started_at DESC, run.rowid DESC LIMIT ?
         """
         with self._errors():
@@ -134,18 +138,15 @@ class Store:
                 trials_done=done,
                 trials_planned=max(planned, done),
                 command=shlex.join(json.loads(command)),
+                name=given,
             )
-            for name, started_at, status, pid, pid_started, targets, done, planned, command in rows
+            for name, started_at, status, pid, pid_started, targets, done, planned, command, given in rows
         ]
 
     def run(self, name: str) -> tuple[Run, list[Trial]]:
-        """A run and its trials, by id, by the beginning of one, or ``latest``. Raises :class:`SelectionError`."""
-        query = "SELECT id, status, pid, pid_started, finished_at, document FROM run"
+        """A run and its trials, by any of :data:`httpbench.store.names.WAYS`. Raises :class:`SelectionError`."""
         with self._errors():
-            if name == "latest":
-                rows = self._connection.execute(f"{query} ORDER BY started_at DESC, rowid DESC LIMIT 1").fetchall()
-            else:
-                rows = self._connection.execute(f"{query} WHERE substr(id, 1, ?) = ?", (len(name), name)).fetchall()
+            rows = find(self._connection, name)
             if len(rows) != 1:
                 raise SelectionError(_not_one(name, [row[0] for row in rows], self.path), hint="httpbench runs lists them")
             run_id, status, pid, pid_started, finished_at, document = rows[0]

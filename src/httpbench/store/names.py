@@ -1,0 +1,31 @@
+"""Which run is meant by a word."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from typing import Any
+
+WAYS = "an id or the beginning of one, latest, latest~1, the name that it was given, or a git commit"
+"""How a run can be asked for; the first that fits is what is meant. Of several runs of a name or a commit, the newest."""
+
+LATEST = re.compile(r"latest(?:~(\d{1,6}))?")
+COMMIT = re.compile(r"[0-9a-f]{7,40}")
+QUERY = "SELECT id, status, pid, pid_started, finished_at, document FROM run"
+NEWEST = "ORDER BY started_at DESC, rowid DESC LIMIT 1"
+
+
+def find(connection: sqlite3.Connection, word: str) -> list[Any]:
+    """The rows of the runs meant: one, or none, or several where the beginning of an id fits them."""
+    if match := LATEST.fullmatch(word):
+        return connection.execute(f"{QUERY} {NEWEST} OFFSET ?", (int(match[1] or 0),)).fetchall()
+    if found := connection.execute(f"{QUERY} WHERE substr(id, 1, ?) = ?", (len(word), word)).fetchall():
+        return found
+    if found := connection.execute(f"{QUERY} WHERE json_extract(document, '$.name') = ? {NEWEST}", (word,)).fetchall():
+        return found
+    if not COMMIT.fullmatch(word):
+        return []
+    # A folder with changes is not what was committed, so «+changes» never fits.
+    commit = "json_extract(document, '$.environment.git_commit')"
+    where = f"substr({commit}, 1, ?) = ? AND {commit} NOT LIKE '%+changes'"
+    return connection.execute(f"{QUERY} WHERE {where} {NEWEST}", (len(word), word)).fetchall()

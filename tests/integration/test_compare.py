@@ -1,0 +1,81 @@
+"""``httpbench compare`` and its exit codes, over runs that were really made. No figure is asserted: bounds are far beyond any noise."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.harness import TARGETS, Harness
+
+GOOD = f"{sys.executable} {TARGETS / 'misbehaving' / 'server.py'} {{host}} {{port}} good"
+NEVER, ALWAYS = "rps<-99.9%", "rps>-99.9%"
+
+
+@pytest.fixture
+def measured(harness: Harness) -> Harness:
+    """Two runs of one server, «one» and «two»."""
+    for name in ("one", "two"):
+        words = ("-c", "4", "-d", "200ms", "--warmup", "0s", "--timeout", "5s", "--rounds", "3", "--name", "server", "--run-name", name)
+        done = harness.run("run", GOOD, *words)
+        assert done.returncode == 0, done.stderr
+    return harness
+
+
+def compare(harness: Harness, *words: str) -> subprocess.CompletedProcess[str]:
+    return harness.run("compare", *words)
+
+
+def test_two_runs_are_compared_and_gates_decide_the_exit_code(measured: Harness, tmp_path: Path) -> None:
+    done = compare(measured)
+    assert done.returncode == 0, done.stderr
+    assert "base: run" in done.stdout
+    assert " · one · " in done.stdout
+    assert "Rounds of two runs are not interleaved" in " ".join(done.stdout.split())
+    passed = compare(measured, "one", "two", "--fail-if", NEVER)
+    assert (passed.returncode, "1 of 1 gates passed" in passed.stdout) == (0, True)
+    breached = compare(measured, "one", "two", "--fail-if", NEVER, "--fail-if", ALWAYS)
+    assert breached.returncode == 3
+    assert f"BREACHED {ALWAYS}" in breached.stdout
+    comment = tmp_path / "comment.md"
+    written = compare(measured, "latest~1", "latest", "--export-markdown", str(comment), "--export-json", "-")
+    assert written.returncode == 0
+    assert json.loads(written.stdout)["cells"][0]["target"] == "command/server"
+    assert comment.read_text().startswith("### httpbench: base → head")
+
+
+def test_an_export_of_another_machine_is_refused_or_comes_under_a_banner(measured: Harness, tmp_path: Path) -> None:
+    path = tmp_path / "elsewhere.json"
+    assert measured.run("report", "one", "--export-json", str(path)).returncode == 0
+    assert compare(measured, str(path), "two").returncode == 0
+    document = json.loads(path.read_text())
+    document["environment"]["kernel"] = "2.6.32"
+    path.write_text(json.dumps(document))
+    refused = compare(measured, str(path), "two")
+    assert refused.returncode == 2
+    assert "were measured in different environments: kernel (2.6.32 → " in refused.stderr
+    across = compare(measured, str(path), "two", "--across-environments")
+    assert across.returncode == 0
+    assert "DIFFERENT ENVIRONMENTS" in across.stdout
+
+
+def test_a_gate_that_cannot_be_judged_does_not_pass(measured: Harness) -> None:
+    done = compare(measured, "one", "two", "--fail-if", "time>10%")
+    assert done.returncode == 1
+    assert "NOT JUDGED time>+10%" in done.stdout
+
+
+def test_refused(harness: Harness) -> None:
+    for words, sentence in {
+        (): "there is no run",
+        ("no-such", "latest"): "there is no run «no-such»",
+        ("a", "b", "--fail-if", "rps"): "«rps» is not a gate; write it as 'rps<-3%'",
+        ("a", "b", "--fail-if", "speed<3%"): "with one of rps, mean, p50",
+        ("a", "b", "--fail-if", "rps<-100%"): "nothing can change by −100 % or less",
+    }.items():
+        done = compare(harness, *words)
+        assert done.returncode == 2, done.stdout
+        assert sentence in done.stderr, done.stderr

@@ -82,6 +82,9 @@ def test_tables_have_hyperfines_columns_and_its_plots_can_be_fed(harness: Harnes
     for one in told:
         assert one["min"] <= one["median"] <= one["max"]
         assert len(one["times"]) == 2
+    evidence = harness.run("report", "--evidence").stdout
+    assert "held" in evidence
+    assert "timed" in evidence
     csv = harness.run("report", "--export-csv", "-").stdout.splitlines()
     assert len(csv) == 5
     assert "client_wall_s" in csv[0]

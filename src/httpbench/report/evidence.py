@@ -10,7 +10,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from httpbench.model import Run, Trial
+from httpbench.model import Run, Trial, WorkDone
 from httpbench.report import notes
 from httpbench.report.rows import Group, groups
 from httpbench.stats.facts import Facts, facts
@@ -25,6 +25,8 @@ LEGEND = (
     "Resent: TCP segments, of those sent. Refused: connections that a full accept queue turned away. Dropped: packets that a core did not "
     "keep up with. These are of the whole machine.",
 )
+
+CLIENT_LEGEND = ("As the reference server counted it. held: a run that is not timed, in which each answer is held back.",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +66,40 @@ def render_evidence(run: Run, trials: Sequence[Trial]) -> RenderableType:
     """For each load of a run a table with a line for each of its trials that was measured."""
     found = groups(run, trials)
     parts = [part for group in found for part in _section(group)]
-    return Stack(*parts, *(Text(f"· {line}", style="dim") for line in LEGEND))
+    legend = CLIENT_LEGEND if all(group.client_work for group in found) else LEGEND
+    return Stack(*parts, *(Text(f"· {line}", style="dim") for line in legend))
+
+
+CLIENT_COLUMNS: tuple[tuple[str, Callable[[WorkDone], int]], ...] = (
+    ("Requests", lambda done: done.requests),
+    ("Connections", lambda done: done.connections),
+    ("At once", lambda done: done.in_flight_max),
+    ("Pipelined", lambda done: done.pipelined),
+    ("Wrong", lambda done: done.wrong_requests),
+    ("Bytes of bodies", lambda done: done.body_bytes_sent),
+)
+"""What the reference server counted of a client."""
+
+
+def _clients(group: Group) -> Iterator[RenderableType]:
+    """Two lines for each trial: the run with held answers, and the timed one."""
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
+    for title in ("Row", "Verdict", "Run", "Round", *(title for title, _ in CLIENT_COLUMNS)):
+        table.add_column(title, justify="left" if title in ("Row", "Verdict", "Run") else "right")
+    for trial in (trial for row in group.rows for trial in row.trials if trial.client):
+        assert trial.client is not None
+        for name, done in (("held", trial.client.done_held), ("timed", trial.client.done)):
+            figures = (f"{figure(done):,}" for _, figure in CLIENT_COLUMNS)
+            table.add_row(trial.plan.target, str(trial.verdict.kind), name, str(trial.plan.round + 1), *figures)
+    yield table
+    yield Text()
 
 
 def _section(group: Group) -> Iterator[RenderableType]:
     yield Text(notes.title(group), style="bold")
+    if group.client_work is not None:
+        yield from _clients(group)
+        return
     lines = [Measured(trial, known) for row in group.rows for trial in row.trials if (known := facts(trial))]
     if not lines:
         yield Text("no trial was measured")

@@ -25,20 +25,19 @@ def verify_client(target: Target, scaling: Scaling, workload: Workload, folder: 
     """Runs a built client against reference servers. Of the workload only the path is asked for."""
     client = Client(target, folder, cores, load.timer("native"), LIMIT_S)
     checks: list[probe.Check] = []
-    keeps_none, ignores_close = (limit in target.limits for limit in (Limit.NO_KEEPALIVE, Limit.NO_CLOSE))
+    keeps_none = Limit.NO_KEEPALIVE in target.limits
     clauses: tuple[tuple[str, Callable[[Path], str | None], Limit | None], ...] = (
         ("with 0 requests it prints «0 0» and opens no connection", lambda scratch: _idle(client, workload, scratch), None),
         (f"sends {FEW.requests} requests, one after the other", lambda scratch: _works(client, workload, FEW, scratch, keeps_none), None),
         ("sends all over one connection", lambda scratch: _keeps(client, workload, scratch), Limit.NO_KEEPALIVE),
         ("reads bodies of 1 MB whole", lambda scratch: _works(client, workload, LARGE, scratch, keeps_none), None),
-        ("connects anew when the server closes", lambda scratch: _works(client, workload, RECONNECTING, scratch, True), Limit.NO_CLOSE),
+        ("connects anew when the server closes", lambda scratch: _works(client, workload, RECONNECTING, scratch, True), None),
         ("ends with an error when an answer is 404", lambda scratch: _notices(client, workload, scratch), None),
     )
-    declared = {Limit.NO_KEEPALIVE: keeps_none, Limit.NO_CLOSE: ignores_close}
     try:
         for name, clause, limit in clauses:
             with tempfile.TemporaryDirectory(prefix="httpbench-") as scratch:
-                checks.append(probe.Check(name, clause(Path(scratch)), limit, limit is not None and declared[limit]))
+                checks.append(probe.Check(name, clause(Path(scratch)), limit, limit is not None and keeps_none))
     except HttpbenchError as error:
         return Verified(target, scaling, tuple(checks), error)
     return Verified(target, scaling, tuple(checks))

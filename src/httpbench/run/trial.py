@@ -156,9 +156,9 @@ def load_served(
     settling = _settle(load_job, served, observer) if job.plan.load.warmup_max_s else None
     driven = _drive(job, load_job, served, observer, backend_guard_pid)
     after = [] if driven.death else probe.check(served.host, served.port, _settled(job.workload, served))
+    log_tail = tail(served.log)  # before a probe fills it with complaints
     probed = _probed(job, served, begin) if job.probes and not driven.death and not after else None
     observer.stage(Stage.STOP)
-    log_tail = tail(served.log)
     stopped = served.stop()
     verdict = _verdict(job, driven, after, stopped)
     return Trial(

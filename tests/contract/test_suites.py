@@ -51,10 +51,10 @@ def test_every_word_of_a_suite_selects_a_row_of_its_kind(name: str) -> None:
 
 def test_http_servers_are_asked_over_few_and_many_connections_on_one_core_and_on_all() -> None:
     for name, pipeline in (("http-servers", 1), ("http-servers-pipelined", 16)):
-        assert suite(name).load == (SuiteLoad(connections=(8, 64, 128, 256), pipeline=pipeline),)
+        assert suite(name).load == (SuiteLoad(connections=(8, 64, 128, 256), pipeline=pipeline, warmup_s=1, warmup_max_s=10),)
         assert suite(name).scaling == (Scaling.SINGLE, Scaling.MULTI)
 
 
 def test_app_servers_are_asked_as_they_always_were() -> None:
-    assert suite("app-servers").load == (SuiteLoad(connections=(100,), threads=4, duration_s=30, timeout_s=2000),)
+    assert suite("app-servers").load == (SuiteLoad(connections=(100,), threads=4, duration_s=30, timeout_s=2000, warmup_s=1, warmup_max_s=10),)
     assert suite("app-servers").table is Table.APP_SERVERS

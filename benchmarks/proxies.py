@@ -65,9 +65,7 @@ def perf_gauge(row: str = "proxy:c/haproxy", rounds: str = "3") -> None:
     for (target, generator), found in sorted(lines.items()):
         cells = [_spread([line[name] for line in found]) for name in ("rps", *FIGURES)]
         print(f"{target:24} {generator:12} {cells[0]:>20} " + " ".join(f"{cell:>16}" for cell in cells[1:]))
-    print(
-        "median of rounds, ± half their range. perf-gauge: service time in whole µs from behind its rate limiter; bodies are not checked."
-    )
+    print("median of rounds, ± half their range. perf-gauge: service time from behind its rate limiter, bodies not checked.")
 
 
 def _spread(values: list[float]) -> str:

@@ -1,6 +1,7 @@
 """The adapter for perf-gauge: a closed loop, or a rate that its clients keep to when they can.
 
-It prints a report for people, and that is read: counts, rates and whole microseconds. What needs care:
+It prints a report for people, and that is read: counts, rates, and times in whole µs, or in hundredths of a millisecond where none is
+below one. What needs care:
 
 - The clock of a request starts when its rate limiter has let it go. What a request waited because the client before it was late is in no
   figure (coordinated omission), so at a rate these are service times and are shown as such.
@@ -42,6 +43,8 @@ FIELDS = {
 }
 """Its word → ours."""
 
+UNITS_US = {"µs": 1.0, "ms": 1000.0}
+
 ERROR_KINDS = (
     (re.compile(r"refused"), "connect_refused"),
     (re.compile(r"error trying to connect"), "connect_other"),
@@ -61,7 +64,7 @@ class PerfGauge(LoadGenerator):
     requirement = Requirement(program="perf-gauge", install=f"cargo install perf-gauge@{VERSION}")
     warms_up_itself = False
     latency_meaning = (
-        "Service time of all requests in whole µs, from the moment when perf-gauge's rate limiter let a request go; what it waited before "
+        "Service time of all requests, from the moment when perf-gauge's rate limiter let a request go; what it waited before "
         "is left out (coordinated omission)."
     )
 
@@ -171,7 +174,10 @@ def _times(output: Output, count: int) -> Distribution | None:
     block = re.search(r"^Latency:\n(.*?)(\n\n|\Z)", output.stdout, re.M | re.S)
     if block is None or count == 0:
         return None
-    told = {name.strip(): float(value) for name, value in re.findall(r"^([\w.]+)\s*:\s*(\d+)µs", block[1], re.M)}
+    lines = re.findall(r"^([\w.]+)\s*:\s*([\d.]+)(µs|ms)", block[1], re.M)
+    told = {name: float(value) * UNITS_US[unit] for name, value, unit in lines}
+    if not told:
+        raise LoadError("perf-gauge's report cannot be read: its Latency holds nothing that we know", log_tail=output.tail)
     values = {field: told[word] for word, field in FIELDS.items() if word in told}
     thin = [field for field, share in PERCENTILES.items() if count - -(-count * share // 10_000) < SAMPLES_BEYOND]
     return Distribution(count=count, **{field: value for field, value in values.items() if field not in thin})

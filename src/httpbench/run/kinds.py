@@ -126,7 +126,7 @@ KINDS: Mapping[Kind, OfKind] = {
     ),
     Kind.PROXY: OfKind(
         workload="proxy-10kb",
-        load=SuiteLoad(connections=(100,)),
+        load=SuiteLoad.model_validate({"connections": (100,), **WARMUP_UNTIL_STEADY}),
         table=Table.TCP_PROXIES,
         generator=load.get,
         trial=run_proxy_trial,

@@ -66,6 +66,17 @@ def test_a_report_is_read(gauge: PerfGauge) -> None:
     assert any("left out" in note for note in found.notes)
 
 
+def test_times_are_in_milliseconds_where_none_is_shorter_than_one(gauge: PerfGauge) -> None:
+    told = said().stdout.replace("Min    :   72µs", "Min    :   1.20ms").replace("p99    : 2923µs", "p99    :  29.23ms")
+    times = gauge.measurement(job(Load(duration_s=2)), Output(told, "", 0)).service_time_us
+    assert times is not None and times.min == pytest.approx(1200) and times.p99 == pytest.approx(29_230)
+
+
+def test_times_that_cannot_be_read_are_an_error(gauge: PerfGauge) -> None:
+    with pytest.raises(LoadError, match="Latency"):
+        gauge.measurement(job(Load(duration_s=2)), Output(said().stdout.replace("µs", "furlongs"), "", 0))
+
+
 def test_percentiles_of_a_handful_are_left_out(gauge: PerfGauge) -> None:
     times = gauge.measurement(job(Load(duration_s=2)), said()).service_time_us
     assert times is not None and times.p99_9 is None and times.p99_99 is None

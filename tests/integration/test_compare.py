@@ -15,9 +15,10 @@ GOOD = f"{sys.executable} {TARGETS / 'misbehaving' / 'server.py'} {{host}} {{por
 NEVER, ALWAYS = "rps<-99.9%", "rps>-99.9%"
 
 
-@pytest.fixture
-def measured(harness: Harness) -> Harness:
-    """Two runs of one server, «one» and «two»."""
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> Harness:
+    """Two runs of one server, «one» and «two»; the tests only read them."""
+    harness = Harness(tmp_path_factory.mktemp("compared"))
     for name in ("one", "two"):
         words = ("-c", "4", "-d", "200ms", "--warmup", "0s", "--timeout", "5s", "--rounds", "3", "--name", "server", "--run-name", name)
         done = harness.run("run", GOOD, *words)

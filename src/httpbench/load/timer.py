@@ -69,11 +69,14 @@ class NativeTimer(Timer):
     def locate(self) -> str | None:
         return programs.locate(PROGRAM)
 
+    def program(self) -> str:
+        return programs.need(PROGRAM)
+
     def version(self) -> str:
-        return first_version((programs.need(PROGRAM), "--version"))
+        return first_version((self.program(), "--version"))
 
     def argv(self, command: Sequence[str], report: Path, output: Path) -> tuple[str, ...]:
-        return (programs.need(PROGRAM), str(report), str(output), *command)
+        return (self.program(), str(report), str(output), *command)
 
     def read(self, report: str) -> Timed:
         try:
@@ -107,7 +110,7 @@ class Hyperfine(Timer):
     requirement = Requirement(
         program="hyperfine", version="1.13", apt=("hyperfine",), install="https://github.com/sharkdp/hyperfine#installation"
     )
-    meaning = "one run (-N --runs 1) for each round, without a shell; peak memory is not told before version 1.19."
+    meaning = "one run (-N --runs 1) for each round, without a shell; peak memory only where its version tells it."
 
     def version(self) -> str:
         return first_version((self.program(), "--version"))

@@ -21,7 +21,8 @@ def hyperfine(**changes: Any) -> str:
 
 def test_our_timers_report_is_read() -> None:
     found = load.timer("native").read(json.dumps(NATIVE))
-    assert (found.code, found.timing.wall_s, found.timing.cpu_s) == (0, 0.5, pytest.approx(0.15))
+    assert (found.code, found.timing.wall_s) == (0, 0.5)
+    assert found.timing.cpu_s == pytest.approx(0.15)
     assert found.timing.rss_bytes_peak == 9_000_000
 
 
@@ -31,7 +32,8 @@ def test_a_peak_that_is_not_above_the_floor_is_not_the_programs() -> None:
 
 def test_hyperfines_report_is_read() -> None:
     found = load.timer("hyperfine").read(hyperfine())
-    assert (found.code, found.timing.wall_s, found.timing.cpu_s, found.timing.rss_bytes_peak) == (0, 0.5, pytest.approx(0.15), None)
+    assert (found.code, found.timing.wall_s, found.timing.rss_bytes_peak) == (0, 0.5, None)
+    assert found.timing.cpu_s == pytest.approx(0.15)
     assert load.timer("hyperfine").read(hyperfine(exit_codes=[3])).code == 3
     assert load.timer("hyperfine").read(hyperfine(memory_usage_byte=[4096])).timing.rss_bytes_peak == 4096
 

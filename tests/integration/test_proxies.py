@@ -96,9 +96,10 @@ def test_a_workload_of_another_kind_is_refused(harness: Harness) -> None:
     assert "is for servers, not for proxies" in done.stderr
 
 
-def test_a_scaled_suite_says_so(harness: Harness) -> None:
+def test_a_plan_shows_the_scaled_rates_and_who_runs_where(harness: Harness) -> None:
     done = harness.run("bench", "--suite", "tcp-proxies", "--scale", "0.01", "--dry-run", "c/haproxy")
     assert done.returncode == 0 and "baseline" in done.stdout
+    assert "100 to 250" in done.stdout and "no limit" in done.stdout and "Backend cores" in done.stdout
 
 
 def test_a_proxy_of_ones_own_is_found_in_a_folder(harness: Harness, tmp_path: Path) -> None:

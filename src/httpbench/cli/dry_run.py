@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from rich.console import Console
 from rich.table import Table
 
-from httpbench.model import Target
+from httpbench.model import Load, Target
 from httpbench.run import Plan, estimate_s, states
 
 
@@ -16,10 +16,14 @@ def show(plan: Plan, targets: Mapping[str, Target], output: Console) -> None:
     cells = {trial.cell: trial for trial in plan.trials}
     names = list(dict.fromkeys(trial.target for trial in cells.values()))
     known = dict(zip(names, states([targets[name] for name in names]), strict=True))
+    has_rate = any(trial.load.rate_rps is not None for trial in cells.values())
+    has_backend = any(trial.cores.backend for trial in cells.values())
     table = Table(box=None, pad_edge=False)
-    for column in ("Row", "State", "Scaling", "Workload", "Connections", "Load generator", "Target cores", "Generator cores"):
-        table.add_column(column, justify="right" if column == "Connections" else "left")
-    for trial in sorted(cells.values(), key=lambda trial: (trial.target, trial.scaling, trial.load.connections)):
+    for column in ("Row", "State", "Scaling", "Workload", "Connections", *(["Requests/s"] if has_rate else []), "Load generator"):
+        table.add_column(column, justify="right" if column in ("Connections", "Requests/s") else "left")
+    for column in ("Target cores", *(["Backend cores"] if has_backend else []), "Generator cores"):
+        table.add_column(column)
+    for trial in sorted(cells.values(), key=lambda trial: (trial.target, trial.scaling, trial.load.connections, trial.load.rate_rps or 0)):
         cores = trial.cores
         table.add_row(
             trial.target,
@@ -27,14 +31,23 @@ def show(plan: Plan, targets: Mapping[str, Target], output: Console) -> None:
             str(trial.scaling),
             trial.workload,
             str(trial.load.connections),
+            *([_rate(trial.load)] if has_rate else []),
             trial.load_generator,
             _cpus(cores.target),
-            _cpus(cores.generator) + (" (shared)" if cores.shared else ""),
+            *([_cpus(cores.backend)] if has_backend else []),
+            _cpus(cores.generator) + (" (shared)" if cores.shared else " (shared with the backend)" if cores.backend_shared else ""),
         )
     output.print(table)
     minutes, seconds = divmod(round(estimate_s(plan.trials, targets)), 60)
     size = f"{_count(len(plan.trials), 'trial')}: {_count(len(cells), 'cell')} × {_count(plan.rounds, 'round')}"
     output.print(f"\n{size}, about {minutes} min {seconds:02} s, builds aside", markup=False)
+
+
+def _rate(load: Load) -> str:
+    if load.rate_rps is None:
+        return "no limit"
+    new = "" if load.keepalive else ", each on a connection of its own"
+    return (f"{load.rate_from_rps:,.0f} to " if load.rate_from_rps is not None else "") + f"{load.rate_rps:,.0f}{new}"
 
 
 def _count(number: int, noun: str) -> str:

@@ -22,7 +22,7 @@ def loads(parts: Sequence[SuiteLoad], kind: Kind, options: Mapping[str, Any], ro
     try:
         return [
             load_of(
-                {**_base(part, override), **override, "connections": connections},
+                {**_merged(part, override), "connections": connections},
                 scale=options["scale"],
                 cap_rps=part.caps.get(row) if row else None,
             )
@@ -39,9 +39,11 @@ def own_loads(parts: Sequence[SuiteLoad], kind: Kind, options: Mapping[str, Any]
     return {row: loads(parts, kind, options, row) for row in rows}
 
 
-def _base(part: SuiteLoad, override: Mapping[str, Any]) -> dict[str, Any]:
-    """What the suite says; how a rate rises only where the rate is its own, or rises too."""
-    base = part.model_dump(exclude={"connections", "caps"})
+def _merged(part: SuiteLoad, override: Mapping[str, Any]) -> dict[str, Any]:
+    """What the suite says with what is said otherwise. How a rate rises is left out where, in the end, none does."""
+    merged = {**part.model_dump(exclude={"connections", "caps"}), **override}
     if "rate_rps" in override and not override.get("rate_from_rps"):
-        base |= {"rate_from_rps": None, "rate_step_rps": None, "step_s": None}
-    return base
+        merged["rate_from_rps"] = None
+    if merged["rate_from_rps"] is None:
+        merged |= {"rate_step_rps": None, "step_s": None}
+    return merged

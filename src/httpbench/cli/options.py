@@ -148,7 +148,9 @@ LOAD_OPTIONS = (
         metavar="RPS",
         help="Requests per second, sent whatever the answers do; 10k..25k rises. [default: one after the other]",
     ),
-    click.option("--step", type=STEP, metavar="RPS/TIME", help="How a rate rises, such as 1k/60s. [default: as the suite says]"),
+    click.option(
+        "--step", type=STEP, metavar="RPS/TIME", help="How a rate rises, such as 1k/60s; only how often: 60s. [default: as the suite says]"
+    ),
 )
 
 
@@ -165,7 +167,7 @@ def given_load(options: Mapping[str, Any]) -> dict[str, Any]:
     if options["rate"]:
         given["rate_from_rps"], given["rate_rps"] = options["rate"]
     if options["step"]:
-        given["rate_step_rps"], given["step_s"] = options["step"]
+        given["rate_step_rps"], given["step_s"] = options["step"]  # the former may be left out
     given = {name: value for name, value in given.items() if value is not None}
     if "warmup_s" in given:
         given.setdefault("warmup_max_s", None)  # so long and no longer

@@ -163,18 +163,16 @@ class Rate(click.ParamType[tuple[int | None, int]]):
         return low, high
 
 
-class Step(click.ParamType[tuple[int, float]]):
-    """``1k/60s``: by how much a rate rises, and how often."""
+class Step(click.ParamType[tuple[int | None, float]]):
+    """``1k/60s``: by how much a rate rises, and how often; ``60s``: only how often."""
 
     name = "step"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, float]:
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int | None, float]:
         if isinstance(value, tuple):
             return value
-        rise, slash, each = value.partition("/")
-        if not slash:
-            self.fail(f"«{value}» is no step; write it as 1k/60s", param, ctx)
-        return Count().convert(rise, param, ctx), Duration(shortest_s=0.1).convert(each, param, ctx)
+        rise, slash, each = value.rpartition("/")
+        return Count().convert(rise, param, ctx) if slash else None, Duration(shortest_s=0.1).convert(each, param, ctx)
 
 
 DURATION = Duration(shortest_s=0.001)

@@ -94,3 +94,16 @@ def test_a_load_generator_that_no_package_brings_is_built_into_the_users_cache(h
     assert "cargo install perf-gauge@0.1.20" in done.stderr and "nothing is missing" in done.stderr
     again = harness.run(*asked, env=env, stdin=subprocess.DEVNULL)
     assert again.returncode == 0 and "cargo" not in again.stderr
+
+
+def test_rows_are_built_ahead_and_those_that_cannot_be_are_named(harness: Harness) -> None:
+    known = ("--targets", str(TARGETS))
+    done = harness.run("build", *known, "test/unbuildable", "c/epoll/level")
+    assert done.returncode == 1
+    assert "test/unbuildable: not built: its build failed, exit code 7" in done.stdout
+    assert "1 of 2 rows are built" in done.stdout
+    again = harness.run("build", *known, "c/epoll/level", "test/needy", "--skip-missing")
+    assert again.returncode == 0, again.stderr
+    assert "building" not in again.stderr
+    assert "test/needy: left out: needs no-such-compiler" in again.stdout
+    assert harness.run("build", *known, "test/needy").returncode == 1

@@ -16,6 +16,7 @@ import click
 from httpbench import __version__
 from httpbench.cli import EXIT_INTERRUPTED
 from httpbench.cli.bench import bench
+from httpbench.cli.build import build
 from httpbench.cli.compare import compare
 from httpbench.cli.doctor import doctor
 from httpbench.cli.list import list_rows
@@ -61,7 +62,7 @@ def cli() -> None:
     """hyperfine for network services: builds, runs, loads, watches and compares servers written in any language."""
 
 
-for verb in (list_rows, setup, run, bench, saturate, responses, versions, verify, probe, report, compare, runs, doctor, tune, noise):
+for verb in (list_rows, setup, build, run, bench, saturate, responses, versions, verify, probe, report, compare, runs, doctor, tune, noise):
     cli.add_command(verb)
 
 

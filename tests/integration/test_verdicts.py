@@ -39,7 +39,7 @@ def test_a_weak_generator_is_named_and_its_row_not_ranked(harness: Harness, tmp_
     assert result["rank"] is None
     assert "waited for a core" in result["verdict"]["reasons"][-1]
     facts = [trial["facts"] for trial in result["rounds"]]
-    assert all(one["generator_cores"] < one["generator_wait_cores"] for one in facts), facts
+    assert all(one["generator_wait_cores"] > 0.25 for one in facts), facts
 
 
 @pytest.mark.parametrize(

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from pathlib import Path
 
 from httpbench.errors import RequirementError
 
+OVERRIDE = "HTTPBENCH_PROGRAMS"
+"""Names a folder that is looked into first: to measure with another build of a program."""
+
 
 def locate(name: str) -> str | None:
-    """Beside the command, built in a checkout, or in PATH; ``None`` where it is in none of them."""
-    places = (Path(sys.executable).parent / name, Path(__file__).resolve().parents[2] / "target" / "release" / name)
+    """In the folder that was named, beside the command, built in a checkout, or in PATH; ``None`` where it is in none of them."""
+    folders = (os.environ.get(OVERRIDE), Path(sys.executable).parent, Path(__file__).resolve().parents[2] / "target" / "release")
+    places = (Path(folder) / name for folder in folders if folder)
     found = next((str(path) for path in places if path.is_file()), None)
     return found or shutil.which(name)
 

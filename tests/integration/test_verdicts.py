@@ -33,7 +33,7 @@ def test_a_weak_generator_is_named_and_its_row_not_ranked(harness: Harness, tmp_
     with limited_to(0.2) as group:
         wrapper.write_text(f'#!/bin/sh\necho $$ > {group}\nexec {load.get("native").program()} "$@"\n')
         wrapper.chmod(0o755)
-        env = {**harness.env, "PATH": f"{wrapper.parent}:{os.environ['PATH']}"}
+        env = {**harness.env, "HTTPBENCH_PROGRAMS": str(wrapper.parent)}
         (result,) = results(harness, FAST, "-c", "16", "-d", "1s", "--warmup", "200ms", "--rounds", "3", env=env)
     assert result["verdict"]["kind"] == "generator", result["verdict"]
     assert result["rank"] is None

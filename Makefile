@@ -3,7 +3,7 @@
 # make install  the set-up alone
 
 .DELETE_ON_ERROR:
-.PHONY: bench test install toolchains check rows static clean help
+.PHONY: bench test install toolchains check static clean help
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -37,14 +37,13 @@ $(BUILT) &: $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Car
 toolchains:
 	$(BIN)/httpbench setup --yes --load-generator wrk --load-generator hey --load-generator hyperfine $(TESTED)
 
-# Builds of rows, which take most of the time, go on beside the checks that need no quiet machine.
+# Builds of rows, which take most of the time, go on beside the checks that need no quiet machine. A row that cannot be built is named;
+# the tests say which of them must.
 check:
-	$(MAKE) --jobs=2 --output-sync=target rows static
-	$(BIN)/python -m pytest tests/contract tests/integration tests/e2e
-
-# A row that cannot be built is named here; the tests say which of them must.
-rows:
-	-$(BIN)/httpbench build --skip-missing --jobs 1 $(TESTED)
+	$(BIN)/httpbench build --skip-missing --jobs 1 $(TESTED) >$(VENV)/rows.log 2>&1 & rows=$$!; \
+	$(MAKE) --no-print-directory static || { kill $$rows; exit 1; }; \
+	wait $$rows; cat $(VENV)/rows.log
+	$(BIN)/python -m pytest --durations=20 tests/contract tests/integration tests/e2e
 
 static:
 	$(BIN)/ruff format --check .

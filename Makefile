@@ -37,12 +37,13 @@ $(BUILT) &: $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Car
 toolchains:
 	$(BIN)/httpbench setup --yes --load-generator wrk --load-generator hey --load-generator hyperfine $(TESTED)
 
-# Builds of rows, which take most of the time, go on beside the checks that need no quiet machine. A row that cannot be built is named;
-# the tests say which of them must.
+# Builds of rows, which take most of the time, go on beside the checks that need no quiet machine; the tests that send load come after
+# both. A row that cannot be built is named; the tests say which of them must.
 check:
 	$(BIN)/httpbench build --skip-missing --jobs 1 $(TESTED) >$(VENV)/rows.log 2>&1 & rows=$$!; \
 	$(MAKE) --no-print-directory static || { kill $$rows; exit 1; }; \
 	wait $$rows; cat $(VENV)/rows.log
+	cargo test --locked --quiet
 	$(BIN)/python -m pytest --durations=20 tests/contract tests/integration tests/e2e
 
 static:
@@ -52,7 +53,7 @@ static:
 	$(BIN)/lint-imports
 	cargo fmt --check
 	cargo clippy --locked --all-targets -- -D warnings
-	cargo test --locked --quiet
+	cargo test --locked --quiet --no-run
 	$(BIN)/python -m pytest tests/unit
 
 clean:

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// For each request: when its response is due, given when it arrived; both in nanoseconds since the server's start. Must not decrease.
-pub type Due = fn(u64) -> u64;
+pub type Due = Box<dyn Fn(u64) -> u64 + Send>;
 
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 

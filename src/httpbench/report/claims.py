@@ -10,10 +10,10 @@ import math
 from collections.abc import Iterator, Sequence
 
 from httpbench.model import Noise, Run, RunStatus, Trial, VerdictKind
-from httpbench.report.comparisons import Compared, against, ranking
+from httpbench.report.comparisons import Compared, against, ranking, rounds_to_tell
 from httpbench.report.printable import percentage
 from httpbench.report.rows import Group, Row
-from httpbench.stats.compare import Comparison
+from httpbench.stats.compare import ROUNDS_PATIENCE, Comparison
 from httpbench.stats.figures import CPU, P99, THROUGHPUT, WALL
 from httpbench.stats.interval import CONFIDENCE, ROUNDS_MIN
 from httpbench.stats.noise import floor
@@ -142,7 +142,9 @@ def _shared_ranks(group: Group) -> Iterator[str]:
     if len(places) < 2:
         return
     if set(places.values()) == {1}:
-        yield f"No ranks: {group.rounds} rounds cannot tell any two of these rows apart"
+        enough = rounds_to_tell(group)
+        remedy = f"; {enough} that vary as these did would" if enough else f", nor would {ROUNDS_PATIENCE} that vary as these did"
+        yield f"No ranks: {group.rounds} rounds cannot tell any two of these rows apart{remedy}"
         return
     names = {row.target.id: label(row) for row in group.rows}
     shared = {place: [names[name] for name, own in places.items() if own == place] for place in sorted(set(places.values()))}

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from httpbench.report.rows import Group, Row
-from httpbench.stats.compare import Comparison, Rounds, compare, corrected, ranks
+from httpbench.stats.compare import Comparison, Rounds, compare, corrected, ranks, rounds_to_rank
 from httpbench.stats.figures import CPU, P99, SPEED, THROUGHPUT, WALL, Figure
 from httpbench.stats.interval import ROUNDS_MIN
 
@@ -45,9 +45,22 @@ def ranking(group: Group) -> dict[str, int]:
     rounds to be told apart from any other; and not of tables with a rate."""
     if group.load.rate_rps is not None:
         return {}
-    rows = [row for row in group.rows if row.summary.rounds_counting >= ROUNDS_MIN and not row.is_lower_bound]
+    rows = _ranked(group)
+    return dict(zip((row.target.id for row in rows), ranks(_speeds(group, rows)), strict=True))
+
+
+def rounds_to_tell(group: Group) -> int | None:
+    """How many rounds would tell at least two rows of the table apart; ``None``: more than anyone would wait for."""
+    return rounds_to_rank(_speeds(group, _ranked(group)))
+
+
+def _ranked(group: Group) -> list[Row]:
+    return [row for row in group.rows if row.summary.rounds_counting >= ROUNDS_MIN and not row.is_lower_bound]
+
+
+def _speeds(group: Group, rows: list[Row]) -> list[Rounds]:
     figure = SPEED if group.client_work is not None else THROUGHPUT
-    return dict(zip((row.target.id for row in rows), ranks([_rounds(row, figure) for row in rows]), strict=True))
+    return [_rounds(row, figure) for row in rows]
 
 
 def _compare(ours: Row, theirs: Row, figure: Figure) -> Comparison | None:

@@ -25,6 +25,9 @@ Rounds = Mapping[int, float]
 RANK_ROUNDS_MIN = 6
 """Of fewer rounds even unanimous ones have a rank test's p-value of 2/2⁵ = 6 %: it could never bear out a claim."""
 
+ROUNDS_PATIENCE = 100
+"""More rounds than this are not proposed to anybody."""
+
 ROUNDING = 1e-9
 """Differences below are those of floating point."""
 
@@ -129,6 +132,21 @@ def ranks(rows: Sequence[Rounds]) -> list[int]:
             one, other = pairs[index]
             above[other if ratios[index].mean() > 0 else one] += 1
     return [1 + count for count in above]
+
+
+def rounds_to_rank(rows: Sequence[Rounds]) -> int | None:
+    """How many rounds would tell at least one pair of rows apart, were further rounds to differ and vary as these did.
+
+    The least n with p(mean · √n / s, n − 1) · pairs ≤ 5 %, for the clearest pair; ``None`` where even :data:`ROUNDS_PATIENCE` would not.
+    """
+    pairs = list(combinations(rows, 2))
+    ratios = [logs for logs in (log_ratios(one, other) for one, other in pairs) if len(logs) >= ROUNDS_MIN]
+    if not ratios:
+        return None
+    rounds_now = min(len(logs) for logs in ratios)
+    clearness = max(abs(float(logs.mean())) / max(float(logs.std(ddof=1)), ROUNDING) for logs in ratios)
+    counts = range(rounds_now + 1, ROUNDS_PATIENCE + 1)
+    return next((n for n in counts if p_value(clearness, 1 / math.sqrt(n), n) * len(ratios) <= 1 - CONFIDENCE), None)
 
 
 def _p(ratios: Floats, resolution: float) -> float:

@@ -112,7 +112,9 @@ def test_rows_that_cannot_be_told_apart_share_a_rank() -> None:
 
 def test_equals_have_no_ranks() -> None:
     trials = [*make_rounds("c/one", STEADY), *make_rounds("c/two", SAME), *make_rounds("c/three", STEADY)]
-    assert rank_lines(trials) == ["No ranks: 5 rounds cannot tell any two of these rows apart"]
+    (line,) = rank_lines(trials)
+    assert line.startswith("No ranks: 5 rounds cannot tell any two of these rows apart")
+    assert line.endswith(("that vary as these did would", "that vary as these did"))
 
 
 def test_rows_that_the_generator_limited_or_that_have_too_few_rounds_are_not_ranked() -> None:

@@ -18,16 +18,15 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from nginx import nginx_server
 from peers import PEERS, Load, Peer, Unsupported, Usage, native
+from servers import any_server, bare_server, nginx_server
 
 HERE = Path(__file__).resolve().parent
-NGINX_FROM_BYTES = 1024
+BODY_FROM_BYTES = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,18 +62,6 @@ def cells(selected: str, seconds: float) -> list[Cell]:
         Cell("new connections, 64 at a time", Load(64, seconds, keep_alive=False)),
     ]
     return [cell for cell in keep_alive + others + bodies if selected in cell.name]
-
-
-@contextmanager
-def bare_server(cpu: int, body_bytes: int, build: Path) -> Iterator[tuple[int, int]]:
-    """Our own epoll server; yields its port and pid."""
-    process = subprocess.Popen(["taskset", "-c", str(cpu), str(build / "server"), "0", str(body_bytes)], stdout=subprocess.PIPE, text=True)
-    try:
-        assert process.stdout is not None
-        yield int(process.stdout.readline()), process.pid
-    finally:
-        process.kill()
-        process.wait()
 
 
 def compile_programs(build: Path) -> None:
@@ -172,6 +159,7 @@ def main() -> int:
     parser.add_argument("--generator-cpu", type=int, default=1)
     parser.add_argument("--cell", default="", help="only loads whose name contains this")
     parser.add_argument("--peer", default="", help="only peers whose name contains this")
+    parser.add_argument("--server", help="another server for short answers, with {port} in its command (default: our bare epoll loop)")
     parser.add_argument("--nginx", action="store_true", help="serve bodies of 1 KiB and more from nginx")
     parser.add_argument("--markdown", type=Path)
     parser.add_argument("--json", type=Path)
@@ -197,12 +185,16 @@ def main() -> int:
     return 0
 
 
+def server_for(cell: Cell, args: argparse.Namespace, build: Path) -> AbstractContextManager[tuple[int, int]]:
+    if cell.body_bytes >= BODY_FROM_BYTES:
+        return (nginx_server if args.nginx else bare_server)(args.server_cpu, cell.body_bytes, build)
+    return any_server(args.server_cpu, args.server) if args.server else bare_server(args.server_cpu, cell.body_bytes, build)
+
+
 def compare_all(cell: Cell, args: argparse.Namespace, build: Path) -> list[Ratio]:
     """All peers and engines under one load, against one server."""
     ratios = []
-    use_nginx = args.nginx and cell.body_bytes >= NGINX_FROM_BYTES
-    serve = nginx_server if use_nginx else bare_server
-    with serve(args.server_cpu, cell.body_bytes, build) as (port, pid):
+    with server_for(cell, args, build) as (port, pid):
         for peer in (make(build) for make in PEERS):
             if peer is None or args.peer not in peer.name:
                 continue

@@ -1,7 +1,8 @@
-"""nginx as the server for bodies: one worker, on one CPU, with a file of the wanted size."""
+"""What the generators are measured against: one server on one CPU. Each yields its port, and the pid whose CPU time is the server's."""
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import socket
 import subprocess
@@ -28,6 +29,16 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
+@contextmanager
+def running(command: list[str], stdout: int | None = None, stderr: int | None = None) -> Iterator[subprocess.Popen[str]]:
+    process = subprocess.Popen(command, stdout=stdout, stderr=stderr, text=True)
+    try:
+        yield process
+    finally:
+        process.terminate()
+        process.wait()
+
+
 def wait_until_it_listens(port: int) -> None:
     end_s = time.monotonic() + START_TIMEOUT_S
     while time.monotonic() < end_s:
@@ -35,7 +46,25 @@ def wait_until_it_listens(port: int) -> None:
             if probe.connect_ex(("127.0.0.1", port)) == 0:
                 return
         time.sleep(0.02)
-    raise RuntimeError("nginx does not listen: is it installed? (apt-get install nginx-light)")
+    raise RuntimeError(f"the server does not listen on port {port}, {START_TIMEOUT_S} s after its start")
+
+
+@contextmanager
+def bare_server(cpu: int, body_bytes: int, build: Path) -> Iterator[tuple[int, int]]:
+    """Our own epoll server, which parses next to nothing."""
+    command = ["taskset", "-c", str(cpu), str(build / "server"), "0", str(body_bytes)]
+    with running(command, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        yield int(process.stdout.readline()), process.pid
+
+
+@contextmanager
+def any_server(cpu: int, command: str) -> Iterator[tuple[int, int]]:
+    """A command of one process, with ``{port}`` where its port belongs."""
+    port = free_port()
+    with running(["taskset", "-c", str(cpu), *shlex.split(command.replace("{port}", str(port)))]) as process:
+        wait_until_it_listens(port)
+        yield port, process.pid
 
 
 def worker_of(master_pid: int) -> int:
@@ -46,7 +75,7 @@ def worker_of(master_pid: int) -> int:
 
 @contextmanager
 def nginx_server(cpu: int, body_bytes: int, build: Path) -> Iterator[tuple[int, int]]:
-    """Yields the port, and the pid of the worker."""
+    """nginx with one worker, and a file of the wanted size."""
     nginx = shutil.which("nginx", path="/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin")
     if nginx is None:
         raise RuntimeError("nginx is not installed: apt-get install nginx-light")
@@ -56,12 +85,7 @@ def nginx_server(cpu: int, body_bytes: int, build: Path) -> Iterator[tuple[int, 
     (html / "index.html").write_bytes(b"x" * body_bytes)
     port = free_port()
     (build / "nginx.conf").write_text(CONFIGURATION.format(folder=build, port=port))
-    process = subprocess.Popen(
-        ["taskset", "-c", str(cpu), nginx, "-c", str(build / "nginx.conf"), "-p", str(build)], stderr=subprocess.DEVNULL
-    )
-    try:
+    command = ["taskset", "-c", str(cpu), nginx, "-c", str(build / "nginx.conf"), "-p", str(build)]
+    with running(command, stderr=subprocess.DEVNULL) as process:
         wait_until_it_listens(port)
         yield port, worker_of(process.pid)
-    finally:
-        process.terminate()
-        process.wait()

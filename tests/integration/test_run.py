@@ -133,9 +133,9 @@ def test_the_environment_the_folder_and_the_preparation_are_those_asked_for(harn
 def test_a_shell_is_used_only_when_asked_for_and_ends_with_what_it_started(harness: Harness) -> None:
     command = f"true && {GOOD}"
     assert run(harness, command, "--rounds", "1").returncode == 1
-    done = run(harness, command, "--shell", "--rounds", "1")
+    done = run(harness, command, "--shell", "--rounds", "1", "--export-json", "-")
     assert done.returncode == 0, done.stdout
-    assert "left processes behind" not in done.stdout
+    assert "left processes behind" not in done.stdout, "JSON is not broken into lines, where words could hide"
 
 
 def test_a_preparation_that_fails_fails_the_trial(harness: Harness) -> None:

@@ -9,9 +9,14 @@ use crate::plan::{Pace, Plan};
 use crate::recorder::Recorder;
 use crate::result::{Bytes, Generator, Interval, Parser, RequestCounts, RunResult, SCHEMA, Thread};
 use crate::signal;
-use crate::summary::{Distribution, encode, percentile_us};
+use crate::summary::{Distribution, Encoder, percentile_us};
 use crate::window::{Phase, Slice, Window};
 use crate::worker::{Final, Report};
+
+/// More than what most intervals' histograms take.
+const INTERVAL_TEXT_BYTES: usize = 4096;
+/// Runs of more intervals do grow, but their memory at the beginning stays within 4 MB.
+const INTERVALS_RESIDENT: usize = 1000;
 
 pub struct Gather<'a> {
     plan: &'a Plan,
@@ -24,6 +29,9 @@ pub struct Gather<'a> {
     /// Connect times of set-up and warm-up.
     before: Recorder,
     intervals: Vec<Interval>,
+    encoder: Encoder,
+    /// Memory for the intervals' histograms, taken before the run begins: a long run is no larger at its end than at its beginning.
+    texts: Vec<String>,
     end_ns: u64,
     /// Completed and failed requests of the current phase, for progress.
     so_far: (u64, u64),
@@ -40,7 +48,9 @@ impl<'a> Gather<'a> {
             spares: Vec::new(),
             total: Recorder::new(open_loop),
             before: Recorder::new(open_loop),
-            intervals: Vec::new(),
+            intervals: Vec::with_capacity(window.intervals()),
+            encoder: Encoder::default(),
+            texts: (0..window.intervals().min(INTERVALS_RESIDENT)).map(|_| resident(INTERVAL_TEXT_BYTES)).collect(),
             end_ns: window.measure_start_ns,
             so_far: (0, 0),
         }
@@ -104,7 +114,7 @@ impl<'a> Gather<'a> {
         self.so_far.0 += recorder.completed;
         self.so_far.1 += recorder.errors.total();
         let duration_s = seconds(slice.end_ns - slice.start_ns);
-        let times = self.times(&recorder);
+        let times = times(self.plan, &recorder);
         let (p50_us, p99_us) = (percentile_us(times, 50.0), percentile_us(times, 99.0));
         // The end of the warm-up arrives after the window was announced, and is no news any more.
         if self.announced == Some(slice.phase) {
@@ -121,6 +131,8 @@ impl<'a> Gather<'a> {
         if slice.phase == Phase::Measure {
             let start_s = seconds(slice.start_ns - self.window.measure_start_ns);
             let offered = self.offered(start_s, start_s + duration_s);
+            let mut histogram = self.texts.pop().unwrap_or_default();
+            self.encoder.encode(times, &mut histogram);
             self.intervals.push(Interval {
                 start_s,
                 duration_s,
@@ -129,7 +141,7 @@ impl<'a> Gather<'a> {
                 offered_rps: offered.map(|offered| offered / duration_s),
                 p50_us,
                 p99_us,
-                histogram: encode(times),
+                histogram,
             });
             self.end_ns = slice.end_ns;
             self.total.merge(&recorder);
@@ -137,14 +149,6 @@ impl<'a> Gather<'a> {
             self.before.merge(&recorder);
         }
         self.spares.push(recorder);
-    }
-
-    /// What latency means here: response time where there is one.
-    fn times<'r>(&self, recorder: &'r Recorder) -> &'r Histogram<u64> {
-        match self.plan.pace {
-            Pace::Open { .. } => &recorder.response,
-            Pace::Closed { .. } => &recorder.service,
-        }
     }
 
     /// Requests due between two instants of the measured window.
@@ -196,6 +200,14 @@ impl<'a> Gather<'a> {
     }
 }
 
+/// What latency means here: response time where there is one.
+fn times<'r>(plan: &Plan, recorder: &'r Recorder) -> &'r Histogram<u64> {
+    match plan.pace {
+        Pace::Open { .. } => &recorder.response,
+        Pace::Closed { .. } => &recorder.service,
+    }
+}
+
 fn generator(plan: &Plan, engine: &'static str, finals: &[Final], duration_s: f64) -> Generator {
     let share = |cpu_s: f64| if duration_s > 0.0 { (cpu_s / duration_s).min(1.0) } else { 0.0 };
     let threads: Vec<_> = finals
@@ -220,6 +232,13 @@ fn generator(plan: &Plan, engine: &'static str, finals: &[Final], duration_s: f6
         threads,
         rss_bytes_peak: rss_bytes_peak(),
     }
+}
+
+/// An empty text whose memory the kernel has handed out already.
+fn resident(bytes: usize) -> String {
+    let mut text = " ".repeat(bytes);
+    text.clear();
+    text
 }
 
 fn rss_bytes_peak() -> u64 {

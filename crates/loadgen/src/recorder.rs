@@ -42,7 +42,19 @@ pub struct Recorder {
 }
 
 impl Recorder {
+    /// Its memory is resident from the beginning, so that no new value costs a page fault during the run.
     pub fn new(open_loop: bool) -> Self {
+        let mut recorder = Self::untouched(open_loop);
+        recorder.service.reset();
+        recorder.connect.reset();
+        if open_loop {
+            recorder.response.reset();
+            recorder.lag.reset();
+        }
+        recorder
+    }
+
+    fn untouched(open_loop: bool) -> Self {
         Self {
             sent: 0,
             completed: 0,

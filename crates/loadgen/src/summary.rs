@@ -88,11 +88,27 @@ fn trimmed_mean_ns(histogram: &Histogram<u64>, share: f64) -> f64 {
 
 /// HdrHistogram V2, compressed, in base64.
 pub fn encode(histogram: &Histogram<u64>) -> String {
-    let mut bytes = Vec::new();
-    if let Err(error) = V2DeflateSerializer::new().serialize(histogram, &mut bytes) {
-        unreachable!("writing a histogram to memory cannot fail: {error}");
+    let mut text = String::new();
+    Encoder::default().encode(histogram, &mut text);
+    text
+}
+
+/// The same for many, without memory of its own for each.
+#[derive(Default)]
+pub struct Encoder {
+    serializer: V2DeflateSerializer,
+    bytes: Vec<u8>,
+}
+
+impl Encoder {
+    /// Appends the histogram to a text.
+    pub fn encode(&mut self, histogram: &Histogram<u64>, text: &mut String) {
+        self.bytes.clear();
+        if let Err(error) = self.serializer.serialize(histogram, &mut self.bytes) {
+            unreachable!("writing a histogram to memory cannot fail: {error}");
+        }
+        base64::engine::general_purpose::STANDARD.encode_string(&self.bytes, text);
     }
-    base64::engine::general_purpose::STANDARD.encode(bytes)
 }
 
 #[cfg(test)]

@@ -27,6 +27,11 @@ pub struct Slice {
 }
 
 impl Window {
+    /// How many intervals the measured part has.
+    pub fn intervals(&self) -> usize {
+        (self.end_ns - self.measure_start_ns).div_ceil(self.interval_ns.max(1)) as usize
+    }
+
     pub fn first(&self) -> Slice {
         if self.measure_start_ns > self.warmup_start_ns {
             self.slice(Phase::Warmup, self.warmup_start_ns)
@@ -63,6 +68,7 @@ mod tests {
             slices.push(next);
         }
         let ends: Vec<_> = slices.iter().map(|slice| (slice.phase, slice.start_ns, slice.end_ns)).collect();
+        assert_eq!(window.intervals(), 4);
         assert_eq!(
             ends,
             [

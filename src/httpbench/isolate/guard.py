@@ -7,6 +7,7 @@ included, the guard ends all its descendants and itself. A parent-death signal a
 and it fires when the *thread* that started them ends.
 
 Line protocol, JSON both ways. First line in: ``{"commands": [{"argv", "cwd", "env", "cpus"}], "stdout": PATH, "stderr": PATH|null}``.
+A command that is a shell is stopped as a terminal would stop it, together with its process group, because shells pass no signal on.
 ``null`` passes the guard's own standard error on. One path for both is a log, of which only the end is kept when it grows large. Later
 lines in: ``{"stop": GRACE_S}``. Lines out: ``started`` or ``failed``, one ``exited`` for each command that ends, and ``stopped`` as the
 last.
@@ -32,6 +33,7 @@ OPEN_FILES = 65_536  # enough for 10,000 connections on both sides; some runtime
 LOG_LIMIT_BYTES = 16 << 20
 LOG_KEPT_BYTES = 64 << 10
 LOG_LOOK_S = 0.25  # what a program can write in this time fits any disk
+SHELLS = ("sh", "bash", "dash", "zsh")
 KILL_LIMIT_S = 5.0  # how long SIGKILL may take to be carried out before we say that it was not
 
 libc = ctypes.CDLL(None, use_errno=True)
@@ -71,6 +73,10 @@ def send_signal(pid: int, number: int) -> None:
         os.kill(pid, number)
     except ProcessLookupError:
         pass
+
+
+def is_shell(command: dict[str, Any]) -> bool:
+    return os.path.basename(command["argv"][0]) in SHELLS and command["argv"][1:2] == ["-c"]
 
 
 def open_files_limit() -> int:
@@ -178,8 +184,9 @@ class Guard:
 
     def stop(self, grace_s: float) -> None:
         """SIGTERM to each command, time for it and all below it to end, then SIGKILL for the rest."""
-        for pid in self.running:
-            send_signal(pid, signal.SIGTERM)
+        for pid, command in zip(self.pids, self.spec["commands"], strict=True):
+            if pid in self.running:
+                send_signal(-pid if is_shell(command) else pid, signal.SIGTERM)
         deadline = time.monotonic() + grace_s
         while descendants() and time.monotonic() < deadline:
             select.select([self.wakeup], [], [], 0.005)

@@ -1,4 +1,4 @@
-# The standard library's server. CRYSTAL_WORKERS says how many threads run its fibers.
+# The standard library's server. Copies of it may share the port, each with one thread.
 # Usage: server HOST PORT
 
 require "http/server"
@@ -35,5 +35,5 @@ server = HTTP::Server.new do |context|
   end
 end
 
-server.bind_tcp ARGV[0], ARGV[1].to_i
+server.bind_tcp ARGV[0], ARGV[1].to_i, reuse_port: true
 server.listen

@@ -53,6 +53,12 @@ class Limit(StrEnum):
     NO_SPLIT = "no-split"  # needs a whole request in one read
     NO_KEEPALIVE = "no-keepalive"  # a client that connects anew for each request
     NO_HALF_CLOSE = "no-half-close"  # a proxy that closes both directions as soon as one has ended
+    STALLS = "stalls"  # a proxy that now and then keeps the last bytes to itself when the sender has ended
+
+    @property
+    def shows_always(self) -> bool:
+        """Whether whoever looks sees it; a race comes and goes."""
+        return self is not Limit.STALLS
 
 
 class Requirement(Frozen):

@@ -143,9 +143,9 @@ def carries_many_connections(relay: Relay) -> str | None:
 
 CLAUSES: tuple[tuple[str, Callable[[Relay], str | None], Limit | None], ...] = (
     (f"relays {BULK_BYTES >> 20} MiB each way at once, byte for byte", relays_both_ways, None),
-    ("delivers all that was sent before the end", delivers_before_the_end, None),
+    ("delivers all that was sent before the end", delivers_before_the_end, Limit.STALLS),
     ("keeps one direction open when the other has ended", keeps_the_other_direction, Limit.NO_HALF_CLOSE),
-    ("loses nothing for a slow reader", waits_for_a_slow_reader, None),
+    ("loses nothing for a slow reader", waits_for_a_slow_reader, Limit.STALLS),
     ("passes on a reset of the client", passes_on_a_reset_of_the_client, None),
     ("passes on a reset of the backend", passes_on_a_reset_of_the_backend, None),
     (f"carries {CONNECTIONS:,} connections at once", carries_many_connections, None),

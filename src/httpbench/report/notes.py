@@ -27,6 +27,7 @@ LIMITS = {
     Limit.NO_SPLIT: "needs a whole request in one read",
     Limit.NO_KEEPALIVE: "connects anew for each request",
     Limit.NO_HALF_CLOSE: "closes both directions as soon as one has ended",
+    Limit.STALLS: "now and then keeps the last bytes to itself when the sender has ended",
 }
 
 SCALINGS = {

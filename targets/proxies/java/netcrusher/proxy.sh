@@ -4,4 +4,4 @@
 # standard input and spins when that ends; a named pipe that it has open for writing too never ends.
 set -eu
 mkfifo "$3/commands"
-exec java -XX:+UseG1GC -cp 'lib/*' org.netcrusher.tcp.main.TcpCrusherMain "$1" "$2" <> "$3/commands"
+exec java -XX:+UseG1GC -Dcrusher.socket.backlog=1024 -cp 'lib/*' org.netcrusher.tcp.main.TcpCrusherMain "$1" "$2" <> "$3/commands"

@@ -40,7 +40,7 @@ toolchains:
 # Builds of rows, which take most of the time, go on beside the checks that need no quiet machine; the tests that send load come after
 # both. Rows are verified two at a time: a contract is about what is answered, not how fast. A row that cannot be built is named; the tests say which of them must.
 check:
-	$(BIN)/httpbench build --skip-missing --jobs 1 $(TESTED) >$(VENV)/rows.log 2>&1 & rows=$$!; \
+	$(BIN)/httpbench build --skip-missing --jobs 2 $(TESTED) >$(VENV)/rows.log 2>&1 & rows=$$!; \
 	$(MAKE) --no-print-directory static || { kill $$rows; exit 1; }; \
 	wait $$rows; cat $(VENV)/rows.log
 	cargo test --locked --quiet

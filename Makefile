@@ -38,14 +38,14 @@ toolchains:
 	$(BIN)/httpbench setup --yes --load-generator wrk --load-generator hey --load-generator hyperfine $(TESTED)
 
 # Builds of rows, which take most of the time, go on beside the checks that need no quiet machine; the tests that send load come after
-# both. Rows are verified two at a time: a contract is about what is answered, not how fast. A row that cannot be built is named; the tests say which of them must.
+# both, two at a time where nothing depends on how fast an answer comes. A row that cannot be built is named; the tests say which of them must.
 check:
 	$(BIN)/httpbench build --skip-missing --jobs 2 $(TESTED) >$(VENV)/rows.log 2>&1 & rows=$$!; \
 	$(MAKE) --no-print-directory static || { kill $$rows; exit 1; }; \
 	wait $$rows; cat $(VENV)/rows.log
 	cargo test --locked --quiet
-	$(BIN)/python -m pytest --numprocesses 2 tests/contract
-	$(BIN)/python -m pytest --durations=20 tests/integration tests/e2e
+	$(BIN)/python -m pytest --numprocesses 2 -m "not alone" tests/contract tests/integration tests/e2e
+	$(BIN)/python -m pytest --durations=20 -m alone tests/integration
 
 static:
 	$(BIN)/ruff format --check .

@@ -11,6 +11,8 @@ import pytest
 
 from tests.harness import TARGETS, Harness
 
+pytestmark = pytest.mark.alone
+
 PREFIX = "client:test/cheating"
 
 

@@ -11,6 +11,8 @@ import pytest
 
 from tests.harness import TARGETS, Harness
 
+pytestmark = pytest.mark.alone
+
 GOOD = f"{sys.executable} {TARGETS / 'misbehaving' / 'server.py'} {{host}} {{port}} good"
 NEVER, ALWAYS = "rps<-99.9%", "rps>-99.9%"
 

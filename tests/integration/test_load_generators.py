@@ -13,6 +13,8 @@ from httpbench.load import Job, LoadGenerator, Output, Phase
 from httpbench.model import Expectation, Load, Measurement, Request, Workload
 from tests.servers import Mode, Server, free_port
 
+pytestmark = pytest.mark.alone
+
 SHORT = Load(connections=4, duration_s=1, warmup_s=0, timeout_s=1)
 CUT_OFF = 2 * SHORT.connections + 1
 """Requests that the server saw and a generator did not count: those in flight at the end, and wrk's connection that tries the address."""

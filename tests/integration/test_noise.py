@@ -5,7 +5,11 @@ from __future__ import annotations
 import json
 import sqlite3
 
+import pytest
+
 from tests.harness import Harness
+
+pytestmark = pytest.mark.alone
 
 
 def test_noise_is_stored_shown_and_outdated(harness: Harness) -> None:

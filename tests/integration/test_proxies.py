@@ -13,6 +13,8 @@ import pytest
 
 from tests.harness import TARGETS, Harness
 
+pytestmark = pytest.mark.alone
+
 RELAYING = "proxy:test/relaying"
 OF_TESTS = ("--targets", str(TARGETS))
 

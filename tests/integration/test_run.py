@@ -14,6 +14,8 @@ import pytest
 from tests.harness import TARGETS, Harness
 from tests.servers import Mode, Server
 
+pytestmark = pytest.mark.alone
+
 SERVER = f"{sys.executable} {TARGETS / 'misbehaving' / 'server.py'} {{host}} {{port}}"
 GOOD = f"{SERVER} good"
 

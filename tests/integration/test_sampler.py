@@ -16,6 +16,8 @@ from httpbench.model import Usage
 from httpbench.sample import TreeSampler
 from tests.waiting import until
 
+pytestmark = pytest.mark.alone
+
 ROOT = Path(__file__).parents[2]
 MIB = 1 << 20
 COMMON = """

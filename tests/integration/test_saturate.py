@@ -11,6 +11,8 @@ import pytest
 
 from tests.harness import TARGETS, Harness
 
+pytestmark = pytest.mark.alone
+
 SOURCE = Path(__file__).parents[2] / "benchmarks" / "saturation" / "server.c"
 SERVICE_US = 10_000
 CAPACITY_RPS = 1e6 / SERVICE_US

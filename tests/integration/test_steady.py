@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from tests.harness import Harness
+
+pytestmark = pytest.mark.alone
 
 
 def test_the_series_of_a_warm_up_is_kept_and_it_takes_no_longer_than_allowed(harness: Harness) -> None:

@@ -11,6 +11,8 @@ from httpbench import load
 from httpbench.isolate import Command, ProcessTree
 from httpbench.load import Timed
 
+pytestmark = pytest.mark.alone
+
 
 def timed(tmp_path: Path, *argv: str) -> Timed:
     """Under a guard, as in a trial."""

@@ -15,6 +15,8 @@ from httpbench import load
 from tests.harness import TARGETS, Harness
 from tests.quota import limited_to
 
+pytestmark = pytest.mark.alone
+
 MISBEHAVING = "test/misbehaving"
 FAST = "c/epoll/edge"
 

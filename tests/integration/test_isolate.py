@@ -57,7 +57,7 @@ def test_the_exit_code_or_signal_is_told(tmp_path: Path) -> None:
 
 
 def test_stop_lets_a_program_end_by_itself(tmp_path: Path) -> None:
-    with start(tmp_path, "trap 'echo bye; exit 0' TERM; echo up; while :; do sleep 0.01; done") as tree:
+    with start(tmp_path, "trap 'echo bye; exit 0' TERM; echo up; sleep 1000 & wait") as tree:
         until(lambda: "up" in (tail(tmp_path / "log") or ""))
         stopped = tree.stop(2)
     assert stopped.problem is None

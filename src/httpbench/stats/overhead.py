@@ -1,8 +1,9 @@
 """What a proxy adds: each figure less that of the baseline of the same round.
 
 The baseline is the same load on the same backend with no proxy between, made within minutes of the proxy's own trial. What the machine did
-to both goes out of the difference; differences of rounds then have Student's interval (see :mod:`httpbench.stats.interval` for why
-that one), on the plain scale, since a difference may be below zero. The share is a ratio, as in :mod:`httpbench.stats.compare`.
+to both goes out of the difference. What is reported is the median over rounds, as everywhere: a round in which the machine held
+either of them up for 50 ms would otherwise decide alone. The interval beside it is Student's of the mean (see
+:mod:`httpbench.stats.interval` for why that one), on the plain scale, since a difference may be below zero; such a round widens it.
 
 A difference of percentiles is no percentile of differences: it says by how much the tail moved, not what the slowest request waited for.
 """
@@ -15,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from httpbench.model import Distribution, Frozen, Trial
-from httpbench.stats.compare import compare
+from httpbench.stats.compare import compare, log_ratios
 from httpbench.stats.histogram import RESOLUTION
 from httpbench.stats.interval import ROUNDS_MIN, ConfidenceInterval, quantile
 
@@ -27,10 +28,10 @@ class Difference(Frozen):
     """Proxy less baseline, over rounds. ``None``: not known from so few."""
 
     us: float
-    """The mean over rounds, in µs."""
+    """The median over rounds, in µs."""
     us_interval: ConfidenceInterval | None
     share: float
-    """Of the baseline's figure: 0.12 is «12 % more». From the geometric mean of the ratios."""
+    """Of the baseline's figure: 0.12 is «12 % more». From the median of the rounds' ratios."""
     share_interval: ConfidenceInterval | None
     rounds: int
     """In which both count."""
@@ -78,9 +79,9 @@ def _difference(ours: Mapping[int, float], theirs: Mapping[int, float]) -> Diffe
     differences = np.array([ours[number] - theirs[number] for number in common], dtype=np.float64)
     share = ratio.interval
     return Difference(
-        us=float(differences.mean()),
+        us=float(np.median(differences)),
         us_interval=_interval(differences, RESOLUTION * max(ours[number] + theirs[number] for number in common)),
-        share=ratio.ratio - 1,
+        share=float(np.exp(np.median(log_ratios(ours, theirs)))) - 1,
         share_interval=ConfidenceInterval(low=share.low - 1, high=share.high - 1) if share else None,
         rounds=len(common),
     )

@@ -20,7 +20,14 @@ def test_a_difference_is_taken_within_each_round() -> None:
     assert found.us == pytest.approx(50) and found.rounds == 3
     assert found.us_interval is not None
     assert found.us_interval.low == pytest.approx(50, abs=0.5) and found.us_interval.high == pytest.approx(50, abs=0.5)
-    assert found.share == pytest.approx((1.5 * 200 / 150 * 250 / 200) ** (1 / 3) - 1)
+    assert found.share == pytest.approx(200 / 150 - 1)
+
+
+def test_one_round_in_which_the_machine_stood_still_does_not_decide() -> None:
+    found = overhead(rounds("a/b", 1100, 1110, 1120, 1090, 1105), rounds("baseline", 100, 110, 90_000, 95, 100))["p50"]
+    assert found.us == pytest.approx(1000, abs=10)
+    assert found.share == pytest.approx(10, rel=0.1)
+    assert found.us_interval is not None and found.us_interval.high - found.us_interval.low > 10_000
 
 
 def test_a_proxy_may_be_faster_than_its_baseline() -> None:

@@ -13,8 +13,8 @@ from httpbench.stats.overhead import Difference, overhead, share_of
 TITLE = "Added to the baseline of the same rounds"
 
 MEANING = (
-    "Added: a figure less that of the baseline of the same round, median over rounds, ± half of its 95 % interval; in brackets the share of "
-    "the baseline's. A difference of percentiles is no percentile of differences."
+    "Added: a figure less that of the baseline of the same round, median over rounds, ± half of its 95 % interval; in brackets the "
+    "share of the baseline's. A difference of percentiles is no percentile of differences."
 )
 
 TITLES = {

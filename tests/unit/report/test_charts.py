@@ -17,7 +17,7 @@ RISING = Load(rate_from_rps=100, rate_rps=200, rate_step_rps=100, step_s=1, dura
 PROXY = make_target("c/haproxy").model_copy(update={"id": "proxy:c/haproxy", "kind": Kind.PROXY})
 
 
-def trial(target: str, round_: int, p50_us: float, load: Load) -> Trial:
+def trial(target: str, round_: int, p50_us: float, load: Load, samples: int = 20) -> Trial:
     steps = tuple(
         Step(
             rate_rps=level.rate_rps,
@@ -31,8 +31,8 @@ def trial(target: str, round_: int, p50_us: float, load: Load) -> Trial:
         if load.step_s
     )
     intervals = tuple(Interval(start_s=at / 4, duration_s=0.25, completed=50, p50_us=p50_us, p90_us=p50_us * 2) for at in range(8))
-    samples = tuple(Sample(at_s=at / 10, cpu_cores=0.5, rss_bytes=10_000_000, processes=1) for at in range(20))
-    usage = make_usage(0.5, samples=samples)
+    sampled = tuple(Sample(at_s=at / 10, cpu_cores=0.5, rss_bytes=10_000_000, processes=1) for at in range(samples))
+    usage = make_usage(0.5, samples=sampled)
     return make_trial(
         make_plan(target, round_, load=load),
         measurement=make_measurement(service_time_us=make_distribution(p50_us), steps=steps, intervals=intervals),
@@ -63,6 +63,15 @@ def test_every_chart_is_there_in_both_themes_and_formats(load: Load, names: set[
         assert head == (b"\x89PNG" if path.suffix == ".png" else b"<svg")
     light, dark = (next(path for path in paths if path.name.endswith(f"{theme}.svg")).read_text() for theme in ("light", "dark"))
     assert "#ffffff" in light and "#0d1117" in dark
+
+
+@pytest.mark.parametrize("samples", [0, 1, 2, 5])
+def test_trials_of_less_than_a_second_are_drawn_too(samples: int, tmp_path: Path) -> None:
+    short = Load(connections=8, duration_s=0.5)
+    trials = [trial(name, 0, 100.0, short, samples) for name in (BASELINE.id, "proxy:c/haproxy")]
+    names = {path.name.partition("-plaintext")[0] for path in write_charts(run_of(trials), trials, tmp_path)}
+    assert "throughput" in names
+    assert ("usage-over-time" in names) == (samples >= 3)
 
 
 def test_runs_without_charts_and_without_figures_say_so(tmp_path: Path) -> None:

@@ -41,8 +41,7 @@ def _of_group(run: Run, group: Group) -> Iterator[tuple[str, Any]]:
         low, high = _extent([trial for _, trial in shown])
         lines = [_over_time(row, trial, low, high) for row, trial in shown]
         yield "latency-over-time", alt.vconcat(*lines).properties(title=_title(group, "Response time against the rate, over time"))
-    if shown:
-        usage = [_usage(row, trial) for row, trial in shown]
+    if usage := [_usage(row, trial) for row, trial in shown if _has_a_course(trial)]:
         yield "usage-over-time", alt.vconcat(*usage).properties(title=_title(group, "CPU and memory over time"))
     if bars := _overhead(run, group):
         yield "overhead", bars
@@ -98,7 +97,7 @@ def _over_time(row: Row, trial: Trial, low: float, high: float) -> Any:
 def _usage(row: Row, trial: Trial) -> Any:
     """One round of one proxy: CPU of the three on the left axis, memory of the proxy (of the baseline: of the backend) on the right."""
     usages = {"proxy": trial.target_usage, "backend": trial.backend_usage, "load generator": trial.generator_usage}
-    cores = [{"s": at_s, "who": who, "cores": mean} for who, usage in usages.items() if usage for at_s, mean in _per_second(usage)]
+    cores = [{"s": at_s, "who": who, "cores": mean} for who, usage in usages.items() if usage for at_s, mean in _means(usage)]
     owner = trial.target_usage or trial.backend_usage
     memory = [{"s": sample.at_s, "mb": sample.rss_bytes / 1e6} for sample in (owner.samples if owner else ())]
     lines = (
@@ -115,13 +114,20 @@ def _usage(row: Row, trial: Trial) -> Any:
     return _beside(lines, area, row, trial)
 
 
-def _per_second(usage: Usage) -> Iterator[tuple[float, float]]:
-    """Time and mean of cores over each second: the kernel counts in ticks of 10 ms, which shorter slices would show as spikes."""
+def _has_a_course(trial: Trial) -> bool:
+    """Whether it was long enough for a line to be drawn."""
+    return trial.generator_usage is not None and len(list(_means(trial.generator_usage))) > 1
+
+
+def _means(usage: Usage) -> Iterator[tuple[float, float]]:
+    """Time and mean of cores over each second: the kernel counts in ticks of 10 ms, which shorter slices would show as spikes. A short
+    trial has four slices all the same."""
+    slice_s = min(SECOND, usage.samples[-1].at_s / 4) if usage.samples else SECOND
     begin_s, cpu_s, before_s = 0.0, 0.0, 0.0
     for sample in usage.samples:
         cpu_s += sample.cpu_cores * (sample.at_s - before_s)
         before_s = sample.at_s
-        if before_s - begin_s >= SECOND:
+        if before_s - begin_s >= slice_s > 0:
             yield before_s, cpu_s / (before_s - begin_s)
             begin_s, cpu_s = before_s, 0.0
 

@@ -18,8 +18,9 @@ from httpbench.stats.verdict import failed_requests
 
 REQUESTS = 10_000
 CONNECTIONS = 64
-DURATIONS_S = (3.0, 6.0, 12.0, 24.0)
-TIMEOUT_S = 2.0
+DURATIONS_S = (6.0, 12.0, 24.0)
+TIMEOUT_S = 5.0
+"""Whoever answers at all does so by then, on a busy machine too: the clause is about right answers, not fast ones."""
 
 
 def endures_load(served: Served, workload: Workload, cores: Cores, scratch: Path) -> str | None:

@@ -30,7 +30,7 @@ pub struct Gather<'a> {
     before: Recorder,
     intervals: Vec<Interval>,
     encoder: Encoder,
-    /// Memory for the intervals' histograms, taken before the run begins: a long run is no larger at its end than at its beginning.
+    /// Memory for the intervals' histograms, taken before the run begins, so that a long run hardly grows.
     texts: Vec<String>,
     end_ns: u64,
     /// Completed and failed requests of the current phase, for progress.

@@ -42,7 +42,7 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Its memory is resident from the beginning, so that no new value costs a page fault during the run.
+    /// The histograms that will be used are resident from the beginning, so that a new value costs no page fault during the run.
     pub fn new(open_loop: bool) -> Self {
         let mut recorder = Self::untouched(open_loop);
         recorder.service.reset();

@@ -18,6 +18,9 @@ pytestmark = pytest.mark.alone
 SHORT = Load(connections=4, duration_s=1, warmup_s=0, timeout_s=1)
 CUT_OFF = 2 * SHORT.connections + 1
 """Requests that the server saw and a generator did not count: those in flight at the end, and wrk's connection that tries the address."""
+PRINTS_PERCENTILES_ONLY = {"perf-gauge"}
+CLOSES_UNANNOUNCED = {"perf-gauge"}
+"""It closes each connection after the answer and sends no ``Connection: close`` before."""
 
 
 @pytest.fixture(params=list(load.GENERATORS))
@@ -48,7 +51,7 @@ def test_counts_match_the_servers(generator: LoadGenerator, tmp_path: Path) -> N
     assert found.errors_total == 0
     assert found.throughput_rps == pytest.approx(found.requests.ok / found.duration_s, rel=1e-3)
     assert found.service_time_us is not None and found.service_time_us.count == found.requests.completed
-    assert found.service_time_us.histogram
+    assert bool(found.service_time_us.histogram) is (generator.name not in PRINTS_PERCENTILES_ONLY)
 
 
 def test_errors_of_the_server_are_not_throughput(generator: LoadGenerator, tmp_path: Path) -> None:
@@ -86,7 +89,8 @@ def test_connections_close_where_keep_alive_is_off(generator: LoadGenerator, tmp
         found = measure(generator, server, tmp_path, SHORT.model_copy(update={"keepalive": False}))
     assert found.requests.ok > 10 and found.errors_total == 0
     assert server.connections >= found.requests.completed
-    assert all(b"connection: close" in head.lower() for head in server.heads)
+    if generator.name not in CLOSES_UNANNOUNCED:
+        assert all(b"connection: close" in head.lower() for head in server.heads)
 
 
 def test_the_request_is_the_workloads(generator: LoadGenerator, tmp_path: Path) -> None:
@@ -95,7 +99,7 @@ def test_the_request_is_the_workloads(generator: LoadGenerator, tmp_path: Path) 
     assert len(server.heads) == 1
     head = server.heads.pop().decode()
     assert head.startswith("DELETE / HTTP/1.1\r\n")
-    assert "X-Asked: a b" in head
+    assert "x-asked: a b" in head.lower()
     assert head.lower().count("host: ") == 1 and "example.org" in head
 
 

@@ -115,6 +115,8 @@ class PerfGauge(LoadGenerator):
         requests = int(_number(output, r"^Requests: (\d+)"))
         duration_s = _duration_s(output)
         statuses, errors = _summary(output, job.status)
+        if not statuses and "connect_refused" in errors:
+            raise LoadError(f"perf-gauge found nobody listening at {job.url}", log_tail=output.tail)
         if duration_s < WHOLE_SHARE * job.load.duration_s:
             errors["timeout"] = errors.get("timeout", 0) + 1
         ok = statuses.get(job.status, 0)

@@ -91,6 +91,12 @@ def test_other_statuses_and_errors_are_not_ok(gauge: PerfGauge) -> None:
     assert found.errors == {"unexpected_status": 5, "connect_refused": 3}
 
 
+def test_nobody_listening_is_one_sentence(gauge: PerfGauge) -> None:
+    summary = "error trying to connect: tcp connect error: Connection refused (os error 111): 18"
+    with pytest.raises(LoadError, match="perf-gauge found nobody listening at http://"):
+        gauge.measurement(job(Load(duration_s=2)), said(summary, 18))
+
+
 def test_a_measurement_that_a_timeout_ended_says_so(gauge: PerfGauge) -> None:
     assert gauge.measurement(job(Load(duration_s=10)), said()).errors == {"timeout": 1}
 

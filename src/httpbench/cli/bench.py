@@ -44,7 +44,7 @@ DEFAULT_SUITE = "quick"
     type=click.FloatRange(0, 1, min_open=True),
     default=1.0,
     metavar="SHARE",
-    help="Lower the rates and shorten the times of a suite, such as 0.2; said in each table.",
+    help="Lower the rates and shorten the times of a suite, such as 0.2; said in each table. What is typed stays as typed.",
 )
 @click.option(
     "--load-generator",

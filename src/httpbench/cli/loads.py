@@ -24,6 +24,7 @@ def loads(parts: Sequence[SuiteLoad], kind: Kind, options: Mapping[str, Any], ro
             load_of(
                 {**_merged(part, override), "connections": connections},
                 scale=options["scale"],
+                as_typed=override,
                 cap_rps=part.caps.get(row) if row else None,
             )
             for part in parts

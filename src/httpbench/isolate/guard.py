@@ -76,7 +76,8 @@ def send_signal(pid: int, number: int) -> None:
 
 
 def is_shell(command: dict[str, Any]) -> bool:
-    return os.path.basename(command["argv"][0]) in SHELLS and command["argv"][1:2] == ["-c"]
+    program, *words = command["argv"]
+    return os.path.basename(program) in SHELLS and bool(words) and words[0].startswith("-") and words[0].endswith("c")
 
 
 def open_files_limit() -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from httpbench.errors import UsageError
@@ -15,17 +15,18 @@ STEP_GRAIN_S = 0.5
 """A scaled step is a multiple of this, so that the generator's intervals divide it."""
 
 
-def load_of(fields: Mapping[str, Any], *, scale: float = 1.0, cap_rps: float | None = None) -> Load:
-    """``fields``: of :class:`Load`, where ``duration_s`` is how long the highest rate is held. ``scale`` lowers rates and shortens times.
+def load_of(fields: Mapping[str, Any], *, scale: float = 1.0, cap_rps: float | None = None, as_typed: Collection[str] = ()) -> Load:
+    """``fields``: of :class:`Load`, where ``duration_s`` is how long the highest rate is held. ``scale`` lowers rates and shortens times,
+    but not those named in ``as_typed``.
 
     Raises ``pydantic.ValidationError`` where they are no load.
     """
     values = {name: value for name, value in fields.items() if value is not None}
     if cap_rps is not None and values.get("rate_rps", 0) > cap_rps:
         values = _capped(values, cap_rps)
-    values |= {name: values[name] * scale for name in (*RATES, *TIMES) if name in values}
+    values |= {name: values[name] * scale for name in (*RATES, *TIMES) if name in values and name not in as_typed}
     if "step_s" in values:
-        if scale != 1:
+        if scale != 1 and "step_s" not in as_typed:
             values["step_s"] = max(math.ceil(values["step_s"] * scale / STEP_GRAIN_S - 1e-9), 1) * STEP_GRAIN_S
         held_s = values.get("duration_s", Load.model_fields["duration_s"].default * scale)
         values["duration_s"] = _rising_s(values) + max(held_s, values["step_s"])

@@ -28,6 +28,12 @@ def test_a_scale_lowers_rates_and_shortens_times_and_leaves_the_steps_their_numb
     assert load.steps == load_of(RISING).steps == 16
 
 
+def test_what_was_typed_is_not_scaled() -> None:
+    load = load_of(RISING | {"warmup_s": 2, "step_s": 1}, scale=0.2, as_typed={"warmup_s", "step_s", "duration_s"})
+    assert (load.rate_from_rps, load.rate_rps, load.step_s, load.warmup_s) == (2_000, 5_000, 1, 2)
+    assert load.levels[-1].duration_s == 120
+
+
 def test_a_scaled_step_is_no_shorter_than_what_can_be_measured() -> None:
     assert load_of(RISING, scale=0.001).step_s == 0.5
 

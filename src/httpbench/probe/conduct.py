@@ -18,6 +18,8 @@ Found = tuple[bool | None, str]
 """Whether it holds (``None``: could not be seen), and what came."""
 
 UNKNOWN_METHOD = "BREW"
+REFUSED = 400
+"""A status from here on takes nothing that was sent for right."""
 LARGE_BYTES = 6144
 """Of a header: less than most default limits (nginx and Node: 8 KiB and more; fasthttp: 4 KiB), more than one small read."""
 
@@ -128,7 +130,8 @@ def survives(server: Server) -> Found:
 
 
 def _body(server: Server, data: bytes) -> Found:
-    """One answer, and the next request is understood again; or a refusal and an end."""
+    """One answer, and the next request is understood again; or a refusal, and then an end or silence: some servers wait a second for the
+    rest of what they refused before they close."""
     with server.connect() as connection:
         connection.send(data)
         heard = server.hears(connection, "POST", expected=True)
@@ -142,7 +145,10 @@ def _body(server: Server, data: bytes) -> Found:
             connection.send(server.bytes_of())
             after = connection.receive(server.workload.request.method)
         except ExchangeError as error:
-            return connection.ended, f"{heard.text}; to the next request it {error}"
+            stopped = connection.ended or heard.answers[0].status >= REFUSED
+            if server.is_late and not stopped:
+                raise
+            return stopped, f"{heard.text}; to the next request it {error}"
     return server.is_right(after), f"{heard.text}, and {after.status} to the next request"
 
 

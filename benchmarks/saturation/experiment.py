@@ -6,7 +6,8 @@
 
 The server (``server.c``) answers one request after the other, each one service time after the one before, by absolute deadlines; so its
 capacity is known without measuring anything. With evenly spaced requests its queue stays empty below that rate and grows without end above
-it, so every bound on a latency above the service time fails at the capacity, and nowhere else.
+it, so every bound on a latency above the service time fails at the capacity, and nowhere else. A stall of the machine is worked off slowly
+close to it: at 99 % of the capacity that takes a hundred times as long as the stall. So the bound lies above a virtual machine's stalls.
 
 Takes about two minutes for each search, on a machine that does nothing else. Prints a Markdown table; the exit code is 1 where a result is
 further from the truth than allowed.
@@ -29,7 +30,7 @@ SEARCH_LIMIT_S = 1800
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--service-us", type=int, default=1000)
-    parser.add_argument("--slo", default="p99<5ms")
+    parser.add_argument("--slo", default="p99<50ms")
     parser.add_argument("--searches", type=int, default=3)
     parser.add_argument("--duration", default="5s")
     parser.add_argument("--tolerance", type=float, default=0.05)

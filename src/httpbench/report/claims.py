@@ -22,6 +22,9 @@ from httpbench.stats.precision import widest
 WIDE = 0.25
 """A half-width from which, relative to the ratio, both ends of an interval are printed: they no longer lie alike on both sides."""
 
+BLIND = 1.0
+"""A half-width from which an interval holds the double as well as the half: such rounds say nothing."""
+
 SUBJECTS = {P99.name: "p99", CPU.name: "CPU time per request", WALL.name: "time"}
 
 
@@ -90,7 +93,8 @@ def _headline(figure: str, comparison: Comparison | None, ours: str, theirs: str
         rounds = "1 round" if comparison.rounds == 1 else f"{comparison.rounds} rounds"
         return f"{ours} and {theirs}: {rounds} of both cannot tell; a claim takes at least {ROUNDS_MIN}"
     if not comparison.differs:
-        return f"{ours} and {theirs}: {_tie(comparison, family)}"
+        subject = "" if figure == THROUGHPUT.name else f", {SUBJECTS[figure]}"
+        return f"{ours} and {theirs}{subject}: {_tie(comparison, family)}"
     if figure == THROUGHPUT.name:
         return f"{ours} serves {times(comparison)} the requests of {theirs}{_doubt(comparison)}"
     return f"the {SUBJECTS[figure]} of {ours} is {times(comparison)} that of {theirs}{_doubt(comparison)}"
@@ -104,6 +108,8 @@ def _clause(figure: str, comparison: Comparison, family: int) -> str:
 
 def _tie(comparison: Comparison, family: int) -> str:
     assert comparison.interval is not None
+    if comparison.interval.half_width >= BLIND:
+        return f"{comparison.rounds} rounds vary too much to tell ({percent(comparison.interval.half_width)})"
     by_itself = comparison.p is not None and comparison.p <= 1 - CONFIDENCE
     among = f" of {family} comparisons" if by_itself else ""
     return f"no difference above the noise{among} ({percent(comparison.interval.half_width)})"

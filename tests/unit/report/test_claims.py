@@ -85,6 +85,10 @@ def test_with_a_rate_the_times_are_compared_and_what_they_cost() -> None:
 
     (line,) = said([*rounds(OLD, (900, 910, 905)), *rounds(NEW, (450, 452, 456))])
     assert line.startswith("the p99 of new is 0.500 ± 0.009 times that of old; CPU time per request: no difference")
+    (line,) = said([*rounds(OLD, (900, 910, 905)), *rounds(NEW, (902, 909, 905))])
+    assert line.startswith("new and old, p99: no difference above the noise (± ")
+    (line,) = said([*rounds(OLD, (900, 910, 905)), *rounds(NEW, (300, 905, 2700))])
+    assert line.startswith("new and old, p99: 3 rounds vary too much to tell (± ")
 
 
 def test_two_rows_of_a_bench_are_compared_with_each_other() -> None:

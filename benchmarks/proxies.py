@@ -55,9 +55,9 @@ def known_overhead(rounds: str = "5") -> None:
 
 def p99_with_late(usual: dict[str, Any]) -> float:
     """The 99th percentile in µs, had a share of these requests been late, whichever they were."""
-    steps = list(HdrHistogram.decode(usual["histogram"]).get_recorded_iterator())
-    values_us = np.array([step.value_iterated_to / 1000 for step in steps])
-    shares = np.array([step.count_added_in_this_iter_step for step in steps], dtype=float)
+    recorded = HdrHistogram.decode(usual["histogram"]).get_recorded_iterator()
+    steps = [(step.value_iterated_to / 1000, step.count_added_in_this_iter_step) for step in recorded]
+    values_us, shares = (np.array(column, dtype=float) for column in zip(*steps, strict=True))
     both_us = np.concatenate([values_us, values_us + ADDED_US])
     order = np.argsort(both_us)
     below = np.cumsum(np.concatenate([shares * (1 - LATE_SHARE), shares * LATE_SHARE])[order]) / shares.sum()

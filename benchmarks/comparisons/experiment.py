@@ -31,9 +31,8 @@ HERE = Path(__file__).resolve().parent
 FALSE_CLAIMS_MAX = 3
 FACTORS = (0.95, 0.90)
 CALIBRATION_STEPS = 10_000
-ROUNDS = {"aa": 5, "ab": 15}
-DURATION = {"aa": "1s", "ab": "2s"}
-"""A difference of 5 % takes more than a claim that there is none, where the machine varies by 10 %."""
+USUAL = {"aa": (5, "1s"), "ab": (15, "2s")}
+"""Rounds of a comparison, and how long each trial is: to find 5 % takes more of both where the machine varies by 10 %."""
 WORK_STEPS = 8_000
 """Of every server here: some 10 µs, more than a load generator needs for a request."""
 RUN_LIMIT_S = 1800
@@ -55,15 +54,15 @@ class Setting:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("experiment", choices=list(ROUNDS))
+    parser.add_argument("experiment", choices=list(USUAL))
     parser.add_argument("--comparisons", type=int, default=40, help="of aa")
-    parser.add_argument("--rounds", type=int, help="of each comparison (default: 5 for aa, 15 for ab)")
-    parser.add_argument("--duration", help="of each trial (default: 1s for aa, 2s for ab)")
+    parser.add_argument("--rounds", type=int, help="of each comparison; the usual ones of the experiment if not given")
+    parser.add_argument("--duration", help="of each trial; likewise")
     parser.add_argument("--connections", type=int, default=32)
     asked = parser.parse_args()
     with built() as (server, folder):
-        rounds, duration = asked.rounds or ROUNDS[asked.experiment], asked.duration or DURATION[asked.experiment]
-        setting = Setting(server, folder, rounds, duration, asked.connections)
+        rounds, duration = USUAL[asked.experiment]
+        setting = Setting(server, folder, asked.rounds or rounds, asked.duration or duration, asked.connections)
         return equals(setting, asked.comparisons) if asked.experiment == "aa" else differences(setting)
 
 

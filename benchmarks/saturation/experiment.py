@@ -9,7 +9,7 @@ capacity is known without measuring anything. With evenly spaced requests its qu
 it, so every bound on a latency above the service time fails at the capacity, and nowhere else. A stall of the machine is worked off slowly
 close to it: at 99 % of the capacity that takes a hundred times as long as the stall. So the bound lies above a virtual machine's stalls.
 
-Takes about two minutes for each search, on a machine that does nothing else. Prints a Markdown table; the exit code is 1 where a result is
+Takes about a minute for each search, on a machine that does nothing else. Prints a Markdown table; the exit code is 1 where a result is
 further from the truth than allowed.
 """
 

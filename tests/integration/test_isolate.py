@@ -64,6 +64,15 @@ def test_stop_lets_a_program_end_by_itself(tmp_path: Path) -> None:
     assert tail(tmp_path / "log") == "up\nbye"
 
 
+@pytest.mark.parametrize("option", ["-c", "-ec"])
+def test_a_shell_is_stopped_together_with_what_it_waits_for(tmp_path: Path, option: str) -> None:
+    log = tmp_path / "log"
+    with ProcessTree([Command(("bash", option, "echo up; sleep 1000; true"), tmp_path, {})], stdout=log, stderr=log) as tree:
+        until(lambda: "up" in (tail(log) or ""))
+        stopped = tree.stop(2)
+    assert stopped.problem is None
+
+
 def test_what_ignores_sigterm_is_killed_and_named(tmp_path: Path) -> None:
     with start(tmp_path, "trap '' TERM; echo up; while :; do sleep 0.05; done") as tree:
         until(lambda: "up" in (tail(tmp_path / "log") or ""))

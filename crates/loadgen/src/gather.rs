@@ -6,7 +6,7 @@ use hdrhistogram::Histogram;
 
 use crate::output::{Observer, Progress};
 use crate::plan::{Pace, Plan};
-use crate::recorder::Recorder;
+use crate::recorder::{Pool, Recorder};
 use crate::result::{Bytes, Generator, Interval, Parser, RequestCounts, RunResult, SCHEMA, Thread};
 use crate::signal;
 use crate::summary::{Distribution, Encoder, percentile_us};
@@ -24,13 +24,13 @@ pub struct Gather<'a> {
     announced: Option<Phase>,
     /// Slices that not all threads have handed over yet, by their start.
     pending: BTreeMap<u64, (Slice, u32, Recorder)>,
-    spares: Vec<Recorder>,
+    pool: &'a Pool,
     total: Recorder,
     /// Connect times of set-up and warm-up.
     before: Recorder,
     intervals: Vec<Interval>,
     encoder: Encoder,
-    /// Memory for the intervals' histograms, taken before the run begins, so that a long run hardly grows.
+    /// Memory for the intervals' histograms, full of blanks, so that the kernel has handed it out before the run begins and a long run does not grow.
     texts: Vec<String>,
     end_ns: u64,
     /// Completed and failed requests of the current phase, for progress.
@@ -38,19 +38,19 @@ pub struct Gather<'a> {
 }
 
 impl<'a> Gather<'a> {
-    pub fn new(plan: &'a Plan, window: Window) -> Self {
+    pub fn new(plan: &'a Plan, window: Window, pool: &'a Pool) -> Self {
         let open_loop = matches!(plan.pace, Pace::Open { .. });
         Self {
             plan,
             window,
             announced: None,
             pending: BTreeMap::new(),
-            spares: Vec::new(),
+            pool,
             total: Recorder::new(open_loop),
             before: Recorder::new(open_loop),
-            intervals: Vec::with_capacity(window.intervals()),
-            encoder: Encoder::default(),
-            texts: (0..window.intervals().min(INTERVALS_RESIDENT)).map(|_| resident(INTERVAL_TEXT_BYTES)).collect(),
+            intervals: resident(window.intervals().min(INTERVALS_RESIDENT)),
+            encoder: Encoder::primed(),
+            texts: (0..window.intervals().min(INTERVALS_RESIDENT)).map(|_| " ".repeat(INTERVAL_TEXT_BYTES)).collect(),
             end_ns: window.measure_start_ns,
             so_far: (0, 0),
         }
@@ -75,7 +75,7 @@ impl<'a> Gather<'a> {
     pub fn take(&mut self, report: Report, observer: &mut impl Observer) {
         if report.slice.phase == Phase::Connect {
             self.before.merge(&report.recorder);
-            self.spares.push(report.recorder);
+            self.pool.give_back(report.recorder);
             return;
         }
         let start_ns = report.slice.start_ns;
@@ -84,7 +84,7 @@ impl<'a> Gather<'a> {
                 recorder.merge(&report.recorder);
                 slice.end_ns = slice.end_ns.max(report.slice.end_ns);
                 *count += 1;
-                self.spares.push(report.recorder);
+                self.pool.give_back(report.recorder);
                 *count
             }
             None => {
@@ -94,14 +94,6 @@ impl<'a> Gather<'a> {
         };
         if count == self.plan.threads {
             self.complete(start_ns, observer);
-        }
-    }
-
-    /// Hands over recorders that are of no more use here, empty.
-    pub fn give_back(&mut self, mut to: impl FnMut(Recorder)) {
-        for mut recorder in self.spares.drain(..) {
-            recorder.reset();
-            to(recorder);
         }
     }
 
@@ -132,6 +124,7 @@ impl<'a> Gather<'a> {
             let start_s = seconds(slice.start_ns - self.window.measure_start_ns);
             let offered = self.offered(start_s, start_s + duration_s);
             let mut histogram = self.texts.pop().unwrap_or_default();
+            histogram.clear();
             self.encoder.encode(times, &mut histogram);
             self.intervals.push(Interval {
                 start_s,
@@ -148,7 +141,7 @@ impl<'a> Gather<'a> {
         } else {
             self.before.merge(&recorder);
         }
-        self.spares.push(recorder);
+        self.pool.give_back(recorder);
     }
 
     /// Requests due between two instants of the measured window.
@@ -234,11 +227,11 @@ fn generator(plan: &Plan, engine: &'static str, finals: &[Final], duration_s: f6
     }
 }
 
-/// An empty text whose memory the kernel has handed out already.
-fn resident(bytes: usize) -> String {
-    let mut text = " ".repeat(bytes);
-    text.clear();
-    text
+/// An empty list whose memory the kernel has handed out already.
+fn resident<T: Clone + Default>(capacity: usize) -> Vec<T> {
+    let mut list = vec![T::default(); capacity];
+    list.clear();
+    list
 }
 
 fn rss_bytes_peak() -> u64 {

@@ -1,12 +1,14 @@
 //! What one thread counts and times during one slice of the run. Slices merge by addition, histograms included.
 
+use std::sync::Mutex;
+
 use hdrhistogram::Histogram;
 
 use crate::errors::{ErrorCounts, ErrorKind};
 use crate::protocol::Outcome;
 
 /// Longer times are recorded as this.
-const LONGEST_NS: u64 = 600_000_000_000;
+pub const LONGEST_NS: u64 = 600_000_000_000;
 const SIGNIFICANT_DIGITS: u8 = 3;
 
 /// A histogram of nanoseconds from 1 ns to 10 minutes, three significant digits: about 230 KB, whatever it holds.
@@ -141,5 +143,33 @@ impl Recorder {
 
     pub fn connected(&mut self, took_ns: u64) {
         self.connect.saturating_record(took_ns.max(1));
+    }
+}
+
+/// Empty recorders, which go round between all threads and the coordinator, so that a long run takes no more memory than a short one.
+#[derive(Debug)]
+pub struct Pool {
+    open_loop: bool,
+    spares: Mutex<Vec<Recorder>>,
+}
+
+impl Pool {
+    pub fn new(open_loop: bool, size: usize) -> Self {
+        Self { open_loop, spares: Mutex::new((0..size).map(|_| Recorder::new(open_loop)).collect()) }
+    }
+
+    /// An empty recorder; a new one if the coordinator is behind.
+    pub fn take(&self) -> Recorder {
+        let spare = self.spares().pop();
+        spare.unwrap_or_else(|| Recorder::new(self.open_loop))
+    }
+
+    pub fn give_back(&self, mut recorder: Recorder) {
+        recorder.reset();
+        self.spares().push(recorder);
+    }
+
+    fn spares(&self) -> std::sync::MutexGuard<'_, Vec<Recorder>> {
+        self.spares.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }

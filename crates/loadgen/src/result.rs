@@ -90,7 +90,7 @@ pub struct Bytes {
 }
 
 /// One stretch of the measured window.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct Interval {
     /// Since the start of the window.
     pub start_s: f64,

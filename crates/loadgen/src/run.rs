@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ use crate::protocol::http1::Http1;
 use crate::protocol::http2::Http2;
 use crate::protocol::tls::Tls;
 use crate::protocol::tunnel::Tunnel;
-use crate::recorder::Recorder;
+use crate::recorder::Pool;
 use crate::result::RunResult;
 use crate::schedule::Schedule;
 use crate::signal;
@@ -29,32 +29,34 @@ use crate::worker::{Final, Limits, Load, OpenLoop, Report, Shared, Worker};
 const LOOK: Duration = Duration::from_millis(1);
 /// From the decision to start until the start: every thread has seen it by then.
 const START_DELAY_NS: u64 = 5_000_000;
-/// Recorders that each thread has in reserve, so that it need not wait for the coordinator.
-const SPARES: usize = 2;
+/// Recorders for each thread: the one in use, one on its way, and two in reserve for a coordinator that is late.
+const RECORDERS: usize = 4;
+/// Slices of each thread that may wait for the coordinator. Their places are taken at once: a channel without bound grows as it is used.
+const REPORTS: usize = 32;
 
-/// One thread, seen from the coordinator.
-struct Crew {
-    handle: JoinHandle<Result<Final>>,
-    spares: Sender<Recorder>,
-}
+type Crew = Vec<JoinHandle<Result<Final>>>;
 
 /// Runs the plan to its end, or to the first signal.
 pub fn run(plan: &Plan, observer: &mut impl Observer) -> Result<RunResult> {
     let shared = Arc::new(Shared::default());
     let engine = choose_engine(plan.engine);
-    let (reports, gathered) = channel();
+    let threads = plan.threads as usize;
+    let pool = Arc::new(Pool::new(matches!(plan.pace, Pace::Open { .. }), RECORDERS * threads));
+    let (reports, gathered) = sync_channel(REPORTS * threads);
     observer.phase(Phase::Connect);
-    let crew = (0..plan.threads).map(|thread| start_thread(plan, engine, thread, &shared, reports.clone())).collect::<Result<Vec<_>>>()?;
+    let crew = (0..plan.threads)
+        .map(|thread| start_thread(plan, engine, thread, Arc::clone(&shared), reports.clone(), Arc::clone(&pool)))
+        .collect::<Result<Crew>>()?;
     drop(reports);
     let window = wait_until_ready(plan, &shared, &crew);
-    let mut gather = Gather::new(plan, window.unwrap_or_default());
+    let mut gather = Gather::new(plan, window.unwrap_or_default(), &pool);
     if window.is_some() {
         warn_of_missing(plan, &shared, observer);
-        observe(&mut gather, &shared, &gathered, &crew, observer);
+        observe(&mut gather, &shared, &gathered, observer);
     }
     shared.stop.store(true, Ordering::Relaxed);
-    let spares: Vec<_> = crew.into_iter().map(|member| join(member.handle)).collect();
-    let finals = spares.into_iter().collect::<Result<Vec<_>>>()?;
+    let ended: Vec<_> = crew.into_iter().map(join).collect();
+    let finals = ended.into_iter().collect::<Result<Vec<_>>>()?;
     if window.is_none() {
         bail!(why_not_started(plan, &shared));
     }
@@ -79,20 +81,22 @@ fn choose_engine(choice: EngineChoice) -> &'static str {
     }
 }
 
-fn start_thread(plan: &Plan, engine: &'static str, thread: u32, shared: &Arc<Shared>, reports: Sender<Report>) -> Result<Crew> {
-    let (spares, returned) = channel();
-    for _ in 0..SPARES {
-        let _ = spares.send(Recorder::new(matches!(plan.pace, Pace::Open { .. })));
-    }
-    let (plan, shared) = (plan.clone(), Arc::clone(shared));
+fn start_thread(
+    plan: &Plan,
+    engine: &'static str,
+    thread: u32,
+    shared: Arc<Shared>,
+    reports: SyncSender<Report>,
+    pool: Arc<Pool>,
+) -> Result<JoinHandle<Result<Final>>> {
+    let plan = plan.clone();
     let work = move || -> Result<Final> {
         pin(plan.cpu_of(thread))?;
         wake_precisely();
-        let crew = Member { plan: &plan, engine, thread, shared, reports, returned };
-        crew.speak()
+        let member = Member { plan: &plan, engine, thread, shared, reports, pool };
+        member.speak()
     };
-    let handle = std::thread::Builder::new().name(format!("load-{thread}")).spawn(work).context("cannot start a thread")?;
-    Ok(Crew { handle, spares })
+    std::thread::Builder::new().name(format!("load-{thread}")).spawn(work).context("cannot start a thread")
 }
 
 /// What one thread is given.
@@ -101,8 +105,8 @@ struct Member<'a> {
     engine: &'static str,
     thread: u32,
     shared: Arc<Shared>,
-    reports: Sender<Report>,
-    returned: Receiver<Recorder>,
+    reports: SyncSender<Report>,
+    pool: Arc<Pool>,
 }
 
 impl Member<'_> {
@@ -125,7 +129,7 @@ impl Member<'_> {
         let plan = self.plan;
         let setup = Setup { peer: plan.peer.clone(), connections: plan.connections_of(self.thread) };
         let mut worker =
-            Worker::new(protocol, setup.connections, limits(plan), load(plan, self.thread), self.shared, self.reports, self.returned);
+            Worker::new(protocol, setup.connections, limits(plan), load(plan, self.thread), self.shared, self.reports, self.pool);
         if self.engine == Uring::NAME {
             Uring::new(setup)?.run(&mut worker)?;
         } else {
@@ -177,9 +181,9 @@ fn wake_precisely() {
 }
 
 /// Waits until all connections are set up or have failed to, and fixes the window; `None` when there is nothing to measure.
-fn wait_until_ready(plan: &Plan, shared: &Shared, crew: &[Crew]) -> Option<Window> {
+fn wait_until_ready(plan: &Plan, shared: &Shared, crew: &Crew) -> Option<Window> {
     while shared.ready.load(Ordering::Acquire) < plan.threads {
-        if signal::caught().is_some() || crew.iter().any(|member| member.handle.is_finished()) {
+        if signal::caught().is_some() || crew.iter().any(JoinHandle::is_finished) {
             return None;
         }
         std::thread::sleep(LOOK);
@@ -220,7 +224,7 @@ fn why_not_started(plan: &Plan, shared: &Shared) -> String {
 }
 
 /// Takes in slices as they come, and says at once when a phase begins, until all threads are done.
-fn observe(gather: &mut Gather, shared: &Shared, gathered: &Receiver<Report>, crew: &[Crew], observer: &mut impl Observer) {
+fn observe(gather: &mut Gather, shared: &Shared, gathered: &Receiver<Report>, observer: &mut impl Observer) {
     loop {
         let wait = gather.announce_phases(now_ns(), observer).map_or(50 * LOOK, Duration::from_nanos).min(50 * LOOK);
         match gathered.recv_timeout(wait) {
@@ -231,11 +235,5 @@ fn observe(gather: &mut Gather, shared: &Shared, gathered: &Receiver<Report>, cr
         if signal::caught().is_some() {
             shared.stop.store(true, Ordering::Relaxed);
         }
-        gather.give_back(|recorder| {
-            // Whichever thread is short of spares: all recorders are alike.
-            if let Some(member) = crew.iter().min_by_key(|member| member.handle.is_finished()) {
-                let _ = member.spares.send(recorder);
-            }
-        });
     }
 }

@@ -54,6 +54,16 @@ fn too_many_connections_say_what_to_do() {
     assert!(text.contains("ulimit -n") && text.lines().count() == 1, "{text}");
 }
 
+/// Every interval's histograms go back to the threads: new ones for three of four threads would take 90 MB in this time.
+#[test]
+fn memory_does_not_grow_with_the_number_of_intervals() {
+    let target = url(serve_bytes(HELLO));
+    let output = run(&["-d", "3s", "-c", "4", "-t", "4", "--interval", "100ms", "--json", "-", &target]);
+    let result: Value = serde_json::from_slice(&output.stdout).expect("stdout is JSON alone");
+    assert!(result["intervals"].as_array().map(Vec::len) >= Some(30));
+    assert!(result["generator"]["rss_bytes_peak"].as_u64() < Some(48 << 20), "{}", result["generator"]["rss_bytes_peak"]);
+}
+
 #[test]
 fn json_goes_to_stdout_and_progress_to_stderr() {
     let target = url(serve_bytes(HELLO));

@@ -1,11 +1,11 @@
 //! When a worker wants to be woken, driven by hand: nothing that is due may wait for something else to happen.
 
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, sync_channel};
 
 use loadgen::protocol::http1::body::{BodyExpectation, Expectation};
 use loadgen::protocol::http1::{Http1, MethodKind};
-use loadgen::recorder::Recorder;
+use loadgen::recorder::Pool;
 use loadgen::request::{RequestKind, Requests};
 use loadgen::schedule::{Arrivals, Profile, Schedule};
 use loadgen::window::Window;
@@ -21,9 +21,9 @@ fn started(load: Load) -> (Worker<Http1>, Receiver<Report>) {
     let kind = RequestKind::fixed(b"GET / HTTP/1.1\r\n\r\n".to_vec(), MethodKind::Other, expectation);
     let limits = Limits { depth: 1, requests_per_connection: u64::MAX, timeout_ns: 2_000 * MS };
     let shared = Arc::new(Shared::default());
-    let (reports, received) = channel();
-    let (_, spares) = channel::<Recorder>();
-    let mut worker = Worker::new(Http1::new(Requests::new(vec![kind], &[1], 1)), 1, limits, load, Arc::clone(&shared), reports, spares);
+    let (reports, received) = sync_channel(8);
+    let pool = Arc::new(Pool::new(matches!(load, Load::Open(_)), 1));
+    let mut worker = Worker::new(Http1::new(Requests::new(vec![kind], &[1], 1)), 1, limits, load, Arc::clone(&shared), reports, pool);
     worker.tick(0);
     assert_eq!(std::mem::take(&mut worker.to_open), [0]);
     worker.connected(0, MS);

@@ -10,11 +10,11 @@ mod phases;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32};
-use std::sync::mpsc::{Receiver, Sender};
+use std::sync::mpsc::SyncSender;
 
 use crate::clock;
 use crate::protocol::{ParserCounts, Protocol};
-use crate::recorder::Recorder;
+use crate::recorder::{Pool, Recorder};
 use crate::window::{Phase, Slice, Window};
 use connection::Connection;
 pub use events::End;
@@ -72,8 +72,8 @@ pub struct Worker<P: Protocol> {
     limits: Limits,
     pacing: Pacing,
     shared: Arc<Shared>,
-    reports: Sender<Report>,
-    spares: Receiver<Recorder>,
+    reports: SyncSender<Report>,
+    pool: Arc<Pool>,
     recorder: Recorder,
     slice: Slice,
     /// What the engine is to do; it drains them.
@@ -85,7 +85,6 @@ pub struct Worker<P: Protocol> {
     connecting: u32,
     attempted: usize,
     said_ready: bool,
-    open_loop: bool,
     next_sweep_ns: u64,
     wake_ns: u64,
     cpu_at_measure_ns: u64,
@@ -102,10 +101,9 @@ impl<P: Protocol> Worker<P> {
         limits: Limits,
         load: Load,
         shared: Arc<Shared>,
-        reports: Sender<Report>,
-        spares: Receiver<Recorder>,
+        reports: SyncSender<Report>,
+        pool: Arc<Pool>,
     ) -> Self {
-        let open_loop = matches!(load, Load::Open(_));
         let connections: Vec<_> = (0..connections).map(|_| Connection::new(protocol.open(), limits.depth)).collect();
         Self {
             pacing: Pacing::new(load, connections.len() * usize::from(limits.depth)),
@@ -113,8 +111,8 @@ impl<P: Protocol> Worker<P> {
             limits,
             shared,
             reports,
-            spares,
-            recorder: Recorder::new(open_loop),
+            recorder: pool.take(),
+            pool,
             slice: Slice { phase: Phase::Connect, start_ns: clock::now_ns(), end_ns: u64::MAX },
             to_open: Vec::with_capacity(connections.len()),
             to_flush: Vec::with_capacity(connections.len()),
@@ -124,7 +122,6 @@ impl<P: Protocol> Worker<P> {
             connecting: 0,
             attempted: 0,
             said_ready: false,
-            open_loop,
             next_sweep_ns: 0,
             wake_ns: 0,
             cpu_at_measure_ns: 0,

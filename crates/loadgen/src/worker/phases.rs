@@ -127,8 +127,7 @@ impl<P: Protocol> Worker<P> {
 
     /// Gives the slice to the coordinator and goes on with an empty recorder: one that came back, unless the coordinator is behind.
     fn hand_over(&mut self) {
-        let fresh = self.spares.try_recv().unwrap_or_else(|_| Recorder::new(self.open_loop));
-        let recorder = std::mem::replace(&mut self.recorder, fresh);
+        let recorder = std::mem::replace(&mut self.recorder, self.pool.take());
         // The coordinator may have given up; then nobody wants the figures.
         let _ = self.reports.send(Report { slice: self.slice, recorder });
     }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Experiments on the measuring of proxies. They want a quiet machine with two cores.
+"""Experiments on the measuring of proxies. They want a quiet machine with two cores; a virtual one tuned (``httpbench tune apply``).
 
-proxies.py known-overhead [ROUNDS]        a proxy of the tests adds 1 ms to every hundredth chunk: is it found within a tenth? (5 min)
+proxies.py known-overhead [ROUNDS]        a proxy of the tests adds 1 ms to every hundredth chunk: is it found within a tenth? (3 min)
 proxies.py perf-gauge [ROW] [ROUNDS]      perf-gauge's figures beside ours, as much as goes through, in alternating runs
 """
 
@@ -37,11 +37,11 @@ def bench(*words: str) -> dict[str, dict[str, Any]]:
     return {result["target"]: result for result in json.loads(done.stdout)["results"]}
 
 
-def known_overhead(rounds: str = "41") -> None:
+def known_overhead(rounds: str = "21") -> None:
     """A request is one chunk and its answer another, so of a hundred requests two are late. What must be found follows from the times
     through the same relay without delay: the 99th percentile where 2 % of them take 1 ms longer, less the baseline's."""
     late, good = "proxy:test/relaying/late-1ms", "proxy:test/relaying/good"
-    load = ("--workload", "proxy-hello", "-c", "8", "--rate", "500", "-d", "2s", "--warmup", "300ms", "--rounds", rounds)
+    load = ("--workload", "proxy-hello", "-c", "16", "--rate", "2000", "-d", "2s", "--warmup", "300ms", "--rounds", rounds)
     results = bench("--targets", str(ROOT / "tests/targets"), late, good, *load)
     usual, direct = times(results[good]), times(results["baseline"])
     if "p99" not in results[late]["overhead"] or not usual.keys() & direct.keys():

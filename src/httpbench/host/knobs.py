@@ -27,6 +27,9 @@ STEADY_CLOCKS = ("tsc", "arch_sys_counter")  # read without a system call
 WAKE_UP_US_MAX = 10
 """Exit latency up to which an idle state may stay: about what a request over loopback takes."""
 
+HALT_POLL_NS_ENOUGH, HALT_POLL_NS_WANTED = 1_000_000, 10_000_000
+"""For how long a virtual CPU looks for work before it halts: longer than the gap between two requests at a rate of some hundred a second."""
+
 
 @dataclass(frozen=True, slots=True)
 class Setting:
@@ -129,6 +132,21 @@ class IdleStates(Knob):
     def what(self, settings: Sequence[Setting]) -> str:
         allowed = sum(not setting.is_fine for setting in settings)
         return f"{allowed or 'no'} idle states of all CPUs together take more than {WAKE_UP_US_MAX} µs to wake up from"
+
+
+class HaltPolling(Knob):
+    name = "halt-polling"
+    why = "a virtual CPU that halts at once comes back through the hypervisor, which takes longer than a request and differs each time"
+    source = "Linux, Documentation/virt/guest-halt-polling.rst (guest_halt_poll_ns)"
+
+    def settings(self, root: Path) -> Sequence[Setting]:
+        if read_text(root / CPU / "cpuidle/current_governor") != "haltpoll":
+            return []
+        path = root / "sys/module/haltpoll/parameters/guest_halt_poll_ns"
+        return _at_least(root, path, enough=HALT_POLL_NS_ENOUGH, wanted=HALT_POLL_NS_WANTED)
+
+    def what(self, settings: Sequence[Setting]) -> str:
+        return f"virtual CPUs look for work for at most {int(settings[0].now) / 1e6:g} ms before they halt"
 
 
 class Clocksource(Knob):
@@ -268,6 +286,7 @@ KNOBS: dict[str, Knob] = {
         Governor(),
         Turbo(),
         IdleStates(),
+        HaltPolling(),
         Clocksource(),
         NmiWatchdog(),
         NumaBalancing(),

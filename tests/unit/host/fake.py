@@ -62,6 +62,8 @@ QUIET = {
     f"{CPU}/cpu3/cpuidle/state1/disable": "0",
     f"{CPU}/cpu3/cpuidle/state2/latency": "133",
     f"{CPU}/cpu3/cpuidle/state2/disable": "1",
+    f"{CPU}/cpuidle/current_governor": "haltpoll",
+    "sys/module/haltpoll/parameters/guest_halt_poll_ns": "10000000",
 }
 """A machine with four cores that nothing disturbs."""
 
@@ -69,6 +71,7 @@ DISTURBED = {
     "governor": {f"{CPU}/cpu{cpu}/cpufreq/scaling_governor": "schedutil" for cpu in range(4)},
     "turbo": {f"{CPU}/intel_pstate/no_turbo": "0"},
     "idle-states": {f"{CPU}/cpu3/cpuidle/state2/disable": "0"},
+    "halt-polling": {"sys/module/haltpoll/parameters/guest_halt_poll_ns": "0"},
     "clocksource": {"sys/devices/system/clocksource/clocksource0/current_clocksource": "hpet"},
     "nmi-watchdog": {"proc/sys/kernel/nmi_watchdog": "1"},
     "numa-balancing": {"proc/sys/kernel/numa_balancing": "1"},

@@ -34,6 +34,7 @@ DISTURBANCES = [
     ("governor", {f"{CPU}/cpu3/cpufreq/scaling_governor": "powersave"}, "warning", "performance,powersave", "tune apply governor"),
     ("turbo", DISTURBED["turbo"], "warning", "turbo is on", "tune apply turbo"),
     ("idle-states", DISTURBED["idle-states"], "note", "1 idle states", "tune apply idle-states"),
+    ("halt-polling", DISTURBED["halt-polling"], "warning", "at most 0 ms before they halt", "tune apply halt-polling"),
     ("nmi-watchdog", DISTURBED["nmi-watchdog"], "note", "watchdog is on", "tune apply nmi-watchdog"),
     ("numa-balancing", DISTURBED["numa-balancing"], "warning", "NUMA balancing is on", "tune apply numa-balancing"),
     ("packet-queue", DISTURBED["packet-queue"], "note", "1000 received packets", "tune apply packet-queue"),

@@ -28,7 +28,7 @@ WAKE_UP_US_MAX = 10
 """Exit latency up to which an idle state may stay: about what a request over loopback takes."""
 
 HALT_POLL_NS_ENOUGH, HALT_POLL_NS_WANTED = 1_000_000, 10_000_000
-"""For how long a virtual CPU looks for work before it halts: longer than the gap between two requests at a rate of some hundred a second."""
+"""For how long a virtual CPU looks for work before it halts: longer than the gap between two requests at some hundred a second."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from httpbench.report.rows import Group, Row
-from httpbench.stats.compare import Comparison, Rounds, compare, corrected, ranks, rounds_to_rank
+from httpbench.stats.compare import Comparison, Rounds, compare, corrected
 from httpbench.stats.figures import CPU, P99, SPEED, THROUGHPUT, WALL, Figure
 from httpbench.stats.interval import ROUNDS_MIN
+from httpbench.stats.ranks import ranks, rounds_to_rank
 
 
 @dataclass(frozen=True, slots=True)

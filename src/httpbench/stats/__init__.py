@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from httpbench.stats.compare import Comparison, compare, corrected, ranks
+from httpbench.stats.compare import Comparison, compare, corrected
 from httpbench.stats.interval import ConfidenceInterval
 from httpbench.stats.summary import Estimate, Latency, Summary, summarise
 from httpbench.stats.verdict import Evidence, judge
@@ -17,6 +17,5 @@ __all__ = [
     "compare",
     "corrected",
     "judge",
-    "ranks",
     "summarise",
 ]

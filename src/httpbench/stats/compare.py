@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from itertools import combinations
 
 import numpy as np
 
@@ -116,42 +115,9 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return adjusted
 
 
-def ranks(rows: Sequence[Rounds]) -> list[int]:
-    """For each row 1 + how many rows are higher beyond doubt, all pairs compared and corrected for their number.
-
-    Rows that cannot be told apart from the best share rank 1, and so on. A row whose rounds lie far apart may have a better rank
-    than its median's place: nothing has been shown to be above it.
-    """
-    pairs = list(combinations(range(len(rows)), 2))
-    ratios = [log_ratios(rows[one], rows[other]) for one, other in pairs]
-    tested = [index for index, logs in enumerate(ratios) if len(logs) >= ROUNDS_MIN]
-    adjusted = holm([_p(ratios[index], 0.0) for index in tested])
-    above = [0] * len(rows)
-    for index, p in zip(tested, adjusted, strict=True):
-        if p <= 1 - CONFIDENCE:
-            one, other = pairs[index]
-            above[other if ratios[index].mean() > 0 else one] += 1
-    return [1 + count for count in above]
-
-
-def rounds_to_rank(rows: Sequence[Rounds]) -> int | None:
-    """How many rounds would tell at least one pair of rows apart, were further rounds to differ and vary as these did.
-
-    The least n with p(mean · √n / s, n − 1) · pairs ≤ 5 %, for the clearest pair; ``None`` where even :data:`ROUNDS_PATIENCE` would not.
-    """
-    pairs = list(combinations(rows, 2))
-    ratios = [logs for logs in (log_ratios(one, other) for one, other in pairs) if len(logs) >= ROUNDS_MIN]
-    if not ratios:
-        return None
-    rounds_now = min(len(logs) for logs in ratios)
-    clearness = max(abs(float(logs.mean())) / max(float(logs.std(ddof=1)), ROUNDING) for logs in ratios)
-    counts = range(rounds_now + 1, ROUNDS_PATIENCE + 1)
-    return next((n for n in counts if p_value(clearness, 1 / math.sqrt(n), n) * len(ratios) <= 1 - CONFIDENCE), None)
-
-
 def _p(ratios: Floats, resolution: float) -> float:
     distance = max(abs(float(ratios.mean())) - max(resolution, ROUNDING), 0.0)
-    return p_value(distance, standard_error(ratios), len(ratios))
+    return p_value(distance, standard_error(ratios), len(ratios) - 1)
 
 
 def _rank_test(ratios: Floats) -> float:

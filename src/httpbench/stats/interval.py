@@ -73,11 +73,11 @@ def quantile(rounds: int) -> float:
     return float(stdtrit(rounds - 1, (1 + CONFIDENCE) / 2))
 
 
-def p_value(distance: float, log_error: float, rounds: int) -> float:
-    """Two-sided, of Student's t: how often rounds of equals would lie at least so far apart."""
+def p_value(distance: float, log_error: float, freedom: float) -> float:
+    """Two-sided, of Student's t with so many degrees of freedom: how often rounds of equals would lie at least so far apart."""
     if log_error == 0:
         return 0.0 if distance > 0 else 1.0
-    return float(2 * stdtr(rounds - 1, -abs(distance) / log_error))
+    return float(2 * stdtr(freedom, -abs(distance) / log_error))
 
 
 def rounds_for(log_deviation: float, half_width: float) -> int | None:

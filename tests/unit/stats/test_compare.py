@@ -9,7 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from httpbench.stats.compare import Comparison, compare, corrected, holm, ranks, rounds_to_rank
+from httpbench.stats.compare import Comparison, compare, corrected, holm
 
 figures = st.floats(min_value=1.0, max_value=1e6)
 pairs = st.lists(st.tuples(figures, figures), min_size=3, max_size=15)
@@ -145,44 +145,3 @@ def test_one_comparison_among_many_needs_more() -> None:
     assert first is not None
     assert not first.differs
     assert first.interval == clear.interval
-
-
-# --- ranks ---------------------------------------------------------------------------------------------------------------------
-
-
-def test_rows_that_cannot_be_told_apart_share_a_rank() -> None:
-    fast, as_fast = [200.0, 202.0, 199.0, 201.0, 200.5], [201.0, 200.0, 200.0, 202.0, 199.5]
-    slow = [100.0, 101.0, 99.5, 100.2, 100.1]
-    assert ranks([by_round(slow), by_round(fast), by_round(as_fast)]) == [3, 1, 1]
-
-
-def test_a_row_whose_rounds_lie_far_apart_is_not_ranked_below_what_was_not_shown_to_be_above() -> None:
-    steady, below = [200.0, 201.0, 200.0, 199.0], [190.0, 191.0, 190.0, 189.0]
-    wild = [260.0, 120.0, 150.0, 240.0]
-    assert ranks([by_round(steady), by_round(below), by_round(wild)]) == [1, 2, 1]
-
-
-def test_without_enough_rounds_all_share_the_first_rank() -> None:
-    assert ranks([by_round([100, 101]), by_round([200, 201])]) == [1, 1]
-    assert ranks([]) == []
-
-
-@given(st.permutations([by_round([100.0, 101, 99, 100]), by_round([100.5, 100, 99, 101]), by_round([300.0, 301, 299, 300])]))
-def test_the_order_of_rows_does_not_matter(rows: list[dict[int, float]]) -> None:
-    assert [rank for _, rank in sorted(zip((row[0] for row in rows), ranks(rows), strict=True))] == [2, 2, 1]
-
-
-def test_the_rounds_that_would_tell_rows_apart() -> None:
-    crowd = [by_round([100.0 + shift, 130.0 - shift, 115.0]) for shift in range(9)]
-    clear = by_round([900.0, 2000.0, 1100.0])
-    assert set(ranks([*crowd, clear])) == {1}, "three rounds of ten rows must not tell, or there is nothing to ask"
-    enough = rounds_to_rank([*crowd, clear])
-    assert enough is not None
-    assert 3 < enough <= 5
-    longer = [{number: row[number % 3] for number in range(3 * enough)} for row in [*crowd, clear]]
-    assert set(ranks(longer)) != {1}
-
-
-def test_no_number_of_rounds_tells_equals_apart() -> None:
-    assert rounds_to_rank([by_round([100, 101, 99]), by_round([101, 100, 99])]) is None
-    assert rounds_to_rank([by_round([100, 101])]) is None

@@ -1,0 +1,93 @@
+"""Ranks: what is above what beyond doubt, in a table whose rounds were shared by all rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from httpbench.stats.interval import Floats
+from httpbench.stats.ranks import noise_of_rows, ranks, rounds_to_rank
+
+
+def by_round(values: list[float], first: int = 0) -> dict[int, float]:
+    return dict(enumerate(values, start=first))
+
+
+def tables(random: np.random.Generator, means: Floats, noise: Floats, rounds: int, count: int) -> list[list[dict[int, float]]]:
+    """In a machine that drifts by 10 % from round to round."""
+    shape = (count, len(means), rounds)
+    logs = np.log(means)[:, None] + random.normal(0, 1, shape) * noise[:, None] + random.normal(0, 0.1, (count, 1, rounds))
+    return [[by_round(row) for row in table] for table in np.exp(logs).tolist()]
+
+
+def test_rows_that_cannot_be_told_apart_share_a_rank() -> None:
+    fast, as_fast = [200.0, 202.0, 199.0, 201.0, 200.5], [201.0, 200.0, 200.0, 202.0, 199.5]
+    slow = [100.0, 101.0, 99.5, 100.2, 100.1]
+    assert ranks([by_round(slow), by_round(fast), by_round(as_fast)]) == [3, 1, 1]
+
+
+def test_a_row_whose_rounds_lie_far_apart_is_not_ranked_below_what_was_not_shown_to_be_above() -> None:
+    steady, below = [200.0, 201.0, 200.0, 199.0], [190.0, 191.0, 190.0, 189.0]
+    wild = [260.0, 120.0, 150.0, 240.0]
+    assert ranks([by_round(steady), by_round(below), by_round(wild)]) == [1, 2, 1]
+
+
+def test_without_enough_rounds_all_share_the_first_rank() -> None:
+    assert ranks([by_round([100, 101]), by_round([200, 201])]) == [1, 1]
+    assert ranks([by_round([100 * row, 101 * row]) for row in range(1, 6)]) == [1] * 5
+    assert ranks([]) == []
+
+
+@given(st.permutations([by_round([100.0, 101, 99, 100]), by_round([100.5, 100, 99, 101]), by_round([300.0, 301, 299, 300])]))
+def test_the_order_of_rows_does_not_matter(rows: list[dict[int, float]]) -> None:
+    assert [rank for _, rank in sorted(zip((row[0] for row in rows), ranks(rows), strict=True))] == [2, 2, 1]
+
+
+def test_rounds_of_one_figure_each_are_as_certain_as_can_be() -> None:
+    assert ranks([by_round([value] * 3) for value in (400.0, 300.0, 300.0, 200.0, 100.0)]) == [1, 2, 2, 4, 5]
+
+
+def test_three_noisy_rounds_of_many_rows_tell_what_is_plain_to_see() -> None:
+    """Ten rows that vary by 8 %: the half that answers a third as much is below the whole other half in nine of ten tables."""
+    random = np.random.default_rng(1)
+    means = np.array([150.0, 148, 146, 144, 142, 50, 49, 48, 47, 46])
+    told = [min(ranks(table)[5:]) == 6 for table in tables(random, means, np.full(10, 0.08), 3, 200)]
+    assert sum(told) / len(told) >= 0.85
+
+
+def test_where_a_round_of_one_row_does_not_count_the_others_are_compared() -> None:
+    rows = [by_round([scale * value for value in (100.0, 101.0, 99.0, 100.0)]) for scale in (4, 3, 2, 1)]
+    del rows[0][2]
+    assert ranks(rows) == [1, 2, 3, 4]
+    del rows[0][3]
+    assert ranks(rows) == [1, 1, 2, 3], "a row of two rounds is compared with nobody"
+
+
+def test_the_noise_of_rows_is_found_in_a_machine_that_drifts() -> None:
+    random = np.random.default_rng(2)
+    truth = np.array([0.01, 0.02, 0.05, 0.05, 0.2])
+    drift = random.normal(0, 0.3, (1, 20_000))
+    assert np.sqrt(noise_of_rows(random.normal(0, 1, (5, 20_000)) * truth[:, None] + drift)) == pytest.approx(truth, rel=0.3)
+
+
+def test_the_rounds_that_would_tell_rows_apart() -> None:
+    rows = [
+        by_round([100.0, 200.0, 130.0]),
+        by_round([180.0, 120.0, 150.0]),
+        by_round([130.0, 130.0, 200.0]),
+        by_round([320.0, 190.0, 210.0]),
+    ]
+    assert set(ranks(rows)) == {1}, "three rounds must not tell, or there is nothing to ask"
+    enough = rounds_to_rank(rows)
+    assert enough is not None
+    assert 3 < enough <= 12
+    longer = [{number: row[number % 3] for number in range(3 * enough)} for row in rows]
+    assert set(ranks(longer)) != {1}
+
+
+def test_no_number_of_rounds_tells_equals_apart() -> None:
+    assert rounds_to_rank([by_round([100, 101, 99]), by_round([101, 100, 99])]) is None
+    assert rounds_to_rank([by_round([100, 101])]) is None
+    assert rounds_to_rank([by_round([100.0] * 3)] * 5) is None

@@ -103,7 +103,8 @@ def _pairs_alone(rows: Sequence[Rounds]) -> Iterator[Pair]:
 def noise_of_rows(logs: Floats) -> Floats:
     """The variance of each row (first axis) over rounds (second axis), free of what the rounds did to all rows; none below zero.
 
-    Of k rows (k (k − 1) Sᵢ − Σ S) / ((k − 1) (k − 2)), with Sᵢ the mean square of what is left of row i without its own and the round's mean.
+    Of k rows (k (k − 1) Sᵢ − Σ S) / ((k − 1) (k − 2)). Sᵢ is the mean square of what is left of row i without its own mean and each
+    round's.
     """
     count, rounds = logs.shape
     rest = logs - logs.mean(axis=1, keepdims=True) - logs.mean(axis=0, keepdims=True) + logs.mean()

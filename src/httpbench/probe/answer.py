@@ -8,9 +8,10 @@ from collections.abc import Callable
 
 from httpbench.errors import StartError
 from httpbench.model import Expectation, SampledResponse, Workload
-from httpbench.probe.exchange import Answer, ExchangeError, ask
+from httpbench.probe.exchange import Answer, ExchangeError, NoAnswerError, ask
 
 RETRY_S = 0.005
+ATTEMPT_S = 1.0  # the first; each further one waits twice as long, as some servers need many seconds for their first answer
 WRONG_FOR_S = 1.0  # a server that still starts may answer 503 for a moment; one that answers wrongly for this long will not mend
 SHOWN = 60
 
@@ -41,22 +42,28 @@ def problems(answer: Answer, surplus: bytes, expect: Expectation) -> list[str]:
 def wait_until_right(host: str, port: int, workload: Workload, timeout_s: float, alive: Callable[[], bool]) -> SampledResponse:
     """Waits until the server answers the workload rightly, and returns that answer.
 
+    Some servers lose what comes in the very moment in which they start, so silence does not end the wait: another connection asks again.
     Raises :class:`StartError` when it ends, does not answer in time, or goes on answering wrongly.
     """
     deadline = time.monotonic() + timeout_s
+    attempt_s = ATTEMPT_S
     wrong_since: float | None = None
     wrong = f"did not listen on port {port} within {timeout_s:g} s"
     while time.monotonic() < deadline:
         if not alive():
             raise StartError("ended before it answered")
         try:
-            answer, surplus = ask(host, port, workload.request, max(deadline - time.monotonic(), 0.001))
+            answer, surplus = ask(host, port, workload.request, max(min(attempt_s, deadline - time.monotonic()), 0.001))
         except ConnectionRefusedError:
             time.sleep(RETRY_S)
             continue
         except OSError as error:
             wrong = f"could not be reached: {error.strerror or error}"
             time.sleep(RETRY_S)
+            continue
+        except NoAnswerError:
+            wrong = f"did not answer within {timeout_s:g} s"
+            attempt_s *= 2
             continue
         except ExchangeError as error:
             wrong = str(error)

@@ -34,6 +34,10 @@ class ExchangeError(Exception):
     """The answer is not valid HTTP/1.1, or there was none. The message is one clause: «closed the connection before it answered»."""
 
 
+class NoAnswerError(ExchangeError):
+    """Nothing came in time, and the connection is still open."""
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     status: int
@@ -234,8 +238,9 @@ class Connection:
             self._socket.settimeout(left_s)
             data = self._socket.recv(65_536)
         except TimeoutError:
-            what = "answer" if when == BEFORE else "end its answer"
-            raise ExchangeError(f"did not {what} within {self._timeout_s:.3g} s") from None
+            if when == BEFORE:
+                raise NoAnswerError(f"did not answer within {self._timeout_s:.3g} s") from None
+            raise ExchangeError(f"did not end its answer within {self._timeout_s:.3g} s") from None
         except OSError as error:
             self._ended = True
             raise ExchangeError(f"broke the connection {when}: {error.strerror or error}") from None

@@ -172,7 +172,7 @@ def test_what_was_before_the_mark_does_not_count(tmp_path: Path) -> None:
 
 def test_memory_is_seen_and_its_peak_kept_after_it_is_given_back(tmp_path: Path) -> None:
     # Held long enough for its pages to be counted, also when they were counted a moment before it was complete.
-    script = "memory = b'x' * (200 << 20); time.sleep(4); del memory; time.sleep(0.3); tell('done'); time.sleep(60)"
+    script = "memory = b'x' * (200 << 20); time.sleep(6); del memory; time.sleep(0.3); tell('done'); time.sleep(60)"
     usage, _ = measure(tmp_path, script)
     assert usage.pss_bytes_peak is not None
     assert 200 * MIB < usage.pss_bytes_peak <= usage.rss_bytes_peak < 240 * MIB

@@ -27,7 +27,7 @@ from httpbench.sample.waits import Waits
 
 RESCAN_S = 0.5  # listing the tree costs more than reading it
 PAGES_S = 1.0
-PAGES_SHARE = 0.002  # of our time, at most, goes into counting pages
+PAGES_SHARE = 0.0015  # of our time, at most, goes into counting pages
 ATTEMPTS = 4
 
 

@@ -38,7 +38,7 @@ pub struct Gather<'a> {
 }
 
 impl<'a> Gather<'a> {
-    pub fn new(plan: &'a Plan, window: Window, pool: &'a Pool) -> Self {
+    pub fn new(plan: &'a Plan, window: Window, pool: &'a Pool, encoder: Encoder) -> Self {
         let open_loop = matches!(plan.pace, Pace::Open { .. });
         Self {
             plan,
@@ -49,7 +49,7 @@ impl<'a> Gather<'a> {
             total: Recorder::new(open_loop),
             before: Recorder::new(open_loop),
             intervals: resident(window.intervals().min(INTERVALS_RESIDENT)),
-            encoder: Encoder::primed(),
+            encoder,
             texts: (0..window.intervals().min(INTERVALS_RESIDENT)).map(|_| " ".repeat(INTERVAL_TEXT_BYTES)).collect(),
             end_ns: window.measure_start_ns,
             so_far: (0, 0),

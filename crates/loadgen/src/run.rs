@@ -22,6 +22,7 @@ use crate::recorder::Pool;
 use crate::result::RunResult;
 use crate::schedule::Schedule;
 use crate::signal;
+use crate::summary::Encoder;
 use crate::window::{Phase, Window};
 use crate::worker::{Final, Limits, Load, OpenLoop, Report, Shared, Worker};
 
@@ -48,8 +49,9 @@ pub fn run(plan: &Plan, observer: &mut impl Observer) -> Result<RunResult> {
         .map(|thread| start_thread(plan, engine, thread, Arc::clone(&shared), reports.clone(), Arc::clone(&pool)))
         .collect::<Result<Crew>>()?;
     drop(reports);
+    let encoder = Encoder::primed(); // while the threads connect: once the window is fixed, it begins within milliseconds
     let window = wait_until_ready(plan, &shared, &crew);
-    let mut gather = Gather::new(plan, window.unwrap_or_default(), &pool);
+    let mut gather = Gather::new(plan, window.unwrap_or_default(), &pool, encoder);
     if window.is_some() {
         warn_of_missing(plan, &shared, observer);
         observe(&mut gather, &shared, &gathered, observer);

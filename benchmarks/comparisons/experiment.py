@@ -9,8 +9,8 @@ for a request, as measured in a first run, and s µs for the loop, a server that
 is made long enough for 0.95 and 0.90. The interval of the ratio must contain what the loop that was made then comes to. All servers here do
 some work for each request, so that they are the limit and not the load generator.
 
-``aa`` takes about 15 minutes; ``ab`` goes on until each ratio is known to 2 %, which takes 5 to 12. The machine should do nothing
-else. Prints a Markdown table; the exit code is 1 where the promise is not kept.
+``aa`` takes about 15 minutes; ``ab`` goes on until each ratio is known to 2 %, which took 11 where rounds varied by some 10 %. The machine
+should do nothing else. Prints a Markdown table; the exit code is 1 where the promise is not kept.
 """
 
 from __future__ import annotations

@@ -68,8 +68,8 @@ static int64_t now_ns(void) {
     return now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* Sleeps, and never spins: where proxies have one core, that would hold up the other chunks too. Timers fire late, on virtual machines
-   by a tenth of a millisecond, so how long it really was is returned. */
+/* Sleeps, and never spins: where proxies have one core, that would hold up the other chunks too. Timers fire late,
+   so how long it really was is returned. */
 static int64_t hold_up(void) {
     int64_t start = now_ns();
     nanosleep(&(struct timespec){delay_ns / 1000000000, delay_ns % 1000000000}, NULL);

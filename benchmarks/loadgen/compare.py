@@ -19,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 from contextlib import AbstractContextManager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from peers import PEERS, Load, Peer, Unsupported, Usage, native
@@ -87,10 +87,11 @@ def measure(peer: Peer, load: Load, port: int, server_pid: int, cpu: int) -> tup
 
 
 def compare(cell: Cell, peer: Peer, ours: Peer, pairs: int, port: int, server_pid: int, cpu: int) -> Ratio:
+    load = replace(cell.load, warmup_s=peer.warmup_s)
     rows: list[tuple[Usage, Usage, float, float]] = []
     for number in range(pairs):
         order = [ours, peer] if number % 2 == 0 else [peer, ours]
-        seen = {which.name: measure(which, cell.load, port, server_pid, cpu) for which in order}
+        seen = {which.name: measure(which, load, port, server_pid, cpu) for which in order}
         (mine, my_server), (theirs, their_server) = seen[ours.name], seen[peer.name]
         rows.append((mine, theirs, my_server, their_server))
     ratios = sorted(mine.throughput_rps / theirs.throughput_rps for mine, theirs, _, _ in rows)

@@ -35,6 +35,7 @@ class Load:
     seconds: float
     pipeline: int = 1
     keep_alive: bool = True
+    warmup_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,8 @@ class Peer:
     command: Callable[[Load, int], list[str]]
     read: Callable[[str], float]
     """From the output to requests per second."""
+    warmup_s: float = 0.0
+    """What it leaves out of its figures at the start of a run, unasked."""
 
     def run(self, load: Load, port: int, cpu: int) -> Usage:
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -67,7 +70,7 @@ class Peer:
             throughput_rps = self.read(done.stdout)
         except (ValueError, KeyError, AttributeError) as error:
             raise RuntimeError(f"{self.name} said nothing that can be read: {(done.stderr or done.stdout)[-500:]}") from error
-        requests = throughput_rps * load.seconds
+        requests = throughput_rps * (load.seconds + load.warmup_s)
         cpu_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
         return Usage(throughput_rps, requests, cpu_s / max(requests, 1.0) * 1e6)
 
@@ -94,6 +97,7 @@ def native(program: str, engine: str) -> Peer:
     def command(load: Load, port: int) -> list[str]:
         more = [] if load.keep_alive else ["--no-keepalive"]
         more += ["--pipeline", str(load.pipeline)] if load.pipeline > 1 else []
+        more += ["--warmup", f"{load.warmup_s}s"] if load.warmup_s else []
         return [program, "--engine", engine, "-c", str(load.connections), "-d", f"{load.seconds}s", "--json", "-", *more, url(port)]
 
     def read(text: str) -> float:
@@ -118,10 +122,12 @@ def bare(name: str) -> Callable[[Path], Peer | None]:
     return make
 
 
-def on_path(name: str, command: Callable[[str, Load, int], list[str]], read: Callable[[str], float]) -> Callable[[Path], Peer | None]:
+def on_path(
+    name: str, command: Callable[[str, Load, int], list[str]], read: Callable[[str], float], warmup_s: float = 0.0
+) -> Callable[[Path], Peer | None]:
     def make(_build: Path) -> Peer | None:
         program = shutil.which(name)
-        return Peer(name, lambda load, port: command(program, load, port), read) if program else None
+        return Peer(name, lambda load, port: command(program, load, port), read, warmup_s) if program else None
 
     return make
 
@@ -185,7 +191,7 @@ PEERS: list[Callable[[Path], Peer | None]] = [
     bare("client_epoll"),
     bare("client_uring"),
     on_path("wrk", wrk, found(WRK_LINE)),
-    on_path("gcannon", gcannon, lambda text: float(json.loads(text)["rps"])),
+    on_path("gcannon", gcannon, lambda text: float(json.loads(text)["rps"]), warmup_s=0.1),
     on_path("oha", oha, found(WRK_LINE)),
     on_path("h2load", h2load, found(r"finished in [\d.]+m?s, ([\d.]+) req/s")),
     on_path("hey", hey, found(WRK_LINE)),

@@ -86,7 +86,7 @@ fn logged_response_times_us(log: &Log, schedule: Schedule) -> Vec<f64> {
 fn attempt(engine: &str, schedule: Schedule) -> (f64, f64) {
     let Schedule { period_s } = schedule;
     let lifetime = Duration::from_secs((WARMUP_PERIODS + PERIODS) * period_s + 3);
-    let (address, log) = stalls::serve(Box::new(move |arrival_ns| schedule.due_ns(arrival_ns)), lifetime);
+    let (address, log) = stalls::serve(Box::new(move |arrival_ns, _| schedule.due_ns(arrival_ns)), lifetime);
     let (rate, connections) = ((REQUESTS_PER_PERIOD / period_s).to_string(), CONNECTIONS.to_string());
     let (duration, warmup) = (format!("{}s", PERIODS * period_s), format!("{}s", WARMUP_PERIODS * period_s));
     let args = ["-r", &rate, "-c", &connections, "-d", &duration, "--warmup", &warmup, "--engine", engine, &url(address)];

@@ -94,7 +94,7 @@ impl Engine for Epoll {
             }
             let wait_ns = if self.unread.is_empty() { worker.wake_ns().saturating_sub(now_ns()) } else { 0 };
             let count = self.wait(&mut events, wait_ns)?;
-            worker.polled_ns = self.polling.spent_ns();
+            worker.effort.polled_ns = self.polling.spent_ns();
             for event in &events[..count] {
                 self.handle(worker, event.u64 as u32, event.events);
             }

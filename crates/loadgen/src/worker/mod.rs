@@ -40,6 +40,21 @@ pub struct Report {
     pub recorder: Recorder,
 }
 
+/// What the engine did to hear of answers.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Effort {
+    /// CPU time in which there was nothing to do but to look for events.
+    pub polled_ns: u64,
+    /// Answers that it asked for, instead of waiting in the kernel.
+    pub asked: u64,
+}
+
+impl Effort {
+    fn since(self, before: Self) -> Self {
+        Self { polled_ns: self.polled_ns - before.polled_ns, asked: self.asked - before.asked }
+    }
+}
+
 /// What a worker leaves when its window is over.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Final {
@@ -47,8 +62,7 @@ pub struct Final {
     pub unsent: u64,
     pub completed: u64,
     pub cpu_ns: u64,
-    /// Part of `cpu_ns` in which there was nothing to do but to look for events.
-    pub polled_ns: u64,
+    pub effort: Effort,
     pub parser: ParserCounts,
 }
 
@@ -80,15 +94,15 @@ pub struct Worker<P: Protocol> {
     pub to_open: Vec<u32>,
     pub to_flush: Vec<u32>,
     pub to_close: Vec<u32>,
-    /// Time that the engine has spent looking for events in vain; the engine keeps it current.
-    pub polled_ns: u64,
+    /// The engine keeps it current.
+    pub effort: Effort,
     connecting: u32,
     attempted: usize,
     said_ready: bool,
     next_sweep_ns: u64,
     wake_ns: u64,
     cpu_at_measure_ns: u64,
-    polled_at_measure_ns: u64,
+    effort_at_measure: Effort,
     parser_at_measure: ParserCounts,
     completed: u64,
     done: Option<Final>,
@@ -117,7 +131,7 @@ impl<P: Protocol> Worker<P> {
             to_open: Vec::with_capacity(connections.len()),
             to_flush: Vec::with_capacity(connections.len()),
             to_close: Vec::with_capacity(connections.len()),
-            polled_ns: 0,
+            effort: Effort::default(),
             connections,
             connecting: 0,
             attempted: 0,
@@ -125,7 +139,7 @@ impl<P: Protocol> Worker<P> {
             next_sweep_ns: 0,
             wake_ns: 0,
             cpu_at_measure_ns: 0,
-            polled_at_measure_ns: 0,
+            effort_at_measure: Effort::default(),
             parser_at_measure: ParserCounts::default(),
             completed: 0,
             done: None,
@@ -145,6 +159,12 @@ impl<P: Protocol> Worker<P> {
     #[inline]
     pub fn wake_ns(&self) -> u64 {
         self.wake_ns
+    }
+
+    /// Whether each connection waits for one response at a time, and sends all of its next request as soon as that is complete.
+    #[inline]
+    pub fn one_at_a_time(&self) -> bool {
+        self.limits.depth == 1 && self.pacing.is_immediate() && self.running() && self.stable_output()
     }
 
     pub fn stable_output(&self) -> bool {

@@ -1,21 +1,23 @@
-//! A server that stalls by schedule. One thread, first come first served, so that its own cost hardly blurs the schedule.
+//! A server that answers by schedule. One thread, so that its own cost hardly blurs the schedule.
 
-use std::collections::VecDeque;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::fd::AsRawFd;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// For each request: when its response is due, given when it arrived; both in nanoseconds since the server's start. Must not decrease.
-pub type Due = Box<dyn Fn(u64) -> u64 + Send>;
+/// For each request: when its response is due, given when it arrived and from which client, by number; both in nanoseconds since the server's start.
+pub type Due = Box<dyn Fn(u64, usize) -> u64 + Send>;
 
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
-/// What the server saw, in nanoseconds since its start. Requests are answered in the order in which they arrive.
+/// What the server saw, in nanoseconds since its start.
 #[derive(Debug, Default)]
 pub struct Log {
     pub first_arrival_ns: Option<u64>,
+    /// When each response was sent.
     pub answered_ns: Vec<u64>,
 }
 
@@ -27,7 +29,7 @@ pub fn serve(due: Due, lifetime: Duration) -> (SocketAddr, Arc<Mutex<Log>>) {
     let address = listener.local_addr().expect("a bound socket has an address");
     let shared = Arc::clone(&log);
     std::thread::spawn(move || {
-        Server { listener, due, log: shared, start: Instant::now(), clients: Vec::new(), waiting: VecDeque::new() }.run(lifetime);
+        Server { listener, due, log: shared, start: Instant::now(), clients: Vec::new(), waiting: BinaryHeap::new() }.run(lifetime);
     });
     (address, log)
 }
@@ -38,8 +40,8 @@ struct Server {
     log: Arc<Mutex<Log>>,
     start: Instant,
     clients: Vec<TcpStream>,
-    /// When a response is due, and to which client.
-    waiting: VecDeque<(u64, usize)>,
+    /// When a response is due, when its request arrived, and from which client.
+    waiting: BinaryHeap<Reverse<(u64, u64, usize)>>,
 }
 
 impl Server {
@@ -52,18 +54,25 @@ impl Server {
             for index in ready {
                 if let Ok(1..) = self.clients[index].read(&mut [0; 1024]) {
                     log.first_arrival_ns.get_or_insert(now_ns);
-                    self.waiting.push_back(((self.due)(now_ns), index));
+                    self.waiting.push(Reverse(((self.due)(now_ns, index), now_ns, index)));
                 }
             }
             while let Ok((client, _)) = self.listener.accept() {
                 client.set_nodelay(true).expect("a TCP socket");
                 self.clients.push(client);
             }
-            while let Some((_, index)) = self.waiting.pop_front_if(|(due_ns, _)| *due_ns <= self.start.elapsed().as_nanos() as u64) {
+            while let Some(index) = self.pop_due() {
                 let _ = self.clients[index].write_all(ANSWER);
                 log.answered_ns.push(self.now_ns());
             }
         }
+    }
+
+    /// The client whose response is due, first come first served.
+    fn pop_due(&mut self) -> Option<usize> {
+        let Reverse((due_ns, ..)) = *self.waiting.peek()?;
+        (due_ns <= self.now_ns()).then_some(())?;
+        self.waiting.pop().map(|Reverse((.., index))| index)
     }
 
     fn now_ns(&self) -> u64 {
@@ -75,7 +84,7 @@ impl Server {
         let poll = |fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
         let mut fds: Vec<_> = self.clients.iter().map(|client| poll(client.as_raw_fd())).collect();
         fds.push(poll(self.listener.as_raw_fd()));
-        let wait_ns = self.waiting.front().map_or(10_000_000, |(due_ns, _)| due_ns.saturating_sub(self.now_ns()).min(10_000_000));
+        let wait_ns = self.waiting.peek().map_or(10_000_000, |Reverse((due_ns, ..))| due_ns.saturating_sub(self.now_ns()).min(10_000_000));
         let timeout = libc::timespec { tv_sec: 0, tv_nsec: wait_ns as i64 };
         // SAFETY: descriptors and timeout are valid for the call.
         unsafe { libc::ppoll(fds.as_mut_ptr(), fds.len() as libc::nfds_t, &timeout, std::ptr::null()) };

@@ -1,26 +1,33 @@
 //! The io_uring engine: one system call moves a whole batch of sends out and of responses in.
 //!
-//! Each connection is a registered file with one multishot receive that fills buffers from a shared ring; it is armed once, not per
-//! response. Small requests are sent from memory that never changes, without a completion for success: what went wrong is heard from the
-//! receiving side. All work of the kernel for this ring is deferred to the moment when we ask for it, so it never interrupts the loop.
+//! Each connection is a registered file. Its receives fill buffers from a shared ring: one that waits in the kernel and goes on by itself, or,
+//! where answers are close, one that does not wait, again and again (see `hearing`). Small requests are sent from memory that never changes,
+//! without a completion for success: what went wrong is heard from the receiving side. All work of the kernel for this ring is deferred to the
+//! moment when we ask for it, so it never interrupts the loop.
 
 mod buffers;
+mod completion;
+mod hearing;
+mod turns;
 
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
 
 use anyhow::{Context, Result};
-use io_uring::types::{Fd, Fixed, SubmitArgs, Timespec};
+use io_uring::types::{Fd, Fixed};
 use io_uring::{IoUring, cqueue, opcode, squeue};
 use socket2::{SockAddr, Socket};
 
-use super::polling::{Looked, Polling};
+use super::polling::Polling;
 use super::socket::{connect_error_kind, stream_to};
 use super::{Engine, Setup};
 use crate::clock::now_ns;
 use crate::protocol::Protocol;
-use crate::worker::{End, Next, Worker};
+use crate::worker::{Effort, End, Next, Worker};
 use buffers::Buffers;
+use completion::{Completion, Operation, Tag};
+use hearing::Asking;
+use turns::Turns;
 
 const SUBMISSIONS: u32 = 1024;
 /// Completions that share one reading of the clock and one submission.
@@ -34,45 +41,6 @@ const UNTRACKED_BYTES_MAX: usize = 8 * 1024;
 const IORING_ENTER_GETEVENTS: u32 = 1;
 const NO_SIGNAL_WHOLE: i32 = libc::MSG_NOSIGNAL | libc::MSG_WAITALL;
 
-/// What a completion belongs to: connection, its generation, and the operation, packed into 64 bits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Tag {
-    generation: u32,
-    index: u32,
-    operation: Operation,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Operation {
-    Connect,
-    Receive,
-    Send,
-}
-
-const INDEX_BITS: u32 = 28;
-
-impl Tag {
-    fn pack(self) -> u64 {
-        u64::from(self.generation) << 32 | (self.operation as u64) << INDEX_BITS | u64::from(self.index)
-    }
-
-    fn unpack(data: u64) -> Self {
-        let operation = match (data as u32) >> INDEX_BITS {
-            0 => Operation::Connect,
-            1 => Operation::Receive,
-            _ => Operation::Send,
-        };
-        Self { generation: (data >> 32) as u32, index: data as u32 & ((1 << INDEX_BITS) - 1), operation }
-    }
-}
-
-#[derive(Clone, Copy)]
-struct Completion {
-    tag: Tag,
-    result: i32,
-    flags: u32,
-}
-
 pub struct Uring {
     // Dropped before the buffers that it writes to.
     ring: IoUring,
@@ -85,6 +53,8 @@ pub struct Uring {
     /// Connections whose receive stopped for want of buffers.
     starved: Vec<u32>,
     polling: Polling,
+    asking: Asking,
+    turns: Turns,
 }
 
 #[derive(Default)]
@@ -133,6 +103,8 @@ impl Engine for Uring {
             retired: Vec::new(),
             starved: Vec::new(),
             polling: Polling::default(),
+            asking: Asking::default(),
+            turns: Turns::new(setup.connections),
         })
     }
 
@@ -146,47 +118,24 @@ impl Engine for Uring {
             if worker.finished().is_some() {
                 return Ok(());
             }
-            self.wait(worker.wake_ns().saturating_sub(now_ns()))?;
-            worker.polled_ns = self.polling.spent_ns();
-            self.take_batch();
+            self.hear(worker.wake_ns().saturating_sub(now_ns()))?;
+            worker.effort = Effort { polled_ns: self.polling.spent_ns() + self.asking.in_vain_ns, asked: self.asking.heard };
             let now = now_ns();
             for at in 0..self.batch.len() {
                 self.complete(worker, self.batch[at], now)?;
             }
             self.buffers.publish();
             for index in std::mem::take(&mut self.starved) {
-                self.receive(index)?;
+                self.listen(index)?;
+            }
+            if worker.one_at_a_time() {
+                self.consider_asking(now);
             }
         }
     }
 }
 
 impl Uring {
-    /// Submits what is queued, and waits for completions.
-    fn wait(&mut self, wait_ns: u64) -> Result<()> {
-        self.enter()?;
-        if wait_ns == 0 || !self.ring.completion().is_empty() {
-            return Ok(());
-        }
-        let ring = &mut self.ring;
-        match self.polling.look(wait_ns, || ring.submission().taskrun()) {
-            Looked::Found => self.enter(),
-            Looked::TimeIsOver => Ok(()),
-            Looked::Sleep => self.sleep(wait_ns),
-        }
-    }
-
-    fn sleep(&self, wait_ns: u64) -> Result<()> {
-        let timeout = Timespec::new().sec(wait_ns / 1_000_000_000).nsec((wait_ns % 1_000_000_000) as u32);
-        match self.ring.submitter().submit_with_args(1, &SubmitArgs::new().timespec(&timeout)) {
-            Ok(_) => Ok(()),
-            Err(error) => match error.raw_os_error() {
-                Some(libc::ETIME | libc::EINTR | libc::EBUSY | libc::EAGAIN) => Ok(()),
-                _ => Err(error).context("io_uring_enter failed"),
-            },
-        }
-    }
-
     /// Submits what is queued and lets the kernel do its deferred work, without waiting.
     fn enter(&mut self) -> Result<()> {
         let submitted = self.ring.submission().len() as u32;
@@ -201,13 +150,8 @@ impl Uring {
     }
 
     fn take_batch(&mut self) {
-        self.batch.clear();
-        let completions = self.ring.completion().take(BATCH);
-        self.batch.extend(completions.map(|entry| Completion {
-            tag: Tag::unpack(entry.user_data()),
-            result: entry.result(),
-            flags: entry.flags(),
-        }));
+        let completions = self.ring.completion().take(BATCH).map(|entry| Completion::of(&entry));
+        self.batch.extend(completions.filter(|completion| !completion.is_nothing()));
     }
 
     /// Does what the worker has asked for.
@@ -262,6 +206,7 @@ impl Uring {
             self.retired.push((send_tag, std::mem::take(&mut link.sending)));
         }
         link.generation = link.generation.wrapping_add(1);
+        self.turns.remove(index);
         let Some(socket) = link.socket.take() else { return Ok(()) };
         // What was queued for this socket must not meet the next one.
         self.ring.submit().context("io_uring_enter failed")?;
@@ -276,14 +221,6 @@ impl Uring {
     fn update_file(&self, index: u32, fd: RawFd) -> Result<()> {
         self.ring.submitter().register_files_update(index, &[fd]).context("cannot register a file with io_uring")?;
         Ok(())
-    }
-
-    fn receive(&mut self, index: u32) -> Result<()> {
-        if !self.links[index as usize].connected {
-            return Ok(());
-        }
-        let entry = opcode::RecvMulti::new(Fixed(index), buffers::GROUP).build().user_data(self.tag(index, Operation::Receive));
-        self.push(&entry)
     }
 
     /// Sends what waits. Small and unchanging requests need no following up; others are copied and followed.
@@ -305,6 +242,9 @@ impl Uring {
         let entry = opcode::Send::new(Fixed(index), start, length as u32).flags(NO_SIGNAL_WHOLE).build();
         let entry = entry.flags(flags).user_data(self.tag(index, Operation::Send));
         worker.sent(index, length);
+        if self.turns.has(index) {
+            self.turns.put_last(index);
+        }
         self.push(&entry)
     }
 
@@ -313,7 +253,7 @@ impl Uring {
         let Completion { tag, result, .. } = completion;
         let current = self.links[tag.index as usize].generation == tag.generation;
         match tag.operation {
-            Operation::Receive => self.received(worker, completion, current, now),
+            Operation::Receive | Operation::Ask => self.received(worker, completion, current, now),
             Operation::Connect if current => self.connect_over(worker, tag.index, result, now),
             Operation::Send if current => {
                 // A failure is heard from the receiving side as well.
@@ -324,7 +264,7 @@ impl Uring {
                 self.retired.retain(|(gone, _)| *gone != tag.pack());
                 Ok(())
             }
-            Operation::Connect => Ok(()),
+            Operation::Connect | Operation::Cancel => Ok(()),
         }
     }
 
@@ -340,14 +280,14 @@ impl Uring {
         let fd = socket.as_raw_fd();
         link.connected = true;
         self.update_file(index, fd)?;
-        self.receive(index)?;
+        self.listen(index)?;
         worker.connected(index, now);
         Ok(())
     }
 
     #[inline]
     fn received<P: Protocol>(&mut self, worker: &mut Worker<P>, completion: Completion, current: bool, now: u64) -> Result<()> {
-        let Completion { tag: Tag { index, .. }, result, flags } = completion;
+        let Completion { tag: Tag { index, operation, .. }, result, flags } = completion;
         let mut next = Next::Keep;
         if let Some(buffer) = cqueue::buffer_select(flags) {
             if current && result > 0 {
@@ -363,12 +303,15 @@ impl Uring {
         }
         if result > 0 {
             self.flush(worker, index)?;
+            self.asking.note_answer(operation == Operation::Ask, result as usize);
         }
         if cqueue::more(flags) {
-            return Ok(());
+            return self.go_on(index);
         }
         match -result {
-            i32::MIN..0 => self.receive(index),
+            // Who was asked is in the queue still, or again.
+            i32::MIN..0 if operation == Operation::Ask => Ok(()),
+            i32::MIN..0 | libc::ECANCELED => self.listen(index),
             libc::ENOBUFS => {
                 self.starved.push(index);
                 Ok(())
@@ -378,19 +321,6 @@ impl Uring {
                 worker.ended(index, if error == 0 { End::Closed } else { End::Reset }, now);
                 Ok(())
             }
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn tags_survive_packing() {
-        for operation in [Operation::Connect, Operation::Receive, Operation::Send] {
-            let tag = Tag { generation: u32::MAX - 1, index: (1 << INDEX_BITS) - 1, operation };
-            assert_eq!(Tag::unpack(tag.pack()), tag);
         }
     }
 }

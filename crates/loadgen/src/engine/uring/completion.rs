@@ -1,0 +1,77 @@
+//! What the kernel says of an operation, and which one it was.
+
+use io_uring::cqueue;
+
+/// What a completion belongs to: connection, its generation, and the operation, packed into 64 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tag {
+    pub generation: u32,
+    pub index: u32,
+    pub operation: Operation,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operation {
+    Connect,
+    /// A receive that waits in the kernel.
+    Receive,
+    /// A receive that does not wait.
+    Ask,
+    /// The end of a receive that waits.
+    Cancel,
+    Send,
+}
+
+const INDEX_BITS: u32 = 28;
+
+impl Tag {
+    pub fn pack(self) -> u64 {
+        u64::from(self.generation) << 32 | (self.operation as u64) << INDEX_BITS | u64::from(self.index)
+    }
+
+    fn unpack(data: u64) -> Self {
+        let operation = match (data as u32) >> INDEX_BITS {
+            0 => Operation::Connect,
+            1 => Operation::Receive,
+            2 => Operation::Ask,
+            3 => Operation::Cancel,
+            _ => Operation::Send,
+        };
+        Self { generation: (data >> 32) as u32, index: data as u32 & ((1 << INDEX_BITS) - 1), operation }
+    }
+}
+
+#[derive(Clone, Copy)]
+pub struct Completion {
+    pub tag: Tag,
+    pub result: i32,
+    pub flags: u32,
+}
+
+impl Completion {
+    pub fn of(entry: &cqueue::Entry) -> Self {
+        Self { tag: Tag::unpack(entry.user_data()), result: entry.result(), flags: entry.flags() }
+    }
+
+    /// Whether this is no event: somebody who was asked had no answer yet, or a receive was told to end and will say so itself.
+    #[inline]
+    pub fn is_nothing(&self) -> bool {
+        match self.tag.operation {
+            Operation::Ask => matches!(-self.result, libc::EAGAIN | libc::EINTR | libc::ENOBUFS),
+            operation => operation == Operation::Cancel,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tags_survive_packing() {
+        for operation in [Operation::Connect, Operation::Receive, Operation::Ask, Operation::Cancel, Operation::Send] {
+            let tag = Tag { generation: u32::MAX - 1, index: (1 << INDEX_BITS) - 1, operation };
+            assert_eq!(Tag::unpack(tag.pack()), tag);
+        }
+    }
+}

@@ -19,6 +19,8 @@ use crate::engine::polling::Looked;
 const CONNECTIONS_MAX: usize = 256;
 /// How long to ask in vain. Longer than it takes a server that slept to come up.
 const ASK_NS: u64 = 100_000;
+/// Answers between two times of asking in vain that make up for it; of many connections, one each.
+const ANSWERS_MIN: usize = 100;
 /// So many times in a row there was something to hear before the thread slept: answers are close.
 const WAKEFUL_MIN: u32 = 16;
 /// After a try that failed, the next one waits for this long; each further failure doubles it, unless a try lasted.
@@ -156,7 +158,7 @@ impl Uring {
         if wait_ns == 0 {
             return Ok(());
         }
-        if std::mem::take(&mut self.asking.answers) < self.links.len() {
+        if std::mem::take(&mut self.asking.answers) < self.links.len().max(ANSWERS_MIN) {
             return self.stop_asking(now);
         }
         while let Some(index) = self.turns.pop() {

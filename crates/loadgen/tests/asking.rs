@@ -31,7 +31,7 @@ fn answers_that_follow_each_other_closely_are_asked_for() {
     assert!(shares.iter().any(|share| *share > 0.0), "{shares:?}");
 }
 
-/// Every second connection is answered at once, the others after 20 ms. Were only those asked who wait longest, all would take as long.
+/// Every second connection is answered at once, the others after 20 ms: the quick answers must not be heard with the slow ones.
 fn answers_that_overtake_others_are_heard_in_time() {
     let p50_us: Vec<_> = (0..ATTEMPTS)
         .map(|_| attempt("16", Box::new(|arrival_ns, client| arrival_ns + (client as u64 % 2) * 20_000_000)))

@@ -17,7 +17,7 @@ use crate::engine::polling::Looked;
 
 /// With more connections than this, going over from waiting to asking and back costs about what it brings.
 const CONNECTIONS_MAX: usize = 256;
-/// How long to ask in vain. Longer than it takes a server that slept to come up.
+/// How long to ask in vain before the thread sleeps.
 const ASK_NS: u64 = 100_000;
 /// Answers between two times of asking in vain that make up for it; of many connections, one each.
 const ANSWERS_MIN: usize = 100;
@@ -35,7 +35,7 @@ pub struct Asking {
     started_ns: u64,
     /// Since we last asked in vain.
     answers: usize,
-    /// An answer filled its buffer. A receive that goes on by itself takes the rest of such bodies with less effort.
+    /// An answer filled its buffer: of such bodies more is to come, which a receive that goes on by itself takes without being asked.
     large: bool,
     wakeful: u32,
     rest_ns: u64,

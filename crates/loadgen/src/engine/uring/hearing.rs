@@ -23,9 +23,12 @@ const ASK_NS: u64 = 100_000;
 const ANSWERS_MIN: usize = 100;
 /// So many times in a row there was something to hear before the thread slept: answers are close.
 const WAKEFUL_MIN: u32 = 16;
-/// After a try that failed, the next one waits for this long; each further failure doubles it, unless a try lasted.
+/// After a try that failed, the next one waits for this long; each further failure doubles it, unless a try lasted. A try in vain costs
+/// less than a hundredth of the longest rest after it, and may be the fault of a machine that stood still; one that met answers out of
+/// turn or too large says something of the server, which will not change soon.
 const REST_MIN_NS: u64 = 1_000_000;
-const REST_MAX_NS: u64 = 10_000_000_000;
+const REST_MAX_IN_VAIN_NS: u64 = 100_000_000;
+const REST_MAX_UNFIT_NS: u64 = 10_000_000_000;
 const LASTED_NS: u64 = 100_000_000;
 
 /// Whether we ask, and whether it pays.
@@ -71,9 +74,9 @@ impl Asking {
         (self.on, self.started_ns, self.answers, self.large) = (true, now_ns, 0, false);
     }
 
-    fn stop(&mut self, now_ns: u64) {
+    fn stop(&mut self, now_ns: u64, rest_max_ns: u64) {
         let lasted = now_ns - self.started_ns >= LASTED_NS;
-        self.rest_ns = if lasted { REST_MIN_NS } else { (2 * self.rest_ns).clamp(REST_MIN_NS, REST_MAX_NS) };
+        self.rest_ns = if lasted { REST_MIN_NS } else { (2 * self.rest_ns).clamp(REST_MIN_NS, rest_max_ns) };
         (self.on, self.wakeful, self.rests_until_ns) = (false, 0, now_ns + self.rest_ns);
     }
 }
@@ -130,7 +133,7 @@ impl Uring {
         loop {
             let asked = self.turns.next_round();
             if self.turns.is_disorderly() || self.asking.large {
-                return self.stop_asking(now_ns());
+                return self.stop_asking(now_ns(), REST_MAX_UNFIT_NS);
             }
             for at in 0..asked {
                 self.receive_once(self.turns.asked(at), Operation::Ask, libc::MSG_DONTWAIT)?;
@@ -159,7 +162,7 @@ impl Uring {
             return Ok(());
         }
         if std::mem::take(&mut self.asking.answers) < self.links.len().max(ANSWERS_MIN) {
-            return self.stop_asking(now);
+            return self.stop_asking(now, REST_MAX_IN_VAIN_NS);
         }
         while let Some(index) = self.turns.pop() {
             self.receive_once(index, Operation::Receive, 0)?;
@@ -169,8 +172,8 @@ impl Uring {
         Ok(())
     }
 
-    fn stop_asking(&mut self, now: u64) -> Result<()> {
-        self.asking.stop(now);
+    fn stop_asking(&mut self, now: u64, rest_max_ns: u64) -> Result<()> {
+        self.asking.stop(now, rest_max_ns);
         while let Some(index) = self.turns.pop() {
             self.listen(index)?;
         }
@@ -211,5 +214,52 @@ impl Uring {
                 _ => Err(error).context("io_uring_enter failed"),
             },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The rests after tries that fail at once.
+    fn rests_ns(asking: &mut Asking, rest_max_ns: u64) -> Vec<u64> {
+        let rest_ns = |now_ns| {
+            asking.start(now_ns);
+            asking.stop(now_ns, rest_max_ns);
+            asking.rest_ns
+        };
+        (0..20).map(rest_ns).collect()
+    }
+
+    #[test]
+    fn rests_grow_until_a_try_lasts() {
+        let mut asking = Asking::default();
+        assert_eq!(rests_ns(&mut asking, REST_MAX_UNFIT_NS)[..3], [REST_MIN_NS, 2 * REST_MIN_NS, 4 * REST_MIN_NS]);
+        asking.start(0);
+        asking.stop(LASTED_NS, REST_MAX_UNFIT_NS);
+        assert_eq!(asking.rest_ns, REST_MIN_NS);
+    }
+
+    #[test]
+    fn who_asked_in_vain_tries_again_sooner_than_who_met_an_unfit_server() {
+        let mut asking = Asking::default();
+        assert_eq!(rests_ns(&mut asking, REST_MAX_UNFIT_NS).last(), Some(&REST_MAX_UNFIT_NS));
+        assert_eq!(rests_ns(&mut asking, REST_MAX_IN_VAIN_NS).last(), Some(&REST_MAX_IN_VAIN_NS));
+    }
+
+    #[test]
+    fn nobody_asks_before_answers_are_close_or_during_a_rest() {
+        let mut asking = Asking::default();
+        assert!(!asking.may_start(0));
+        (0..WAKEFUL_MIN).for_each(|_| asking.note_wakeful());
+        assert!(asking.may_start(0));
+        asking.start(0);
+        assert!(!asking.may_start(0), "while we ask there is nothing to start");
+        asking.stop(0, REST_MAX_IN_VAIN_NS);
+        (0..WAKEFUL_MIN).for_each(|_| asking.note_wakeful());
+        assert!(!asking.may_start(REST_MIN_NS - 1));
+        assert!(asking.may_start(REST_MIN_NS));
+        asking.note_sleep();
+        assert!(!asking.may_start(REST_MIN_NS));
     }
 }

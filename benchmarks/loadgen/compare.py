@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """Compares httpbench-loadgen with its peers, pair by pair, on pinned CPUs: a ratio for each cell, with its spread.
 
-The server has one CPU, each generator in turn has another. Within a pair ours and the peer's run follow each other directly, in
-alternating order, so that what disturbs the machine disturbs both. A figure is the median of the pairs' ratios; its spread is their
-quartiles. Peers that are not on PATH are left out. The two bare clients are the limit: they parse nothing and time nothing.
+The server has one CPU, each generator in turn has another. Within a pair ours and the peer follow each other directly, in alternating
+order, so that what disturbs the machine disturbs both. A figure is the median of the pairs' ratios, with the interval that holds the true
+median with a confidence of 95 %; their spread is their quartiles. Short answers of our own server are compared in many short turns of two
+runs at once, others as whole runs (see pairing.py). Peers that are not on PATH are left out. The two bare clients are the limit: they parse
+nothing and time nothing.
 
     benchmarks/loadgen/compare.py --pairs 7 --seconds 3 --markdown table.md --json table.json
 """
@@ -12,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import shutil
 import statistics
@@ -22,8 +25,9 @@ from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from peers import PEERS, Load, Peer, Unsupported, Usage, native
-from servers import any_server, bare_server, nginx_server
+from pairing import Pair, in_turns, whole_runs
+from peers import PEERS, Load, Peer, Unsupported, native
+from servers import Server, any_server, bare_server, nginx_server
 
 HERE = Path(__file__).resolve().parent
 BODY_FROM_BYTES = 1024
@@ -49,6 +53,8 @@ class Ratio:
     peer_rps: float
     throughput: float
     throughput_quartiles: tuple[float, float]
+    throughput_interval: tuple[float, float]
+    """Of the median, with a confidence of 95 %."""
     cpu_per_request: float
     server_cpu_per_request: float
     pairs: int
@@ -73,54 +79,45 @@ def compile_programs(build: Path) -> None:
             print(f"left out: {program} does not compile here ({done.stderr.strip().splitlines()[-1]})", file=sys.stderr)
 
 
-def cpu_s_of(pid: int) -> float:
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-def measure(peer: Peer, load: Load, port: int, server_pid: int, cpu: int) -> tuple[Usage, float]:
-    """One run; the second figure is the server's CPU time per request, in microseconds."""
-    before_s = cpu_s_of(server_pid)
-    usage = peer.run(load, port, cpu)
-    requests = max(usage.requests, 1.0)
-    return usage, (cpu_s_of(server_pid) - before_s) / requests * 1e6
-
-
-def compare(cell: Cell, peer: Peer, ours: Peer, pairs: int, port: int, server_pid: int, cpu: int) -> Ratio:
-    load = replace(cell.load, warmup_s=peer.warmup_s)
-    rows: list[tuple[Usage, Usage, float, float]] = []
-    for number in range(pairs):
-        order = [ours, peer] if number % 2 == 0 else [peer, ours]
-        seen = {which.name: measure(which, load, port, server_pid, cpu) for which in order}
-        (mine, my_server), (theirs, their_server) = seen[ours.name], seen[peer.name]
-        rows.append((mine, theirs, my_server, their_server))
-    ratios = sorted(mine.throughput_rps / theirs.throughput_rps for mine, theirs, _, _ in rows)
-    quartiles = statistics.quantiles(ratios, n=4, method="inclusive") if pairs > 1 else [ratios[0]] * 3
+def ratio(cell: Cell, peer: Peer, ours: Peer, pairs: list[Pair]) -> Ratio:
+    ratios = sorted(mine.usage.throughput_rps / theirs.usage.throughput_rps for mine, theirs in pairs)
+    quartiles = statistics.quantiles(ratios, n=4, method="inclusive") if len(pairs) > 1 else [ratios[0]] * 3
     return Ratio(
         cell=cell.name,
         peer=peer.name,
         engine=ours.name,
-        ours_rps=statistics.median(mine.throughput_rps for mine, _, _, _ in rows),
-        peer_rps=statistics.median(theirs.throughput_rps for _, theirs, _, _ in rows),
+        ours_rps=statistics.median(mine.usage.throughput_rps for mine, _ in pairs),
+        peer_rps=statistics.median(theirs.usage.throughput_rps for _, theirs in pairs),
         throughput=statistics.median(ratios),
         throughput_quartiles=(quartiles[0], quartiles[2]),
-        cpu_per_request=statistics.median(mine.cpu_us_per_request / theirs.cpu_us_per_request for mine, theirs, _, _ in rows),
-        server_cpu_per_request=statistics.median(my / max(their, 1e-9) for _, _, my, their in rows),
-        pairs=pairs,
+        throughput_interval=interval_of_median(ratios),
+        cpu_per_request=statistics.median(mine.usage.cpu_us_per_request / theirs.usage.cpu_us_per_request for mine, theirs in pairs),
+        server_cpu_per_request=statistics.median(mine.server_cpu_us / max(theirs.server_cpu_us, 1e-9) for mine, theirs in pairs),
+        pairs=len(pairs),
     )
 
 
+def interval_of_median(ordered: list[float]) -> tuple[float, float]:
+    """Where the true median lies with a confidence of 95 %: between two of the values, by the binomial distribution of how many of them lie
+    below it (David and Nagaraja, Order Statistics, 7.1). Fewer than six values cannot tell: from the lowest to the highest."""
+    count, below, rank = len(ordered), 0.0, 0
+    while (below := below + math.comb(count, rank) / 2**count) <= 0.025:
+        rank += 1
+    return ordered[max(rank - 1, 0)], ordered[min(count - rank, count - 1)]
+
+
+COLUMNS = ["load", "peer", "engine", "ours, req/s", "peer, req/s", "ratio (95 %)", "quartiles", "pairs"]
+COLUMNS += ["generator CPU per request", "server CPU per request"]
+
+
 def markdown(ratios: list[Ratio]) -> str:
-    lines = [
-        "| load | peer | engine | ours, req/s | peer, req/s | ratio (quartiles) | generator CPU per request | server CPU per request |",
-        "|---|---|---|--:|--:|--:|--:|--:|",
-    ]
+    lines = [f"| {' | '.join(COLUMNS)} |", "|---|---|---|" + "--:|" * (len(COLUMNS) - 3)]
     for row in ratios:
-        low, high = row.throughput_quartiles
-        lines.append(
-            f"| {row.cell} | {row.peer} | {row.engine} | {row.ours_rps:,.0f} | {row.peer_rps:,.0f} "
-            f"| **{row.throughput:.3f}** ({low:.3f}–{high:.3f}) | {row.cpu_per_request:.3f} | {row.server_cpu_per_request:.3f} |"
-        )
+        low, high = row.throughput_interval
+        lower, upper = row.throughput_quartiles
+        load = f"| {row.cell} | {row.peer} | {row.engine} | {row.ours_rps:,.0f} | {row.peer_rps:,.0f} "
+        figures = f"| **{row.throughput:.3f}** ({low:.3f}–{high:.3f}) | {lower:.3f}–{upper:.3f} | {row.pairs} "
+        lines.append(load + figures + f"| {row.cpu_per_request:.3f} | {row.server_cpu_per_request:.3f} |")
     return "\n".join(lines)
 
 
@@ -153,8 +150,10 @@ def open_loop(loadgen: str, engine: str, port: int, cpu: int, seconds: float) ->
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--loadgen", default=shutil.which("httpbench-loadgen"), help="our program (default: the one on PATH)")
+    parser.add_argument("--before", help="another build of our program, as one more peer")
     parser.add_argument("--pairs", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=3.0, help="length of each run")
+    parser.add_argument("--turn-ms", type=float, default=60, help="cut runs into turns of this length where possible; 0: whole runs only")
     parser.add_argument("--engine", default="io_uring,epoll", help="our engines, each compared with every peer")
     parser.add_argument("--server-cpu", type=int, default=0)
     parser.add_argument("--generator-cpu", type=int, default=1)
@@ -162,6 +161,7 @@ def main() -> int:
     parser.add_argument("--peer", default="", help="only peers whose name contains this")
     parser.add_argument("--server", help="another server for short answers, with {port} in its command (default: our bare epoll loop)")
     parser.add_argument("--nginx", action="store_true", help="serve bodies of 1 KiB and more from nginx")
+    parser.add_argument("--no-rate", action="store_true", help="do not measure how well a rate is kept")
     parser.add_argument("--markdown", type=Path)
     parser.add_argument("--json", type=Path)
     args = parser.parse_args()
@@ -175,8 +175,9 @@ def main() -> int:
         compile_programs(build)
         for cell in cells(args.cell, args.seconds):
             ratios += compare_all(cell, args, build)
-        with bare_server(args.server_cpu, 13, build) as (port, _):
-            lag = [open_loop(args.loadgen, engine, port, args.generator_cpu, 10) for engine in args.engine.split(",")]
+        with bare_server(args.server_cpu, 13, build) as server:
+            engines = [] if args.no_rate else args.engine.split(",")
+            lag = [open_loop(args.loadgen, engine, server.port, args.generator_cpu, 10) for engine in engines]
     text = "\n".join([markdown(ratios), "", *lag])
     print(text)
     if args.markdown:
@@ -186,27 +187,45 @@ def main() -> int:
     return 0
 
 
-def server_for(cell: Cell, args: argparse.Namespace, build: Path) -> AbstractContextManager[tuple[int, int]]:
+def server_for(cell: Cell, args: argparse.Namespace, build: Path) -> AbstractContextManager[Server]:
     if cell.body_bytes >= BODY_FROM_BYTES:
         return (nginx_server if args.nginx else bare_server)(args.server_cpu, cell.body_bytes, build)
-    return any_server(args.server_cpu, args.server) if args.server else bare_server(args.server_cpu, cell.body_bytes, build)
+    if args.server:
+        return any_server(args.server_cpu, args.server)
+    return bare_server(args.server_cpu, cell.body_bytes, build, cell.load.keep_alive)
+
+
+def peers(args: argparse.Namespace, build: Path) -> list[Peer]:
+    others = [peer for make in PEERS if (peer := make(build)) is not None]
+    if args.before:
+        others += [replace(native(args.before, engine), name=f"before, {engine}") for engine in args.engine.split(",")]
+    return [peer for peer in others if args.peer in peer.name]
 
 
 def compare_all(cell: Cell, args: argparse.Namespace, build: Path) -> list[Ratio]:
     """All peers and engines under one load, against one server."""
     ratios = []
-    with server_for(cell, args, build) as (port, pid):
-        for peer in (make(build) for make in PEERS):
-            if peer is None or args.peer not in peer.name:
-                continue
+    with server_for(cell, args, build) as server:
+        for peer in peers(args, build):
             for engine in args.engine.split(","):
+                ours = native(args.loadgen, engine)
                 try:
-                    row = compare(cell, peer, native(args.loadgen, engine), args.pairs, port, pid, args.generator_cpu)
+                    row = ratio(cell, peer, ours, pairs_of(cell, peer, ours, server, args))
                 except Unsupported:
                     break
                 ratios.append(row)
                 print(f"{row.cell}: {row.engine} / {row.peer} = {row.throughput:.3f}", file=sys.stderr)
     return ratios
+
+
+def pairs_of(cell: Cell, peer: Peer, ours: Peer, server: Server, args: argparse.Namespace) -> list[Pair]:
+    """In turns where the server counts and answers are short: a large one that is under way when the turn changes would count for the wrong
+    side. The pairs of all turns take as long as the whole runs would."""
+    load, cpu = replace(cell.load, warmup_s=peer.warmup_s), args.generator_cpu
+    if args.turn_ms == 0 or server.requests is None or cell.body_bytes >= BODY_FROM_BYTES:
+        return whole_runs(ours, peer, load, server, cpu, args.pairs)
+    turn_s = args.turn_ms / 1000
+    return in_turns(ours, peer, load, server, cpu, turn_s, max(args.pairs, round(args.pairs * load.seconds / turn_s)))
 
 
 if __name__ == "__main__":

@@ -56,10 +56,13 @@ class Peer:
     warmup_s: float = 0.0
     """What it leaves out of its figures at the start of a run, unasked."""
 
+    def pinned(self, load: Load, port: int, cpu: int) -> list[str]:
+        return ["taskset", "-c", str(cpu), *self.command(load, port)]
+
     def run(self, load: Load, port: int, cpu: int) -> Usage:
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         done = subprocess.run(
-            ["taskset", "-c", str(cpu), *self.command(load, port)],
+            self.pinned(load, port, cpu),
             capture_output=True,
             text=True,
             timeout=load.seconds * 3 + 30,

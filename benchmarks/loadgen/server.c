@@ -1,16 +1,21 @@
 /* The server that load generators are measured against: one thread, edge-triggered epoll, a fixed answer per request.
  *
  * It does as little as a server can, so that the generator is what is measured: requests are told apart by their empty line only. Answers
- * to requests that came together leave together. Usage: server PORT BODY_BYTES (port 0: any). It prints the port that it listens on. */
+ * to requests that came together leave together. Usage: server PORT BODY_BYTES [FILE [close]] (port 0: any). It prints the port that it
+ * listens on, keeps the number of requests so far in the first eight bytes of the file, and with `close` ends each connection with its
+ * first answer, and says so. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
 #include <netinet/tcp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -21,6 +26,8 @@ static unsigned char seen[FDS_MAX];
 static size_t unsent[FDS_MAX];
 static char *answers;
 static size_t answer_length, answers_in_buffer;
+static int closes;
+static uint64_t requests_here, *requests = &requests_here;
 
 static void die(const char *what) {
     perror(what);
@@ -31,7 +38,7 @@ static void prepare(size_t body_length) {
     char head[256];
     int head_length = snprintf(head, sizeof head,
                                "HTTP/1.1 200 OK\r\nServer: bare\r\nDate: Thu, 01 Jan 1970 00:00:00 GMT\r\n"
-                               "Content-Type: text/plain\r\nContent-Length: %zu\r\n\r\n", body_length);
+                               "Content-Type: text/plain\r\n%sContent-Length: %zu\r\n\r\n", closes ? "Connection: close\r\n" : "", body_length);
     answer_length = head_length + body_length;
     answers_in_buffer = answer_length > READ_BYTES ? 1 : ANSWERS_MAX;
     answers = malloc(answer_length * answers_in_buffer);
@@ -40,6 +47,14 @@ static void prepare(size_t body_length) {
         memcpy(answers + i * answer_length, head, head_length);
         memset(answers + i * answer_length + head_length, 'x', body_length);
     }
+}
+
+static void count_in(const char *path) {
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    if (fd < 0 || ftruncate(fd, sizeof *requests)) die(path);
+    requests = mmap(NULL, sizeof *requests, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (requests == MAP_FAILED) die(path);
+    close(fd);
 }
 
 static size_t count_requests(int fd, const char *bytes, size_t length) {
@@ -87,8 +102,14 @@ static void serve(int fd) {
             return;
         }
         if (length < 0) return;
-        unsent[fd] += count_requests(fd, buffer, length) * answer_length;
+        size_t count = count_requests(fd, buffer, length);
+        *requests += count;
+        unsent[fd] += count * answer_length;
         send_unsent(fd);
+        if (closes && count) {
+            close(fd);
+            return;
+        }
         if ((size_t)length < sizeof buffer) return;
     }
 }
@@ -123,12 +144,14 @@ static int listen_on(int port) {
 }
 
 int main(int argc, char **argv) {
-    if (argc != 3 || atol(argv[2]) < 0 || atol(argv[2]) > ANSWER_BYTES_MAX) {
-        fprintf(stderr, "usage: server PORT BODY_BYTES\n");
+    if (argc < 3 || argc > 5 || atol(argv[2]) < 0 || atol(argv[2]) > ANSWER_BYTES_MAX) {
+        fprintf(stderr, "usage: server PORT BODY_BYTES [FILE [close]]\n");
         return 2;
     }
     signal(SIGPIPE, SIG_IGN);
+    closes = argc == 5 && strcmp(argv[4], "close") == 0;
     prepare(atol(argv[2]));
+    if (argc > 3) count_in(argv[3]);
     int listener = listen_on(atoi(argv[1])), epoll = epoll_create1(EPOLL_CLOEXEC);
     struct epoll_event event = {.events = EPOLLIN, .data.fd = listener}, events[EVENTS];
     if (epoll < 0 || epoll_ctl(epoll, EPOLL_CTL_ADD, listener, &event)) die("epoll");

@@ -1,4 +1,4 @@
-"""What the generators are measured against: one server on one CPU. Each yields its port, and the pid whose CPU time is the server's."""
+"""What the generators are measured against: one server on one CPU."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 CONFIGURATION = """
@@ -21,6 +22,15 @@ http {{
 }}
 """
 START_TIMEOUT_S = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """Where it listens, the process whose CPU time is the server's, and the file in which it counts its requests, if it does."""
+
+    port: int
+    pid: int
+    requests: Path | None = None
 
 
 def free_port() -> int:
@@ -50,21 +60,22 @@ def wait_until_it_listens(port: int) -> None:
 
 
 @contextmanager
-def bare_server(cpu: int, body_bytes: int, build: Path) -> Iterator[tuple[int, int]]:
-    """Our own epoll server, which parses next to nothing."""
-    command = ["taskset", "-c", str(cpu), str(build / "server"), "0", str(body_bytes)]
+def bare_server(cpu: int, body_bytes: int, build: Path, keep_alive: bool = True) -> Iterator[Server]:
+    """Our own epoll server, which parses next to nothing; not even whether a request wants the connection kept."""
+    requests = build / "requests"
+    command = ["taskset", "-c", str(cpu), str(build / "server"), "0", str(body_bytes), str(requests), *([] if keep_alive else ["close"])]
     with running(command, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
-        yield int(process.stdout.readline()), process.pid
+        yield Server(int(process.stdout.readline()), process.pid, requests)
 
 
 @contextmanager
-def any_server(cpu: int, command: str) -> Iterator[tuple[int, int]]:
+def any_server(cpu: int, command: str) -> Iterator[Server]:
     """A command of one process, with ``{port}`` where its port belongs."""
     port = free_port()
     with running(["taskset", "-c", str(cpu), *shlex.split(command.replace("{port}", str(port)))]) as process:
         wait_until_it_listens(port)
-        yield port, process.pid
+        yield Server(port, process.pid)
 
 
 def worker_of(master_pid: int) -> int:
@@ -74,7 +85,7 @@ def worker_of(master_pid: int) -> int:
 
 
 @contextmanager
-def nginx_server(cpu: int, body_bytes: int, build: Path) -> Iterator[tuple[int, int]]:
+def nginx_server(cpu: int, body_bytes: int, build: Path) -> Iterator[Server]:
     """nginx with one worker, and a file of the wanted size."""
     nginx = shutil.which("nginx", path="/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin")
     if nginx is None:
@@ -88,4 +99,4 @@ def nginx_server(cpu: int, body_bytes: int, build: Path) -> Iterator[tuple[int, 
     command = ["taskset", "-c", str(cpu), nginx, "-c", str(build / "nginx.conf"), "-p", str(build)]
     with running(command, stderr=subprocess.DEVNULL) as process:
         wait_until_it_listens(port)
-        yield port, worker_of(process.pid)
+        yield Server(port, worker_of(process.pid))

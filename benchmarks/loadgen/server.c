@@ -1,7 +1,7 @@
 /* The server that load generators are measured against: one thread, edge-triggered epoll, a fixed answer per request.
  *
  * It does as little as a server can, so that the generator is what is measured: requests are told apart by their empty line only. Answers
- * to requests that came together leave together. Usage: server PORT BODY_BYTES [FILE [close]] (port 0: any). It prints the port that it
+ * to requests that came together leave together, by the plainest congestion control. Usage: server PORT BODY_BYTES [FILE [close]] (port 0: any). It prints the port that it
  * listens on, keeps the number of requests so far in the first eight bytes of the file, and with `close` ends each connection with its
  * first answer, and says so. */
 #define _GNU_SOURCE
@@ -136,6 +136,8 @@ static int listen_on(int port) {
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t length = sizeof address;
+    /* Connections inherit it. A system's own choice may pace, as BBR does, at a cost for each answer. */
+    setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "reno", 4);
     if (bind(fd, (struct sockaddr *)&address, length) || listen(fd, 4096)) die("listen");
     if (getsockname(fd, (struct sockaddr *)&address, &length)) die("getsockname");
     printf("%d\n", ntohs(address.sin_port));

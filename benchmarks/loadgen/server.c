@@ -1,9 +1,10 @@
 /* The server that load generators are measured against: one thread, edge-triggered epoll, a fixed answer per request.
  *
  * It does as little as a server can, so that the generator is what is measured: requests are told apart by their empty line only. Answers
- * to requests that came together leave together, by the plainest congestion control. Usage: server PORT BODY_BYTES [FILE [close]] (port 0: any). It prints the port that it
- * listens on, keeps the number of requests so far in the first eight bytes of the file, and with `close` ends each connection with its
- * first answer, and says so. */
+ * to requests that came together leave together, by the plainest congestion control.
+ *
+ * Usage: server PORT BODY_BYTES [FILE [close]] (port 0: any). It prints the port that it listens on, keeps the number of requests so far in
+ * the first eight bytes of the file, and with `close` ends each connection with its first answer, and says so. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>

@@ -99,7 +99,8 @@ def ratio(cell: Cell, peer: Peer, ours: Peer, pairs: list[Pair]) -> Ratio:
 
 def interval_of_median(ordered: list[float]) -> tuple[float, float]:
     """Where the true median lies with a confidence of 95 %: between two of the values, by the binomial distribution of how many of them lie
-    below it (David and Nagaraja, Order Statistics, 7.1). Fewer than six values cannot tell: from the lowest to the highest."""
+    below it (David and Nagaraja, Order Statistics, 7.1). Fewer than six values cannot tell: from the lowest to the highest. It takes the
+    pairs as independent; where a disturbance lasts for many of them, it is too narrow."""
     count, below, rank = len(ordered), 0.0, 0
     while (below := below + math.comb(count, rank) / 2**count) <= 0.025:
         rank += 1

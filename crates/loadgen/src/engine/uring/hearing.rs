@@ -23,9 +23,9 @@ const ASK_NS: u64 = 100_000;
 const ANSWERS_MIN: usize = 100;
 /// So many times in a row there was something to hear before the thread slept: answers are close.
 const WAKEFUL_MIN: u32 = 16;
-/// After a try that failed, the next one waits for this long; each further failure doubles it, unless a try lasted. A try in vain costs
-/// less than a hundredth of the longest rest after it, and may be the fault of a machine that stood still; one that met answers out of
-/// turn or too large says something of the server, which will not change soon.
+/// After a try that failed, the next one waits for this long; each further failure doubles it, unless a try lasted. A try in vain may be the
+/// fault of a machine that stood still; one that met answers out of turn or too large says something of the server, which will not
+/// change soon.
 const REST_MIN_NS: u64 = 1_000_000;
 const REST_MAX_IN_VAIN_NS: u64 = 100_000_000;
 const REST_MAX_UNFIT_NS: u64 = 10_000_000_000;

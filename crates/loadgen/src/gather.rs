@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use hdrhistogram::Histogram;
 
+use crate::clock::now_ns;
 use crate::output::{Observer, Progress};
+use crate::pauses::Pauses;
 use crate::plan::{Pace, Plan};
 use crate::recorder::{Pool, Recorder};
 use crate::result::{Bytes, Generator, Interval, Parser, RequestCounts, RunResult, SCHEMA, Thread};
@@ -25,6 +27,7 @@ pub struct Gather<'a> {
     /// Slices that not all threads have handed over yet, by their start.
     pending: BTreeMap<u64, (Slice, u32, Recorder)>,
     pool: &'a Pool,
+    pauses: Pauses,
     total: Recorder,
     /// Connect times of set-up and warm-up.
     before: Recorder,
@@ -38,7 +41,7 @@ pub struct Gather<'a> {
 }
 
 impl<'a> Gather<'a> {
-    pub fn new(plan: &'a Plan, window: Window, pool: &'a Pool, encoder: Encoder) -> Self {
+    pub fn new(plan: &'a Plan, window: Window, pool: &'a Pool, pauses: Pauses, encoder: Encoder) -> Self {
         let open_loop = matches!(plan.pace, Pace::Open { .. });
         Self {
             plan,
@@ -46,6 +49,7 @@ impl<'a> Gather<'a> {
             announced: None,
             pending: BTreeMap::new(),
             pool,
+            pauses,
             total: Recorder::new(open_loop),
             before: Recorder::new(open_loop),
             intervals: resident(window.intervals().min(INTERVALS_RESIDENT)),
@@ -73,15 +77,16 @@ impl<'a> Gather<'a> {
 
     /// Takes one thread's slice; a slice that all threads have handed over is done.
     pub fn take(&mut self, report: Report, observer: &mut impl Observer) {
+        self.announce_phases(now_ns(), observer); // first: it may be the last slice of a phase, and takes a while
         if report.slice.phase == Phase::Connect {
-            self.before.merge(&report.recorder);
+            self.before.merge(&report.recorder, self.pauses);
             self.pool.give_back(report.recorder);
             return;
         }
         let start_ns = report.slice.start_ns;
         let count = match self.pending.get_mut(&start_ns) {
             Some((slice, count, recorder)) => {
-                recorder.merge(&report.recorder);
+                recorder.merge(&report.recorder, self.pauses);
                 slice.end_ns = slice.end_ns.max(report.slice.end_ns);
                 *count += 1;
                 self.pool.give_back(report.recorder);
@@ -120,6 +125,7 @@ impl<'a> Gather<'a> {
                 p99_us,
             });
         }
+        self.pauses.pause();
         if slice.phase == Phase::Measure {
             let start_s = seconds(slice.start_ns - self.window.measure_start_ns);
             let offered = self.offered(start_s, start_s + duration_s);
@@ -137,9 +143,10 @@ impl<'a> Gather<'a> {
                 histogram,
             });
             self.end_ns = slice.end_ns;
-            self.total.merge(&recorder);
+            self.pauses.pause();
+            self.total.merge(&recorder, self.pauses);
         } else {
-            self.before.merge(&recorder);
+            self.before.merge(&recorder, self.pauses);
         }
         self.pool.give_back(recorder);
     }

@@ -12,6 +12,7 @@ pub mod files;
 pub mod gates;
 mod gather;
 pub mod output;
+pub mod pauses;
 pub mod plan;
 pub mod protocol;
 pub mod rate;

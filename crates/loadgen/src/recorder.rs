@@ -5,10 +5,13 @@ use std::sync::Mutex;
 use hdrhistogram::Histogram;
 
 use crate::errors::{ErrorCounts, ErrorKind};
+use crate::pauses::Pauses;
 use crate::protocol::Outcome;
 
 /// Longer times are recorded as this.
 pub const LONGEST_NS: u64 = 600_000_000_000;
+/// How many histograms a recorder has.
+pub const HISTOGRAMS: u32 = 4;
 const SIGNIFICANT_DIGITS: u8 = 3;
 
 /// A histogram of nanoseconds from 1 ns to 10 minutes, three significant digits: about 230 KB, whatever it holds.
@@ -73,18 +76,21 @@ impl Recorder {
         }
     }
 
-    pub fn reset(&mut self) {
+    /// Forgets everything, histogram by histogram.
+    pub fn reset(&mut self, pauses: Pauses) {
         (self.sent, self.completed, self.ok) = (0, 0, 0);
         (self.bytes_received, self.bytes_sent, self.censored) = (0, 0, 0);
         self.errors = ErrorCounts::default();
         for histogram in [&mut self.service, &mut self.response, &mut self.lag, &mut self.connect] {
             if !histogram.is_empty() {
                 histogram.reset();
+                pauses.pause();
             }
         }
     }
 
-    pub fn merge(&mut self, other: &Self) {
+    /// Adds what another one holds, histogram by histogram.
+    pub fn merge(&mut self, other: &Self, pauses: Pauses) {
         self.sent += other.sent;
         self.completed += other.completed;
         self.ok += other.ok;
@@ -100,6 +106,7 @@ impl Recorder {
         ] {
             if !theirs.is_empty() {
                 mine.add(theirs).unwrap_or_else(|error| unreachable!("all histograms have the same bounds: {error}"));
+                pauses.pause();
             }
         }
     }
@@ -150,12 +157,14 @@ impl Recorder {
 #[derive(Debug)]
 pub struct Pool {
     open_loop: bool,
+    pauses: Pauses,
     spares: Mutex<Vec<Recorder>>,
 }
 
 impl Pool {
-    pub fn new(open_loop: bool, size: usize) -> Self {
-        Self { open_loop, spares: Mutex::new((0..size).map(|_| Recorder::new(open_loop)).collect()) }
+    /// A pool of so many, which are emptied with these pauses.
+    pub fn new(open_loop: bool, size: usize, pauses: Pauses) -> Self {
+        Self { open_loop, pauses, spares: Mutex::new((0..size).map(|_| Recorder::new(open_loop)).collect()) }
     }
 
     /// An empty recorder; a new one if the coordinator is behind.
@@ -165,7 +174,7 @@ impl Pool {
     }
 
     pub fn give_back(&self, mut recorder: Recorder) {
-        recorder.reset();
+        recorder.reset(self.pauses);
         self.spares().push(recorder);
     }
 

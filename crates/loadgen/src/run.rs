@@ -12,13 +12,14 @@ use crate::clock::now_ns;
 use crate::engine::{Engine, EngineChoice, Epoll, Setup, Uring};
 use crate::gather::Gather;
 use crate::output::Observer;
+use crate::pauses::Pauses;
 use crate::plan::{Pace, Plan};
 use crate::protocol::Protocol;
 use crate::protocol::http1::Http1;
 use crate::protocol::http2::Http2;
 use crate::protocol::tls::Tls;
 use crate::protocol::tunnel::Tunnel;
-use crate::recorder::Pool;
+use crate::recorder::{HISTOGRAMS, Pool};
 use crate::result::RunResult;
 use crate::schedule::Schedule;
 use crate::signal;
@@ -34,6 +35,8 @@ const START_DELAY_NS: u64 = 5_000_000;
 const RECORDERS: usize = 4;
 /// Slices of each thread that may wait for the coordinator. Their places are taken at once: a channel without bound grows as it is used.
 const REPORTS: usize = 32;
+/// What the coordinator does with each histogram of a slice: it adds it to others, and empties it.
+const PIECES: u32 = 2;
 
 type Crew = Vec<JoinHandle<Result<Final>>>;
 
@@ -42,7 +45,8 @@ pub fn run(plan: &Plan, observer: &mut impl Observer) -> Result<RunResult> {
     let shared = Arc::new(Shared::default());
     let engine = choose_engine(plan.engine);
     let threads = plan.threads as usize;
-    let pool = Arc::new(Pool::new(matches!(plan.pace, Pace::Open { .. }), RECORDERS * threads));
+    let pauses = Pauses::new(plan.interval, PIECES * HISTOGRAMS * (plan.threads + 1));
+    let pool = Arc::new(Pool::new(matches!(plan.pace, Pace::Open { .. }), RECORDERS * threads, pauses));
     let (reports, gathered) = sync_channel(REPORTS * threads);
     observer.phase(Phase::Connect);
     let crew = (0..plan.threads)
@@ -51,7 +55,7 @@ pub fn run(plan: &Plan, observer: &mut impl Observer) -> Result<RunResult> {
     drop(reports);
     let encoder = Encoder::primed(); // while the threads connect: once the window is fixed, it begins within milliseconds
     let window = wait_until_ready(plan, &shared, &crew);
-    let mut gather = Gather::new(plan, window.unwrap_or_default(), &pool, encoder);
+    let mut gather = Gather::new(plan, window.unwrap_or_default(), &pool, pauses, encoder);
     if window.is_some() {
         warn_of_missing(plan, &shared, observer);
         observe(&mut gather, &shared, &gathered, observer);

@@ -1,5 +1,6 @@
 //! Laws that hold for any input: how bytes are split makes no difference, merging is recording together.
 
+use loadgen::pauses::Pauses;
 use loadgen::protocol::http1::body::{BodyExpectation, Expectation};
 use loadgen::protocol::http1::{Http1, MethodKind};
 use loadgen::protocol::{Fault, Flow, Outcome, Protocol, Slot};
@@ -106,7 +107,7 @@ proptest! {
                 recorder.request_ended(sent, 1 + lag + took, Outcome::Ok);
             }
         }
-        left.merge(&right);
+        left.merge(&right, Pauses::default());
         prop_assert_eq!((left.sent, left.completed, left.ok), (one.sent, one.completed, one.ok));
         prop_assert_eq!(&left.service, &one.service);
         prop_assert_eq!(&left.response, &one.response);

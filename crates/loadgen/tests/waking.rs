@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
 
+use loadgen::pauses::Pauses;
 use loadgen::protocol::http1::body::{BodyExpectation, Expectation};
 use loadgen::protocol::http1::{Http1, MethodKind};
 use loadgen::recorder::Pool;
@@ -22,7 +23,7 @@ fn started(load: Load) -> (Worker<Http1>, Receiver<Report>) {
     let limits = Limits { depth: 1, requests_per_connection: u64::MAX, timeout_ns: 2_000 * MS };
     let shared = Arc::new(Shared::default());
     let (reports, received) = sync_channel(8);
-    let pool = Arc::new(Pool::new(matches!(load, Load::Open(_)), 1));
+    let pool = Arc::new(Pool::new(matches!(load, Load::Open(_)), 1, Pauses::default()));
     let mut worker = Worker::new(Http1::new(Requests::new(vec![kind], &[1], 1)), 1, limits, load, Arc::clone(&shared), reports, pool);
     worker.tick(0);
     assert_eq!(std::mem::take(&mut worker.to_open), [0]);

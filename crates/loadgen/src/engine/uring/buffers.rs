@@ -1,4 +1,5 @@
-//! A ring of receive buffers that the kernel picks from: a connection holds no buffer while it waits.
+//! Memory for what is received: a ring of buffers that the kernel picks from, so that a connection holds none while it waits; and places
+//! for answers that are asked for, one for each connection, which cost less than to pick a buffer and to hand it back.
 //!
 //! Buffers are handed back in batches: one store makes all of them visible. The kernel reads entries up to the tail only, so writing the
 //! entries first and the tail last, with release ordering, is all the synchronisation that is needed (io_uring_register_buf_ring(3)).
@@ -10,6 +11,8 @@ use std::sync::atomic::{AtomicU16, Ordering};
 
 use io_uring::Submitter;
 use io_uring::types::BufRingEntry;
+
+use super::BUFFER_BYTES;
 
 pub const GROUP: u16 = 0;
 const PAGE_BYTES: usize = 4096;
@@ -69,6 +72,36 @@ impl Buffers {
         // SAFETY: the tail lies within the first entry, is aligned, and is written by nobody else.
         let tail = unsafe { AtomicU16::from_ptr(BufRingEntry::tail(self.ring.as_ptr()).cast_mut()) };
         tail.store(self.tail, Ordering::Release);
+    }
+}
+
+/// A place for the next answer of each connection.
+#[derive(Default)]
+pub struct Places {
+    memory: Box<[u8]>,
+}
+
+impl Places {
+    pub fn new(connections: usize) -> Self {
+        Self { memory: vec![0; connections * BUFFER_BYTES].into_boxed_slice() }
+    }
+
+    /// Where the kernel may write `BUFFER_BYTES`.
+    #[inline]
+    pub fn address(&mut self, index: u32) -> *mut u8 {
+        self.memory[Self::range(index, BUFFER_BYTES)].as_mut_ptr()
+    }
+
+    /// The first `length` bytes of what the kernel has written.
+    #[inline]
+    pub fn bytes(&self, index: u32, length: usize) -> &[u8] {
+        &self.memory[Self::range(index, length)]
+    }
+
+    #[inline]
+    fn range(index: u32, length: usize) -> std::ops::Range<usize> {
+        let start = index as usize * BUFFER_BYTES;
+        start..start + length
     }
 }
 

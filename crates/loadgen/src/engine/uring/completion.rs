@@ -57,7 +57,7 @@ impl Completion {
     #[inline]
     pub fn is_nothing(&self) -> bool {
         match self.tag.operation {
-            Operation::Ask => matches!(-self.result, libc::EAGAIN | libc::EINTR | libc::ENOBUFS),
+            Operation::Ask => matches!(-self.result, libc::EAGAIN | libc::EINTR),
             operation => operation == Operation::Cancel,
         }
     }

@@ -10,8 +10,9 @@ use io_uring::opcode;
 use io_uring::squeue;
 use io_uring::types::{CancelBuilder, Fixed, SubmitArgs, Timespec};
 
+use super::buffers::{self, Places};
 use super::completion::Operation;
-use super::{BUFFER_BYTES, Uring, buffers};
+use super::{BATCH, BUFFER_BYTES, Uring};
 use crate::clock::now_ns;
 use crate::engine::polling::Looked;
 
@@ -43,6 +44,7 @@ pub struct Asking {
     wakeful: u32,
     rest_ns: u64,
     rests_until_ns: u64,
+    pub places: Places,
     /// Answers that were asked for.
     pub heard: u64,
     /// Time spent asking in vain.
@@ -50,6 +52,11 @@ pub struct Asking {
 }
 
 impl Asking {
+    pub fn new(connections: u32) -> Self {
+        let connections = connections as usize;
+        Self { places: Places::new(if connections <= CONNECTIONS_MAX { connections } else { 0 }), ..Self::default() }
+    }
+
     #[inline]
     pub fn note_answer(&mut self, asked: bool, bytes: usize) {
         self.answers += usize::from(self.on);
@@ -90,7 +97,7 @@ impl Uring {
             return self.ask(wait_ns);
         }
         self.wait(wait_ns)?;
-        self.take_batch();
+        self.take_batch(BATCH);
         Ok(())
     }
 
@@ -136,10 +143,10 @@ impl Uring {
                 return self.stop_asking(now_ns(), REST_MAX_UNFIT_NS);
             }
             for at in 0..asked {
-                self.receive_once(self.turns.asked(at), Operation::Ask, libc::MSG_DONTWAIT)?;
+                self.ask_one(self.turns.asked(at))?;
             }
             self.enter()?;
-            self.take_batch();
+            self.take_all()?;
             if self.batch.is_empty() {
                 let now = now_ns();
                 let waited_ns = now - *in_vain_since.get_or_insert(now);
@@ -165,11 +172,10 @@ impl Uring {
             return self.stop_asking(now, REST_MAX_IN_VAIN_NS);
         }
         while let Some(index) = self.turns.pop() {
-            self.receive_once(index, Operation::Receive, 0)?;
+            self.receive_once(index)?;
         }
         self.sleep(wait_ns)?;
-        self.take_batch();
-        Ok(())
+        self.take_all()
     }
 
     fn stop_asking(&mut self, now: u64, rest_max_ns: u64) -> Result<()> {
@@ -180,10 +186,27 @@ impl Uring {
         Ok(())
     }
 
+    /// Whatever has come, to the last one: an answer must be heard before its place takes the next one.
     #[inline]
-    fn receive_once(&mut self, index: u32, operation: Operation, flags: i32) -> Result<()> {
-        let entry = opcode::Recv::new(Fixed(index), std::ptr::null_mut(), 0).buf_group(buffers::GROUP).flags(flags).build();
-        self.push(&entry.flags(squeue::Flags::BUFFER_SELECT).user_data(self.tag(index, operation)))
+    fn take_all(&mut self) -> Result<()> {
+        self.take_batch(usize::MAX);
+        while self.ring.submission().cq_overflow() {
+            self.enter()?;
+            self.take_batch(usize::MAX);
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn ask_one(&mut self, index: u32) -> Result<()> {
+        let place = self.asking.places.address(index);
+        let entry = opcode::Recv::new(Fixed(index), place, BUFFER_BYTES as u32).flags(libc::MSG_DONTWAIT).build();
+        self.push(&entry.user_data(self.tag(index, Operation::Ask)))
+    }
+
+    fn receive_once(&mut self, index: u32) -> Result<()> {
+        let entry = opcode::Recv::new(Fixed(index), std::ptr::null_mut(), 0).buf_group(buffers::GROUP).build();
+        self.push(&entry.flags(squeue::Flags::BUFFER_SELECT).user_data(self.tag(index, Operation::Receive)))
     }
 
     /// Waits until the kernel tells of something.

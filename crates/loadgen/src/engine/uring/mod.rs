@@ -1,7 +1,7 @@
 //! The io_uring engine: one system call moves a whole batch of sends out and of responses in.
 //!
-//! Each connection is a registered file. Its receives fill buffers from a shared ring: one that waits in the kernel and goes on by itself, or,
-//! where answers are close, one that does not wait, again and again (see `hearing`). Small requests are sent from memory that never changes,
+//! Each connection is a registered file. One receive waits in the kernel, fills buffers from a shared ring and goes on by itself; or, where
+//! answers are close, there is one that does not wait, again and again (see `hearing`). Small requests are sent from memory that never changes,
 //! without a completion for success: what went wrong is heard from the receiving side. All work of the kernel for this ring is deferred to the
 //! moment when we ask for it, so it never interrupts the loop.
 
@@ -103,7 +103,7 @@ impl Engine for Uring {
             retired: Vec::new(),
             starved: Vec::new(),
             polling: Polling::default(),
-            asking: Asking::default(),
+            asking: Asking::new(setup.connections),
             turns: Turns::new(setup.connections),
         })
     }
@@ -149,8 +149,8 @@ impl Uring {
         }
     }
 
-    fn take_batch(&mut self) {
-        let completions = self.ring.completion().take(BATCH).map(|entry| Completion::of(&entry));
+    fn take_batch(&mut self, most: usize) {
+        let completions = self.ring.completion().take(most).map(|entry| Completion::of(&entry));
         self.batch.extend(completions.filter(|completion| !completion.is_nothing()));
     }
 
@@ -171,7 +171,7 @@ impl Uring {
     }
 
     fn push(&mut self, entry: &squeue::Entry) -> Result<()> {
-        // SAFETY: what entries point to is the peer, prepared requests or `sending`: all outlive the operation.
+        // SAFETY: what entries point to is the peer, prepared requests, `sending` or a place: all outlive the operation.
         while unsafe { self.ring.submission().push(entry) }.is_err() {
             self.ring.submit().context("io_uring_enter failed")?;
         }
@@ -294,6 +294,8 @@ impl Uring {
                 next = worker.received(index, self.buffers.bytes(buffer, result as usize), now);
             }
             self.buffers.put_back(buffer);
+        } else if current && operation == Operation::Ask && result > 0 {
+            next = worker.received(index, self.asking.places.bytes(index, result as usize), now);
         }
         if !current {
             return Ok(());

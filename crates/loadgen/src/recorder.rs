@@ -23,7 +23,7 @@ pub fn new_histogram() -> Histogram<u64> {
 }
 
 /// When a request was meant to be sent, and when it was. In a closed loop both are the same.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sent {
     pub intended_ns: u64,
     pub actual_ns: u64,
@@ -119,17 +119,18 @@ impl Recorder {
         }
     }
 
+    /// So many requests that were sent at the same time and ended in the same way.
     #[inline]
-    pub fn request_ended(&mut self, sent: Sent, now_ns: u64, outcome: Outcome) {
-        self.completed += u64::from(outcome.is_complete());
+    pub fn requests_ended(&mut self, sent: Sent, now_ns: u64, outcome: Outcome, count: u64) {
+        self.completed += if outcome.is_complete() { count } else { 0 };
         match outcome {
             Outcome::Ok => {
-                self.ok += 1;
-                self.times(sent, now_ns);
+                self.ok += count;
+                self.times(sent, now_ns, count);
             }
-            Outcome::UnexpectedStatus => self.errors.add(ErrorKind::UnexpectedStatus, 1),
-            Outcome::UnexpectedBody => self.errors.add(ErrorKind::UnexpectedBody, 1),
-            Outcome::Failed(kind) => self.errors.add(kind, 1),
+            Outcome::UnexpectedStatus => self.errors.add(ErrorKind::UnexpectedStatus, count),
+            Outcome::UnexpectedBody => self.errors.add(ErrorKind::UnexpectedBody, count),
+            Outcome::Failed(kind) => self.errors.add(kind, count),
         }
     }
 
@@ -137,14 +138,14 @@ impl Recorder {
     pub fn request_timed_out(&mut self, sent: Sent, now_ns: u64) {
         self.errors.add(ErrorKind::Timeout, 1);
         self.censored += 1;
-        self.times(sent, now_ns);
+        self.times(sent, now_ns, 1);
     }
 
     #[inline]
-    fn times(&mut self, sent: Sent, now_ns: u64) {
-        self.service.saturating_record(now_ns.saturating_sub(sent.actual_ns).max(1));
+    fn times(&mut self, sent: Sent, now_ns: u64, count: u64) {
+        self.service.saturating_record_n(now_ns.saturating_sub(sent.actual_ns).max(1), count);
         if self.open_loop {
-            self.response.saturating_record(now_ns.saturating_sub(sent.intended_ns).max(1));
+            self.response.saturating_record_n(now_ns.saturating_sub(sent.intended_ns).max(1), count);
         }
     }
 

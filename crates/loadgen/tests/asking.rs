@@ -2,6 +2,7 @@
 
 mod common;
 
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use common::stalls::{self, Due};
@@ -15,6 +16,10 @@ const LIFETIME: Duration = Duration::from_secs(3);
 /// Load for a second on a server that answers as `due` says.
 fn attempt(connections: &str, due: Due) -> RunResult {
     let (address, _) = stalls::serve(due, LIFETIME);
+    load_for_a_second(connections, address)
+}
+
+fn load_for_a_second(connections: &str, address: SocketAddr) -> RunResult {
     let result = load(&["-c", connections, "-d", "1s", "--engine", "io_uring", &url(address)]).expect("the server answers");
     assert_eq!(result.errors.total(), 0, "{:?}", result.errors);
     assert_eq!(result.requests.completed, result.requests.ok);
@@ -44,10 +49,21 @@ fn answers_that_are_long_in_coming_are_waited_for() {
     assert_eq!(asked(&attempt("4", Box::new(|arrival_ns, _| arrival_ns + 5_000_000))), 0.0);
 }
 
+/// The engine hears some of them piece by piece.
+fn answers_that_come_in_pieces_are_put_together() {
+    let results = (0..ATTEMPTS).map(|_| {
+        let (address, _) = stalls::serve_in_pieces(Box::new(|arrival_ns, _| arrival_ns), LIFETIME, 16);
+        load_for_a_second("16", address)
+    });
+    let shares: Vec<_> = results.map(|result| asked(&result)).collect();
+    assert!(shares.iter().any(|share| *share > 0.0), "{shares:?}");
+}
+
 /// One after the other: side by side they would disturb each other.
 #[test]
 fn answers_are_asked_for_where_that_pays() {
     answers_that_follow_each_other_closely_are_asked_for();
     answers_that_overtake_others_are_heard_in_time();
+    answers_that_come_in_pieces_are_put_together();
     answers_that_are_long_in_coming_are_waited_for();
 }

@@ -98,14 +98,19 @@ proptest! {
     }
 
     #[test]
-    fn merged_recorders_equal_one_that_recorded_all(times in prop::collection::vec((1u64..1u64 << 40, 0u64..1u64 << 30, any::<bool>()), 1..200)) {
+    fn merged_recorders_equal_one_that_recorded_each_by_itself(
+        times in prop::collection::vec((1u64..1u64 << 40, 0u64..1u64 << 30, 1u64..4, any::<bool>()), 1..200),
+    ) {
         let [mut one, mut left, mut right] = [(); 3].map(|()| Recorder::new(true));
-        for (took, lag, to_left) in times {
+        for (took, lag, count, to_left) in times {
             let sent = Sent { intended_ns: 1, actual_ns: 1 + lag };
-            for recorder in [&mut one, if to_left { &mut left } else { &mut right }] {
-                recorder.request_sent(sent);
-                recorder.request_ended(sent, 1 + lag + took, Outcome::Ok);
+            let half = if to_left { &mut left } else { &mut right };
+            for _ in 0..count {
+                one.request_sent(sent);
+                one.requests_ended(sent, 1 + lag + took, Outcome::Ok, 1);
+                half.request_sent(sent);
             }
+            half.requests_ended(sent, 1 + lag + took, Outcome::Ok, count);
         }
         left.merge(&right, Pauses::default());
         prop_assert_eq!((left.sent, left.completed, left.ok), (one.sent, one.completed, one.ok));

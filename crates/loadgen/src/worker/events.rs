@@ -24,6 +24,8 @@ struct Completions<'a> {
     flight: &'a mut Flight,
     recorder: &'a mut Recorder,
     now_ns: u64,
+    /// What is to be recorded: so many requests that were sent at the same time and ended in the same way, as those of a pipeline do.
+    alike: (Sent, Outcome, u64),
     /// Requests that are over, and how many of them with a whole response.
     done: u64,
     completed: u64,
@@ -32,9 +34,24 @@ struct Completions<'a> {
 impl Sink for Completions<'_> {
     #[inline]
     fn complete(&mut self, slot: Slot, outcome: Outcome) {
-        self.recorder.request_ended(self.flight.free(slot), self.now_ns, outcome);
+        let sent = self.flight.free(slot);
+        if (self.alike.0, self.alike.1) != (sent, outcome) {
+            self.record();
+            self.alike = (sent, outcome, 0);
+        }
+        self.alike.2 += 1;
         self.done += 1;
         self.completed += u64::from(outcome.is_complete());
+    }
+}
+
+impl Completions<'_> {
+    #[inline]
+    fn record(&mut self) {
+        let (sent, outcome, count) = self.alike;
+        if count > 0 {
+            self.recorder.requests_ended(sent, self.now_ns, outcome, count);
+        }
     }
 }
 
@@ -90,8 +107,10 @@ impl<P: Protocol> Worker<P> {
         self.cut_slices(now_ns);
         let Self { protocol, connections, recorder, .. } = self;
         let Connection { session, flight, .. } = &mut connections[index as usize];
-        let mut completions = Completions { flight, recorder, now_ns, done: 0, completed: 0 };
+        let alike = (Sent::default(), Outcome::Ok, 0);
+        let mut completions = Completions { flight, recorder, now_ns, alike, done: 0, completed: 0 };
         let flow = step(protocol, session, &mut completions);
+        completions.record();
         let Completions { done, completed, .. } = completions;
         if completed > 0 {
             self.completed += completed;

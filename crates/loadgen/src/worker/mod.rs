@@ -161,10 +161,10 @@ impl<P: Protocol> Worker<P> {
         self.wake_ns
     }
 
-    /// Whether each connection waits for one response at a time, and sends all of its next request as soon as that is complete.
+    /// Whether what is complete is followed at once by the next requests, each sent whole.
     #[inline]
-    pub fn one_at_a_time(&self) -> bool {
-        self.limits.depth == 1 && self.pacing.is_immediate() && self.running() && self.stable_output()
+    pub fn follows_up_at_once(&self) -> bool {
+        self.pacing.is_immediate() && self.running() && self.stable_output()
     }
 
     pub fn stable_output(&self) -> bool {

@@ -23,13 +23,19 @@ pub struct Log {
 
 /// Serves for `lifetime` on a free port of loopback. Requests must be short and come one at a time on each connection.
 pub fn serve(due: Due, lifetime: Duration) -> (SocketAddr, Arc<Mutex<Log>>) {
+    serve_in_pieces(due, lifetime, ANSWER.len())
+}
+
+/// The same, with answers that are sent in pieces of so many bytes.
+pub fn serve_in_pieces(due: Due, lifetime: Duration, piece_bytes: usize) -> (SocketAddr, Arc<Mutex<Log>>) {
     let log = Arc::new(Mutex::new(Log::default()));
     let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
     listener.set_nonblocking(true).expect("a socket can be made non-blocking");
     let address = listener.local_addr().expect("a bound socket has an address");
     let shared = Arc::clone(&log);
     std::thread::spawn(move || {
-        Server { listener, due, log: shared, start: Instant::now(), clients: Vec::new(), waiting: BinaryHeap::new() }.run(lifetime);
+        Server { listener, due, piece_bytes, log: shared, start: Instant::now(), clients: Vec::new(), waiting: BinaryHeap::new() }
+            .run(lifetime);
     });
     (address, log)
 }
@@ -37,6 +43,7 @@ pub fn serve(due: Due, lifetime: Duration) -> (SocketAddr, Arc<Mutex<Log>>) {
 struct Server {
     listener: TcpListener,
     due: Due,
+    piece_bytes: usize,
     log: Arc<Mutex<Log>>,
     start: Instant,
     clients: Vec<TcpStream>,
@@ -62,7 +69,9 @@ impl Server {
                 self.clients.push(client);
             }
             while let Some(index) = self.pop_due() {
-                let _ = self.clients[index].write_all(ANSWER);
+                for piece in ANSWER.chunks(self.piece_bytes) {
+                    let _ = self.clients[index].write_all(piece);
+                }
                 log.answered_ns.push(self.now_ns());
             }
         }

@@ -2,7 +2,7 @@
 //!
 //! A receive that waits in the kernel is told of by the server's core, within its send: that marks the receive, queues it for our ring and
 //! wakes us. Where this core is what limits a run, as in most, that time is taken from the server. A receive that does not wait takes nothing
-//! from it. So while each connection waits for one answer at a time and answers follow each other closely, we do not wait but
+//! from it. So while each answer brings the next request and answers follow each other closely, we do not wait but
 //! ask, those first whose turn it is. Where answers are long in coming, come in no order or are large, everybody waits in the kernel again.
 
 use anyhow::{Context, Result};

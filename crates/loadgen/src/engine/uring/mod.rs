@@ -128,7 +128,7 @@ impl Engine for Uring {
             for index in std::mem::take(&mut self.starved) {
                 self.listen(index)?;
             }
-            if worker.one_at_a_time() {
+            if worker.follows_up_at_once() {
                 self.consider_asking(now);
             }
         }

@@ -110,7 +110,7 @@ impl Http1 {
 
     #[inline]
     fn head_in_place(&mut self, session: &mut Session, kind: u16, bytes: &[u8]) -> Result<Step, Fault> {
-        if let Some(known) = &self.known[usize::from(kind)]
+        if let Some(known) = &mut self.known[usize::from(kind)]
             && let Some(head_length) = known.recognise(bytes)
         {
             self.counts.fast += 1;

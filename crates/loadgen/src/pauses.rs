@@ -1,11 +1,11 @@
 //! Where the coordinator gives way to the load.
 //!
 //! On a shared core its work comes out of the time of a load thread, and a request that falls due meanwhile is late by what is left of
-//! it. So it handles one histogram at a time, some ten microseconds of work, and sleeps in between.
+//! it. So it handles one histogram at a time, tens of microseconds of work, and sleeps in between.
 
 use std::time::Duration;
 
-/// A load thread that was held up has caught up by then.
+/// Time for a load thread that was held up to catch up.
 const LONGEST: Duration = Duration::from_micros(200);
 /// The kernel may make any sleep longer by so much: below it, pauses would not be what they cost.
 const SHORTEST: Duration = Duration::from_micros(50);

@@ -131,6 +131,7 @@ impl Recorder {
             Outcome::UnexpectedStatus => self.errors.add(ErrorKind::UnexpectedStatus, count),
             Outcome::UnexpectedBody => self.errors.add(ErrorKind::UnexpectedBody, count),
             Outcome::Failed(kind) => self.errors.add(kind, count),
+            Outcome::Unprocessed => {}
         }
     }
 

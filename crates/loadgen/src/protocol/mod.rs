@@ -23,12 +23,14 @@ pub enum Outcome {
     UnexpectedBody,
     /// No complete response will come, but the connection goes on: its server gave this one stream up.
     Failed(ErrorKind),
+    /// The server said that it has not processed this request and never will, so it may be sent again (RFC 9113, 6.8 and 8.7). No error.
+    Unprocessed,
 }
 
 impl Outcome {
     /// Whether a whole response came, right or wrong.
     pub fn is_complete(self) -> bool {
-        !matches!(self, Self::Failed(_))
+        !matches!(self, Self::Failed(_) | Self::Unprocessed)
     }
 }
 
@@ -97,6 +99,12 @@ pub trait Protocol {
 
     /// Whether output stays where it is, unchanged, for the life of the protocol, so that the kernel may read it after `sent`.
     fn stable_output(&self) -> bool;
+
+    /// Gives up one request in flight, of which nothing more will be reported; what tells the server of it joins the output. False where the
+    /// protocol cannot give up one request without the others: then the connection has to be closed.
+    fn abandon(&mut self, _session: &mut Self::Session, _slot: Slot) -> bool {
+        false
+    }
 
     /// Takes bytes as they came, split anywhere, and reports each request that is complete.
     fn receive(&mut self, session: &mut Self::Session, bytes: &[u8], sink: &mut impl Sink) -> Result<Flow, Fault>;

@@ -219,10 +219,9 @@ fn generator(plan: &Plan, engine: &'static str, finals: &[Final], duration_s: f6
             Thread {
                 cpu: plan.cpu_of(thread),
                 cpu_s,
-                busy: share(cpu_s - seconds(last.effort.polled_ns).min(cpu_s)),
+                busy: share(cpu_s - seconds(last.polled_ns).min(cpu_s)),
                 connections: plan.connections_of(thread),
                 completed: last.completed,
-                asked: last.effort.asked,
             }
         })
         .collect();

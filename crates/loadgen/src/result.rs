@@ -138,8 +138,6 @@ pub struct Thread {
     pub busy: f64,
     pub connections: u32,
     pub completed: u64,
-    /// Receives that brought something because the thread asked at the right time, instead of waiting in the kernel.
-    pub asked: u64,
 }
 
 /// The JSON schema of a result, generated from the types above.

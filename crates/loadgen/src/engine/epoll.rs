@@ -88,13 +88,13 @@ impl Engine for Epoll {
             if now >= worker.wake_ns() {
                 worker.tick(now);
             }
-            self.obey(worker);
+            self.do_orders(worker);
             if worker.finished().is_some() {
                 return Ok(());
             }
             let wait_ns = if self.unread.is_empty() { worker.wake_ns().saturating_sub(now_ns()) } else { 0 };
             let count = self.wait(&mut events, wait_ns)?;
-            worker.effort.polled_ns = self.polling.spent_ns();
+            worker.polled_ns = self.polling.spent_ns();
             for event in &events[..count] {
                 self.handle(worker, event.u64 as u32, event.events);
             }
@@ -165,7 +165,7 @@ impl Epoll {
     }
 
     /// Does what the worker has asked for.
-    fn obey<P: Protocol>(&mut self, worker: &mut Worker<P>) {
+    fn do_orders<P: Protocol>(&mut self, worker: &mut Worker<P>) {
         while !(worker.to_close.is_empty() && worker.to_open.is_empty() && worker.to_flush.is_empty()) {
             while let Some(index) = worker.to_close.pop() {
                 self.links[index as usize] = Link::default();

@@ -40,21 +40,6 @@ pub struct Report {
     pub recorder: Recorder,
 }
 
-/// What the engine did to hear of answers.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Effort {
-    /// CPU time in which there was nothing to do but to look for events.
-    pub polled_ns: u64,
-    /// Answers that it asked for, instead of waiting in the kernel.
-    pub asked: u64,
-}
-
-impl Effort {
-    fn since(self, before: Self) -> Self {
-        Self { polled_ns: self.polled_ns - before.polled_ns, asked: self.asked - before.asked }
-    }
-}
-
 /// What a worker leaves when its window is over.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Final {
@@ -62,7 +47,7 @@ pub struct Final {
     pub unsent: u64,
     pub completed: u64,
     pub cpu_ns: u64,
-    pub effort: Effort,
+    pub polled_ns: u64,
     pub parser: ParserCounts,
 }
 
@@ -94,15 +79,15 @@ pub struct Worker<P: Protocol> {
     pub to_open: Vec<u32>,
     pub to_flush: Vec<u32>,
     pub to_close: Vec<u32>,
-    /// The engine keeps it current.
-    pub effort: Effort,
+    /// CPU time that the engine spent looking for events; it keeps this current.
+    pub polled_ns: u64,
     connecting: u32,
     attempted: usize,
     said_ready: bool,
     next_sweep_ns: u64,
     wake_ns: u64,
     cpu_at_measure_ns: u64,
-    effort_at_measure: Effort,
+    polled_at_measure_ns: u64,
     parser_at_measure: ParserCounts,
     completed: u64,
     done: Option<Final>,
@@ -131,7 +116,7 @@ impl<P: Protocol> Worker<P> {
             to_open: Vec::with_capacity(connections.len()),
             to_flush: Vec::with_capacity(connections.len()),
             to_close: Vec::with_capacity(connections.len()),
-            effort: Effort::default(),
+            polled_ns: 0,
             connections,
             connecting: 0,
             attempted: 0,
@@ -139,7 +124,7 @@ impl<P: Protocol> Worker<P> {
             next_sweep_ns: 0,
             wake_ns: 0,
             cpu_at_measure_ns: 0,
-            effort_at_measure: Effort::default(),
+            polled_at_measure_ns: 0,
             parser_at_measure: ParserCounts::default(),
             completed: 0,
             done: None,
@@ -159,12 +144,6 @@ impl<P: Protocol> Worker<P> {
     #[inline]
     pub fn wake_ns(&self) -> u64 {
         self.wake_ns
-    }
-
-    /// Whether what is complete is followed at once by the next requests, each sent whole.
-    #[inline]
-    pub fn follows_up_at_once(&self) -> bool {
-        self.pacing.is_immediate() && self.running() && self.stable_output()
     }
 
     pub fn stable_output(&self) -> bool {

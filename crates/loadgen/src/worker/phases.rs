@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use super::connection::State;
-use super::{Effort, Final, Report, Worker};
+use super::{Final, Report, Worker};
 use crate::clock;
 use crate::protocol::Protocol;
 use crate::recorder::Recorder;
@@ -94,7 +94,7 @@ impl<P: Protocol> Worker<P> {
     fn note_measure_start(&mut self) {
         if self.slice.phase == Phase::Measure {
             self.cpu_at_measure_ns = clock::thread_cpu_ns();
-            self.effort_at_measure = self.effort;
+            self.polled_at_measure_ns = self.polled_ns;
             self.parser_at_measure = self.protocol.parser_counts();
             self.completed = 0;
         }
@@ -115,7 +115,7 @@ impl<P: Protocol> Worker<P> {
             unsent: self.pacing.count_unsent(end_ns),
             completed: self.completed,
             cpu_ns: if measured { clock::thread_cpu_ns() - self.cpu_at_measure_ns } else { 0 },
-            effort: if measured { self.effort.since(self.effort_at_measure) } else { Effort::default() },
+            polled_ns: if measured { self.polled_ns - self.polled_at_measure_ns } else { 0 },
             parser: crate::protocol::ParserCounts {
                 fast: parser.fast - self.parser_at_measure.fast,
                 full: parser.full - self.parser_at_measure.full,

@@ -13,16 +13,11 @@ pub struct Tag {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
     Connect,
-    /// A receive that waits in the kernel.
     Receive,
-    /// A receive that does not wait.
-    Ask,
-    /// The end of a receive that waits.
-    Cancel,
     Send,
 }
 
-const INDEX_BITS: u32 = 28;
+const INDEX_BITS: u32 = 30;
 
 impl Tag {
     pub fn pack(self) -> u64 {
@@ -33,8 +28,6 @@ impl Tag {
         let operation = match (data as u32) >> INDEX_BITS {
             0 => Operation::Connect,
             1 => Operation::Receive,
-            2 => Operation::Ask,
-            3 => Operation::Cancel,
             _ => Operation::Send,
         };
         Self { generation: (data >> 32) as u32, index: data as u32 & ((1 << INDEX_BITS) - 1), operation }
@@ -52,15 +45,6 @@ impl Completion {
     pub fn of(entry: &cqueue::Entry) -> Self {
         Self { tag: Tag::unpack(entry.user_data()), result: entry.result(), flags: entry.flags() }
     }
-
-    /// Whether this is no event: somebody who was asked had no answer yet, or a receive was told to end and will say so itself.
-    #[inline]
-    pub fn is_nothing(&self) -> bool {
-        match self.tag.operation {
-            Operation::Ask => matches!(-self.result, libc::EAGAIN | libc::EINTR),
-            operation => operation == Operation::Cancel,
-        }
-    }
 }
 
 #[cfg(test)]
@@ -69,7 +53,7 @@ mod tests {
 
     #[test]
     fn tags_survive_packing() {
-        for operation in [Operation::Connect, Operation::Receive, Operation::Ask, Operation::Cancel, Operation::Send] {
+        for operation in [Operation::Connect, Operation::Receive, Operation::Send] {
             let tag = Tag { generation: u32::MAX - 1, index: (1 << INDEX_BITS) - 1, operation };
             assert_eq!(Tag::unpack(tag.pack()), tag);
         }

@@ -1,60 +1,46 @@
 //! The io_uring engine: one system call moves a whole batch of sends out and of responses in.
 //!
-//! Each connection is a registered file. One receive waits in the kernel, fills buffers from a shared ring and goes on by itself; or, where
-//! answers are close, there is one that does not wait, again and again (see `hearing`). Small requests are sent from memory that never changes,
-//! without a completion for success: what went wrong is heard from the receiving side. All work of the kernel for this ring is deferred to the
-//! moment when we ask for it, so it never interrupts the loop.
+//! Each connection is a registered file with one multishot receive, armed from the moment it is connected until it is closed. So the kernel
+//! tells of responses in the order in which they arrived, whatever order the server answers in, and the next system call takes them in:
+//! none waits for anything but the responses that arrived before it. Small requests are sent from memory that never changes, without
+//! a completion for success: what went wrong is heard from the receiving side.
 
 mod buffers;
 mod completion;
-mod hearing;
-mod turns;
+mod ring;
 
 use std::io;
-use std::os::fd::{AsRawFd, RawFd};
+use std::net::SocketAddr;
+use std::os::fd::{AsFd, AsRawFd};
 
-use anyhow::{Context, Result};
-use io_uring::types::{Fd, Fixed};
-use io_uring::{IoUring, cqueue, opcode, squeue};
+use anyhow::Result;
+use io_uring::cqueue;
 use socket2::{SockAddr, Socket};
 
-use super::polling::Polling;
+use super::polling::{Looked, Polling};
 use super::socket::{connect_error_kind, stream_to};
 use super::{Engine, Setup};
 use crate::clock::now_ns;
 use crate::protocol::Protocol;
-use crate::worker::{Effort, End, Next, Worker};
-use buffers::Buffers;
+use crate::worker::{End, Next, Worker};
 use completion::{Completion, Operation, Tag};
-use hearing::Asking;
-use turns::Turns;
+use ring::Ring;
 
-const SUBMISSIONS: u32 = 1024;
 /// Completions that share one reading of the clock and one submission.
 const BATCH: usize = 128;
-const BUFFER_BYTES: usize = 16 * 1024;
-const BUFFERS_MIN: u32 = 256;
-const BUFFERS_MAX: u32 = 4096;
 /// Up to this many bytes in flight fit into any send buffer, so a send is never short and need not be followed.
 const UNTRACKED_BYTES_MAX: usize = 8 * 1024;
-/// `IORING_ENTER_GETEVENTS` of io_uring_enter(2), which the crate keeps to itself.
-const IORING_ENTER_GETEVENTS: u32 = 1;
-const NO_SIGNAL_WHOLE: i32 = libc::MSG_NOSIGNAL | libc::MSG_WAITALL;
 
 pub struct Uring {
-    // Dropped before the buffers that it writes to.
-    ring: IoUring,
-    buffers: Buffers,
-    peer: Box<SockAddr>,
+    ring: Ring,
+    peer: SockAddr,
     links: Vec<Link>,
     batch: Vec<Completion>,
     /// What the kernel may still read of connections that are gone, until it says that it is done.
-    retired: Vec<(u64, Vec<u8>)>,
+    retired: Vec<(Tag, Vec<u8>)>,
     /// Connections whose receive stopped for want of buffers.
     starved: Vec<u32>,
     polling: Polling,
-    asking: Asking,
-    turns: Turns,
 }
 
 #[derive(Default)]
@@ -69,22 +55,8 @@ struct Link {
 impl Uring {
     /// Whether this kernel, and what confines us, allow all that this engine uses.
     pub fn available() -> bool {
-        Self::create(1).is_ok()
-    }
-
-    fn create(connections: u32) -> Result<(IoUring, Buffers)> {
-        let ring: IoUring = IoUring::builder()
-            .setup_single_issuer()
-            .setup_defer_taskrun()
-            .setup_taskrun_flag()
-            .setup_cqsize((4 * connections).next_power_of_two().clamp(2 * SUBMISSIONS, 65536))
-            .build(SUBMISSIONS)
-            .context("cannot create an io_uring")?;
-        ring.submitter().register_files_sparse(connections).context("cannot register files with io_uring")?;
-        let count = connections.next_power_of_two().clamp(BUFFERS_MIN, BUFFERS_MAX) as u16;
-        let buffers =
-            Buffers::register(&ring.submitter(), count, BUFFER_BYTES).context("cannot register a ring of buffers with io_uring")?;
-        Ok((ring, buffers))
+        let nowhere = SocketAddr::from(([0, 0, 0, 0], 0));
+        Ring::new(1, nowhere.into()).is_ok()
     }
 }
 
@@ -92,19 +64,15 @@ impl Engine for Uring {
     const NAME: &'static str = "io_uring";
 
     fn new(setup: Setup) -> Result<Self> {
-        let (ring, buffers) = Self::create(setup.connections)?;
         let links = (0..setup.connections).map(|_| Link::default()).collect();
         Ok(Self {
-            ring,
-            buffers,
-            peer: Box::new(setup.peer),
+            ring: Ring::new(setup.connections, setup.peer.clone())?,
+            peer: setup.peer,
             links,
             batch: Vec::with_capacity(BATCH),
             retired: Vec::new(),
             starved: Vec::new(),
             polling: Polling::default(),
-            asking: Asking::new(setup.connections),
-            turns: Turns::new(setup.connections),
         })
     }
 
@@ -114,48 +82,47 @@ impl Engine for Uring {
             if now >= worker.wake_ns() {
                 worker.tick(now);
             }
-            self.obey(worker)?;
+            self.do_orders(worker)?;
             if worker.finished().is_some() {
                 return Ok(());
             }
-            self.hear(worker.wake_ns().saturating_sub(now_ns()))?;
-            worker.effort = Effort { polled_ns: self.polling.spent_ns() + self.asking.in_vain_ns, asked: self.asking.heard };
+            let entered_ns = now_ns();
+            self.wait(worker.wake_ns().saturating_sub(entered_ns))?;
+            worker.polled_ns = self.polling.spent_ns();
+            self.batch.clear();
+            self.ring.take(BATCH, &mut self.batch);
             let now = now_ns();
             for at in 0..self.batch.len() {
                 self.complete(worker, self.batch[at], now)?;
             }
-            self.buffers.publish();
+            self.ring.buffers.publish();
             for index in std::mem::take(&mut self.starved) {
-                self.listen(index)?;
+                self.arm_receive(index)?;
             }
-            if worker.follows_up_at_once() {
-                self.consider_asking(now);
-            }
+            let all_heard = !self.ring.has_completions() && !self.ring.has_news();
+            let _ = (entered_ns, all_heard);
         }
     }
 }
 
 impl Uring {
-    /// Submits what is queued and lets the kernel do its deferred work, without waiting.
-    fn enter(&mut self) -> Result<()> {
-        let submitted = self.ring.submission().len() as u32;
-        // SAFETY: no argument is passed.
-        match unsafe { self.ring.submitter().enter::<()>(submitted, 0, IORING_ENTER_GETEVENTS, None) } {
-            Ok(_) => Ok(()),
-            Err(error) => match error.raw_os_error() {
-                Some(libc::EINTR | libc::EBUSY | libc::EAGAIN) => Ok(()),
-                _ => Err(error).context("io_uring_enter failed"),
-            },
+    /// Submits what is queued, and waits for at most so long until there are completions.
+    #[inline]
+    fn wait(&mut self, wait_ns: u64) -> Result<()> {
+        self.ring.enter()?;
+        if wait_ns == 0 || self.ring.has_completions() {
+            return Ok(());
+        }
+        let ring = &mut self.ring;
+        match self.polling.look(wait_ns, || ring.has_news()) {
+            Looked::Found => ring.enter(),
+            Looked::TimeIsOver => Ok(()),
+            Looked::Sleep => ring.sleep(wait_ns),
         }
     }
 
-    fn take_batch(&mut self, most: usize) {
-        let completions = self.ring.completion().take(most).map(|entry| Completion::of(&entry));
-        self.batch.extend(completions.filter(|completion| !completion.is_nothing()));
-    }
-
     /// Does what the worker has asked for.
-    fn obey<P: Protocol>(&mut self, worker: &mut Worker<P>) -> Result<()> {
+    fn do_orders<P: Protocol>(&mut self, worker: &mut Worker<P>) -> Result<()> {
         while !(worker.to_close.is_empty() && worker.to_open.is_empty() && worker.to_flush.is_empty()) {
             while let Some(index) = worker.to_close.pop() {
                 self.close(index)?;
@@ -170,16 +137,9 @@ impl Uring {
         Ok(())
     }
 
-    fn push(&mut self, entry: &squeue::Entry) -> Result<()> {
-        // SAFETY: what entries point to is the peer, prepared requests, `sending` or a place: all outlive the operation.
-        while unsafe { self.ring.submission().push(entry) }.is_err() {
-            self.ring.submit().context("io_uring_enter failed")?;
-        }
-        Ok(())
-    }
-
-    fn tag(&self, index: u32, operation: Operation) -> u64 {
-        Tag { generation: self.links[index as usize].generation, index, operation }.pack()
+    #[inline]
+    fn tag(&self, index: u32, operation: Operation) -> Tag {
+        Tag { generation: self.links[index as usize].generation, index, operation }
     }
 
     fn open<P: Protocol>(&mut self, worker: &mut Worker<P>, index: u32) -> Result<()> {
@@ -190,12 +150,11 @@ impl Uring {
                 return Ok(());
             }
         };
-        let entry = opcode::Connect::new(Fd(socket.as_raw_fd()), self.peer.as_ptr().cast(), self.peer.len()).build();
+        self.ring.connect(self.tag(index, Operation::Connect), socket.as_fd())?;
         let link = &mut self.links[index as usize];
         link.socket = Some(socket);
         link.connected = false;
-        let entry = entry.user_data(self.tag(index, Operation::Connect));
-        self.push(&entry)
+        Ok(())
     }
 
     /// Operations under way end by the shutdown; what they report is told apart by the generation.
@@ -206,26 +165,28 @@ impl Uring {
             self.retired.push((send_tag, std::mem::take(&mut link.sending)));
         }
         link.generation = link.generation.wrapping_add(1);
-        self.turns.remove(index);
         let Some(socket) = link.socket.take() else { return Ok(()) };
         // What was queued for this socket must not meet the next one.
-        self.ring.submit().context("io_uring_enter failed")?;
+        self.ring.submit()?;
         // Fails where the other end has closed already, which is just as well.
         let _ = socket.shutdown(std::net::Shutdown::Both);
         if std::mem::take(&mut self.links[index as usize].connected) {
-            self.update_file(index, -1)?;
+            self.ring.register_socket(index, -1)?;
         }
         Ok(())
     }
 
-    fn update_file(&self, index: u32, fd: RawFd) -> Result<()> {
-        self.ring.submitter().register_files_update(index, &[fd]).context("cannot register a file with io_uring")?;
-        Ok(())
+    fn arm_receive(&mut self, index: u32) -> Result<()> {
+        if !self.links[index as usize].connected {
+            return Ok(());
+        }
+        self.ring.arm_receive(self.tag(index, Operation::Receive))
     }
 
     /// Sends what waits. Small and unchanging requests need no following up; others are copied and followed.
     #[inline]
     fn flush<P: Protocol>(&mut self, worker: &mut Worker<P>, index: u32) -> Result<()> {
+        let tag = self.tag(index, Operation::Send);
         let link = &mut self.links[index as usize];
         let output = worker.output(index);
         if output.is_empty() || !link.connected || !link.sending.is_empty() {
@@ -233,19 +194,15 @@ impl Uring {
         }
         let length = output.len();
         let untracked = length <= UNTRACKED_BYTES_MAX && worker.stable_output();
-        let (start, flags) = if untracked {
-            (output.as_ptr(), squeue::Flags::SKIP_SUCCESS)
+        let start = if untracked {
+            output.as_ptr()
         } else {
             link.sending.extend_from_slice(output);
-            (link.sending.as_ptr(), squeue::Flags::empty())
+            link.sending.as_ptr()
         };
-        let entry = opcode::Send::new(Fixed(index), start, length as u32).flags(NO_SIGNAL_WHOLE).build();
-        let entry = entry.flags(flags).user_data(self.tag(index, Operation::Send));
         worker.sent(index, length);
-        if self.turns.has(index) {
-            self.turns.put_last(index);
-        }
-        self.push(&entry)
+        // SAFETY: stable output outlives the engine, and `sending` is neither changed nor dropped before the completion.
+        unsafe { self.ring.send(tag, start, length, untracked) }
     }
 
     #[inline]
@@ -253,7 +210,7 @@ impl Uring {
         let Completion { tag, result, .. } = completion;
         let current = self.links[tag.index as usize].generation == tag.generation;
         match tag.operation {
-            Operation::Receive | Operation::Ask => self.received(worker, completion, current, now),
+            Operation::Receive => self.received(worker, completion, current, now),
             Operation::Connect if current => self.connect_over(worker, tag.index, result, now),
             Operation::Send if current => {
                 // A failure is heard from the receiving side as well.
@@ -261,10 +218,10 @@ impl Uring {
                 self.flush(worker, tag.index)
             }
             Operation::Send => {
-                self.retired.retain(|(gone, _)| *gone != tag.pack());
+                self.retired.retain(|(gone, _)| *gone != tag);
                 Ok(())
             }
-            Operation::Connect | Operation::Cancel => Ok(()),
+            Operation::Connect => Ok(()),
         }
     }
 
@@ -279,23 +236,23 @@ impl Uring {
         let Some(socket) = &link.socket else { return Ok(()) };
         let fd = socket.as_raw_fd();
         link.connected = true;
-        self.update_file(index, fd)?;
-        self.listen(index)?;
+        self.ring.register_socket(index, fd)?;
+        self.arm_receive(index)?;
         worker.connected(index, now);
         Ok(())
     }
 
     #[inline]
     fn received<P: Protocol>(&mut self, worker: &mut Worker<P>, completion: Completion, current: bool, now: u64) -> Result<()> {
-        let Completion { tag: Tag { index, operation, .. }, result, flags } = completion;
+        let Completion { tag: Tag { index, .. }, result, flags } = completion;
         let mut next = Next::Keep;
         if let Some(buffer) = cqueue::buffer_select(flags) {
             if current && result > 0 {
-                next = worker.received(index, self.buffers.bytes(buffer, result as usize), now);
+                // SAFETY: this completion names the buffer and its length, and it is put back only afterwards.
+                let bytes = unsafe { self.ring.buffers.bytes(buffer, result as usize) };
+                next = worker.received(index, bytes, now);
             }
-            self.buffers.put_back(buffer);
-        } else if current && operation == Operation::Ask && result > 0 {
-            next = worker.received(index, self.asking.places.bytes(index, result as usize), now);
+            self.ring.buffers.put_back(buffer);
         }
         if !current {
             return Ok(());
@@ -305,15 +262,13 @@ impl Uring {
         }
         if result > 0 {
             self.flush(worker, index)?;
-            self.asking.note_answer(operation == Operation::Ask, result as usize);
         }
         if cqueue::more(flags) {
-            return self.go_on(index);
+            return Ok(());
         }
         match -result {
-            // Who was asked is in the queue still, or again.
-            i32::MIN..0 if operation == Operation::Ask => Ok(()),
-            i32::MIN..0 | libc::ECANCELED => self.listen(index),
+            // The kernel ends a multishot receive now and then, with data or without.
+            i32::MIN..0 | libc::ECANCELED | libc::EINTR | libc::EAGAIN => self.arm_receive(index),
             libc::ENOBUFS => {
                 self.starved.push(index);
                 Ok(())

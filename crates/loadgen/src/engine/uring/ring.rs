@@ -1,0 +1,176 @@
+//! The mechanics of submission and completion: which entries may be queued, and what makes them go. What to do is decided elsewhere.
+//!
+//! All work of the kernel for this ring is deferred to the moment when the thread enters it (`DEFER_TASKRUN`), so completions are posted
+//! then and at no other time, in the order in which their cause happened.
+
+use std::collections::VecDeque;
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
+
+use anyhow::{Context, Result};
+use io_uring::types::{Fd, Fixed, SubmitArgs, Timespec};
+use io_uring::{IoUring, opcode, squeue};
+use socket2::SockAddr;
+
+use super::buffers::{self, Buffers};
+use super::completion::{Completion, Operation, Tag};
+
+const SUBMISSIONS: u32 = 1024;
+/// `IORING_ENTER_GETEVENTS` of io_uring_enter(2), which the crate keeps to itself.
+const IORING_ENTER_GETEVENTS: u32 = 1;
+const NO_SIGNAL_WHOLE: i32 = libc::MSG_NOSIGNAL | libc::MSG_WAITALL;
+const BUFFER_BYTES: usize = 16 * 1024;
+const BUFFERS_MIN: u32 = 256;
+const BUFFERS_MAX: u32 = 4096;
+/// A kernel that takes no entry in so many tries in a row will not.
+const TRIES_MAX: u32 = 1000;
+
+pub struct Ring {
+    // Dropped before the buffers that it writes to and the address that it reads.
+    ring: IoUring,
+    pub buffers: Buffers,
+    peer: Box<SockAddr>,
+    /// Completions that had to be taken to make room for submissions.
+    stash: VecDeque<Completion>,
+}
+
+impl Ring {
+    pub fn new(connections: u32, peer: SockAddr) -> Result<Self> {
+        let ring: IoUring = IoUring::builder()
+            .setup_single_issuer()
+            .setup_defer_taskrun()
+            .setup_taskrun_flag()
+            .setup_submit_all() // an entry that fails must not hold up those behind it
+            .setup_cqsize((4 * connections).next_power_of_two().clamp(2 * SUBMISSIONS, 65536))
+            .build(SUBMISSIONS)
+            .context("cannot create an io_uring")?;
+        ring.submitter().register_files_sparse(connections).context("cannot register files with io_uring")?;
+        let count = connections.next_power_of_two().clamp(BUFFERS_MIN, BUFFERS_MAX) as u16;
+        let buffers =
+            Buffers::register(&ring.submitter(), count, BUFFER_BYTES).context("cannot register a ring of buffers with io_uring")?;
+        Ok(Self { ring, buffers, peer: Box::new(peer), stash: VecDeque::new() })
+    }
+
+    // --- what can be queued ------------------------------------------------------------------------------------------------------
+
+    /// Connects a socket, which must stay open until the completion.
+    pub fn connect(&mut self, tag: Tag, socket: BorrowedFd<'_>) -> Result<()> {
+        debug_assert_eq!(tag.operation, Operation::Connect);
+        let entry = opcode::Connect::new(Fd(socket.as_raw_fd()), self.peer.as_ptr().cast(), self.peer.len()).build();
+        // SAFETY: the kernel reads the address, which lives as long as the ring and never changes.
+        unsafe { self.push(&entry.user_data(tag.pack())) }
+    }
+
+    /// Receives on a registered socket, again and again, into buffers that the kernel picks.
+    #[inline]
+    pub fn arm_receive(&mut self, tag: Tag) -> Result<()> {
+        debug_assert_eq!(tag.operation, Operation::Receive);
+        let entry = opcode::RecvMulti::new(Fixed(tag.index), buffers::GROUP).build();
+        // SAFETY: the kernel writes to registered buffers only, which outlive the ring.
+        unsafe { self.push(&entry.user_data(tag.pack())) }
+    }
+
+    /// Sends bytes on a registered socket, all of them. With `silent` only a failure has a completion.
+    ///
+    /// # Safety
+    ///
+    /// The bytes stay where they are, unchanged, until the completion; with `silent` as long as the ring lives.
+    #[inline]
+    pub unsafe fn send(&mut self, tag: Tag, start: *const u8, length: usize, silent: bool) -> Result<()> {
+        debug_assert_eq!(tag.operation, Operation::Send);
+        let entry = opcode::Send::new(Fixed(tag.index), start, length as u32).flags(NO_SIGNAL_WHOLE).build();
+        let entry = if silent { entry.flags(squeue::Flags::SKIP_SUCCESS) } else { entry };
+        // SAFETY: by the contract of this function.
+        unsafe { self.push(&entry.user_data(tag.pack())) }
+    }
+
+    /// Registers a socket for this connection, or with -1 none.
+    pub fn register_socket(&self, index: u32, fd: RawFd) -> Result<()> {
+        self.ring.submitter().register_files_update(index, &[fd]).context("cannot register a file with io_uring")?;
+        Ok(())
+    }
+
+    // --- what makes it go --------------------------------------------------------------------------------------------------------
+
+    /// Submits all that is queued, without taking in what has happened meanwhile.
+    pub fn submit(&mut self) -> Result<()> {
+        for _ in 0..TRIES_MAX {
+            if self.ring.submission().is_empty() {
+                return Ok(());
+            }
+            if self.enter_once(0)? {
+                continue;
+            }
+            // The kernel wants its completions to be taken first, or is short of memory for a moment.
+            self.enter_once(IORING_ENTER_GETEVENTS)?;
+            let taken = self.ring.completion().map(|entry| Completion::of(&entry));
+            self.stash.extend(taken);
+        }
+        Err(io::Error::from(io::ErrorKind::WouldBlock)).context("io_uring takes no submissions")
+    }
+
+    /// Submits what is queued and takes in what has happened, without waiting. What the kernel does not take now stays queued.
+    #[inline]
+    pub fn enter(&mut self) -> Result<()> {
+        self.enter_once(IORING_ENTER_GETEVENTS).map(drop)
+    }
+
+    /// The same, but waits for at most so long until something happens.
+    pub fn sleep(&mut self, wait_ns: u64) -> Result<()> {
+        let timeout = Timespec::new().sec(wait_ns / 1_000_000_000).nsec((wait_ns % 1_000_000_000) as u32);
+        match self.ring.submitter().submit_with_args(1, &SubmitArgs::new().timespec(&timeout)) {
+            Ok(_) => Ok(()),
+            Err(error) => match error.raw_os_error() {
+                Some(libc::ETIME | libc::EINTR | libc::EBUSY | libc::EAGAIN) => Ok(()),
+                _ => Err(error).context("io_uring_enter failed"),
+            },
+        }
+    }
+
+    /// Whether something has happened that the next `enter` takes in.
+    #[inline]
+    pub fn has_news(&mut self) -> bool {
+        self.ring.submission().taskrun()
+    }
+
+    /// Whether completions wait to be taken.
+    #[inline]
+    pub fn has_completions(&mut self) -> bool {
+        !self.stash.is_empty() || !self.ring.completion().is_empty()
+    }
+
+    /// Moves at most so many completions, the oldest, to the end of `batch`.
+    #[inline]
+    pub fn take(&mut self, most: usize, batch: &mut Vec<Completion>) {
+        let stashed = self.stash.len().min(most);
+        batch.extend(self.stash.drain(..stashed));
+        batch.extend(self.ring.completion().take(most - stashed).map(|entry| Completion::of(&entry)));
+    }
+
+    /// # Safety
+    ///
+    /// What the entry points to stays valid until its completion.
+    #[inline]
+    unsafe fn push(&mut self, entry: &squeue::Entry) -> Result<()> {
+        // SAFETY: by the contract of this function.
+        while unsafe { self.ring.submission().push(entry) }.is_err() {
+            self.submit()?;
+        }
+        Ok(())
+    }
+
+    /// One system call; false where it has to be tried again later.
+    #[inline]
+    fn enter_once(&mut self, flags: u32) -> Result<bool> {
+        let queued = self.ring.submission().len() as u32;
+        // SAFETY: no argument is passed.
+        match unsafe { self.ring.submitter().enter::<()>(queued, 0, flags, None) } {
+            Ok(_) => Ok(true),
+            Err(error) => match error.raw_os_error() {
+                Some(libc::EINTR) => Ok(true),
+                Some(libc::EBUSY | libc::EAGAIN) => Ok(false),
+                _ => Err(error).context("io_uring_enter failed"),
+            },
+        }
+    }
+}

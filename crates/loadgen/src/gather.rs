@@ -31,6 +31,10 @@ pub struct Gather<'a> {
     total: Recorder,
     /// Connect times of set-up and warm-up.
     before: Recorder,
+    /// Ages of what was not over at the end.
+    unfinished: Recorder,
+    /// The last measured slice that is complete: what was not over at the end belongs to the last one of the run.
+    held: Option<(Slice, Recorder)>,
     intervals: Vec<Interval>,
     encoder: Encoder,
     /// Memory for the intervals' histograms, full of blanks, so that the kernel has handed it out before the run begins and a long run does not grow.
@@ -52,6 +56,8 @@ impl<'a> Gather<'a> {
             pauses,
             total: Recorder::new(open_loop),
             before: Recorder::new(open_loop),
+            unfinished: Recorder::new(open_loop),
+            held: None,
             intervals: resident(window.intervals().min(INTERVALS_RESIDENT)),
             encoder,
             texts: (0..window.intervals().min(INTERVALS_RESIDENT)).map(|_| " ".repeat(INTERVAL_TEXT_BYTES)).collect(),
@@ -78,6 +84,9 @@ impl<'a> Gather<'a> {
     /// Takes one thread's slice; a slice that all threads have handed over is done.
     pub fn take(&mut self, report: Report, observer: &mut impl Observer) {
         self.announce_phases(now_ns(), observer); // first: it may be the last slice of a phase, and takes a while
+        if let Some(ages) = &report.unfinished {
+            self.unfinished.merge(ages, self.pauses);
+        }
         if report.slice.phase == Phase::Connect {
             self.before.merge(&report.recorder, self.pauses);
             self.pool.give_back(report.recorder);
@@ -127,28 +136,49 @@ impl<'a> Gather<'a> {
         }
         self.pauses.pause();
         if slice.phase == Phase::Measure {
-            let start_s = seconds(slice.start_ns - self.window.measure_start_ns);
-            let offered = self.offered(start_s, start_s + duration_s);
-            let mut histogram = self.texts.pop().unwrap_or_default();
-            histogram.clear();
-            self.encoder.encode(times, &mut histogram);
-            self.intervals.push(Interval {
-                start_s,
-                duration_s,
-                completed: recorder.completed,
-                errors: recorder.errors.total(),
-                offered_rps: offered.map(|offered| offered / duration_s),
-                p50_us,
-                p99_us,
-                histogram,
-            });
-            self.end_ns = slice.end_ns;
-            self.pauses.pause();
             self.total.merge(&recorder, self.pauses);
+            if let Some((before, recorder)) = self.held.replace((slice, recorder)) {
+                self.keep(before, recorder);
+            }
         } else {
             self.before.merge(&recorder, self.pauses);
+            self.pool.give_back(recorder);
         }
+    }
+
+    /// Makes an interval of a measured slice.
+    fn keep(&mut self, slice: Slice, recorder: Recorder) {
+        let duration_s = seconds(slice.end_ns - slice.start_ns);
+        let start_s = seconds(slice.start_ns - self.window.measure_start_ns);
+        let offered = self.offered(start_s, start_s + duration_s);
+        let times = times(self.plan, &recorder);
+        let (p50_us, p99_us) = (percentile_us(times, 50.0), percentile_us(times, 99.0));
+        let mut histogram = self.texts.pop().unwrap_or_default();
+        histogram.clear();
+        self.encoder.encode(times, &mut histogram);
+        self.intervals.push(Interval {
+            start_s,
+            duration_s,
+            completed: recorder.completed,
+            errors: recorder.errors.total(),
+            offered_rps: offered.map(|offered| offered / duration_s),
+            p50_us,
+            p99_us,
+            histogram,
+        });
+        self.end_ns = slice.end_ns;
+        self.pauses.pause();
         self.pool.give_back(recorder);
+    }
+
+    /// The last slice takes in what was not over at its end.
+    fn keep_last(&mut self) {
+        let beyond = self.total.p99();
+        self.total.add_unfinished(&self.unfinished, beyond);
+        if let Some((slice, mut recorder)) = self.held.take() {
+            recorder.add_unfinished(&self.unfinished, beyond);
+            self.keep(slice, recorder);
+        }
     }
 
     /// Requests due between two instants of the measured window.
@@ -163,6 +193,7 @@ impl<'a> Gather<'a> {
         while let Some(start_ns) = self.pending.keys().next().copied() {
             self.complete(start_ns, observer);
         }
+        self.keep_last();
         let duration_s = seconds(self.end_ns - self.window.measure_start_ns);
         let total = &self.total;
         let open = self.plan.load.is_open();
@@ -180,6 +211,7 @@ impl<'a> Gather<'a> {
                 ok: total.ok,
                 unsent: finals.iter().map(|last| last.unsent).sum(),
                 in_flight: finals.iter().map(|last| last.in_flight).sum(),
+                backlog: finals.iter().map(|last| last.backlog).sum(),
                 offered: self.offered(0.0, duration_s).map(|offered| offered.round() as u64),
             },
             errors: (&total.errors).into(),
@@ -189,8 +221,11 @@ impl<'a> Gather<'a> {
             service_time_us: (&total.service).into(),
             response_time_us: open.then(|| (&total.response).into()),
             schedule_lag_us: open.then(|| (&total.lag).into()),
+            connection_wait_us: open.then(|| (&total.connection_wait).into()),
+            generator_lag_us: open.then(|| (&total.generator_lag).into()),
             connect_time_us: Distribution::from(&connect),
             censored: total.censored,
+            idle_closed: total.idle_closed,
             parser: Parser {
                 fast: finals.iter().map(|last| last.parser.fast).sum(),
                 full: finals.iter().map(|last| last.parser.full).sum(),
@@ -207,28 +242,31 @@ fn times<'r>(plan: &Plan, recorder: &'r Recorder) -> &'r Histogram<u64> {
 }
 
 fn generator(plan: &Plan, engine: &'static str, finals: &[Final], duration_s: f64) -> Generator {
-    let share = |cpu_s: f64| if duration_s > 0.0 { (cpu_s / duration_s).min(1.0) } else { 0.0 };
-    let threads: Vec<_> = finals
-        .iter()
-        .enumerate()
-        .map(|(thread, last)| {
-            let cpu_s = seconds(last.cpu_ns);
-            let thread = thread as u32;
-            Thread {
-                cpu: plan.cpu_of(thread),
-                cpu_s,
-                busy: share(cpu_s - seconds(last.polled_ns).min(cpu_s)),
-                connections: plan.connections_of(thread),
-                completed: last.completed,
-            }
-        })
-        .collect();
+    let threads: Vec<_> = finals.iter().enumerate().map(|(number, last)| thread(plan, number as u32, last, duration_s)).collect();
+    let largest = |figure: fn(&Thread) -> f64| threads.iter().map(figure).fold(0.0, f64::max);
     Generator {
         engine,
         cpu_s: threads.iter().map(|thread| thread.cpu_s).sum(),
-        busy: threads.iter().map(|thread| thread.busy).fold(0.0, f64::max),
+        busy: largest(|thread| thread.busy),
+        waiting: threads.iter().filter_map(|thread| thread.waiting).reduce(f64::max),
+        stalled_us: largest(|thread| thread.stalled_us),
         threads,
         rss_bytes_peak: rss_bytes_peak(),
+    }
+}
+
+fn thread(plan: &Plan, number: u32, last: &Final, duration_s: f64) -> Thread {
+    let share = |time_s: f64| if duration_s > 0.0 { (time_s / duration_s).min(1.0) } else { 0.0 };
+    let cost = last.cost;
+    Thread {
+        cpu: plan.cpu_of(number),
+        cpu_s: seconds(cost.cpu_ns),
+        polled_s: seconds(cost.polled_ns),
+        busy: share(seconds(cost.cpu_ns.saturating_sub(cost.polled_ns))),
+        waiting: cost.waited_ns.map(|waited_ns| share(seconds(waited_ns))),
+        stalled_us: cost.stalled_ns as f64 / 1e3,
+        connections: plan.connections_of(number),
+        completed: last.completed,
     }
 }
 

@@ -5,6 +5,7 @@
 
 pub mod cli;
 pub mod clock;
+pub mod cost;
 pub mod endpoint;
 pub mod engine;
 pub mod errors;

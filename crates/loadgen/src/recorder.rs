@@ -11,7 +11,7 @@ use crate::protocol::Outcome;
 /// Longer times are recorded as this.
 pub const LONGEST_NS: u64 = 600_000_000_000;
 /// How many histograms a recorder has.
-pub const HISTOGRAMS: u32 = 4;
+pub const HISTOGRAMS: u32 = 6;
 const SIGNIFICANT_DIGITS: u8 = 3;
 
 /// A histogram of nanoseconds from 1 ns to 10 minutes, three significant digits: about 230 KB, whatever it holds.
@@ -37,11 +37,18 @@ pub struct Recorder {
     pub errors: ErrorCounts,
     pub bytes_received: u64,
     pub bytes_sent: u64,
-    /// Timed-out requests: their values in the histograms are lower bounds.
+    /// Connections that the other end closed while they carried no request.
+    pub idle_closed: u64,
+    /// Requests whose values in the histograms are lower bounds: they timed out, or were not over when the run ended.
     pub censored: u64,
+    /// Requests that were meant to be sent before are not counted here: they are those of another part of the run.
+    pub due_from_ns: u64,
     pub service: Histogram<u64>,
     pub response: Histogram<u64>,
+    /// From the intended to the actual sending; and what of it was spent waiting for a free connection, and what by the generator.
     pub lag: Histogram<u64>,
+    pub connection_wait: Histogram<u64>,
+    pub generator_lag: Histogram<u64>,
     pub connect: Histogram<u64>,
     open_loop: bool,
 }
@@ -55,6 +62,8 @@ impl Recorder {
         if open_loop {
             recorder.response.reset();
             recorder.lag.reset();
+            recorder.connection_wait.reset();
+            recorder.generator_lag.reset();
         }
         recorder
     }
@@ -67,10 +76,14 @@ impl Recorder {
             errors: ErrorCounts::default(),
             bytes_received: 0,
             bytes_sent: 0,
+            idle_closed: 0,
             censored: 0,
+            due_from_ns: 0,
             service: new_histogram(),
             response: new_histogram(),
             lag: new_histogram(),
+            connection_wait: new_histogram(),
+            generator_lag: new_histogram(),
             connect: new_histogram(),
             open_loop,
         }
@@ -79,9 +92,10 @@ impl Recorder {
     /// Forgets everything, histogram by histogram.
     pub fn reset(&mut self, pauses: Pauses) {
         (self.sent, self.completed, self.ok) = (0, 0, 0);
-        (self.bytes_received, self.bytes_sent, self.censored) = (0, 0, 0);
+        (self.bytes_received, self.bytes_sent, self.idle_closed, self.censored, self.due_from_ns) = (0, 0, 0, 0, 0);
         self.errors = ErrorCounts::default();
-        for histogram in [&mut self.service, &mut self.response, &mut self.lag, &mut self.connect] {
+        let lags = [&mut self.lag, &mut self.connection_wait, &mut self.generator_lag];
+        for histogram in [&mut self.service, &mut self.response, &mut self.connect].into_iter().chain(lags) {
             if !histogram.is_empty() {
                 histogram.reset();
                 pauses.pause();
@@ -97,11 +111,14 @@ impl Recorder {
         self.errors.merge(&other.errors);
         self.bytes_received += other.bytes_received;
         self.bytes_sent += other.bytes_sent;
+        self.idle_closed += other.idle_closed;
         self.censored += other.censored;
         for (mine, theirs) in [
             (&mut self.service, &other.service),
             (&mut self.response, &other.response),
             (&mut self.lag, &other.lag),
+            (&mut self.connection_wait, &other.connection_wait),
+            (&mut self.generator_lag, &other.generator_lag),
             (&mut self.connect, &other.connect),
         ] {
             if !theirs.is_empty() {
@@ -111,17 +128,35 @@ impl Recorder {
         }
     }
 
+    /// Whether a request belongs to this part of the run.
     #[inline]
-    pub fn request_sent(&mut self, sent: Sent) {
+    fn counts(&self, intended_ns: u64) -> bool {
+        intended_ns >= self.due_from_ns
+    }
+
+    /// A request that could have been sent from `free_ns` on, when its connection became free.
+    #[inline]
+    pub fn request_sent(&mut self, sent: Sent, free_ns: u64) {
+        if !self.counts(sent.intended_ns) {
+            return;
+        }
         self.sent += 1;
         if self.open_loop {
-            self.lag.saturating_record((sent.actual_ns - sent.intended_ns.min(sent.actual_ns)).max(1));
+            let Sent { intended_ns, actual_ns } = sent;
+            let wait_ns = free_ns.saturating_sub(intended_ns);
+            let lag_ns = actual_ns.saturating_sub(intended_ns);
+            self.lag.saturating_record(lag_ns.max(1));
+            self.connection_wait.saturating_record(wait_ns.max(1));
+            self.generator_lag.saturating_record(lag_ns.saturating_sub(wait_ns).max(1));
         }
     }
 
     /// So many requests that were sent at the same time and ended in the same way.
     #[inline]
     pub fn requests_ended(&mut self, sent: Sent, now_ns: u64, outcome: Outcome, count: u64) {
+        if !self.counts(sent.intended_ns) {
+            return;
+        }
         self.completed += if outcome.is_complete() { count } else { 0 };
         match outcome {
             Outcome::Ok => {
@@ -135,11 +170,48 @@ impl Recorder {
         }
     }
 
+    pub fn request_failed(&mut self, sent: Sent, kind: ErrorKind) {
+        if self.counts(sent.intended_ns) {
+            self.errors.add(kind, 1);
+        }
+    }
+
+    pub fn request_not_sent(&mut self, intended_ns: u64) {
+        if self.counts(intended_ns) {
+            self.errors.add(ErrorKind::NotSent, 1);
+        }
+    }
+
     /// A timed-out request took at least as long as it was waited for: leaving it out would make the tail look better than it is.
     pub fn request_timed_out(&mut self, sent: Sent, now_ns: u64) {
-        self.errors.add(ErrorKind::Timeout, 1);
-        self.censored += 1;
-        self.times(sent, now_ns, 1);
+        if self.counts(sent.intended_ns) {
+            self.errors.add(ErrorKind::Timeout, 1);
+            self.censored += 1;
+            self.times(sent, now_ns, 1);
+        }
+    }
+
+    /// A request that was not over at `end_ns`; not even sent where there is no `actual_ns`.
+    pub fn unfinished(&mut self, actual_ns: Option<u64>, intended_ns: u64, end_ns: u64) {
+        if let Some(actual_ns) = actual_ns {
+            self.service.saturating_record(end_ns.saturating_sub(actual_ns).max(1));
+        }
+        if self.open_loop {
+            self.response.saturating_record(end_ns.saturating_sub(intended_ns).max(1));
+        }
+    }
+
+    /// Takes in what was not over at the end, as lower bounds: ages beyond the 99th percentiles of the run. A request that is younger than most
+    /// that are over says nothing; one that is older takes longer than it is old, so no percentile can come out too high.
+    pub fn add_unfinished(&mut self, ages: &Self, beyond: P99) {
+        let service = add_beyond(&mut self.service, &ages.service, beyond.service_ns);
+        let response = add_beyond(&mut self.response, &ages.response, beyond.response_ns);
+        self.censored += if self.open_loop { response } else { service };
+    }
+
+    pub fn p99(&self) -> P99 {
+        let of = |histogram: &Histogram<u64>| if histogram.is_empty() { 0 } else { histogram.value_at_percentile(99.0) };
+        P99 { service_ns: of(&self.service), response_ns: of(&self.response) }
     }
 
     #[inline]
@@ -153,6 +225,24 @@ impl Recorder {
     pub fn connected(&mut self, took_ns: u64) {
         self.connect.saturating_record(took_ns.max(1));
     }
+}
+
+/// The 99th percentiles, 0 without values.
+#[derive(Clone, Copy, Debug)]
+pub struct P99 {
+    pub service_ns: u64,
+    pub response_ns: u64,
+}
+
+/// Adds the values beyond a bound; returns how many they were.
+fn add_beyond(to: &mut Histogram<u64>, ages: &Histogram<u64>, beyond_ns: u64) -> u64 {
+    let mut added = 0;
+    for step in ages.iter_recorded().filter(|step| step.value_iterated_to() > beyond_ns) {
+        // The foot of the bucket: a lower bound is not rounded up.
+        to.saturating_record_n(ages.lowest_equivalent(step.value_iterated_to()), step.count_at_value());
+        added += step.count_at_value();
+    }
+    added
 }
 
 /// Empty recorders, which go round between all threads and the coordinator, so that a long run takes no more memory than a short one.

@@ -29,12 +29,20 @@ pub struct RunResult {
     pub service_time_us: Distribution,
     /// From the intended sending of a request to its complete response; null in a closed loop, where nothing is intended.
     pub response_time_us: Option<Distribution>,
-    /// From the intended to the actual sending of a request; null in a closed loop.
+    /// From the intended to the actual sending of a request, whatever delayed it; null in a closed loop.
     pub schedule_lag_us: Option<Distribution>,
+    /// The part of the schedule lag in which no connection was free, because responses were awaited on all of them; null in a closed loop.
+    pub connection_wait_us: Option<Distribution>,
+    /// The part of the schedule lag that is the generator's own: a connection was free, and the request was late all the same; null in a
+    /// closed loop.
+    pub generator_lag_us: Option<Distribution>,
     /// From the first step of the set-up of a connection until requests could be sent, handshakes included; all of the run.
     pub connect_time_us: Distribution,
-    /// Requests that timed out: they are in the distributions with the time that they were waited for, which is a lower bound.
+    /// Requests that are in the distributions with a lower bound: those that timed out, with the time that they were waited for, and those that
+    /// were not over at the end of the window and older than the p99 of all that were, with their age.
     pub censored: u64,
+    /// Connections that the server closed while they carried no request. No errors; set up anew, with pauses if they had served nothing.
+    pub idle_closed: u64,
     pub intervals: Vec<Interval>,
     pub parser: Parser,
     pub generator: Generator,
@@ -66,7 +74,8 @@ pub struct Config {
     pub think_time_s: Option<f64>,
 }
 
-/// Counts of the measured window: an event counts when it happens within it.
+/// Counts of the measured window. In a closed loop an event counts when it happens within the window; in an open loop requests count that were
+/// due within it, and no others.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct RequestCounts {
     /// Handed to the kernel.
@@ -77,8 +86,10 @@ pub struct RequestCounts {
     pub ok: u64,
     /// Due by the schedule before the end of the window, but never sent because no connection was free.
     pub unsent: u64,
-    /// Sent, and not answered when the window ended. No errors.
+    /// Sent, and without a complete response when the window ended. No errors.
     pub in_flight: u64,
+    /// Sent or due before the window, and not over when it began. Part of the other counts in a closed loop, of none in an open one.
+    pub backlog: u64,
     /// Due within the window by the schedule: the integral of the offered rate. Null in a closed loop.
     pub offered: Option<u64>,
 }
@@ -123,9 +134,14 @@ pub struct Generator {
     pub threads: Vec<Thread>,
     /// CPU seconds of the threads together.
     pub cpu_s: f64,
-    /// Share of the window in which the busiest thread had something to do: 0 to 1. Looking for events before going to sleep, which costs
-    /// CPU time too, is not counted.
+    /// Useful work of the busiest thread as a share of the window, 0 to 1: its CPU time, but for what it spent polling.
     pub busy: f64,
+    /// Share of the window in which a thread was ready to run and waited for a CPU, the largest of all threads: 0 to 1. Null where the kernel
+    /// does not tell.
+    pub waiting: Option<f64>,
+    /// How long a thread stood still in the window when it should have run, the largest of all threads, in microseconds: stopped, throttled,
+    /// or without a CPU for at least 10 ms. The times of requests in flight include it, and it is none of the server's.
+    pub stalled_us: f64,
     /// Largest resident memory of the process so far.
     pub rss_bytes_peak: u64,
 }
@@ -135,7 +151,11 @@ pub struct Thread {
     /// The CPU that the thread is pinned to.
     pub cpu: Option<usize>,
     pub cpu_s: f64,
+    /// CPU time spent looking for events when there was nothing else to do.
+    pub polled_s: f64,
     pub busy: f64,
+    pub waiting: Option<f64>,
+    pub stalled_us: f64,
     pub connections: u32,
     pub completed: u64,
 }

@@ -67,9 +67,14 @@ impl From<&Histogram<u64>> for Distribution {
 impl Distribution {
     /// The histogram in nanoseconds that the figures were taken from.
     pub fn histogram(&self) -> anyhow::Result<Histogram<u64>> {
-        let bytes = base64::engine::general_purpose::STANDARD.decode(&self.histogram)?;
-        Deserializer::new().deserialize(&mut bytes.as_slice()).map_err(|error| anyhow::anyhow!("not a histogram: {error:?}"))
+        decode(&self.histogram)
     }
+}
+
+/// The opposite of `encode`.
+pub fn decode(text: &str) -> anyhow::Result<Histogram<u64>> {
+    let bytes = base64::engine::general_purpose::STANDARD.decode(text)?;
+    Deserializer::new().deserialize(&mut bytes.as_slice()).map_err(|error| anyhow::anyhow!("not a histogram: {error:?}"))
 }
 
 /// The percentile in microseconds, if at least ten samples lie beyond it.

@@ -26,6 +26,8 @@ const GONE: u32 = (libc::EPOLLRDHUP | libc::EPOLLHUP | libc::EPOLLERR) as u32;
 
 pub struct Epoll {
     peer: SockAddr,
+    /// Whether the kernel can drop what is received without copying it: with MSG_TRUNC TCP does, and any other socket copies (tcp(7)).
+    can_drop: bool,
     epoll: OwnedFd,
     links: Vec<Link>,
     buffer: Box<[u8]>,
@@ -71,6 +73,7 @@ impl Engine for Epoll {
         let epoll = unsafe { OwnedFd::from_raw_fd(fd) };
         let links = (0..setup.connections).map(|_| Link::default()).collect();
         Ok(Self {
+            can_drop: setup.peer.is_ipv4() || setup.peer.is_ipv6(),
             peer: setup.peer,
             epoll,
             links,
@@ -92,7 +95,8 @@ impl Engine for Epoll {
             if worker.finished().is_some() {
                 return Ok(());
             }
-            let wait_ns = if self.unread.is_empty() { worker.wake_ns().saturating_sub(now_ns()) } else { 0 };
+            let entered_ns = now_ns();
+            let wait_ns = if self.unread.is_empty() { worker.wake_ns().saturating_sub(entered_ns) } else { 0 };
             let count = self.wait(&mut events, wait_ns)?;
             worker.polled_ns = self.polling.spent_ns();
             for event in &events[..count] {
@@ -101,6 +105,7 @@ impl Engine for Epoll {
             for index in std::mem::take(&mut self.unread) {
                 self.read(worker, index, false);
             }
+            worker.heard(entered_ns, count, count < EVENTS_PER_WAIT && self.unread.is_empty());
         }
     }
 }
@@ -243,9 +248,9 @@ impl Epoll {
     fn read_once<P: Protocol>(&mut self, worker: &mut Worker<P>, index: u32) -> Read {
         let Some(fd) = self.links[index as usize].connected_fd() else { return Read::Gone };
         let droppable = worker.skippable(index);
-        let drop = droppable >= DROP_BYTES_MIN;
+        let drop = self.can_drop && droppable >= DROP_BYTES_MIN;
         let (capacity, flags) = if drop { (droppable.min(1 << 30), libc::MSG_TRUNC) } else { (self.buffer.len(), 0) };
-        // SAFETY: without MSG_TRUNC the buffer is valid for its whole length; with it, TCP writes nothing (tcp(7)).
+        // SAFETY: without MSG_TRUNC the buffer is valid for its whole length; with it, a TCP socket, as this one is, writes nothing.
         let count = unsafe { libc::recv(fd, self.buffer.as_mut_ptr().cast(), capacity, flags) };
         let now = now_ns();
         if count <= 0 {

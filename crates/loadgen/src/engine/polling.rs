@@ -13,6 +13,8 @@ const POLL_NS: u64 = 50_000;
 const SKIPPED_MAX: u32 = 1023;
 /// Looks between two readings of the clock.
 const LOOKS: u32 = 16;
+/// Far longer than so many looks take: in a longer gap between two readings somebody else had the CPU, so no CPU time was spent.
+const GAP_MAX_NS: u64 = 20_000;
 
 #[derive(Debug, Default)]
 pub struct Polling {
@@ -41,20 +43,21 @@ impl Polling {
             self.skip -= 1;
             return Looked::Sleep;
         }
-        let start_ns = now_ns();
-        let end_ns = start_ns + wait_ns.min(POLL_NS);
+        let mut before_ns = now_ns();
+        let end_ns = before_ns + wait_ns.min(POLL_NS);
         loop {
             // No pause instruction: hypervisors take a run of them for a lock that is waited for, and give the core to somebody else.
             let found = (0..LOOKS).any(|_| ready());
             let now = now_ns();
+            self.spent_ns += if now - before_ns <= GAP_MAX_NS { now - before_ns } else { 0 };
+            before_ns = now;
             if found || now >= end_ns {
-                self.spent_ns += now - start_ns;
                 return if found { self.found() } else { self.in_vain(wait_ns) };
             }
         }
     }
 
-    /// Time spent looking so far, in nanoseconds.
+    /// CPU time spent looking so far, in nanoseconds.
     pub fn spent_ns(&self) -> u64 {
         self.spent_ns
     }

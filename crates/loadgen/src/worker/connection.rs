@@ -34,13 +34,15 @@ pub struct Connection<S> {
     pub generation: u32,
     /// Whether it has been set up, or has failed to, at least once.
     pub attempted: bool,
+    /// Whether it has completed a request since it was set up.
+    pub served: bool,
     failures: u32,
 }
 
 impl<S> Connection<S> {
     pub fn new(session: S, depth: u16) -> Self {
         let state = State::Closed { not_before_ns: 0 };
-        Self { session, flight: Flight::new(depth), state, left: 0, generation: 0, attempted: false, failures: 0 }
+        Self { session, flight: Flight::new(depth), state, left: 0, generation: 0, attempted: false, served: false, failures: 0 }
     }
 
     #[inline]
@@ -51,7 +53,7 @@ impl<S> Connection<S> {
     /// The connection did its work: the next failure is the first in a row again.
     #[inline]
     pub fn succeeded(&mut self) {
-        self.failures = 0;
+        (self.served, self.failures) = (true, 0);
     }
 
     /// Notes that the connection is gone: after a failure it pauses, longer each time, before it is tried again.
@@ -59,6 +61,7 @@ impl<S> Connection<S> {
         let pause_ns = if failed && self.failures > 0 { BACKOFF_NS << (self.failures - 1).min(BACKOFF_DOUBLINGS_MAX) } else { 0 };
         self.failures += u32::from(failed);
         self.generation = self.generation.wrapping_add(1);
+        self.served = false;
         self.state = State::Closed { not_before_ns: now_ns + pause_ns };
     }
 }
@@ -69,11 +72,13 @@ pub struct Flight {
     next: Slot,
     /// By slot; `actual_ns` is 0 where the slot is free.
     slots: Box<[Sent]>,
+    /// No request in flight was sent before; so that what is not late is found so at a glance.
+    oldest_at_least_ns: u64,
 }
 
 impl Flight {
     fn new(depth: u16) -> Self {
-        Self { count: 0, next: 0, slots: vec![Sent::default(); usize::from(depth)].into_boxed_slice() }
+        Self { count: 0, next: 0, slots: vec![Sent::default(); usize::from(depth)].into_boxed_slice(), oldest_at_least_ns: 0 }
     }
 
     #[inline]
@@ -92,6 +97,9 @@ impl Flight {
         let slot = self.next;
         self.next = self.after(slot);
         self.slots[usize::from(slot)] = sent;
+        if self.count == 0 {
+            self.oldest_at_least_ns = sent.actual_ns;
+        }
         self.count += 1;
         slot
     }
@@ -103,9 +111,18 @@ impl Flight {
         std::mem::take(&mut self.slots[usize::from(slot)])
     }
 
-    /// When the oldest request in flight was sent.
-    pub fn oldest_ns(&self) -> Option<u64> {
-        self.slots.iter().map(|sent| sent.actual_ns).filter(|ns| *ns != 0).min()
+    /// Whether a request in flight was sent before this instant. Looks at all of them only where one may have been.
+    pub fn has_older_than(&mut self, ns: u64) -> bool {
+        if self.count == 0 || self.oldest_at_least_ns >= ns {
+            return false;
+        }
+        self.oldest_at_least_ns = self.requests().map(|sent| sent.actual_ns).min().unwrap_or(u64::MAX);
+        self.oldest_at_least_ns < ns
+    }
+
+    /// The requests in flight.
+    pub fn requests(&self) -> impl Iterator<Item = Sent> {
+        self.slots.iter().copied().filter(|sent| sent.actual_ns != 0)
     }
 
     /// Empties all slots and hands over what was in flight.
@@ -122,5 +139,28 @@ impl Flight {
     #[inline]
     fn after(&self, slot: Slot) -> Slot {
         if slot + 1 == self.depth() { 0 } else { slot + 1 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_request_is_found_however_requests_come_and_go() {
+        let mut flight = Flight::new(4);
+        let sent = |ns| Sent { intended_ns: ns, actual_ns: ns };
+        assert!(!flight.has_older_than(u64::MAX), "nothing is in flight");
+        let slots: Vec<_> = [10, 20, 30].map(|ns| flight.take(sent(ns))).into();
+        assert!(flight.has_older_than(11) && !flight.has_older_than(10));
+        flight.free(slots[0]);
+        assert!(flight.has_older_than(21) && !flight.has_older_than(20));
+        flight.take(sent(40));
+        flight.free(slots[1]);
+        flight.free(slots[2]);
+        assert!(flight.has_older_than(41) && !flight.has_older_than(40));
+        flight.drain(drop);
+        flight.take(sent(50));
+        assert!(flight.has_older_than(51) && !flight.has_older_than(50));
     }
 }

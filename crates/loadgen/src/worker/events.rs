@@ -9,7 +9,8 @@ use crate::errors::ErrorKind;
 use crate::protocol::{Fault, Flow, Outcome, Protocol, Sink, Slot};
 use crate::recorder::{Recorder, Sent};
 
-/// Connections that may be in set-up at once: a listen queue of the usual length takes them without dropping any.
+/// Connections that may be in set-up at once before the load begins: a listen queue of the usual length takes them without dropping any.
+/// During the load as many are set up as it takes: `-c` is what was asked for.
 pub(super) const CONNECTING_MAX: u32 = 128;
 
 /// How the other end left.
@@ -78,18 +79,28 @@ impl<P: Protocol> Worker<P> {
     /// Bytes came. The engine flushes the connection afterwards, or closes it if told so.
     #[inline]
     pub fn received(&mut self, index: u32, bytes: &[u8], now_ns: u64) -> Next {
-        self.recorder_at(now_ns).bytes_received += bytes.len() as u64;
+        self.cut_slices(now_ns);
+        self.recorder.bytes_received += bytes.len() as u64;
         self.feed(index, now_ns, |protocol, session, sink| protocol.receive(session, bytes, sink))
     }
 
     /// Bytes that only count came, and were dropped by the kernel.
     pub fn skipped(&mut self, index: u32, count: usize, now_ns: u64) -> Next {
-        self.recorder_at(now_ns).bytes_received += count as u64;
+        self.cut_slices(now_ns);
+        self.recorder.bytes_received += count as u64;
         self.feed(index, now_ns, |protocol, session, sink| protocol.skip(session, count, sink))
     }
 
     /// The other end is gone. The engine closes the connection afterwards.
     pub fn ended(&mut self, index: u32, end: End, now_ns: u64) {
+        self.cut_slices(now_ns);
+        let connection = &self.connections[index as usize];
+        if connection.state == State::Open && connection.flight.count == 0 {
+            let paced = !connection.served;
+            self.recorder.idle_closed += 1;
+            self.retire(index, now_ns, paced);
+            return;
+        }
         let next = self.feed(index, now_ns, |protocol, session, sink| match end {
             End::Closed => Err(protocol.end_of_stream(session, sink)),
             End::Reset => Err(Fault { kind: ErrorKind::Reset, reason: "the connection was reset".into() }),
@@ -104,7 +115,6 @@ impl<P: Protocol> Worker<P> {
         now_ns: u64,
         step: impl FnOnce(&mut P, &mut P::Session, &mut Completions<'_>) -> Result<Flow, Fault>,
     ) -> Next {
-        self.cut_slices(now_ns);
         let Self { protocol, connections, recorder, .. } = self;
         let Connection { session, flight, .. } = &mut connections[index as usize];
         let alike = (Sent::default(), Outcome::Ok, 0);
@@ -113,7 +123,6 @@ impl<P: Protocol> Worker<P> {
         completions.record();
         let Completions { done, completed, .. } = completions;
         if completed > 0 {
-            self.completed += completed;
             self.connections[index as usize].succeeded();
         }
         match flow {
@@ -153,7 +162,7 @@ impl<P: Protocol> Worker<P> {
         let in_flight = connection.flight.count;
         connection.flight.drain(|sent| match fault.kind {
             ErrorKind::Timeout => recorder.request_timed_out(sent, now_ns),
-            kind => recorder.errors.add(kind, 1),
+            kind => recorder.request_failed(sent, kind),
         });
         // Bytes that answer nothing are a fault of the server even when no request waits.
         if in_flight == 0 && fault.kind == ErrorKind::InvalidResponse {
@@ -185,10 +194,13 @@ impl<P: Protocol> Worker<P> {
     }
 
     pub(super) fn open_if_due(&mut self, index: u32, now_ns: u64) {
-        let connection = &mut self.connections[index as usize];
+        let connection = &self.connections[index as usize];
+        let attempted = connection.attempted;
         let State::Closed { not_before_ns } = connection.state else { return };
-        if not_before_ns <= now_ns && self.connecting < CONNECTING_MAX {
-            connection.state = State::Connecting { since_ns: now_ns };
+        // At first each connection has its turn before any is tried again.
+        let turn = self.running() || (self.connecting < CONNECTING_MAX && (!attempted || self.attempted == self.connections.len()));
+        if not_before_ns <= now_ns && turn {
+            self.connections[index as usize].state = State::Connecting { since_ns: now_ns };
             self.connecting += 1;
             self.to_open.push(index);
         }
@@ -238,28 +250,28 @@ impl<P: Protocol> Worker<P> {
     #[inline]
     fn fill(&mut self, index: u32, now_ns: u64) {
         while self.connections[index as usize].has_room() {
-            self.start_request(index, Sent { intended_ns: now_ns, actual_ns: now_ns });
+            self.start_request(index, Sent { intended_ns: now_ns, actual_ns: now_ns }, now_ns);
         }
     }
 
     #[inline]
-    fn start_request(&mut self, index: u32, sent: Sent) {
+    fn start_request(&mut self, index: u32, sent: Sent, free_ns: u64) {
         let connection = &mut self.connections[index as usize];
         connection.left -= 1;
         let slot = connection.flight.take(sent);
-        self.recorder.request_sent(sent);
+        self.recorder.request_sent(sent, free_ns);
         self.protocol.request(&mut connection.session, slot);
     }
 
     /// Starts what is due and has a place.
     pub(super) fn dispatch(&mut self, now_ns: u64) {
         while let Some(intended_ns) = self.due(now_ns) {
-            let Some(place) = self.pacing.take_free(now_ns) else { break };
+            let Some((free_ns, place)) = self.pacing.take_free(now_ns) else { break };
             let connection = &self.connections[place.index as usize];
             if connection.generation != place.generation || !connection.has_room() {
                 continue;
             }
-            self.start_request(place.index, Sent { intended_ns, actual_ns: now_ns });
+            self.start_request(place.index, Sent { intended_ns, actual_ns: now_ns }, free_ns);
             self.to_flush.push(place.index);
             self.pacing.advance();
         }
@@ -274,7 +286,7 @@ impl<P: Protocol> Worker<P> {
             if deadline_ns.is_none_or(|deadline_ns| now_ns - due_ns <= deadline_ns) {
                 return Some(due_ns);
             }
-            self.recorder.errors.add(ErrorKind::NotSent, 1);
+            self.recorder.request_not_sent(due_ns);
             self.pacing.advance();
         }
         None
@@ -283,18 +295,18 @@ impl<P: Protocol> Worker<P> {
     /// Fails what has waited for too long.
     pub(super) fn time_out(&mut self, index: u32, now_ns: u64) {
         let timeout_ns = self.limits.timeout_ns;
-        let connection = &self.connections[index as usize];
+        let connection = &mut self.connections[index as usize];
         match connection.state {
-            State::Connecting { since_ns } if now_ns - since_ns >= timeout_ns => {
+            State::Connecting { since_ns } if now_ns.saturating_sub(since_ns) >= timeout_ns => {
                 self.connecting -= 1;
                 self.to_close.push(index);
                 self.attempt_failed(index, ErrorKind::ConnectTimeout, "no answer within the timeout", now_ns);
             }
-            State::Handshaking { since_ns } if now_ns - since_ns >= timeout_ns => {
+            State::Handshaking { since_ns } if now_ns.saturating_sub(since_ns) >= timeout_ns => {
                 self.to_close.push(index);
                 self.attempt_failed(index, ErrorKind::ConnectTimeout, "the handshake was not over within the timeout", now_ns);
             }
-            State::Open if connection.flight.oldest_ns().is_some_and(|oldest_ns| now_ns.saturating_sub(oldest_ns) >= timeout_ns) => {
+            State::Open if connection.flight.has_older_than((now_ns + 1).saturating_sub(timeout_ns)) => {
                 self.to_close.push(index);
                 self.fail(index, Fault { kind: ErrorKind::Timeout, reason: "no complete response within the timeout".into() }, now_ns);
             }

@@ -3,6 +3,7 @@
 //! The engine brings events and the time; the worker answers with what is to be opened, flushed and closed. It allocates when it is made
 //! and when a slice of the run ends, not in between.
 
+mod attention;
 pub mod connection;
 mod events;
 mod pacing;
@@ -13,9 +14,11 @@ use std::sync::atomic::{AtomicBool, AtomicU32};
 use std::sync::mpsc::SyncSender;
 
 use crate::clock;
+use crate::cost::Cost;
 use crate::protocol::{ParserCounts, Protocol};
 use crate::recorder::{Pool, Recorder};
 use crate::window::{Phase, Slice, Window};
+use attention::Attention;
 use connection::Connection;
 pub use events::End;
 use pacing::Pacing;
@@ -38,6 +41,8 @@ pub struct Shared {
 pub struct Report {
     pub slice: Slice,
     pub recorder: Recorder,
+    /// With the last one: what was not over by then, each with its age so far.
+    pub unfinished: Option<Recorder>,
 }
 
 /// What a worker leaves when its window is over.
@@ -45,9 +50,9 @@ pub struct Report {
 pub struct Final {
     pub in_flight: u64,
     pub unsent: u64,
+    pub backlog: u64,
     pub completed: u64,
-    pub cpu_ns: u64,
-    pub polled_ns: u64,
+    pub cost: Cost,
     pub parser: ParserCounts,
 }
 
@@ -86,8 +91,9 @@ pub struct Worker<P: Protocol> {
     said_ready: bool,
     next_sweep_ns: u64,
     wake_ns: u64,
-    cpu_at_measure_ns: u64,
-    polled_at_measure_ns: u64,
+    attention: Attention,
+    cost_at_measure: Cost,
+    backlog: u64,
     parser_at_measure: ParserCounts,
     completed: u64,
     done: Option<Final>,
@@ -123,8 +129,9 @@ impl<P: Protocol> Worker<P> {
             said_ready: false,
             next_sweep_ns: 0,
             wake_ns: 0,
-            cpu_at_measure_ns: 0,
-            polled_at_measure_ns: 0,
+            attention: Attention::default(),
+            cost_at_measure: Cost::default(),
+            backlog: 0,
             parser_at_measure: ParserCounts::default(),
             completed: 0,
             done: None,
@@ -144,6 +151,12 @@ impl<P: Protocol> Worker<P> {
     #[inline]
     pub fn wake_ns(&self) -> u64 {
         self.wake_ns
+    }
+
+    /// The engine entered the kernel at `entered_ns` and has handled so many events since; `all`: nothing more is known to have come.
+    #[inline]
+    pub fn heard(&mut self, entered_ns: u64, events: usize, all: bool) {
+        self.attention.heard(entered_ns, events, all, self.connections.len());
     }
 
     pub fn stable_output(&self) -> bool {

@@ -88,9 +88,9 @@ impl Pacing {
         self.waiting.push_back((until_ns, place));
     }
 
-    /// A place that may send now.
-    pub fn take_free(&mut self, now_ns: u64) -> Option<Place> {
-        self.waiting.pop_front_if(|(until_ns, _)| *until_ns <= now_ns).map(|(_, place)| place)
+    /// A place that may send now, and since when it may.
+    pub fn take_free(&mut self, now_ns: u64) -> Option<(u64, Place)> {
+        self.waiting.pop_front_if(|(until_ns, _)| *until_ns <= now_ns)
     }
 
     /// When the next request can be sent; far in the future when it waits for a response.
@@ -102,13 +102,15 @@ impl Pacing {
         }
     }
 
-    /// How many requests of the schedule were due before `end_ns` and have not been taken.
-    pub fn count_unsent(&mut self, end_ns: u64) -> u64 {
-        let mut unsent = 0;
-        while self.next_due_ns < end_ns {
-            unsent += 1;
-            self.advance();
-        }
-        unsent
+    /// When each request of the schedule was due that was due before `end_ns` and has not been taken.
+    pub fn unsent(&self, end_ns: u64) -> impl Iterator<Item = u64> {
+        let schedule = match &self.load {
+            Load::Open(open) => Some(open.schedule.clone()),
+            Load::Closed { .. } => None,
+        };
+        let later = schedule.into_iter().flat_map(|mut schedule| std::iter::from_fn(move || Some(schedule.next_ns())));
+        let start_ns = self.start_ns;
+        let due = std::iter::once(self.next_due_ns).chain(later.map(move |ns| start_ns + ns));
+        due.take_while(move |due_ns| *due_ns < end_ns)
     }
 }

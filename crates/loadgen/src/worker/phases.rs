@@ -5,8 +5,9 @@ use std::sync::atomic::Ordering;
 use super::connection::State;
 use super::{Final, Report, Worker};
 use crate::clock;
+use crate::cost::Cost;
 use crate::protocol::Protocol;
-use crate::recorder::Recorder;
+use crate::recorder::{Recorder, Sent};
 use crate::window::{Phase, Slice};
 
 /// How often a worker looks for late responses, connections to be set up, and a request to stop.
@@ -26,6 +27,7 @@ impl<P: Protocol> Worker<P> {
             return;
         }
         if now_ns >= self.next_sweep_ns {
+            self.attention.note_sweep(self.next_sweep_ns, now_ns, clock::thread_cpu_ns());
             self.sweep(now_ns);
             self.next_sweep_ns = now_ns + if self.running() { SWEEP_NS } else { SWEEP_EARLY_NS };
         }
@@ -41,7 +43,7 @@ impl<P: Protocol> Worker<P> {
             return;
         }
         for index in 0..self.connections.len() as u32 {
-            self.time_out(index, now_ns);
+            self.time_out(index, self.attention.heard_ns());
             self.open_if_due(index, now_ns);
         }
         if !self.running() {
@@ -57,9 +59,8 @@ impl<P: Protocol> Worker<P> {
         if now_ns < window.warmup_start_ns {
             return;
         }
-        self.hand_over();
-        self.slice = window.first();
-        self.note_measure_start();
+        self.hand_over(None);
+        self.enter(window.first());
         self.pacing.start(window.warmup_start_ns);
         for index in 0..self.connections.len() as u32 {
             self.put_to_work(index, now_ns);
@@ -82,40 +83,54 @@ impl<P: Protocol> Worker<P> {
                 self.finish(self.slice.end_ns);
                 return;
             };
-            self.hand_over();
-            let phase_before = self.slice.phase;
-            self.slice = next;
-            if next.phase != phase_before {
-                self.note_measure_start();
-            }
+            self.hand_over(None);
+            self.enter(next);
         }
     }
 
-    fn note_measure_start(&mut self) {
-        if self.slice.phase == Phase::Measure {
-            self.cpu_at_measure_ns = clock::thread_cpu_ns();
-            self.polled_at_measure_ns = self.polled_ns;
-            self.parser_at_measure = self.protocol.parser_counts();
-            self.completed = 0;
+    /// Begins a slice. In an open loop the measured ones count requests that were due within the window, and no others.
+    fn enter(&mut self, slice: Slice) {
+        if slice.phase != self.slice.phase && slice.phase == Phase::Measure {
+            self.note_measure_start(slice.start_ns);
         }
+        self.slice = slice;
+        self.recorder.due_from_ns = self.due_from_ns();
+    }
+
+    fn due_from_ns(&self) -> u64 {
+        match self.shared.window.get() {
+            Some(window) if self.slice.phase == Phase::Measure && self.pacing.load.is_open() => window.measure_start_ns,
+            _ => 0,
+        }
+    }
+
+    fn note_measure_start(&mut self, start_ns: u64) {
+        self.cost_at_measure = self.cost();
+        self.parser_at_measure = self.protocol.parser_counts();
+        self.backlog = self.requests_in_flight().count() as u64 + self.pacing.unsent(start_ns).count() as u64;
+    }
+
+    fn cost(&self) -> Cost {
+        Cost::of_this_thread(self.polled_ns, self.attention.stalled_ns())
+    }
+
+    fn requests_in_flight(&self) -> impl Iterator<Item = Sent> {
+        let open = self.connections.iter().filter(|connection| connection.state == State::Open);
+        open.flat_map(|connection| connection.flight.requests())
     }
 
     fn finish(&mut self, end_ns: u64) {
         let measured = self.slice.phase == Phase::Measure;
         self.slice = Slice { end_ns: end_ns.min(self.slice.end_ns), ..self.slice };
-        self.hand_over();
+        let (unfinished, in_flight, unsent) = self.unfinished(end_ns);
+        self.hand_over(Some(unfinished));
         let parser = self.protocol.parser_counts();
         self.done = Some(Final {
-            in_flight: self
-                .connections
-                .iter()
-                .filter(|connection| connection.state == State::Open)
-                .map(|connection| u64::from(connection.flight.count))
-                .sum(),
-            unsent: self.pacing.count_unsent(end_ns),
+            in_flight,
+            unsent,
+            backlog: self.backlog,
             completed: self.completed,
-            cpu_ns: if measured { clock::thread_cpu_ns() - self.cpu_at_measure_ns } else { 0 },
-            polled_ns: if measured { self.polled_ns - self.polled_at_measure_ns } else { 0 },
+            cost: if measured { self.cost().since(self.cost_at_measure) } else { Cost::default() },
             parser: crate::protocol::ParserCounts {
                 fast: parser.fast - self.parser_at_measure.fast,
                 full: parser.full - self.parser_at_measure.full,
@@ -125,16 +140,29 @@ impl<P: Protocol> Worker<P> {
         self.slice.end_ns = u64::MAX;
     }
 
-    /// Gives the slice to the coordinator and goes on with an empty recorder: one that came back, unless the coordinator is behind.
-    fn hand_over(&mut self) {
-        let recorder = std::mem::replace(&mut self.recorder, self.pool.take());
-        // The coordinator may have given up; then nobody wants the figures.
-        let _ = self.reports.send(Report { slice: self.slice, recorder });
+    /// The ages of requests that are not over at the end, and how many of them are in flight and how many were never sent.
+    fn unfinished(&mut self, end_ns: u64) -> (Recorder, u64, u64) {
+        let from_ns = self.due_from_ns();
+        let (mut ages, mut in_flight, mut unsent) = (self.pool.take(), 0, 0);
+        for sent in self.requests_in_flight().filter(|sent| sent.intended_ns >= from_ns) {
+            ages.unfinished(Some(sent.actual_ns), sent.intended_ns, end_ns);
+            in_flight += 1;
+        }
+        for due_ns in self.pacing.unsent(end_ns).filter(|due_ns| *due_ns >= from_ns) {
+            ages.unfinished(None, due_ns, end_ns);
+            unsent += 1;
+        }
+        (ages, in_flight, unsent)
     }
 
-    #[inline]
-    pub(super) fn recorder_at(&mut self, now_ns: u64) -> &mut Recorder {
-        self.cut_slices(now_ns);
-        &mut self.recorder
+    /// Gives the slice to the coordinator and goes on with an empty recorder: one that came back, unless the coordinator is behind.
+    fn hand_over(&mut self, unfinished: Option<Recorder>) {
+        let recorder = std::mem::replace(&mut self.recorder, self.pool.take());
+        self.recorder.due_from_ns = recorder.due_from_ns;
+        if self.slice.phase == Phase::Measure {
+            self.completed += recorder.completed;
+        }
+        // The coordinator may have given up; then nobody wants the figures.
+        let _ = self.reports.send(Report { slice: self.slice, recorder, unfinished });
     }
 }

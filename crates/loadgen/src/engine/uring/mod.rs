@@ -100,7 +100,7 @@ impl Engine for Uring {
                 self.arm_receive(index)?;
             }
             let all_heard = !self.ring.has_completions() && !self.ring.has_news();
-            let _ = (entered_ns, all_heard);
+            worker.heard(entered_ns, self.batch.len(), all_heard);
         }
     }
 }

@@ -1,0 +1,81 @@
+//! When the generator itself does not get to run: that is said, and is no server's fault.
+
+mod common;
+
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use common::{ENGINES, load, serve_bytes, url};
+use serde_json::Value;
+
+const HELLO: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
+
+fn start(args: &[&str]) -> Child {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_httpbench-loadgen"));
+    command.args(args).args(["--json", "-"]).stdout(Stdio::piped()).spawn().expect("the program starts")
+}
+
+fn signal(child: &Child, signal: libc::c_int) {
+    // SAFETY: takes no pointers; the process is our child and has not been waited for.
+    assert_eq!(unsafe { libc::kill(child.id() as libc::pid_t, signal) }, 0);
+}
+
+#[test]
+fn responses_that_came_while_the_generator_stood_still_are_not_timed_out() {
+    for engine in ENGINES {
+        let address = url(serve_bytes(HELLO));
+        let child = start(&["-c", "16", "-d", "3s", "--timeout", "300ms", "--engine", engine, &address]);
+        std::thread::sleep(Duration::from_millis(800));
+        signal(&child, libc::SIGSTOP);
+        std::thread::sleep(Duration::from_millis(1000));
+        signal(&child, libc::SIGCONT);
+        let output = child.wait_with_output().expect("the program ends");
+        let result: Value = serde_json::from_slice(&output.stdout).expect("the result is JSON");
+        assert_eq!(result["errors"]["timeout"], 0, "{engine}: {}", result["errors"]);
+        let stalled_us = result["generator"]["stalled_us"].as_f64().expect("a number");
+        assert!((900_000.0..3_000_000.0).contains(&stalled_us), "{engine}: {stalled_us}");
+    }
+}
+
+#[test]
+fn a_generator_that_has_to_share_its_cpu_says_so() {
+    let Some(cpu) = first_allowed_cpu() else { panic!("this process may run on no CPU") };
+    for engine in ENGINES {
+        let over = AtomicBool::new(false);
+        let result = std::thread::scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(|| {
+                    pin(cpu);
+                    while !over.load(Ordering::Relaxed) {
+                        std::hint::spin_loop();
+                    }
+                });
+            }
+            let address = url(serve_bytes(HELLO));
+            let result = load(&["-c", "16", "-d", "1s", "--cpus", &cpu.to_string(), "--engine", engine, &address]);
+            over.store(true, Ordering::Relaxed);
+            result.expect("the server answers")
+        });
+        let waiting = result.generator.waiting;
+        assert!(waiting.is_none_or(|share| share > 0.1), "{engine}: {waiting:?}, three others wanted the CPU");
+    }
+}
+
+fn first_allowed_cpu() -> Option<usize> {
+    // SAFETY: the set is a plain bit mask of the size that is given.
+    unsafe {
+        let mut set: libc::cpu_set_t = std::mem::zeroed();
+        libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &mut set);
+        (0..libc::CPU_SETSIZE as usize).find(|cpu| libc::CPU_ISSET(*cpu, &set))
+    }
+}
+
+fn pin(cpu: usize) {
+    // SAFETY: as above.
+    unsafe {
+        let mut set: libc::cpu_set_t = std::mem::zeroed();
+        libc::CPU_SET(cpu, &mut set);
+        assert_eq!(libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &set), 0);
+    }
+}

@@ -1,0 +1,85 @@
+//! How connections that are gone are set up anew: as many as were asked for, and never in a storm.
+
+mod common;
+
+use std::io::{Read, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::sync_channel;
+use std::time::Duration;
+
+use common::{ENGINES, load, read_request, serve, url};
+use loadgen::pauses::Pauses;
+use loadgen::protocol::http1::body::Expectation;
+use loadgen::protocol::http1::{Http1, MethodKind};
+use loadgen::recorder::Pool;
+use loadgen::request::{RequestKind, Requests};
+use loadgen::window::Window;
+use loadgen::worker::{Limits, Load, Next, Shared, Worker};
+
+const MS: u64 = 1_000_000;
+
+#[test]
+fn a_server_that_closes_idle_connections_at_once_is_not_stormed() {
+    for engine in ENGINES {
+        let accepted = Arc::new(AtomicU64::new(0));
+        let seen = Arc::clone(&accepted);
+        let address = serve(move |_stream| {
+            seen.fetch_add(1, Ordering::Relaxed);
+        });
+        let result = load(&["-r", "1", "-c", "64", "-d", "1s", "--engine", engine, &url(address)]).expect("it runs");
+        let accepted = accepted.load(Ordering::Relaxed);
+        assert!(result.idle_closed > 0);
+        // Two at once, then pauses of 10, 20, 40 … 640 ms: nine in the second of the window; some before it.
+        assert!(accepted < 64 * 14, "{engine}: {accepted} connections");
+    }
+}
+
+#[test]
+fn a_server_that_ends_idle_connections_after_they_served_is_connected_to_again_at_once() {
+    for engine in ENGINES {
+        let address = serve(|mut stream| {
+            let _ = stream.set_read_timeout(Some(Duration::from_millis(20)));
+            while read_request(&mut stream) && stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").is_ok() {}
+            let _ = stream.shutdown(std::net::Shutdown::Write);
+            let _ = stream.read(&mut [0; 1]);
+        });
+        let result = load(&["-r", "10", "-c", "1", "-d", "1s", "--engine", engine, &url(address)]).expect("it runs");
+        assert!(result.idle_closed > 3, "{engine}: {}", result.idle_closed);
+        assert!(result.requests.ok + result.errors.total() >= 8, "{engine}: {:?} {:?}", result.requests, result.errors);
+    }
+}
+
+/// With a new connection for each request and a network that takes its time, all of them may be in set-up at once.
+#[test]
+fn during_the_load_all_connections_may_be_set_up_at_once() {
+    const CONNECTIONS: u32 = 1000;
+    let kind = RequestKind::fixed(b"GET / HTTP/1.1\r\n\r\n".to_vec(), MethodKind::Other, Expectation::default());
+    let limits = Limits { depth: 1, requests_per_connection: 1, timeout_ns: 2_000 * MS };
+    let (shared, pool) = (Arc::new(Shared::default()), Arc::new(Pool::new(false, 1, Pauses::default())));
+    let (reports, _received) = sync_channel(8);
+    let protocol = Http1::new(Requests::new(vec![kind], &[1], 1));
+    let mut worker = Worker::new(protocol, CONNECTIONS, limits, Load::Closed { think_ns: 0 }, Arc::clone(&shared), reports, pool);
+    let mut now_ns = 0;
+    let mut first_attempts = 0;
+    while first_attempts < CONNECTIONS {
+        worker.tick(now_ns);
+        let opened = std::mem::take(&mut worker.to_open);
+        assert!(opened.len() <= 128, "before the load a listen queue is not flooded");
+        first_attempts += opened.len() as u32;
+        opened.into_iter().for_each(|index| worker.connected(index, now_ns));
+        now_ns += MS;
+    }
+    worker.to_flush.clear();
+    shared
+        .window
+        .set(Window { warmup_start_ns: now_ns, measure_start_ns: now_ns, end_ns: u64::MAX, interval_ns: u64::MAX / 2 })
+        .expect("unset");
+    worker.tick(now_ns);
+    for index in 0..CONNECTIONS {
+        let length = worker.output(index).len();
+        worker.sent(index, length);
+        assert_eq!(worker.received(index, b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", now_ns), Next::Close);
+    }
+    assert_eq!(worker.to_open.len(), CONNECTIONS as usize);
+}

@@ -1,0 +1,94 @@
+//! What lies across an edge of the window: the backlog of the warm-up does not count in it, and a stall at its end is not hidden.
+
+mod common;
+
+use std::time::Duration;
+
+use common::stalls::{self, Due};
+use common::{ENGINES, load, url};
+use loadgen::result::RunResult;
+use loadgen::summary::decode;
+
+const MS: u64 = 1_000_000;
+const LIFETIME: Duration = Duration::from_secs(4);
+const FOREVER_NS: u64 = 3_600_000 * MS;
+
+fn run(due: Due, args: &[&str], engine: &str) -> RunResult {
+    let (address, _) = stalls::serve(due, LIFETIME);
+    load(&[args, &["--engine", engine, &url(address)]].concat()).expect("the server can be connected to")
+}
+
+/// Answers at once for 700 ms, counted from its first request, and then never again.
+fn freezes() -> Due {
+    let first_ns = std::cell::OnceCell::new();
+    Box::new(move |arrival_ns, _| {
+        let start_ns = *first_ns.get_or_init(|| arrival_ns);
+        if arrival_ns < start_ns + 700 * MS { arrival_ns } else { FOREVER_NS }
+    })
+}
+
+#[test]
+fn a_stall_at_the_end_of_an_open_loop_is_in_the_percentiles() {
+    for engine in ENGINES {
+        let result = run(freezes(), &["-r", "2k", "-c", "8", "-d", "1s"], engine);
+        assert_eq!(result.errors.total(), 0, "nothing is late enough for an error: {:?}", result.errors);
+        assert_eq!(result.requests.in_flight, 8);
+        assert!(result.requests.unsent > 200, "{:?}", result.requests);
+        assert!(result.censored > 200, "{}", result.censored);
+        let times = result.response_time_us.expect("an open loop has response times");
+        assert!(times.p99 > Some(200_000.0), "{:?}", times.p99);
+        assert_eq!(times.count, result.requests.ok + result.censored);
+        let last = decode(&result.intervals.last().expect("there are intervals").histogram).expect("a histogram");
+        assert!(last.max() > 200_000_000, "{} ns", last.max());
+    }
+}
+
+#[test]
+fn a_stall_at_the_end_of_a_closed_loop_is_in_the_maximum() {
+    for engine in ENGINES {
+        let result = run(freezes(), &["-c", "8", "-d", "1s"], engine);
+        assert_eq!((result.requests.in_flight, result.censored), (8, 8));
+        assert!(result.service_time_us.max > Some(200_000.0), "{:?}", result.service_time_us.max);
+    }
+}
+
+/// Each response takes 300 ms, so at the end all connections are in the middle of one.
+#[test]
+fn what_is_merely_under_way_at_the_end_says_nothing() {
+    for engine in ENGINES {
+        let result = run(Box::new(|arrival_ns, _| arrival_ns + 300 * MS), &["-c", "8", "-d", "1s"], engine);
+        assert_eq!((result.requests.in_flight, result.censored), (8, 0));
+        assert!(result.service_time_us.min >= Some(299_000.0), "{:?}", result.service_time_us.min);
+    }
+}
+
+/// Nothing is answered during a warm-up of 500 ms, nor in the first 100 ms of the window.
+#[test]
+fn the_backlog_of_the_warm_up_is_a_figure_of_its_own() {
+    for engine in ENGINES {
+        let first_ns = std::cell::OnceCell::new();
+        let due: Due = Box::new(move |arrival_ns, _| arrival_ns.max(*first_ns.get_or_init(|| arrival_ns) + 600 * MS));
+        let result = run(due, &["-r", "1k", "-c", "64", "--warmup", "500ms", "-d", "1s"], engine);
+        let requests = result.requests;
+        assert!((490..=500).contains(&requests.backlog), "{requests:?}");
+        assert_eq!(requests.sent + requests.unsent, 1000, "what was due in the window, and nothing else: {requests:?}");
+        assert_eq!(requests.sent, requests.completed + requests.in_flight, "{requests:?}");
+        // What was due when the warm-up began took 600 ms. The bound leaves a busy machine 300 ms to make up for the backlog.
+        let times = result.response_time_us.expect("an open loop has response times");
+        assert!(times.max < Some(400_000.0), "{:?}", times.max);
+    }
+}
+
+#[test]
+fn intervals_merge_to_the_whole() {
+    for engine in ENGINES {
+        let result = run(freezes(), &["-r", "1k", "-c", "8", "-d", "1s"], engine);
+        let whole = result.response_time_us.expect("an open loop has response times").histogram().expect("a histogram");
+        let mut merged = whole.clone();
+        merged.reset();
+        for interval in &result.intervals {
+            merged.add(decode(&interval.histogram).expect("a histogram")).expect("of like bounds");
+        }
+        assert_eq!(merged, whole);
+    }
+}

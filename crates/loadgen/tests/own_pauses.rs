@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use common::{ENGINES, load, serve_bytes, url};
+use common::{ENGINES, allowed_cpus, load, pin, serve_bytes, url};
 use serde_json::Value;
 
 const HELLO: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
@@ -40,7 +40,7 @@ fn responses_that_came_while_the_generator_stood_still_are_not_timed_out() {
 
 #[test]
 fn a_generator_that_has_to_share_its_cpu_says_so() {
-    let Some(cpu) = first_allowed_cpu() else { panic!("this process may run on no CPU") };
+    let cpu = allowed_cpus()[0];
     for engine in ENGINES {
         let over = AtomicBool::new(false);
         let result = std::thread::scope(|scope| {
@@ -59,23 +59,5 @@ fn a_generator_that_has_to_share_its_cpu_says_so() {
         });
         let waiting = result.generator.waiting;
         assert!(waiting.is_none_or(|share| share > 0.1), "{engine}: {waiting:?}, three others wanted the CPU");
-    }
-}
-
-fn first_allowed_cpu() -> Option<usize> {
-    // SAFETY: the set is a plain bit mask of the size that is given.
-    unsafe {
-        let mut set: libc::cpu_set_t = std::mem::zeroed();
-        libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &mut set);
-        (0..libc::CPU_SETSIZE as usize).find(|cpu| libc::CPU_ISSET(*cpu, &set))
-    }
-}
-
-fn pin(cpu: usize) {
-    // SAFETY: as above.
-    unsafe {
-        let mut set: libc::cpu_set_t = std::mem::zeroed();
-        libc::CPU_SET(cpu, &mut set);
-        assert_eq!(libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &set), 0);
     }
 }

@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "each test program uses its own part of this module")]
 
+pub mod recording;
 pub mod stalls;
 
 use std::io::{Read, Write};
@@ -44,6 +45,19 @@ pub fn serve(handle: impl Fn(TcpStream) + Send + Sync + 'static) -> SocketAddr {
         }
     });
     address
+}
+
+/// The CPUs that this process may run on.
+pub fn allowed_cpus() -> Vec<usize> {
+    let set = rustix::thread::sched_getaffinity(None).expect("a thread has an affinity");
+    (0..rustix::thread::CpuSet::MAX_CPU).filter(|cpu| set.is_set(*cpu)).collect()
+}
+
+/// Pins the calling thread.
+pub fn pin(cpu: usize) {
+    let mut set = rustix::thread::CpuSet::new();
+    set.set(cpu);
+    rustix::thread::sched_setaffinity(None, &set).expect("an allowed CPU");
 }
 
 pub fn url(address: SocketAddr) -> String {

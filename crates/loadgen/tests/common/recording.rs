@@ -1,0 +1,188 @@
+//! A server that answers in an order of its choice and writes down itself when each request came and when its answer left. One thread that
+//! never sleeps, so that what it writes down is true to some microseconds.
+
+use std::collections::VecDeque;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+
+use loadgen::clock::now_ns;
+use loadgen::schedule::Random;
+use rustix::event::epoll::{self, EventData, EventFlags};
+
+const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+const LISTENER: u64 = u64::MAX;
+
+/// Which request is answered next.
+#[derive(Clone, Copy, Debug)]
+pub enum Order {
+    /// The one that came first.
+    Fifo,
+    /// Of two workers, in turn, each its first: so many connections belong to the fast one, which therefore serves each of them more often.
+    TwoWorkers { fast: usize },
+    /// The one that came last.
+    NewestFirst,
+    /// Any.
+    Random,
+    /// The one that came first, but one in so many is held for a time.
+    Held { one_in: u64, for_ns: u64 },
+    /// The one that came first, but the first connection has no answer, ever.
+    HeldForEver,
+}
+
+/// One request, in nanoseconds of the monotonic clock.
+#[derive(Clone, Copy, Debug)]
+pub struct Served {
+    /// By the order of connecting.
+    pub connection: usize,
+    /// In the middle between the last look that did not see it and the one that did.
+    pub came_ns: u64,
+    /// `None` if it was never answered.
+    pub answered_ns: Option<u64>,
+}
+
+/// What the server wrote down.
+pub type Record = Vec<Served>;
+
+pub struct Recording {
+    pub address: SocketAddr,
+    stop: Arc<AtomicBool>,
+    thread: JoinHandle<Record>,
+}
+
+/// Serves on a free port of loopback, with so much work for each answer, on the CPU that is given.
+pub fn serve(order: Order, work_ns: u64, cpu: usize) -> Recording {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
+    listener.set_nonblocking(true).expect("a socket can be made non-blocking");
+    let address = listener.local_addr().expect("a bound socket has an address");
+    let stop = Arc::new(AtomicBool::new(false));
+    let told = Arc::clone(&stop);
+    let thread = std::thread::spawn(move || {
+        super::pin(cpu);
+        Server::new(listener, order, work_ns).run(&told)
+    });
+    Recording { address, stop, thread }
+}
+
+impl Recording {
+    pub fn stop(self) -> Record {
+        self.stop.store(true, Ordering::Relaxed);
+        self.thread.join().expect("the server does not panic")
+    }
+}
+
+struct Waiting {
+    connection: usize,
+    came_ns: u64,
+    not_before_ns: u64,
+}
+
+struct Server {
+    listener: TcpListener,
+    epoll: rustix::fd::OwnedFd,
+    order: Order,
+    work_ns: u64,
+    clients: Vec<TcpStream>,
+    /// One queue, or one for each worker.
+    queues: [VecDeque<Waiting>; 2],
+    turn: usize,
+    number: u64,
+    random: Random,
+    record: Record,
+}
+
+impl Server {
+    fn new(listener: TcpListener, order: Order, work_ns: u64) -> Self {
+        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).expect("an epoll instance");
+        epoll::add(&epoll, &listener, EventData::new_u64(LISTENER), EventFlags::IN).expect("a listener can be watched");
+        let record = Record::with_capacity(1 << 18);
+        let queues = [VecDeque::new(), VecDeque::new()];
+        Self { listener, epoll, order, work_ns, clients: Vec::new(), queues, turn: 0, number: 0, random: Random::new(1), record }
+    }
+
+    fn run(mut self, stop: &AtomicBool) -> Record {
+        let mut events = Vec::with_capacity(512);
+        let mut looked_ns = now_ns();
+        while !stop.load(Ordering::Relaxed) {
+            let before_ns = looked_ns;
+            looked_ns = now_ns();
+            events.clear();
+            let timeout = rustix::event::Timespec { tv_sec: 0, tv_nsec: 0 };
+            epoll::wait(&self.epoll, rustix::buffer::spare_capacity(&mut events), Some(&timeout)).expect("epoll waits");
+            for event in &events {
+                let data = event.data;
+                self.take_in(data.u64(), before_ns);
+            }
+            self.answer_next();
+        }
+        let left = self.queues.into_iter().flatten();
+        self.record.extend(left.map(|one| Served { connection: one.connection, came_ns: one.came_ns, answered_ns: None }));
+        self.record
+    }
+
+    fn take_in(&mut self, data: u64, before_ns: u64) {
+        if data == LISTENER {
+            while let Ok((client, _)) = self.listener.accept() {
+                client.set_nodelay(true).expect("a TCP socket");
+                epoll::add(&self.epoll, client.as_fd(), EventData::new_u64(self.clients.len() as u64), EventFlags::IN).expect("watched");
+                self.clients.push(client);
+            }
+            return;
+        }
+        let connection = data as usize;
+        match self.clients[connection].read(&mut [0; 1024]) {
+            Ok(1..) => {}
+            _ => {
+                let _ = epoll::delete(&self.epoll, self.clients[connection].as_fd());
+                return;
+            }
+        }
+        self.number += 1;
+        let now_ns = now_ns();
+        let held_ns = match self.order {
+            Order::Held { one_in, for_ns } if self.number % one_in == 0 => for_ns,
+            _ => 0,
+        };
+        let queue = match self.order {
+            Order::TwoWorkers { fast } => usize::from(connection < fast),
+            Order::HeldForEver => usize::from(connection == 0),
+            Order::Held { .. } => usize::from(held_ns > 0),
+            Order::Fifo | Order::NewestFirst | Order::Random => 0,
+        };
+        let came_ns = before_ns.midpoint(now_ns);
+        self.queues[queue].push_back(Waiting { connection, came_ns, not_before_ns: now_ns + held_ns });
+    }
+
+    fn pick(&mut self) -> Option<Waiting> {
+        let [main, other] = &mut self.queues;
+        match self.order {
+            Order::Fifo | Order::HeldForEver => main.pop_front(),
+            Order::NewestFirst => main.pop_back(),
+            Order::Random => {
+                let at = self.random.next_u64() as usize % main.len().max(1);
+                main.swap_remove_back(at)
+            }
+            Order::Held { .. } => {
+                let now_ns = now_ns();
+                other.pop_front_if(|held| held.not_before_ns <= now_ns).or_else(|| main.pop_front())
+            }
+            Order::TwoWorkers { .. } => {
+                self.turn ^= 1;
+                let turn = self.turn;
+                self.queues[turn].pop_front().or_else(|| self.queues[turn ^ 1].pop_front())
+            }
+        }
+    }
+
+    fn answer_next(&mut self) {
+        let Some(Waiting { connection, came_ns, .. }) = self.pick() else { return };
+        let done_ns = now_ns() + self.work_ns;
+        while now_ns() < done_ns {}
+        // A client that has left wants no answer.
+        let _ = self.clients[connection].write(ANSWER);
+        self.record.push(Served { connection, came_ns, answered_ns: Some(now_ns()) });
+    }
+}

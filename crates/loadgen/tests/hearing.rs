@@ -1,0 +1,133 @@
+//! Each response is heard in time, in whatever order a server answers: what the generator reports is what follows from the record that the
+//! server keeps itself, with both engines.
+//!
+//! Needs two CPUs to itself, one for the server and one for the generator. What disturbs them disturbs the comparison, so each case has several
+//! attempts; a response that is heard late because of its order is late in every one.
+
+mod common;
+
+use common::recording::{self, Order, Served};
+use common::{ENGINES, allowed_cpus, load, url};
+use loadgen::result::{Distribution, RunResult};
+
+const ATTEMPTS: usize = 10;
+/// How far a percentile may lie from that of the server's record: the larger of the two.
+const TOLERANCE_US: f64 = 20.0;
+const TOLERANCE: f64 = 0.05;
+/// How far the share of a group of connections with one engine may lie from that with the other.
+const SHARE_TOLERANCE: f64 = 0.05;
+const CONNECTIONS: [usize; 3] = [8, 64, 256];
+const SHARES: [f64; 4] = [0.25, 0.5, 0.9, 0.99];
+
+#[derive(Clone, Copy, Debug)]
+struct Case {
+    order: Order,
+    work_us: u64,
+    connections: usize,
+}
+
+fn cases() -> Vec<Case> {
+    let orders = [Order::Fifo, Order::NewestFirst, Order::Random, Order::Held { one_in: 20, for_ns: 2_000_000 }, Order::HeldForEver];
+    let mut cases = Vec::new();
+    for connections in CONNECTIONS {
+        cases.extend(orders.map(|order| Case { order, work_us: 5, connections }));
+        for fast in [2, 4, 10].into_iter().filter(|fast| *fast < connections) {
+            cases.extend([2, 5, 10].map(|work_us| Case { order: Order::TwoWorkers { fast }, work_us, connections }));
+        }
+    }
+    cases
+}
+
+/// What one attempt showed.
+struct Seen {
+    /// By how much the worst percentile misses its tolerance: up to 1 it keeps it.
+    error: f64,
+    /// Reported and recorded percentiles, in microseconds.
+    percentiles: Vec<(f64, f64)>,
+    /// The share of responses that went to the group of connections that the server treats in a way of its own, if there is one.
+    share: Option<f64>,
+}
+
+fn attempt(case: Case, engine: &str, cpus: (usize, usize)) -> Seen {
+    let server = recording::serve(case.order, case.work_us * 1000, cpus.1);
+    let (connections, cpu, address) = (case.connections.to_string(), cpus.0.to_string(), url(server.address));
+    let result = load(&["-c", &connections, "-d", "300ms", "--cpus", &cpu, "--engine", engine, &address]).expect("the server answers");
+    let record = server.stop();
+    assert_eq!(result.errors.total(), 0, "{case:?} {engine}: {:?}", result.errors);
+    let recorded_us = recorded_us(&record);
+    let percentiles: Vec<_> = SHARES.iter().map(|share| (reported_us(&result, *share), quantile(&recorded_us, *share))).collect();
+    let error = percentiles.iter().map(|(reported, recorded)| (reported - recorded).abs() / TOLERANCE_US.max(TOLERANCE * recorded));
+    Seen { error: error.fold(0.0, f64::max), share: share_of_group(&record, case.order), percentiles }
+}
+
+/// What the generator must have seen, sorted: the time from each request to its answer, and the age of those without one that are older than the
+/// p99 of all others, as it counts them.
+fn recorded_us(record: &[Served]) -> Vec<f64> {
+    let end_ns = record.iter().filter_map(|one| one.answered_ns).max().unwrap_or(0);
+    let us = |ns: u64| ns as f64 / 1e3;
+    let mut times: Vec<_> =
+        record.iter().filter_map(|one| one.answered_ns.map(|answered_ns| us(answered_ns.saturating_sub(one.came_ns)))).collect();
+    times.sort_by(f64::total_cmp);
+    let p99 = quantile(&times, 0.99);
+    let unanswered = record.iter().filter(|one| one.answered_ns.is_none());
+    times.extend(unanswered.map(|one| us(end_ns.saturating_sub(one.came_ns))).filter(|age| *age > p99));
+    times.sort_by(f64::total_cmp);
+    times
+}
+
+fn quantile(sorted: &[f64], share: f64) -> f64 {
+    sorted[((sorted.len() as f64 * share).ceil() as usize).saturating_sub(1)]
+}
+
+fn reported_us(result: &RunResult, share: f64) -> f64 {
+    let Distribution { p25, p50, p90, p99, .. } = &result.service_time_us;
+    let figure = [(0.25, p25), (0.5, p50), (0.9, p90), (0.99, p99)].into_iter().find(|(at, _)| *at == share);
+    // Too few responses for a percentile: such an attempt shows nothing.
+    figure.and_then(|(_, us)| *us).unwrap_or(f64::INFINITY)
+}
+
+fn share_of_group(record: &[Served], order: Order) -> Option<f64> {
+    let in_group: Box<dyn Fn(usize) -> bool> = match order {
+        Order::TwoWorkers { fast } => Box::new(move |connection| connection < fast),
+        Order::HeldForEver => Box::new(|connection| connection == 0),
+        // All connections are served alike: every second one has half of the responses.
+        Order::Fifo | Order::Random | Order::Held { .. } => Box::new(|connection| connection % 2 == 0),
+        // Whoever came last first stays in front: which ones these are is chance.
+        Order::NewestFirst => return None,
+    };
+    let answered = || record.iter().filter(|one| one.answered_ns.is_some());
+    Some(answered().filter(|one| in_group(one.connection)).count() as f64 / answered().count() as f64)
+}
+
+/// Attempts until both engines keep the tolerances; an account of the best ones where they never do.
+fn judge(case: Case, cpus: (usize, usize)) -> Result<(), String> {
+    let mut best: [Option<Seen>; 2] = [None, None];
+    let mut share_error = f64::INFINITY;
+    for _ in 0..ATTEMPTS {
+        let seen = ENGINES.map(|engine| attempt(case, engine, cpus));
+        let [epoll, io_uring] = &seen;
+        let off = epoll.share.zip(io_uring.share).map_or(0.0, |(one, other)| (one - other).abs() / one.max(0.01));
+        share_error = share_error.min(off);
+        for (best, seen) in best.iter_mut().zip(seen) {
+            if best.as_ref().is_none_or(|best| seen.error < best.error) {
+                *best = Some(seen);
+            }
+        }
+        if best.iter().flatten().all(|seen| seen.error <= 1.0) && share_error <= SHARE_TOLERANCE {
+            return Ok(());
+        }
+    }
+    let account: Vec<_> = ENGINES.iter().zip(&best).map(|(engine, seen)| (engine, seen.as_ref().map(|seen| &seen.percentiles))).collect();
+    Err(format!("{case:?}: (reported, recorded) in us {account:.1?}; shares differ by {share_error:.3}"))
+}
+
+/// One after the other: side by side they would disturb each other.
+#[test]
+fn responses_are_heard_in_time_in_whatever_order_a_server_answers() {
+    let [generator, .., server] = allowed_cpus()[..] else {
+        println!("skipped: needs two CPUs, one for the server and one for the generator");
+        return;
+    };
+    let late: Vec<_> = cases().into_iter().filter_map(|case| judge(case, (generator, server)).err()).collect();
+    assert!(late.is_empty(), "{} cases:\n{}", late.len(), late.join("\n"));
+}

@@ -6,25 +6,11 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 
-use common::{ENGINES, load, read_request, serve, serve_bytes, url};
+use common::{ENGINES, certificate, load, read_request, serve, serve_bytes, tls_config, url};
 use rcgen::{CertifiedKey, KeyPair};
-use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
-use rustls::{ServerConfig, ServerConnection, StreamOwned};
+use rustls::{ServerConnection, StreamOwned};
 
 const HELLO: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
-
-fn certificate() -> CertifiedKey<KeyPair> {
-    rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).expect("a certificate")
-}
-
-fn tls_config(alpn: &[u8], certified: &CertifiedKey<KeyPair>) -> Arc<ServerConfig> {
-    let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(certified.signing_key.serialize_der()));
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let builder = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions().expect("default versions");
-    let mut config = builder.with_no_client_auth().with_single_cert(vec![certified.cert.der().clone()], key).expect("a matching pair");
-    config.alpn_protocols = vec![alpn.to_vec()];
-    Arc::new(config)
-}
 
 fn serve_tls() -> SocketAddr {
     serve_tls_as(&certificate())

@@ -1,0 +1,99 @@
+//! An HTTP/2 server's side of a connection, frame by frame, so that a test can say what it likes, when it likes.
+
+use std::io::{Read, Write};
+
+pub const HEADERS: u8 = 1;
+pub const RST_STREAM: u8 = 3;
+const DATA: u8 = 0;
+const SETTINGS: u8 = 4;
+const PING: u8 = 6;
+const GOAWAY: u8 = 7;
+
+const ACK: u8 = 1;
+const END_STREAM: u8 = 1;
+const END_HEADERS: u8 = 4;
+
+pub const REFUSED_STREAM: u32 = 7;
+pub const CANCEL: u32 = 8;
+
+const PREFACE_BYTES: usize = 24;
+/// `:status: 200`, as the static table of HPACK has it.
+const STATUS_200: u8 = 0x88;
+
+pub struct Frame {
+    pub kind: u8,
+    pub stream: u32,
+    pub payload: Vec<u8>,
+}
+
+impl Frame {
+    /// The error code of a RST_STREAM frame.
+    pub fn code(&self) -> u32 {
+        u32::from_be_bytes(self.payload[..4].try_into().expect("four bytes"))
+    }
+}
+
+pub struct Frames<S>(S);
+
+impl<S: Read + Write> Frames<S> {
+    /// Takes the client's preface and sends the server's.
+    pub fn accept(mut stream: S) -> Option<Self> {
+        stream.read_exact(&mut [0; PREFACE_BYTES]).ok()?;
+        let mut frames = Self(stream);
+        frames.send(SETTINGS, 0, 0, &[]).then_some(frames)
+    }
+
+    /// The next HEADERS or RST_STREAM frame; nothing when the client is gone. SETTINGS and PING are acknowledged.
+    pub fn next(&mut self) -> Option<Frame> {
+        loop {
+            let mut head = [0; 9];
+            self.0.read_exact(&mut head).ok()?;
+            let mut payload = vec![0; u32::from_be_bytes([0, head[0], head[1], head[2]]) as usize];
+            self.0.read_exact(&mut payload).ok()?;
+            let (kind, flags) = (head[3], head[4]);
+            let stream = u32::from_be_bytes([head[5], head[6], head[7], head[8]]);
+            match kind {
+                HEADERS | RST_STREAM => return Some(Frame { kind, stream, payload }),
+                SETTINGS if flags & ACK == 0 => self.send(SETTINGS, ACK, 0, &[]).then_some(())?,
+                PING if flags & ACK == 0 => self.send(PING, ACK, 0, &payload).then_some(())?,
+                _ => {}
+            }
+        }
+    }
+
+    /// Status 200 and `hello`. False when the client is gone, as everywhere here.
+    pub fn answer(&mut self, stream: u32) -> bool {
+        self.send(HEADERS, END_HEADERS, stream, &[STATUS_200]) && self.send(DATA, END_STREAM, stream, b"hello")
+    }
+
+    /// The first part of an answer, without its end.
+    pub fn begin_answer(&mut self, stream: u32) -> bool {
+        self.send(HEADERS, END_HEADERS, stream, &[STATUS_200]) && self.send(DATA, 0, stream, b"he")
+    }
+
+    pub fn end_answer(&mut self, stream: u32) -> bool {
+        self.send(DATA, END_STREAM, stream, b"llo")
+    }
+
+    pub fn reset(&mut self, stream: u32, code: u32) -> bool {
+        self.send(RST_STREAM, 0, stream, &code.to_be_bytes())
+    }
+
+    /// No stream above `last` was or will be processed.
+    pub fn go_away(&mut self, last: u32) -> bool {
+        self.send(GOAWAY, 0, 0, &[last.to_be_bytes(), [0; 4]].concat())
+    }
+
+    /// Reads until the client is gone.
+    pub fn drain(mut self) {
+        while self.next().is_some() {}
+    }
+
+    fn send(&mut self, kind: u8, flags: u8, stream: u32, payload: &[u8]) -> bool {
+        let mut frame = (payload.len() as u32).to_be_bytes()[1..].to_vec();
+        frame.extend_from_slice(&[kind, flags]);
+        frame.extend_from_slice(&stream.to_be_bytes());
+        frame.extend_from_slice(payload);
+        self.0.write_all(&frame).and_then(|()| self.0.flush()).is_ok()
+    }
+}

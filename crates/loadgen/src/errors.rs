@@ -61,7 +61,7 @@ pub struct Errors {
     pub reset: u64,
     /// The connection was closed before the response was complete.
     pub closed_early: u64,
-    /// The response was not complete within the timeout, or stood behind one that was not.
+    /// The response was not complete within the timeout, or waited on the same HTTP/1.1 connection as one that was not.
     pub timeout: u64,
     /// What came is no response of the protocol.
     pub invalid_response: u64,

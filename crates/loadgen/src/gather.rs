@@ -212,6 +212,7 @@ impl<'a> Gather<'a> {
                 unsent: finals.iter().map(|last| last.unsent).sum(),
                 in_flight: finals.iter().map(|last| last.in_flight).sum(),
                 backlog: finals.iter().map(|last| last.backlog).sum(),
+                unprocessed: total.unprocessed,
                 offered: self.offered(0.0, duration_s).map(|offered| offered.round() as u64),
             },
             errors: (&total.errors).into(),

@@ -34,6 +34,8 @@ pub struct Recorder {
     pub sent: u64,
     pub completed: u64,
     pub ok: u64,
+    /// Requests that the server said it had not processed, and those that were never sent because their connection ended.
+    pub unprocessed: u64,
     pub errors: ErrorCounts,
     pub bytes_received: u64,
     pub bytes_sent: u64,
@@ -73,6 +75,7 @@ impl Recorder {
             sent: 0,
             completed: 0,
             ok: 0,
+            unprocessed: 0,
             errors: ErrorCounts::default(),
             bytes_received: 0,
             bytes_sent: 0,
@@ -91,7 +94,7 @@ impl Recorder {
 
     /// Forgets everything, histogram by histogram.
     pub fn reset(&mut self, pauses: Pauses) {
-        (self.sent, self.completed, self.ok) = (0, 0, 0);
+        (self.sent, self.completed, self.ok, self.unprocessed) = (0, 0, 0, 0);
         (self.bytes_received, self.bytes_sent, self.idle_closed, self.censored, self.due_from_ns) = (0, 0, 0, 0, 0);
         self.errors = ErrorCounts::default();
         let lags = [&mut self.lag, &mut self.connection_wait, &mut self.generator_lag];
@@ -108,6 +111,7 @@ impl Recorder {
         self.sent += other.sent;
         self.completed += other.completed;
         self.ok += other.ok;
+        self.unprocessed += other.unprocessed;
         self.errors.merge(&other.errors);
         self.bytes_received += other.bytes_received;
         self.bytes_sent += other.bytes_sent;
@@ -166,7 +170,7 @@ impl Recorder {
             Outcome::UnexpectedStatus => self.errors.add(ErrorKind::UnexpectedStatus, count),
             Outcome::UnexpectedBody => self.errors.add(ErrorKind::UnexpectedBody, count),
             Outcome::Failed(kind) => self.errors.add(kind, count),
-            Outcome::Unprocessed => {}
+            Outcome::Unprocessed => self.unprocessed += count,
         }
     }
 

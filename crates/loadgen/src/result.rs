@@ -90,6 +90,9 @@ pub struct RequestCounts {
     pub in_flight: u64,
     /// Sent or due before the window, and not over when it began. Part of the other counts in a closed loop, of none in an open one.
     pub backlog: u64,
+    /// Sent, and not processed, as the server said (HTTP/2: GOAWAY without an error, or REFUSED_STREAM). No errors; in an open loop each is due again
+    /// at its intended time.
+    pub unprocessed: u64,
     /// Due within the window by the schedule: the integral of the offered rate. Null in a closed loop.
     pub offered: Option<u64>,
 }

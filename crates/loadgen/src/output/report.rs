@@ -61,6 +61,9 @@ fn print_counts(result: &RunResult, out: &mut impl Write) -> io::Result<()> {
         "  {} sent, {} completed, {} right, {} in flight at the end",
         requests.sent, requests.completed, requests.ok, requests.in_flight
     )?;
+    if requests.unprocessed > 0 {
+        writeln!(out, "  {} not processed, as the server said; no errors", requests.unprocessed)?;
+    }
     if let Some(offered) = requests.offered {
         writeln!(out, "  {offered} offered, {} never sent because no connection was free", requests.unsent)?;
     }

@@ -38,6 +38,8 @@ impl Outcome {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flow {
     Open,
+    /// No further requests; those in flight may still be answered.
+    Drain,
     Close,
 }
 
@@ -91,6 +93,10 @@ pub trait Protocol {
     /// Puts one request into the output. The caller keeps at most its pipeline depth in flight.
     fn request(&mut self, session: &mut Self::Session, slot: Slot);
 
+    /// Turns what was requested, or given up, into output. Called once for a batch of requests, before `output`.
+    #[inline]
+    fn prepare_output(&mut self, _session: &mut Self::Session) {}
+
     /// The bytes that wait to be sent.
     fn output<'a>(&'a self, session: &'a Self::Session) -> &'a [u8];
 
@@ -111,6 +117,11 @@ pub trait Protocol {
 
     /// The other end will send no more. The fault is that of the requests that are still in flight; there may be none.
     fn end_of_stream(&mut self, session: &mut Self::Session, sink: &mut impl Sink) -> Fault;
+
+    /// The connection was reset. The fault is that of the requests that are still in flight; a request that was never sent is `Unprocessed`.
+    fn reset(&mut self, _session: &mut Self::Session, _sink: &mut impl Sink) -> Fault {
+        Fault { kind: ErrorKind::Reset, reason: "the connection was reset".into() }
+    }
 
     /// How many of the next bytes may be dropped unread because only their number matters.
     fn skippable(&self, session: &Self::Session) -> usize;

@@ -103,6 +103,7 @@ impl<P: Protocol> Tls<P> {
     /// Encrypts what the inner protocol wants to send, once the handshake is over.
     fn pump(&mut self, session: &mut Session<P::Session>) -> Result<(), Fault> {
         if !session.tls.is_handshaking() {
+            self.inner.prepare_output(&mut session.inner);
             let output = self.inner.output(&session.inner);
             let length = output.len();
             session.tls.writer().write_all(output).map_err(|error| fault(error.to_string()))?;
@@ -115,15 +116,17 @@ impl<P: Protocol> Tls<P> {
     }
 
     fn decrypted(&mut self, session: &mut Session<P::Session>, sink: &mut impl Sink) -> Result<Flow, Fault> {
+        let mut flow = Flow::Open;
         loop {
             match session.tls.reader().read(&mut self.plain) {
-                Ok(0) => return Ok(Flow::Open),
+                Ok(0) => return Ok(flow),
                 Ok(length) => {
-                    if self.inner.receive(&mut session.inner, &self.plain[..length], sink)? == Flow::Close {
-                        return Ok(Flow::Close);
+                    flow = self.inner.receive(&mut session.inner, &self.plain[..length], sink)?;
+                    if flow == Flow::Close {
+                        return Ok(flow);
                     }
                 }
-                Err(error) if error.kind() == IoErrorKind::WouldBlock => return Ok(Flow::Open),
+                Err(error) if error.kind() == IoErrorKind::WouldBlock => return Ok(flow),
                 Err(error) => return Err(fault(error.to_string())),
             }
         }
@@ -150,6 +153,9 @@ impl<P: Protocol> Protocol for Tls<P> {
 
     fn request(&mut self, session: &mut Self::Session, slot: Slot) {
         self.inner.request(&mut session.inner, slot);
+    }
+
+    fn prepare_output(&mut self, session: &mut Self::Session) {
         // A session that cannot encrypt any more has failed already, and is about to be closed.
         let _ = self.pump(session);
     }
@@ -166,7 +172,12 @@ impl<P: Protocol> Protocol for Tls<P> {
         false
     }
 
+    fn abandon(&mut self, session: &mut Self::Session, slot: Slot) -> bool {
+        self.inner.abandon(&mut session.inner, slot)
+    }
+
     fn receive(&mut self, session: &mut Self::Session, mut bytes: &[u8], sink: &mut impl Sink) -> Result<Flow, Fault> {
+        let mut flow = Flow::Open;
         while !bytes.is_empty() {
             session.tls.read_tls(&mut bytes).map_err(|error| fault(error.to_string()))?;
             if let Err(error) = session.tls.process_new_packets() {
@@ -174,12 +185,13 @@ impl<P: Protocol> Protocol for Tls<P> {
                 let _ = self.pump(session);
                 return Err(fault(error.to_string()));
             }
-            if self.decrypted(session, sink)? == Flow::Close {
-                return Ok(Flow::Close);
+            flow = self.decrypted(session, sink)?;
+            if flow == Flow::Close {
+                return Ok(flow);
             }
         }
         self.pump(session)?;
-        Ok(Flow::Open)
+        Ok(flow)
     }
 
     fn end_of_stream(&mut self, session: &mut Self::Session, sink: &mut impl Sink) -> Fault {
@@ -187,6 +199,10 @@ impl<P: Protocol> Protocol for Tls<P> {
             return fault("the connection was closed during the handshake");
         }
         self.inner.end_of_stream(&mut session.inner, sink)
+    }
+
+    fn reset(&mut self, session: &mut Self::Session, sink: &mut impl Sink) -> Fault {
+        self.inner.reset(&mut session.inner, sink)
     }
 
     fn skippable(&self, _session: &Self::Session) -> usize {

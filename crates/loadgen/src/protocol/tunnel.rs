@@ -60,6 +60,10 @@ impl<P: Protocol> Protocol for Tunnel<P> {
         self.inner.request(&mut session.inner, slot);
     }
 
+    fn prepare_output(&mut self, session: &mut Self::Session) {
+        self.inner.prepare_output(&mut session.inner);
+    }
+
     fn output<'a>(&'a self, session: &'a Self::Session) -> &'a [u8] {
         if session.answer.is_some() { &self.connect[session.connect_sent..] } else { self.inner.output(&session.inner) }
     }
@@ -74,6 +78,10 @@ impl<P: Protocol> Protocol for Tunnel<P> {
 
     fn stable_output(&self) -> bool {
         self.inner.stable_output()
+    }
+
+    fn abandon(&mut self, session: &mut Self::Session, slot: Slot) -> bool {
+        self.inner.abandon(&mut session.inner, slot)
     }
 
     fn receive(&mut self, session: &mut Self::Session, bytes: &[u8], sink: &mut impl Sink) -> Result<Flow, Fault> {
@@ -92,6 +100,10 @@ impl<P: Protocol> Protocol for Tunnel<P> {
             return refused("the proxy closed the connection before it answered CONNECT".to_owned());
         }
         self.inner.end_of_stream(&mut session.inner, sink)
+    }
+
+    fn reset(&mut self, session: &mut Self::Session, sink: &mut impl Sink) -> Fault {
+        self.inner.reset(&mut session.inner, sink)
     }
 
     fn skippable(&self, session: &Self::Session) -> usize {

@@ -34,15 +34,33 @@ pub struct Connection<S> {
     pub generation: u32,
     /// Whether it has been set up, or has failed to, at least once.
     pub attempted: bool,
-    /// Whether it has completed a request since it was set up.
+    /// Whether it has completed a request since it was set up, or since the server last refused some.
     pub served: bool,
+    /// The server has refused requests, or announced the end, since it last completed one: nothing more is sent until it does.
+    pub refused: bool,
+    /// Places for requests that are held back because of that.
+    pub held_back: u64,
+    /// When bytes last came.
+    pub last_bytes_ns: u64,
     failures: u32,
 }
 
 impl<S> Connection<S> {
     pub fn new(session: S, depth: u16) -> Self {
         let state = State::Closed { not_before_ns: 0 };
-        Self { session, flight: Flight::new(depth), state, left: 0, generation: 0, attempted: false, served: false, failures: 0 }
+        Self {
+            session,
+            flight: Flight::new(depth),
+            state,
+            left: 0,
+            generation: 0,
+            attempted: false,
+            last_bytes_ns: 0,
+            refused: false,
+            held_back: 0,
+            served: false,
+            failures: 0,
+        }
     }
 
     #[inline]
@@ -53,15 +71,21 @@ impl<S> Connection<S> {
     /// The connection did its work: the next failure is the first in a row again.
     #[inline]
     pub fn succeeded(&mut self) {
-        (self.served, self.failures) = (true, 0);
+        (self.served, self.refused, self.failures) = (true, false, 0);
+    }
+
+    /// The server did not process requests, or announced the end. That is a failure unless it has completed one before.
+    pub fn refuse(&mut self) {
+        self.refused = !std::mem::take(&mut self.served);
     }
 
     /// Notes that the connection is gone: after a failure it pauses, longer each time, before it is tried again.
     pub fn close(&mut self, now_ns: u64, failed: bool) {
+        let failed = failed || self.refused;
         let pause_ns = if failed && self.failures > 0 { BACKOFF_NS << (self.failures - 1).min(BACKOFF_DOUBLINGS_MAX) } else { 0 };
         self.failures += u32::from(failed);
         self.generation = self.generation.wrapping_add(1);
-        self.served = false;
+        (self.served, self.refused, self.held_back) = (false, false, 0);
         self.state = State::Closed { not_before_ns: now_ns + pause_ns };
     }
 }
@@ -123,6 +147,12 @@ impl Flight {
     /// The requests in flight.
     pub fn requests(&self) -> impl Iterator<Item = Sent> {
         self.slots.iter().copied().filter(|sent| sent.actual_ns != 0)
+    }
+
+    /// Whether a request is in flight in this slot that was sent before this instant.
+    pub fn is_older_than(&self, slot: Slot, ns: u64) -> bool {
+        let sent_ns = self.slots[usize::from(slot)].actual_ns;
+        sent_ns != 0 && sent_ns < ns
     }
 
     /// Empties all slots and hands over what was in flight.

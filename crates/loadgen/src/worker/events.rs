@@ -3,8 +3,9 @@
 use std::sync::atomic::Ordering;
 
 use super::connection::{Connection, Flight, State};
-use super::pacing::{Load, Place};
+use super::pacing::{Load, Pacing, Place};
 use super::{Next, Worker};
+use crate::clock;
 use crate::errors::ErrorKind;
 use crate::protocol::{Fault, Flow, Outcome, Protocol, Sink, Slot};
 use crate::recorder::{Recorder, Sent};
@@ -24,12 +25,14 @@ pub enum End {
 struct Completions<'a> {
     flight: &'a mut Flight,
     recorder: &'a mut Recorder,
+    pacing: &'a mut Pacing,
     now_ns: u64,
     /// What is to be recorded: so many requests that were sent at the same time and ended in the same way, as those of a pipeline do.
     alike: (Sent, Outcome, u64),
-    /// Requests that are over, and how many of them with a whole response.
+    /// Requests that are over, how many of them with a whole response, and how many that were not processed.
     done: u64,
     completed: u64,
+    unprocessed: u64,
 }
 
 impl Sink for Completions<'_> {
@@ -43,6 +46,10 @@ impl Sink for Completions<'_> {
         self.alike.2 += 1;
         self.done += 1;
         self.completed += u64::from(outcome.is_complete());
+        if outcome == Outcome::Unprocessed {
+            self.unprocessed += 1;
+            self.pacing.put_back(sent.intended_ns);
+        }
     }
 }
 
@@ -103,7 +110,7 @@ impl<P: Protocol> Worker<P> {
         }
         let next = self.feed(index, now_ns, |protocol, session, sink| match end {
             End::Closed => Err(protocol.end_of_stream(session, sink)),
-            End::Reset => Err(Fault { kind: ErrorKind::Reset, reason: "the connection was reset".into() }),
+            End::Reset => Err(protocol.reset(session, sink)),
         });
         debug_assert_eq!(next, Next::Close);
     }
@@ -115,18 +122,26 @@ impl<P: Protocol> Worker<P> {
         now_ns: u64,
         step: impl FnOnce(&mut P, &mut P::Session, &mut Completions<'_>) -> Result<Flow, Fault>,
     ) -> Next {
-        let Self { protocol, connections, recorder, .. } = self;
-        let Connection { session, flight, .. } = &mut connections[index as usize];
+        let Self { protocol, connections, recorder, pacing, .. } = self;
+        let Connection { session, flight, last_bytes_ns, .. } = &mut connections[index as usize];
+        *last_bytes_ns = now_ns;
         let alike = (Sent::default(), Outcome::Ok, 0);
-        let mut completions = Completions { flight, recorder, now_ns, alike, done: 0, completed: 0 };
+        let mut completions = Completions { flight, recorder, pacing, now_ns, alike, done: 0, completed: 0, unprocessed: 0 };
         let flow = step(protocol, session, &mut completions);
         completions.record();
-        let Completions { done, completed, .. } = completions;
+        let Completions { done, completed, unprocessed, .. } = completions;
         if completed > 0 {
             self.connections[index as usize].succeeded();
         }
+        if unprocessed > 0 || matches!(flow, Ok(Flow::Drain | Flow::Close)) {
+            self.connections[index as usize].refuse();
+        }
         match flow {
             Ok(Flow::Open) => self.go_on(index, done, now_ns),
+            Ok(Flow::Drain) => {
+                self.connections[index as usize].left = 0;
+                self.go_on(index, done, now_ns)
+            }
             Ok(Flow::Close) => self.fail(index, Fault::closed_early("the server announced the end of the connection"), now_ns),
             Err(fault) => self.fail(index, fault, now_ns),
         }
@@ -135,18 +150,24 @@ impl<P: Protocol> Worker<P> {
     /// After `done` completions on an open connection.
     #[inline]
     fn go_on(&mut self, index: u32, done: u64, now_ns: u64) -> Next {
-        let connection = &self.connections[index as usize];
+        let connection = &mut self.connections[index as usize];
         if connection.state != State::Open {
             return self.shake_hands(index, now_ns);
         }
-        if connection.left == 0 && connection.flight.count == 0 {
+        if (connection.left == 0 || connection.refused) && connection.flight.count == 0 {
             self.retire(index, now_ns, false);
             return Next::Close;
         }
-        if self.pacing.is_immediate() {
-            self.fill(index, now_ns);
-        } else {
+        if connection.refused {
+            connection.held_back += done;
+            return Next::Keep;
+        }
+        let done = done + std::mem::take(&mut connection.held_back);
+        if !self.pacing.is_immediate() {
             self.free(index, done, now_ns);
+        } else if self.running() {
+            // Before the start, bytes may come that answer nothing: settings, session tickets.
+            self.fill(index, now_ns);
         }
         Next::Keep
     }
@@ -267,8 +288,12 @@ impl<P: Protocol> Worker<P> {
     pub(super) fn dispatch(&mut self, now_ns: u64) {
         while let Some(intended_ns) = self.due(now_ns) {
             let Some((free_ns, place)) = self.pacing.take_free(now_ns) else { break };
-            let connection = &self.connections[place.index as usize];
+            let connection = &mut self.connections[place.index as usize];
             if connection.generation != place.generation || !connection.has_room() {
+                continue;
+            }
+            if connection.refused {
+                connection.held_back += 1;
                 continue;
             }
             self.start_request(place.index, Sent { intended_ns, actual_ns: now_ns }, free_ns);
@@ -307,10 +332,33 @@ impl<P: Protocol> Worker<P> {
                 self.attempt_failed(index, ErrorKind::ConnectTimeout, "the handshake was not over within the timeout", now_ns);
             }
             State::Open if connection.flight.has_older_than((now_ns + 1).saturating_sub(timeout_ns)) => {
-                self.to_close.push(index);
-                self.fail(index, Fault { kind: ErrorKind::Timeout, reason: "no complete response within the timeout".into() }, now_ns);
+                self.time_out_requests(index, now_ns + 1 - timeout_ns, now_ns);
             }
             State::Closed { .. } | State::Connecting { .. } | State::Handshaking { .. } | State::Open => {}
+        }
+    }
+    /// Fails the requests that were sent before `overdue_ns`, and no others where the protocol can give up one by one. A connection on which
+    /// nothing else is in flight, and nothing came since the oldest was sent, is dead and closes.
+    fn time_out_requests(&mut self, index: u32, overdue_ns: u64, now_ns: u64) {
+        let Self { protocol, connections, recorder, .. } = self;
+        let Connection { session, flight, last_bytes_ns, .. } = &mut connections[index as usize];
+        let dead = flight.requests().all(|sent| sent.actual_ns < overdue_ns && *last_bytes_ns < sent.actual_ns);
+        let mut done = 0;
+        for slot in 0..flight.depth() {
+            if !dead && flight.is_older_than(slot, overdue_ns) && protocol.abandon(session, slot) {
+                recorder.request_timed_out(flight.free(slot), now_ns);
+                done += 1;
+            }
+        }
+        let next = if done == 0 {
+            self.fail(index, Fault { kind: ErrorKind::Timeout, reason: "no complete response within the timeout".into() }, now_ns)
+        } else {
+            self.to_flush.push(index);
+            // What is sent now is sent now, whenever it was that the others became late.
+            self.go_on(index, done, clock::now_ns())
+        };
+        if next == Next::Close {
+            self.to_close.push(index);
         }
     }
 }

@@ -164,8 +164,10 @@ impl<P: Protocol> Worker<P> {
     }
 
     #[inline]
-    pub fn output(&self, index: u32) -> &[u8] {
-        self.protocol.output(&self.connections[index as usize].session)
+    pub fn output(&mut self, index: u32) -> &[u8] {
+        let session = &mut self.connections[index as usize].session;
+        self.protocol.prepare_output(session);
+        self.protocol.output(session)
     }
 
     #[inline]

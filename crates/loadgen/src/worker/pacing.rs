@@ -1,6 +1,7 @@
 //! What makes a request due: the last response (closed loop) or the schedule (open loop).
 
-use std::collections::VecDeque;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
 
 use crate::schedule::Schedule;
 
@@ -50,12 +51,14 @@ pub struct Pacing {
     start_ns: u64,
     /// When the next request of the schedule is due.
     next_due_ns: u64,
+    /// Intended times of requests that were sent and not processed: they are due again, before the rest of the schedule.
+    returned: BinaryHeap<Reverse<u64>>,
 }
 
 impl Pacing {
     pub fn new(load: Load, places: usize) -> Self {
         let waiting = if matches!(load, Load::Closed { think_ns: 0 }) { VecDeque::new() } else { VecDeque::with_capacity(places) };
-        Self { load, waiting, start_ns: 0, next_due_ns: u64::MAX }
+        Self { load, waiting, start_ns: 0, next_due_ns: u64::MAX, returned: BinaryHeap::new() }
     }
 
     pub fn start(&mut self, start_ns: u64) {
@@ -65,13 +68,23 @@ impl Pacing {
 
     /// Moves on to the next request of the schedule.
     pub fn advance(&mut self) {
+        if self.returned.pop().is_some() {
+            return;
+        }
         if let Load::Open(open) = &mut self.load {
             self.next_due_ns = self.start_ns + open.schedule.next_ns();
         }
     }
 
     pub fn next_due_ns(&self) -> u64 {
-        self.next_due_ns
+        self.returned.peek().map_or(self.next_due_ns, |Reverse(intended_ns)| *intended_ns)
+    }
+
+    /// Takes back a request that was not processed. In a closed loop a new one takes its place.
+    pub fn put_back(&mut self, intended_ns: u64) {
+        if let Load::Open(_) = self.load {
+            self.returned.push(Reverse(intended_ns));
+        }
     }
 
     /// Whether a place that became free sends its next request at once.
@@ -98,7 +111,7 @@ impl Pacing {
         match (&self.load, self.waiting.front()) {
             (_, None) => u64::MAX,
             (Load::Closed { .. }, Some((until_ns, _))) => *until_ns,
-            (Load::Open(_), Some(_)) => self.next_due_ns,
+            (Load::Open(_), Some(_)) => self.next_due_ns(),
         }
     }
 
@@ -111,6 +124,7 @@ impl Pacing {
         let later = schedule.into_iter().flat_map(|mut schedule| std::iter::from_fn(move || Some(schedule.next_ns())));
         let start_ns = self.start_ns;
         let due = std::iter::once(self.next_due_ns).chain(later.map(move |ns| start_ns + ns));
-        due.take_while(move |due_ns| *due_ns < end_ns)
+        let returned = self.returned.iter().map(|Reverse(due_ns)| *due_ns).filter(move |due_ns| *due_ns < end_ns);
+        returned.chain(due.take_while(move |due_ns| *due_ns < end_ns))
     }
 }

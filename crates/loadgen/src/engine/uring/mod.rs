@@ -188,12 +188,13 @@ impl Uring {
     fn flush<P: Protocol>(&mut self, worker: &mut Worker<P>, index: u32) -> Result<()> {
         let tag = self.tag(index, Operation::Send);
         let link = &mut self.links[index as usize];
+        let stable = worker.stable_output();
         let output = worker.output(index);
         if output.is_empty() || !link.connected || !link.sending.is_empty() {
             return Ok(());
         }
         let length = output.len();
-        let untracked = length <= UNTRACKED_BYTES_MAX && worker.stable_output();
+        let untracked = length <= UNTRACKED_BYTES_MAX && stable;
         let start = if untracked {
             output.as_ptr()
         } else {

@@ -3,6 +3,7 @@
 //! h2 is written for an executor; here its connection is polled by hand, over memory, whenever bytes came or a request starts. That costs
 //! more than HTTP/1.1 does and is bounded by the streams in flight on one connection.
 
+mod news;
 mod pipe;
 
 use std::collections::VecDeque;
@@ -13,6 +14,7 @@ use std::task::{Context, Poll, Waker};
 use bytes::Bytes;
 use h2::client::{Builder, Connection, ResponseFuture, SendRequest};
 use h2::{Reason, RecvStream};
+use news::News;
 use pipe::Pipe;
 
 use super::http1::body::{BodyCheck, Expectation, outcome};
@@ -22,6 +24,8 @@ use crate::request::{RequestKind, Requests};
 
 const STREAM_WINDOW_BYTES: u32 = 1 << 20;
 const CONNECTION_WINDOW_BYTES: u32 = 16 << 20;
+/// Streams that were given up and whose responses may still come: h2 remembers so many, for a second each.
+const ABANDONED_MAX: usize = 1024;
 
 pub struct Http2 {
     requests: Requests,
@@ -30,17 +34,24 @@ pub struct Http2 {
 
 pub struct Session {
     pipe: Pipe,
-    /// What was moved out of the pipe to be sent.
+    /// What was moved out of the pipe to be sent, and how much of it was sent.
     out: Vec<u8>,
+    out_sent: usize,
     connection: Pin<Box<Connection<Pipe, Bytes>>>,
     sender: SendRequest<Bytes>,
-    /// Requests that wait because the server allows no more streams.
+    /// Whether there is something that only polling the connection turns into output.
+    stirred: bool,
+    /// Requests that were not sent yet, or wait because the server allows no more streams.
     waiting: VecDeque<(Slot, u16)>,
-    streams: Vec<Stream>,
+    /// By slot.
+    streams: Vec<Option<Stream>>,
+    in_flight: usize,
+    /// Why a request could not be sent; heard of when something comes.
+    failure: Option<Fault>,
+    news: News,
 }
 
 struct Stream {
-    slot: Slot,
     kind: u16,
     state: StreamState,
 }
@@ -55,48 +66,84 @@ impl Http2 {
         Self { requests, counts: ParserCounts::default() }
     }
 
-    /// Lets the connection and its streams do all that they can; reports what is complete.
-    fn pump(&mut self, session: &mut Session, sink: &mut impl Sink) -> Result<Flow, Fault> {
-        let mut context = Context::from_waker(Waker::noop());
-        let before = session.connection.as_mut().poll(&mut context);
-        self.start_waiting(session, &mut context)?;
-        let mut at = 0;
-        while at < session.streams.len() {
-            let stream = &mut session.streams[at];
-            let kind = &self.requests.kinds()[usize::from(stream.kind)];
-            match poll_stream(stream, &kind.expectation, &mut context)? {
-                Poll::Pending => at += 1,
-                Poll::Ready(outcome) => {
-                    self.counts.full += 1;
-                    let stream = session.streams.swap_remove(at);
-                    sink.complete(stream.slot, outcome);
-                }
-            }
+    /// Takes in all that came; reports what is over.
+    fn hear(&mut self, session: &mut Session, sink: &mut impl Sink) -> Result<Flow, Fault> {
+        let polled = session.connection.as_mut().poll(&mut noop());
+        // Windows that the streams open are announced when output is prepared.
+        session.stirred = true;
+        self.hear_streams(session, sink)?;
+        if let Some(failure) = session.failure.take() {
+            return Err(failure);
         }
-        // Windows that the streams have opened are announced by the connection.
-        let after = if before.is_pending() { session.connection.as_mut().poll(&mut context) } else { before };
-        let output = std::mem::take(&mut session.pipe.0.borrow_mut().output);
-        session.out.extend_from_slice(&output);
-        match after {
-            Poll::Pending => Ok(Flow::Open),
-            Poll::Ready(Ok(())) => Ok(Flow::Close),
+        match polled {
             Poll::Ready(Err(error)) => Err(fault(&error)),
+            Poll::Ready(Ok(())) => Ok(Flow::Close),
+            // After GOAWAY, or when all numbers of streams are used up.
+            Poll::Pending if matches!(session.sender.poll_ready(&mut noop()), Poll::Ready(Err(_))) => {
+                session.return_waiting(sink);
+                Ok(if session.in_flight == 0 { Flow::Close } else { Flow::Drain })
+            }
+            Poll::Pending => Ok(Flow::Open),
         }
     }
 
-    fn start_waiting(&mut self, session: &mut Session, context: &mut Context<'_>) -> Result<(), Fault> {
-        while !session.waiting.is_empty() {
-            match session.sender.poll_ready(context) {
-                Poll::Pending => return Ok(()),
-                Poll::Ready(Err(error)) => return Err(fault(&error)),
-                Poll::Ready(Ok(())) => {}
+    /// Asks the streams that have news.
+    fn hear_streams(&mut self, session: &mut Session, sink: &mut impl Sink) -> Result<(), Fault> {
+        let mut heard = Ok(());
+        let slots = session.news.take();
+        for &slot in &slots {
+            let Some(stream) = &mut session.streams[usize::from(slot)] else { continue };
+            let expectation = &self.requests.kinds()[usize::from(stream.kind)].expectation;
+            match poll_stream(stream, expectation, &mut Context::from_waker(session.news.waker(slot))) {
+                Ok(Poll::Pending) => {}
+                Ok(Poll::Ready(outcome)) => {
+                    self.counts.full += u64::from(outcome.is_complete());
+                    session.streams[usize::from(slot)] = None;
+                    session.in_flight -= 1;
+                    sink.complete(slot, outcome);
+                }
+                // What other streams have to say counts all the same.
+                Err(fault) => heard = Err(fault),
             }
-            let Some((slot, kind)) = session.waiting.pop_front() else { return Ok(()) };
-            let response = send(&mut session.sender, &self.requests.kinds()[usize::from(kind)]).map_err(|error| fault(&error))?;
-            session.streams.push(Stream { slot, kind, state: StreamState::Head(response) });
         }
-        Ok(())
+        session.news.give_back(slots);
+        heard
     }
+
+    fn start_waiting(&mut self, session: &mut Session) {
+        while !session.waiting.is_empty() && matches!(session.sender.poll_ready(&mut noop()), Poll::Ready(Ok(()))) {
+            let Some((slot, kind)) = session.waiting.pop_front() else { return };
+            let response = match send(&mut session.sender, &self.requests.kinds()[usize::from(kind)]) {
+                Ok(response) => response,
+                Err(error) => {
+                    session.failure = Some(fault(&error));
+                    return;
+                }
+            };
+            let at = usize::from(slot);
+            if session.streams.len() <= at {
+                session.streams.resize_with(at + 1, || None);
+            }
+            session.streams[at] = Some(Stream { kind, state: StreamState::Head(response) });
+            session.in_flight += 1;
+            // It is asked once without having news, so that it knows whom to tell.
+            session.news.note(slot);
+        }
+    }
+}
+
+impl Session {
+    /// Reports what was never sent.
+    fn return_waiting(&mut self, sink: &mut impl Sink) {
+        for (slot, _) in self.waiting.drain(..) {
+            sink.complete(slot, Outcome::Unprocessed);
+        }
+    }
+}
+
+/// Whoever brings bytes polls again: no waker is needed.
+fn noop() -> Context<'static> {
+    Context::from_waker(Waker::noop())
 }
 
 fn send(sender: &mut SendRequest<Bytes>, kind: &RequestKind) -> Result<ResponseFuture, h2::Error> {
@@ -114,6 +161,7 @@ fn poll_stream(stream: &mut Stream, expectation: &Expectation, context: &mut Con
         match &mut stream.state {
             StreamState::Head(response) => match Pin::new(response).poll(context) {
                 Poll::Pending => return Ok(Poll::Pending),
+                Poll::Ready(Err(error)) if is_unprocessed(&error) => return Ok(Poll::Ready(Outcome::Unprocessed)),
                 Poll::Ready(Err(error)) => return stream_over(&error),
                 Poll::Ready(Ok(response)) => {
                     let status_is_right = expectation.status_is_right(response.status().as_u16());
@@ -134,10 +182,18 @@ fn poll_stream(stream: &mut Stream, expectation: &Expectation, context: &mut Con
     }
 }
 
+/// Whether the server says that it has not processed the request: h2 reports a remote GOAWAY on streams above its last one only. A GOAWAY
+/// with an error is a failure, whatever was processed.
+fn is_unprocessed(error: &h2::Error) -> bool {
+    error.is_remote()
+        && if error.is_go_away() { error.reason() == Some(Reason::NO_ERROR) } else { error.reason() == Some(Reason::REFUSED_STREAM) }
+}
+
 /// A stream that was reset, by the server or by us for what it sent, is over; the others on its connection go on (RFC 9113, 5.4.2).
 fn stream_over(error: &h2::Error) -> Result<Poll<Outcome>, Fault> {
     let fault = fault(error);
-    if error.is_reset() { Ok(Poll::Ready(Outcome::Failed(fault.kind))) } else { Err(fault) }
+    let alone = error.is_reset() || (error.is_go_away() && error.is_remote());
+    if alone { Ok(Poll::Ready(Outcome::Failed(fault.kind))) } else { Err(fault) }
 }
 
 fn fault(error: &h2::Error) -> Fault {
@@ -154,8 +210,10 @@ fn fault(error: &h2::Error) -> Fault {
 fn handshake(pipe: Pipe) -> (SendRequest<Bytes>, Connection<Pipe, Bytes>) {
     let mut builder = Builder::new();
     builder.initial_window_size(STREAM_WINDOW_BYTES).initial_connection_window_size(CONNECTION_WINDOW_BYTES).enable_push(false);
+    // A late response to a stream that was given up must never end the connection.
+    builder.max_concurrent_reset_streams(ABANDONED_MAX).max_local_error_reset_streams(None);
     let mut handshake = Box::pin(builder.handshake(pipe));
-    match handshake.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+    match handshake.as_mut().poll(&mut noop()) {
         Poll::Ready(Ok(both)) => both,
         Poll::Ready(Err(error)) => unreachable!("writing to memory does not fail: {error}"),
         Poll::Pending => unreachable!("writing to memory does not wait"),
@@ -169,7 +227,19 @@ impl Protocol for Http2 {
         let pipe = Pipe::default();
         let (sender, connection) = handshake(pipe.clone());
         let out = std::mem::take(&mut pipe.0.borrow_mut().output);
-        Session { pipe, out, connection: Box::pin(connection), sender, waiting: VecDeque::new(), streams: Vec::new() }
+        Session {
+            pipe,
+            out,
+            out_sent: 0,
+            connection: Box::pin(connection),
+            sender,
+            stirred: false,
+            waiting: VecDeque::new(),
+            streams: Vec::new(),
+            in_flight: 0,
+            failure: None,
+            news: News::default(),
+        }
     }
 
     fn ready(&self, _session: &Session) -> bool {
@@ -179,16 +249,44 @@ impl Protocol for Http2 {
     fn request(&mut self, session: &mut Session, slot: Slot) {
         let kind = self.requests.next_kind();
         session.waiting.push_back((slot, kind));
-        // Nothing completes without input. A connection that has failed says so when its input ends.
-        let _ = self.pump(session, &mut Vec::new());
+        session.stirred = true;
+    }
+
+    fn abandon(&mut self, session: &mut Session, slot: Slot) -> bool {
+        match session.streams.get_mut(usize::from(slot)).and_then(Option::take) {
+            // To drop a stream that is not over is to reset it with CANCEL.
+            Some(_) => session.in_flight -= 1,
+            None => session.waiting.retain(|(waiting, _)| *waiting != slot),
+        }
+        session.stirred = true;
+        true
+    }
+
+    fn prepare_output(&mut self, session: &mut Session) {
+        if !std::mem::take(&mut session.stirred) {
+            return;
+        }
+        self.start_waiting(session);
+        // Nothing ends without input. A connection that has failed says so when something comes.
+        let _ = session.connection.as_mut().poll(&mut noop());
+        let output = &mut session.pipe.0.borrow_mut().output;
+        if session.out.is_empty() {
+            std::mem::swap(&mut session.out, output);
+        } else {
+            session.out.append(output);
+        }
     }
 
     fn output<'a>(&'a self, session: &'a Session) -> &'a [u8] {
-        &session.out
+        &session.out[session.out_sent..]
     }
 
     fn sent(&mut self, session: &mut Session, count: usize) {
-        session.out.drain(..count);
+        session.out_sent += count;
+        if session.out_sent == session.out.len() {
+            session.out.clear();
+            session.out_sent = 0;
+        }
     }
 
     fn stable_output(&self) -> bool {
@@ -197,13 +295,24 @@ impl Protocol for Http2 {
 
     fn receive(&mut self, session: &mut Session, bytes: &[u8], sink: &mut impl Sink) -> Result<Flow, Fault> {
         session.pipe.0.borrow_mut().input.extend_from_slice(bytes);
-        self.pump(session, sink)
+        let flow = self.hear(session, sink);
+        if !matches!(flow, Ok(Flow::Open | Flow::Drain)) {
+            session.return_waiting(sink);
+        }
+        flow
     }
 
     fn end_of_stream(&mut self, session: &mut Session, sink: &mut impl Sink) -> Fault {
         session.pipe.0.borrow_mut().ended = true;
         let early = Fault::closed_early("the connection was closed before the response was complete");
-        self.pump(session, sink).err().unwrap_or(early)
+        let heard = self.hear(session, sink);
+        session.return_waiting(sink);
+        heard.err().unwrap_or(early)
+    }
+
+    fn reset(&mut self, session: &mut Session, sink: &mut impl Sink) -> Fault {
+        session.return_waiting(sink);
+        Fault { kind: ErrorKind::Reset, reason: "the connection was reset".into() }
     }
 
     fn skippable(&self, _session: &Session) -> usize {

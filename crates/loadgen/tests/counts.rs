@@ -28,7 +28,8 @@ fn every_framing_is_counted_as_right() {
             let text = String::from_utf8_lossy(answer);
             assert_eq!(result.errors.total(), 0, "{engine}, {text}: {:?}", result.errors);
             assert_eq!(result.requests.ok, result.requests.completed);
-            assert_eq!(result.requests.ok, result.service_time_us.count);
+            // The window may end while requests are in flight that are older than most: their ages count as lower bounds.
+            assert_eq!(result.requests.ok + result.censored, result.service_time_us.count);
             assert_eq!(result.requests.ok, result.intervals.iter().map(|interval| interval.completed).sum::<u64>());
         }
     }

@@ -147,7 +147,8 @@ fn never_answered() {
         let address = serve(|mut stream| while read_request(&mut stream) {});
         let result = attack(address, engine);
         assert_eq!(result.errors.timeout, result.errors.total(), "{:?}", result.errors);
-        assert_eq!(result.censored, result.errors.timeout);
+        // More where the end of the window found old requests in flight.
+        assert!(result.censored >= result.errors.timeout, "{} of {:?}", result.censored, result.errors);
         // The histogram tells values apart to a thousandth: a wait of 100.02 ms has 99.94 ms as the foot of its bucket.
         assert!(result.service_time_us.min >= Some(99_900.0), "a timed-out request is in the tail");
     }

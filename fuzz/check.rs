@@ -32,6 +32,8 @@ fn feed<'a>(pieces: impl Iterator<Item = &'a [u8]>, choice: u8) -> Seen {
     let mut protocol = Http1::new(Requests::new(vec![kind], &[1], DEPTH));
     let mut session = protocol.open();
     (0..DEPTH).for_each(|slot| protocol.request(&mut session, slot));
+    let queued = protocol.output(&session).len();
+    protocol.sent(&mut session, queued);
     let (mut seen, mut flow) = (Vec::new(), Ok(Flow::Open));
     for piece in pieces.filter(|piece| !piece.is_empty()) {
         flow = protocol.receive(&mut session, piece, &mut seen);

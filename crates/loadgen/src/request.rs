@@ -1,6 +1,5 @@
 //! What is sent: each kind of request with what its response must be, and the order in which kinds take turns.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -14,6 +13,9 @@ const RANDOM: &[u8] = b"{{random}}";
 /// Placeholders are replaced by text of one length, so that a template can state its Content-Length.
 const SEQUENCE_DIGITS: usize = 10;
 const RANDOM_DIGITS: usize = 16;
+/// Small requests are prepared as often as can be queued on one connection, so that a pipeline is sent as one slice. Of larger ones fewer copies
+/// are made, and of those beyond this size a single one.
+const PREPARED_BYTES_MAX: usize = 64 * 1024;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Placeholder {
@@ -67,12 +69,39 @@ impl RequestKind {
     }
 }
 
+/// What waits to be sent on one connection: the bytes from `start` to `end` of a row in which requests stand back to back. A request may be partly
+/// sent: then `start` lies within it.
+///
+/// The row is the connection's own where requests differ. Otherwise it is an endless repetition of the one request, of which the prepared buffer is
+/// the beginning; any number of whole requests can then be taken off both positions, and what lies between them stays the same.
+#[derive(Debug, Default)]
+pub struct Queue {
+    start: usize,
+    end: usize,
+    own: Vec<u8>,
+}
+
+impl Queue {
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.start == self.end
+    }
+
+    /// How many bytes wait.
+    #[inline]
+    pub fn bytes(&self) -> usize {
+        self.end - self.start
+    }
+}
+
 /// All kinds of requests, ready to be sent by one thread.
 #[derive(Clone, Debug)]
 pub struct Requests {
     kinds: Arc<[RequestKind]>,
-    /// Where there is but one kind and it never changes: as often as can be in flight on a connection, back to back.
+    /// Where there is but one kind and it never changes: at least one copy of it, back to back.
     prepared: Option<Arc<[u8]>>,
+    /// The largest number of requests in flight on one connection.
+    depth: usize,
     /// The order in which kinds take turns, over and over.
     turns: Arc<[u16]>,
     turn: usize,
@@ -84,11 +113,17 @@ pub struct Requests {
 impl Requests {
     /// `depth` is the largest number of requests in flight on one connection.
     pub fn new(kinds: Vec<RequestKind>, weights: &[u32], depth: u16) -> Self {
+        let depth = usize::from(depth);
         let prepared = match &kinds[..] {
-            [only] if only.placeholders.is_empty() => Some(only.bytes.repeat(usize::from(depth)).into()),
+            [only] if only.placeholders.is_empty() => {
+                // One more than can be in flight: the rest of one that was answered before it was wholly sent.
+                let copies = (PREPARED_BYTES_MAX / only.bytes.len().max(1)).clamp(1, depth + 1);
+                Some(only.bytes.repeat(copies).into())
+            }
             _ => None,
         };
-        Self { kinds: kinds.into(), prepared, turns: turns(weights).into(), turn: 0, sequence: 0, sequence_step: 1, random: Random::new(0) }
+        let turns = turns(weights).into();
+        Self { kinds: kinds.into(), prepared, depth, turns, turn: 0, sequence: 0, sequence_step: 1, random: Random::new(0) }
     }
 
     /// The share of one thread: its numbers are those that no other thread uses.
@@ -104,24 +139,52 @@ impl Requests {
         &self.kinds
     }
 
-    /// The buffer that `queue_next` cuts its ranges from, if it never changes.
+    /// Whether what is sent lies in memory that never changes.
     #[inline]
-    pub fn prepared(&self) -> Option<&[u8]> {
-        self.prepared.as_deref()
+    pub fn are_prepared(&self) -> bool {
+        self.prepared.is_some()
     }
 
-    /// Appends the next request to `queued`, a range of the prepared buffer or else of `own`, and returns its kind.
+    /// How many bytes the requests in flight on one connection have at most; `usize::MAX` where they differ.
+    pub fn in_flight_bytes_max(&self) -> usize {
+        if self.are_prepared() { self.depth.saturating_mul(self.kinds[0].bytes.len()) } else { usize::MAX }
+    }
+
+    /// Puts the next request at the end of the queue, and returns its kind.
     #[inline]
-    pub fn queue_next(&mut self, queued: &mut Range<usize>, own: &mut Vec<u8>) -> u16 {
-        let Some(prepared) = &self.prepared else { return self.write_next(queued, own) };
-        let length = self.kinds[0].bytes.len();
-        if queued.end + length > prepared.len() {
-            // All copies are alike: what is left of the first one can as well be taken from further in front.
-            let shift = queued.start / length * length;
-            *queued = queued.start - shift..queued.end - shift;
+    pub fn queue_next(&mut self, queue: &mut Queue) -> u16 {
+        if !self.are_prepared() {
+            return self.write_next(queue);
         }
-        queued.end += length;
+        queue.end += self.kinds[0].bytes.len();
         0
+    }
+
+    /// What is to be sent next: the front of the queue, and all of it unless requests are large. Empty only if the queue is.
+    #[inline]
+    pub fn output<'a>(&'a self, queue: &'a Queue) -> &'a [u8] {
+        let row = self.prepared.as_deref().unwrap_or(&queue.own);
+        &row[queue.start..queue.end.min(row.len())]
+    }
+
+    /// Takes the first `count` bytes of the output from the queue.
+    #[inline]
+    pub fn sent(&self, queue: &mut Queue, count: usize) {
+        queue.start += count;
+        debug_assert!(queue.start <= queue.end);
+        if queue.is_empty() {
+            (queue.start, queue.end) = (0, 0);
+            queue.own.clear();
+        } else if self.are_prepared() {
+            let whole = queue.start - queue.start % self.kinds[0].bytes.len();
+            queue.start -= whole;
+            queue.end -= whole;
+        } else if queue.start >= queue.bytes() {
+            // As many bytes were sent as are moved, at least.
+            queue.own.drain(..queue.start);
+            queue.end -= queue.start;
+            queue.start = 0;
+        }
     }
 
     /// The kind whose turn it is.
@@ -131,19 +194,19 @@ impl Requests {
         index
     }
 
-    fn write_next(&mut self, queued: &mut Range<usize>, own: &mut Vec<u8>) -> u16 {
+    fn write_next(&mut self, queue: &mut Queue) -> u16 {
         let index = self.next_kind();
         let kind = &self.kinds[usize::from(index)];
-        let start = own.len();
-        own.extend_from_slice(&kind.bytes);
+        let start = queue.own.len();
+        queue.own.extend_from_slice(&kind.bytes);
         for (offset, placeholder) in &kind.placeholders {
             match placeholder {
-                Placeholder::Sequence => write_digits(&mut own[start + offset..][..SEQUENCE_DIGITS], self.sequence, 10),
-                Placeholder::Random => write_digits(&mut own[start + offset..][..RANDOM_DIGITS], self.random.next_u64(), 16),
+                Placeholder::Sequence => write_digits(&mut queue.own[start + offset..][..SEQUENCE_DIGITS], self.sequence, 10),
+                Placeholder::Random => write_digits(&mut queue.own[start + offset..][..RANDOM_DIGITS], self.random.next_u64(), 16),
             }
         }
         self.sequence += self.sequence_step;
-        queued.end = own.len();
+        queue.end = queue.own.len();
         index
     }
 }
@@ -173,6 +236,8 @@ fn turns(weights: &[u32]) -> Vec<u16> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn fixed(text: &str) -> RequestKind {
@@ -187,14 +252,13 @@ mod tests {
     }
 
     #[test]
-    fn prepared_requests_are_cut_whole_even_after_a_short_send() {
-        let mut requests = Requests::new(vec![fixed("abc")], &[1], 2);
-        let mut queued = 0..0;
-        requests.queue_next(&mut queued, &mut Vec::new());
-        requests.queue_next(&mut queued, &mut Vec::new());
-        queued.start += 4; // One and a third were sent, and the first was answered.
-        requests.queue_next(&mut queued, &mut Vec::new());
-        assert_eq!(requests.prepared().map(|bytes| &bytes[queued]), Some(&b"bcabc"[..]));
+    fn a_large_request_is_prepared_once_and_small_ones_as_often_as_they_can_be_queued() {
+        let prepared = |length: usize, depth| {
+            let requests = Requests::new(vec![fixed(&"x".repeat(length))], &[1], depth);
+            (requests.prepared.as_ref().map(|bytes| bytes.len()), requests.in_flight_bytes_max())
+        };
+        assert_eq!(prepared(10 << 20, 64), (Some(10 << 20), 640 << 20));
+        assert_eq!(prepared(100, 16), (Some(1700), 1600));
     }
 
     #[test]
@@ -202,13 +266,78 @@ mod tests {
         let template = RequestKind::from_template(b"GET /{{seq}}?{{random}} {{x}}", MethodKind::Other, Expectation::default());
         let mut requests = Requests::new(vec![template], &[1], 1).of_thread(1, 4, 7);
         let mut write = || {
-            let (mut queued, mut own) = (0..0, Vec::new());
-            requests.queue_next(&mut queued, &mut own);
-            String::from_utf8_lossy(&own[queued]).into_owned()
+            let mut queue = Queue::default();
+            requests.queue_next(&mut queue);
+            String::from_utf8_lossy(requests.output(&queue)).into_owned()
         };
         let (first, second) = (write(), write());
         assert!(first.starts_with("GET /0000000001?") && second.starts_with("GET /0000000005?"), "{first} {second}");
         assert!(first.ends_with(" {{x}}") && first.len() == second.len());
         assert_ne!(first[16..], second[16..]);
+    }
+
+    /// What may happen to a queue.
+    #[derive(Clone, Debug)]
+    enum Event {
+        Queue,
+        Send(prop::sample::Index),
+    }
+
+    fn events() -> impl Strategy<Value = Vec<Event>> {
+        let event = prop_oneof![Just(Event::Queue), any::<prop::sample::Index>().prop_map(Event::Send)];
+        prop::collection::vec(event, 0..60)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
+
+        /// The model is a plain queue of bytes. Lengths lie around those at which the number of copies changes.
+        #[test]
+        fn what_is_sent_is_what_was_queued(
+            events in events(),
+            lengths in prop::collection::vec(prop_oneof![1..40usize, 12_000..14_000usize, 65_000..66_000usize], 1..3),
+            depth in 1..6u16,
+            template in any::<bool>(),
+        ) {
+            let kinds: Vec<_> = lengths
+                .iter()
+                .map(|length| {
+                    let text = (0..*length).map(|at| b'a' + (at % 23) as u8).collect::<Vec<_>>();
+                    let text = if template { [&text[..], b"{{seq}}"].concat() } else { text };
+                    RequestKind::from_template(&text, MethodKind::Other, Expectation::default())
+                })
+                .collect();
+            let mut requests = Requests::new(kinds.clone(), &vec![1; kinds.len()], depth);
+            let (mut queue, mut model, mut number) = (Queue::default(), Vec::new(), 0);
+            for event in events {
+                match event {
+                    Event::Queue => {
+                        let kind = requests.queue_next(&mut queue);
+                        prop_assert_eq!(usize::from(kind), number % kinds.len());
+                        model.extend_from_slice(&kinds[usize::from(kind)].bytes);
+                        if template {
+                            let digits = model.len() - SEQUENCE_DIGITS;
+                            model.splice(digits.., format!("{number:010}").into_bytes());
+                        }
+                        number += 1;
+                    }
+                    Event::Send(index) => {
+                        let output = requests.output(&queue);
+                        let count = index.index(output.len() + 1);
+                        requests.sent(&mut queue, count);
+                        model.drain(..count);
+                    }
+                }
+                prop_assert_eq!(queue.bytes(), model.len());
+                prop_assert_eq!(queue.is_empty(), model.is_empty());
+                let output = requests.output(&queue);
+                prop_assert!(output == &model[..output.len()]);
+                prop_assert_eq!(output.is_empty(), model.is_empty());
+                // Small requests go out as one slice, as long as no more are queued than can be.
+                if !requests.are_prepared() || model.len() <= lengths[0] * usize::from(depth) && requests.in_flight_bytes_max() <= 8192 {
+                    prop_assert_eq!(output.len(), model.len());
+                }
+            }
+        }
     }
 }

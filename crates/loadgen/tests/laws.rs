@@ -20,6 +20,8 @@ fn feed<'a>(pieces: impl Iterator<Item = &'a [u8]>, body: BodyExpectation) -> (C
     let mut protocol = Http1::new(Requests::new(vec![kind], &[1], DEPTH));
     let mut session = protocol.open();
     (0..DEPTH).for_each(|slot| protocol.request(&mut session, slot));
+    let queued = protocol.output(&session).len();
+    protocol.sent(&mut session, queued);
     let mut completions = Vec::new();
     for piece in pieces {
         match protocol.receive(&mut session, piece, &mut completions) {

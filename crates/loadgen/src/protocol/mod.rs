@@ -106,6 +106,12 @@ pub trait Protocol {
     /// Whether output stays where it is, unchanged, for the life of the protocol, so that the kernel may read it after `sent`.
     fn stable_output(&self) -> bool;
 
+    /// How many bytes the requests in flight on one connection have at most, where the output is stable; `usize::MAX` where that is unknown. An
+    /// engine that hands over all output at once has no more than that on the way, if the server reads a request before it answers it.
+    fn output_bytes_max(&self) -> usize {
+        usize::MAX
+    }
+
     /// Gives up one request in flight, of which nothing more will be reported; what tells the server of it joins the output. False where the
     /// protocol cannot give up one request without the others: then the connection has to be closed.
     fn abandon(&mut self, _session: &mut Self::Session, _slot: Slot) -> bool {

@@ -45,6 +45,13 @@ fn take_answer<'a>(answer: &mut Vec<u8>, bytes: &'a [u8]) -> Result<Option<&'a [
     Ok(Some(&bytes[end - before..]))
 }
 
+impl<P> Tunnel<P> {
+    /// What is left to be sent of the CONNECT request. A proxy may answer before it has read all of it.
+    fn rest_of_connect<S>(&self, session: &Session<S>) -> &[u8] {
+        &self.connect[session.connect_sent..]
+    }
+}
+
 impl<P: Protocol> Protocol for Tunnel<P> {
     type Session = Session<P::Session>;
 
@@ -65,14 +72,15 @@ impl<P: Protocol> Protocol for Tunnel<P> {
     }
 
     fn output<'a>(&'a self, session: &'a Self::Session) -> &'a [u8] {
-        if session.answer.is_some() { &self.connect[session.connect_sent..] } else { self.inner.output(&session.inner) }
+        let rest = self.rest_of_connect(session);
+        if session.answer.is_some() || !rest.is_empty() { rest } else { self.inner.output(&session.inner) }
     }
 
     fn sent(&mut self, session: &mut Self::Session, count: usize) {
-        if session.answer.is_some() {
-            session.connect_sent += count;
-        } else {
+        if self.rest_of_connect(session).is_empty() {
             self.inner.sent(&mut session.inner, count);
+        } else {
+            session.connect_sent += count;
         }
     }
 
@@ -84,8 +92,16 @@ impl<P: Protocol> Protocol for Tunnel<P> {
         self.inner.abandon(&mut session.inner, slot)
     }
 
+    /// CONNECT is answered before anything else is sent.
+    fn output_bytes_max(&self) -> usize {
+        self.inner.output_bytes_max().max(self.connect.len())
+    }
+
     fn receive(&mut self, session: &mut Self::Session, bytes: &[u8], sink: &mut impl Sink) -> Result<Flow, Fault> {
         let Some(answer) = &mut session.answer else { return self.inner.receive(&mut session.inner, bytes, sink) };
+        if session.connect_sent == 0 {
+            return Err(Fault::invalid("the proxy answered before it was asked"));
+        }
         match take_answer(answer, bytes)? {
             None => Ok(Flow::Open),
             Some(rest) => {
@@ -116,5 +132,40 @@ impl<P: Protocol> Protocol for Tunnel<P> {
 
     fn parser_counts(&self) -> ParserCounts {
         self.inner.parser_counts()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::http1::body::Expectation;
+    use super::super::http1::{Http1, MethodKind};
+    use super::*;
+    use crate::request::{RequestKind, Requests};
+
+    const YES: &[u8] = b"HTTP/1.1 200 OK\r\n\r\n";
+
+    fn tunnel() -> Tunnel<Http1> {
+        let kind = RequestKind::fixed(b"GET / HTTP/1.1\r\n\r\n".to_vec(), MethodKind::Other, Expectation::default());
+        Tunnel::new(Http1::new(Requests::new(vec![kind], &[1], 1)), "host:1")
+    }
+
+    #[test]
+    fn an_early_answer_does_not_cut_connect_short() {
+        let mut tunnel = tunnel();
+        let mut session = tunnel.open();
+        let connect = tunnel.output(&session).to_vec();
+        tunnel.sent(&mut session, 10);
+        assert_eq!(tunnel.receive(&mut session, YES, &mut Vec::new()), Ok(Flow::Open));
+        tunnel.request(&mut session, 0);
+        assert_eq!(tunnel.output(&session), &connect[10..]);
+        tunnel.sent(&mut session, connect.len() - 10);
+        assert!(tunnel.output(&session).starts_with(b"GET / "));
+    }
+
+    #[test]
+    fn an_answer_to_nothing_is_a_fault() {
+        let mut tunnel = tunnel();
+        let mut session = tunnel.open();
+        assert!(tunnel.receive(&mut session, YES, &mut Vec::new()).is_err());
     }
 }

@@ -2,6 +2,10 @@
 //!
 //! The common case costs no allocation and no copy: requests are sent from one buffer that holds them back to back, a response that came
 //! whole is judged where it lies. Only a head that was split is put together in a buffer of the connection.
+//!
+//! A response may be complete before its request was wholly sent: a server that refuses a large body can say so when it has read the head. If
+//! the connection stays open, the server must read that request to its end (RFC 9112, section 9.3), so the rest of it is sent before the next
+//! one. A response to a request of which nothing was sent answers nothing, and is a fault.
 
 pub mod body;
 mod chunked;
@@ -17,7 +21,7 @@ use head::{Framing, HEAD_BYTES_MAX};
 use shortcut::KnownHead;
 
 use super::{Fault, Flow, Outcome, ParserCounts, Protocol, Sink, Slot};
-use crate::request::Requests;
+use crate::request::{Queue, Requests};
 
 /// Interim responses (1xx) before one final response.
 const INTERIM_RESPONSES_MAX: u8 = 16;
@@ -35,9 +39,7 @@ pub struct Session {
     /// A head that is not complete yet.
     carry: Vec<u8>,
     interim: u8,
-    /// Output: a part of the prepared requests, or of `own`.
-    queued: std::ops::Range<usize>,
-    own: Vec<u8>,
+    queue: Queue,
 }
 
 #[derive(Clone, Copy)]
@@ -91,6 +93,9 @@ impl Http1 {
         let Some(pending) = session.pending.front().copied() else {
             return Err(Fault::invalid("bytes came that answer no request"));
         };
+        if !session.queue.is_empty() && self.front_is_unsent(session) {
+            return Err(Fault::invalid("a response came before its request was sent"));
+        }
         match &mut session.phase {
             Phase::Head if session.carry.is_empty() => self.head_in_place(session, pending.kind, bytes),
             Phase::Head => self.head_in_parts(session, pending.kind, bytes),
@@ -106,6 +111,14 @@ impl Http1 {
             }
             Phase::Body(_) => self.body(session, pending.kind, bytes),
         }
+    }
+
+    /// Whether not a single byte of the oldest pending request was sent. A part is enough: a server may answer when it has read the head. What is
+    /// pending was queued last, so if the queue is no shorter, all of it waits there.
+    #[cold]
+    fn front_is_unsent(&self, session: &Session) -> bool {
+        let pending_bytes: usize = session.pending.iter().map(|pending| self.requests.kinds()[usize::from(pending.kind)].bytes.len()).sum();
+        pending_bytes <= session.queue.bytes()
     }
 
     #[inline]
@@ -257,7 +270,7 @@ impl Protocol for Http1 {
     type Session = Session;
 
     fn open(&mut self) -> Session {
-        Session { pending: VecDeque::new(), phase: Phase::Head, carry: Vec::new(), interim: 0, queued: 0..0, own: Vec::new() }
+        Session { pending: VecDeque::new(), phase: Phase::Head, carry: Vec::new(), interim: 0, queue: Queue::default() }
     }
 
     fn ready(&self, _session: &Session) -> bool {
@@ -266,27 +279,26 @@ impl Protocol for Http1 {
 
     #[inline]
     fn request(&mut self, session: &mut Session, slot: Slot) {
-        let kind = self.requests.queue_next(&mut session.queued, &mut session.own);
+        let kind = self.requests.queue_next(&mut session.queue);
         session.pending.push_back(Pending { slot, kind });
     }
 
     #[inline]
     fn output<'a>(&'a self, session: &'a Session) -> &'a [u8] {
-        let buffer = self.requests.prepared().unwrap_or(&session.own);
-        &buffer[session.queued.clone()]
+        self.requests.output(&session.queue)
     }
 
     #[inline]
     fn sent(&mut self, session: &mut Session, count: usize) {
-        session.queued.start += count;
-        if session.queued.is_empty() {
-            session.queued = 0..0;
-            session.own.clear();
-        }
+        self.requests.sent(&mut session.queue, count);
     }
 
     fn stable_output(&self) -> bool {
-        self.requests.prepared().is_some()
+        self.requests.are_prepared()
+    }
+
+    fn output_bytes_max(&self) -> usize {
+        self.requests.in_flight_bytes_max()
     }
 
     #[inline]

@@ -1,0 +1,163 @@
+//! Responses that come before their requests were wholly sent.
+
+mod common;
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use common::{ENGINES, load, serve, url};
+use loadgen::protocol::http1::body::Expectation;
+use loadgen::protocol::http1::{Http1, MethodKind};
+use loadgen::protocol::{Flow, Outcome, Protocol};
+use loadgen::request::{RequestKind, Requests};
+use proptest::prelude::*;
+
+const REFUSED: &[u8] = b"HTTP/1.1 401 Unauthorized\r\nContent-Length: 2\r\n\r\nno";
+const BODY_BYTES: usize = 10_000_000;
+
+/// What a server saw of its requests.
+#[derive(Default)]
+struct Seen {
+    whole: AtomicU64,
+    broken: AtomicU64,
+}
+
+/// Answers each request when it has read the head, then reads the body, which must consist of `z`.
+fn serve_early() -> (SocketAddr, Arc<Seen>) {
+    let seen = Arc::new(Seen::default());
+    let counted = Arc::clone(&seen);
+    let address = serve(move |mut stream| {
+        while let Some(head) = read_head(&mut stream) {
+            if !head.starts_with(b"POST / HTTP/1.1\r\n") {
+                counted.broken.fetch_add(1, Ordering::Relaxed);
+                return;
+            }
+            if stream.write_all(REFUSED).is_err() || !read_body(&mut stream, &counted) {
+                return;
+            }
+            counted.whole.fetch_add(1, Ordering::Relaxed);
+        }
+    });
+    (address, seen)
+}
+
+fn read_head(stream: &mut TcpStream) -> Option<Vec<u8>> {
+    let (mut head, mut byte) = (Vec::new(), [0; 1]);
+    while !head.ends_with(b"\r\n\r\n") {
+        match stream.read(&mut byte) {
+            Ok(1) => head.push(byte[0]),
+            _ => return None,
+        }
+    }
+    Some(head)
+}
+
+fn read_body(stream: &mut TcpStream, seen: &Seen) -> bool {
+    let (mut piece, mut left) = (vec![0; 1 << 16], BODY_BYTES);
+    while left > 0 {
+        let room = left.min(piece.len());
+        let Ok(count @ 1..) = stream.read(&mut piece[..room]) else { return false };
+        if piece[..count].iter().any(|byte| *byte != b'z') {
+            seen.broken.fetch_add(1, Ordering::Relaxed);
+            return false;
+        }
+        left -= count;
+    }
+    true
+}
+
+#[test]
+fn the_rest_of_an_answered_request_is_sent_before_the_next_one() {
+    let file = std::env::temp_dir().join(format!("loadgen-early-{}", std::process::id()));
+    std::fs::write(&file, vec![b'z'; BODY_BYTES]).expect("the folder for temporary files can be written to");
+    let body = format!("@{}", file.display());
+    for engine in ENGINES {
+        for depth in ["1", "3"] {
+            let (address, seen) = serve_early();
+            let post = ["-c", "2", "-d", "500ms", "--timeout", "20s", "--pipeline", depth, "-X", "POST", "--body", &body];
+            let result = load(&[&post[..], &["--expect-status", "401", "--engine", engine, &url(address)]].concat()).expect("it runs");
+            assert!(result.requests.ok > 0, "{engine}: {:?}", result.requests);
+            assert_eq!(result.errors.total(), 0, "{engine}: {:?}", result.errors);
+            assert_eq!(seen.broken.load(Ordering::Relaxed), 0, "{engine}: something stood where a request should be");
+        }
+    }
+    std::fs::remove_file(&file).expect("it was there");
+}
+
+#[test]
+fn an_early_answer_that_ends_the_connection_is_complete() {
+    for engine in ENGINES {
+        let address = serve(|mut stream| {
+            if read_head(&mut stream).is_some() {
+                let _ = stream.write_all(b"HTTP/1.1 413 Content Too Large\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
+                let _ = stream.shutdown(std::net::Shutdown::Write);
+                let _ = std::io::copy(&mut stream, &mut std::io::sink());
+            }
+        });
+        let body = "z".repeat(100_000);
+        let post = ["-c", "2", "-d", "300ms", "-X", "POST", "--body", &body, "--expect-status", "413", "--engine", engine, &url(address)];
+        let result = load(&post).expect("it runs");
+        assert!(result.requests.ok > 0 && result.errors.total() == 0, "{engine}: {:?} {:?}", result.requests, result.errors);
+    }
+}
+
+/// What may happen on a connection.
+#[derive(Clone, Debug)]
+enum Event {
+    /// Start as many requests as the depth allows.
+    Fill,
+    Send(prop::sample::Index),
+    Answer,
+}
+
+fn event() -> impl Strategy<Value = Event> {
+    prop_oneof![Just(Event::Fill), any::<prop::sample::Index>().prop_map(Event::Send), Just(Event::Answer)]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// The model counts bytes: those of all requests so far, those that were sent, and those before the request that is answered next.
+    #[test]
+    fn a_response_counts_from_the_first_byte_of_its_request_on(
+        events in prop::collection::vec(event(), 1..80),
+        lengths in prop::collection::vec(prop_oneof![1..50usize, 65_000..70_000usize], 1..3),
+        depth in 1..5u16,
+    ) {
+        let kinds: Vec<_> =
+            lengths.iter().map(|length| RequestKind::fixed(vec![b'x'; *length], MethodKind::Other, Expectation::default())).collect();
+        let mut protocol = Http1::new(Requests::new(kinds, &vec![1; lengths.len()], depth));
+        let mut session = protocol.open();
+        let (mut started, mut sent, mut answered) = (0, 0, 0);
+        let bytes_of = |count: usize| (0..count).map(|number| lengths[number % lengths.len()]).sum::<usize>();
+        for event in events {
+            match event {
+                Event::Fill => {
+                    while started - answered < usize::from(depth) {
+                        protocol.request(&mut session, (started % usize::from(depth)) as u16);
+                        started += 1;
+                    }
+                }
+                Event::Send(index) => {
+                    let count = index.index(protocol.output(&session).len() + 1);
+                    protocol.sent(&mut session, count);
+                    sent += count;
+                }
+                Event::Answer => {
+                    let mut seen = Vec::new();
+                    let flow = protocol.receive(&mut session, b"HTTP/1.1 204 No Content\r\n\r\n", &mut seen);
+                    if answered == started || sent <= bytes_of(answered) {
+                        prop_assert!(flow.is_err() && seen.is_empty());
+                        return Ok(());
+                    }
+                    prop_assert_eq!(flow, Ok(Flow::Open));
+                    prop_assert_eq!(seen, [((answered % usize::from(depth)) as u16, Outcome::Ok)]);
+                    answered += 1;
+                }
+            }
+            prop_assert_eq!(protocol.output(&session).is_empty(), sent == bytes_of(started));
+        }
+    }
+}

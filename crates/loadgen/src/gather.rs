@@ -9,7 +9,7 @@ use crate::output::{Observer, Progress};
 use crate::pauses::Pauses;
 use crate::plan::Plan;
 use crate::recorder::{Pool, Recorder};
-use crate::result::{Bytes, Generator, Interval, Parser, RequestCounts, RunResult, SCHEMA, Thread};
+use crate::result::{Bytes, Generator, Interval, Parser, RequestCounts, RunResult, SCHEMA, Thread, TlsHandshakes};
 use crate::signal;
 use crate::summary::{Distribution, Encoder, percentile_us};
 use crate::window::{Phase, Slice, Window};
@@ -225,6 +225,7 @@ impl<'a> Gather<'a> {
             connection_wait_us: open.then(|| (&total.connection_wait).into()),
             generator_lag_us: open.then(|| (&total.generator_lag).into()),
             connect_time_us: Distribution::from(&connect),
+            tls_handshakes: tls_handshakes(finals),
             censored: total.censored,
             idle_closed: total.idle_closed,
             parser: Parser {
@@ -235,6 +236,14 @@ impl<'a> Gather<'a> {
             intervals: self.intervals,
         }
     }
+}
+
+fn tls_handshakes(finals: &[Final]) -> Option<TlsHandshakes> {
+    finals
+        .iter()
+        .filter_map(|last| last.tls_handshakes)
+        .map(|one| TlsHandshakes { full: one.full, resumed: one.resumed })
+        .reduce(|sum, one| TlsHandshakes { full: sum.full + one.full, resumed: sum.resumed + one.resumed })
 }
 
 /// What latency means here: response time where there is one.

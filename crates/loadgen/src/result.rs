@@ -38,6 +38,8 @@ pub struct RunResult {
     pub generator_lag_us: Option<Distribution>,
     /// From the first step of the set-up of a connection until requests could be sent, handshakes included; all of the run.
     pub connect_time_us: Distribution,
+    /// All of the run; null without TLS.
+    pub tls_handshakes: Option<TlsHandshakes>,
     /// Requests that are in the distributions with a lower bound: those that timed out, with the time that they were waited for, and those that
     /// were not over at the end of the window and older than the p99 of all that were, with their age.
     pub censored: u64,
@@ -72,6 +74,8 @@ pub struct Config {
     pub arrivals: Option<&'static str>,
     pub deadline_s: Option<f64>,
     pub think_time_s: Option<f64>,
+    /// Whether connections may resume the TLS sessions of earlier ones; null without TLS.
+    pub tls_resumption: Option<bool>,
 }
 
 /// Counts of the measured window. In a closed loop an event counts when it happens within the window; in an open loop requests count that were
@@ -127,6 +131,15 @@ pub struct Parser {
     pub fast: u64,
     /// By the full parser.
     pub full: u64,
+}
+
+/// How TLS sessions were set up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct TlsHandshakes {
+    /// With a certificate, as a new client does.
+    pub full: u64,
+    /// From what an earlier session left.
+    pub resumed: u64,
 }
 
 /// What the load generator itself cost within the measured window.

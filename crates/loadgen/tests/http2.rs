@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use common::frames::{CANCEL, Frame, Frames, HEADERS, REFUSED_STREAM, RST_STREAM};
-use common::{ENGINES, certificate, load, serve, tls_config, url};
+use common::tls::{certificate, tls_config};
+use common::{ENGINES, load, serve, url};
 use loadgen::result::RunResult;
 use rustls::{ServerConnection, StreamOwned};
 

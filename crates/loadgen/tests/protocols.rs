@@ -6,7 +6,8 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 
-use common::{ENGINES, certificate, load, read_request, serve, serve_bytes, tls_config, url};
+use common::tls::{certificate, tls_config};
+use common::{ENGINES, load, read_request, serve, serve_bytes, url};
 use rcgen::{CertifiedKey, KeyPair};
 use rustls::{ServerConnection, StreamOwned};
 

@@ -106,6 +106,9 @@ pub struct Args {
     /// The name that TLS asks for and the certificate must have, instead of the URL's host.
     #[arg(long, value_name = "NAME")]
     pub sni: Option<String>,
+    /// Let connections resume the TLS sessions of earlier ones; off: each makes a full handshake, as a new client does.
+    #[arg(long, value_enum, default_value_t = Switch::Off)]
+    pub tls_resumption: Switch,
     /// Reach the host through this HTTP proxy, as http://host:port, with CONNECT.
     #[arg(long, value_name = "URL", conflicts_with = "unix_socket")]
     pub proxy: Option<String>,
@@ -158,6 +161,12 @@ pub enum ProgressChoice {
     Line,
     Json,
     None,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Switch {
+    On,
+    Off,
 }
 
 fn parse_interval(text: &str) -> Result<Duration, String> {
@@ -220,8 +229,8 @@ impl Args {
 
     fn tls(&self, url: &Url) -> Result<Option<TlsSetup>> {
         if url.scheme == Scheme::Http {
-            if self.sni.is_some() || self.ca_file.is_some() {
-                bail!("--sni and --ca-file are for https, and {} is http", url.authority());
+            if self.sni.is_some() || self.ca_file.is_some() || self.tls_resumption == Switch::On {
+                bail!("--sni, --ca-file and --tls-resumption are for https, and {} is http", url.authority());
             }
             return Ok(None);
         }
@@ -231,7 +240,7 @@ impl Args {
             Some(path) => Trust::File(path),
             None => Trust::System,
         };
-        TlsSetup::new(self.sni.as_deref().unwrap_or(&url.host), alpn, trust).map(Some)
+        TlsSetup::new(self.sni.as_deref().unwrap_or(&url.host), alpn, trust, self.tls_resumption == Switch::On).map(Some)
     }
 
     fn load(&self) -> Result<Load> {
@@ -261,6 +270,7 @@ impl Args {
             arrivals: self.rate.map(|_| self.arrivals.name()),
             deadline_s: self.deadline.map(|deadline| deadline.as_secs_f64()),
             think_time_s: (!self.think_time.is_zero()).then_some(self.think_time.as_secs_f64()),
+            tls_resumption: self.urls.iter().any(|url| url.starts_with("https:")).then_some(self.tls_resumption == Switch::On),
         }
     }
 }

@@ -67,6 +67,9 @@ fn print_counts(result: &RunResult, out: &mut impl Write) -> io::Result<()> {
     if let Some(offered) = requests.offered {
         writeln!(out, "  {offered} offered, {} never sent because no connection was free", requests.unsent)?;
     }
+    if let Some(handshakes) = result.tls_handshakes {
+        writeln!(out, "  TLS handshakes: {} full, {} resumed", handshakes.full, handshakes.resumed)?;
+    }
     let errors = serde_json::to_value(result.errors).unwrap_or_default();
     let named: Vec<_> = errors
         .as_object()

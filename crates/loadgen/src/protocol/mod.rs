@@ -67,6 +67,13 @@ pub struct ParserCounts {
     pub full: u64,
 }
 
+/// How many TLS handshakes were full ones, and how many resumed an earlier session.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TlsHandshakes {
+    pub full: u64,
+    pub resumed: u64,
+}
+
 /// Takes note of requests that are over.
 pub trait Sink {
     fn complete(&mut self, slot: Slot, outcome: Outcome);
@@ -136,4 +143,9 @@ pub trait Protocol {
     fn skip(&mut self, session: &mut Self::Session, count: usize, sink: &mut impl Sink) -> Result<Flow, Fault>;
 
     fn parser_counts(&self) -> ParserCounts;
+
+    /// Those since the protocol was made; `None` without TLS.
+    fn tls_handshakes(&self) -> Option<TlsHandshakes> {
+        None
+    }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::http1::head;
-use super::{Fault, Flow, ParserCounts, Protocol, Sink, Slot};
+use super::{Fault, Flow, ParserCounts, Protocol, Sink, Slot, TlsHandshakes};
 use crate::errors::ErrorKind;
 
 pub struct Tunnel<P> {
@@ -88,13 +88,13 @@ impl<P: Protocol> Protocol for Tunnel<P> {
         self.inner.stable_output()
     }
 
-    fn abandon(&mut self, session: &mut Self::Session, slot: Slot) -> bool {
-        self.inner.abandon(&mut session.inner, slot)
-    }
-
     /// CONNECT is answered before anything else is sent.
     fn output_bytes_max(&self) -> usize {
         self.inner.output_bytes_max().max(self.connect.len())
+    }
+
+    fn abandon(&mut self, session: &mut Self::Session, slot: Slot) -> bool {
+        self.inner.abandon(&mut session.inner, slot)
     }
 
     fn receive(&mut self, session: &mut Self::Session, bytes: &[u8], sink: &mut impl Sink) -> Result<Flow, Fault> {
@@ -132,6 +132,10 @@ impl<P: Protocol> Protocol for Tunnel<P> {
 
     fn parser_counts(&self) -> ParserCounts {
         self.inner.parser_counts()
+    }
+
+    fn tls_handshakes(&self) -> Option<TlsHandshakes> {
+        self.inner.tls_handshakes()
     }
 }
 

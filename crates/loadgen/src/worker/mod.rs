@@ -15,7 +15,7 @@ use std::sync::mpsc::SyncSender;
 
 use crate::clock;
 use crate::cost::Cost;
-use crate::protocol::{ParserCounts, Protocol};
+use crate::protocol::{ParserCounts, Protocol, TlsHandshakes};
 use crate::recorder::{Pool, Recorder};
 use crate::window::{Phase, Slice, Window};
 use attention::Attention;
@@ -54,6 +54,8 @@ pub struct Final {
     pub completed: u64,
     pub cost: Cost,
     pub parser: ParserCounts,
+    /// Of all the run.
+    pub tls_handshakes: Option<TlsHandshakes>,
 }
 
 /// The limits that one connection works under.

@@ -135,6 +135,7 @@ impl<P: Protocol> Worker<P> {
                 fast: parser.fast - self.parser_at_measure.fast,
                 full: parser.full - self.parser_at_measure.full,
             },
+            tls_handshakes: self.protocol.tls_handshakes(),
         });
         // Whatever comes after the end must not look for a next slice.
         self.slice.end_ns = u64::MAX;

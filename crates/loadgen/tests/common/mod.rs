@@ -5,6 +5,7 @@
 pub mod frames;
 pub mod recording;
 pub mod stalls;
+pub mod tls;
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -15,8 +16,6 @@ use loadgen::cli::Args;
 use loadgen::output::{Observer, Progress};
 use loadgen::result::RunResult;
 use loadgen::window::Phase;
-use rcgen::{CertifiedKey, KeyPair};
-use rustls::ServerConfig;
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 
 pub const ENGINES: [&str; 2] = ["epoll", "io_uring"];
@@ -96,15 +95,3 @@ pub fn serve_bytes_once(answer: &'static [u8]) -> SocketAddr {
     })
 }
 
-pub fn certificate() -> CertifiedKey<KeyPair> {
-    rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).expect("a certificate")
-}
-
-pub fn tls_config(alpn: &[u8], certified: &CertifiedKey<KeyPair>) -> Arc<ServerConfig> {
-    let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(certified.signing_key.serialize_der()));
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let builder = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions().expect("default versions");
-    let mut config = builder.with_no_client_auth().with_single_cert(vec![certified.cert.der().clone()], key).expect("a matching pair");
-    config.alpn_protocols = vec![alpn.to_vec()];
-    Arc::new(config)
-}

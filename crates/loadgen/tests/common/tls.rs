@@ -1,0 +1,27 @@
+//! Servers of our own that speak TLS.
+
+use std::sync::Arc;
+
+use rcgen::{CertifiedKey, KeyPair};
+use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
+use rustls::{ServerConfig, SupportedProtocolVersion};
+
+/// A certificate that nobody knows.
+pub fn certificate() -> CertifiedKey<KeyPair> {
+    rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).expect("a certificate")
+}
+
+/// A server with this certificate that speaks one protocol.
+pub fn tls_config(alpn: &[u8], certified: &CertifiedKey<KeyPair>) -> Arc<ServerConfig> {
+    Arc::new(config_of(rustls::DEFAULT_VERSIONS, alpn, certified))
+}
+
+/// The same, for some versions of TLS only.
+pub fn config_of(versions: &[&'static SupportedProtocolVersion], alpn: &[u8], certified: &CertifiedKey<KeyPair>) -> ServerConfig {
+    let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(certified.signing_key.serialize_der()));
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let builder = ServerConfig::builder_with_provider(provider).with_protocol_versions(versions).expect("versions that ring knows");
+    let mut config = builder.with_no_client_auth().with_single_cert(vec![certified.cert.der().clone()], key).expect("a matching pair");
+    config.alpn_protocols = vec![alpn.to_vec()];
+    config
+}

@@ -1,0 +1,284 @@
+//! How TLS streams begin and end: handshakes, close_notify, and connections that end without it.
+
+mod common;
+
+use std::io::{ErrorKind as IoErrorKind, Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::sync::{Arc, LazyLock, mpsc};
+use std::time::Duration;
+
+use common::tls::{certificate, config_of, tls_config};
+use common::{ENGINES, load, serve};
+use loadgen::errors::ErrorKind;
+use loadgen::protocol::http1::body::Expectation;
+use loadgen::protocol::http1::{Http1, MethodKind};
+use loadgen::protocol::tls::{Tls, TlsSetup, Trust};
+use loadgen::protocol::{Flow, Outcome, Protocol, Slot};
+use loadgen::request::{RequestKind, Requests};
+use loadgen::result::RunResult;
+use proptest::prelude::*;
+use rustls::{ServerConfig, ServerConnection, SupportedProtocolVersion};
+
+const SIZED: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
+const UNTIL_CLOSE: &[u8] = b"HTTP/1.1 200 OK\r\n\r\nhello";
+/// No run may need as long, however busy the machine is.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+static CONFIG: LazyLock<Arc<ServerConfig>> = LazyLock::new(|| tls_config(b"http/1.1", &certificate()));
+
+/// A run in a thread of its own, so that one that never ends is a failure.
+fn bounded_load(address: SocketAddr, more: &'static [&'static str]) -> RunResult {
+    let (tell, told) = mpsc::channel();
+    let https = format!("https://{address}/");
+    std::thread::spawn(move || {
+        let common = ["-c", "2", "-d", "300ms", "--timeout", "30s", "-k", "--expect-body", "hello"];
+        let _ = tell.send(load(&[&common[..], more, &[&https]].concat()));
+    });
+    told.recv_timeout(PATIENCE).expect("the run ends").expect("the server can be connected to")
+}
+
+fn on(engine: &'static str) -> &'static [&'static str] {
+    if engine == "epoll" { &["--engine", "epoll"] } else { &["--engine", "io_uring"] }
+}
+
+/// Shakes hands and reads one request; false when the client is gone.
+fn accept(tls: &mut ServerConnection, stream: &mut TcpStream) -> bool {
+    let (mut request, mut piece) = (Vec::new(), [0; 1024]);
+    while !request.ends_with(b"\r\n\r\n") {
+        match tls.complete_io(stream) {
+            Ok((0, 0)) | Err(_) => return false,
+            Ok(_) => {}
+        }
+        match tls.reader().read(&mut piece) {
+            Ok(count @ 1..) => request.extend_from_slice(&piece[..count]),
+            Err(error) if error.kind() == IoErrorKind::WouldBlock => {}
+            _ => return false,
+        }
+    }
+    true
+}
+
+fn flush(tls: &mut ServerConnection, stream: &mut TcpStream) {
+    while tls.wants_write() && tls.write_tls(stream).is_ok() {}
+}
+
+/// Answers one request with these bytes, with or without a close_notify behind them, and leaves the rest to `end`.
+fn serve_once(answer: &'static [u8], notify: bool, end: impl Fn(&mut TcpStream) + Send + Sync + 'static) -> SocketAddr {
+    serve(move |mut stream| {
+        let mut tls = ServerConnection::new(Arc::clone(&CONFIG)).expect("a valid configuration");
+        if !accept(&mut tls, &mut stream) {
+            return;
+        }
+        let _ = tls.writer().write_all(answer);
+        if notify {
+            tls.send_close_notify();
+        }
+        flush(&mut tls, &mut stream);
+        end(&mut stream);
+        // Wait for the client to leave, so that the end is no reset.
+        let _ = std::io::copy(&mut stream, &mut std::io::sink());
+    })
+}
+
+#[test]
+fn what_comes_behind_close_notify_is_not_read() {
+    for engine in ENGINES {
+        let address = serve_once(SIZED, true, |stream| {
+            std::thread::sleep(Duration::from_millis(20));
+            let _ = stream.write_all(&[23]);
+        });
+        let result = bounded_load(address, on(engine));
+        assert!(result.requests.ok > 0, "{engine}: {:?} {:?}", result.requests, result.errors);
+        assert_eq!(result.errors.closed_early, result.errors.total(), "{engine}: {:?}", result.errors);
+    }
+}
+
+#[test]
+fn close_notify_instead_of_a_response_fails_the_request() {
+    for engine in ENGINES {
+        let result = bounded_load(serve_once(b"", true, |_| {}), on(engine));
+        assert_eq!(result.requests.ok, 0);
+        assert!(result.errors.closed_early > 0, "{engine}: {:?}", result.errors);
+        assert_eq!(result.errors.closed_early, result.errors.total(), "{engine}: {:?}", result.errors);
+    }
+}
+
+/// The server keeps the connection open behind its close_notify: only that can have ended the body.
+#[test]
+fn close_notify_ends_a_body_without_length_at_once() {
+    for engine in ENGINES {
+        let result = bounded_load(serve_once(UNTIL_CLOSE, true, |_| {}), on(engine));
+        assert!(result.requests.ok > 1 && result.errors.total() == 0, "{engine}: {:?} {:?}", result.requests, result.errors);
+    }
+}
+
+#[test]
+fn a_body_without_length_and_without_close_notify_may_be_truncated() {
+    for engine in ENGINES {
+        let address = serve_once(UNTIL_CLOSE, false, |stream| {
+            let _ = stream.shutdown(Shutdown::Write);
+        });
+        let result = bounded_load(address, on(engine));
+        assert_eq!(result.requests.completed, 0, "{engine}: {:?}", result.requests);
+        assert!(result.errors.closed_early > 0, "{engine}: {:?}", result.errors);
+        assert_eq!(result.errors.closed_early, result.errors.total(), "{engine}: {:?}", result.errors);
+    }
+}
+
+/// The length says that nothing is missing.
+#[test]
+fn a_body_with_a_length_needs_no_close_notify() {
+    for engine in ENGINES {
+        let address = serve_once(SIZED, false, |stream| {
+            let _ = stream.shutdown(Shutdown::Write);
+        });
+        let result = bounded_load(address, on(engine));
+        assert!(result.requests.ok > 0, "{engine}: {:?} {:?}", result.requests, result.errors);
+        assert_eq!(result.errors.closed_early, result.errors.total(), "{engine}: {:?}", result.errors);
+    }
+}
+
+fn serve_version(version: &'static SupportedProtocolVersion) -> SocketAddr {
+    let config = Arc::new(config_of(&[version], b"http/1.1", &certificate()));
+    serve(move |mut stream| {
+        let mut tls = ServerConnection::new(Arc::clone(&config)).expect("a valid configuration");
+        while accept(&mut tls, &mut stream) && tls.writer().write_all(SIZED).is_ok() {
+            flush(&mut tls, &mut stream);
+        }
+    })
+}
+
+#[test]
+fn sessions_are_resumed_only_if_asked_for() {
+    for version in [&rustls::version::TLS12, &rustls::version::TLS13] {
+        for engine in ENGINES {
+            let address = serve_version(version);
+            let run = |resumption: &'static str| {
+                let https = format!("https://{address}/");
+                let common = ["-c", "2", "-d", "500ms", "-k", "--no-keepalive", "--timeout", "30s", "--engine", engine];
+                load(&[&common[..], &["--tls-resumption", resumption, &https]].concat()).expect("it runs")
+            };
+            let (off, on) = (run("off"), run("on"));
+            assert_eq!((off.config.tls_resumption, on.config.tls_resumption), (Some(false), Some(true)));
+            let (full, mixed) = (off.tls_handshakes.expect("TLS"), on.tls_handshakes.expect("TLS"));
+            assert!(full.full > 2 && full.resumed == 0, "{engine}, {version:?}: {full:?}");
+            assert!(mixed.full >= 1 && mixed.resumed > 0, "{engine}, {version:?}: {mixed:?}");
+            assert_eq!(full.full, off.connect_time_us.count, "each connection is set up by one handshake");
+            assert_eq!(mixed.full + mixed.resumed, on.connect_time_us.count, "each connection is set up by one handshake");
+        }
+    }
+}
+
+#[test]
+fn the_default_is_a_full_handshake_and_http_has_none() {
+    let https = format!("https://{}/", serve_version(&rustls::version::TLS13));
+    let result = load(&["-c", "1", "-d", "100ms", "-k", &https]).expect("it runs");
+    assert_eq!(result.config.tls_resumption, Some(false));
+    let plain = common::url(common::serve_bytes(SIZED));
+    let result = load(&["-c", "1", "-d", "100ms", &plain]).expect("it runs");
+    assert_eq!((result.config.tls_resumption, result.tls_handshakes), (None, None));
+    let error = load(&["-c", "1", "-d", "100ms", "--tls-resumption", "on", &plain]).expect_err("there is nothing to resume");
+    assert!(format!("{error:#}").contains("--tls-resumption"), "{error:#}");
+}
+
+/// How a server ends a stream behind its responses.
+#[derive(Clone, Copy, Debug)]
+enum Ending {
+    Nothing,
+    Notify,
+    NotifyAndMore,
+    Garbage,
+    Truncated,
+}
+
+/// What one connection makes of a stream that is delivered in pieces of these lengths, over and over: completions, and how it ended.
+fn deliver(answers: &[&[u8]], ending: Ending, lengths: &[usize]) -> (Vec<(Slot, Outcome)>, Result<Flow, ErrorKind>) {
+    let kind = RequestKind::fixed(b"GET / HTTP/1.1\r\n\r\n".to_vec(), MethodKind::Other, Expectation::default());
+    let setup = TlsSetup::new("localhost", b"http/1.1", Trust::Anything, false).expect("a valid name");
+    let mut protocol = Tls::new(Http1::new(Requests::new(vec![kind], &[1], 3)), setup);
+    let mut session = protocol.open();
+    let mut server = ServerConnection::new(Arc::clone(&CONFIG)).expect("a valid configuration");
+    let mut seen = Vec::new();
+    let mut requested = false;
+    loop {
+        let mut output = protocol.output(&session).to_vec();
+        if output.is_empty() && requested {
+            break;
+        }
+        // Sent in two parts, to see that they are put together.
+        protocol.sent(&mut session, output.len() / 2);
+        protocol.sent(&mut session, output.len() - output.len() / 2);
+        while !output.is_empty() {
+            let taken = server.read_tls(&mut &output[..]).expect("memory can be read");
+            server.process_new_packets().expect("what the client says is correct");
+            output.drain(..taken);
+        }
+        let mut from_server = Vec::new();
+        while server.wants_write() {
+            server.write_tls(&mut from_server).expect("memory can be written");
+        }
+        if !from_server.is_empty() {
+            assert_eq!(protocol.receive(&mut session, &from_server, &mut seen), Ok(Flow::Open));
+        }
+        if protocol.ready(&session) && !std::mem::replace(&mut requested, true) {
+            (0..3).for_each(|slot| protocol.request(&mut session, slot));
+        }
+    }
+    let mut stream = Vec::new();
+    for answer in answers {
+        server.writer().write_all(answer).expect("memory can be written");
+    }
+    if matches!(ending, Ending::Notify | Ending::NotifyAndMore) {
+        server.send_close_notify();
+    }
+    while server.wants_write() {
+        server.write_tls(&mut stream).expect("memory can be written");
+    }
+    match ending {
+        Ending::Nothing | Ending::Notify | Ending::Truncated => {}
+        Ending::NotifyAndMore => stream.extend_from_slice(&[23, 3, 3]),
+        // A record that no key has made.
+        Ending::Garbage => {
+            stream.extend_from_slice(&[23, 3, 3, 0, 20, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20])
+        }
+    }
+    let (mut rest, mut lengths) = (&stream[..], lengths.iter().cycle());
+    while !rest.is_empty() {
+        let (piece, later) = rest.split_at((*lengths.next().expect("there is one")).min(rest.len()));
+        rest = later;
+        match protocol.receive(&mut session, piece, &mut seen) {
+            Ok(Flow::Open) => {}
+            over => return (seen, over.map_err(|fault| fault.kind)),
+        }
+    }
+    let over = if matches!(ending, Ending::Truncated) { Err(protocol.end_of_stream(&mut session, &mut seen).kind) } else { Ok(Flow::Open) };
+    (seen, over)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn however_a_stream_is_split_it_ends_the_same(
+        sized in 0..3usize,
+        until_close in any::<bool>(),
+        ending in prop_oneof![
+            Just(Ending::Nothing), Just(Ending::Notify), Just(Ending::NotifyAndMore), Just(Ending::Garbage), Just(Ending::Truncated)
+        ],
+        lengths in prop::collection::vec(1..200usize, 1..4),
+    ) {
+        let mut answers = vec![SIZED; sized];
+        answers.extend(until_close.then_some(UNTIL_CLOSE));
+        let notified = matches!(ending, Ending::Notify | Ending::NotifyAndMore);
+        let complete = sized + usize::from(until_close && notified);
+        let expected: Vec<_> = (0..complete as Slot).map(|slot| (slot, Outcome::Ok)).collect();
+        let over = match ending {
+            Ending::Nothing => Ok(Flow::Open),
+            Ending::Notify | Ending::NotifyAndMore | Ending::Truncated => Err(ErrorKind::ClosedEarly),
+            Ending::Garbage => Err(ErrorKind::Tls),
+        };
+        for lengths in [&lengths[..], &[1], &[usize::MAX]] {
+            prop_assert_eq!(deliver(&answers, ending, lengths), (expected.clone(), over));
+        }
+    }
+}

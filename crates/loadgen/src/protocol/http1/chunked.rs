@@ -1,4 +1,7 @@
 //! The chunked transfer coding (RFC 9112, section 7.1), decoded as it comes, split anywhere.
+//!
+//! Chunk extensions and trailers mean nothing to us, but must be what the RFC says they are (sections 7.1.1 and 7.1.2): where a lenient reader
+//! sees the end of a line, another may not.
 
 use crate::protocol::Fault;
 
@@ -11,13 +14,24 @@ const EXTRA_BYTES_MAX: u32 = 16 * 1024;
 enum State {
     SizeStart,
     Size,
-    Extension,
+    /// White space that only another extension may follow.
+    BeforeExtension,
+    NameStart,
+    Name,
+    AfterName,
+    ValueStart,
+    Value,
+    Quoted,
+    /// The byte after a backslash.
+    QuotedPair,
+    QuotedEnd,
     SizeLineFeed,
     Data,
     DataReturn,
     DataLineFeed,
     TrailerStart,
-    Trailer,
+    TrailerName,
+    TrailerValue,
     TrailerLineFeed,
     LastLineFeed,
     Done,
@@ -62,26 +76,52 @@ impl Chunked {
     }
 
     fn step(&mut self, byte: u8) -> Result<(), Fault> {
+        use State as S;
         self.state = match (self.state, byte) {
-            (State::SizeStart | State::Size, b'0'..=b'9' | b'a'..=b'f' | b'A'..=b'F') => self.digit(byte)?,
-            (State::Size, b'\r') => State::SizeLineFeed,
-            (State::Size, b';' | b' ' | b'\t') => self.extra(State::Extension)?,
-            (State::Extension, b'\r') => State::SizeLineFeed,
-            (State::Extension, b'\n') => return Err(Fault::invalid("a chunk extension has a bare line feed")),
-            (State::Extension, _) => self.extra(State::Extension)?,
-            (State::SizeLineFeed, b'\n') if self.remaining == 0 => State::TrailerStart,
-            (State::SizeLineFeed, b'\n') => State::Data,
-            (State::DataReturn, b'\r') => State::DataLineFeed,
-            (State::DataLineFeed, b'\n') => State::SizeStart,
-            (State::TrailerStart, b'\r') => State::LastLineFeed,
-            (State::TrailerStart | State::Trailer, b'\n') => return Err(Fault::invalid("a trailer has a bare line feed")),
-            (State::Trailer, b'\r') => State::TrailerLineFeed,
-            (State::TrailerStart | State::Trailer, _) => self.extra(State::Trailer)?,
-            (State::TrailerLineFeed, b'\n') => State::TrailerStart,
-            (State::LastLineFeed, b'\n') => State::Done,
-            _ => return Err(Fault::invalid("the chunked coding is malformed")),
+            (S::SizeStart | S::Size, b'0'..=b'9' | b'a'..=b'f' | b'A'..=b'F') => self.digit(byte)?,
+            (S::Size | S::Name | S::Value | S::QuotedEnd, b'\r') => S::SizeLineFeed,
+            (S::SizeLineFeed, b'\n') if self.remaining == 0 => S::TrailerStart,
+            (S::SizeLineFeed, b'\n') => S::Data,
+            (S::DataReturn, b'\r') => S::DataLineFeed,
+            (S::DataLineFeed, b'\n') => S::SizeStart,
+            (S::TrailerStart, b'\r') => S::LastLineFeed,
+            (S::TrailerValue, b'\r') => S::TrailerLineFeed,
+            (S::TrailerLineFeed, b'\n') => S::TrailerStart,
+            (S::LastLineFeed, b'\n') => S::Done,
+            (state, byte) => self.extra(state, byte)?,
         };
         Ok(())
+    }
+
+    /// A byte of an extension or a trailer, within its line.
+    fn extra(&mut self, state: State, byte: u8) -> Result<State, Fault> {
+        use State as S;
+        self.extra_bytes += 1;
+        if self.extra_bytes > EXTRA_BYTES_MAX {
+            return Err(Fault::invalid("chunk extensions or trailers are too long"));
+        }
+        Ok(match (state, byte) {
+            (S::Size | S::BeforeExtension | S::Name | S::AfterName | S::Value | S::QuotedEnd, b';') => S::NameStart,
+            (S::Size | S::BeforeExtension | S::Value | S::QuotedEnd, b' ' | b'\t') => S::BeforeExtension,
+            (S::NameStart, b' ' | b'\t') => S::NameStart,
+            (S::NameStart | S::Name, _) if is_token_byte(byte) => S::Name,
+            (S::Name | S::AfterName, b' ' | b'\t') => S::AfterName,
+            (S::Name | S::AfterName, b'=') => S::ValueStart,
+            (S::ValueStart, b' ' | b'\t') => S::ValueStart,
+            (S::ValueStart, b'"') => S::Quoted,
+            (S::ValueStart | S::Value, _) if is_token_byte(byte) => S::Value,
+            (S::Quoted, b'"') => S::QuotedEnd,
+            (S::Quoted, b'\\') => S::QuotedPair,
+            (S::Quoted | S::QuotedPair, _) if is_text_byte(byte) => S::Quoted,
+            (S::TrailerStart | S::TrailerName, _) if is_token_byte(byte) => S::TrailerName,
+            (S::TrailerName, b':') => S::TrailerValue,
+            (S::TrailerValue, _) if is_text_byte(byte) => S::TrailerValue,
+            (S::TrailerStart | S::TrailerName | S::TrailerValue | S::TrailerLineFeed | S::LastLineFeed, _) => {
+                return Err(Fault::invalid("a trailer of the chunked coding is malformed"));
+            }
+            (S::SizeStart | S::DataReturn | S::DataLineFeed, _) => return Err(Fault::invalid("the chunked coding is malformed")),
+            _ => return Err(Fault::invalid("a chunk size or extension is malformed")),
+        })
     }
 
     fn digit(&mut self, byte: u8) -> Result<State, Fault> {
@@ -95,12 +135,194 @@ impl Chunked {
         self.remaining = self.remaining << 4 | u64::from((byte as char).to_digit(16).unwrap_or(0));
         Ok(State::Size)
     }
+}
 
-    fn extra(&mut self, next: State) -> Result<State, Fault> {
-        self.extra_bytes += 1;
-        if self.extra_bytes > EXTRA_BYTES_MAX {
-            return Err(Fault::invalid("chunk extensions or trailers are too long"));
+/// What tokens consist of (RFC 9110, section 5.6.2).
+fn is_token_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
+}
+
+/// What field values and quoted strings consist of: all but control characters (RFC 9110, sections 5.5 and 5.6.4).
+fn is_text_byte(byte: u8) -> bool {
+    byte == b'\t' || (byte >= b' ' && byte != 0x7f)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The body and the number of bytes used, once complete.
+    type Decoded = Result<Option<(Vec<u8>, usize)>, Fault>;
+
+    fn decode<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> Decoded {
+        let (mut chunked, mut body, mut used) = (Chunked::new(), Vec::new(), 0);
+        for piece in pieces {
+            used += chunked.decode(piece, |part| body.extend_from_slice(part))?;
+            if chunked.done() {
+                return Ok(Some((body, used)));
+            }
         }
-        Ok(next)
+        Ok(None)
+    }
+
+    /// The slow, obvious reader: line by line, over the whole. `None` if it is not complete or not legal.
+    fn model(bytes: &[u8]) -> Option<(Vec<u8>, usize)> {
+        let (mut body, mut rest) = (Vec::new(), bytes);
+        loop {
+            let line = take_line(&mut rest)?;
+            let digits = line.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
+            let size = usize::from_str_radix(std::str::from_utf8(&line[..digits]).ok()?, 16).ok()?;
+            if digits > usize::from(SIZE_DIGITS_MAX) || !are_extensions(&line[digits..]) {
+                return None;
+            }
+            if size == 0 {
+                break;
+            }
+            body.extend_from_slice(rest.get(..size)?);
+            rest = rest[size..].strip_prefix(b"\r\n")?;
+        }
+        loop {
+            let line = take_line(&mut rest)?;
+            if line.is_empty() {
+                return Some((body, bytes.len() - rest.len()));
+            }
+            let colon = line.iter().position(|byte| *byte == b':')?;
+            if colon == 0 || !line[..colon].iter().copied().all(is_token_byte) || !line[colon..].iter().copied().all(is_text_byte) {
+                return None;
+            }
+        }
+    }
+
+    fn take_line<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
+        let end = rest.windows(2).position(|pair| pair == b"\r\n")?;
+        let line = &rest[..end];
+        *rest = &rest[end + 2..];
+        Some(line)
+    }
+
+    /// `*( BWS ";" BWS name [ BWS "=" BWS ( token / quoted-string ) ] )`, one after the other.
+    fn are_extensions(text: &[u8]) -> bool {
+        if text.is_empty() {
+            return true;
+        }
+        let Some(text) = skip_space(text).strip_prefix(b";") else { return false };
+        let Some(text) = skip_token(skip_space(text)) else { return false };
+        match skip_space(text).strip_prefix(b"=") {
+            None => are_extensions(text),
+            Some(value) => {
+                let value = skip_space(value);
+                skip_token(value).or_else(|| skip_quoted(value)).is_some_and(are_extensions)
+            }
+        }
+    }
+
+    fn skip_space(text: &[u8]) -> &[u8] {
+        let length = text.iter().take_while(|byte| b" \t".contains(byte)).count();
+        &text[length..]
+    }
+
+    fn skip_token(text: &[u8]) -> Option<&[u8]> {
+        let length = text.iter().take_while(|byte| is_token_byte(**byte)).count();
+        (length > 0).then_some(&text[length..])
+    }
+
+    fn skip_quoted(text: &[u8]) -> Option<&[u8]> {
+        let mut rest = text.strip_prefix(b"\"")?;
+        loop {
+            let byte;
+            (byte, rest) = rest.split_first()?;
+            match byte {
+                b'"' => return Some(rest),
+                b'\\' => {
+                    let escaped;
+                    (escaped, rest) = rest.split_first()?;
+                    is_text_byte(*escaped).then_some(())?;
+                }
+                byte => is_text_byte(*byte).then_some(())?,
+            }
+        }
+    }
+
+    const EXTENSIONS: [&str; 8] =
+        [";a", ";name=value", " ;\ta", "; a =\tb", ";!#$%&'*+-.^_`|~=0", ";a=\"\"", ";a = \"b;c=\\\"\\\\ \t\u{e9}\"", ";a=\"x\" \t"];
+    const TRAILERS: [&str; 5] =
+        ["X:\r\n", "x-y: z\r\n", "A:\tb \"c\" \u{e9}, d;e=f \r\n", "!#$%&'*+-.^_`|~0:::\r\n", "Content-Length: 7\r\n"];
+
+    fn extensions() -> impl Strategy<Value = String> {
+        prop::collection::vec(prop::sample::select(&EXTENSIONS[..]), 0..3).prop_map(|all| {
+            let mut all = all.concat();
+            // White space may stand between extensions, not behind the last.
+            all.truncate(all.trim_end().len());
+            all
+        })
+    }
+
+    fn legal() -> impl Strategy<Value = Vec<u8>> {
+        let chunk = (prop::collection::vec(any::<u8>(), 1..30), extensions(), any::<bool>()).prop_map(|(data, extensions, zeros)| {
+            let size = if zeros { format!("{:06X}", data.len()) } else { format!("{:x}", data.len()) };
+            [format!("{size}{extensions}\r\n").as_bytes(), &data, b"\r\n"].concat()
+        });
+        let trailers = prop::collection::vec(prop::sample::select(&TRAILERS[..]), 0..3);
+        (prop::collection::vec(chunk, 0..3), extensions(), trailers)
+            .prop_map(|(chunks, last, trailers)| [chunks.concat(), format!("0{last}\r\n{}\r\n", trailers.concat()).into_bytes()].concat())
+    }
+
+    #[test]
+    fn what_is_no_extension_and_no_trailer_is_refused() {
+        for bad in [
+            "2 \r\nok\r\n0\r\n\r\n",              // white space that nothing follows
+            "2;\r\nok\r\n0\r\n\r\n",              // no name
+            "2;a=\r\nok\r\n0\r\n\r\n",            // no value
+            "2;a b\r\nok\r\n0\r\n\r\n",           // two names
+            "2;a=\"b\r\nok\r\n0\r\n\r\n",         // a string without end
+            "2;a=\"b\"c\r\nok\r\n0\r\n\r\n",      // a string and more
+            "2;a\rb\r\nok\r\n0\r\n\r\n",          // a bare carriage return
+            "2;a\nok\r\n0\r\n\r\n",               // a bare line feed
+            "2;a=\"\u{1}\"\r\nok\r\n0\r\n\r\n",   // a control character
+            "2\r\nok\r\n0\r\nX\r\n\r\n",          // no colon
+            "2\r\nok\r\n0\r\n: x\r\n\r\n",        // no name
+            "2\r\nok\r\n0\r\nX : x\r\n\r\n",      // white space before the colon
+            "2\r\nok\r\n0\r\nX: x\r\n y\r\n\r\n", // a folded line
+            "2\r\nok\r\n0\r\nX: \u{7f}\r\n\r\n",  // a control character
+            "2\r\nok\r\n0\r\nX: a\rb\r\n\r\n",    // a bare carriage return
+            "2\r\nok\r\n0\r\nX: a\nb\r\n\r\n",    // a bare line feed
+        ] {
+            assert!(decode([bad.as_bytes()].into_iter()).is_err(), "{bad:?}");
+            assert_eq!(model(bad.as_bytes()), None, "{bad:?}");
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn what_is_legal_is_read_as_the_model_reads_it(bytes in legal(), behind in prop::collection::vec(any::<u8>(), 0..4)) {
+            let used = bytes.len();
+            let whole = [bytes, behind].concat();
+            let expected = model(&whole);
+            prop_assert!(matches!(&expected, Some((_, length)) if *length == used), "the model refuses {}", whole.escape_ascii());
+            prop_assert_eq!(decode([&whole[..]].into_iter()), Ok(expected.clone()));
+            prop_assert_eq!(decode(whole.chunks(1)), Ok(expected));
+            prop_assert_eq!(decode([&whole[..used - 1]].into_iter()), Ok(None));
+        }
+
+        #[test]
+        fn changed_bytes_are_refused_where_the_model_refuses_them(
+            mut bytes in legal(),
+            changes in prop::collection::vec(
+                (any::<prop::sample::Index>(), prop_oneof![any::<u8>(), prop::sample::select(&b"\r\n \t;=\"\\:0a\x7f"[..])]), 1..4
+            ),
+            piece in 1..8usize,
+        ) {
+            for (at, byte) in changes {
+                let at = at.index(bytes.len());
+                bytes[at] = byte;
+            }
+            let whole = decode([&bytes[..]].into_iter());
+            prop_assert_eq!(whole.clone().unwrap_or(None), model(&bytes), "{}", bytes.escape_ascii());
+            prop_assert_eq!(decode(bytes.chunks(piece)), whole);
+        }
     }
 }

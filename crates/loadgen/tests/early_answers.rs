@@ -7,7 +7,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use common::{ENGINES, load, serve, url};
+use common::{ENGINES, load_until, serve, url};
 use loadgen::protocol::http1::body::Expectation;
 use loadgen::protocol::http1::{Http1, MethodKind};
 use loadgen::protocol::{Flow, Outcome, Protocol};
@@ -76,10 +76,13 @@ fn the_rest_of_an_answered_request_is_sent_before_the_next_one() {
     for engine in ENGINES {
         for depth in ["1", "3"] {
             let (address, seen) = serve_early();
-            let post = ["-c", "2", "-d", "500ms", "--timeout", "20s", "--pipeline", depth, "-X", "POST", "--body", &body];
-            let result = load(&[&post[..], &["--expect-status", "401", "--engine", engine, &url(address)]].concat()).expect("it runs");
+            let post = ["-c", "2", "--timeout", "30s", "--pipeline", depth, "-X", "POST", "--body", &body];
+            let target = url(address);
+            let args = [&post[..], &["--expect-status", "401", "--engine", engine, &target]].concat();
+            let result = load_until(|result| result.requests.ok > 2, &args);
             assert!(result.requests.ok > 0, "{engine}: {:?}", result.requests);
             assert_eq!(result.errors.total(), 0, "{engine}: {:?}", result.errors);
+            assert!(seen.whole.load(Ordering::Relaxed) > 0, "{engine}: no request came whole");
             assert_eq!(seen.broken.load(Ordering::Relaxed), 0, "{engine}: something stood where a request should be");
         }
     }
@@ -96,9 +99,9 @@ fn an_early_answer_that_ends_the_connection_is_complete() {
                 let _ = std::io::copy(&mut stream, &mut std::io::sink());
             }
         });
-        let body = "z".repeat(100_000);
-        let post = ["-c", "2", "-d", "300ms", "-X", "POST", "--body", &body, "--expect-status", "413", "--engine", engine, &url(address)];
-        let result = load(&post).expect("it runs");
+        let (body, target) = ("z".repeat(100_000), url(address));
+        let post = ["-c", "2", "--timeout", "30s", "-X", "POST", "--body", &body, "--expect-status", "413", "--engine", engine, &target];
+        let result = load_until(|result| result.requests.ok > 0, &post);
         assert!(result.requests.ok > 0 && result.errors.total() == 0, "{engine}: {:?} {:?}", result.requests, result.errors);
     }
 }

@@ -16,7 +16,6 @@ use loadgen::cli::Args;
 use loadgen::output::{Observer, Progress};
 use loadgen::result::RunResult;
 use loadgen::window::Phase;
-use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 
 pub const ENGINES: [&str; 2] = ["epoll", "io_uring"];
 
@@ -95,3 +94,10 @@ pub fn serve_bytes_once(answer: &'static [u8]) -> SocketAddr {
     })
 }
 
+/// Loads for longer and longer until the result has enough to judge by, so that no test depends on the speed of the machine. Returns the last
+/// result.
+pub fn load_until(enough: impl Fn(&RunResult) -> bool, args: &[&str]) -> RunResult {
+    let run = |duration| load(&[&["-d", duration], args].concat()).expect("the server can be connected to");
+    let result = run("300ms");
+    if enough(&result) { result } else { run("10s") }
+}

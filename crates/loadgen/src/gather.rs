@@ -7,13 +7,13 @@ use hdrhistogram::Histogram;
 use crate::clock::now_ns;
 use crate::output::{Observer, Progress};
 use crate::pauses::Pauses;
-use crate::plan::{Pace, Plan};
+use crate::plan::Plan;
 use crate::recorder::{Pool, Recorder};
 use crate::result::{Bytes, Generator, Interval, Parser, RequestCounts, RunResult, SCHEMA, Thread};
 use crate::signal;
 use crate::summary::{Distribution, Encoder, percentile_us};
 use crate::window::{Phase, Slice, Window};
-use crate::worker::{Final, Report};
+use crate::worker::{Final, Load, Report};
 
 /// More than what most intervals' histograms take.
 const INTERVAL_TEXT_BYTES: usize = 4096;
@@ -42,7 +42,7 @@ pub struct Gather<'a> {
 
 impl<'a> Gather<'a> {
     pub fn new(plan: &'a Plan, window: Window, pool: &'a Pool, pauses: Pauses, encoder: Encoder) -> Self {
-        let open_loop = matches!(plan.pace, Pace::Open { .. });
+        let open_loop = plan.load.is_open();
         Self {
             plan,
             window,
@@ -153,8 +153,9 @@ impl<'a> Gather<'a> {
 
     /// Requests due between two instants of the measured window.
     fn offered(&self, from_s: f64, to_s: f64) -> Option<f64> {
-        let Pace::Open { profile, .. } = &self.plan.pace else { return None };
-        Some(profile.requests_until(to_s) - profile.requests_until(from_s))
+        let Load::Open(open) = &self.plan.load else { return None };
+        let (profile, warmup_s) = (open.schedule.profile(), self.plan.warmup.as_secs_f64());
+        Some(profile.requests_until(warmup_s + to_s) - profile.requests_until(warmup_s + from_s))
     }
 
     /// Makes the result. Slices that some threads did not reach before they were stopped count as far as they go.
@@ -164,7 +165,7 @@ impl<'a> Gather<'a> {
         }
         let duration_s = seconds(self.end_ns - self.window.measure_start_ns);
         let total = &self.total;
-        let open = matches!(self.plan.pace, Pace::Open { .. });
+        let open = self.plan.load.is_open();
         let mut connect = self.before.connect.clone();
         connect.add(&total.connect).unwrap_or_else(|error| unreachable!("all histograms have the same bounds: {error}"));
         RunResult {
@@ -202,10 +203,7 @@ impl<'a> Gather<'a> {
 
 /// What latency means here: response time where there is one.
 fn times<'r>(plan: &Plan, recorder: &'r Recorder) -> &'r Histogram<u64> {
-    match plan.pace {
-        Pace::Open { .. } => &recorder.response,
-        Pace::Closed { .. } => &recorder.service,
-    }
+    if plan.load.is_open() { &recorder.response } else { &recorder.service }
 }
 
 fn generator(plan: &Plan, engine: &'static str, finals: &[Final], duration_s: f64) -> Generator {

@@ -9,7 +9,7 @@ use crate::engine::EngineChoice;
 use crate::protocol::tls::TlsSetup;
 use crate::request::Requests;
 use crate::result::Config;
-use crate::schedule::{Arrivals, Profile};
+use crate::worker::Load;
 
 #[derive(Clone, Debug)]
 pub struct Plan {
@@ -34,15 +34,9 @@ pub struct Plan {
     pub interval: Duration,
     pub pipeline: u16,
     pub requests_per_connection: Option<u64>,
-    pub pace: Pace,
+    /// Of all threads together; `Load::of_thread` gives the share of one.
+    pub load: Load,
     pub seed: u64,
-}
-
-/// How requests are asked for.
-#[derive(Clone, Debug)]
-pub enum Pace {
-    Closed { think: Duration },
-    Open { profile: Profile, arrivals: Arrivals, deadline: Option<Duration> },
 }
 
 impl Plan {

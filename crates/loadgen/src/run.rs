@@ -13,7 +13,7 @@ use crate::engine::{Engine, EngineChoice, Epoll, Setup, Uring};
 use crate::gather::Gather;
 use crate::output::Observer;
 use crate::pauses::Pauses;
-use crate::plan::{Pace, Plan};
+use crate::plan::Plan;
 use crate::protocol::Protocol;
 use crate::protocol::http1::Http1;
 use crate::protocol::http2::Http2;
@@ -21,11 +21,10 @@ use crate::protocol::tls::Tls;
 use crate::protocol::tunnel::Tunnel;
 use crate::recorder::{HISTOGRAMS, Pool};
 use crate::result::RunResult;
-use crate::schedule::Schedule;
 use crate::signal;
 use crate::summary::Encoder;
 use crate::window::{Phase, Window};
-use crate::worker::{Final, Limits, Load, OpenLoop, Report, Shared, Worker};
+use crate::worker::{Final, Limits, Report, Shared, Worker};
 
 /// How often the coordinator looks whether the threads are ready, or a signal came.
 const LOOK: Duration = Duration::from_millis(1);
@@ -46,7 +45,7 @@ pub fn run(plan: &Plan, observer: &mut impl Observer) -> Result<RunResult> {
     let engine = choose_engine(plan.engine);
     let threads = plan.threads as usize;
     let pauses = Pauses::new(plan.interval, PIECES * HISTOGRAMS * (plan.threads + 1));
-    let pool = Arc::new(Pool::new(matches!(plan.pace, Pace::Open { .. }), RECORDERS * threads, pauses));
+    let pool = Arc::new(Pool::new(plan.load.is_open(), RECORDERS * threads, pauses));
     let (reports, gathered) = sync_channel(REPORTS * threads);
     observer.phase(Phase::Connect);
     let crew = (0..plan.threads)
@@ -134,8 +133,8 @@ impl Member<'_> {
     fn drive<P: Protocol>(self, protocol: P) -> Result<Final> {
         let plan = self.plan;
         let setup = Setup { peer: plan.peer.clone(), connections: plan.connections_of(self.thread) };
-        let mut worker =
-            Worker::new(protocol, setup.connections, limits(plan), load(plan, self.thread), self.shared, self.reports, self.pool);
+        let load = plan.load.clone().of_thread(self.thread, plan.threads, plan.seed);
+        let mut worker = Worker::new(protocol, setup.connections, limits(plan), load, self.shared, self.reports, self.pool);
         if self.engine == Uring::NAME {
             Uring::new(setup)?.run(&mut worker)?;
         } else {
@@ -150,16 +149,6 @@ fn limits(plan: &Plan) -> Limits {
         depth: plan.pipeline,
         requests_per_connection: plan.requests_per_connection.unwrap_or(u64::MAX),
         timeout_ns: plan.timeout.as_nanos() as u64,
-    }
-}
-
-fn load(plan: &Plan, thread: u32) -> Load {
-    match &plan.pace {
-        Pace::Closed { think } => Load::Closed { think_ns: think.as_nanos() as u64 },
-        Pace::Open { profile, arrivals, deadline } => Load::Open(OpenLoop {
-            schedule: Schedule::new(profile.clone().after_warmup(plan.warmup), *arrivals, thread, plan.threads, plan.seed),
-            deadline_ns: deadline.map(|deadline| deadline.as_nanos() as u64),
-        }),
     }
 }
 

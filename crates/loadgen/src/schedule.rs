@@ -125,6 +125,15 @@ impl Schedule {
         }
     }
 
+    /// The share of one thread, from the beginning.
+    pub fn of_thread(self, thread: u32, threads: u32, seed: u64) -> Self {
+        Self::new(self.profile, self.arrivals, thread, threads, seed)
+    }
+
+    pub fn profile(&self) -> &Profile {
+        &self.profile
+    }
+
     /// The next arrival, in nanoseconds since the schedule's start. Never goes back.
     pub fn next_ns(&mut self) -> u64 {
         let arrival = match self.arrivals {

@@ -12,12 +12,13 @@ use socket2::SockAddr;
 use crate::endpoint::{Scheme, Url};
 use crate::engine::EngineChoice;
 use crate::gates::{Gates, parse_share};
-use crate::plan::{Pace, Plan};
+use crate::plan::Plan;
 use crate::protocol::tls::{TlsSetup, Trust};
 use crate::rate::{self, RateRange, Step, parse_rate, parse_step};
 use crate::result::Config;
-use crate::schedule::Arrivals;
+use crate::schedule::{Arrivals, Schedule};
 use crate::units::{parse_count, parse_duration, parse_positive_duration};
+use crate::worker::{Load, OpenLoop};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -196,7 +197,7 @@ impl Args {
             interval: self.interval,
             pipeline: self.pipeline,
             requests_per_connection: if self.no_keepalive { Some(1) } else { self.requests_per_connection.map(u64::from) },
-            pace: self.pace()?,
+            load: self.load()?,
             seed: self.seed,
         })
     }
@@ -233,10 +234,11 @@ impl Args {
         TlsSetup::new(self.sni.as_deref().unwrap_or(&url.host), alpn, trust).map(Some)
     }
 
-    fn pace(&self) -> Result<Pace> {
-        let Some(range) = self.rate else { return Ok(Pace::Closed { think: self.think_time }) };
-        let profile = rate::profile(range, self.step, self.duration)?;
-        Ok(Pace::Open { profile, arrivals: self.arrivals, deadline: self.deadline })
+    fn load(&self) -> Result<Load> {
+        let Some(range) = self.rate else { return Ok(Load::Closed { think_ns: self.think_time.as_nanos() as u64 }) };
+        let profile = rate::profile(range, self.step, self.duration)?.after_warmup(self.warmup);
+        let schedule = Schedule::new(profile, self.arrivals, 0, 1, self.seed);
+        Ok(Load::Open(OpenLoop { schedule, deadline_ns: self.deadline.map(|deadline| deadline.as_nanos() as u64) }))
     }
 
     fn config(&self) -> Config {

@@ -13,6 +13,22 @@ pub enum Load {
     Open(OpenLoop),
 }
 
+impl Load {
+    pub fn is_open(&self) -> bool {
+        matches!(self, Self::Open(_))
+    }
+
+    /// The share of one thread.
+    pub fn of_thread(self, thread: u32, threads: u32, seed: u64) -> Self {
+        match self {
+            Self::Closed { .. } => self,
+            Self::Open(OpenLoop { schedule, deadline_ns }) => {
+                Self::Open(OpenLoop { schedule: schedule.of_thread(thread, threads, seed), deadline_ns })
+            }
+        }
+    }
+}
+
 #[derive(Clone, Debug)]
 pub struct OpenLoop {
     pub schedule: Schedule,

@@ -3,6 +3,7 @@
 pub mod hdr;
 pub mod progress;
 pub mod report;
+pub mod stderr;
 
 use crate::window::Phase;
 

@@ -27,12 +27,14 @@ fn main() -> ExitCode {
         Ok(plan) => plan,
         Err(error) => return complain(&error, 2),
     };
-    signal::install();
+    if let Err(error) = signal::install() {
+        return complain(&error.into(), 1);
+    }
     let mut progress = ProgressOutput::new(args.progress, plan.duration.as_secs_f64());
     let measured = files::ensure_room(plan.connections).and_then(|()| run::run(&plan, &mut progress));
     let result = measured.and_then(|result| write(&args, &result).map(|()| result));
     match result {
-        _ if signal::caught().is_some() => ExitCode::from(130),
+        _ if signal::caught() => ExitCode::from(130),
         Ok(result) => judge(&args, &result),
         Err(error) => complain(&error, 1),
     }

@@ -1,5 +1,6 @@
 //! Runs a plan: starts the threads, says when the window begins, gathers their slices, and makes the result of them.
 
+use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -7,6 +8,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+use rustix::thread::{CpuSet, sched_setaffinity, set_current_timer_slack};
 
 use crate::clock::now_ns;
 use crate::engine::{Engine, EngineChoice, Epoll, Setup, Uring};
@@ -41,6 +43,7 @@ type Crew = Vec<JoinHandle<Result<Final>>>;
 
 /// Runs the plan to its end, or to the first signal.
 pub fn run(plan: &Plan, observer: &mut impl Observer) -> Result<RunResult> {
+    pin(&plan.cpus)?; // this thread works while the others measure: it stays on their CPUs
     let shared = Arc::new(Shared::default());
     let engine = choose_engine(plan.engine);
     let threads = plan.threads as usize;
@@ -96,7 +99,7 @@ fn start_thread(
 ) -> Result<JoinHandle<Result<Final>>> {
     let plan = plan.clone();
     let work = move || -> Result<Final> {
-        pin(plan.cpu_of(thread))?;
+        pin(plan.cpu_of(thread).as_slice())?;
         wake_precisely();
         let member = Member { plan: &plan, engine, thread, shared, reports, pool };
         member.speak()
@@ -152,33 +155,32 @@ fn limits(plan: &Plan) -> Limits {
     }
 }
 
-fn pin(cpu: Option<usize>) -> Result<()> {
-    let Some(cpu) = cpu else { return Ok(()) };
-    if cpu >= libc::CPU_SETSIZE as usize {
-        bail!("there is no CPU {cpu}");
+/// Pins the calling thread to these CPUs, if any.
+fn pin(cpus: &[usize]) -> Result<()> {
+    if cpus.is_empty() {
+        return Ok(());
     }
-    // SAFETY: the set is a plain bit mask, the index is within it, and pid 0 is the calling thread.
-    let failed = unsafe {
-        let mut set: libc::cpu_set_t = std::mem::zeroed();
-        libc::CPU_SET(cpu, &mut set);
-        libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &set) != 0
-    };
-    if failed {
-        return Err(std::io::Error::last_os_error()).with_context(|| format!("cannot pin a thread to CPU {cpu}"));
+    let mut set = CpuSet::new();
+    for cpu in cpus {
+        if *cpu >= CpuSet::MAX_CPU {
+            bail!("there is no CPU {cpu}");
+        }
+        set.set(*cpu);
     }
-    Ok(())
+    let names: Vec<_> = cpus.iter().map(usize::to_string).collect();
+    sched_setaffinity(None, &set).with_context(|| format!("cannot pin a thread to CPU {}", names.join(",")))
 }
 
 /// The kernel may delay timers by 50 us to wake up less often; a schedule is better kept to the microsecond.
 fn wake_precisely() {
-    // SAFETY: the call takes no pointers. It cannot fail with these arguments.
-    unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1, 0, 0, 0) };
+    // Where it is not allowed, timers are late, and the schedule lag shows it.
+    let _ = set_current_timer_slack(NonZeroU64::new(1));
 }
 
 /// Waits until all connections are set up or have failed to, and fixes the window; `None` when there is nothing to measure.
 fn wait_until_ready(plan: &Plan, shared: &Shared, crew: &Crew) -> Option<Window> {
     while shared.ready.load(Ordering::Acquire) < plan.threads {
-        if signal::caught().is_some() || crew.iter().any(JoinHandle::is_finished) {
+        if signal::caught() || crew.iter().any(JoinHandle::is_finished) {
             return None;
         }
         std::thread::sleep(LOOK);
@@ -210,7 +212,7 @@ fn last_failure(shared: &Shared) -> Option<String> {
 }
 
 fn why_not_started(plan: &Plan, shared: &Shared) -> String {
-    if signal::caught().is_some() {
+    if signal::caught() {
         return "interrupted before the measurement began".to_owned();
     }
     let reason = last_failure(shared).unwrap_or_else(|| "no connection was set up".to_owned());
@@ -227,7 +229,7 @@ fn observe(gather: &mut Gather, shared: &Shared, gathered: &Receiver<Report>, ob
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return,
         }
-        if signal::caught().is_some() {
+        if signal::caught() {
             shared.stop.store(true, Ordering::Relaxed);
         }
     }

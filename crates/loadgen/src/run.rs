@@ -11,7 +11,8 @@ use anyhow::{Context, Result, bail};
 use rustix::thread::{CpuSet, sched_setaffinity, set_current_timer_slack};
 
 use crate::clock::now_ns;
-use crate::engine::{Engine, EngineChoice, Epoll, Setup, Uring};
+use crate::endpoint;
+use crate::engine::{Engine, EngineChoice, Epoll, Peer, Setup, Uring};
 use crate::gather::Gather;
 use crate::output::Observer;
 use crate::pauses::Pauses;
@@ -43,6 +44,10 @@ type Crew = Vec<JoinHandle<Result<Final>>>;
 
 /// Runs the plan to its end, or to the first signal.
 pub fn run(plan: &Plan, observer: &mut impl Observer) -> Result<RunResult> {
+    observer.phase(Phase::Connect);
+    let address = plan.addresses.first_that_accepts(plan.timeout)?.clone();
+    let peer = Peer { address, congestion_control: plan.congestion_control.clone() };
+    let plan = &declared(plan, &peer)?;
     pin(&plan.cpus)?; // this thread works while the others measure: it stays on their CPUs
     let shared = Arc::new(Shared::default());
     let engine = choose_engine(plan.engine);
@@ -50,9 +55,8 @@ pub fn run(plan: &Plan, observer: &mut impl Observer) -> Result<RunResult> {
     let pauses = Pauses::new(plan.interval, PIECES * HISTOGRAMS * (plan.threads + 1));
     let pool = Arc::new(Pool::new(plan.load.is_open(), RECORDERS * threads, pauses));
     let (reports, gathered) = sync_channel(REPORTS * threads);
-    observer.phase(Phase::Connect);
     let crew = (0..plan.threads)
-        .map(|thread| start_thread(plan, engine, thread, Arc::clone(&shared), reports.clone(), Arc::clone(&pool)))
+        .map(|thread| start_thread(plan, peer.clone(), engine, thread, Arc::clone(&shared), reports.clone(), Arc::clone(&pool)))
         .collect::<Result<Crew>>()?;
     drop(reports);
     let encoder = Encoder::primed(); // while the threads connect: once the window is fixed, it begins within milliseconds
@@ -76,6 +80,14 @@ pub fn run(plan: &Plan, observer: &mut impl Observer) -> Result<RunResult> {
     Ok(result)
 }
 
+/// The plan with what is only known when the run begins, for the result to say.
+fn declared(plan: &Plan, peer: &Peer) -> Result<Plan> {
+    let mut plan = plan.clone();
+    plan.config.address = endpoint::describe(&peer.address);
+    plan.config.congestion_control = peer.effective_congestion_control().context("cannot create a socket")?;
+    Ok(plan)
+}
+
 fn join(handle: JoinHandle<Result<Final>>) -> Result<Final> {
     handle.join().unwrap_or_else(|_| bail!("a thread of the load generator panicked"))
 }
@@ -91,6 +103,7 @@ fn choose_engine(choice: EngineChoice) -> &'static str {
 
 fn start_thread(
     plan: &Plan,
+    peer: Peer,
     engine: &'static str,
     thread: u32,
     shared: Arc<Shared>,
@@ -101,7 +114,7 @@ fn start_thread(
     let work = move || -> Result<Final> {
         pin(plan.cpu_of(thread).as_slice())?;
         wake_precisely();
-        let member = Member { plan: &plan, engine, thread, shared, reports, pool };
+        let member = Member { plan: &plan, peer, engine, thread, shared, reports, pool };
         member.speak()
     };
     std::thread::Builder::new().name(format!("load-{thread}")).spawn(work).context("cannot start a thread")
@@ -110,6 +123,7 @@ fn start_thread(
 /// What one thread is given.
 struct Member<'a> {
     plan: &'a Plan,
+    peer: Peer,
     engine: &'static str,
     thread: u32,
     shared: Arc<Shared>,
@@ -135,7 +149,7 @@ impl Member<'_> {
 
     fn drive<P: Protocol>(self, protocol: P) -> Result<Final> {
         let plan = self.plan;
-        let setup = Setup { peer: plan.peer.clone(), connections: plan.connections_of(self.thread) };
+        let setup = Setup { peer: self.peer, connections: plan.connections_of(self.thread) };
         let load = plan.load.clone().of_thread(self.thread, plan.threads, plan.seed);
         let mut worker = Worker::new(protocol, setup.connections, limits(plan), load, self.shared, self.reports, self.pool);
         if self.engine == Uring::NAME {

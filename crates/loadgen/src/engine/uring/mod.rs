@@ -16,10 +16,10 @@ use std::os::fd::{AsRawFd, RawFd};
 use anyhow::{Context, Result};
 use io_uring::types::{Fd, Fixed};
 use io_uring::{IoUring, cqueue, opcode, squeue};
-use socket2::{SockAddr, Socket};
+use socket2::Socket;
 
 use super::polling::Polling;
-use super::socket::{connect_error_kind, stream_to};
+use super::socket::{Peer, connect_error_kind, stream_to};
 use super::{Engine, Setup};
 use crate::clock::now_ns;
 use crate::protocol::Protocol;
@@ -45,7 +45,7 @@ pub struct Uring {
     // Dropped before the buffers that it writes to.
     ring: IoUring,
     buffers: Buffers,
-    peer: Box<SockAddr>,
+    peer: Box<Peer>,
     links: Vec<Link>,
     batch: Vec<Completion>,
     /// What the kernel may still read of connections that are gone, until it says that it is done.

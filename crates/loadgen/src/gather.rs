@@ -174,6 +174,7 @@ impl<'a> Gather<'a> {
             config: self.plan.config.clone(),
             duration_s,
             interrupted: signal::caught(),
+            failure: None,
             requests: RequestCounts {
                 sent: total.sent,
                 completed: total.completed,

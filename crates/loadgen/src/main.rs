@@ -35,6 +35,7 @@ fn main() -> ExitCode {
     let result = measured.and_then(|result| write(&args, &result).map(|()| result));
     match result {
         _ if signal::caught() => ExitCode::from(130),
+        Ok(RunResult { failure: Some(failure), .. }) => complain(&anyhow::Error::msg(failure), 1),
         Ok(result) => judge(&args, &result),
         Err(error) => complain(&error, 1),
     }

@@ -18,6 +18,8 @@ pub struct RunResult {
     pub duration_s: f64,
     /// Whether a signal ended the run early.
     pub interrupted: bool,
+    /// Why the load generator itself ended the run early; null if it did not.
+    pub failure: Option<String>,
     pub requests: RequestCounts,
     pub errors: Errors,
     pub bytes: Bytes,

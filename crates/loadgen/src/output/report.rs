@@ -8,7 +8,7 @@ use crate::summary::Distribution;
 /// From this share of a CPU on we say that the generator was the limit.
 const BUSY: f64 = 0.95;
 
-pub fn print(result: &RunResult, out: &mut impl Write) -> io::Result<()> {
+pub fn print(result: &RunResult, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     let config = &result.config;
     writeln!(out, "{} {}, {} loop", config.method, config.urls.join(" "), config.r#loop)?;
     writeln!(
@@ -33,7 +33,7 @@ pub fn print(result: &RunResult, out: &mut impl Write) -> io::Result<()> {
     Ok(())
 }
 
-fn print_distributions(result: &RunResult, out: &mut impl Write) -> io::Result<()> {
+fn print_distributions(result: &RunResult, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     writeln!(
         out,
         "  {:<14} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}",
@@ -54,7 +54,7 @@ fn print_distributions(result: &RunResult, out: &mut impl Write) -> io::Result<(
     Ok(())
 }
 
-fn print_counts(result: &RunResult, out: &mut impl Write) -> io::Result<()> {
+fn print_counts(result: &RunResult, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     let requests = &result.requests;
     writeln!(
         out,

@@ -186,3 +186,15 @@ fn unsent_requests_count_as_failed() {
         assert!(said.contains("% of the requests failed"), "{said}");
     }
 }
+
+#[test]
+fn the_report_fits_a_terminal() {
+    let target = url(serve_bytes(HELLO));
+    for load in [&[][..], &["--rate", "1k"]] {
+        let output = run(&[&["-d", "300ms", "-c", "2", &target], load].concat());
+        let report = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(report.lines().all(|line| line.chars().count() <= 79), "{report}");
+        assert!(report.contains("correct") && !report.contains("right"), "{report}");
+        assert!(report.contains(&format!("to {}", target.trim_start_matches("http://").trim_end_matches('/'))), "{report}");
+    }
+}

@@ -8,37 +8,55 @@ use crate::summary::Distribution;
 /// From this share of a CPU on we say that the generator was the limit.
 const BUSY: f64 = 0.95;
 
+/// Lines are at most this long, unless they hold something that cannot be broken.
+const WIDTH: usize = 79;
+
 pub fn print(result: &RunResult, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
-    let config = &result.config;
-    writeln!(out, "{} {}, {} loop", config.method, config.urls.join(" "), config.r#loop)?;
+    print_config(result, out)?;
     writeln!(
         out,
-        "  {} connections, {} threads, pipeline {}, {:.2} s, {}",
-        config.connections, config.threads, config.pipeline, result.duration_s, result.generator.engine
-    )?;
-    writeln!(
-        out,
-        "\n  {:>12} requests/s    {:>10}/s received",
+        "\n  {:>12} requests/s    {:>10}/s received\n",
         format_count(result.throughput_rps),
         format_bytes(result.throughput_bytes_per_s)
     )?;
-    writeln!(out)?;
     print_distributions(result, out)?;
     writeln!(out)?;
     print_counts(result, out)?;
     writeln!(out, "  {}", limit(result))?;
     if result.interrupted {
-        writeln!(out, "  interrupted: the figures are those of the time until then")?;
+        writeln!(out, "  interrupted: the figures cover the time until then")?;
+    }
+    if let Some(failure) = &result.failure {
+        writeln!(out, "  {failure}\n  the figures cover the time until then")?;
     }
     Ok(())
 }
 
-fn print_distributions(result: &RunResult, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+fn print_config(result: &RunResult, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+    let config = &result.config;
+    writeln!(out, "{} {}, {} loop", config.method, config.urls.join("\n    "), config.r#loop)?;
     writeln!(
         out,
-        "  {:<14} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}",
-        "", "min", "mean", "p50", "p90", "p99", "p99.9", "p99.99", "max"
+        "  {:.2} s, {}, {}, pipeline {}, {}",
+        result.duration_s,
+        counted(config.connections, "connection"),
+        counted(config.threads, "thread"),
+        config.pipeline,
+        result.generator.engine
     )?;
+    match &config.congestion_control {
+        Some(name) => writeln!(out, "  to {}, congestion control {name}", config.address),
+        None => writeln!(out, "  to {}", config.address),
+    }
+}
+
+fn counted(count: u32, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+fn print_distributions(result: &RunResult, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+    let names = ["min", "mean", "p50", "p90", "p99", "p99.9", "p99.99", "max"].map(|name| format!("{name:>8}"));
+    writeln!(out, "  {:<13}{}", "", names.concat())?;
     let rows = [
         ("response time", result.response_time_us.as_ref()),
         ("service time", Some(&result.service_time_us)),
@@ -47,8 +65,8 @@ fn print_distributions(result: &RunResult, out: &mut (impl Write + ?Sized)) -> i
     ];
     for (name, distribution) in rows {
         if let Some(Distribution { min, mean, p50, p90, p99, p99_9, p99_99, max, .. }) = distribution {
-            let figures = [min, mean, p50, p90, p99, p99_9, p99_99, max].map(|value| format!("{:>9}", format_us(*value)));
-            writeln!(out, "  {name:<14} {}", figures.join(" "))?;
+            let figures = [min, mean, p50, p90, p99, p99_9, p99_99, max].map(|value| format!("{:>8}", format_us(*value)));
+            writeln!(out, "  {name:<13}{}", figures.concat())?;
         }
     }
     Ok(())
@@ -56,13 +74,11 @@ fn print_distributions(result: &RunResult, out: &mut (impl Write + ?Sized)) -> i
 
 fn print_counts(result: &RunResult, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     let requests = &result.requests;
-    writeln!(
-        out,
-        "  {} sent, {} completed, {} right, {} in flight at the end",
-        requests.sent, requests.completed, requests.ok, requests.in_flight
-    )?;
+    let counts = [(requests.sent, "sent"), (requests.completed, "completed"), (requests.ok, "correct")];
+    let counts = counts.into_iter().chain([(requests.in_flight, "in flight at the end")]);
+    print_list("requests", counts.map(|(count, name)| format!("{count} {name}")).collect(), out)?;
     if let Some(offered) = requests.offered {
-        writeln!(out, "  {offered} offered, {} never sent because no connection was free", requests.unsent)?;
+        print_list("schedule", vec![format!("{offered} offered"), format!("{} unsent (no free connection)", requests.unsent)], out)?;
     }
     let errors = serde_json::to_value(result.errors).unwrap_or_default();
     let named: Vec<_> = errors
@@ -72,29 +88,47 @@ fn print_counts(result: &RunResult, out: &mut (impl Write + ?Sized)) -> io::Resu
         .filter(|(_, count)| **count != 0)
         .map(|(name, count)| format!("{count} {}", name.replace('_', " ")))
         .collect();
-    writeln!(out, "  errors: {}", if named.is_empty() { "none".to_owned() } else { named.join(", ") })
+    print_list("errors", if named.is_empty() { vec!["none".to_owned()] } else { named }, out)
+}
+
+/// `  name: a, b, c`, on as many lines as it takes.
+fn print_list(name: &str, items: Vec<String>, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+    let mut line = format!("  {name}: ");
+    let last = items.len().saturating_sub(1);
+    for (at, item) in items.iter().enumerate() {
+        let item = format!("{item}{}", if at == last { "" } else { ", " });
+        if line.len() + item.trim_end().len() > WIDTH {
+            writeln!(out, "{}", line.trim_end())?;
+            line = "    ".to_owned();
+        }
+        line.push_str(&item);
+    }
+    writeln!(out, "{}", line.trim_end())
 }
 
 /// What kept the figures from being better, as far as it can be seen from here.
 fn limit(result: &RunResult) -> String {
-    let busy = result.generator.busy;
-    let percent = busy * 100.0;
-    if busy >= BUSY {
-        format!("limited by the generator: its busiest thread used {percent:.0} % of a CPU; give it more threads with -t")
+    let percent = result.generator.busy * 100.0;
+    if result.requests.completed == 0 {
+        "no response came".to_owned()
+    } else if result.generator.busy >= BUSY {
+        format!("generator-bound: busiest thread {percent:.0} % of a CPU; add threads with -t")
     } else if result.requests.unsent > 0 {
-        format!("limited by the server: it did not keep up with the schedule (busiest generator thread: {percent:.0} % of a CPU)")
+        format!("server-bound: behind the schedule; busiest generator thread {percent:.0} % of a CPU")
     } else {
-        format!("busiest generator thread: {percent:.0} % of a CPU, so the generator was not the limit")
+        format!("busiest generator thread {percent:.0} % of a CPU; the generator was not the limit")
     }
 }
 
-/// `123.4 us`, `5.678 ms`, `1.234 s`; `-` where there is no figure.
+/// `123.4us`, `5.68ms`, `1.23s`, in at most seven characters; `-` where there is no figure.
 pub fn format_us(value_us: Option<f64>) -> String {
     match value_us {
         None => "-".to_owned(),
-        Some(us) if us < 1e3 => format!("{us:.1}us"),
-        Some(us) if us < 1e6 => format!("{:.2}ms", us / 1e3),
-        Some(us) => format!("{:.2}s", us / 1e6),
+        Some(us) if us < 999.95 => format!("{us:.1}us"),
+        Some(us) if us < 99_995.0 => format!("{:.2}ms", us / 1e3),
+        Some(us) if us < 999_950.0 => format!("{:.1}ms", us / 1e3),
+        Some(us) if us < 99_995_000.0 => format!("{:.2}s", us / 1e6),
+        Some(us) => format!("{:.0}s", us / 1e6),
     }
 }
 
@@ -126,5 +160,18 @@ mod tests {
         let counts = [0.0, 999.0, 1000.0, 123_456.7, 1_234_567.0].map(format_count);
         assert_eq!(counts, ["0", "999", "1,000", "123,457", "1,234,567"]);
         assert_eq!([None, Some(12.34), Some(1234.0), Some(2.5e6)].map(format_us), ["-", "12.3us", "1.23ms", "2.50s"]);
+        for us in [999.94, 999.96, 99_994.0, 99_996.0, 999_949.0, 999_951.0, 99_994_000.0, 99_996_000.0, 86_400e6] {
+            assert!(format_us(Some(us)).len() <= 7, "{us}: {}", format_us(Some(us)));
+        }
+    }
+
+    #[test]
+    fn lists_are_broken_at_the_width() {
+        let mut text = Vec::new();
+        let items: Vec<_> = (0..12).map(|at| format!("{at}000000000 some kind")).collect();
+        print_list("errors", items.clone(), &mut text).expect("memory takes it");
+        let text = String::from_utf8_lossy(&text).into_owned();
+        assert!(text.lines().all(|line| line.len() <= WIDTH) && text.lines().count() > 2, "{text}");
+        assert_eq!(text.split_whitespace().collect::<Vec<_>>().join(" "), format!("errors: {}", items.join(", ")));
     }
 }

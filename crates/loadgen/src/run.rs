@@ -239,7 +239,7 @@ fn note_panics() {
     ONCE.call_once(|| {
         let usual = panic::take_hook();
         panic::set_hook(Box::new(move |info| {
-            if cfg!(panic = "unwind") && std::thread::current().name().is_some_and(|name| name.starts_with(THREAD_NAME)) {
+            if std::thread::current().name().is_some_and(|name| name.starts_with(THREAD_NAME)) {
                 PANIC.set(info.to_string().replace('\n', " "));
             } else {
                 usual(info);

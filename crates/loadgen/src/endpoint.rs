@@ -1,6 +1,8 @@
 //! Where requests go: a URL, taken apart and resolved.
 
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::{TcpStream, ToSocketAddrs};
+use std::path::Path;
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use socket2::SockAddr;
@@ -69,12 +71,67 @@ impl Url {
         if self.host.contains(':') { format!("[{}]", self.host) } else { self.host.clone() }
     }
 
-    /// The first address that the host resolves to.
-    pub fn resolve(&self) -> Result<SockAddr> {
-        let mut addresses =
+    /// All addresses of the host, in the order of the system's preference.
+    pub fn resolve(&self) -> Result<Addresses> {
+        let found =
             (self.host.as_str(), self.port).to_socket_addrs().with_context(|| format!("cannot resolve the host `{}`", self.host))?;
-        let address: SocketAddr = addresses.next().with_context(|| format!("the host `{}` has no address", self.host))?;
-        Ok(address.into())
+        let mut all: Vec<SockAddr> = Vec::new();
+        for address in found.map(SockAddr::from) {
+            if !all.contains(&address) {
+                all.push(address);
+            }
+        }
+        Addresses::new(self.authority(), all)
+    }
+}
+
+/// What the sockets may connect to: at least one address.
+#[derive(Clone, Debug)]
+pub struct Addresses {
+    /// As the user wrote it.
+    name: String,
+    all: Vec<SockAddr>,
+}
+
+impl Addresses {
+    pub fn new(name: String, all: Vec<SockAddr>) -> Result<Self> {
+        if all.is_empty() {
+            bail!("the host `{name}` has no address");
+        }
+        Ok(Self { name, all })
+    }
+
+    pub fn unix(path: &Path) -> Result<Self> {
+        let address = SockAddr::unix(path).with_context(|| format!("`{}` cannot be a socket", path.display()))?;
+        Ok(Self { name: path.display().to_string(), all: vec![address] })
+    }
+
+    /// The first one. All are of the same kind: Unix sockets or TCP.
+    pub fn preferred(&self) -> &SockAddr {
+        &self.all[0]
+    }
+
+    /// The first address that accepts a connection within `timeout`. A single one is not tried: the run itself tells why it fails.
+    pub fn first_that_accepts(&self, timeout: Duration) -> Result<&SockAddr> {
+        let [_, _, ..] = &self.all[..] else { return Ok(self.preferred()) };
+        let mut failures = Vec::new();
+        for address in &self.all {
+            let Some(target) = address.as_socket() else { return Ok(address) };
+            match TcpStream::connect_timeout(&target, timeout) {
+                Ok(_) => return Ok(address),
+                Err(error) => failures.push(format!("{target}: {error}")),
+            }
+        }
+        bail!("cannot connect to {}; is the server running? All its addresses failed: {}", self.name, failures.join(", "))
+    }
+}
+
+/// `127.0.0.1:8080`, `[::1]:8080` or `unix:/path`.
+pub fn describe(address: &SockAddr) -> String {
+    match (address.as_socket(), address.as_pathname()) {
+        (Some(address), _) => address.to_string(),
+        (None, Some(path)) => format!("unix:{}", path.display()),
+        (None, None) => "unix:".to_owned(), // abstract: it cannot be asked for
     }
 }
 

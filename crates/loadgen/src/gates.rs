@@ -8,7 +8,7 @@ use crate::result::RunResult;
 pub struct Gates {
     /// Of the response time in an open loop, of the service time in a closed one.
     pub p99_max: Option<Duration>,
-    /// Errors as a share of all requests that ended, 0 to 1.
+    /// Failed requests as a share of all that ended or should have been sent, 0 to 1.
     pub error_share_max: Option<f64>,
 }
 
@@ -16,12 +16,17 @@ impl Gates {
     /// One sentence for each gate that the result breaches.
     pub fn breaches(&self, result: &RunResult) -> Vec<String> {
         let mut breaches = Vec::new();
+        let any = self.p99_max.is_some() || self.error_share_max.is_some();
+        if any && result.requests.completed == 0 {
+            breaches.push("no response came".to_owned());
+            return breaches;
+        }
         if let Some(limit) = self.p99_max {
             let limit_us = limit.as_secs_f64() * 1e6;
             match result.response_time_us.as_ref().unwrap_or(&result.service_time_us).p99 {
                 Some(p99_us) if p99_us <= limit_us => {}
                 Some(p99_us) => breaches.push(format!("p99 is {p99_us:.1} us, over the limit of {limit_us:.1} us")),
-                None => breaches.push("p99 cannot be told: fewer than ten samples lie beyond it; measure longer".to_owned()),
+                None => breaches.push("p99 is unknown: fewer than ten samples lie beyond it; measure longer".to_owned()),
             }
         }
         if let Some(limit) = self.error_share_max {
@@ -34,10 +39,11 @@ impl Gates {
     }
 }
 
+/// A request that was due and never sent has failed as well.
 fn error_share(result: &RunResult) -> f64 {
-    let errors = result.errors.total();
-    let ended = result.requests.ok + errors;
-    if ended == 0 { 0.0 } else { errors as f64 / ended as f64 }
+    let failed = result.errors.total() + result.requests.unsent;
+    let all = result.requests.ok + failed;
+    if all == 0 { 0.0 } else { failed as f64 / all as f64 }
 }
 
 /// Reads `0.1%` or `0.001`.

@@ -204,7 +204,8 @@ impl<'a> Gather<'a> {
             version: env!("CARGO_PKG_VERSION"),
             config: self.plan.config.clone(),
             duration_s,
-            interrupted: signal::caught().is_some(),
+            interrupted: signal::caught(),
+            failure: None,
             requests: RequestCounts {
                 sent: total.sent,
                 completed: total.completed,

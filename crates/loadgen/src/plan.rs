@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use socket2::SockAddr;
-
-use crate::endpoint::Url;
+use crate::endpoint::{Addresses, Url};
 use crate::engine::EngineChoice;
 use crate::protocol::tls::TlsSetup;
 use crate::request::Requests;
@@ -16,7 +14,10 @@ pub struct Plan {
     /// What was asked for, as the result repeats it.
     pub config: Config,
     pub url: Url,
-    pub peer: SockAddr,
+    /// What to connect to: the host's addresses, the proxy's, or a Unix socket.
+    pub addresses: Addresses,
+    /// The congestion control that was asked for.
+    pub congestion_control: Option<String>,
     pub requests: Requests,
     /// How TLS is spoken, if it is.
     pub tls: Option<TlsSetup>,

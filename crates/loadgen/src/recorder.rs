@@ -7,14 +7,15 @@ use hdrhistogram::Histogram;
 use crate::errors::{ErrorCounts, ErrorKind};
 use crate::pauses::Pauses;
 use crate::protocol::Outcome;
+use crate::units;
 
 /// Longer times are recorded as this.
-pub const LONGEST_NS: u64 = 600_000_000_000;
+pub const LONGEST_NS: u64 = units::LONGEST.as_nanos() as u64;
 /// How many histograms a recorder has.
 pub const HISTOGRAMS: u32 = 6;
 const SIGNIFICANT_DIGITS: u8 = 3;
 
-/// A histogram of nanoseconds from 1 ns to 10 minutes, three significant digits: about 230 KB, whatever it holds.
+/// A histogram of nanoseconds from 1 ns to 24 hours, three significant digits: about 310 KB, whatever it holds.
 pub fn new_histogram() -> Histogram<u64> {
     match Histogram::new_with_bounds(1, LONGEST_NS, SIGNIFICANT_DIGITS) {
         Ok(histogram) => histogram,

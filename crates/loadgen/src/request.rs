@@ -131,7 +131,7 @@ impl Requests {
         self.sequence = u64::from(thread);
         self.sequence_step = u64::from(threads);
         self.turn = self.turns.len() * thread as usize / threads as usize;
-        self.random = Random::new(seed ^ u64::from(thread) << 32);
+        self.random = Random::of_thread(seed, thread);
         self
     }
 

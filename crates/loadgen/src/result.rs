@@ -14,18 +14,20 @@ pub struct RunResult {
     pub schema: &'static str,
     pub version: &'static str,
     pub config: Config,
-    /// Length of the measured window, in seconds: shorter than asked for when the run was interrupted.
+    /// Length of the measured window, in seconds: shorter than asked for when the run ended early.
     pub duration_s: f64,
     /// Whether a signal ended the run early.
     pub interrupted: bool,
+    /// Why the load generator itself ended the run early; null if it did not.
+    pub failure: Option<String>,
     pub requests: RequestCounts,
     pub errors: Errors,
     pub bytes: Bytes,
-    /// Right responses per second.
+    /// Correct responses per second.
     pub throughput_rps: f64,
     /// Bytes received per second.
     pub throughput_bytes_per_s: f64,
-    /// From the actual sending of a request to its complete response; right responses and timed-out requests.
+    /// From the actual sending of a request to its complete response; correct responses and timed-out requests.
     pub service_time_us: Distribution,
     /// From the intended sending of a request to its complete response; null in a closed loop, where nothing is intended.
     pub response_time_us: Option<Distribution>,
@@ -53,6 +55,10 @@ pub struct RunResult {
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Config {
     pub urls: Vec<String>,
+    /// What the sockets connected to: `127.0.0.1:8080`, or `unix:/path`.
+    pub address: String,
+    /// TCP congestion control that the sockets used; null for Unix sockets.
+    pub congestion_control: Option<String>,
     pub method: String,
     /// `HTTP/1.1` or `HTTP/2`.
     pub protocol: &'static str,
@@ -84,7 +90,7 @@ pub struct Config {
 pub struct RequestCounts {
     /// Handed to the kernel.
     pub sent: u64,
-    /// Complete responses, right or wrong.
+    /// Complete responses, correct or not.
     pub completed: u64,
     /// Complete responses with the expected status and body.
     pub ok: u64,

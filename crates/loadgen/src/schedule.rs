@@ -111,7 +111,7 @@ pub struct Schedule {
 
 impl Schedule {
     pub fn new(profile: Profile, arrivals: Arrivals, thread: u32, threads: u32, seed: u64) -> Self {
-        let random = Random::new(seed.wrapping_add(u64::from(thread)));
+        let random = Random::of_thread(seed, thread);
         Self {
             profile,
             arrivals,
@@ -161,17 +161,26 @@ impl Schedule {
     }
 }
 
+/// One round of splitmix64 (Steele, Lea and Flood, 2014): a different result for each input, far apart for neighbours.
+fn spread(value: u64) -> u64 {
+    let mut z = value.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
+}
+
 /// xorshift64* (Vigna, 2016): enough for gaps and placeholders, and a run can be repeated from its seed.
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
 impl Random {
     pub fn new(seed: u64) -> Self {
-        // One round of splitmix64 spreads neighbouring seeds; the state must not be zero.
-        let mut z = seed.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        Self((z ^ (z >> 31)).max(1))
+        Self(spread(seed).max(1)) // the state must not be zero
+    }
+
+    /// The generator of one thread. The seed is spread before the thread is added: threads of neighbouring seeds have nothing in common.
+    pub fn of_thread(seed: u64, thread: u32) -> Self {
+        Self::new(spread(seed).wrapping_add(u64::from(thread)))
     }
 
     pub fn next_u64(&mut self) -> u64 {
@@ -223,6 +232,14 @@ mod tests {
             assert!((seen - profile.requests_until(until_s)).abs() <= 1.0, "{seen} until {until_s}");
         }
         assert!((profile.requests_until(14.0) - (200.0 + 2000.0 + 600.0)).abs() < 1e-6);
+    }
+
+    #[test]
+    fn no_thread_of_a_seed_repeats_a_thread_of_another() {
+        let first = |(seed, thread)| Random::of_thread(seed, thread).next_u64();
+        let streams: std::collections::HashSet<_> =
+            (0..100).flat_map(|seed| (0..64).map(move |thread| (seed, thread))).map(first).collect();
+        assert_eq!(streams.len(), 6400);
     }
 
     #[test]

@@ -1,27 +1,25 @@
 //! SIGINT and SIGTERM end the run early; what was measured is still reported.
 
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock};
 
-static CAUGHT: AtomicI32 = AtomicI32::new(0);
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::flag;
 
-extern "C" fn note(signal: libc::c_int) {
-    CAUGHT.store(signal, Ordering::Relaxed);
-}
+static CAUGHT: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 
-/// From now on these signals are noted instead of ending the process; a second one of them ends it.
-pub fn install() {
-    for signal in [libc::SIGINT, libc::SIGTERM] {
-        // SAFETY: `action` is fully initialised, and the handler does nothing but store to an atomic.
-        unsafe {
-            let mut action: libc::sigaction = std::mem::zeroed();
-            action.sa_sigaction = note as extern "C" fn(libc::c_int) as usize;
-            action.sa_flags = libc::SA_RESTART | libc::SA_RESETHAND;
-            libc::sigaction(signal, &action, std::ptr::null_mut());
-        }
+/// From now on the first of these signals is noted instead of ending the process; the second one ends it.
+pub fn install() -> io::Result<()> {
+    for signal in [SIGINT, SIGTERM] {
+        // Handlers run in this order: the first signal finds the flag unset, and sets it.
+        flag::register_conditional_default(signal, Arc::clone(&CAUGHT))?;
+        flag::register(signal, Arc::clone(&CAUGHT))?;
     }
+    Ok(())
 }
 
-/// The signal that came, if one did.
-pub fn caught() -> Option<i32> {
-    Some(CAUGHT.load(Ordering::Relaxed)).filter(|signal| *signal != 0)
+/// Whether a signal came.
+pub fn caught() -> bool {
+    CAUGHT.load(Ordering::Relaxed)
 }

@@ -147,3 +147,54 @@ fn templates_fill_in_placeholders() {
     let different = seen.lock().expect("no one panics").len() as u64;
     assert!(different >= result["requests"]["ok"].as_u64().expect("a count") && different > 10);
 }
+
+/// A server that takes requests and never answers is the worst one there is.
+#[test]
+fn no_response_breaches_every_gate() {
+    let silent = url(serve(|mut stream| while common::read_request(&mut stream) {}));
+    for engine in common::ENGINES {
+        for load in [&["-c", "2"][..], &["-c", "2", "--rate", "1k"]] {
+            for gate in [["--max-errors", "0.1%"], ["--max-errors", "100%"], ["--max-p99", "24h"]] {
+                let output = run(&[&["-d", "200ms", "--engine", engine, &silent], load, &gate].concat());
+                let said = String::from_utf8_lossy(&output.stderr).into_owned();
+                assert_eq!(output.status.code(), Some(3), "{engine} {load:?} {gate:?}: {said}");
+                assert_eq!(said, "gate breached: no response came\n");
+            }
+        }
+        let report = run(&["-d", "200ms", "-c", "2", "--engine", engine, &silent]);
+        assert_eq!(report.status.code(), Some(0), "without a gate it is a measurement");
+        assert!(String::from_utf8_lossy(&report.stdout).contains("no response came"));
+    }
+}
+
+/// Of a hundred requests that are due, the first is answered; the others find no connection.
+#[test]
+fn unsent_requests_count_as_failed() {
+    for engine in common::ENGINES {
+        let first = std::sync::atomic::AtomicBool::new(true);
+        let target = url(serve(move |mut stream| {
+            while common::read_request(&mut stream) {
+                if first.swap(false, std::sync::atomic::Ordering::Relaxed) && stream.write_all(HELLO).is_err() {
+                    return;
+                }
+            }
+        }));
+        let args = ["-d", "500ms", "-c", "1", "--rate", "200", "--engine", engine];
+        let output = run(&[&args[..], &["--max-errors", "50%", &target]].concat());
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(3), "{engine}: {said}");
+        assert!(said.contains("% of the requests failed"), "{said}");
+    }
+}
+
+#[test]
+fn the_report_fits_a_terminal() {
+    let target = url(serve_bytes(HELLO));
+    for load in [&[][..], &["--rate", "1k"]] {
+        let output = run(&[&["-d", "300ms", "-c", "2", &target], load].concat());
+        let report = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(report.lines().all(|line| line.chars().count() <= 79), "{report}");
+        assert!(report.contains("correct") && !report.contains("right"), "{report}");
+        assert!(report.contains(&format!("to {}", target.trim_start_matches("http://").trim_end_matches('/'))), "{report}");
+    }
+}

@@ -2,7 +2,8 @@
 
 use std::io::{self, Write};
 use std::net::{IpAddr, SocketAddr};
-use std::process::ExitCode;
+use std::panic;
+use std::process::{self, ExitCode};
 use std::thread;
 use std::time::Duration;
 
@@ -43,6 +44,7 @@ struct Args {
 
 fn main() -> ExitCode {
     let args = Args::parse();
+    end_at_panics();
     block_signals(); // before any thread starts: they inherit it, and so only `wait_for_signal` gets them
     let address = SocketAddr::new(args.host, args.port);
     let threads = args.threads.map_or_else(|| thread::available_parallelism().map_or(1, usize::from), usize::from);
@@ -60,6 +62,15 @@ fn main() -> ExitCode {
     wait_for_signal();
     say(&serde_json::to_value(server.counts()).expect("counts are numbers and text"));
     ExitCode::SUCCESS
+}
+
+/// A server that lost a thread would go on answering, only slower: it ends instead.
+fn end_at_panics() {
+    let usual = panic::take_hook();
+    panic::set_hook(Box::new(move |info| {
+        usual(info);
+        process::abort();
+    }));
 }
 
 /// A line of JSON; nobody may be there to read it.

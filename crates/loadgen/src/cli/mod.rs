@@ -7,17 +7,16 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use clap::{Parser, ValueEnum};
-use socket2::SockAddr;
 
-use crate::endpoint::{Scheme, Url};
-use crate::engine::EngineChoice;
+use crate::endpoint::{Addresses, Scheme, Url};
+use crate::engine::{EngineChoice, Peer};
 use crate::gates::{Gates, parse_share};
 use crate::plan::Plan;
 use crate::protocol::tls::{TlsSetup, Trust};
 use crate::rate::{self, RateRange, Step, parse_rate, parse_step};
 use crate::result::Config;
 use crate::schedule::{Arrivals, Schedule};
-use crate::units::{parse_count, parse_duration, parse_positive_duration};
+use crate::units::{LONGEST, parse_count, parse_duration, parse_positive_duration};
 use crate::worker::{Load, OpenLoop};
 
 const EXAMPLES: &str = "\
@@ -67,7 +66,7 @@ pub struct Args {
     /// Load before the measured window, on the same connections.
     #[arg(long, default_value = "0s", value_parser = parse_duration)]
     pub warmup: Duration,
-    /// How long a response, or the set-up of a connection, is waited for.
+    /// Request timeout, also for setting up a connection.
     #[arg(long, default_value = "2s", value_parser = parse_positive_duration)]
     pub timeout: Duration,
     /// Requests in flight on one connection.
@@ -115,16 +114,19 @@ pub struct Args {
     /// Connect to this Unix socket instead of the URL's host.
     #[arg(long, value_name = "PATH")]
     pub unix_socket: Option<PathBuf>,
-    /// The only right status; without it, 200 to 399 are right.
+    /// TCP congestion control of the connections [default: the system's, but Reno where that is BBR].
+    #[arg(long, value_name = "NAME", conflicts_with = "unix_socket")]
+    pub congestion_control: Option<String>,
+    /// The only correct status; without it, 200 to 399 are correct.
     #[arg(long, value_parser = clap::value_parser!(u16).range(200..=999))]
     pub expect_status: Option<u16>,
-    /// The only right body, or @FILE.
+    /// The only correct body, or @FILE.
     #[arg(long)]
     pub expect_body: Option<String>,
-    /// The SHA-256 of the only right body, in hexadecimal.
+    /// The SHA-256 of the only correct body, in hexadecimal.
     #[arg(long, conflicts_with = "expect_body")]
     pub expect_body_sha256: Option<String>,
-    /// CPUs to pin the threads to, in turn.
+    /// CPUs to pin the threads to, in turn, such as 2,3.
     #[arg(long, value_delimiter = ',')]
     pub cpus: Vec<usize>,
     #[arg(long, value_enum, default_value_t = EngineChoice::Auto)]
@@ -135,13 +137,13 @@ pub struct Args {
     /// Write the result as JSON to this file, or `-` for stdout.
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
-    /// Write the percentiles in the format that the HdrHistogram plotter reads.
+    /// Write the percentiles in the format that the HdrHistogram plotter reads to this file, or `-` for stdout.
     #[arg(long, value_name = "FILE")]
     pub hdr: Option<PathBuf>,
-    /// Exit with 3 if the 99th percentile (of the response time in an open loop, of the service time in a closed one) is above this.
+    /// Exit with 3 if p99 is above this (of the response time in an open loop, of the service time in a closed one).
     #[arg(long, value_parser = parse_positive_duration)]
     pub max_p99: Option<Duration>,
-    /// Exit with 3 if a larger share of the requests failed, such as 0.1%.
+    /// Exit with 3 if a larger share of the requests failed or was never sent, such as 0.1%.
     #[arg(long, value_parser = parse_share)]
     pub max_errors: Option<f64>,
     /// Print the JSON schema of the result, and do nothing else.
@@ -185,12 +187,16 @@ impl Args {
         if let Some(other) = urls.iter().find(|other| (other.scheme, &other.host, other.port) != (url.scheme, &url.host, url.port)) {
             bail!("all URLs must have one scheme, host and port: {} is not {}", other.authority(), url.authority());
         }
+        if self.warmup + self.duration > LONGEST {
+            bail!("--warmup and --duration together are longer than 24 hours");
+        }
         if self.threads > self.connections {
             bail!("{} threads need at least as many connections: -c is {}", self.threads, self.connections);
         }
         Ok(Plan {
             config: self.config(),
-            peer: self.peer(&url)?,
+            addresses: self.addresses(&url)?,
+            congestion_control: self.congestion_control.clone(),
             requests: self.requests(&urls)?,
             tls: self.tls(&url)?,
             proxied: self.proxy.is_some(),
@@ -215,10 +221,22 @@ impl Args {
         Gates { p99_max: self.max_p99, error_share_max: self.max_errors }
     }
 
-    /// What the sockets connect to.
-    fn peer(&self, url: &Url) -> Result<SockAddr> {
+    /// What the sockets may connect to; that the congestion control can be used there.
+    fn addresses(&self, url: &Url) -> Result<Addresses> {
+        let addresses = self.resolve(url)?;
+        if let Some(name) = &self.congestion_control {
+            let peer = Peer { address: addresses.preferred().clone(), congestion_control: Some(name.clone()) };
+            peer.effective_congestion_control().with_context(|| {
+                let known = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_allowed_congestion_control").unwrap_or_default();
+                format!("cannot use the congestion control `{name}` (everyone may use: {})", known.trim().replace(' ', ", "))
+            })?;
+        }
+        Ok(addresses)
+    }
+
+    fn resolve(&self, url: &Url) -> Result<Addresses> {
         match (&self.unix_socket, &self.proxy) {
-            (Some(path), _) => SockAddr::unix(path).with_context(|| format!("`{}` cannot be a socket", path.display())),
+            (Some(path), _) => Addresses::unix(path),
             (None, Some(proxy)) => match Url::parse(proxy)? {
                 Url { scheme: Scheme::Https, .. } => bail!("a proxy is spoken to with http, not https"),
                 proxy => proxy.resolve(),
@@ -253,6 +271,8 @@ impl Args {
     fn config(&self) -> Config {
         Config {
             urls: self.urls.clone(),
+            address: String::new(),
+            congestion_control: None,
             method: self.method.clone(),
             connections: self.connections,
             threads: self.threads,

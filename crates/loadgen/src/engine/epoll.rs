@@ -7,10 +7,10 @@ use std::io::{self, ErrorKind as IoErrorKind};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
 use anyhow::{Context, Result};
-use socket2::{SockAddr, Socket};
+use socket2::Socket;
 
 use super::polling::{Looked, Polling};
-use super::socket::{connect_error_kind, stream_to};
+use super::socket::{Peer, connect_error_kind, stream_to};
 use super::{Engine, Setup};
 use crate::clock::now_ns;
 use crate::protocol::Protocol;
@@ -25,7 +25,7 @@ const READS_IN_A_ROW: u32 = 16;
 const GONE: u32 = (libc::EPOLLRDHUP | libc::EPOLLHUP | libc::EPOLLERR) as u32;
 
 pub struct Epoll {
-    peer: SockAddr,
+    peer: Peer,
     /// Whether the kernel can drop what is received without copying it: with MSG_TRUNC TCP does, and any other socket copies (tcp(7)).
     can_drop: bool,
     epoll: OwnedFd,

@@ -6,9 +6,9 @@ mod socket;
 mod uring;
 
 use anyhow::Result;
-use socket2::SockAddr;
 
 pub use epoll::Epoll;
+pub use socket::Peer;
 pub use uring::Uring;
 
 use crate::protocol::Protocol;
@@ -27,7 +27,7 @@ pub enum EngineChoice {
 /// What an engine needs to know.
 #[derive(Clone, Debug)]
 pub struct Setup {
-    pub peer: SockAddr,
+    pub peer: Peer,
     pub connections: u32,
 }
 

@@ -1,6 +1,7 @@
 //! Sockets as a load generator wants them.
 
 use std::io;
+use std::ops::Deref;
 use std::sync::LazyLock;
 use std::time::Duration;
 
@@ -9,18 +10,49 @@ use socket2::{Domain, SockAddr, Socket, Type};
 use crate::errors::ErrorKind;
 
 /// Whether the system's congestion control holds packets back by timers, as BBR does. What a load generator sends fits into the first
-/// window, so the timers would cost CPU time for each request and protect nobody.
+/// window, so the timers would cost CPU time for each request and protect nobody. Results declare what is used.
 static PACED: LazyLock<bool> =
     LazyLock::new(|| std::fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control").is_ok_and(|name| name.starts_with("bbr")));
 
+/// What all sockets of a run connect to, and how.
+#[derive(Clone, Debug)]
+pub struct Peer {
+    pub address: SockAddr,
+    /// The congestion control that was asked for.
+    pub congestion_control: Option<String>,
+}
+
+impl Deref for Peer {
+    type Target = SockAddr;
+
+    fn deref(&self) -> &SockAddr {
+        &self.address
+    }
+}
+
+impl Peer {
+    /// The congestion control that the sockets really use; none for Unix sockets. Fails if the one that was asked for cannot be used.
+    pub fn effective_congestion_control(&self) -> io::Result<Option<String>> {
+        let socket = stream_to(self)?;
+        if self.is_unix() {
+            return Ok(None);
+        }
+        let name = socket.tcp_congestion()?;
+        let length = name.iter().position(|byte| *byte == 0).unwrap_or(name.len());
+        Ok(Some(String::from_utf8_lossy(&name[..length]).into_owned()))
+    }
+}
+
 /// A non-blocking stream socket for `peer`. Closing it sends a reset and leaves no TIME_WAIT behind: a run with a new connection for each
 /// request would otherwise use up all local ports within seconds. By then the response has been read to its end.
-pub fn stream_to(peer: &SockAddr) -> io::Result<Socket> {
+pub fn stream_to(peer: &Peer) -> io::Result<Socket> {
     let domain = Domain::from(i32::from(peer.family()));
     let socket = Socket::new(domain, Type::STREAM.nonblocking().cloexec(), None)?;
     if domain != Domain::UNIX {
         socket.set_tcp_nodelay(true)?;
-        if *PACED {
+        if let Some(name) = &peer.congestion_control {
+            socket.set_tcp_congestion(name.as_bytes())?;
+        } else if *PACED {
             // Where it is not allowed, the default does as well.
             let _ = socket.set_tcp_congestion(b"reno");
         }

@@ -7,7 +7,7 @@ use hdrhistogram::Histogram;
 /// Steps per halving of the distance to 100 %, as the other implementations have it by default.
 const TICKS_PER_HALF_DISTANCE: u32 = 5;
 
-pub fn write_percentiles(histogram: &Histogram<u64>, out: &mut impl Write) -> io::Result<()> {
+pub fn write_percentiles(histogram: &Histogram<u64>, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     writeln!(out, "{:>12} {:>14} {:>10} {:>14}\n", "Value", "Percentile", "TotalCount", "1/(1-Percentile)")?;
     let mut total = 0;
     for step in histogram.iter_quantiles(TICKS_PER_HALF_DISTANCE) {

@@ -1,8 +1,10 @@
 //! What the user and the programs around us get to see: progress on stderr, the report on stdout, files.
 
+pub mod destinations;
 pub mod hdr;
 pub mod progress;
 pub mod report;
+pub mod stderr;
 
 use crate::window::Phase;
 

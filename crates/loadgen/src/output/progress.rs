@@ -1,10 +1,10 @@
 //! Progress on stderr: a live line for people, JSON lines for programs.
 
-use std::io::{IsTerminal, Write, stderr};
+use std::io::IsTerminal;
 
 use serde::Serialize;
 
-use super::{Observer, Progress};
+use super::{Observer, Progress, stderr};
 use crate::cli::ProgressChoice;
 use crate::output::report::{format_count, format_us};
 use crate::window::Phase;
@@ -21,7 +21,7 @@ impl ProgressOutput {
         match choice {
             ProgressChoice::Json => Self::Json,
             ProgressChoice::Line => Self::Line { duration_s },
-            ProgressChoice::Auto if stderr().is_terminal() => Self::Line { duration_s },
+            ProgressChoice::Auto if std::io::stderr().is_terminal() => Self::Line { duration_s },
             ProgressChoice::Auto | ProgressChoice::None => Self::None,
         }
     }
@@ -52,9 +52,8 @@ impl Event {
     }
 }
 
-/// Nobody may be listening any more; that is no reason to stop.
 fn print_line(line: &str) {
-    let _ = writeln!(stderr(), "{line}");
+    stderr::offer(&format!("{line}\n"));
 }
 
 fn name(phase: Phase) -> &'static str {
@@ -91,7 +90,8 @@ impl Observer for ProgressOutput {
                 let of = if phase == Phase::Measure { format!("{elapsed_s:.0}/{duration_s:.0} s") } else { format!("{elapsed_s:.1} s") };
                 let rate = format_count(throughput_rps);
                 let (p50, p99) = (format_us(p50_us), format_us(p99_us));
-                let _ = write!(stderr(), "\r\x1b[K{} {of}  {rate} requests/s  p50 {p50}  p99 {p99}  errors {errors}", name(phase));
+                let phase = name(phase);
+                stderr::offer(&format!("\r\x1b[K{phase} {of}  {rate} requests/s  p50 {p50}  p99 {p99}  errors {errors}"));
             }
         }
     }
@@ -100,9 +100,7 @@ impl Observer for ProgressOutput {
         match self {
             Self::None => {}
             Self::Json => Event::bare("done").print(),
-            Self::Line { .. } => {
-                let _ = write!(stderr(), "\r\x1b[K");
-            }
+            Self::Line { .. } => stderr::offer("\r\x1b[K"),
         }
     }
 }

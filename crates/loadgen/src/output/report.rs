@@ -5,67 +5,93 @@ use std::io::{self, Write};
 use crate::result::RunResult;
 use crate::summary::Distribution;
 
-/// From this share of a CPU on we say that the generator was the limit.
+/// From this share of a CPU on, that was used or waited for, the generator was the limit.
 const BUSY: f64 = 0.95;
+/// From this share of the time on in which it did not get to run, the same.
+const HELD_BACK: f64 = 0.05;
 
-pub fn print(result: &RunResult, out: &mut impl Write) -> io::Result<()> {
-    let config = &result.config;
-    writeln!(out, "{} {}, {} loop", config.method, config.urls.join(" "), config.r#loop)?;
+/// Lines are at most this long, unless they hold something that cannot be broken.
+const WIDTH: usize = 79;
+
+pub fn print(result: &RunResult, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+    print_config(result, out)?;
     writeln!(
         out,
-        "  {} connections, {} threads, pipeline {}, {:.2} s, {}",
-        config.connections, config.threads, config.pipeline, result.duration_s, result.generator.engine
-    )?;
-    writeln!(
-        out,
-        "\n  {:>12} requests/s    {:>10}/s received",
+        "\n  {:>12} requests/s    {:>10}/s received\n",
         format_count(result.throughput_rps),
         format_bytes(result.throughput_bytes_per_s)
     )?;
-    writeln!(out)?;
     print_distributions(result, out)?;
     writeln!(out)?;
     print_counts(result, out)?;
     writeln!(out, "  {}", limit(result))?;
     if result.interrupted {
-        writeln!(out, "  interrupted: the figures are those of the time until then")?;
+        writeln!(out, "  interrupted: the figures cover the time until then")?;
+    }
+    if let Some(failure) = &result.failure {
+        writeln!(out, "  {failure}\n  the figures cover the time until then")?;
     }
     Ok(())
 }
 
-fn print_distributions(result: &RunResult, out: &mut impl Write) -> io::Result<()> {
+fn print_config(result: &RunResult, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+    let config = &result.config;
+    writeln!(out, "{} {}, {} loop", config.method, config.urls.join("\n    "), config.r#loop)?;
     writeln!(
         out,
-        "  {:<14} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}",
-        "", "min", "mean", "p50", "p90", "p99", "p99.9", "p99.99", "max"
+        "  {:.2} s, {}, {}, pipeline {}, {}",
+        result.duration_s,
+        counted(config.connections, "connection"),
+        counted(config.threads, "thread"),
+        config.pipeline,
+        result.generator.engine
     )?;
+    match &config.congestion_control {
+        Some(name) => writeln!(out, "  to {}, congestion control {name}", config.address),
+        None => writeln!(out, "  to {}", config.address),
+    }
+}
+
+fn counted(count: u32, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+fn print_distributions(result: &RunResult, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+    let names = ["min", "mean", "p50", "p90", "p99", "p99.9", "p99.99", "max"].map(|name| format!("{name:>8}"));
+    writeln!(out, "  {:<13}{}", "", names.concat())?;
     let rows = [
         ("response time", result.response_time_us.as_ref()),
         ("service time", Some(&result.service_time_us)),
         ("schedule lag", result.schedule_lag_us.as_ref()),
+        ("  no free conn", result.connection_wait_us.as_ref()),
+        ("  generator", result.generator_lag_us.as_ref()),
         ("connect time", Some(&result.connect_time_us)),
     ];
     for (name, distribution) in rows {
         if let Some(Distribution { min, mean, p50, p90, p99, p99_9, p99_99, max, .. }) = distribution {
-            let figures = [min, mean, p50, p90, p99, p99_9, p99_99, max].map(|value| format!("{:>9}", format_us(*value)));
-            writeln!(out, "  {name:<14} {}", figures.join(" "))?;
+            let figures = [min, mean, p50, p90, p99, p99_9, p99_99, max].map(|value| format!("{:>8}", format_us(*value)));
+            writeln!(out, "  {name:<13}{}", figures.concat())?;
         }
     }
     Ok(())
 }
 
-fn print_counts(result: &RunResult, out: &mut impl Write) -> io::Result<()> {
+fn print_counts(result: &RunResult, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     let requests = &result.requests;
-    writeln!(
-        out,
-        "  {} sent, {} completed, {} right, {} in flight at the end",
-        requests.sent, requests.completed, requests.ok, requests.in_flight
-    )?;
-    if requests.unprocessed > 0 {
-        writeln!(out, "  {} not processed, as the server said; no errors", requests.unprocessed)?;
+    let counts = [(requests.sent, "sent"), (requests.completed, "completed"), (requests.ok, "correct")];
+    let counts = counts.into_iter().chain([(requests.in_flight, "in flight at the end")]);
+    print_list("requests", counts.map(|(count, name)| format!("{count} {name}")).collect(), out)?;
+    let others = [
+        (requests.unprocessed, "unprocessed (the server said so)"),
+        (result.censored, "with a lower bound for their time"),
+        (result.idle_closed, "idle connections closed by the server"),
+    ];
+    let others: Vec<_> = others.iter().filter(|(count, _)| *count > 0).map(|(count, name)| format!("{count} {name}")).collect();
+    if !others.is_empty() {
+        print_list("also", others, out)?;
     }
     if let Some(offered) = requests.offered {
-        writeln!(out, "  {offered} offered, {} never sent because no connection was free", requests.unsent)?;
+        print_list("schedule", vec![format!("{offered} offered"), format!("{} unsent (no free connection)", requests.unsent)], out)?;
     }
     if let Some(handshakes) = result.tls_handshakes {
         writeln!(out, "  TLS handshakes: {} full, {} resumed", handshakes.full, handshakes.resumed)?;
@@ -78,29 +104,53 @@ fn print_counts(result: &RunResult, out: &mut impl Write) -> io::Result<()> {
         .filter(|(_, count)| **count != 0)
         .map(|(name, count)| format!("{count} {}", name.replace('_', " ")))
         .collect();
-    writeln!(out, "  errors: {}", if named.is_empty() { "none".to_owned() } else { named.join(", ") })
+    print_list("errors", if named.is_empty() { vec!["none".to_owned()] } else { named }, out)
+}
+
+/// `  name: a, b, c`, on as many lines as it takes.
+fn print_list(name: &str, items: Vec<String>, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+    let mut line = format!("  {name}: ");
+    let last = items.len().saturating_sub(1);
+    for (at, item) in items.iter().enumerate() {
+        let item = format!("{item}{}", if at == last { "" } else { ", " });
+        if line.len() + item.trim_end().len() > WIDTH {
+            writeln!(out, "{}", line.trim_end())?;
+            line = "    ".to_owned();
+        }
+        line.push_str(&item);
+    }
+    writeln!(out, "{}", line.trim_end())
 }
 
 /// What kept the figures from being better, as far as it can be seen from here.
 fn limit(result: &RunResult) -> String {
-    let busy = result.generator.busy;
-    let percent = busy * 100.0;
-    if busy >= BUSY {
-        format!("limited by the generator: its busiest thread used {percent:.0} % of a CPU; give it more threads with -t")
+    let generator = &result.generator;
+    let (stalled_s, waiting) = (generator.stalled_us / 1e6, generator.waiting.unwrap_or(0.0));
+    let percent = generator.busy * 100.0;
+    if result.requests.completed == 0 {
+        "no response came".to_owned()
+    } else if stalled_s >= HELD_BACK * result.duration_s {
+        format!("generator-bound: it stood still for {stalled_s:.2} s; was it stopped or throttled?")
+    } else if waiting >= HELD_BACK {
+        format!("generator-bound: it waited for a CPU {:.0} % of the time; leave it one with --cpus", waiting * 100.0)
+    } else if generator.busy + waiting >= BUSY {
+        format!("generator-bound: busiest thread {percent:.0} % of a CPU; add threads with -t")
     } else if result.requests.unsent > 0 {
-        format!("limited by the server: it did not keep up with the schedule (busiest generator thread: {percent:.0} % of a CPU)")
+        format!("server-bound: behind the schedule; busiest generator thread {percent:.0} % of a CPU")
     } else {
-        format!("busiest generator thread: {percent:.0} % of a CPU, so the generator was not the limit")
+        format!("busiest generator thread {percent:.0} % of a CPU; the generator was not the limit")
     }
 }
 
-/// `123.4 us`, `5.678 ms`, `1.234 s`; `-` where there is no figure.
+/// `123.4us`, `5.68ms`, `1.23s`, in at most seven characters; `-` where there is no figure.
 pub fn format_us(value_us: Option<f64>) -> String {
     match value_us {
         None => "-".to_owned(),
-        Some(us) if us < 1e3 => format!("{us:.1}us"),
-        Some(us) if us < 1e6 => format!("{:.2}ms", us / 1e3),
-        Some(us) => format!("{:.2}s", us / 1e6),
+        Some(us) if us < 999.95 => format!("{us:.1}us"),
+        Some(us) if us < 99_995.0 => format!("{:.2}ms", us / 1e3),
+        Some(us) if us < 999_950.0 => format!("{:.1}ms", us / 1e3),
+        Some(us) if us < 99_995_000.0 => format!("{:.2}s", us / 1e6),
+        Some(us) => format!("{:.0}s", us / 1e6),
     }
 }
 
@@ -132,5 +182,18 @@ mod tests {
         let counts = [0.0, 999.0, 1000.0, 123_456.7, 1_234_567.0].map(format_count);
         assert_eq!(counts, ["0", "999", "1,000", "123,457", "1,234,567"]);
         assert_eq!([None, Some(12.34), Some(1234.0), Some(2.5e6)].map(format_us), ["-", "12.3us", "1.23ms", "2.50s"]);
+        for us in [999.94, 999.96, 99_994.0, 99_996.0, 999_949.0, 999_951.0, 99_994_000.0, 99_996_000.0, 86_400e6] {
+            assert!(format_us(Some(us)).len() <= 7, "{us}: {}", format_us(Some(us)));
+        }
+    }
+
+    #[test]
+    fn lists_are_broken_at_the_width() {
+        let mut text = Vec::new();
+        let items: Vec<_> = (0..12).map(|at| format!("{at}000000000 some kind")).collect();
+        print_list("errors", items.clone(), &mut text).expect("memory takes it");
+        let text = String::from_utf8_lossy(&text).into_owned();
+        assert!(text.lines().all(|line| line.len() <= WIDTH) && text.lines().count() > 2, "{text}");
+        assert_eq!(text.split_whitespace().collect::<Vec<_>>().join(" "), format!("errors: {}", items.join(", ")));
     }
 }

@@ -101,13 +101,6 @@ impl<P: Protocol> Worker<P> {
     /// The other end is gone. The engine closes the connection afterwards.
     pub fn ended(&mut self, index: u32, end: End, now_ns: u64) {
         self.cut_slices(now_ns);
-        let connection = &self.connections[index as usize];
-        if connection.state == State::Open && connection.flight.count == 0 {
-            let paced = !connection.served;
-            self.recorder.idle_closed += 1;
-            self.retire(index, now_ns, paced);
-            return;
-        }
         let next = self.feed(index, now_ns, |protocol, session, sink| match end {
             End::Closed => Err(protocol.end_of_stream(session, sink)),
             End::Reset => Err(protocol.reset(session, sink)),
@@ -123,8 +116,9 @@ impl<P: Protocol> Worker<P> {
         step: impl FnOnce(&mut P, &mut P::Session, &mut Completions<'_>) -> Result<Flow, Fault>,
     ) -> Next {
         let Self { protocol, connections, recorder, pacing, .. } = self;
-        let Connection { session, flight, last_bytes_ns, .. } = &mut connections[index as usize];
+        let Connection { session, flight, last_bytes_ns, state, .. } = &mut connections[index as usize];
         *last_bytes_ns = now_ns;
+        let idle = flight.count == 0 && *state == State::Open;
         let alike = (Sent::default(), Outcome::Ok, 0);
         let mut completions = Completions { flight, recorder, pacing, now_ns, alike, done: 0, completed: 0, unprocessed: 0 };
         let flow = step(protocol, session, &mut completions);
@@ -143,7 +137,10 @@ impl<P: Protocol> Worker<P> {
                 self.go_on(index, done, now_ns)
             }
             Ok(Flow::Close) => self.fail(index, Fault::closed_early("the server announced the end of the connection"), now_ns),
-            Err(fault) => self.fail(index, fault, now_ns),
+            Err(fault) => {
+                self.recorder.idle_closed += u64::from(idle && fault.kind != ErrorKind::InvalidResponse);
+                self.fail(index, fault, now_ns)
+            }
         }
     }
 
@@ -189,7 +186,9 @@ impl<P: Protocol> Worker<P> {
         if in_flight == 0 && fault.kind == ErrorKind::InvalidResponse {
             recorder.errors.add(fault.kind, 1);
         }
-        self.retire(index, now_ns, in_flight > 0);
+        // One that served nothing pauses, whatever its end: a server that ends idle connections is not stormed.
+        let failed = in_flight > 0 || !connection.served;
+        self.retire(index, now_ns, failed);
         Next::Close
     }
 

@@ -165,6 +165,10 @@ impl<P: Protocol> Worker<P> {
         self.protocol.stable_output()
     }
 
+    pub fn output_bytes_max(&self) -> usize {
+        self.protocol.output_bytes_max()
+    }
+
     #[inline]
     pub fn output(&mut self, index: u32) -> &[u8] {
         let session = &mut self.connections[index as usize].session;

@@ -119,6 +119,14 @@ impl<P: Protocol> Worker<P> {
         open.flat_map(|connection| connection.flight.requests())
     }
 
+    /// Ends the run early, where the engine cannot go on.
+    pub fn give_up(&mut self, now_ns: u64) {
+        self.cut_slices(now_ns);
+        if self.done.is_none() {
+            self.finish(now_ns);
+        }
+    }
+
     fn finish(&mut self, end_ns: u64) {
         let measured = self.slice.phase == Phase::Measure;
         self.slice = Slice { end_ns: end_ns.min(self.slice.end_ns), ..self.slice };

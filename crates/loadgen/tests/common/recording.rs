@@ -143,7 +143,7 @@ impl Server {
         self.number += 1;
         let now_ns = now_ns();
         let held_ns = match self.order {
-            Order::Held { one_in, for_ns } if self.number % one_in == 0 => for_ns,
+            Order::Held { one_in, for_ns } if self.number.is_multiple_of(one_in) => for_ns,
             _ => 0,
         };
         let queue = match self.order {

@@ -15,10 +15,10 @@ use std::os::fd::{AsFd, AsRawFd};
 
 use anyhow::Result;
 use io_uring::cqueue;
-use socket2::{SockAddr, Socket};
+use socket2::Socket;
 
 use super::polling::{Looked, Polling};
-use super::socket::{connect_error_kind, stream_to};
+use super::socket::{Peer, connect_error_kind, stream_to};
 use super::{Engine, Setup};
 use crate::clock::now_ns;
 use crate::protocol::Protocol;
@@ -28,12 +28,13 @@ use ring::Ring;
 
 /// Completions that share one reading of the clock and one submission.
 const BATCH: usize = 128;
-/// Up to this many bytes in flight fit into any send buffer, so a send is never short and need not be followed.
+/// Where no more bytes than this can be in flight on a connection they fit into any send buffer: a send is never short, and none can get
+/// ahead of another, so they need not be followed.
 const UNTRACKED_BYTES_MAX: usize = 8 * 1024;
 
 pub struct Uring {
     ring: Ring,
-    peer: SockAddr,
+    peer: Peer,
     links: Vec<Link>,
     batch: Vec<Completion>,
     /// What the kernel may still read of connections that are gone, until it says that it is done.
@@ -41,6 +42,8 @@ pub struct Uring {
     /// Connections whose receive stopped for want of buffers.
     starved: Vec<u32>,
     polling: Polling,
+    /// Whether sends need not be followed.
+    untracked: bool,
 }
 
 #[derive(Default)]
@@ -66,17 +69,19 @@ impl Engine for Uring {
     fn new(setup: Setup) -> Result<Self> {
         let links = (0..setup.connections).map(|_| Link::default()).collect();
         Ok(Self {
-            ring: Ring::new(setup.connections, setup.peer.clone())?,
+            ring: Ring::new(setup.connections, setup.peer.address.clone())?,
             peer: setup.peer,
             links,
             batch: Vec::with_capacity(BATCH),
             retired: Vec::new(),
             starved: Vec::new(),
             polling: Polling::default(),
+            untracked: false,
         })
     }
 
     fn run<P: Protocol>(mut self, worker: &mut Worker<P>) -> Result<()> {
+        self.untracked = worker.stable_output() && worker.output_bytes_max() <= UNTRACKED_BYTES_MAX;
         loop {
             let now = now_ns();
             if now >= worker.wake_ns() {
@@ -188,14 +193,12 @@ impl Uring {
     fn flush<P: Protocol>(&mut self, worker: &mut Worker<P>, index: u32) -> Result<()> {
         let tag = self.tag(index, Operation::Send);
         let link = &mut self.links[index as usize];
-        let stable = worker.stable_output();
         let output = worker.output(index);
         if output.is_empty() || !link.connected || !link.sending.is_empty() {
             return Ok(());
         }
         let length = output.len();
-        let untracked = length <= UNTRACKED_BYTES_MAX && stable;
-        let start = if untracked {
+        let start = if self.untracked {
             output.as_ptr()
         } else {
             link.sending.extend_from_slice(output);
@@ -203,7 +206,7 @@ impl Uring {
         };
         worker.sent(index, length);
         // SAFETY: stable output outlives the engine, and `sending` is neither changed nor dropped before the completion.
-        unsafe { self.ring.send(tag, start, length, untracked) }
+        unsafe { self.ring.send(tag, start, length, self.untracked) }
     }
 
     #[inline]

@@ -1,0 +1,97 @@
+//! Where the result goes: files that are opened before the run, so that a run is not wasted on a path that cannot be written.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufWriter, Write, stdout};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Error, Result, bail};
+
+use super::{hdr, report};
+use crate::result::RunResult;
+
+#[derive(Debug)]
+enum Destination {
+    Stdout,
+    File { path: PathBuf, file: File },
+}
+
+impl Destination {
+    fn open(path: &Path) -> Result<Self> {
+        if path == Path::new("-") {
+            return Ok(Self::Stdout);
+        }
+        // What it holds is kept until there is something new to write.
+        let file = OpenOptions::new().write(true).create(true).truncate(false).open(path);
+        let file = file.with_context(|| format!("cannot write `{}`", path.display()))?;
+        Ok(Self::File { path: path.to_owned(), file })
+    }
+
+    fn is_stdout(&self) -> bool {
+        matches!(self, Self::Stdout)
+    }
+
+    fn write(&self, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+        match self {
+            Self::Stdout => write_stdout(content),
+            Self::File { path, file } => write_file(file, content).with_context(|| format!("cannot write `{}`", path.display())),
+        }
+    }
+}
+
+fn write_file(file: &File, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    if file.metadata()?.is_file() {
+        file.set_len(0)?;
+    }
+    let mut buffer = BufWriter::new(file);
+    content(&mut buffer)?;
+    buffer.flush()
+}
+
+/// Writes to stdout. A reader that has left is no error, as for other Unix tools.
+pub fn write_stdout(content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+    let mut buffer = BufWriter::new(stdout().lock());
+    match content(&mut buffer).and_then(|()| buffer.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+            let _ = buffer.into_parts(); // what is left in it has no reader
+            Ok(())
+        }
+        written => written.context("cannot write to stdout"),
+    }
+}
+
+/// The places that were asked for.
+#[derive(Debug)]
+pub struct Destinations {
+    json: Option<Destination>,
+    hdr: Option<Destination>,
+}
+
+impl Destinations {
+    pub fn open(json: Option<&Path>, hdr: Option<&Path>) -> Result<Self> {
+        let destinations = Self { json: json.map(Destination::open).transpose()?, hdr: hdr.map(Destination::open).transpose()? };
+        if [&destinations.json, &destinations.hdr].iter().all(|place| place.as_ref().is_some_and(Destination::is_stdout)) {
+            bail!("--json and --hdr cannot both be stdout");
+        }
+        Ok(destinations)
+    }
+
+    /// Writes the result wherever it was asked for, and the report to stdout unless that is taken. A place that fails does not keep the
+    /// others from being written; returns what failed.
+    pub fn write(&self, result: &RunResult) -> Vec<Error> {
+        let json = self.json.as_ref().map(|place| place.write(|out| write_json(result, out)));
+        let hdr = self.hdr.as_ref().map(|place| write_hdr(place, result));
+        let taken = [&self.json, &self.hdr].into_iter().flatten().any(Destination::is_stdout);
+        let report = (!taken).then(|| write_stdout(|out| report::print(result, out)));
+        [json, hdr, report].into_iter().flatten().filter_map(Result::err).collect()
+    }
+}
+
+fn write_json(result: &RunResult, out: &mut dyn Write) -> io::Result<()> {
+    serde_json::to_writer(&mut *out, result)?;
+    out.write_all(b"\n")
+}
+
+fn write_hdr(place: &Destination, result: &RunResult) -> Result<()> {
+    let histogram = result.response_time_us.as_ref().unwrap_or(&result.service_time_us).histogram()?;
+    place.write(|out| hdr::write_percentiles(&histogram, out))
+}

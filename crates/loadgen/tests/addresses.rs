@@ -1,0 +1,151 @@
+//! What the sockets connect to, and how: the address, the congestion control, the CPUs.
+
+mod common;
+
+use std::net::{SocketAddr, TcpListener};
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+use clap::Parser;
+use common::{ENGINES, Nobody, load, serve, serve_bytes, url};
+use loadgen::cli::Args;
+use loadgen::endpoint::Addresses;
+use loadgen::result::RunResult;
+
+const HELLO: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
+
+fn run(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_httpbench-loadgen")).args(args).output().expect("the program starts")
+}
+
+fn closed() -> SocketAddr {
+    TcpListener::bind(("127.0.0.1", 0)).and_then(|listener| listener.local_addr()).expect("a free port")
+}
+
+/// A run against a host that resolves to these addresses, in this order.
+fn load_from(addresses: &[SocketAddr], args: &[&str]) -> anyhow::Result<RunResult> {
+    let mut plan = Args::try_parse_from(["httpbench-loadgen"].iter().chain(args))?.plan()?;
+    plan.addresses = Addresses::new("several.example:80".to_owned(), addresses.iter().copied().map(Into::into).collect())?;
+    loadgen::run::run(&plan, &mut Nobody)
+}
+
+#[test]
+fn the_first_address_that_accepts_is_used_and_named() {
+    let (server, other) = (serve_bytes(HELLO), serve_bytes(HELLO));
+    let nobody = closed();
+    let nobody_v6 = SocketAddr::from(([0, 0, 0, 0, 0, 0, 0, 1], nobody.port()));
+    for engine in ENGINES {
+        let args = ["-d", "100ms", "-c", "2", "--engine", engine, &url(server)];
+        for addresses in [&[server][..], &[nobody, server], &[nobody_v6, server, other], &[nobody, nobody_v6, server]] {
+            let result = load_from(addresses, &args).expect("one of them accepts");
+            assert_eq!(result.config.address, server.to_string(), "{addresses:?}");
+            assert!(result.requests.ok > 0 && result.errors.total() == 0, "{:?}", result.errors);
+        }
+        assert_eq!(load_from(&[other, server], &args).expect("both accept").config.address, other.to_string());
+    }
+}
+
+#[test]
+fn when_no_address_accepts_all_are_named_with_their_reasons() {
+    let (first, second) = (closed(), closed());
+    let error = load_from(&[first, second], &["-d", "100ms", &url(first)]).expect_err("nobody listens");
+    let text = format!("{error:#}");
+    assert!(text.contains("several.example:80") && !text.contains('\n'), "{text}");
+    for address in [first, second] {
+        assert!(text.contains(&format!("{address}: Connection refused")), "{text}");
+    }
+}
+
+#[test]
+fn the_address_of_a_proxy_is_the_one_that_is_connected_to() {
+    let proxy = serve_bytes(b"HTTP/1.1 200 OK\r\n\r\n");
+    let error = load(&["-d", "100ms", "-c", "1", "--timeout", "300ms", "--proxy", "http://127.0.0.1:1", &url(proxy)]).expect_err("refused");
+    assert!(format!("{error:#}").contains("refused"));
+    let args = Args::try_parse_from(["x", "--proxy", &url(proxy), "http://192.0.2.1/"]).expect("the options exist");
+    let plan = args.plan().expect("a proxy needs no resolution of the target");
+    assert_eq!(plan.addresses.preferred().as_socket(), Some(proxy));
+}
+
+#[test]
+fn unix_sockets_are_named_and_have_no_congestion_control() {
+    let path = std::env::temp_dir().join(format!("loadgen-test-{}-named.sock", std::process::id()));
+    let listener = std::os::unix::net::UnixListener::bind(&path).expect("a socket in the temporary directory");
+    std::thread::spawn(move || {
+        use std::io::{Read, Write};
+        for mut stream in listener.incoming().flatten() {
+            std::thread::spawn(move || while matches!(stream.read(&mut [0; 4096]), Ok(1..)) && stream.write_all(HELLO).is_ok() {});
+        }
+    });
+    for engine in ENGINES {
+        let socket = path.to_string_lossy();
+        let result = load(&["-d", "100ms", "-c", "2", "--engine", engine, "--unix-socket", &socket, "http://local/"]).expect("it runs");
+        assert_eq!(result.config.address, format!("unix:{socket}"));
+        assert_eq!(result.config.congestion_control, None);
+    }
+    std::fs::remove_file(&path).expect("it was there");
+}
+
+#[test]
+fn the_congestion_control_that_is_asked_for_is_used_and_declared() {
+    let target = url(serve_bytes(HELLO));
+    let read = |name: &str| std::fs::read_to_string(format!("/proc/sys/net/ipv4/{name}")).expect("Linux has it");
+    let default = read("tcp_congestion_control");
+    for engine in ENGINES {
+        let of = |more: &[&str]| {
+            let result = load(&[&["-d", "100ms", "-c", "2", "--engine", engine, &target], more].concat()).expect("it runs");
+            assert!(result.requests.ok > 0);
+            result.config.congestion_control.expect("TCP has one")
+        };
+        let unasked = of(&[]);
+        assert!(unasked == if default.starts_with("bbr") { "reno" } else { default.trim() }, "{unasked}, the system's is {default}");
+        for name in read("tcp_allowed_congestion_control").split_whitespace() {
+            assert_eq!(of(&["--congestion-control", name]), name);
+        }
+    }
+}
+
+#[test]
+fn a_congestion_control_that_cannot_be_used_is_an_error_before_the_run() {
+    let target = url(serve_bytes(HELLO));
+    for name in ["nonesuch", "", "longer-than-any-name-may-be"] {
+        let output = run(&["-d", "60s", "--congestion-control", name, &target]);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains(&format!("congestion control `{name}`")) && said.lines().count() == 1, "{said}");
+    }
+}
+
+#[test]
+fn the_coordinator_stays_on_the_cpus_of_the_threads() {
+    let target = url(serve(|mut stream| while common::read_request(&mut stream) {}));
+    // SAFETY: an empty set is valid, and the call fills it.
+    let allowed = unsafe {
+        let mut set: libc::cpu_set_t = std::mem::zeroed();
+        assert_eq!(libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &mut set), 0);
+        (0..libc::CPU_SETSIZE as usize).filter(|cpu| libc::CPU_ISSET(*cpu, &set)).collect::<Vec<_>>()
+    };
+    let cpu = allowed.last().expect("there is a CPU").to_string();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_httpbench-loadgen"))
+        .args(["-d", "30s", "-c", "1", "--cpus", &cpu, "--progress", "json", &target])
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let progress = std::io::BufRead::lines(std::io::BufReader::new(child.stderr.take().expect("stderr is piped")));
+    assert!(progress.map_while(Result::ok).any(|line| line.contains("measure")));
+    let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).expect("it runs");
+    child.kill().expect("it is our child");
+    child.wait().expect("it is our child");
+    assert!(status.lines().any(|line| line == format!("Cpus_allowed_list:\t{cpu}")), "{status}");
+}
+
+#[test]
+fn times_that_histograms_cannot_hold_are_refused() {
+    for args in [&["-d", "25h"][..], &["--timeout", "25h"], &["-d", "20h", "--warmup", "5h"]] {
+        let output = run(&[args, &["http://127.0.0.1:1/"]].concat());
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        assert!(String::from_utf8_lossy(&output.stderr).contains("24 hours"), "{args:?}");
+    }
+    let longest = Duration::from_nanos(loadgen::recorder::LONGEST_NS);
+    assert_eq!(longest, Duration::from_secs(24 * 3600));
+}

@@ -9,7 +9,8 @@ The two bare clients are the limit: they parse nothing and time nothing.
 
 Servers of short responses (--server-kind): `fifo` is our epoll loop with one thread; `uneven` is the same with a second thread that has
 few of the connections, and with work for each response; `nginx` and `nginx-2` are nginx with one and two workers; `go` is net/http.
-HTTPS and HTTP/2 come from nginx. Where the server's cores in use come near to their number, the server was the limit.
+HTTPS and HTTP/2 come from nginx, HTTP/2 also from `nghttpd`. Where the server's cores in use come near to their number, the server was the
+limit.
 
     benchmarks/loadgen/compare.py --pairs 7 --seconds 3 --markdown table.md --json table.json
 """
@@ -34,11 +35,11 @@ from nginx import missing as nginx_is_missing
 from nginx import nginx_server
 from pairing import Pair, in_turns, whole_runs
 from peers import PEERS, Load, Peer, Unsupported, native
-from servers import Server, any_server, bare_server, go_server, uneven_options
+from servers import Server, any_server, bare_server, go_server, nghttpd_server, uneven_options
 
 HERE = Path(__file__).resolve().parent
 BODY_FROM_BYTES = 1024
-KINDS = ("fifo", "uneven", "nginx", "nginx-2", "go")
+KINDS = ("fifo", "uneven", "nginx", "nginx-2", "go", "nghttpd")
 OTHER = "other"
 """The server that --server names."""
 
@@ -195,7 +196,7 @@ def main() -> int:
     parser.add_argument("--generator-cpu", type=int, default=1)
     parser.add_argument("--cell", default="", help="only loads whose name contains this")
     parser.add_argument("--peer", default="", help="only peers whose name contains this")
-    parser.add_argument("--server-kind", default="fifo", help=f"servers of short responses, of {', '.join(KINDS)} (default: fifo)")
+    parser.add_argument("--server-kind", default="fifo", help=f"servers of short responses, any of {', '.join(KINDS)} (default: fifo)")
     parser.add_argument("--few", type=int, default=2, help="uneven: connections of the second thread (default: 2)")
     parser.add_argument("--work-us", type=int, default=5, help="uneven: work for each response, in microseconds (default: 5)")
     parser.add_argument("--server", help="another server of short responses instead: a command with {port}")
@@ -243,7 +244,7 @@ def kinds_of(cell: Cell, wanted: list[str], args: argparse.Namespace) -> list[st
     if not cell.is_short:
         wanted = ["nginx" if args.nginx else "fifo"]
     elif cell.load.tls or cell.load.http2:
-        wanted = [kind for kind in wanted if kind.startswith("nginx")] or ["nginx"]
+        wanted = [kind for kind in wanted if kind.startswith("nginx") or (kind == "nghttpd" and cell.load.http2)] or ["nginx"]
     reasons = {kind: reason_to_leave_out(cell, kind, args) for kind in wanted}
     for kind, reason in reasons.items():
         if reason:
@@ -254,6 +255,10 @@ def kinds_of(cell: Cell, wanted: list[str], args: argparse.Namespace) -> list[st
 def reason_to_leave_out(cell: Cell, kind: str, args: argparse.Namespace) -> str | None:
     if kind.startswith("nginx"):
         return nginx_is_missing(cell.load)
+    if kind == "nghttpd" and not cell.load.http2:
+        return "it answers HTTP/2 only"
+    if kind == "nghttpd" and shutil.which("nghttpd") is None:
+        return "nghttpd is not on PATH"
     if kind == "go" and shutil.which("go") is None:
         return "go is not on PATH"
     if kind == "uneven" and cell.load.connections < 2 * args.few:
@@ -265,6 +270,8 @@ def server_for(cell: Cell, kind: str, args: argparse.Namespace, build: Path) -> 
     cpus, size, load = args.server_cpus, cell.body_bytes, cell.load
     if kind.startswith("nginx"):
         return nginx_server(cpus, size, build, load, workers=2 if kind == "nginx-2" else 1)
+    if kind == "nghttpd":
+        return nghttpd_server(cpus, size, build, load)
     if kind == "go":
         return go_server(cpus, size, build)
     if kind == "uneven":

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from peers import Load
-from servers import START_TIMEOUT_S, Server, free_port, running, wait_until_it_listens
+from servers import START_TIMEOUT_S, Server, free_port, lay_out, running, wait_until_it_listens
 
 CONFIGURATION = """
 daemon off; worker_processes {workers}; pid {folder}/nginx.pid; error_log {folder}/error.log;
@@ -37,16 +37,6 @@ def missing(load: Load) -> str | None:
     return "openssl is not installed" if load.tls and shutil.which("openssl") is None else None
 
 
-def make_certificate(folder: Path) -> None:
-    """A self-signed certificate for 127.0.0.1, once for each folder."""
-    key, certificate = folder / "key.pem", folder / "certificate.pem"
-    if certificate.exists():
-        return
-    command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "7"]
-    command += ["-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", str(key), "-out", str(certificate)]
-    subprocess.run(command, check=True, capture_output=True)
-
-
 def workers_of(master_pid: int, count: int) -> tuple[int, ...]:
     """The pids of the workers: they do the work, so their CPU time is the server's."""
     end_s = time.monotonic() + START_TIMEOUT_S
@@ -63,12 +53,7 @@ def nginx_server(cpus: str, body_bytes: int, build: Path, load: Load, workers: i
     """The parameter `http2` of `listen` is what versions before 1.25.1 know; later ones warn, and do as it says."""
     executable = program()
     assert executable is not None
-    html = build / "html"
-    html.mkdir(exist_ok=True)
-    build.chmod(0o755)
-    (html / "index.html").write_bytes(b"x" * body_bytes)
-    if load.tls:
-        make_certificate(build)
+    lay_out(build, body_bytes, load)
     listen = (" ssl" if load.tls else "") + (" http2" if load.http2 else "")
     port, tls = free_port(), TLS.format(folder=build) if load.tls else ""
     (build / "nginx.conf").write_text(CONFIGURATION.format(folder=build, port=port, workers=workers, listen=listen, tls=tls))

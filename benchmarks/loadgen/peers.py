@@ -76,6 +76,8 @@ class Peer:
             throughput_rps = self.read(done.stdout)
         except (ValueError, KeyError, AttributeError) as error:
             raise RuntimeError(f"{self.name} said nothing that can be read: {(done.stderr or done.stdout)[-500:]}") from error
+        if throughput_rps <= 0:
+            raise RuntimeError(f"{self.name} got no response in {load.seconds:g} s")
         requests = throughput_rps * (load.seconds + load.warmup_s)
         cpu_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
         return Usage(throughput_rps, requests, cpu_s / max(requests, 1.0) * 1e6)

@@ -83,3 +83,34 @@ def any_server(cpus: str, command: str) -> Iterator[Server]:
     with running(["taskset", "-c", cpus, *shlex.split(command.replace("{port}", str(port)))]) as process:
         wait_until_it_listens(port)
         yield Server(port, (process.pid,))
+
+
+def lay_out(folder: Path, body_bytes: int, load: Load) -> None:
+    """The files of a server of files: `html/index.html`, and with TLS `key.pem` and `certificate.pem`."""
+    html = folder / "html"
+    html.mkdir(exist_ok=True)
+    folder.chmod(0o755)
+    (html / "index.html").write_bytes(b"x" * body_bytes)
+    if load.tls:
+        make_certificate(folder)
+
+
+def make_certificate(folder: Path) -> None:
+    """A self-signed certificate for 127.0.0.1, once for each folder."""
+    key, certificate = folder / "key.pem", folder / "certificate.pem"
+    if certificate.exists():
+        return
+    command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "7"]
+    command += ["-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", str(key), "-out", str(certificate)]
+    subprocess.run(command, check=True, capture_output=True)
+
+
+@contextmanager
+def nghttpd_server(cpus: str, body_bytes: int, build: Path, load: Load) -> Iterator[Server]:
+    """The HTTP/2 server of nghttp2, with one worker."""
+    lay_out(build, body_bytes, load)
+    port = free_port()
+    tls = [str(port), str(build / "key.pem"), str(build / "certificate.pem")] if load.tls else ["--no-tls", str(port)]
+    with running(["taskset", "-c", cpus, "nghttpd", "-a", "127.0.0.1", "-d", str(build / "html"), *tls]) as process:
+        wait_until_it_listens(port)
+        yield Server(port, (process.pid,))

@@ -60,7 +60,7 @@ def test_pairs_are_made_in_turns_or_as_whole_runs(tmp_path: Path, turn_ms: str, 
 @pytest.mark.parametrize("kind", KINDS)
 def test_short_responses_come_from_each_kind_of_server(tmp_path: Path, kind: str) -> None:
     require(KINDS[kind])
-    words = ("--pairs", "2", "--seconds", "0.1", "--cell", "keep-alive, 8 ", "--peer", "client_epoll", "--server-kind", kind)
+    words = ("--pairs", "2", "--seconds", "0.5", "--cell", "keep-alive, 8 ", "--peer", "client_epoll", "--server-kind", kind)
     assert only_row(compared(tmp_path, *words))["server"] == kind
 
 
@@ -69,6 +69,13 @@ def test_https_and_http2_come_from_nginx(tmp_path: Path, cell: str) -> None:
     require("nginx", "openssl", ENCRYPTED[cell])
     row = only_row(compared(tmp_path, "--pairs", "1", "--seconds", "1", "--cell", cell, "--peer", ENCRYPTED[cell]))
     assert (row["server"], row["server_cpus"]) == ("nginx", 1)
+
+
+@pytest.mark.parametrize("cell", ["HTTP/2 over TCP", "HTTP/2 over TLS"])
+def test_http2_comes_from_nghttpd_too(tmp_path: Path, cell: str) -> None:
+    require("nghttpd", "openssl", "h2load")
+    words = ("--pairs", "1", "--seconds", "1", "--cell", cell, "--peer", "h2load", "--server-kind", "nghttpd")
+    assert only_row(compared(tmp_path, *words))["server"] == "nghttpd"
 
 
 def test_new_connections_are_compared_in_turns(tmp_path: Path) -> None:
@@ -101,4 +108,4 @@ def test_what_is_missing_for_a_server_is_said() -> None:
 def test_an_unknown_kind_of_server_is_wrong_usage() -> None:
     done = compare("--server-kind", "fifo,apache")
     assert done.returncode == 2
-    assert "unknown kind of server apache: take fifo, uneven, nginx, nginx-2, go" in done.stderr
+    assert "unknown kind of server apache: take fifo, uneven, nginx, nginx-2, go, nghttpd" in done.stderr

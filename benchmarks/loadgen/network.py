@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shutil
 import socket
 import struct
 import subprocess
@@ -25,7 +26,9 @@ def use_one_congestion_control(name: str) -> str:
     if name == "system":
         return f"Congestion control: {system} for servers and peers; httpbench-loadgen has a default of its own."
     if INSIDE not in os.environ:
-        refused = subprocess.run(["unshare", "--net", "true"], capture_output=True, text=True, check=False) if can_unshare() else None
+        refused = (
+            subprocess.run(["unshare", "--net", "true"], capture_output=True, text=True, check=False) if shutil.which("unshare") else None
+        )
         if refused is None or refused.returncode != 0:
             reason = "unshare is not installed" if refused is None else refused.stderr.strip()
             left = "pacing, as BBR does, costs them CPU time that it may not cost httpbench-loadgen, which has a default of its own"
@@ -39,10 +42,6 @@ def use_one_congestion_control(name: str) -> str:
     except OSError as error:
         raise ValueError(f"cannot use the congestion control {name}: {error.strerror}; here are {AVAILABLE.read_text().strip()}") from error
     return f"Congestion control: {name} for all programs, in a network namespace of their own."
-
-
-def can_unshare() -> bool:
-    return any((Path(folder) / "unshare").exists() for folder in os.get_exec_path())
 
 
 def bring_loopback_up() -> None:

@@ -12,7 +12,6 @@ import sys
 from pathlib import Path
 
 SETTING = Path("/proc/sys/net/ipv4/tcp_congestion_control")
-AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 INSIDE = "LOADGEN_COMPARISON_NAMESPACE"
 """Set in the environment of the process that runs inside the namespace."""
 SIOCGIFFLAGS, SIOCSIFFLAGS, IFF_UP = 0x8913, 0x8914, 0x1
@@ -40,7 +39,8 @@ def use_one_congestion_control(name: str) -> str:
     try:
         SETTING.write_text(name)
     except OSError as error:
-        raise ValueError(f"cannot use the congestion control {name}: {error.strerror}; here are {AVAILABLE.read_text().strip()}") from error
+        hint = f"the machine must allow it: sysctl -w net.ipv4.tcp_allowed_congestion_control='reno {name}'"
+        raise ValueError(f"cannot use the congestion control {name} in a namespace ({error.strerror}); hint: {hint}") from error
     return f"Congestion control: {name} for all programs, in a network namespace of their own."
 
 

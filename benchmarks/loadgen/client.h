@@ -44,8 +44,6 @@ static int connect_one(void) {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(options.port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), on = 1;
     if (fd < 0) die("socket");
-    /* What is sent is never more than the first window; a system's own choice may pace it, at a cost for each request. */
-    setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "reno", 4);
     if (connect(fd, (struct sockaddr *)&address, sizeof address)) die("connect");
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     return fd;

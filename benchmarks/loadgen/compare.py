@@ -1,11 +1,16 @@
 #!/usr/bin/env python3
 """Compares httpbench-loadgen with its peers, pair by pair, on pinned CPUs: a ratio for each cell, with its spread.
 
-The server has one CPU, each generator in turn has another. Within a pair ours and the peer follow each other directly, in alternating
-order, so that what disturbs the machine disturbs both. A figure is the median of the pairs' ratios, with the interval that holds the true
-median with a confidence of 95 %; their spread is their quartiles. Short answers of our own server are compared in many short turns of two
-runs at once, others as whole runs (see pairing.py). Peers that are not on PATH are left out. The two bare clients are the limit: they parse
-nothing and time nothing.
+The server has CPUs of its own, each generator in turn has another one, and all run under one congestion control. Within a pair ours and the
+peer follow each other directly, in alternating order, so that what disturbs the machine disturbs both. A figure is the median of the pairs'
+ratios, with the interval that holds the true median with a confidence of 95 %; their spread is their quartiles. Short responses of our own
+server are compared in many short turns of two runs at once, others as whole runs (see pairing.py). Peers that are not on PATH are left out.
+The two bare clients are the limit: they parse nothing and time nothing.
+
+Servers of short responses (--server-kind): `fifo` is our epoll loop with one thread; `uneven` is the same with a second thread that has
+few of the connections, and with work for each response; `nginx` and `nginx-2` are nginx with one and two workers; `go` is net/http.
+HTTPS and HTTP/2 come from nginx, HTTP/2 also from `nghttpd`. Where the server's cores in use come near to their number, the server was the
+limit.
 
     benchmarks/loadgen/compare.py --pairs 7 --seconds 3 --markdown table.md --json table.json
 """
@@ -25,12 +30,18 @@ from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from network import use_one_congestion_control
+from nginx import missing as nginx_is_missing
+from nginx import nginx_server
 from pairing import Pair, in_turns, whole_runs
 from peers import PEERS, Load, Peer, Unsupported, native
-from servers import Server, any_server, bare_server, nginx_server
+from servers import Server, any_server, bare_server, go_server, nghttpd_server, uneven_options
 
 HERE = Path(__file__).resolve().parent
 BODY_FROM_BYTES = 1024
+KINDS = ("fifo", "uneven", "nginx", "nginx-2", "go", "nghttpd")
+OTHER = "other"
+"""The server that --server names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +52,17 @@ class Cell:
     load: Load
     body_bytes: int = 13
 
+    @property
+    def is_short(self) -> bool:
+        return self.body_bytes < BODY_FROM_BYTES
+
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
     """Ours divided by the peer's, over all pairs. Above 1 ours is better for throughput, below 1 for CPU time."""
 
     cell: str
+    server: str
     peer: str
     engine: str
     ours_rps: float
@@ -57,6 +73,9 @@ class Ratio:
     """Of the median, with a confidence of 95 %."""
     cpu_per_request: float
     server_cpu_per_request: float
+    server_cores: tuple[float, float]
+    """CPU seconds of the server in each second, under ours and under the peer."""
+    server_cpus: int
     pairs: int
 
 
@@ -67,23 +86,33 @@ def cells(selected: str, seconds: float) -> list[Cell]:
         Cell("pipelined 16, 64 connections", Load(64, seconds, pipeline=16)),
         Cell("new connections, 64 at a time", Load(64, seconds, keep_alive=False)),
     ]
-    return [cell for cell in keep_alive + others + bodies if selected in cell.name]
+    encrypted = [
+        Cell("HTTPS, 64 connections", Load(64, seconds, tls=True)),
+        Cell("HTTP/2 over TCP, 16 connections with 10 streams", Load(16, seconds, pipeline=10, http2=True)),
+        Cell("HTTP/2 over TLS, 16 connections with 10 streams", Load(16, seconds, pipeline=10, http2=True, tls=True)),
+    ]
+    return [cell for cell in keep_alive + others + bodies + encrypted if selected in cell.name]
 
 
-def compile_programs(build: Path) -> None:
-    """The server and the bare clients; the io_uring one only where liburing is installed."""
-    for program, libraries in (("server", []), ("client_epoll", []), ("client_uring", ["-luring"])):
-        command = ["gcc", "-O2", "-o", str(build / program), str(HERE / f"{program}.c"), *libraries]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+def compile_programs(build: Path, kinds: list[str]) -> None:
+    """Our servers and the bare clients; the io_uring one only where liburing is installed."""
+    sources = {"server": ["server.c"], "client_epoll": ["client_epoll.c"], "client_uring": ["client_uring.c", "-luring"]}
+    sources["plain_close.so"] = ["-shared", "-fPIC", "plain_close.c"]
+    commands = {program: ["gcc", "-O2", "-pthread", "-o", str(build / program), *words] for program, words in sources.items()}
+    if "go" in kinds and shutil.which("go"):
+        commands["server_go"] = ["go", "build", "-o", str(build / "server_go"), "main.go"]
+    for program, command in commands.items():
+        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=HERE)
         if done.returncode != 0:
             print(f"left out: {program} does not compile here ({done.stderr.strip().splitlines()[-1]})", file=sys.stderr)
 
 
-def ratio(cell: Cell, peer: Peer, ours: Peer, pairs: list[Pair]) -> Ratio:
+def ratio(cell: Cell, kind: str, peer: Peer, ours: Peer, pairs: list[Pair], server_cpus: int) -> Ratio:
     ratios = sorted(mine.usage.throughput_rps / theirs.usage.throughput_rps for mine, theirs in pairs)
     quartiles = statistics.quantiles(ratios, n=4, method="inclusive") if len(pairs) > 1 else [ratios[0]] * 3
     return Ratio(
         cell=cell.name,
+        server=kind,
         peer=peer.name,
         engine=ours.name,
         ours_rps=statistics.median(mine.usage.throughput_rps for mine, _ in pairs),
@@ -93,6 +122,11 @@ def ratio(cell: Cell, peer: Peer, ours: Peer, pairs: list[Pair]) -> Ratio:
         throughput_interval=interval_of_median(ratios),
         cpu_per_request=statistics.median(mine.usage.cpu_us_per_request / theirs.usage.cpu_us_per_request for mine, theirs in pairs),
         server_cpu_per_request=statistics.median(mine.server_cpu_us / max(theirs.server_cpu_us, 1e-9) for mine, theirs in pairs),
+        server_cores=(
+            statistics.median(mine.server_cores for mine, _ in pairs),
+            statistics.median(theirs.server_cores for _, theirs in pairs),
+        ),
+        server_cpus=server_cpus,
         pairs=len(pairs),
     )
 
@@ -107,18 +141,20 @@ def interval_of_median(ordered: list[float]) -> tuple[float, float]:
     return ordered[max(rank - 1, 0)], ordered[min(count - rank, count - 1)]
 
 
-COLUMNS = ["load", "peer", "engine", "ours, req/s", "peer, req/s", "ratio (95 %)", "quartiles", "pairs"]
-COLUMNS += ["generator CPU per request", "server CPU per request"]
+COLUMNS = ["load", "server", "peer", "engine", "ours, req/s", "peer, req/s", "ratio (95 %)", "quartiles", "pairs"]
+COLUMNS += ["generator CPU per request", "server CPU per request", "server cores in use (ours, peer)"]
 
 
 def markdown(ratios: list[Ratio]) -> str:
-    lines = [f"| {' | '.join(COLUMNS)} |", "|---|---|---|" + "--:|" * (len(COLUMNS) - 3)]
+    lines = [f"| {' | '.join(COLUMNS)} |", "|---|---|---|---|" + "--:|" * (len(COLUMNS) - 4)]
     for row in ratios:
         low, high = row.throughput_interval
         lower, upper = row.throughput_quartiles
-        load = f"| {row.cell} | {row.peer} | {row.engine} | {row.ours_rps:,.0f} | {row.peer_rps:,.0f} "
+        our_cores, their_cores = row.server_cores
+        load = f"| {row.cell} | {row.server} | {row.peer} | {row.engine} | {row.ours_rps:,.0f} | {row.peer_rps:,.0f} "
         figures = f"| **{row.throughput:.3f}** ({low:.3f}–{high:.3f}) | {lower:.3f}–{upper:.3f} | {row.pairs} "
-        lines.append(load + figures + f"| {row.cpu_per_request:.3f} | {row.server_cpu_per_request:.3f} |")
+        cpu = f"| {row.cpu_per_request:.3f} | {row.server_cpu_per_request:.3f} "
+        lines.append(load + figures + cpu + f"| {our_cores:.2f}, {their_cores:.2f} of {row.server_cpus} |")
     return "\n".join(lines)
 
 
@@ -156,12 +192,18 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=3.0, help="length of each run")
     parser.add_argument("--turn-ms", type=float, default=60, help="cut runs into turns of this length where possible; 0: whole runs only")
     parser.add_argument("--engine", default="io_uring,epoll", help="our engines, each compared with every peer")
-    parser.add_argument("--server-cpu", type=int, default=0)
+    parser.add_argument("--server-cpus", "--server-cpu", default="0", help="CPUs of the server, such as 0 or 0,2 (default: 0)")
     parser.add_argument("--generator-cpu", type=int, default=1)
     parser.add_argument("--cell", default="", help="only loads whose name contains this")
     parser.add_argument("--peer", default="", help="only peers whose name contains this")
-    parser.add_argument("--server", help="another server for short answers, with {port} in its command (default: our bare epoll loop)")
+    parser.add_argument("--server-kind", default="fifo", help=f"servers of short responses, any of {', '.join(KINDS)} (default: fifo)")
+    parser.add_argument("--few", type=int, default=2, help="uneven: connections of the second thread (default: 2)")
+    parser.add_argument("--work-us", type=int, default=5, help="uneven: work for each response, in microseconds (default: 5)")
+    parser.add_argument("--server", help="another server of short responses instead: a command with {port}")
     parser.add_argument("--nginx", action="store_true", help="serve bodies of 1 KiB and more from nginx")
+    parser.add_argument(
+        "--congestion-control", default="reno", metavar="NAME", help="of all programs; system: the machine's (default: reno)"
+    )
     parser.add_argument("--no-rate", action="store_true", help="do not measure how well a rate is kept")
     parser.add_argument("--markdown", type=Path)
     parser.add_argument("--json", type=Path)
@@ -170,60 +212,107 @@ def main() -> int:
         parser.error("httpbench-loadgen is not on PATH: name it with --loadgen")
     if len(os.sched_getaffinity(0)) < 2:
         parser.error("needs two CPUs, one for the server and one for the generator")
+    kinds = [OTHER] if args.server else args.server_kind.split(",")
+    if not args.server and (unknown := set(kinds) - set(KINDS)):
+        parser.error(f"unknown kind of server {', '.join(sorted(unknown))}: take {', '.join(KINDS)}")
+    try:
+        congestion_control = use_one_congestion_control(args.congestion_control)
+    except ValueError as error:
+        parser.error(str(error))
     ratios: list[Ratio] = []
     with tempfile.TemporaryDirectory() as folder:
         build = Path(folder)
-        compile_programs(build)
+        compile_programs(build, kinds)
         for cell in cells(args.cell, args.seconds):
-            ratios += compare_all(cell, args, build)
-        with bare_server(args.server_cpu, 13, build) as server:
+            for kind in kinds_of(cell, kinds, args):
+                ratios += compare_all(cell, kind, args, build)
+        with bare_server(args.server_cpus, 13, build, Load(64, 10)) as server:
             engines = [] if args.no_rate else args.engine.split(",")
             lag = [open_loop(args.loadgen, engine, server.port, args.generator_cpu, 10) for engine in engines]
-    text = "\n".join([markdown(ratios), "", *lag])
+    text = "\n".join([markdown(ratios), "", congestion_control, *lag])
     print(text)
     if args.markdown:
         args.markdown.write_text(text + "\n")
     if args.json:
-        args.json.write_text(json.dumps({"ratios": [asdict(row) for row in ratios], "open_loop": lag}, indent=1) + "\n")
+        report = {"ratios": [asdict(row) for row in ratios], "congestion_control": congestion_control, "open_loop": lag}
+        args.json.write_text(json.dumps(report, indent=1) + "\n")
     return 0
 
 
-def server_for(cell: Cell, args: argparse.Namespace, build: Path) -> AbstractContextManager[Server]:
-    if cell.body_bytes >= BODY_FROM_BYTES:
-        return (nginx_server if args.nginx else bare_server)(args.server_cpu, cell.body_bytes, build)
-    if args.server:
-        return any_server(args.server_cpu, args.server)
-    return bare_server(args.server_cpu, cell.body_bytes, build, cell.load.keep_alive)
+def kinds_of(cell: Cell, wanted: list[str], args: argparse.Namespace) -> list[str]:
+    """The servers of this load: the wanted ones where responses are short, else the one that can. What is missing is said."""
+    if not cell.is_short:
+        wanted = ["nginx" if args.nginx else "fifo"]
+    elif cell.load.tls or cell.load.http2:
+        wanted = [kind for kind in wanted if kind.startswith("nginx") or (kind == "nghttpd" and cell.load.http2)] or ["nginx"]
+    reasons = {kind: reason_to_leave_out(cell, kind, args) for kind in wanted}
+    for kind, reason in reasons.items():
+        if reason:
+            print(f"left out: {cell.name} with the server {kind}: {reason}", file=sys.stderr)
+    return [kind for kind, reason in reasons.items() if not reason]
+
+
+def reason_to_leave_out(cell: Cell, kind: str, args: argparse.Namespace) -> str | None:
+    if kind.startswith("nginx"):
+        return nginx_is_missing(cell.load)
+    if kind == "nghttpd" and not cell.load.http2:
+        return "it answers HTTP/2 only"
+    if kind == "nghttpd" and shutil.which("nghttpd") is None:
+        return "nghttpd is not on PATH"
+    if kind == "go" and shutil.which("go") is None:
+        return "go is not on PATH"
+    if kind == "uneven" and cell.load.connections < 2 * args.few:
+        return f"{cell.load.connections} connections are too few for {args.few} on the second thread"
+    return None
+
+
+def server_for(cell: Cell, kind: str, args: argparse.Namespace, build: Path) -> AbstractContextManager[Server]:
+    cpus, size, load = args.server_cpus, cell.body_bytes, cell.load
+    if kind.startswith("nginx"):
+        return nginx_server(cpus, size, build, load, workers=2 if kind == "nginx-2" else 1)
+    if kind == "nghttpd":
+        return nghttpd_server(cpus, size, build, load)
+    if kind == "go":
+        return go_server(cpus, size, build)
+    if kind == "uneven":
+        return bare_server(cpus, size, build, load, uneven_options(load, args.few, args.work_us))
+    return bare_server(cpus, size, build, load) if kind == "fifo" else any_server(cpus, args.server)
 
 
 def peers(args: argparse.Namespace, build: Path) -> list[Peer]:
     others = [peer for make in PEERS if (peer := make(build)) is not None]
     if args.before:
-        others += [replace(native(args.before, engine), name=f"before, {engine}") for engine in args.engine.split(",")]
+        others += [replace(native(args.before, engine, build), name=f"before, {engine}") for engine in args.engine.split(",")]
     return [peer for peer in others if args.peer in peer.name]
 
 
-def compare_all(cell: Cell, args: argparse.Namespace, build: Path) -> list[Ratio]:
+def compare_all(cell: Cell, kind: str, args: argparse.Namespace, build: Path) -> list[Ratio]:
     """All peers and engines under one load, against one server."""
-    ratios = []
-    with server_for(cell, args, build) as server:
+    ratios, server_cpus = [], count_cpus(args.server_cpus)
+    with server_for(cell, kind, args, build) as server:
         for peer in peers(args, build):
             for engine in args.engine.split(","):
-                ours = native(args.loadgen, engine)
+                ours = native(args.loadgen, engine, build)
                 try:
-                    row = ratio(cell, peer, ours, pairs_of(cell, peer, ours, server, args))
+                    row = ratio(cell, kind, peer, ours, pairs_of(cell, peer, ours, server, args), server_cpus)
                 except Unsupported:
                     break
                 ratios.append(row)
-                print(f"{row.cell}: {row.engine} / {row.peer} = {row.throughput:.3f}", file=sys.stderr)
+                print(f"{row.cell}, {row.server}: {row.engine} / {row.peer} = {row.throughput:.3f}", file=sys.stderr)
     return ratios
+
+
+def count_cpus(cpus: str) -> int:
+    """How many CPUs a list such as 0,2-3 names."""
+    ends = [part.split("-") for part in cpus.split(",")]
+    return sum(int(end[-1]) - int(end[0]) + 1 for end in ends)
 
 
 def pairs_of(cell: Cell, peer: Peer, ours: Peer, server: Server, args: argparse.Namespace) -> list[Pair]:
     """In turns where the server counts and answers are short: a large one that is under way when the turn changes would count for the wrong
     side. The pairs of all turns take as long as the whole runs would."""
     load, cpu = replace(cell.load, warmup_s=peer.warmup_s), args.generator_cpu
-    if args.turn_ms == 0 or server.requests is None or cell.body_bytes >= BODY_FROM_BYTES:
+    if args.turn_ms == 0 or server.requests is None or not cell.is_short:
         return whole_runs(ours, peer, load, server, cpu, args.pairs)
     turn_s = args.turn_ms / 1000
     return in_turns(ours, peer, load, server, cpu, turn_s, max(args.pairs, round(args.pairs * load.seconds / turn_s)))

@@ -26,6 +26,11 @@ START_S = 1.0
 """How long a generator has to start, connect and warm up, alone."""
 SETTLE_S = 0.01
 """The beginning of a turn, which is not counted: the server still answers what the other one has asked, and caches are cold."""
+TURNS_MAX = 25
+"""A turn without a response is prolonged up to this many times: on a busy machine the two sides may not have had their CPUs."""
+
+COUNTER_BYTES = 64
+"""How far apart the server's threads count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +39,8 @@ class Half:
 
     usage: Usage
     server_cpu_us: float
+    server_cores: float
+    """CPU seconds of the server in each second of wall time."""
 
 
 Pair = tuple[Half, Half]
@@ -47,9 +54,9 @@ def in_changing_order(number: int, ours: Callable[[], Half], theirs: Callable[[]
     return first, second
 
 
-def cpu_s_of(pid: int) -> float:
-    """CPU time of all threads that live, to the nanosecond."""
-    threads = Path(f"/proc/{pid}/task").iterdir()
+def cpu_s_of(*pids: int) -> float:
+    """CPU time of all threads of these processes that live, to the nanosecond."""
+    threads = [thread for pid in pids for thread in Path(f"/proc/{pid}/task").iterdir()]
     return sum(int((thread / "schedstat").read_text().split()[0]) for thread in threads) / 1e9
 
 
@@ -63,9 +70,10 @@ def whole_runs(ours: Peer, peer: Peer, load: Load, server: Server, cpu: int, pai
 
 
 def whole_run(peer: Peer, load: Load, server: Server, cpu: int) -> Half:
-    before_s = cpu_s_of(server.pid)
+    start_s, before_s = time.monotonic(), cpu_s_of(*server.pids)
     usage = peer.run(load, server.port, cpu)
-    return Half(usage, (cpu_s_of(server.pid) - before_s) / max(usage.requests, 1.0) * 1e6)
+    seconds, server_s = time.monotonic() - start_s, cpu_s_of(*server.pids) - before_s
+    return Half(usage, server_s / max(usage.requests, 1.0) * 1e6, server_s / seconds)
 
 
 # --- turns -----------------------------------------------------------------------------------------------------------------------
@@ -97,19 +105,23 @@ def turn(run: subprocess.Popen[bytes], server: Server, turn_s: float) -> Half:
     os.killpg(run.pid, signal.SIGCONT)
     time.sleep(SETTLE_S)
     before = state(run.pid, server)
-    time.sleep(turn_s)
-    after = state(run.pid, server)
+    for _ in range(TURNS_MAX):
+        time.sleep(turn_s)
+        after = state(run.pid, server)
+        if after[1] > before[1]:
+            break
     os.killpg(run.pid, signal.SIGSTOP)
     if run.poll() is not None:
         raise RuntimeError(f"{run.args!r} ended before its last turn, with exit code {run.returncode}")
     seconds, count, generator_s, server_s = (end - start for start, end in zip(before, after, strict=True))
     if count == 0:
-        raise RuntimeError(f"{run.args!r} asked nothing in a turn of {turn_s} s: take longer ones")
-    return Half(Usage(count / seconds, count, generator_s / count * 1e6), server_s / count * 1e6)
+        raise RuntimeError(f"{run.args!r} got no response in {TURNS_MAX * turn_s:g} s")
+    return Half(Usage(count / seconds, count, generator_s / count * 1e6), server_s / count * 1e6, server_s / seconds)
 
 
 def state(pid: int, server: Server) -> tuple[float, float, float, float]:
     """The time, the server's count of requests, and the CPU time of both sides so far; times in seconds."""
     assert server.requests is not None
-    (count,) = struct.unpack("Q", server.requests.read_bytes())
-    return time.monotonic(), count, cpu_s_of(pid), cpu_s_of(server.pid)
+    counters = server.requests.read_bytes()
+    count = sum(struct.unpack_from("Q", counters, at)[0] for at in range(0, len(counters), COUNTER_BYTES))
+    return time.monotonic(), count, cpu_s_of(pid), cpu_s_of(*server.pids)

@@ -34,8 +34,11 @@ class Load:
     connections: int
     seconds: float
     pipeline: int = 1
+    """Requests in flight on one connection; streams with HTTP/2."""
     keep_alive: bool = True
     warmup_s: float = 0.0
+    tls: bool = False
+    http2: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +76,15 @@ class Peer:
             throughput_rps = self.read(done.stdout)
         except (ValueError, KeyError, AttributeError) as error:
             raise RuntimeError(f"{self.name} said nothing that can be read: {(done.stderr or done.stdout)[-500:]}") from error
+        if throughput_rps <= 0:
+            raise RuntimeError(f"{self.name} got no response in {load.seconds:g} s")
         requests = throughput_rps * (load.seconds + load.warmup_s)
         cpu_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
         return Usage(throughput_rps, requests, cpu_s / max(requests, 1.0) * 1e6)
 
 
-def url(port: int) -> str:
-    return f"http://127.0.0.1:{port}/"
+def url(load: Load, port: int) -> str:
+    return f"{'https' if load.tls else 'http'}://127.0.0.1:{port}/"
 
 
 def found(pattern: str) -> Callable[[str], float]:
@@ -94,14 +99,30 @@ def found(pattern: str) -> Callable[[str], float]:
     return read
 
 
-def native(program: str, engine: str) -> Peer:
-    """Ours."""
+def native(program: str, engine: str, build: Path) -> Peer:
+    """Ours. Where each connection is new, it closes them as the others do, after the server and without a reset."""
 
     def command(load: Load, port: int) -> list[str]:
         more = [] if load.keep_alive else ["--no-keepalive"]
         more += ["--pipeline", str(load.pipeline)] if load.pipeline > 1 else []
         more += ["--warmup", f"{load.warmup_s}s"] if load.warmup_s else []
-        return [program, "--engine", engine, "-c", str(load.connections), "-d", f"{load.seconds}s", "--json", "-", *more, url(port)]
+        more += ["--insecure"] if load.tls else []
+        more += ["--http2"] if load.http2 else []
+        before = [] if load.keep_alive else ["env", f"LD_PRELOAD={build / 'plain_close.so'}"]
+        return [
+            *before,
+            program,
+            "--engine",
+            engine,
+            "-c",
+            str(load.connections),
+            "-d",
+            f"{load.seconds}s",
+            "--json",
+            "-",
+            *more,
+            url(load, port),
+        ]
 
     def read(text: str) -> float:
         result = json.loads(text)
@@ -116,7 +137,7 @@ def native(program: str, engine: str) -> Peer:
 def bare(name: str) -> Callable[[Path], Peer | None]:
     def make(build: Path) -> Peer | None:
         def command(load: Load, port: int) -> list[str]:
-            if not load.keep_alive:
+            if not load.keep_alive or load.tls or load.http2:
                 raise Unsupported
             return [str(build / name), str(port), str(load.connections), str(load.pipeline), str(load.seconds)]
 
@@ -140,6 +161,8 @@ def whole_seconds(load: Load) -> str:
 
 
 def wrk(program: str, load: Load, port: int) -> list[str]:
+    if load.http2:
+        raise Unsupported
     command = [program, "-t1", f"-c{load.connections}", f"-d{whole_seconds(load)}s"]
     if load.pipeline > 1:
         descriptor, script = tempfile.mkstemp(suffix=".lua", text=True)
@@ -148,45 +171,68 @@ def wrk(program: str, load: Load, port: int) -> list[str]:
         command += ["-s", script]
     if not load.keep_alive:
         command += ["-H", "Connection: close"]
-    return [*command, url(port)]
+    return [*command, url(load, port)]
 
 
 def hey(program: str, load: Load, port: int) -> list[str]:
-    if load.pipeline > 1:
+    if load.pipeline > 1 or load.http2:
         raise Unsupported
     more = [] if load.keep_alive else ["-disable-keepalive"]
-    return ["env", "GOMAXPROCS=1", program, "-c", str(load.connections), "-z", f"{whole_seconds(load)}s", *more, url(port)]
+    return ["env", "GOMAXPROCS=1", program, "-c", str(load.connections), "-z", f"{whole_seconds(load)}s", *more, url(load, port)]
 
 
 def oha(program: str, load: Load, port: int) -> list[str]:
-    if load.pipeline > 1:
+    if load.pipeline > 1 and not load.http2:
         raise Unsupported
     more = [] if load.keep_alive else ["--disable-keepalive"]
-    return [program, "--no-tui", "-c", str(load.connections), "-z", f"{whole_seconds(load)}s", *more, url(port)]
+    more += ["--http2", "-p", str(load.pipeline)] if load.http2 else []
+    more += ["--insecure"] if load.tls else []
+    return [program, "--no-tui", "-c", str(load.connections), "-z", f"{whole_seconds(load)}s", *more, url(load, port)]
 
 
 def h2load(program: str, load: Load, port: int) -> list[str]:
+    """Where the server closes, h2load connects again for ever and does not end."""
     if not load.keep_alive:
         raise Unsupported
-    return [program, "--h1", "-t1", f"-c{load.connections}", f"-m{load.pipeline}", f"-D{whole_seconds(load)}", url(port)]
+    return [
+        program,
+        *([] if load.http2 else ["--h1"]),
+        "-t1",
+        f"-c{load.connections}",
+        f"-m{load.pipeline}",
+        f"-D{whole_seconds(load)}",
+        url(load, port),
+    ]
 
 
 def autocannon(program: str, load: Load, port: int) -> list[str]:
-    if not load.keep_alive:
+    if not load.keep_alive or load.tls or load.http2:
         raise Unsupported
-    return [program, "-j", "-c", str(load.connections), "-p", str(load.pipeline), "-d", whole_seconds(load), url(port)]
+    return [program, "-j", "-c", str(load.connections), "-p", str(load.pipeline), "-d", whole_seconds(load), url(load, port)]
 
 
 def gcannon(program: str, load: Load, port: int) -> list[str]:
-    if not load.keep_alive:
+    if not load.keep_alive or load.tls or load.http2:
         raise Unsupported
-    return [program, url(port), "-c", str(load.connections), "-t", "1", "-d", f"{whole_seconds(load)}s", "-p", str(load.pipeline), "--json"]
+    return [
+        program,
+        url(load, port),
+        "-c",
+        str(load.connections),
+        "-t",
+        "1",
+        "-d",
+        f"{whole_seconds(load)}s",
+        "-p",
+        str(load.pipeline),
+        "--json",
+    ]
 
 
 def zrk(program: str, load: Load, port: int) -> list[str]:
-    if load.pipeline > 1 or not load.keep_alive:
+    if load.pipeline > 1 or not load.keep_alive or load.tls or load.http2:
         raise Unsupported
-    return [program, "-t1", f"-c{load.connections}", f"-d{whole_seconds(load)}s", url(port)]
+    return [program, "-t1", f"-c{load.connections}", f"-d{whole_seconds(load)}s", url(load, port)]
 
 
 WRK_LINE = r"Requests/sec:\s+([\d.,]+)"

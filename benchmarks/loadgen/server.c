@@ -1,16 +1,23 @@
-/* The server that load generators are measured against: one thread, edge-triggered epoll, a fixed answer per request.
+/* The server that load generators are measured against: edge-triggered epoll, a fixed response per request.
  *
- * It does as little as a server can, so that the generator is what is measured: requests are told apart by their empty line only. Answers
- * to requests that came together leave together, by the plainest congestion control.
+ * It does as little as a server can, so that the generator is what is measured: requests are told apart by their empty line only. Responses
+ * to requests that came together leave together.
  *
- * Usage: server PORT BODY_BYTES [FILE [close]] (port 0: any). It prints the port that it listens on, keeps the number of requests so far in
- * the first eight bytes of the file, and with `close` ends each connection with its first answer, and says so. */
+ * With one thread it answers in the order in which requests came. With `-u`, a second thread has every EVERY-th connection for itself: few
+ * connections there and many on the first thread give two very different response times, as uneven workers do.
+ *
+ * Usage: server [OPTIONS] PORT BODY_BYTES (port 0: any). It prints the port that it listens on.
+ *   -f FILE     keep the number of requests in FILE: an unsigned 64-bit integer for each thread, 64 bytes apart
+ *   -c          close each connection after its first response, and say so in the response
+ *   -u EVERY    give every EVERY-th connection to a second thread
+ *   -w US       work for this many microseconds before each response */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <netinet/tcp.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,9 +25,11 @@
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { EVENTS = 256, READ_BYTES = 64 * 1024, FDS_MAX = 65536, ANSWERS_MAX = 64, LAST_BYTES_MAX = 4096, ANSWER_BYTES_MAX = 1 << 22 };
+enum { THREADS_MAX = 2, COUNTER_BYTES = 64, COUNTERS_BYTES = THREADS_MAX * COUNTER_BYTES };
 
 /* How much of an empty line was seen, by descriptor; and the bytes that a full send buffer refused. */
 static unsigned char seen[FDS_MAX];
@@ -28,7 +37,12 @@ static size_t unsent[FDS_MAX];
 static char *answers;
 static size_t answer_length, answers_in_buffer;
 static int closes;
-static uint64_t requests_here, *requests = &requests_here;
+static long every, work_us;
+
+/* Each thread has a cache line of its own to count in. */
+static char counters_here[COUNTERS_BYTES] __attribute__((aligned(COUNTER_BYTES))), *counters = counters_here;
+static __thread uint64_t *requests;
+static int epolls[THREADS_MAX], listener = -1;
 
 static void die(const char *what) {
     perror(what);
@@ -52,10 +66,21 @@ static void prepare(size_t body_length) {
 
 static void count_in(const char *path) {
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-    if (fd < 0 || ftruncate(fd, sizeof *requests)) die(path);
-    requests = mmap(NULL, sizeof *requests, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (requests == MAP_FAILED) die(path);
+    if (fd < 0 || ftruncate(fd, COUNTERS_BYTES)) die(path);
+    counters = mmap(NULL, COUNTERS_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (counters == MAP_FAILED) die(path);
     close(fd);
+}
+
+static double now_us(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return time.tv_sec * 1e6 + time.tv_nsec / 1e3;
+}
+
+static void work(size_t responses) {
+    double end_us = now_us() + (double)responses * work_us;
+    while (now_us() < end_us);
 }
 
 static size_t find_ends(int fd, const char *bytes, size_t length) {
@@ -86,8 +111,8 @@ static size_t find_ends(int fd, const char *bytes, size_t length) {
 
 /* What a client sends is nearly always what it sent last: one comparison tells as much as a search. */
 static size_t count_requests(int fd, const char *bytes, size_t length) {
-    static char last[LAST_BYTES_MAX];
-    static size_t last_length, last_count;
+    static __thread char last[LAST_BYTES_MAX];
+    static __thread size_t last_length, last_count;
     int from_the_start = seen[fd] == 0;
     if (from_the_start && length == last_length && memcmp(bytes, last, length) == 0) return last_count;
     size_t count = find_ends(fd, bytes, length);
@@ -99,18 +124,19 @@ static size_t count_requests(int fd, const char *bytes, size_t length) {
     return count;
 }
 
+/* A response that ends its connection waits for the end, and both leave in one packet: whatever the client, the server closes first. */
 static void send_unsent(int fd) {
     while (unsent[fd]) {
         size_t chunk = unsent[fd] % (answer_length * answers_in_buffer);
         if (chunk == 0) chunk = answer_length * answers_in_buffer;
-        ssize_t sent = send(fd, answers + answer_length * answers_in_buffer - chunk, chunk, MSG_NOSIGNAL);
+        ssize_t sent = send(fd, answers + answer_length * answers_in_buffer - chunk, chunk, MSG_NOSIGNAL | (closes ? MSG_MORE : 0));
         if (sent < 0) return;
         unsent[fd] -= sent;
     }
 }
 
 static void serve(int fd) {
-    static char buffer[READ_BYTES];
+    static __thread char buffer[READ_BYTES];
     for (;;) {
         ssize_t length = recv(fd, buffer, sizeof buffer, 0);
         if (length == 0 || (length < 0 && errno != EAGAIN)) {
@@ -119,6 +145,7 @@ static void serve(int fd) {
         }
         if (length < 0) return;
         size_t count = count_requests(fd, buffer, length);
+        if (work_us && count) work(count);
         *requests += count;
         unsent[fd] += count * answer_length;
         send_unsent(fd);
@@ -130,7 +157,8 @@ static void serve(int fd) {
     }
 }
 
-static void accept_all(int epoll, int listener) {
+static void accept_all(void) {
+    static long accepted;
     for (;;) {
         int fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC), on = 1;
         if (fd < 0) return;
@@ -142,7 +170,8 @@ static void accept_all(int epoll, int listener) {
         unsent[fd] = 0;
         setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
         struct epoll_event event = {.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, .data.fd = fd};
-        if (epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event)) die("epoll_ctl");
+        int second = every && ++accepted % every == 0;
+        if (epoll_ctl(epolls[second], EPOLL_CTL_ADD, fd, &event)) die("epoll_ctl");
     }
 }
 
@@ -152,8 +181,6 @@ static int listen_on(int port) {
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t length = sizeof address;
-    /* Connections inherit it. A system's own choice may pace, as BBR does, at a cost for each answer. */
-    setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "reno", 4);
     if (bind(fd, (struct sockaddr *)&address, length) || listen(fd, 4096)) die("listen");
     if (getsockname(fd, (struct sockaddr *)&address, &length)) die("getsockname");
     printf("%d\n", ntohs(address.sin_port));
@@ -161,28 +188,53 @@ static int listen_on(int port) {
     return fd;
 }
 
-int main(int argc, char **argv) {
-    if (argc < 3 || argc > 5 || atol(argv[2]) < 0 || atol(argv[2]) > ANSWER_BYTES_MAX) {
-        fprintf(stderr, "usage: server PORT BODY_BYTES [FILE [close]]\n");
-        return 2;
-    }
-    signal(SIGPIPE, SIG_IGN);
-    closes = argc == 5 && strcmp(argv[4], "close") == 0;
-    prepare(atol(argv[2]));
-    if (argc > 3) count_in(argv[3]);
-    int listener = listen_on(atoi(argv[1])), epoll = epoll_create1(EPOLL_CLOEXEC);
-    struct epoll_event event = {.events = EPOLLIN, .data.fd = listener}, events[EVENTS];
-    if (epoll < 0 || epoll_ctl(epoll, EPOLL_CTL_ADD, listener, &event)) die("epoll");
+/* The loop of one thread. Only the first thread has the listener among its events. */
+static void *serve_all(void *number) {
+    struct epoll_event events[EVENTS];
+    int epoll = epolls[(intptr_t)number];
+    requests = (uint64_t *)(counters + (intptr_t)number * COUNTER_BYTES);
     for (;;) {
         int count = epoll_wait(epoll, events, EVENTS, -1);
         for (int i = 0; i < count; i++) {
             int fd = events[i].data.fd;
             if (fd == listener) {
-                accept_all(epoll, listener);
+                accept_all();
                 continue;
             }
             if (events[i].events & EPOLLOUT) send_unsent(fd);
             if (events[i].events & (EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR)) serve(fd);
         }
     }
+    return NULL;
+}
+
+static void usage(void) {
+    fprintf(stderr, "usage: server [-f FILE] [-c] [-u EVERY] [-w US] PORT BODY_BYTES\n");
+    exit(2);
+}
+
+int main(int argc, char **argv) {
+    const char *file = NULL;
+    int option;
+    while ((option = getopt(argc, argv, "f:cu:w:")) != -1) {
+        if (option == 'f') file = optarg;
+        else if (option == 'c') closes = 1;
+        else if (option == 'u') every = atol(optarg);
+        else if (option == 'w') work_us = atol(optarg);
+        else usage();
+    }
+    if (argc - optind != 2 || every < 0 || work_us < 0) usage();
+    long body_bytes = atol(argv[optind + 1]);
+    if (body_bytes < 0 || body_bytes > ANSWER_BYTES_MAX) usage();
+    signal(SIGPIPE, SIG_IGN);
+    prepare(body_bytes);
+    if (file) count_in(file);
+    for (int i = 0; i < THREADS_MAX; i++)
+        if ((epolls[i] = epoll_create1(EPOLL_CLOEXEC)) < 0) die("epoll_create1");
+    listener = listen_on(atoi(argv[optind]));
+    struct epoll_event event = {.events = EPOLLIN, .data.fd = listener};
+    if (epoll_ctl(epolls[0], EPOLL_CTL_ADD, listener, &event)) die("epoll_ctl");
+    pthread_t second;
+    if (every && pthread_create(&second, NULL, serve_all, (void *)(intptr_t)1)) die("pthread_create");
+    serve_all((void *)(intptr_t)0);
 }

@@ -1,35 +1,27 @@
-"""What the generators are measured against: one server on one CPU."""
+"""What the generators are measured against: one server, on CPUs of its own."""
 
 from __future__ import annotations
 
 import shlex
-import shutil
 import socket
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-CONFIGURATION = """
-daemon off; worker_processes 1; pid {folder}/nginx.pid; error_log {folder}/error.log;
-events {{ worker_connections 8192; }}
-http {{
-  access_log off; sendfile on; tcp_nopush on; keepalive_requests 1000000000; open_file_cache max=10;
-  client_body_temp_path {folder}; proxy_temp_path {folder}; fastcgi_temp_path {folder}; uwsgi_temp_path {folder}; scgi_temp_path {folder};
-  server {{ listen 127.0.0.1:{port} backlog=4096; root {folder}/html; }}
-}}
-"""
+from peers import Load
+
 START_TIMEOUT_S = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """Where it listens, the process whose CPU time is the server's, and the file in which it counts its requests, if it does."""
+    """Where it listens, the processes whose CPU time is the server's, and the file in which it counts its requests, if it does."""
 
     port: int
-    pid: int
+    pids: tuple[int, ...]
     requests: Path | None = None
 
 
@@ -60,43 +52,65 @@ def wait_until_it_listens(port: int) -> None:
 
 
 @contextmanager
-def bare_server(cpu: int, body_bytes: int, build: Path, keep_alive: bool = True) -> Iterator[Server]:
+def printing_its_port(cpus: str, command: list[str], requests: Path | None = None) -> Iterator[Server]:
+    with running(["taskset", "-c", cpus, *command], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        yield Server(int(process.stdout.readline()), (process.pid,), requests)
+
+
+def bare_server(cpus: str, body_bytes: int, build: Path, load: Load, options: tuple[str, ...] = ()) -> AbstractContextManager[Server]:
     """Our own epoll server, which parses next to nothing; not even whether a request wants the connection kept."""
     requests = build / "requests"
-    command = ["taskset", "-c", str(cpu), str(build / "server"), "0", str(body_bytes), str(requests), *([] if keep_alive else ["close"])]
-    with running(command, stdout=subprocess.PIPE) as process:
-        assert process.stdout is not None
-        yield Server(int(process.stdout.readline()), process.pid, requests)
+    closes = [] if load.keep_alive else ["-c"]
+    return printing_its_port(cpus, [str(build / "server"), "-f", str(requests), *closes, *options, "0", str(body_bytes)], requests)
+
+
+def uneven_options(load: Load, few: int, work_us: int) -> tuple[str, ...]:
+    """A second thread with ``few`` of the connections, and work for each response. It gets one connection at regular intervals. Each of
+    two generators that run at once therefore has its share."""
+    return "-u", str(load.connections // few), "-w", str(work_us)
+
+
+def go_server(cpus: str, body_bytes: int, build: Path) -> AbstractContextManager[Server]:
+    """net/http, with as many threads as it has CPUs."""
+    return printing_its_port(cpus, [str(build / "server_go"), "0", str(body_bytes)])
 
 
 @contextmanager
-def any_server(cpu: int, command: str) -> Iterator[Server]:
+def any_server(cpus: str, command: str) -> Iterator[Server]:
     """A command of one process, with ``{port}`` where its port belongs."""
     port = free_port()
-    with running(["taskset", "-c", str(cpu), *shlex.split(command.replace("{port}", str(port)))]) as process:
+    with running(["taskset", "-c", cpus, *shlex.split(command.replace("{port}", str(port)))]) as process:
         wait_until_it_listens(port)
-        yield Server(port, process.pid)
+        yield Server(port, (process.pid,))
 
 
-def worker_of(master_pid: int) -> int:
-    """The pid of the only worker: it does the work, so its CPU time is the server's."""
-    children = Path(f"/proc/{master_pid}/task/{master_pid}/children").read_text().split()
-    return int(children[0])
+def lay_out(folder: Path, body_bytes: int, load: Load) -> None:
+    """The files of a server of files: `html/index.html`, and with TLS `key.pem` and `certificate.pem`."""
+    html = folder / "html"
+    html.mkdir(exist_ok=True)
+    folder.chmod(0o755)
+    (html / "index.html").write_bytes(b"x" * body_bytes)
+    if load.tls:
+        make_certificate(folder)
+
+
+def make_certificate(folder: Path) -> None:
+    """A self-signed certificate for 127.0.0.1, once for each folder."""
+    key, certificate = folder / "key.pem", folder / "certificate.pem"
+    if certificate.exists():
+        return
+    command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "7"]
+    command += ["-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", str(key), "-out", str(certificate)]
+    subprocess.run(command, check=True, capture_output=True)
 
 
 @contextmanager
-def nginx_server(cpu: int, body_bytes: int, build: Path) -> Iterator[Server]:
-    """nginx with one worker, and a file of the wanted size."""
-    nginx = shutil.which("nginx", path="/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin")
-    if nginx is None:
-        raise RuntimeError("nginx is not installed: apt-get install nginx-light")
-    html = build / "html"
-    html.mkdir(exist_ok=True)
-    build.chmod(0o755)
-    (html / "index.html").write_bytes(b"x" * body_bytes)
+def nghttpd_server(cpus: str, body_bytes: int, build: Path, load: Load) -> Iterator[Server]:
+    """The HTTP/2 server of nghttp2, with one worker."""
+    lay_out(build, body_bytes, load)
     port = free_port()
-    (build / "nginx.conf").write_text(CONFIGURATION.format(folder=build, port=port))
-    command = ["taskset", "-c", str(cpu), nginx, "-c", str(build / "nginx.conf"), "-p", str(build)]
-    with running(command, stderr=subprocess.DEVNULL) as process:
+    tls = [str(port), str(build / "key.pem"), str(build / "certificate.pem")] if load.tls else ["--no-tls", str(port)]
+    with running(["taskset", "-c", cpus, "nghttpd", "-a", "127.0.0.1", "-d", str(build / "html"), *tls]) as process:
         wait_until_it_listens(port)
-        yield Server(port, worker_of(process.pid))
+        yield Server(port, (process.pid,))

@@ -1,31 +1,111 @@
-"""``benchmarks/loadgen/compare.py``: the load generator against a bare client. No figure is asserted that a machine decides."""
+"""``benchmarks/loadgen/compare.py``: our generator against peers, on each kind of server. No figure that a machine decides is asserted."""
 
 from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from httpbench import load
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "loadgen" / "compare.py"
-WHAT = ("--cell", "keep-alive, 8 ", "--peer", "client_epoll", "--engine", "epoll", "--no-rate")
+SYSTEM_PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
+KINDS = {"fifo": "gcc", "uneven": "gcc", "nginx": "nginx", "nginx-2": "nginx", "go": "go"}
+ENCRYPTED = {"HTTPS": "wrk", "HTTP/2 over TCP": "h2load", "HTTP/2 over TLS": "h2load"}
+
+pytestmark = pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="the comparison needs two CPUs")
 
 
-@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="the comparison needs two CPUs")
-@pytest.mark.parametrize(("turn_ms", "pairs"), [("20", 35), ("0", 7)])
-def test_pairs_are_made_in_turns_or_as_whole_runs(tmp_path: Path, turn_ms: str, pairs: int) -> None:
-    table = tmp_path / "table.json"
-    words = ("--pairs", "7", "--seconds", "0.1", "--turn-ms", turn_ms, "--json", str(table))
-    command = (sys.executable, str(SCRIPT), "--loadgen", load.get("native").program(), *WHAT, *words)
-    subprocess.run(command, check=True, timeout=120)
-    (row,) = json.loads(table.read_text())["ratios"]
-    assert row["pairs"] == pairs
+def require(*programs: str) -> None:
+    for program in programs:
+        if not shutil.which(program) and not shutil.which(program, path=SYSTEM_PATH):
+            pytest.skip(f"{program} is not installed")
+
+
+def compare(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(SCRIPT), "--loadgen", load.get("native").program(), "--engine", "epoll", "--no-rate", *words]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, env={**os.environ, **environment}, check=False)
+
+
+def compared(folder: Path, *words: str) -> dict[str, Any]:
+    table = folder / "table.json"
+    done = compare("--json", str(table), *words)
+    assert done.returncode == 0, done.stderr
+    report: dict[str, Any] = json.loads(table.read_text())
+    return report
+
+
+def only_row(report: dict[str, Any]) -> dict[str, Any]:
+    (row,) = report["ratios"]
     low, high = row["throughput_interval"]
     assert 0 < low <= row["throughput"] <= high
     assert row["ours_rps"] > 0 < row["peer_rps"]
     assert row["cpu_per_request"] > 0 < row["server_cpu_per_request"]
+    assert all(cores > 0 for cores in row["server_cores"])
+    return dict(row)
+
+
+@pytest.mark.parametrize(("turn_ms", "pairs"), [("20", 35), ("0", 7)])
+def test_pairs_are_made_in_turns_or_as_whole_runs(tmp_path: Path, turn_ms: str, pairs: int) -> None:
+    words = ("--pairs", "7", "--seconds", "0.1", "--turn-ms", turn_ms, "--cell", "keep-alive, 8 ", "--peer", "client_epoll")
+    assert only_row(compared(tmp_path, *words))["pairs"] == pairs
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_short_responses_come_from_each_kind_of_server(tmp_path: Path, kind: str) -> None:
+    require(KINDS[kind])
+    words = ("--pairs", "2", "--seconds", "0.5", "--cell", "keep-alive, 8 ", "--peer", "client_epoll", "--server-kind", kind)
+    assert only_row(compared(tmp_path, *words))["server"] == kind
+
+
+@pytest.mark.parametrize("cell", ENCRYPTED)
+def test_https_and_http2_come_from_nginx(tmp_path: Path, cell: str) -> None:
+    require("nginx", "openssl", ENCRYPTED[cell])
+    row = only_row(compared(tmp_path, "--pairs", "1", "--seconds", "1", "--cell", cell, "--peer", ENCRYPTED[cell]))
+    assert (row["server"], row["server_cpus"]) == ("nginx", 1)
+
+
+@pytest.mark.parametrize("cell", ["HTTP/2 over TCP", "HTTP/2 over TLS"])
+def test_http2_comes_from_nghttpd_too(tmp_path: Path, cell: str) -> None:
+    require("nghttpd", "openssl", "h2load")
+    words = ("--pairs", "1", "--seconds", "1", "--cell", cell, "--peer", "h2load", "--server-kind", "nghttpd")
+    assert only_row(compared(tmp_path, *words))["server"] == "nghttpd"
+
+
+def test_new_connections_are_compared_in_turns(tmp_path: Path) -> None:
+    require("wrk")
+    row = only_row(compared(tmp_path, "--pairs", "2", "--seconds", "0.2", "--cell", "new connections", "--peer", "wrk"))
+    assert row["server"] == "fifo"
+
+
+def test_every_program_runs_under_one_congestion_control(tmp_path: Path) -> None:
+    allowed = shutil.which("unshare") and subprocess.run(["unshare", "--net", "true"], capture_output=True, check=False).returncode == 0
+    expected = "reno for all programs" if allowed else "no network namespace is allowed here"
+    before = Path("/proc/sys/net/ipv4/tcp_congestion_control").read_text()
+    assert expected in compared(tmp_path, "--cell", "no such load")["congestion_control"]
+    assert before.strip() in compared(tmp_path, "--cell", "no such load", "--congestion-control", "system")["congestion_control"]
+    assert Path("/proc/sys/net/ipv4/tcp_congestion_control").read_text() == before
+    if allowed:
+        assert "cannot use the congestion control nonesuch" in compare("--congestion-control", "nonesuch").stderr
+
+
+def test_what_is_missing_for_a_server_is_said() -> None:
+    if shutil.which("go", path=SYSTEM_PATH):
+        pytest.skip("go is where everything else is, so it cannot be missing")
+    words = ("--cell", "keep-alive, 1 ", "--peer", "client_epoll")
+    done = compare("--server-kind", "go,uneven", *words, PATH=SYSTEM_PATH)
+    assert done.returncode == 0, done.stderr
+    assert "keep-alive, 1 connections with the server go: go is not on PATH" in done.stderr
+    assert "uneven: 1 connections are too few for 2 on the second thread" in done.stderr
+
+
+def test_an_unknown_kind_of_server_is_wrong_usage() -> None:
+    done = compare("--server-kind", "fifo,apache")
+    assert done.returncode == 2
+    assert "unknown kind of server apache: take fifo, uneven, nginx, nginx-2, go, nghttpd" in done.stderr

@@ -94,4 +94,3 @@ pub fn serve_bytes_once(answer: &'static [u8]) -> SocketAddr {
         }
     })
 }
-

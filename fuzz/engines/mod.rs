@@ -1,0 +1,189 @@
+//! What must hold for any server, however hostile. Shared by the fuzz target and by the tests that replay the corpus and try random scripts.
+//!
+//! A script is made of arbitrary bytes (`script`), a server plays it (`server`), and the engines run against it as the command line would have
+//! them. The laws are in this file.
+
+mod script;
+mod server;
+
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::time::{Duration, Instant};
+
+use clap::Parser;
+use loadgen::cli::Args;
+use loadgen::output::{Observer, Progress};
+use loadgen::result::RunResult;
+use loadgen::window::Phase;
+pub use script::Script;
+use script::{Framing, Pace, Reuse, Step};
+use server::Server;
+
+const ENGINES: [&str; 2] = ["epoll", "io_uring"];
+const DURATION_MS: u64 = 60;
+const TIMEOUT_MS: u64 = 50;
+/// Nothing that a good server does may be late on a busy machine: only a hang reaches this timeout.
+const TIMEOUT_GOOD_MS: u64 = 10_000;
+/// A run ends within its duration, the timeout, and this.
+const GRACE: Duration = Duration::from_secs(1);
+/// On a busy machine a run may end late without being at fault. It is then tried again, this often in all.
+const TRIES: u32 = 3;
+/// A run that is late by this much hangs.
+const HANGS: Duration = Duration::from_secs(10);
+/// A good server that was not given CPU time within the window gets longer windows.
+const DURATIONS_GOOD_MS: [u64; 3] = [DURATION_MS, 1_000, 5_000];
+
+/// Runs both engines against the server that the bytes describe. Panics, naming bytes and script, when a law is broken.
+pub fn check(input: &[u8]) {
+    let script = Script::read(input);
+    let broken: Vec<String> = std::thread::scope(|scope| {
+        let script = &script;
+        let running = ENGINES.map(|engine| scope.spawn(move || judge(script, engine).err().map(|law| format!("{engine}: {law}"))));
+        let broken = running.map(|thread| thread.join().unwrap_or_else(|_| Some("the harness panicked".to_owned())));
+        broken.into_iter().flatten().collect()
+    });
+    assert!(broken.is_empty(), "{}\nbytes: b\"{}\"\n{script:?}", broken.join("\n"), input.escape_ascii());
+}
+
+/// One engine against the script; the law that it broke.
+fn judge(script: &Script, engine: &'static str) -> Result<(), String> {
+    if script.is_good() {
+        for duration_ms in DURATIONS_GOOD_MS {
+            if attempt(script, engine, duration_ms, TIMEOUT_GOOD_MS)?.is_some_and(|result| result.requests.ok > 0) {
+                return Ok(());
+            }
+        }
+        return Err("a good server was never right".to_owned());
+    }
+    attempt(script, engine, DURATION_MS, TIMEOUT_MS).map(drop)
+}
+
+/// One run, repeated when it was late; its result, if the client could connect at all.
+fn attempt(script: &Script, engine: &'static str, duration_ms: u64, timeout_ms: u64) -> Result<Option<RunResult>, String> {
+    let bound = Duration::from_millis(duration_ms + timeout_ms) + GRACE;
+    let mut took = Duration::ZERO;
+    for _ in 0..TRIES {
+        let server = Server::start(script).map_err(|error| format!("the server cannot start: {error}"))?;
+        let args = arguments(script, &server, engine, duration_ms, timeout_ms);
+        let started = Instant::now();
+        let outcome = watched(args, bound + HANGS)?;
+        took = started.elapsed();
+        let result = match outcome {
+            Ok(result) => Some(result),
+            Err(error) if error.starts_with("cannot connect to ") && !script.is_good() => None,
+            Err(error) => return Err(format!("the run failed: {error}")),
+        };
+        let (right, accepted) = (server.right(), server.accepted());
+        if !server.stop() {
+            return Err("a connection stays open after the run".to_owned());
+        }
+        if let Some(failure) = result.as_ref().and_then(|result| result.failure.as_ref()) {
+            return Err(format!("a load thread failed: {failure}"));
+        }
+        if let Some(result) = &result {
+            let told = |law: String| format!("{law}: {:?} {:?}", result.requests, result.errors);
+            sum_of_requests(script, result, accepted).map_err(told)?;
+            right_responses(script, result, right).map_err(told)?;
+        }
+        if took <= bound {
+            return Ok(result);
+        }
+    }
+    Err(format!("the run took {took:?}, more than {bound:?}"))
+}
+
+/// Runs the engine in a thread of its own, so that one that hangs is told, and not waited for.
+fn watched(args: Vec<String>, limit: Duration) -> Result<Result<RunResult, String>, String> {
+    let (done, ended) = sync_channel(1);
+    let run = move || {
+        let plan = Args::try_parse_from(args).map_err(|error| error.to_string())?.plan().map_err(|error| format!("{error:#}"))?;
+        loadgen::run::run(&plan, &mut Nobody).map_err(|error| format!("{error:#}"))
+    };
+    std::thread::spawn(move || drop(done.send(run())));
+    ended.recv_timeout(limit).map_err(|error| match error {
+        RecvTimeoutError::Timeout => format!("the run hangs: it did not end within {limit:?}"),
+        RecvTimeoutError::Disconnected => "the run panicked".to_owned(),
+    })
+}
+
+/// What was sent has completed, was not processed, has failed, or is in flight. Failed attempts to connect are counted by attempt.
+fn sum_of_requests(script: &Script, result: &RunResult, connections: u64) -> Result<(), String> {
+    let (requests, errors) = (&result.requests, &result.errors);
+    let failed = errors.reset + errors.closed_early + errors.timeout + errors.invalid_response;
+    let most = requests.completed + requests.unprocessed + failed + requests.in_flight + errors.tls;
+    // Each connection can fail once without a request: in its handshake, or by bytes that answer nothing.
+    let by_handshakes = if script.tls { errors.tls + errors.reset } else { 0 };
+    let without_request = (errors.invalid_response + by_handshakes).min(connections);
+    if most < requests.sent || most - without_request.min(most) > requests.sent {
+        return Err("sent is not completed + unprocessed + failed + in flight".to_owned());
+    }
+    if requests.ok + errors.unexpected_status + errors.unexpected_body != requests.completed {
+        return Err("completed is not ok + unexpected".to_owned());
+    }
+    Ok(())
+}
+
+/// No more is right than the server has sent right; of a good server nothing is wrong.
+fn right_responses(script: &Script, result: &RunResult, right: Option<u64>) -> Result<(), String> {
+    if let Some(right) = right.filter(|right| result.requests.ok > *right) {
+        return Err(format!("{} responses counted as right, and {right} were", result.requests.ok));
+    }
+    if script.is_good() && result.errors.total() > 0 {
+        return Err("a good server was said to fail".to_owned());
+    }
+    Ok(())
+}
+
+fn arguments(script: &Script, server: &Server, engine: &str, duration_ms: u64, timeout_ms: u64) -> Vec<String> {
+    let mut args: Vec<String> = ["httpbench-loadgen", "--interval", "100ms", "--engine", engine].map(str::to_owned).into();
+    let mut add = |name: &str, value: String| args.extend([name.to_owned(), value]);
+    add("-d", format!("{duration_ms}ms"));
+    add("--timeout", format!("{timeout_ms}ms"));
+    add("-c", script.connections.to_string());
+    if let Some(path) = &server.path {
+        add("--unix-socket", path.display().to_string());
+    }
+    match script.reuse {
+        Reuse::KeepAlive => add("--pipeline", script.pipeline.to_string()),
+        Reuse::Requests(count) => {
+            add("--pipeline", script.pipeline.to_string());
+            add("--requests-per-connection", count.to_string());
+        }
+        Reuse::Announced => {}
+    }
+    match script.pace {
+        Pace::Closed => {}
+        Pace::Thinking => add("--think-time", "1ms".to_owned()),
+        Pace::Open => add("--rate", "1k".to_owned()),
+        Pace::OpenWithDeadline => {
+            add("--rate", "20k".to_owned());
+            // A request that is dropped is an error, and no fault of a good server.
+            if !script.is_good() {
+                add("--deadline", "10ms".to_owned());
+            }
+        }
+    }
+    if script.request_body > 0 {
+        add("-X", "POST".to_owned());
+        add("--body", "z".repeat(script.request_body));
+    }
+    if script.expects_body {
+        add("--expect-body", String::from_utf8(server::body(script.response_body)).expect("the body is text"));
+    }
+    args.extend(
+        [(script.reuse == Reuse::Announced, "--no-keepalive"), (script.http2, "--http2"), (script.tls, "--insecure")]
+            .iter()
+            .filter(|(is_set, _)| *is_set)
+            .map(|(_, name)| (*name).to_owned()),
+    );
+    args.push(format!("{}://127.0.0.1:{}/", if script.tls { "https" } else { "http" }, server.port));
+    args
+}
+
+struct Nobody;
+
+impl Observer for Nobody {
+    fn warn(&mut self, _message: &str) {}
+    fn phase(&mut self, _phase: Phase) {}
+    fn progress(&mut self, _progress: &Progress) {}
+    fn done(&mut self) {}
+}

@@ -1,0 +1,270 @@
+//! From arbitrary bytes to a script: how the client asks, and what the server does to it.
+//!
+//! The first nine bytes choose the client and the kind of response, one property each; missing bytes are zero. The rest are steps: the low five
+//! bits of one byte name the step, so an ASCII letter is a mnemonic, and its arguments follow. Zero is no step.
+
+/// Longer inputs bring nothing that shorter ones do not.
+const STEPS_MAX: usize = 40;
+const RESPONSE_BODIES: [usize; 4] = [5, 20_000, 900_000, 4_000_000];
+const REQUEST_BODIES: [usize; 4] = [0, 10_000, 300_000, 3_000_000];
+/// Requests that one connection may hold unsent, in bytes.
+const PIPELINE_BYTES_MAX: usize = 6_000_000;
+const NUMBERS: [u32; 8] = [0, 1, 100, 16_384, 65_535, 1 << 24, (1 << 31) - 1, u32::MAX];
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Script {
+    pub http2: bool,
+    pub tls: bool,
+    pub unix: bool,
+    pub connections: u32,
+    pub pipeline: u16,
+    pub reuse: Reuse,
+    pub request_body: usize,
+    pub pace: Pace,
+    pub response_body: usize,
+    pub expects_body: bool,
+    pub framing: Framing,
+    /// Every second connection is served well, whatever the steps are.
+    pub second_is_good: bool,
+    /// HTTP/2: settings, acknowledgements and window updates are sent as they should be.
+    pub manners: bool,
+    pub steps: Vec<Step>,
+    /// What follows the steps.
+    pub after: After,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reuse {
+    KeepAlive,
+    /// `--no-keepalive`.
+    Announced,
+    /// `--requests-per-connection`.
+    Requests(u32),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pace {
+    Closed,
+    Thinking,
+    Open,
+    OpenWithDeadline,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Framing {
+    Length,
+    Chunked,
+    UntilClose,
+    LengthAndDate,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum After {
+    ServeWell,
+    Repeat,
+    /// Reads, and writes nothing.
+    Hold,
+    Close,
+}
+
+/// The stream that a frame is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stream {
+    Connection,
+    /// The oldest that has no response yet.
+    Waiting,
+    /// The newest that has its whole response.
+    Answered,
+    /// One that was never begun.
+    Idle,
+    /// One that only the server could begin.
+    Pushed,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    AckSettings,
+    WrongBody,
+    Close,
+    DelayMs(u8),
+    EndReading,
+    Pings(u16),
+    /// These bytes, inside TLS if there is any.
+    Garbage(Vec<u8>),
+    HalfClose,
+    /// So many interim responses.
+    Interim(u8),
+    PushPromise,
+    ResetStream(Stream, u32),
+    Data {
+        stream: Stream,
+        length: usize,
+        end: bool,
+    },
+    /// A right response, but for one byte.
+    Mutated {
+        at: u8,
+        byte: u8,
+    },
+    /// A header block in so many frames.
+    Continuations(u8),
+    Settings {
+        id: u16,
+        value: u32,
+    },
+    ReadSome(usize),
+    ReadRequests(u8),
+    /// So many right responses; a response that was begun is finished first.
+    Right(u8),
+    /// So many of the next bytes of a right response.
+    Piece(usize),
+    Trailing(&'static [u8]),
+    /// An arbitrary part of a right response, in 255ths.
+    Part {
+        from: u8,
+        to: u8,
+    },
+    WindowUpdate(Stream, u32),
+    WrongStatus,
+    Reset,
+    GoAway {
+        last: u32,
+        code: u32,
+    },
+    Frame {
+        kind: u8,
+        flags: u8,
+        stream: Stream,
+        payload: Vec<u8>,
+    },
+    CloseNotify,
+    /// These bytes, beneath TLS.
+    Raw(Vec<u8>),
+    /// An alert that is not encrypted.
+    Alert {
+        level: u8,
+        code: u8,
+    },
+    /// The first bytes of an encrypted response, and never the rest of its record.
+    TruncatedRecord(u8),
+    /// A record that is not encrypted, with a length of its own.
+    Record {
+        kind: u8,
+        length: u8,
+        payload: Vec<u8>,
+    },
+}
+
+/// Takes bytes from the front; zeros when there are no more.
+struct Input<'a>(&'a [u8]);
+
+impl Input<'_> {
+    fn byte(&mut self) -> u8 {
+        self.0.split_off_first().copied().unwrap_or(0)
+    }
+
+    /// Up to 31 bytes as they are, after their number.
+    fn literal(&mut self) -> Vec<u8> {
+        let length = usize::from(self.byte() & 31).min(self.0.len());
+        self.0.split_off(..length).unwrap_or_default().to_vec()
+    }
+
+    fn number(&mut self) -> u32 {
+        NUMBERS[usize::from(self.byte() & 7)]
+    }
+
+    fn stream(&mut self) -> Stream {
+        match self.byte() & 7 {
+            0 => Stream::Connection,
+            1 => Stream::Answered,
+            2 => Stream::Idle,
+            3 => Stream::Pushed,
+            _ => Stream::Waiting,
+        }
+    }
+
+    fn step(&mut self) -> Option<Step> {
+        Some(match self.byte() & 31 {
+            0 => return None,
+            1 => Step::AckSettings,                                                                       // A
+            2 => Step::WrongBody,                                                                         // B
+            3 => Step::Close,                                                                             // C
+            4 => Step::DelayMs(self.byte() & 31),                                                         // D
+            5 => Step::EndReading,                                                                        // E
+            6 => Step::Pings(u16::from(self.byte()) * 8),                                                 // F
+            7 => Step::Garbage(self.literal()),                                                           // G
+            8 => Step::HalfClose,                                                                         // H
+            9 => Step::Interim(self.byte() & 31),                                                         // I
+            10 => Step::PushPromise,                                                                      // J
+            11 => Step::ResetStream(self.stream(), u32::from(self.byte() & 15)),                          // K
+            12 => Step::Data { stream: self.stream(), length: self.length(), end: self.byte() & 1 == 1 }, // L
+            13 => Step::Mutated { at: self.byte(), byte: self.byte() },                                   // M
+            14 => Step::Continuations(self.byte()),                                                       // N
+            15 => Step::Settings { id: u16::from(self.byte() & 15), value: self.number() },               // O
+            16 => Step::ReadSome(self.length()),                                                          // P
+            17 => Step::ReadRequests(1 + (self.byte() & 7)),                                              // Q
+            18 => Step::Right(1 + (self.byte() & 3)),                                                     // R
+            19 => Step::Piece(self.length()),                                                             // S
+            20 => Step::Trailing([&b"\r\n"[..], b"0\r\n\r\n", b"\0", b"HTTP/1.1 "][usize::from(self.byte() & 3)]), // T
+            21 => Step::Part { from: self.byte(), to: self.byte() },                                      // U
+            22 => Step::WindowUpdate(self.stream(), self.number()),                                       // V
+            23 => Step::WrongStatus,                                                                      // W
+            24 => Step::Reset,                                                                            // X
+            25 => Step::GoAway { last: self.number(), code: u32::from(self.byte() & 15) },                // Y
+            26 => Step::Frame { kind: self.byte() & 15, flags: self.byte(), stream: self.stream(), payload: self.literal() }, // Z
+            27 => Step::CloseNotify,                                                                      // [
+            28 => Step::Raw(self.literal()),                                                              // \
+            29 => Step::Alert { level: self.byte() & 3, code: self.byte() },                              // ]
+            30 => Step::TruncatedRecord(self.byte()),                                                     // ^
+            _ => Step::Record { kind: 20 + (self.byte() & 7), length: self.byte(), payload: self.literal() }, // _
+        })
+    }
+
+    /// Short lengths by the byte, long ones by the page.
+    fn length(&mut self) -> usize {
+        let byte = usize::from(self.byte());
+        if byte < 128 { byte } else { (byte - 127) * 4096 }
+    }
+}
+
+impl Script {
+    pub fn read(bytes: &[u8]) -> Self {
+        let mut input = Input(bytes);
+        let [place, connections, pipeline, reuse, request, pace, response, framing, after] = [(); 9].map(|()| input.byte());
+        let http2 = place & 1 == 1;
+        let request_body = REQUEST_BODIES[usize::from(request & 3)];
+        let pipeline = (u16::from(pipeline & 7) + 1).min((PIPELINE_BYTES_MAX / request_body.max(1)).min(8) as u16);
+        let mut steps = Vec::new();
+        while !input.0.is_empty() && steps.len() < STEPS_MAX {
+            steps.extend(input.step());
+        }
+        Self {
+            http2,
+            tls: place & 2 == 2,
+            unix: place & 4 == 4,
+            connections: u32::from(connections & 3) + 1,
+            second_is_good: connections & 4 == 4,
+            pipeline: if reuse & 3 == 1 && !http2 { 1 } else { pipeline },
+            reuse: match reuse & 3 {
+                1 if !http2 => Reuse::Announced,
+                2 => Reuse::Requests(1),
+                3 => Reuse::Requests(3),
+                _ => Reuse::KeepAlive,
+            },
+            request_body,
+            pace: [Pace::Closed, Pace::Thinking, Pace::Open, Pace::OpenWithDeadline][usize::from(pace & 3)],
+            response_body: RESPONSE_BODIES[usize::from(response & 3)],
+            expects_body: response & 4 == 4,
+            framing: [Framing::Length, Framing::Chunked, Framing::UntilClose, Framing::LengthAndDate][usize::from(framing & 3)],
+            manners: after & 4 == 0,
+            after: [After::ServeWell, After::Repeat, After::Hold, After::Close][usize::from(after & 3)],
+            steps,
+        }
+    }
+
+    /// Whether the server does nothing but what it should.
+    pub fn is_good(&self) -> bool {
+        let answers_all = self.http2 || self.framing != Framing::UntilClose || self.pipeline == 1;
+        self.steps.is_empty() && self.after == After::ServeWell && self.manners && answers_all
+    }
+}

@@ -15,7 +15,7 @@ use loadgen::output::{Observer, Progress};
 use loadgen::result::RunResult;
 use loadgen::window::Phase;
 pub use script::Script;
-use script::{Framing, Pace, Reuse, Step};
+use script::{Pace, Reuse};
 use server::Server;
 
 const ENGINES: [&str; 2] = ["epoll", "io_uring"];

@@ -56,7 +56,7 @@ impl<'a> Gather<'a> {
             pauses,
             total: Recorder::new(open_loop),
             before: Recorder::new(open_loop),
-            unfinished: Recorder::new(open_loop),
+            unfinished: Recorder::untouched(open_loop),
             held: None,
             intervals: resident(window.intervals().min(INTERVALS_RESIDENT)),
             encoder,

@@ -71,7 +71,8 @@ impl Recorder {
         recorder
     }
 
-    fn untouched(open_loop: bool) -> Self {
+    /// One whose memory is taken as it is used: for what is recorded outside the load.
+    pub fn untouched(open_loop: bool) -> Self {
         Self {
             sent: 0,
             completed: 0,

@@ -63,7 +63,7 @@ fn print_distributions(result: &RunResult, out: &mut (impl Write + ?Sized)) -> i
         ("response time", result.response_time_us.as_ref()),
         ("service time", Some(&result.service_time_us)),
         ("schedule lag", result.schedule_lag_us.as_ref()),
-        ("  no free conn", result.connection_wait_us.as_ref()),
+        ("  connection", result.connection_wait_us.as_ref()),
         ("  generator", result.generator_lag_us.as_ref()),
         ("connect time", Some(&result.connect_time_us)),
     ];

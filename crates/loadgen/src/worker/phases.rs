@@ -152,7 +152,7 @@ impl<P: Protocol> Worker<P> {
     /// The ages of requests that are not over at the end, and how many of them are in flight and how many were never sent.
     fn unfinished(&mut self, end_ns: u64) -> (Recorder, u64, u64) {
         let from_ns = self.due_from_ns();
-        let (mut ages, mut in_flight, mut unsent) = (self.pool.take(), 0, 0);
+        let (mut ages, mut in_flight, mut unsent) = (Recorder::untouched(self.pacing.load.is_open()), 0, 0);
         for sent in self.requests_in_flight().filter(|sent| sent.intended_ns >= from_ns) {
             ages.unfinished(Some(sent.actual_ns), sent.intended_ns, end_ns);
             in_flight += 1;

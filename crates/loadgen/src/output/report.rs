@@ -132,7 +132,7 @@ fn limit(result: &RunResult) -> String {
     } else if stalled_s >= HELD_BACK * result.duration_s {
         format!("generator-bound: it stood still for {stalled_s:.2} s; was it stopped or throttled?")
     } else if waiting >= HELD_BACK {
-        format!("generator-bound: it waited for a CPU {:.0} % of the time; leave it one with --cpus", waiting * 100.0)
+        format!("generator-bound: waited for a CPU {:.0} % of the time; keep one free (--cpus)", waiting * 100.0)
     } else if generator.busy + waiting >= BUSY {
         format!("generator-bound: busiest thread {percent:.0} % of a CPU; add threads with -t")
     } else if result.requests.unsent > 0 {

@@ -142,6 +142,40 @@ fn large_requests_arrive_whole() {
     }
 }
 
+/// The server reads slowly, so that send buffers fill up with many requests: each must arrive whole, in its place.
+#[test]
+fn deep_pipelines_of_large_requests_arrive_whole_at_a_slow_reader() {
+    let field = format!("X-Long: {}", "y".repeat(4000));
+    for engine in ENGINES {
+        let requests = Arc::new(AtomicU64::new(0));
+        let seen = Arc::clone(&requests);
+        let address = serve(move |mut stream| {
+            let (mut first, mut piece, mut at) = (Vec::new(), vec![0; 16 * 1024], 0);
+            while let Ok(length @ 1..) = stream.read(&mut piece) {
+                std::thread::sleep(std::time::Duration::from_micros(500));
+                for byte in &piece[..length] {
+                    if !first.ends_with(b"\r\n\r\n") {
+                        first.push(*byte);
+                    } else {
+                        assert_eq!(*byte, first[at % first.len()], "byte {at} behind the first request");
+                        at += 1;
+                    }
+                }
+                let whole = if first.is_empty() { 0 } else { 1 + at / first.len() } as u64;
+                for _ in seen.swap(whole, Ordering::Relaxed)..whole {
+                    if stream.write_all(HELLO).is_err() {
+                        return;
+                    }
+                }
+            }
+        });
+        let result =
+            load(&["-c", "1", "--pipeline", "1024", "-d", "400ms", "-H", &field, "--engine", engine, &url(address)]).expect("it runs");
+        assert_eq!(result.errors.total(), 0, "{engine}: {:?}", result.errors);
+        assert!(result.requests.ok > 10 && result.requests.sent <= requests.load(Ordering::Relaxed) + 1024, "{:?}", result.requests);
+    }
+}
+
 #[test]
 fn nothing_to_connect_to_is_an_error_in_one_sentence() {
     let closed = TcpListener::bind(("127.0.0.1", 0)).and_then(|listener| listener.local_addr()).expect("a free port");

@@ -18,7 +18,9 @@ from httpbench.model import Distribution, Interval, Load, Measurement, Requests,
 PROGRAM = "httpbench-loadgen"
 SCHEMA = "httpbench-loadgen/1"
 SHORT_S, SHORT_INTERVAL_S = 5.0, 0.1
-EXIT_MEASURED, EXIT_TERMINATED, EXIT_INTERRUPTED = 0, 143, 130
+EXIT_MEASURED, EXIT_FAILED, EXIT_TERMINATED, EXIT_INTERRUPTED = 0, 1, 143, 130
+STALL_SHARE_MIN = 0.01
+"""Share of the measured time from which a pause of the generator is worth a note."""
 
 
 class _Told(BaseModel):
@@ -51,6 +53,7 @@ class _Thread(_Told):
 
 class _Generator(_Told):
     threads: tuple[_Thread, ...] = ()
+    stalled_us: float = 0
 
 
 class _Report(_Told):
@@ -67,8 +70,10 @@ class _Report(_Told):
     intervals: tuple[_Interval, ...] = ()
     generator: _Generator
     interrupted: bool = False
+    failure: str | None = None
+    """Why the program ended the run itself."""
     censored: int = 0
-    """Timed-out requests in the distributions."""
+    """Requests in the distributions with a lower bound."""
 
 
 class _Schema(_Told):
@@ -142,9 +147,11 @@ class Native(LoadGenerator):
         return Progress(event.phase, event.elapsed_s, event.throughput_rps, event.p50_us, event.p99_us)
 
     def measurement(self, job: Job, output: Output) -> Measurement:
-        if output.exit_code not in (EXIT_MEASURED, EXIT_TERMINATED, EXIT_INTERRUPTED) or not output.stdout.strip():
+        if output.exit_code not in (EXIT_MEASURED, EXIT_FAILED, EXIT_TERMINATED, EXIT_INTERRUPTED) or not output.stdout.strip():
             raise LoadError(f"{PROGRAM} {output.ending} and without a result", log_tail=output.tail)
         report = _parse(output)
+        if report.failure is not None:
+            raise LoadError(f"{PROGRAM} stopped after {report.duration_s:.2f} s: {report.failure}", log_tail=output.tail)
         slices = _slices(job.load, report)
         return Measurement(
             generator=self.name,
@@ -209,8 +216,11 @@ def _notes(job: Job, report: _Report) -> tuple[str, ...]:
         notes.append(f"Stopped after {report.duration_s:.2f} s of {job.load.duration_s:g} s.")
     if report.censored:
         notes.append(
-            f"{report.censored} requests timed out: the latencies hold them with the time that they were waited for, a lower bound."
+            f"{report.censored} requests timed out or were not over at the end: "
+            "the latencies hold the time that they had taken by then, a lower bound."
         )
+    if report.generator.stalled_us >= STALL_SHARE_MIN * report.duration_s * 1e6:
+        notes.append(f"The load generator stood still for {report.generator.stalled_us / 1e6:.2f} s: latencies include that.")
     return tuple(notes)
 
 

@@ -54,9 +54,18 @@ def test_what_was_measured_before_a_signal_counts_and_says_so(native: Native, ex
     assert found.notes == ("Stopped after 2.00 s of 10 s.",)
 
 
-def test_timed_out_requests_in_the_latencies_are_said(native: Native) -> None:
+def test_lower_bounds_in_the_latencies_are_said(native: Native) -> None:
     found = native.measurement(job(Load()), Output(json.dumps(REPORT | {"censored": 3}), "", 0))
-    assert found.notes[0].startswith("3 requests timed out")
+    assert found.notes[0].startswith("3 requests timed out or were not over")
+
+
+def test_a_generator_that_stood_still_is_said(native: Native) -> None:
+    def notes(stalled_us: float) -> tuple[str, ...]:
+        generator = REPORT["generator"] | {"stalled_us": stalled_us}
+        return native.measurement(job(Load()), Output(json.dumps(REPORT | {"generator": generator}), "", 0)).notes
+
+    assert notes(1_000) == ()
+    assert notes(1_500_000) == ("The load generator stood still for 1.50 s: latencies include that.",)
 
 
 @pytest.mark.parametrize(
@@ -64,6 +73,7 @@ def test_timed_out_requests_in_the_latencies_are_said(native: Native) -> None:
     [
         (Output("", "error: nobody listens at 127.0.0.1:1", 1), "exit code 1"),
         (Output("", "", 0), "without a result"),
+        (Output(json.dumps(REPORT | {"failure": "thread 2 of the load generator failed: no"}), "", 1), "after 2.00 s: thread 2 of the"),
         (Output("{", "", 0), "cannot be read"),
         (Output(json.dumps({**REPORT, "schema": "httpbench-loadgen/2"}), "", 0), "speaks httpbench-loadgen/2"),
         (Output(json.dumps({**REPORT, "requests": {}}), "", 0), "requests.completed"),

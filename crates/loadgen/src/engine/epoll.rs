@@ -4,9 +4,10 @@
 //! the buffer has emptied the socket, so there is no second `recv` to hear EAGAIN.
 
 use std::io::{self, ErrorKind as IoErrorKind};
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
 use anyhow::{Context, Result};
+use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 use socket2::Socket;
 
 use super::polling::{Looked, Polling};
@@ -31,8 +32,8 @@ pub struct Epoll {
     epoll: OwnedFd,
     links: Vec<Link>,
     buffer: Box<[u8]>,
-    /// Sockets that may hold more than was read in one go.
-    unread: Vec<u32>,
+    /// Sockets that may hold more than was read in one go, and whether their end is known to be there.
+    unread: Vec<(u32, bool)>,
     /// Only whole milliseconds can be waited for: `epoll_pwait2` is not allowed.
     coarse: bool,
     polling: Polling,
@@ -64,13 +65,7 @@ impl Engine for Epoll {
     const NAME: &'static str = "epoll";
 
     fn new(setup: Setup) -> Result<Self> {
-        // SAFETY: the call takes no pointers; the descriptor it returns is ours.
-        let fd = unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) };
-        if fd < 0 {
-            return Err(io::Error::last_os_error()).context("cannot create an epoll instance");
-        }
-        // SAFETY: `fd` was just returned to us and is owned by nobody else.
-        let epoll = unsafe { OwnedFd::from_raw_fd(fd) };
+        let epoll = epoll::create(CreateFlags::CLOEXEC).context("cannot create an epoll instance")?;
         let links = (0..setup.connections).map(|_| Link::default()).collect();
         Ok(Self {
             can_drop: setup.peer.is_ipv4() || setup.peer.is_ipv6(),
@@ -102,8 +97,8 @@ impl Engine for Epoll {
             for event in &events[..count] {
                 self.handle(worker, event.u64 as u32, event.events);
             }
-            for index in std::mem::take(&mut self.unread) {
-                self.read(worker, index, false);
+            for (index, gone) in std::mem::take(&mut self.unread) {
+                self.read(worker, index, gone);
             }
             worker.heard(entered_ns, count, count < EVENTS_PER_WAIT && self.unread.is_empty());
         }
@@ -190,7 +185,7 @@ impl Epoll {
                 Err(error) if error.raw_os_error() != Some(libc::EINPROGRESS) => return Err(error),
                 Ok(()) | Err(_) => {}
             }
-            self.register(socket.as_raw_fd(), index)?;
+            self.register(&socket, index)?;
             Ok(socket)
         });
         match started {
@@ -200,14 +195,9 @@ impl Epoll {
     }
 
     /// EPOLLOUT comes along at no cost: edge-triggered, it wakes us only after a full send buffer has room again.
-    fn register(&self, fd: RawFd, index: u32) -> io::Result<()> {
-        let interest = libc::EPOLLIN | libc::EPOLLOUT | libc::EPOLLRDHUP | libc::EPOLLET;
-        let mut event = libc::epoll_event { events: interest as u32, u64: u64::from(index) };
-        // SAFETY: `event` is valid for the call; both descriptors are open.
-        match unsafe { libc::epoll_ctl(self.epoll.as_raw_fd(), libc::EPOLL_CTL_ADD, fd, &mut event) } {
-            0 => Ok(()),
-            _ => Err(io::Error::last_os_error()),
-        }
+    fn register(&self, socket: &Socket, index: u32) -> io::Result<()> {
+        let interest = EventFlags::IN | EventFlags::OUT | EventFlags::RDHUP | EventFlags::ET;
+        Ok(epoll::add(&self.epoll, socket, EventData::new_u64(u64::from(index)), interest)?)
     }
 
     fn handle<P: Protocol>(&mut self, worker: &mut Worker<P>, index: u32, ready: u32) {
@@ -241,7 +231,7 @@ impl Epoll {
                 Read::Drained | Read::More => {}
             }
         }
-        self.unread.push(index);
+        self.unread.push((index, gone));
     }
 
     #[inline]

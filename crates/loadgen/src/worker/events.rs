@@ -131,10 +131,10 @@ impl<P: Protocol> Worker<P> {
             self.connections[index as usize].refuse();
         }
         match flow {
-            Ok(Flow::Open) => self.go_on(index, done, now_ns),
+            Ok(Flow::Open) => self.after_completions(index, done, now_ns),
             Ok(Flow::Drain) => {
                 self.connections[index as usize].left = 0;
-                self.go_on(index, done, now_ns)
+                self.after_completions(index, done, now_ns)
             }
             Ok(Flow::Close) => self.fail(index, Fault::closed_early("the server announced the end of the connection"), now_ns),
             Err(fault) => {
@@ -146,7 +146,7 @@ impl<P: Protocol> Worker<P> {
 
     /// After `done` completions on an open connection.
     #[inline]
-    fn go_on(&mut self, index: u32, done: u64, now_ns: u64) -> Next {
+    fn after_completions(&mut self, index: u32, done: u64, now_ns: u64) -> Next {
         let connection = &mut self.connections[index as usize];
         if connection.state != State::Open {
             return self.shake_hands(index, now_ns);
@@ -354,7 +354,7 @@ impl<P: Protocol> Worker<P> {
         } else {
             self.to_flush.push(index);
             // What is sent now is sent now, whenever it was that the others became late.
-            self.go_on(index, done, clock::now_ns())
+            self.after_completions(index, done, clock::now_ns())
         };
         if next == Next::Close {
             self.to_close.push(index);

@@ -97,7 +97,6 @@ def cells(selected: str, seconds: float) -> list[Cell]:
 def compile_programs(build: Path, kinds: list[str]) -> None:
     """Our servers and the bare clients; the io_uring one only where liburing is installed."""
     sources = {"server": ["server.c"], "client_epoll": ["client_epoll.c"], "client_uring": ["client_uring.c", "-luring"]}
-    sources["plain_close.so"] = ["-shared", "-fPIC", "plain_close.c"]
     commands = {program: ["gcc", "-O2", "-pthread", "-o", str(build / program), *words] for program, words in sources.items()}
     if "go" in kinds and shutil.which("go"):
         commands["server_go"] = ["go", "build", "-o", str(build / "server_go"), "main.go"]
@@ -282,7 +281,7 @@ def server_for(cell: Cell, kind: str, args: argparse.Namespace, build: Path) -> 
 def peers(args: argparse.Namespace, build: Path) -> list[Peer]:
     others = [peer for make in PEERS if (peer := make(build)) is not None]
     if args.before:
-        others += [replace(native(args.before, engine, build), name=f"before, {engine}") for engine in args.engine.split(",")]
+        others += [replace(native(args.before, engine), name=f"before, {engine}") for engine in args.engine.split(",")]
     return [peer for peer in others if args.peer in peer.name]
 
 
@@ -292,7 +291,7 @@ def compare_all(cell: Cell, kind: str, args: argparse.Namespace, build: Path) ->
     with server_for(cell, kind, args, build) as server:
         for peer in peers(args, build):
             for engine in args.engine.split(","):
-                ours = native(args.loadgen, engine, build)
+                ours = native(args.loadgen, engine)
                 try:
                     row = ratio(cell, kind, peer, ours, pairs_of(cell, peer, ours, server, args), server_cpus)
                 except Unsupported:

@@ -99,8 +99,8 @@ def found(pattern: str) -> Callable[[str], float]:
     return read
 
 
-def native(program: str, engine: str, build: Path) -> Peer:
-    """Ours. Where each connection is new, it closes them as the others do, after the server and without a reset."""
+def native(program: str, engine: str) -> Peer:
+    """Ours."""
 
     def command(load: Load, port: int) -> list[str]:
         more = [] if load.keep_alive else ["--no-keepalive"]
@@ -108,9 +108,7 @@ def native(program: str, engine: str, build: Path) -> Peer:
         more += ["--warmup", f"{load.warmup_s}s"] if load.warmup_s else []
         more += ["--insecure"] if load.tls else []
         more += ["--http2"] if load.http2 else []
-        before = [] if load.keep_alive else ["env", f"LD_PRELOAD={build / 'plain_close.so'}"]
         return [
-            *before,
             program,
             "--engine",
             engine,

@@ -11,7 +11,7 @@ use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 use socket2::Socket;
 
 use super::polling::{Looked, Polling};
-use super::socket::{Peer, connect_error_kind, stream_to};
+use super::socket::{Peer, close, connect_error_kind, stream_to};
 use super::{Engine, Setup};
 use crate::clock::now_ns;
 use crate::protocol::Protocol;
@@ -168,7 +168,7 @@ impl Epoll {
     fn do_orders<P: Protocol>(&mut self, worker: &mut Worker<P>) {
         while !(worker.to_close.is_empty() && worker.to_open.is_empty() && worker.to_flush.is_empty()) {
             while let Some(index) = worker.to_close.pop() {
-                self.links[index as usize] = Link::default();
+                self.close(index);
             }
             while let Some(index) = worker.to_open.pop() {
                 self.open(worker, index);
@@ -191,6 +191,12 @@ impl Epoll {
         match started {
             Ok(socket) => self.links[index as usize] = Link { socket: Some(socket), connected: false },
             Err(error) => worker.connect_failed(index, connect_error_kind(&error), &error.to_string(), now_ns()),
+        }
+    }
+
+    fn close(&mut self, index: u32) {
+        if let Some(socket) = std::mem::take(&mut self.links[index as usize]).socket {
+            close(socket);
         }
     }
 
@@ -251,7 +257,7 @@ impl Epoll {
         let count = count as usize;
         let next = if drop { worker.skipped(index, count, now) } else { worker.received(index, &self.buffer[..count], now) };
         if next == Next::Close {
-            self.links[index as usize] = Link::default();
+            self.close(index);
             return Read::Gone;
         }
         self.flush(worker, index);
@@ -268,7 +274,7 @@ impl Epoll {
                 _ => End::Reset,
             }
         };
-        self.links[index as usize] = Link::default();
+        self.close(index);
         worker.ended(index, end, now);
         Read::Gone
     }

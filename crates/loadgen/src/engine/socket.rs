@@ -43,8 +43,7 @@ impl Peer {
     }
 }
 
-/// A non-blocking stream socket for `peer`. Closing it sends a reset and leaves no TIME_WAIT behind: a run with a new connection for each
-/// request would otherwise use up all local ports within seconds. By then the response has been read to its end.
+/// A non-blocking stream socket for `peer`.
 pub fn stream_to(peer: &Peer) -> io::Result<Socket> {
     let domain = Domain::from(i32::from(peer.family()));
     let socket = Socket::new(domain, Type::STREAM.nonblocking().cloexec(), None)?;
@@ -59,6 +58,13 @@ pub fn stream_to(peer: &Peer) -> io::Result<Socket> {
         socket.set_linger(Some(Duration::ZERO))?;
     }
     Ok(socket)
+}
+
+/// Ends a connection as other clients do where the server has ended it before. Where it has not, the server gets a reset (SO_LINGER of no time),
+/// so that no TIME_WAIT is left behind here: a new connection for each few requests would otherwise use up all local ports within seconds.
+pub fn close(socket: Socket) {
+    // Fails where the connection is gone already, which is just as well. What the kernel still does for this socket ends with it.
+    let _ = socket.shutdown(std::net::Shutdown::Both);
 }
 
 /// What a failure to connect is counted as.

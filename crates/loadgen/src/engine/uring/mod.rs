@@ -18,7 +18,7 @@ use io_uring::cqueue;
 use socket2::Socket;
 
 use super::polling::{Looked, Polling};
-use super::socket::{Peer, connect_error_kind, stream_to};
+use super::socket::{Peer, close, connect_error_kind, stream_to};
 use super::{Engine, Setup};
 use crate::clock::now_ns;
 use crate::protocol::Protocol;
@@ -173,8 +173,7 @@ impl Uring {
         let Some(socket) = link.socket.take() else { return Ok(()) };
         // What was queued for this socket must not meet the next one.
         self.ring.submit()?;
-        // Fails where the other end has closed already, which is just as well.
-        let _ = socket.shutdown(std::net::Shutdown::Both);
+        close(socket);
         if std::mem::take(&mut self.links[index as usize].connected) {
             self.ring.register_socket(index, -1)?;
         }

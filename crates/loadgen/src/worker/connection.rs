@@ -34,8 +34,10 @@ pub struct Connection<S> {
     pub generation: u32,
     /// Whether it has been set up, or has failed to, at least once.
     pub attempted: bool,
-    /// Whether it has completed a request since it was set up, or since the server last refused some.
+    /// Whether it has completed a request since it was set up.
     pub served: bool,
+    /// Whether it has since the server last refused some.
+    served_since_refusal: bool,
     /// The server has refused requests, or announced the end, since it last completed one: nothing more is sent until it does.
     pub refused: bool,
     /// Places for requests that are held back because of that.
@@ -59,6 +61,7 @@ impl<S> Connection<S> {
             refused: false,
             held_back: 0,
             served: false,
+            served_since_refusal: false,
             failures: 0,
         }
     }
@@ -71,12 +74,12 @@ impl<S> Connection<S> {
     /// The connection did its work: the next failure is the first in a row again.
     #[inline]
     pub fn succeeded(&mut self) {
-        (self.served, self.refused, self.failures) = (true, false, 0);
+        (self.served, self.served_since_refusal, self.refused, self.failures) = (true, true, false, 0);
     }
 
     /// The server did not process requests, or announced the end. That is a failure unless it has completed one before.
     pub fn refuse(&mut self) {
-        self.refused = !std::mem::take(&mut self.served);
+        self.refused = !std::mem::take(&mut self.served_since_refusal);
     }
 
     /// Notes that the connection is gone: after a failure it pauses, longer each time, before it is tried again.
@@ -85,7 +88,7 @@ impl<S> Connection<S> {
         let pause_ns = if failed && self.failures > 0 { BACKOFF_NS << (self.failures - 1).min(BACKOFF_DOUBLINGS_MAX) } else { 0 };
         self.failures += u32::from(failed);
         self.generation = self.generation.wrapping_add(1);
-        (self.served, self.refused, self.held_back) = (false, false, 0);
+        (self.served, self.served_since_refusal, self.refused, self.held_back) = (false, false, false, 0);
         self.state = State::Closed { not_before_ns: now_ns + pause_ns };
     }
 }

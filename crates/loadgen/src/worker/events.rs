@@ -5,7 +5,6 @@ use std::sync::atomic::Ordering;
 use super::connection::{Connection, Flight, State};
 use super::pacing::{Load, Pacing, Place};
 use super::{Next, Worker};
-use crate::clock;
 use crate::errors::ErrorKind;
 use crate::protocol::{Fault, Flow, Outcome, Protocol, Sink, Slot};
 use crate::recorder::{Recorder, Sent};
@@ -178,8 +177,9 @@ impl<P: Protocol> Worker<P> {
         }
         let recorder = &mut self.recorder;
         let in_flight = connection.flight.count;
+        let heard_ns = self.attention.heard_ns();
         connection.flight.drain(|sent| match fault.kind {
-            ErrorKind::Timeout => recorder.request_timed_out(sent, now_ns),
+            ErrorKind::Timeout => recorder.request_timed_out(sent, heard_ns),
             kind => recorder.request_failed(sent, kind),
         });
         // Bytes that answer nothing are a fault of the server even when no request waits.
@@ -316,36 +316,40 @@ impl<P: Protocol> Worker<P> {
         None
     }
 
-    /// Fails what has waited for too long.
+    /// Fails what has waited for too long by the time up to which all that came has been read.
     pub(super) fn time_out(&mut self, index: u32, now_ns: u64) {
-        let timeout_ns = self.limits.timeout_ns;
+        let (timeout_ns, heard_ns) = (self.limits.timeout_ns, self.attention.heard_ns());
         let connection = &mut self.connections[index as usize];
         match connection.state {
-            State::Connecting { since_ns } if now_ns.saturating_sub(since_ns) >= timeout_ns => {
+            State::Connecting { since_ns } if heard_ns.saturating_sub(since_ns) >= timeout_ns => {
                 self.connecting -= 1;
                 self.to_close.push(index);
                 self.attempt_failed(index, ErrorKind::ConnectTimeout, "no answer within the timeout", now_ns);
             }
-            State::Handshaking { since_ns } if now_ns.saturating_sub(since_ns) >= timeout_ns => {
+            State::Handshaking { since_ns } if heard_ns.saturating_sub(since_ns) >= timeout_ns => {
                 self.to_close.push(index);
                 self.attempt_failed(index, ErrorKind::ConnectTimeout, "the handshake was not over within the timeout", now_ns);
             }
-            State::Open if connection.flight.has_older_than((now_ns + 1).saturating_sub(timeout_ns)) => {
-                self.time_out_requests(index, now_ns + 1 - timeout_ns, now_ns);
+            State::Open => {
+                let overdue_ns = (heard_ns + 1).saturating_sub(timeout_ns);
+                if connection.flight.has_older_than(overdue_ns) {
+                    self.time_out_requests(index, overdue_ns, now_ns);
+                }
             }
-            State::Closed { .. } | State::Connecting { .. } | State::Handshaking { .. } | State::Open => {}
+            State::Closed { .. } | State::Connecting { .. } | State::Handshaking { .. } => {}
         }
     }
+
     /// Fails the requests that were sent before `overdue_ns`, and no others where the protocol can give up one by one. A connection on which
     /// nothing else is in flight, and nothing came since the oldest was sent, is dead and closes.
     fn time_out_requests(&mut self, index: u32, overdue_ns: u64, now_ns: u64) {
-        let Self { protocol, connections, recorder, .. } = self;
+        let Self { protocol, connections, recorder, attention, .. } = self;
         let Connection { session, flight, last_bytes_ns, .. } = &mut connections[index as usize];
         let dead = flight.requests().all(|sent| sent.actual_ns < overdue_ns && *last_bytes_ns < sent.actual_ns);
         let mut done = 0;
         for slot in 0..flight.depth() {
             if !dead && flight.is_older_than(slot, overdue_ns) && protocol.abandon(session, slot) {
-                recorder.request_timed_out(flight.free(slot), now_ns);
+                recorder.request_timed_out(flight.free(slot), attention.heard_ns());
                 done += 1;
             }
         }
@@ -353,8 +357,7 @@ impl<P: Protocol> Worker<P> {
             self.fail(index, Fault { kind: ErrorKind::Timeout, reason: "no complete response within the timeout".into() }, now_ns)
         } else {
             self.to_flush.push(index);
-            // What is sent now is sent now, whenever it was that the others became late.
-            self.after_completions(index, done, clock::now_ns())
+            self.after_completions(index, done, now_ns)
         };
         if next == Next::Close {
             self.to_close.push(index);

@@ -43,7 +43,7 @@ impl<P: Protocol> Worker<P> {
             return;
         }
         for index in 0..self.connections.len() as u32 {
-            self.time_out(index, self.attention.heard_ns());
+            self.time_out(index, now_ns);
             self.open_if_due(index, now_ns);
         }
         if !self.running() {

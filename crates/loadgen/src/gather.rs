@@ -206,6 +206,7 @@ impl<'a> Gather<'a> {
             duration_s,
             interrupted: signal::caught(),
             failure: None,
+            connect_failure: None,
             requests: RequestCounts {
                 sent: total.sent,
                 completed: total.completed,

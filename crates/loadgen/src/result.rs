@@ -20,6 +20,8 @@ pub struct RunResult {
     pub interrupted: bool,
     /// Why the load generator itself ended the run early; null if it did not.
     pub failure: Option<String>,
+    /// Why a connection could last not be set up, in the run or before it: refused, no free local port, no answer. Null if all could.
+    pub connect_failure: Option<String>,
     pub requests: RequestCounts,
     pub errors: Errors,
     pub bytes: Bytes,

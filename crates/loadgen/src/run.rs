@@ -59,7 +59,7 @@ pub fn run(plan: &Plan, observer: &mut impl Observer) -> Result<RunResult> {
     let engine = choose_engine(plan.engine);
     let threads = plan.threads as usize;
     let pauses = Pauses::new(plan.interval, PIECES * HISTOGRAMS * (plan.threads + 1));
-    let pool = Arc::new(Pool::new(plan.load.is_open(), RECORDERS * threads, pauses));
+    let pool = Arc::new(Pool::new(plan.load.is_open(), RECORDERS * threads + 1, pauses)); // one slice is held until the next is complete
     let (reports, gathered) = sync_channel(REPORTS * threads);
     let mut crew = Crew::new();
     for thread in 0..plan.threads {
@@ -93,7 +93,7 @@ pub fn run(plan: &Plan, observer: &mut impl Observer) -> Result<RunResult> {
     }
     let result = gather.finish(engine, &finals, observer);
     observer.done();
-    Ok(RunResult { failure: failure.first(), ..result })
+    Ok(RunResult { failure: failure.first(), connect_failure: last_failure(&shared), ..result })
 }
 
 /// The plan with what is only known when the run begins, for the result to say.

@@ -3,6 +3,7 @@
 mod common;
 
 use std::io::{Read, Write};
+use std::net::TcpListener;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::sync_channel;
@@ -82,4 +83,22 @@ fn during_the_load_all_connections_may_be_set_up_at_once() {
         assert_eq!(worker.received(index, b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", now_ns), Next::Close);
     }
     assert_eq!(worker.to_open.len(), CONNECTIONS as usize);
+}
+
+#[test]
+fn why_a_connection_could_not_be_set_up_again_is_in_the_result() {
+    for engine in ENGINES {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
+        let address = listener.local_addr().expect("a bound socket has an address");
+        std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().expect("a client");
+            drop(listener); // nobody listens for a second connection
+            while read_request(&mut stream) && stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").is_ok() {}
+        });
+        let result =
+            load(&["-c", "1", "-d", "300ms", "--requests-per-connection", "3", "--engine", engine, &url(address)]).expect("it runs");
+        assert_eq!(result.requests.ok, 3);
+        assert!(result.errors.connect_refused > 0);
+        assert!(result.connect_failure.is_some_and(|reason| reason.contains("refused")), "{engine}");
+    }
 }

@@ -104,7 +104,11 @@ fn print_counts(result: &RunResult, out: &mut (impl Write + ?Sized)) -> io::Resu
         .filter(|(_, count)| **count != 0)
         .map(|(name, count)| format!("{count} {}", name.replace('_', " ")))
         .collect();
-    print_list("errors", if named.is_empty() { vec!["none".to_owned()] } else { named }, out)
+    print_list("errors", if named.is_empty() { vec!["none".to_owned()] } else { named }, out)?;
+    match &result.connect_failure {
+        Some(reason) => writeln!(out, "  last failure to connect: {reason}"),
+        None => Ok(()),
+    }
 }
 
 /// `  name: a, b, c`, on as many lines as it takes.

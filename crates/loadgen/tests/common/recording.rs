@@ -97,6 +97,8 @@ struct Server {
     number: u64,
     random: Random,
     served: Vec<Served>,
+    /// The first client has left: what is answered from now on, nobody waits for.
+    over: bool,
 }
 
 impl Server {
@@ -105,7 +107,19 @@ impl Server {
         epoll::add(&epoll, &listener, EventData::new_u64(LISTENER), EventFlags::IN).expect("a listener can be watched");
         let served = Vec::with_capacity(1 << 18);
         let queues = [VecDeque::new(), VecDeque::new()];
-        Self { listener, epoll, order, work_ns, clients: Vec::new(), queues, turn: 0, number: 0, random: Random::new(1), served }
+        Self {
+            listener,
+            epoll,
+            order,
+            work_ns,
+            clients: Vec::new(),
+            queues,
+            turn: 0,
+            number: 0,
+            random: Random::new(1),
+            served,
+            over: false,
+        }
     }
 
     fn run(mut self, stop: &AtomicBool) -> Record {
@@ -123,7 +137,9 @@ impl Server {
                 let data = event.data;
                 self.take_in(data.u64(), before_ns);
             }
-            self.answer_next();
+            if !self.over {
+                self.answer_next();
+            }
         }
         let left = self.queues.into_iter().flatten();
         self.served.extend(left.map(|one| Served { connection: one.connection, came_ns: one.came_ns, answered_ns: None }));
@@ -143,6 +159,7 @@ impl Server {
         match self.clients[connection].read(&mut [0; 1024]) {
             Ok(1..) => {}
             _ => {
+                self.over = true;
                 let _ = epoll::delete(&self.epoll, self.clients[connection].as_fd());
                 return;
             }

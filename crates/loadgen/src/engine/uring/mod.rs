@@ -28,6 +28,8 @@ use ring::Ring;
 
 /// Completions that share one reading of the clock and one submission.
 const BATCH: usize = 128;
+/// The clock is read once for each batch; once more where something is due sooner than any batch takes.
+const CLOCK_NS: u64 = 1_000_000;
 /// Where no more bytes than this can be in flight on a connection they fit into any send buffer: a send is never short, and none can get
 /// ahead of another, so they need not be followed.
 const UNTRACKED_BYTES_MAX: usize = 8 * 1024;
@@ -82,8 +84,11 @@ impl Engine for Uring {
 
     fn run<P: Protocol>(mut self, worker: &mut Worker<P>) -> Result<()> {
         self.untracked = worker.stable_output() && worker.output_bytes_max() <= UNTRACKED_BYTES_MAX;
+        let mut now = now_ns();
         loop {
-            let now = now_ns();
+            if now + CLOCK_NS >= worker.wake_ns() {
+                now = now_ns();
+            }
             if now >= worker.wake_ns() {
                 worker.tick(now);
             }
@@ -91,12 +96,12 @@ impl Engine for Uring {
             if worker.finished().is_some() {
                 return Ok(());
             }
-            let entered_ns = now_ns();
-            self.wait(worker.wake_ns().saturating_sub(entered_ns))?;
+            let entered_ns = now;
+            self.wait(worker.wake_ns())?;
             worker.polled_ns = self.polling.spent_ns();
             self.batch.clear();
             self.ring.take(BATCH, &mut self.batch);
-            let now = now_ns();
+            now = now_ns();
             for at in 0..self.batch.len() {
                 self.complete(worker, self.batch[at], now)?;
             }
@@ -104,26 +109,30 @@ impl Engine for Uring {
             for index in std::mem::take(&mut self.starved) {
                 self.arm_receive(index)?;
             }
-            let all_heard = !self.ring.has_completions() && !self.ring.has_news();
-            worker.heard(entered_ns, self.batch.len(), all_heard);
+            worker.heard(entered_ns, self.batch.len(), self.batch.is_empty());
         }
     }
 }
 
 impl Uring {
-    /// Submits what is queued, and waits for at most so long until there are completions.
+    /// Submits what is queued, and waits until there are completions, at the latest until this instant.
     #[inline]
-    fn wait(&mut self, wait_ns: u64) -> Result<()> {
+    fn wait(&mut self, until_ns: u64) -> Result<()> {
         self.ring.enter()?;
-        if wait_ns == 0 || self.ring.has_completions() {
+        if self.ring.has_completions() {
+            return Ok(());
+        }
+        let wait_ns = until_ns.saturating_sub(now_ns());
+        if wait_ns == 0 {
             return Ok(());
         }
         let ring = &mut self.ring;
-        match self.polling.look(wait_ns, || ring.has_news()) {
-            Looked::Found => ring.enter(),
-            Looked::TimeIsOver => Ok(()),
-            Looked::Sleep => ring.sleep(wait_ns),
-        }
+        let mut entered = Ok(());
+        let looked = self.polling.look(wait_ns, || {
+            entered = ring.enter();
+            entered.is_err() || ring.has_completions()
+        });
+        if looked == Looked::Sleep { ring.sleep(wait_ns) } else { entered }
     }
 
     /// Does what the worker has asked for.

@@ -39,7 +39,6 @@ impl Ring {
         let ring: IoUring = IoUring::builder()
             .setup_single_issuer()
             .setup_defer_taskrun()
-            .setup_taskrun_flag()
             .setup_submit_all() // an entry that fails must not hold up those behind it
             .setup_cqsize((4 * connections).next_power_of_two().clamp(2 * SUBMISSIONS, 65536))
             .build(SUBMISSIONS)
@@ -127,12 +126,6 @@ impl Ring {
         }
     }
 
-    /// Whether something has happened that the next `enter` takes in.
-    #[inline]
-    pub fn has_news(&mut self) -> bool {
-        self.ring.submission().taskrun()
-    }
-
     /// Whether completions wait to be taken.
     #[inline]
     pub fn has_completions(&mut self) -> bool {
@@ -142,9 +135,11 @@ impl Ring {
     /// Moves at most so many completions, the oldest, to the end of `batch`.
     #[inline]
     pub fn take(&mut self, most: usize, batch: &mut Vec<Completion>) {
-        let stashed = self.stash.len().min(most);
-        batch.extend(self.stash.drain(..stashed));
-        batch.extend(self.ring.completion().take(most - stashed).map(|entry| Completion::of(&entry)));
+        if !self.stash.is_empty() {
+            let stashed = self.stash.len().min(most);
+            batch.extend(self.stash.drain(..stashed));
+        }
+        batch.extend(self.ring.completion().take(most - batch.len()).map(|entry| Completion::of(&entry)));
     }
 
     /// # Safety

@@ -17,5 +17,6 @@ def main() -> None:
     try:
         from httpbench.cli.main import run_command_line
     except KeyboardInterrupt:
+        print("\ninterrupted", file=sys.stderr)
         sys.exit(EXIT_INTERRUPTED)
     run_command_line()

@@ -1,25 +1,41 @@
-# make bench    everything from a fresh clone, then a short honest benchmark of the built-in servers
-# make test     everything it needs, then all checks
-# make install  the set-up alone
+# make bench      everything from a fresh clone, then a short honest benchmark of the built-in servers
+# make test-unit  the unit tests, in less than a minute
+# make test       everything it needs, then all checks but those of test-all
+# make test-all   everything that test leaves out: the other targets, the installed package, tests that judge measurements
+# make install    the set-up alone
 
 .DELETE_ON_ERROR:
-.PHONY: bench test install toolchains check static clean help
+.PHONY: bench test test-all test-unit install toolchains check static clean help
 
 VENV := .venv
 BIN := $(VENV)/bin
+GENERATORS := $(addprefix --load-generator ,wrk hey hyperfine)
+# Rows of other languages need registries or toolchains that a machine for tests may lack.
 TESTED := c client:cpp crystal dlang/epoll dlang/std-net-curl golang java node python ruby rust zig
+FIRST := $(shell cat tests/contract/first.txt)
 PYTHON ?= $(shell scripts/find-python)
 PROGRAMS := httpbench-loadgen httpbench-reference httpbench-timer
 BUILT := $(PROGRAMS:%=target/release/%)
 
 help:
-	@sed -n 's/^# //p' Makefile
+	@sed -n 's/^# \(make .*\)/\1/p' Makefile
 
 bench: install
 	-$(BIN)/httpbench setup --yes --suite quick
 	$(BIN)/httpbench bench --suite quick --skip-missing
 
 test: install toolchains check
+
+# The builds take most of the time; one that fails is named, and the tests say which of them must not. What judges a measurement may meet
+# a bad moment of a shared machine: it is tried three times, and each failure is shown. Wrong results stay wrong.
+test-all: install
+	$(BIN)/httpbench setup --yes $(GENERATORS) $(TESTED)
+	-$(BIN)/httpbench build --skip-missing --jobs 2 $(TESTED)
+	$(BIN)/python -m pytest --numprocesses 2 --durations=20 -m "slow and not alone" tests/contract tests/integration tests/e2e
+	$(BIN)/python -m pytest --durations=20 --reruns 2 --reruns-delay 2 -m alone tests/integration
+
+test-unit: install
+	$(BIN)/python -m pytest --numprocesses auto tests/unit
 
 install: $(VENV)/installed $(BUILT)
 
@@ -33,20 +49,19 @@ $(BUILT) &: $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Car
 	cargo build --release --locked $(PROGRAMS:%=--package %)
 	touch $(BUILT)
 
-# What the tests build and verify. Rows of other languages need registries or toolchains that a machine for tests may lack.
 toolchains:
-	$(BIN)/httpbench setup --yes --load-generator wrk --load-generator hey --load-generator hyperfine $(TESTED)
+	$(BIN)/httpbench setup --yes $(GENERATORS) $(FIRST)
 
-# Builds of rows, which take most of the time, go on beside the checks that need no quiet machine; the tests that send load come after
-# both, two at a time where nothing depends on how fast an answer comes. A row that cannot be built is named; the tests say which of them must.
-# What judges a measurement may meet a bad moment of a shared machine: it is tried three times, and each failure is shown. What is wrong stays wrong.
+# The first targets are built beside the checks that need no quiet machine; the tests that send load come after both, two at a time,
+# as none of them depends on how fast a response comes. A row that cannot be built is named; the tests say which of them must.
 check:
-	$(BIN)/httpbench build --skip-missing --jobs 2 $(TESTED) >$(VENV)/rows.log 2>&1 & rows=$$!; \
+	$(BIN)/httpbench build --skip-missing --jobs 2 $(FIRST) >$(VENV)/rows.log 2>&1 & rows=$$!; \
 	$(MAKE) --no-print-directory static || { kill $$rows; exit 1; }; \
 	wait $$rows; cat $(VENV)/rows.log
 	cargo test --locked --quiet
-	$(BIN)/python -m pytest --numprocesses 2 -m "not alone" tests/contract tests/integration tests/e2e
-	$(BIN)/python -m pytest --durations=20 --reruns 2 --reruns-delay 2 -m alone tests/integration
+	$(BIN)/python -m pytest --numprocesses 2 --durations=10 -m "not slow and not alone" tests/contract tests/integration
+	@echo; echo "Not run: tests that make test-all runs, by file:"
+	@$(BIN)/python -m pytest --collect-only -qq -m "slow or alone" tests/contract tests/integration tests/e2e
 
 static:
 	$(BIN)/ruff format --check .
@@ -56,7 +71,7 @@ static:
 	cargo fmt --check
 	cargo clippy --locked --all-targets -- -D warnings
 	cargo test --locked --quiet --no-run
-	$(BIN)/python -m pytest tests/unit
+	$(MAKE) --no-print-directory test-unit
 
 clean:
 	rm -rf $(VENV) target

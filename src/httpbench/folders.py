@@ -17,3 +17,8 @@ def user_folder(variable: str, below_home: str) -> Path:
         return Path.home() / below_home / "httpbench"
     except RuntimeError:
         raise UsageError("this user has no home folder", hint=f"set HOME, or {variable}") from None
+
+
+def default_database() -> Path:
+    """``httpbench.db`` in the user's data folder."""
+    return user_folder("XDG_DATA_HOME", ".local/share") / "httpbench.db"

@@ -7,13 +7,14 @@ import pytest
 from httpbench import catalog, host
 from httpbench.model import Kind, Scaling, Target
 from httpbench.run import KINDS
+from tests.contract.cases import case
 from tests.contract.test_servers import built
 
 CLIENTS = [target for target in catalog.load().targets.values() if target.kind is Kind.CLIENT]
 
 
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("target", CLIENTS, ids=[target.id for target in CLIENTS])
+@pytest.mark.parametrize("target", [case(target) for target in CLIENTS])
 def test_the_contract_is_kept(target: Target) -> None:
     workload = catalog.load().workload("client-small-1000")
     verified = KINDS[Kind.CLIENT].verify(

@@ -12,6 +12,7 @@ from httpbench.model import Kind, Scaling, Target
 from httpbench.run import KINDS, State, state_of
 from httpbench.run.build import build
 from httpbench.run.trial import Backend
+from tests.contract.cases import case
 
 # What no package brings: a machine which only tests need not have them.
 BY_HAND = {
@@ -22,7 +23,7 @@ BY_HAND = {
 CATALOG = catalog.load()
 OF_KIND = KINDS[Kind.PROXY]
 PROXIES = [target for target in CATALOG.targets.values() if target.kind is Kind.PROXY]
-CASES = [(target, scaling) for target in PROXIES for scaling in target.scaling]
+CASES = [case(target, scaling) for target in PROXIES for scaling in target.scaling]
 
 
 def built(target: Target) -> Path:
@@ -30,12 +31,12 @@ def built(target: Target) -> Path:
     state = state_of(target)
     if target.id in BY_HAND and state.state is not State.BUILT:
         pytest.skip(f"it {BY_HAND[target.id]}; {state.mend}")
-    assert state.state is not State.NEEDS, f"needs {state.reason}; make test would install it: {state.mend}"
+    assert state.state is not State.NEEDS, f"needs {state.reason}; make test-all would install it: {state.mend}"
     return build(target, Event()).folder
 
 
 @pytest.mark.timeout(1800)
-@pytest.mark.parametrize(("target", "scaling"), CASES, ids=[f"{target.id}-{scaling}" for target, scaling in CASES])
+@pytest.mark.parametrize(("target", "scaling"), CASES)
 def test_the_contract_is_kept(target: Target, scaling: Scaling) -> None:
     folder = built(target)
     workload = CATALOG.workload(OF_KIND.workload)

@@ -6,6 +6,7 @@ import pytest
 
 from httpbench import catalog
 from httpbench.model import Kind
+from tests.contract.cases import FIRST
 
 SERVERS = """
 c/epoll/level c/epoll/edge c/io_uring c/nginx
@@ -36,6 +37,10 @@ def test_the_row_is_there(name: str) -> None:
 
 def test_no_row_is_unknown_to_this_list() -> None:
     assert set(catalog.load().targets) == set(ROWS)
+
+
+def test_the_first_to_be_verified_are_of_every_kind() -> None:
+    assert {catalog.load().targets[name].kind for name in FIRST} == set(Kind)
 
 
 def test_rows_tell_how_to_mend_what_they_need() -> None:

@@ -12,6 +12,7 @@ from httpbench.model import Kind, Scaling, Target
 from httpbench.probe import contradiction
 from httpbench.run import State, state_of, verify
 from httpbench.run.build import build
+from tests.contract.cases import case
 
 # Their libraries come from registries that a machine which only tests need not reach.
 FOREIGN_REGISTRY = {"dlang": "dub's registry", "elixir": "hex", "nim": "nimble's registry", "dotnet": "NuGet", "dart": "pub.dev"}
@@ -20,7 +21,7 @@ NO_LIBRARY = ("epoll", "std-net-curl")
 """Of these languages, what needs nothing beside the compiler."""
 
 SERVERS = [target for target in catalog.load().targets.values() if target.kind is Kind.SERVER]
-CASES = [(target, scaling) for target in SERVERS for scaling in target.scaling]
+CASES = [case(target, scaling) for target in SERVERS for scaling in target.scaling]
 
 
 def built(target: Target) -> Path:
@@ -28,12 +29,12 @@ def built(target: Target) -> Path:
     state = state_of(target)
     if target.language in FOREIGN_REGISTRY and target.framework not in NO_LIBRARY and state.state is not State.BUILT:
         pytest.skip(f"its library comes from {FOREIGN_REGISTRY[target.language]}; {state.mend}")
-    assert state.state is not State.NEEDS, f"needs {state.reason}; make test would install it: {state.mend}"
+    assert state.state is not State.NEEDS, f"needs {state.reason}; make test-all would install it: {state.mend}"
     return build(target, Event()).folder
 
 
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize(("target", "scaling"), CASES, ids=[f"{target.id}-{scaling}" for target, scaling in CASES])
+@pytest.mark.parametrize(("target", "scaling"), CASES)
 def test_the_contract_is_kept(target: Target, scaling: Scaling) -> None:
     folder = built(target)
     workload = catalog.load().workload("plaintext")

@@ -13,6 +13,7 @@ import pytest
 from httpbench.catalog import root
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_an_installed_package_is_whole(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-m", "venv", str(tmp_path / "venv")], check=True)

@@ -321,15 +321,16 @@ def test_output_into_a_closed_pipe_is_no_error(harness: Harness) -> None:
     assert done.stderr == ""
 
 
-def test_an_interruption_while_the_program_loads_is_quiet() -> None:
-    program = """
+@pytest.mark.parametrize("after_s", [0.01, 0.2], ids=["the command line", "a verb"])
+def test_an_interruption_while_the_program_loads_is_one_word(after_s: float) -> None:
+    program = f"""
 import signal, httpbench.cli
 signal.signal(signal.SIGALRM, signal.default_int_handler)
-signal.setitimer(signal.ITIMER_REAL, 0.05)
+signal.setitimer(signal.ITIMER_REAL, {after_s})
 httpbench.cli.main()
 """
     done = subprocess.run([sys.executable, "-c", program, "list"], capture_output=True, text=True, check=False, timeout=60)
-    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "\ninterrupted\n")
 
 
 def test_output_that_cannot_be_written_is_said(harness: Harness) -> None:

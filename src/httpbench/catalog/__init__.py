@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from httpbench.catalog.catalog import Catalog, load
 from httpbench.catalog.files import did_you_mean, sentences
-from httpbench.catalog.places import root
 from httpbench.catalog.select import kind_of, matching, select
+from httpbench.manifests import root
 
 __all__ = ["Catalog", "did_you_mean", "kind_of", "load", "matching", "root", "select", "sentences"]

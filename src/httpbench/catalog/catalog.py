@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from httpbench.catalog import files, places
+from httpbench.catalog import files
 from httpbench.errors import CatalogError, SelectionError
-from httpbench.model import Frozen, Kind, Suite, Target, TargetFile, Variant, Workload
+from httpbench.manifests import manifests, root, target_id
+from httpbench.model import Frozen, Suite, Target, TargetFile, Variant, Workload
 
 Named = TypeVar("Named", Suite, Workload)
 Value = TypeVar("Value", bound=Frozen)
@@ -31,26 +32,21 @@ class Catalog:
 
 def load(extra_targets: Sequence[Path] = ()) -> Catalog:
     """Reads everything. Raises :class:`CatalogError` with the problems of all files."""
-    root = places.root()
+    folder = root()
     problems: list[str] = []
-    manifests = _manifests(root / "targets") + [path for folder in extra_targets for path in _of_user(folder, problems)]
-    found = _read_all(dict.fromkeys(manifests), _targets, problems)
+    paths = manifests(folder / "targets") + [path for extra in extra_targets for path in _of_user(extra, problems)]
+    found = _read_all(dict.fromkeys(paths), _targets, problems)
     targets = _unique(((target.id, target, target.folder) for row in found for target in row), problems)
-    workloads = _unique(_named(root / "workloads", Workload, problems), problems)
-    suites = _unique(_named(root / "suites", Suite, problems), problems)
+    workloads = _unique(_named(folder / "workloads", Workload, problems), problems)
+    suites = _unique(_named(folder / "suites", Suite, problems), problems)
     problems += _unknown_workloads(suites.values(), workloads)
     if problems:
         raise CatalogError(problems)
     return Catalog(targets, workloads, suites)
 
 
-def _manifests(folder: Path) -> list[Path]:
-    """Absolute, so that a folder that is named twice, or within another, is read once."""
-    return sorted(path.absolute() for path in folder.rglob("target.toml"))
-
-
 def _of_user(folder: Path, problems: list[str]) -> list[Path]:
-    found = _manifests(folder) if folder.is_dir() else []
+    found = manifests(folder) if folder.is_dir() else []
     if not found:
         wrong = "holds no target.toml" if folder.is_dir() else "is not a folder"
         problems.append(f"{folder}: {wrong}; --targets takes a folder that holds target.toml files, at any depth")
@@ -64,10 +60,8 @@ def _targets(path: Path) -> list[Target]:
 
 def _target(manifest: TargetFile, variant: Variant, folder: Path) -> Target:
     """One row: the file's facts, with those that the variant replaces."""
-    parts = [manifest.language, manifest.framework] + ([variant.name] if variant.name else [])
-    prefix = "" if manifest.kind is Kind.SERVER else f"{manifest.kind}:"
     return Target(
-        id=prefix + "/".join(parts),
+        id=target_id(manifest.kind, manifest.language, manifest.framework, variant.name),
         kind=manifest.kind,
         language=manifest.language,
         framework=manifest.framework,

@@ -12,10 +12,11 @@ EXIT_INTERRUPTED = 130
 def main() -> None:
     """Runs the command line and ends the process with the right exit code.
 
-    The import is within, because it takes half a second: a Ctrl-C in that time is an interruption like any other.
+    The import is inside, so that Ctrl-C while modules load counts as an interruption too.
     """
     try:
         from httpbench.cli.main import run_command_line
     except KeyboardInterrupt:
+        print("\ninterrupted", file=sys.stderr)
         sys.exit(EXIT_INTERRUPTED)
     run_command_line()

@@ -6,20 +6,21 @@ import random
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import click
-from rich.console import Console
 
-from httpbench import catalog, host, load
-from httpbench.cli import console, dry_run
+from httpbench.cli import choices, console
 from httpbench.cli.exports import exports
-from httpbench.cli.loads import loads, own_loads
-from httpbench.cli.make import make
 from httpbench.cli.options import Selection, database, export, export_hyperfine, load_options, selection
 from httpbench.cli.params import COUNT, DURATION, REQUEST_PATH
 from httpbench.errors import SelectionError, UsageError
-from httpbench.model import Kind, Scaling, Suite, Target, Workload
-from httpbench.run import KINDS, Bench, Matrix, State, make_plan, states
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from httpbench import catalog
+    from httpbench.model import Kind, Suite, Target, Workload
 
 DEFAULT_SUITE = "quick"
 
@@ -50,7 +51,7 @@ DEFAULT_SUITE = "quick"
     "--load-generator",
     "generator",
     metavar="NAME",
-    help=f"{', '.join(load.GENERATORS)}; clients: {', '.join(load.TIMERS)}. [default: native]",
+    help=f"{', '.join(choices.LOAD_GENERATORS)}; clients: {', '.join(choices.TIMERS)}. [default: native]",
 )
 @click.option(
     "--workload", metavar="NAME", multiple=True, help="What is asked. [default: plaintext; clients: client-small-1000; proxies: proxy-10kb]"
@@ -83,6 +84,8 @@ def bench(selection: Selection, db, export_json, export_csv, export_markdown, **
     httpbench bench --suite http-servers --dry-run  what a suite would do, and how long
     httpbench bench micro --quick --export-json -   everything as JSON on standard output
     """
+    from httpbench.model import Kind
+
     known = selection.catalog()
     files = exports(export_json, export_csv, export_markdown, options["export_hyperfine"])
     output = console.stderr() if files.to_stdout else console.stdout()
@@ -91,6 +94,13 @@ def bench(selection: Selection, db, export_json, export_csv, export_markdown, **
     kind = _kind(selection, known, suite)
     if options["export_hyperfine"] and kind is not Kind.CLIENT:
         raise UsageError("--export-hyperfine is for clients: hyperfine's form has only times of whole processes")
+
+    # Below, so that names which do not exist are reported before all this is loaded.
+    from httpbench import host
+    from httpbench.cli import dry_run
+    from httpbench.cli.make import make
+    from httpbench.run import KINDS, Bench, make_plan
+
     targets, matrix, workloads = _matrix(selection, known, suite, kind, options)
     if options["skip_missing"]:
         targets = _skip_missing(targets, errors)
@@ -133,6 +143,9 @@ def _suite(selection: Selection, known: catalog.Catalog, name: str | None) -> Su
 
 def _kind(selection: Selection, known: catalog.Catalog, suite: Suite | None) -> Kind:
     """The one that was named; that of the suite; the first that has a row for each word."""
+    from httpbench import catalog
+    from httpbench.model import Kind
+
     words = selection.words
     kind = Kind(selection.kind) if selection.kind else suite.kind if suite else catalog.kind_of(list(known.targets.values()), words)
     if kind is None:
@@ -142,6 +155,8 @@ def _kind(selection: Selection, known: catalog.Catalog, suite: Suite | None) -> 
             hint = "measure them one after the other, or choose with --kind"
             raise SelectionError(f"a run measures rows of one kind, and {' '.join(words)} names {kinds}", hint=hint)
         kind = found.pop()
+    from httpbench.run import KINDS
+
     if kind not in KINDS:
         raise SelectionError(f"bench cannot measure a {kind}")
     return kind
@@ -149,6 +164,10 @@ def _kind(selection: Selection, known: catalog.Catalog, suite: Suite | None) -> 
 
 def _matrix(selection: Selection, known: catalog.Catalog, suite: Suite | None, kind: Kind, options):  # type: ignore[no-untyped-def]
     """What is crossed: the suite's, where there is one, with what the options override."""
+    from httpbench.cli.loads import loads, own_loads
+    from httpbench.model import Scaling
+    from httpbench.run import KINDS, Matrix
+
     targets = selection.of(known, suite.targets if suite else (), kind)
     names = options["workload"] or (suite.workloads if suite else (KINDS[kind].workload,))
     workloads = {name: _workload(known.workload(name), kind, options) for name in names}
@@ -180,6 +199,8 @@ def _workload(workload: Workload, kind: Kind, options) -> Workload:  # type: ign
 
 
 def _skip_missing(targets: Sequence[Target], errors: Console) -> list[Target]:
+    from httpbench.run import State, states
+
     kept = []
     for target, state in zip(targets, states(targets), strict=True):
         if state.state is State.NEEDS:

@@ -6,10 +6,9 @@ import sys
 
 import click
 
-from httpbench.cli import console, progress
+from httpbench.cli import console
 from httpbench.cli.options import Selection, selection
 from httpbench.errors import RequirementError
-from httpbench.run import prepare
 
 
 @click.command()
@@ -24,6 +23,9 @@ def build(selection: Selection, skip_missing: bool, jobs: int) -> None:
     \b
     httpbench build rust --jobs 4   all rows of a language
     """
+    from httpbench.cli import progress
+    from httpbench.run import prepare
+
     targets = selection.of(selection.catalog())
     output, errors = console.stdout(), console.stderr()
     with progress.watcher(errors, quiet=False) as watcher:

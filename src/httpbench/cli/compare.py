@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from httpbench import host
 from httpbench.cli import console
 from httpbench.cli.exports import exports
 from httpbench.cli.options import database
 from httpbench.cli.params import GATE
 from httpbench.errors import SelectionError, UsageError
-from httpbench.model import Run, Trial
-from httpbench.report import changes, read_export, render_changes, render_changes_json, render_changes_markdown
-from httpbench.stats.gates import Gate
-from httpbench.store import WAYS, Store
+
+if TYPE_CHECKING:
+    from httpbench.model import Run, Trial
+    from httpbench.stats.gates import Gate
+    from httpbench.store import Store
 
 EXIT_UNKNOWN, EXIT_BREACHED = 1, 3
 
@@ -52,6 +53,9 @@ def compare(
     """
     files = exports(export_json, None, export_markdown)
     files.check()
+    from httpbench.report import changes, render_changes, render_changes_json, render_changes_markdown
+    from httpbench.store import Store
+
     with Store(db, reading=True) as store:
         found = changes(_run(store, base), _run(store, head), gates)
     if found.environment and not across_environments:
@@ -69,6 +73,9 @@ def compare(
 
 
 def _run(store: Store, word: str) -> tuple[Run, list[Trial]]:
+    from httpbench.report import read_export
+    from httpbench.store import WAYS
+
     if Path(word).is_file():
         return read_export(Path(word))
     try:
@@ -88,5 +95,7 @@ def _commit(word: str) -> str | None:
     """What git takes a word for, in the folder that we are in."""
     if word.startswith("-"):
         return None
+    from httpbench import host
+
     answer = host.ask(("git", "rev-parse", "--verify", "--quiet", f"{word}^{{commit}}"))
     return answer.stdout.strip() if answer and answer.code == 0 else None

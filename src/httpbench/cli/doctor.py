@@ -6,9 +6,7 @@ import dataclasses
 import json
 
 import click
-from rich.text import Text
 
-from httpbench import catalog, host
 from httpbench.cli import console
 
 STYLES = {"ok": "green", "note": "cyan", "warning": "yellow"}
@@ -23,6 +21,10 @@ def doctor(as_json: bool) -> None:
     httpbench doctor          for people
     httpbench doctor --json   for programs
     """
+    from rich.text import Text
+
+    from httpbench import catalog, host
+
     environment = host.read_environment(catalog.root(), {})
     findings = host.examine()
     if as_json:

@@ -6,10 +6,12 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from httpbench.errors import StoreError, UsageError
-from httpbench.model import Run, Trial
-from httpbench.report import CLIENT_FORMATS, FORMATS
+
+if TYPE_CHECKING:
+    from httpbench.model import Run, Trial
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,8 @@ class Exports:
 
     def write(self, run: Run, trials: Sequence[Trial]) -> None:
         """Writes all. Raises :class:`StoreError` for the files that could not be written, after the others were."""
+        from httpbench.report import CLIENT_FORMATS, FORMATS
+
         self.put({name: {**FORMATS, **CLIENT_FORMATS}[name](run, trials) for name in self.paths})
 
     def put(self, texts: Mapping[str, str]) -> None:

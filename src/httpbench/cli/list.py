@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
-from rich.table import Table
-from rich.text import Text
 
-from httpbench import host
 from httpbench.cli import console
 from httpbench.cli.options import Selection, selection
-from httpbench.model import Target
-from httpbench.run import RowState, State, cache_folder, states
 
-STYLES = {State.READY: "green", State.BUILT: "green", State.NOT_BUILT: "", State.NEEDS: "yellow", State.BROKEN: "red"}
+if TYPE_CHECKING:
+    from httpbench.model import Target
+    from httpbench.run import RowState
 
 
 @click.command(name="list")
@@ -29,12 +27,25 @@ def list_rows(selection: Selection, as_json: bool) -> None:
     httpbench list golang c/epoll          those of a language, and one framework's
     httpbench list --targets ~/mine mine   those of a folder of your own
     """
+    from httpbench import host
+    from httpbench.run import cache_folder, states
+
     targets = selection.of(selection.catalog())
     with host.remembering(cache_folder() / "versions.json"):
         rows = list(zip(targets, states(targets), strict=True))
     if as_json:
         click.echo(json.dumps([_entry(target, state) for target, state in rows], indent=2, ensure_ascii=False))
         return
+    _show(rows)
+
+
+def _show(rows: Sequence[tuple[Target, RowState]]) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    from httpbench.run import State
+
+    styles = {State.READY: "green", State.BUILT: "green", State.NOT_BUILT: "", State.NEEDS: "yellow", State.BROKEN: "red"}
     output = console.stdout()
     table = Table(box=None, pad_edge=False)
     for column in ("Row", "Category", "Tuning", "Scaling", "State", "What would mend it"):
@@ -46,7 +57,7 @@ def list_rows(selection: Selection, as_json: bool) -> None:
             str(target.category),
             str(target.tuning),
             ", ".join(target.scaling),
-            Text(text.strip(), style=STYLES[state.state]),
+            Text(text.strip(), style=styles[state.state]),
             Text(state.mend or ""),
         )
     output.print(table)

@@ -15,22 +15,7 @@ import click
 
 from httpbench import __version__
 from httpbench.cli import EXIT_INTERRUPTED
-from httpbench.cli.bench import bench
-from httpbench.cli.build import build
-from httpbench.cli.compare import compare
-from httpbench.cli.doctor import doctor
-from httpbench.cli.list import list_rows
-from httpbench.cli.noise import noise
-from httpbench.cli.probe import probe
-from httpbench.cli.report import report
-from httpbench.cli.responses import responses
-from httpbench.cli.run import run
-from httpbench.cli.runs import runs
-from httpbench.cli.saturate import saturate
-from httpbench.cli.setup import setup
-from httpbench.cli.tune import tune
-from httpbench.cli.verify import verify
-from httpbench.cli.versions import versions
+from httpbench.cli.lazy import LazyGroup, Verb
 from httpbench.errors import HttpbenchError
 
 STDOUT = 1
@@ -49,21 +34,57 @@ Examples:
 """
 
 
-class Verbs(click.Group):
-    """Verbs in the order in which one meets them, and «did you mean» for those that do not exist."""
+VERBS = {
+    "list": Verb("httpbench.cli.list:list_rows", "List rows: their state, and the command that would mend what is missing."),
+    "setup": Verb("httpbench.cli.setup:setup", "Install from Debian's packages what rows need and this machine lacks."),
+    "build": Verb("httpbench.cli.build:build", "Build rows, of all kinds, that are not built yet."),
+    "run": Verb(
+        "httpbench.cli.run:run",
+        "Compare servers: start each command on a free port, wait until it answers, measure all in interleaved rounds.",
+    ),
+    "bench": Verb(
+        "httpbench.cli.bench:bench",
+        "Measure rows of one kind: build what is missing, start, warm up, measure, stop, in interleaved rounds.",
+    ),
+    "saturate": Verb(
+        "httpbench.cli.saturate:saturate", "Find the highest rate at which a service level holds, and draw latency against rate."
+    ),
+    "responses": Verb(
+        "httpbench.cli.responses:responses",
+        "Show a sampled response of each server, with its size; of clients, which are named, the request that they send.",
+    ),
+    "versions": Verb(
+        "httpbench.cli.versions:versions",
+        "Print the versions of toolchains here, and of the libraries that built rows use, as a Markdown table.",
+    ),
+    "verify": Verb("httpbench.cli.verify:verify", "Build rows, start them, check each clause of the contract, and stop them."),
+    "probe": Verb(
+        "httpbench.cli.probe:probe", "Look at how real servers are: do they route, parse, read whole requests, or answer whatever arrives?"
+    ),
+    "report": Verb("httpbench.cli.report:report", "Show a stored run again."),
+    "compare": Verb(
+        "httpbench.cli.compare:compare", "Compare two runs: what changed from BASE to HEAD in each row, and what the rounds can tell of it."
+    ),
+    "runs": Verb("httpbench.cli.runs:runs", "List stored runs, newest first."),
+    "doctor": Verb(
+        "httpbench.cli.doctor:doctor",
+        "Show the environment, and what on this machine will disturb a measurement, with what to do about it.",
+    ),
+    "tune": Verb("httpbench.cli.tune:tune", "Set this machine's knobs for measuring, and put them back as they were."),
+    "noise": Verb("httpbench.cli.noise:noise", "Find out what this machine can tell apart: measure one server against itself."),
+}
+"""In the order in which one meets them."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(self.commands)
 
-
-@click.group(cls=Verbs, epilog=EXAMPLES, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})
+@click.group(
+    cls=LazyGroup,
+    verbs=VERBS,
+    epilog=EXAMPLES,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
+)
 @click.version_option(__version__, message="%(prog)s %(version)s")
 def cli() -> None:
     """hyperfine for network services: builds, runs, loads, watches and compares servers written in any language."""
-
-
-for verb in (list_rows, setup, build, run, bench, saturate, responses, versions, verify, probe, report, compare, runs, doctor, tune, noise):
-    cli.add_command(verb)
 
 
 def run_command_line() -> None:

@@ -5,24 +5,18 @@ from __future__ import annotations
 import random
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
-from rich.table import Table
 
-from httpbench import catalog, host, load
 from httpbench.cli import console
 from httpbench.cli.exports import exports
-from httpbench.cli.make import make
 from httpbench.cli.options import database
 from httpbench.cli.params import COUNT, DURATION
 from httpbench.errors import SelectionError
-from httpbench.model import Load, Noise, Scaling
-from httpbench.report.printable import percentage
-from httpbench.run import Bench, Matrix, make_plan
-from httpbench.run.noise import TARGET, known_noise, outdated, pair
-from httpbench.stats.figures import CPU, P99, THROUGHPUT
-from httpbench.stats.noise import floor
-from httpbench.store import Store
+
+if TYPE_CHECKING:
+    from httpbench.model import Noise
 
 ROUNDS = 20
 SHOWN = (3, 5, 10, 20)
@@ -47,6 +41,10 @@ def noise(rounds: int, duration: float, connections: int, show: bool, quiet: boo
     httpbench noise --rounds 40 -d 5s  more pairs, longer trials
     httpbench noise --show             what is known already
     """
+    from httpbench import catalog, host
+    from httpbench.run.noise import known_noise, outdated
+    from httpbench.store import Store
+
     if not show:
         _measure(rounds, duration, connections, quiet, db)
     with Store(db, reading=True) as store:
@@ -60,6 +58,12 @@ def noise(rounds: int, duration: float, connections: int, show: bool, quiet: boo
 
 
 def _measure(rounds: int, duration_s: float, connections: int, quiet: bool, db: Path) -> None:
+    from httpbench import catalog, host, load
+    from httpbench.cli.make import make
+    from httpbench.model import Load, Scaling
+    from httpbench.run import Bench, Matrix, make_plan
+    from httpbench.run.noise import TARGET, pair
+
     known = catalog.load()
     targets = pair(known.targets[TARGET])
     asked = Load(connections=connections, duration_s=duration_s, warmup_s=min(duration_s, 0.5))
@@ -78,6 +82,12 @@ def _measure(rounds: int, duration_s: float, connections: int, quiet: bool, db: 
 
 
 def _print(known: Noise) -> None:
+    from rich.table import Table
+
+    from httpbench.report.printable import percentage
+    from httpbench.stats.figures import CPU, P99, THROUGHPUT
+    from httpbench.stats.noise import floor
+
     table = Table(box=None, pad_edge=False)
     for column in ("Rounds", "Throughput", "p99", "CPU per request"):
         table.add_column(column, justify="right")

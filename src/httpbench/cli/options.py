@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from httpbench.catalog import Catalog, load, select
+from httpbench.cli import choices
 from httpbench.cli.params import COUNT, COUNTS, DURATION, DURATION_OR_NONE, RATE, STEP
-from httpbench.model import Category, Kind, Target
-from httpbench.store import default_path
+from httpbench.folders import default_database
+from httpbench.manifests import ids
+
+if TYPE_CHECKING:
+    from httpbench.catalog import Catalog
+    from httpbench.model import Kind, Target
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -29,10 +33,15 @@ class Selection:
     folders: tuple[Path, ...]
 
     def catalog(self) -> Catalog:
+        from httpbench.catalog import load
+
         return load(self.folders)
 
     def of(self, known: Catalog, default: tuple[str, ...] = (), kind: Kind | None = None) -> list[Target]:
         """The rows selected; ``default``: the words that hold when there are none."""
+        from httpbench.catalog import select
+        from httpbench.model import Category, Kind
+
         return select(
             known.targets.values(),
             self.words or default,
@@ -45,7 +54,7 @@ class Selection:
 
 def complete_row(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
     """Ids for the shell; of the built-in rows and of the folders that were named before."""
-    return [name for name in load(context.params.get("targets") or ()).targets if name.startswith(incomplete)]
+    return [name for name in ids(context.params.get("targets") or ()) if name.startswith(incomplete)]
 
 
 def selection(command: Command) -> Command:
@@ -67,11 +76,9 @@ def selection(command: Command) -> Command:
     wrapped.__click_params__ = getattr(command, "__click_params__", [])  # type: ignore[attr-defined]
     options = (
         click.argument("rows", nargs=-1, metavar="[ROW]...", shell_complete=complete_row),
-        click.option("--kind", type=click.Choice([kind.value for kind in Kind]), help="Only servers, clients or proxies."),
+        click.option("--kind", type=click.Choice(choices.KINDS), help="Only servers, clients or proxies."),
         click.option("--language", multiple=True, metavar="NAME", help="Only rows written in this language."),
-        click.option(
-            "--category", multiple=True, type=click.Choice([category.value for category in Category]), help="Only rows of this category."
-        ),
+        click.option("--category", multiple=True, type=click.Choice(choices.CATEGORIES), help="Only rows of this category."),
         click.option("-i", "--ignore", multiple=True, metavar="ROW", help="Leave out rows, named as above."),
         click.option(
             "--targets",
@@ -91,7 +98,7 @@ def database(command: Command) -> Command:
     return click.option(
         "--db",
         type=click.Path(path_type=Path, dir_okay=False),
-        default=default_path,
+        default=default_database,
         show_default="the user's data folder",
         metavar="FILE",
         help="Where results are stored.",

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Literal, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import click
 
-from httpbench.model import Bound, Figure
-from httpbench.stats.figures import BY_NAME
-from httpbench.stats.gates import Gate
+from httpbench.cli.choices import GATES, LATENCIES
+
+if TYPE_CHECKING:
+    from httpbench.model import Bound, Figure
+    from httpbench.stats.gates import Gate
 
 DURATIONS_S = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 MICROSECONDS = {"us": 1.0, "µs": 1.0, "ms": 1e3, "s": 1e6}
@@ -90,39 +92,42 @@ class Share(click.ParamType[float]):
         return float(match[1]) / 100
 
 
-class LatencyBound(click.ParamType[Bound]):
+class LatencyBound(click.ParamType["Bound"]):
     """``p99<5ms``, ``mean<800us``."""
 
     name = "figure<duration"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Bound:
-        if isinstance(value, Bound):
-            return value
+        if not isinstance(value, str):
+            return cast("Bound", value)
         match = re.fullmatch(r"\s*([a-z0-9._]+)\s*<=?\s*(\d+(?:\.\d+)?)\s*(us|µs|ms|s)\s*", value)
-        figure = match[1].replace(".", "_") if match else ""
-        if not match or figure not in get_args(Figure):
-            figures = ", ".join(name.replace("_", ".") for name in get_args(Figure))
-            self.fail(f"«{value}» is not a bound; write it as p99<5ms, with one of {figures}", param, ctx)
+        figure = match[1].replace("_", ".") if match else ""
+        if not match or figure not in LATENCIES:
+            self.fail(f"«{value}» is not a bound; write it as p99<5ms, with one of {', '.join(LATENCIES)}", param, ctx)
         limit_us = float(match[2]) * MICROSECONDS[match[3]]
         if limit_us == 0:
             self.fail(f"«{value}» can hold nowhere", param, ctx)
-        return Bound(figure=cast("Figure", figure), limit_us=limit_us)
+        from httpbench.model import Bound
+
+        return Bound(figure=cast("Figure", figure.replace(".", "_")), limit_us=limit_us)
 
 
-class GateParam(click.ParamType[Gate]):
+class GateParam(click.ParamType["Gate"]):
     """``rps<-3%``, ``p99>10%``."""
 
     name = "figure<change%"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Gate:
-        if isinstance(value, Gate):
-            return value
+        if not isinstance(value, str):
+            return cast("Gate", value)
         match = re.fullmatch(r"\s*([a-z0-9.]+)\s*([<>])\s*([+-]?\d+(?:\.\d+)?)\s*%\s*", value)
-        if not match or match[1] not in BY_NAME:
-            self.fail(f"«{value}» is not a gate; write it as 'rps<-3%' or 'p99>10%', with one of {', '.join(BY_NAME)}", param, ctx)
+        if not match or match[1] not in GATES:
+            self.fail(f"«{value}» is not a gate; write it as 'rps<-3%' or 'p99>10%', with one of {', '.join(GATES)}", param, ctx)
         change = float(match[3]) / 100
         if change <= -1:
             self.fail(f"«{value}»: nothing can change by −100 % or less", param, ctx)
+        from httpbench.stats.gates import Gate
+
         return Gate(figure=match[1], side=cast("Literal['<', '>']", match[2]), change=change)
 
 

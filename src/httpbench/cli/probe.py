@@ -5,18 +5,16 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import click
-from rich.table import Table
 
-from httpbench import host
-from httpbench.cli import console, progress
+from httpbench.cli import console
 from httpbench.cli.options import Selection, selection
 from httpbench.errors import HttpbenchError
-from httpbench.model import Kind, Label, Probed, Scaling, Target
-from httpbench.probe import MEANINGS
-from httpbench.report import probe_lines, probe_table, probe_warning
-from httpbench.run import prepare, probe_target
+
+if TYPE_CHECKING:
+    from httpbench.model import Probed, Target
 
 
 @click.command()
@@ -36,6 +34,11 @@ def probe(selection: Selection, workload: str, details: bool, as_json: bool, job
     httpbench probe c/epoll/level --details  what was sent to one, and what came
     httpbench probe --targets ~/mine mine    a target of your own
     """
+    from httpbench import host
+    from httpbench.cli import progress
+    from httpbench.model import Kind, Scaling
+    from httpbench.run import prepare, probe_target
+
     known = selection.catalog()
     asked = known.workload(workload)
     targets = selection.of(known, kind=Kind.SERVER)
@@ -63,6 +66,12 @@ def probe(selection: Selection, workload: str, details: bool, as_json: bool, job
 
 
 def _show(found: Sequence[tuple[Target, Probed]], *, details: bool) -> None:
+    from rich.table import Table
+
+    from httpbench.model import Label
+    from httpbench.probe import MEANINGS
+    from httpbench.report import probe_lines, probe_table, probe_warning
+
     output = console.stdout()
     if details:
         for target, probed in found:

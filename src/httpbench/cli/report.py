@@ -10,9 +10,6 @@ from httpbench.cli import console
 from httpbench.cli.exports import exports
 from httpbench.cli.options import database, export, export_hyperfine
 from httpbench.errors import SelectionError
-from httpbench.report import render_evidence, render_terminal
-from httpbench.report.charts import write_charts
-from httpbench.store import Store
 
 
 @click.command()
@@ -38,6 +35,9 @@ def report(run: str, evidence: bool, charts: Path | None, db: Path, **asked: str
     """
     files = exports(*(asked[f"export_{name}"] for name in ("json", "csv", "markdown", "hyperfine")))
     files.check()
+    from httpbench.report import render_evidence, render_terminal
+    from httpbench.store import Store
+
     with Store(db, reading=True) as store:
         found, trials = store.run(run)
     if not trials:
@@ -46,6 +46,8 @@ def report(run: str, evidence: bool, charts: Path | None, db: Path, **asked: str
     if evidence:
         output.print(render_evidence(found, trials))
     elif charts is not None:
+        from httpbench.report.charts import write_charts
+
         for path in write_charts(found, trials, charts):
             output.print(path, markup=False, highlight=False, soft_wrap=True)
     elif not files.paths:

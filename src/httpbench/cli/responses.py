@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
-from httpbench import host
-from httpbench.cli import console, progress
-from httpbench.cli.kinds import with_backends, workloads_of
+from httpbench.cli import console
 from httpbench.cli.options import Selection, selection
 from httpbench.errors import HttpbenchError
-from httpbench.model import Kind, SampledRequest, SampledResponse, Scaling
-from httpbench.report import render_responses
-from httpbench.run import KINDS, backend_of, prepare
+
+if TYPE_CHECKING:
+    from httpbench.model import SampledRequest, SampledResponse
 
 
 @click.command()
@@ -27,6 +26,13 @@ def responses(selection: Selection, workload: str | None, jobs: int) -> None:
     httpbench responses c/nginx golang   what two servers answer, byte for byte
     httpbench responses client:c/curl    what a client asks
     """
+    from httpbench import host
+    from httpbench.cli import progress
+    from httpbench.cli.kinds import with_backends, workloads_of
+    from httpbench.model import Kind, Scaling
+    from httpbench.report import render_responses
+    from httpbench.run import KINDS, backend_of, prepare
+
     known = selection.catalog()
     targets = selection.of(known, kind=None if selection.words else Kind.SERVER)
     asked = workloads_of(known, targets, workload)

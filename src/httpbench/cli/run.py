@@ -6,20 +6,19 @@ import random
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
-from pydantic import ValidationError
 
-from httpbench import catalog, host, load
-from httpbench.cli import console, dry_run
+from httpbench.cli import choices, console
 from httpbench.cli.exports import exports
-from httpbench.cli.make import make
 from httpbench.cli.options import database, export, given_load, load_options
 from httpbench.cli.params import DOUBLINGS, GATE, SHARE
 from httpbench.cli.servers import REQUEST_OPTIONS, SERVER_OPTIONS, asked, asked_workload, together
 from httpbench.errors import SelectionError, UsageError
-from httpbench.model import Load, Precision, Scaling, Table, Target
-from httpbench.run import WARMUP_UNTIL_STEADY, Bench, Matrix, load_of, make_plan, targets_of
+
+if TYPE_CHECKING:
+    from httpbench.model import Load, Precision, Target
 
 ROUNDS = 5
 ROUNDS_MIN, ROUNDS_MAX, PRECISION = 5, 30, 0.02
@@ -43,7 +42,7 @@ NAME_OPTIONS = (
 @load_options
 @click.option("--scan", type=(click.Choice(["connections"]), DOUBLINGS), metavar="connections FROM..TO", help="Measure at each doubling.")
 @together(ROUND_OPTIONS)
-@click.option("--load-generator", "generator", metavar="NAME", default="native", show_default=True, help=", ".join(load.GENERATORS))
+@click.option("--load-generator", "generator", metavar="NAME", default="native", show_default=True, help=", ".join(choices.LOAD_GENERATORS))
 @click.option("--seed", type=int, help="Order of the trials within each round. [default: a new one each time]")
 @click.option(
     "--fail-if", "gates", type=GATE, multiple=True, help="Exit with 3 where one differs more from the baseline, such as 'rps<-3%'."
@@ -63,6 +62,12 @@ def run(commands: tuple[str, ...], db: Path, export_json, export_csv, export_mar
     httpbench run --url http://127.0.0.1:8080/hello             what runs already
     httpbench run './base {port}' './head {port}' --fail-if 'rps<-3%'   a gate for a pipeline
     """
+    from httpbench import host, load
+    from httpbench.cli import dry_run
+    from httpbench.cli.make import make
+    from httpbench.model import Scaling, Table
+    from httpbench.run import Bench, Matrix, make_plan, targets_of
+
     files = exports(export_json, export_csv, export_markdown)
     output = console.stderr() if files.to_stdout else console.stdout()
     errors = console.stderr()
@@ -103,6 +108,12 @@ def run(commands: tuple[str, ...], db: Path, export_json, export_csv, export_mar
 
 
 def _loads(options) -> list[Load]:  # type: ignore[no-untyped-def]
+    from pydantic import ValidationError
+
+    from httpbench import catalog
+    from httpbench.model import Load
+    from httpbench.run import WARMUP_UNTIL_STEADY, load_of
+
     if options["scan"] and options["connections"]:
         raise UsageError("--scan connections and -c both say how many connections there are", hint="leave one out")
     counts = options["scan"][1] if options["scan"] else options["connections"] or (64,)
@@ -113,6 +124,8 @@ def _loads(options) -> list[Load]:  # type: ignore[no-untyped-def]
 
 
 def _precision(options) -> Precision | None:  # type: ignore[no-untyped-def]
+    from httpbench.model import Precision
+
     given = [options[name] for name in ("precision", "min_rounds", "max_rounds")]
     if not any(given):
         return None

@@ -7,11 +7,9 @@ import json
 from pathlib import Path
 
 import click
-from rich.table import Table
 
 from httpbench.cli import console
 from httpbench.cli.options import database
-from httpbench.store import Store
 
 
 @click.command()
@@ -25,6 +23,10 @@ def runs(db: Path, limit: int, as_json: bool) -> None:
     httpbench runs -n 5                     the last five
     httpbench runs --db results.db --json   those of another file, as JSON
     """
+    from rich.table import Table
+
+    from httpbench.store import Store
+
     with Store(db, reading=True) as store:
         lines = store.runs(limit)
     if as_json:

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from httpbench import catalog, host, load
 from httpbench.cli import console
 from httpbench.cli.exports import exports
-from httpbench.cli.make import make
 from httpbench.cli.options import complete_row, database, export
 from httpbench.cli.params import COUNT, DURATION, DURATION_OR_NONE, LATENCY_BOUND, SHARE
 from httpbench.cli.servers import REQUEST_OPTIONS, SERVER_OPTIONS, asked, asked_workload, together
 from httpbench.errors import SelectionError, UsageError
-from httpbench.model import Bound, Kind, Load, Scaling, Search, ServiceLevel, Table, Target
-from httpbench.run import Bench, Matrix, follow, make_plan, targets_of
+
+if TYPE_CHECKING:
+    from httpbench.model import Load, Search, Target
 
 SCOUT_DURATION_S = 1.0
-DEFAULT_BOUND = Bound(figure="p99", limit_us=10_000)
 
 SEARCH_OPTIONS = (
     click.option("--slo", "bounds", type=LATENCY_BOUND, multiple=True, help="What is to hold; may be repeated. [default: p99<10ms]"),
@@ -63,6 +62,11 @@ def saturate(what: str | None, db: Path, export_json, export_csv, export_markdow
     httpbench saturate './server --port {port}' --slo 'p99.9<20ms' -d 10s  a command
     httpbench saturate --url http://127.0.0.1:8080/ --max-errors 1%        what runs already
     """
+    from httpbench import host, load
+    from httpbench.cli.make import make
+    from httpbench.model import Scaling, Table
+    from httpbench.run import Bench, Matrix, follow, make_plan
+
     files = exports(export_json, export_csv, export_markdown)
     output = console.stderr() if files.to_stdout else console.stdout()
     target = _target(what, options)
@@ -93,6 +97,10 @@ def saturate(what: str | None, db: Path, export_json, export_csv, export_markdow
 
 def _target(what: str | None, options) -> Target:  # type: ignore[no-untyped-def]
     """One server: what names a port or has several words is a command, everything else a row."""
+    from httpbench import catalog
+    from httpbench.model import Kind
+    from httpbench.run import targets_of
+
     if what is None or "{port}" in what or len(what.split()) > 1:
         found = targets_of(asked(() if what is None else (what,), options))
     elif options["urls"]:
@@ -107,6 +115,8 @@ def _target(what: str | None, options) -> Target:  # type: ignore[no-untyped-def
 
 def _load(options) -> Load:  # type: ignore[no-untyped-def]
     """In a closed loop, as short as a scout: what the server can do at most, for the search to begin there."""
+    from httpbench.model import Load
+
     return Load(
         connections=options["connections"],
         threads=options["threads"],
@@ -118,9 +128,11 @@ def _load(options) -> Load:  # type: ignore[no-untyped-def]
 
 
 def _search(options) -> Search:  # type: ignore[no-untyped-def]
+    from httpbench.model import Bound, Search, ServiceLevel
+
     if not 0.002 <= options["width"] <= 0.5:
         raise UsageError(f"--width {options['width']:.2%} is not between 0.2% and 50%", hint="rates are tried with four digits")
-    bounds = options["bounds"] or (DEFAULT_BOUND,)
+    bounds = options["bounds"] or (Bound(figure="p99", limit_us=10_000),)
     return Search(
         level=ServiceLevel(bounds=bounds, failed_share_max=options["max_errors"]),
         width=options["width"],

@@ -5,17 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-from pydantic import ValidationError
 
-from httpbench import catalog
 from httpbench.cli.options import Command
 from httpbench.cli.params import DURATION, REQUEST_PATH
 from httpbench.errors import UsageError
-from httpbench.model import Expectation, Request, Scaling, Workload
-from httpbench.run import Asked, path_of
+
+if TYPE_CHECKING:
+    from httpbench.model import Request, Workload
+    from httpbench.run import Asked
 
 REQUEST_OPTIONS = (
     click.option("--workload", metavar="NAME", help="Ask as a built-in workload does, and expect its answer. [default: any 2xx]"),
@@ -56,6 +56,9 @@ def together(*groups: Sequence[Callable[[Any], Any]]) -> Callable[[Command], Com
 
 def asked(commands: tuple[str, ...], options) -> Asked:  # type: ignore[no-untyped-def]
     """Which servers, as it was asked."""
+    from httpbench.model import Scaling
+    from httpbench.run import Asked
+
     env = dict(_pair(text, "=", "--env", "KEY=VALUE") for text in options["env"])
     return Asked(
         commands=commands,
@@ -72,6 +75,12 @@ def asked(commands: tuple[str, ...], options) -> Asked:  # type: ignore[no-untyp
 
 def asked_workload(options) -> Workload:  # type: ignore[no-untyped-def]
     """What is asked: a built-in workload, or any success; with what the options say otherwise."""
+    from pydantic import ValidationError
+
+    from httpbench import catalog
+    from httpbench.model import Expectation, Request, Workload
+    from httpbench.run import path_of
+
     path = options["path"] or path_of(options["urls"])
     base = (
         catalog.load(()).workload(options["workload"])

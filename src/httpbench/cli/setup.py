@@ -7,14 +7,16 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import click
 
-from httpbench import host, load
 from httpbench.cli.options import Selection, selection
 from httpbench.errors import RequirementError, UsageError
-from httpbench.model import Requirement
-from httpbench.run import Lack, lacking, packages_of
+
+if TYPE_CHECKING:
+    from httpbench.model import Requirement
+    from httpbench.run import Lack
 
 
 @click.command()
@@ -34,6 +36,9 @@ def setup(selection: Selection, suite: str | None, generators: tuple[str, ...], 
     httpbench setup --load-generator perf-gauge    one that no package brings, built into your cache
     httpbench setup --suite quick --print          what would be done, as a script
     """
+    from httpbench import host
+    from httpbench.run import lacking, packages_of
+
     needs = _needs(selection, suite, generators)
     lacks = lacking(needs)
     packages = packages_of(lacks)
@@ -56,6 +61,8 @@ def setup(selection: Selection, suite: str | None, generators: tuple[str, ...], 
 
 def _needs(selection: Selection, suite_name: str | None, generators: Iterable[str]) -> Mapping[str, Sequence[Requirement]]:
     """What each row and load generator that was asked for needs."""
+    from httpbench import load
+
     known = selection.catalog()
     suite = known.suite(suite_name) if suite_name else None
     names = [*generators, *([suite.load_generator] if suite else [])]
@@ -71,6 +78,8 @@ def _needs(selection: Selection, suite_name: str | None, generators: Iterable[st
 
 def _install(packages: Sequence[str], *, yes: bool) -> None:
     """Says what root is about to do, asks, and does it."""
+    from httpbench import host
+
     prefix = host.packages.becoming_root(packages)
     if not yes and not sys.stdin.isatty():
         raise UsageError("setup asks before it installs, and there is no terminal to ask on", hint="--yes does not ask, --print only tells")
@@ -84,6 +93,8 @@ def _install(packages: Sequence[str], *, yes: bool) -> None:
 
 def _build(names: Iterable[str], *, yes: bool) -> list[Requirement]:
     """Builds the load generators that were named and that no package brings into the user's cache; what they would have needed."""
+    from httpbench import load
+
     missing = [(generator, argv) for generator in map(load.tool, names) if not generator.locate() and (argv := generator.install_argv())]
     for generator, argv in missing:
         click.echo(f"as you: {shlex.join(argv)}", err=True)

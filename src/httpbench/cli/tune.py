@@ -6,27 +6,32 @@ import dataclasses
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
-from rich.table import Table
 
-from httpbench import host
-from httpbench.cli import console
+from httpbench.cli import choices, console
 from httpbench.errors import SelectionError, TuneError
-from httpbench.host.tuning import JOURNAL
+
+if TYPE_CHECKING:
+    from httpbench import host
+
+
+def _complete_knob(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
+    from httpbench import host
+
+    return [name for name in host.KNOBS if name.startswith(incomplete)]
 
 
 @click.command()
 @click.argument("action", type=click.Choice(["show", "apply", "reset"]), default="show")
-@click.argument(
-    "names", nargs=-1, metavar="[KNOB]...", shell_complete=lambda _, __, word: [name for name in host.KNOBS if name.startswith(word)]
-)
+@click.argument("names", nargs=-1, metavar="[KNOB]...", shell_complete=_complete_knob)
 @click.option("--dry-run", is_flag=True, help="With apply: print what would be set, and do nothing.")
 @click.option("--json", "as_json", is_flag=True, help="With show: as JSON.")
 @click.option(
     "--journal",
     type=click.Path(path_type=Path, dir_okay=False),
-    default=JOURNAL,
+    default=choices.JOURNAL,
     show_default=True,
     metavar="FILE",
     help="Where it is written down what knobs were before.",
@@ -43,6 +48,8 @@ def tune(action: str, names: tuple[str, ...], dry_run: bool, as_json: bool, jour
     sudo httpbench tune apply governor   one of them
     sudo httpbench tune reset            all as before
     """
+    from httpbench import host
+
     tuning = host.Tuning(journal.absolute())
     if action == "reset":
         if names:
@@ -59,6 +66,8 @@ def tune(action: str, names: tuple[str, ...], dry_run: bool, as_json: bool, jour
 
 
 def _knobs(names: Sequence[str]) -> list[host.Knob]:
+    from httpbench import host
+
     unknown = [name for name in names if name not in host.KNOBS]
     if unknown:
         raise SelectionError(f"there is no knob {unknown[0]!r}", hint=f"there are {', '.join(host.KNOBS)}")
@@ -81,6 +90,8 @@ def _told(outcome: host.Outcome, otherwise: str) -> None:
 
 
 def _show(asked: Sequence[host.Knob], found: Sequence[host.Shown], *, only_pending: bool) -> None:
+    from rich.table import Table
+
     table = Table(box=None, pad_edge=False)
     for column in ("Knob", "Setting", "Now", "Wanted", "Before", "Why"):
         table.add_column(column, overflow="fold", no_wrap=column not in ("Setting", "Why"))

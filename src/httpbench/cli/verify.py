@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 import click
-from rich.console import Console
 
-from httpbench import host
-from httpbench.cli import console, progress
-from httpbench.cli.kinds import with_backends, workloads_of
+from httpbench.cli import console
 from httpbench.cli.options import Selection, selection
-from httpbench.model import Kind, Probed, Scaling, Target
-from httpbench.report import probe_warning
-from httpbench.run import KINDS, Verified, backend_of, prepare, scaling_of
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from httpbench.model import Probed, Target
+    from httpbench.run import Verified
 
 
 @click.command()
@@ -31,6 +32,12 @@ def verify(selection: Selection, scaling: tuple[str, ...], workload: str | None,
     httpbench verify proxy:c/haproxy         a proxy, with both of its ends in our hands
     httpbench verify --targets ~/mine mine   a target of your own, before it is measured
     """
+    from httpbench import host
+    from httpbench.cli import progress
+    from httpbench.cli.kinds import with_backends, workloads_of
+    from httpbench.model import Kind, Scaling
+    from httpbench.run import KINDS, backend_of, prepare, scaling_of
+
     known = selection.catalog()
     targets = selection.of(known, kind=None if selection.words else Kind.SERVER)
     asked = workloads_of(known, targets, workload)
@@ -74,6 +81,8 @@ def _show(output: Console, result: Verified) -> None:
 
 
 def _label(output: Console, target: Target, probed: Probed) -> None:
+    from httpbench.report import probe_warning
+
     output.print(f"  probe: {probed.label or 'not known'}", markup=False)
     if warning := probe_warning(target, probed):
         output.print(f"  warning: {warning}", markup=False, soft_wrap=True)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import click
 
 from httpbench.cli.options import Selection, selection
-from httpbench.report import render_versions
-from httpbench.run import states, toolchains
 
 
 @click.command()
@@ -17,6 +15,9 @@ def versions(selection: Selection) -> None:
     \b
     httpbench versions rust golang   those that the rows of two languages use
     """
+    from httpbench.report import render_versions
+    from httpbench.run import states, toolchains
+
     targets = selection.of(selection.catalog())
     libraries = {target.id: state.version for target, state in zip(targets, states(targets), strict=True) if state.version}
     click.echo(render_versions({**toolchains(targets), **libraries}))

@@ -15,7 +15,6 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.special import stdtrit
 
 from httpbench.model import Frozen
 from httpbench.stats.interval import CONFIDENCE, ROUNDS_MIN, ConfidenceInterval, standard_error
@@ -71,5 +70,7 @@ def _reach(errors: Sequence[float], rounds: Sequence[int], comparisons: int) -> 
     total = sum(variances)
     if total == 0:
         return 0.0
+    from scipy.special import stdtrit  # slow to load, and asked for by few commands
+
     freedom = total**2 / sum(variance**2 / (count - 1) for variance, count in zip(variances, rounds, strict=True))
     return float(stdtrit(freedom, 1 - (1 - CONFIDENCE) / comparisons / 2)) * math.sqrt(total)

@@ -17,7 +17,6 @@ from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import stdtr, stdtrit
 
 from httpbench.model import Frozen
 
@@ -70,6 +69,8 @@ def standard_error(logs: Floats) -> float:
 
 def quantile(rounds: int) -> float:
     """How many standard errors a 95 % interval reaches to either side."""
+    from scipy.special import stdtrit  # takes as long to load as all else together, and few commands ask for it
+
     return float(stdtrit(rounds - 1, (1 + CONFIDENCE) / 2))
 
 
@@ -77,6 +78,8 @@ def p_value(distance: float, log_error: float, freedom: float) -> float:
     """Two-sided, of Student's t with so many degrees of freedom: how often rounds of equals would lie at least so far apart."""
     if log_error == 0:
         return 0.0 if distance > 0 else 1.0
+    from scipy.special import stdtr
+
     return float(2 * stdtr(freedom, -abs(distance) / log_error))
 
 

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from httpbench.store.names import WAYS
-from httpbench.store.store import RunLine, Store, default_path
+from httpbench.store.store import RunLine, Store
 
-__all__ = ["WAYS", "RunLine", "Store", "default_path"]
+__all__ = ["WAYS", "RunLine", "Store"]

@@ -17,7 +17,6 @@ from typing import Self, TypeVar
 import psutil
 
 from httpbench.errors import SelectionError, StoreError
-from httpbench.folders import user_folder
 from httpbench.model import Distribution, Measurement, Run, RunStatus, Trial
 from httpbench.store.names import find
 from httpbench.store.schema import is_current, migrate
@@ -33,11 +32,6 @@ HINTS = {
 """What to do, by SQLite's primary result code."""
 
 Document = TypeVar("Document", Run, Trial)
-
-
-def default_path() -> Path:
-    """``httpbench.db`` in the user's data folder."""
-    return user_folder("XDG_DATA_HOME", ".local/share") / "httpbench.db"
 
 
 @dataclass(frozen=True, slots=True)

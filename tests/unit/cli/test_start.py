@@ -1,12 +1,62 @@
-"""What each call of the command costs before it does anything."""
+"""What the command loads before it does anything: help, completion and usage errors need no models and no figures."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
+import pytest
 
-def test_what_is_slow_to_load_is_loaded_only_where_it_is_used() -> None:
-    program = "import sys, httpbench.cli.main; print('scipy.stats' in sys.modules)"
+from httpbench.cli.main import cli
+
+HEAVY = {"altair", "asyncio", "hdrh", "numpy", "psutil", "pydantic", "rich", "scipy", "sqlite3"}
+
+LIGHT = {"cli", "errors", "folders", "manifests"}
+"""Of ours, packages and modules that help, completion and usage errors may load."""
+
+WORDS = ["--help", "--version", "nosuch", "--nosuch", *(f"{verb} --help" for verb in cli.commands)]
+WORDS += ["bench --nosuch", "bench -d soon", "bench --kind mouse", "saturate --slo p98<1ms", "compare --fail-if fast", "runs -n 0"]
+
+LINES = ["httpbench ve", "httpbench bench --qu", "httpbench bench c/epo", "httpbench bench --kind s"]
+
+PROGRAM = """
+import atexit, sys
+from httpbench.cli import main
+atexit.register(lambda: print("\\nloaded", *sys.modules))
+main()
+"""
+
+
+def loaded(*words: str, **env: str) -> list[str]:
+    """The modules that a call of the command has loaded."""
+    argv = [sys.executable, "-c", PROGRAM, *words]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=60, env={**os.environ, **env})
+    return done.stdout.splitlines()[-1].split()
+
+
+def heavy(modules: list[str]) -> set[str]:
+    ours = {name.split(".")[1] for name in modules if name.startswith("httpbench.")}
+    return (HEAVY & {name.split(".")[0] for name in modules}) | (ours - LIGHT)
+
+
+@pytest.mark.parametrize("words", WORDS)
+def test_help_and_usage_errors_load_nothing_heavy(words: str) -> None:
+    assert heavy(loaded(*words.split())) == set()
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_completion_loads_nothing_heavy(line: str) -> None:
+    modules = loaded(_HTTPBENCH_COMPLETE="bash_complete", COMP_WORDS=line, COMP_CWORD=str(len(line.split()) - 1))
+    assert heavy(modules) == set()
+
+
+def test_the_list_of_verbs_loads_no_verb() -> None:
+    ours = {name for name in loaded("--help") if name.startswith("httpbench.")}
+    assert ours == {"httpbench.cli", "httpbench.cli.lazy", "httpbench.cli.main", "httpbench.errors"}
+
+
+def test_scipy_is_loaded_only_where_a_distribution_is_asked_for() -> None:
+    program = "import sys, httpbench.cli.make, httpbench.report; print('scipy' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout.strip() == "False"

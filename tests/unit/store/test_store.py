@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from httpbench.errors import SelectionError, StoreError, UsageError
+from httpbench.errors import SelectionError, StoreError
 from httpbench.model import RunStatus
-from httpbench.store import Store, default_path
+from httpbench.store import Store
 from httpbench.store.schema import MIGRATIONS
 from tests.factories import make_distribution, make_histogram, make_measurement, make_plan, make_run, make_trial
 
@@ -206,21 +206,3 @@ def test_many_may_open_a_new_file_at_once(tmp_path: Path) -> None:
         with ThreadPoolExecutor(max_workers=8) as pool:
             for opened in [pool.submit(open_it) for _ in range(8)]:
                 opened.result(timeout=30)
-
-
-def test_a_user_without_a_home_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    def unknown() -> Path:
-        raise RuntimeError("Could not determine home directory.")
-
-    monkeypatch.delenv("XDG_DATA_HOME", raising=False)
-    monkeypatch.setattr(Path, "home", unknown)
-    with pytest.raises(UsageError, match="no home folder") as caught:
-        default_path()
-    assert caught.value.hint == "set HOME, or XDG_DATA_HOME"
-
-
-def test_the_default_place_follows_xdg(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_DATA_HOME", "/somewhere")
-    assert default_path() == Path("/somewhere/httpbench/httpbench.db")
-    monkeypatch.setenv("XDG_DATA_HOME", "relative/is/ignored")
-    assert default_path() == Path.home() / ".local/share/httpbench/httpbench.db"

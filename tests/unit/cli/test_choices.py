@@ -1,0 +1,22 @@
+"""Names that the command line knows without importing what they name are the names of what is there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import get_args
+
+from httpbench import load
+from httpbench.cli import choices
+from httpbench.host.tuning import JOURNAL
+from httpbench.model import Category, Figure, Kind
+from httpbench.stats.figures import BY_NAME
+
+
+def test_choices_are_those_that_there_are() -> None:
+    assert tuple(Kind) == choices.KINDS
+    assert tuple(Category) == choices.CATEGORIES
+    assert tuple(load.GENERATORS) == choices.LOAD_GENERATORS
+    assert tuple(load.TIMERS) == choices.TIMERS
+    assert tuple(name.replace(".", "_") for name in choices.LATENCIES) == get_args(Figure)
+    assert tuple(BY_NAME) == choices.GATES
+    assert Path(choices.JOURNAL) == JOURNAL

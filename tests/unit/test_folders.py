@@ -1,0 +1,28 @@
+"""Where a user's own files belong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from httpbench.errors import UsageError
+from httpbench.folders import default_database
+
+
+def test_a_user_without_a_home_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unknown() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("XDG_DATA_HOME", raising=False)
+    monkeypatch.setattr(Path, "home", unknown)
+    with pytest.raises(UsageError, match="no home folder") as caught:
+        default_database()
+    assert caught.value.hint == "set HOME, or XDG_DATA_HOME"
+
+
+def test_the_default_place_follows_xdg(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", "/somewhere")
+    assert default_database() == Path("/somewhere/httpbench/httpbench.db")
+    monkeypatch.setenv("XDG_DATA_HOME", "relative/is/ignored")
+    assert default_database() == Path.home() / ".local/share/httpbench/httpbench.db"

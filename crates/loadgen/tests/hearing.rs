@@ -30,6 +30,7 @@ const SHARE_TOLERANCE: f64 = 0.05;
 const NEXT_TO: f64 = 0.01;
 const CONNECTIONS: [usize; 3] = [8, 64, 256];
 const SHARES: [f64; 4] = [0.25, 0.5, 0.9, 0.99];
+const BODY: &[f64] = &[0.25, 0.5, 0.9];
 
 #[derive(Clone, Copy, Debug)]
 struct Case {
@@ -130,9 +131,12 @@ fn judge(case: Case, cpus: (usize, usize), patience_ends: Instant) -> Verdict {
     let mut attempts: Vec<[Seen; 2]> = Vec::new();
     while attempts.is_empty() || (attempts.len() < ATTEMPTS && Instant::now() < patience_ends) {
         attempts.push(ENGINES.map(|engine| attempt(case, engine, cpus)));
-        if is_proved(&attempts) {
+        if is_proved(&attempts, &SHARES) {
             return Verdict::True;
         }
+    }
+    if is_proved(&attempts, BODY) && !tails_are_true(case.connections, cpus) {
+        return Verdict::Undecided;
     }
     attempts.retain(|pair| pair.iter().all(|seen| !seen.disturbed));
     if attempts.len() < CLEAR_MIN {
@@ -144,8 +148,16 @@ fn judge(case: Case, cpus: (usize, usize), patience_ends: Instant) -> Verdict {
     Verdict::False(format!("{case:?}: (reported, recorded) in us, share of the group\n{}", accounts.collect::<Vec<_>>().join("\n")))
 }
 
-fn is_proved(attempts: &[[Seen; 2]]) -> bool {
-    let percentiles = (0..SHARES.len()).all(|at| (0..2).all(|engine| attempts.iter().any(|pair| is_true(pair[engine].percentiles[at]))));
+/// Whether the machine shows a true p99 of the plainest server now, each time: a hypervisor that stops one core for milliseconds moves it, and
+/// nothing here can see that.
+fn tails_are_true(connections: usize, cpus: (usize, usize)) -> bool {
+    let plain = Case { order: Order::Fifo, work_us: 5, connections };
+    (0..CLEAR_MIN).all(|_| is_proved(&[ENGINES.map(|engine| attempt(plain, engine, cpus))], &SHARES))
+}
+
+/// Whether the first of the percentiles, as many as are given, and the share were each true in some attempt.
+fn is_proved(attempts: &[[Seen; 2]], shares: &[f64]) -> bool {
+    let percentiles = (0..shares.len()).all(|at| (0..2).all(|engine| attempts.iter().any(|pair| is_true(pair[engine].percentiles[at]))));
     let share = attempts.iter().any(|[epoll, io_uring]| {
         epoll.share.zip(io_uring.share).is_none_or(|(one, other)| (one - other).abs() <= SHARE_TOLERANCE * one.max(0.01))
     });

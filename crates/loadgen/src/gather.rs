@@ -229,6 +229,7 @@ impl<'a> Gather<'a> {
             connect_time_us: Distribution::from(&connect),
             tls_handshakes: tls_handshakes(finals),
             censored: total.censored,
+            unfinished_s: seconds(total.unfinished_ns),
             idle_closed: total.idle_closed,
             parser: Parser {
                 fast: finals.iter().map(|last| last.parser.fast).sum(),

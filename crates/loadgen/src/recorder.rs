@@ -44,6 +44,8 @@ pub struct Recorder {
     pub idle_closed: u64,
     /// Requests whose values in the histograms are lower bounds: they timed out, or were not over when the run ended.
     pub censored: u64,
+    /// Sum of the ages that are in the service times.
+    pub unfinished_ns: u64,
     /// Requests that were meant to be sent before are not counted here: they are those of another part of the run.
     pub due_from_ns: u64,
     pub service: Histogram<u64>,
@@ -83,6 +85,7 @@ impl Recorder {
             bytes_sent: 0,
             idle_closed: 0,
             censored: 0,
+            unfinished_ns: 0,
             due_from_ns: 0,
             service: new_histogram(),
             response: new_histogram(),
@@ -98,7 +101,7 @@ impl Recorder {
     pub fn reset(&mut self, pauses: Pauses) {
         (self.sent, self.completed, self.ok, self.unprocessed) = (0, 0, 0, 0);
         (self.bytes_received, self.bytes_sent, self.idle_closed, self.censored, self.due_from_ns) = (0, 0, 0, 0, 0);
-        self.errors = ErrorCounts::default();
+        (self.errors, self.unfinished_ns) = (ErrorCounts::default(), 0);
         let lags = [&mut self.lag, &mut self.connection_wait, &mut self.generator_lag];
         for histogram in [&mut self.service, &mut self.response, &mut self.connect].into_iter().chain(lags) {
             if !histogram.is_empty() {
@@ -210,9 +213,10 @@ impl Recorder {
     /// Takes in what was not over at the end, as lower bounds: ages beyond the 99th percentiles of the run. A request that is younger than most
     /// that are over says nothing; one that is older takes longer than it is old, so no percentile can come out too high.
     pub fn add_unfinished(&mut self, ages: &Self, beyond: P99) {
-        let service = add_beyond(&mut self.service, &ages.service, beyond.service_ns);
-        let response = add_beyond(&mut self.response, &ages.response, beyond.response_ns);
+        let (service, service_ns) = add_beyond(&mut self.service, &ages.service, beyond.service_ns);
+        let (response, _) = add_beyond(&mut self.response, &ages.response, beyond.response_ns);
         self.censored += if self.open_loop { response } else { service };
+        self.unfinished_ns += service_ns;
     }
 
     pub fn p99(&self) -> P99 {
@@ -240,13 +244,14 @@ pub struct P99 {
     pub response_ns: u64,
 }
 
-/// Adds the values beyond a bound; returns how many they were.
-fn add_beyond(to: &mut Histogram<u64>, ages: &Histogram<u64>, beyond_ns: u64) -> u64 {
-    let mut added = 0;
+/// Adds the values beyond a bound; returns how many they were, and their sum.
+fn add_beyond(to: &mut Histogram<u64>, ages: &Histogram<u64>, beyond_ns: u64) -> (u64, u64) {
+    let mut added = (0, 0);
     for step in ages.iter_recorded().filter(|step| step.value_iterated_to() > beyond_ns) {
         // The foot of the bucket: a lower bound is not rounded up.
-        to.saturating_record_n(ages.lowest_equivalent(step.value_iterated_to()), step.count_at_value());
-        added += step.count_at_value();
+        let (age_ns, count) = (ages.lowest_equivalent(step.value_iterated_to()), step.count_at_value());
+        to.saturating_record_n(age_ns, count);
+        added = (added.0 + count, added.1 + to.median_equivalent(age_ns) * count); // as the mean has it
     }
     added
 }

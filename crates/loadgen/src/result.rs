@@ -47,6 +47,8 @@ pub struct RunResult {
     /// Requests that are in the distributions with a lower bound: those that timed out, with the time that they were waited for, and those that
     /// were not over at the end of the window and older than the p99 of all that were, with their age.
     pub censored: u64,
+    /// How long the requests had been in flight that were not over at the end and are in `service_time_us` with their age: the sum of these ages.
+    pub unfinished_s: f64,
     /// Connections that the server closed while they carried no request. No errors; set up anew, with pauses if they had served nothing.
     pub idle_closed: u64,
     pub intervals: Vec<Interval>,

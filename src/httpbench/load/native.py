@@ -74,6 +74,8 @@ class _Report(_Told):
     """Why the program ended the run itself."""
     censored: int = 0
     """Requests in the distributions with a lower bound."""
+    unfinished_s: float = 0
+    """Sum of the ages of those that were not over at the end."""
 
 
 class _Schema(_Told):
@@ -162,7 +164,7 @@ class Native(LoadGenerator):
             bytes_received=report.bytes.received,
             throughput_rps=report.throughput_rps,
             means_every_request=True,  # wrk and hey connect within the measured time; wrk cuts to whole µs, hey after a million
-            service_time_us=_plain(report.service_time_us),
+            service_time_us=_of_finished(report),
             response_time_us=_plain(report.response_time_us),
             schedule_lag_us=_plain(report.schedule_lag_us),
             connect_time_us=_plain(report.connect_time_us),
@@ -226,6 +228,16 @@ def _notes(job: Job, report: _Report) -> tuple[str, ...]:
 
 def _plain(told: _Distribution | None) -> Distribution | None:
     return None if told is None else Distribution(**told.model_dump())
+
+
+def _of_finished(report: _Report) -> Distribution | None:
+    """Service times, their mean without requests that were not over: by Little's law it says whether connections stood still."""
+    times = _plain(report.service_time_us)
+    if times is None or times.mean is None or not report.unfinished_s or report.response_time_us is not None:
+        return times
+    finished = times.count - (report.censored - report.errors.get("timeout", 0))
+    mean_us = max(times.mean * times.count - report.unfinished_s * 1e6, 0) / finished if finished > 0 else None
+    return times.model_copy(update={"mean": mean_us})
 
 
 def _parse(output: Output) -> _Report:

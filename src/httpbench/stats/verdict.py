@@ -190,21 +190,15 @@ def _little(evidence: Evidence) -> Iterator[str]:
     ratio = little_ratio(evidence)
     if ratio is None:
         return
-    edge = _edge_share(evidence.measurement)
-    if ratio < LITTLE_MIN - edge:
+    times, duration_s = evidence.measurement.service_time_us, evidence.measurement.duration_s
+    # A request in flight at the start counts with all its time: on each connection at most the longest. One in flight at the
+    # end counts with none; the longest time may be that of a request that never ended, so a usual one says what this may take.
+    usual_us = next((us for us in (times.p99, times.p90, times.max) if us is not None), 0.0) if times else 0.0
+    longest_us = (times.max or 0.0) if times else 0.0
+    if ratio < LITTLE_MIN - usual_us / 1e6 / duration_s:
         yield f"connections stood still for {1 - ratio:.1%} of the time (throughput × mean service time / requests in flight = {ratio:.3f})"
-    elif ratio > LITTLE_MAX + edge:
+    elif ratio > LITTLE_MAX + longest_us / 1e6 / duration_s:
         yield f"throughput × mean service time is {ratio:.3f} times the requests in flight, which cannot be: a clock or a count is wrong"
-
-
-def _edge_share(measurement: Measurement) -> float:
-    """By how much the ends of the period can move the ratio.
-
-    A request that was in flight when the period began counts with all its time, one in flight at the end with none; neither is more
-    than the longest service time on each connection.
-    """
-    times = measurement.service_time_us
-    return (times.max or 0.0) / 1e6 / measurement.duration_s if times else 0.0
 
 
 def little_ratio(evidence: Evidence) -> float | None:

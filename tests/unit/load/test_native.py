@@ -68,6 +68,14 @@ def test_a_generator_that_stood_still_is_said(native: Native) -> None:
     assert notes(1_500_000) == ("The load generator stood still for 1.50 s: latencies include that.",)
 
 
+def test_the_mean_is_that_of_the_requests_that_were_over(native: Native) -> None:
+    """Eight of 108 were in flight for a second when the run ended; the others took 2 us."""
+    times = REPORT["service_time_us"] | {"count": 108, "mean": (100 * 2.0 + 8 * 1e6) / 108}
+    told = REPORT | {"service_time_us": times, "censored": 8, "unfinished_s": 8.0}
+    found = native.measurement(job(Load()), Output(json.dumps(told), "", 0)).service_time_us
+    assert found is not None and found.mean == pytest.approx(2.0, abs=1e-3)
+
+
 @pytest.mark.parametrize(
     ("output", "sentence"),
     [

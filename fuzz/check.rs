@@ -1,9 +1,11 @@
 //! What must hold for any bytes that a server may send. Shared by the fuzz target and by the test that replays the corpus.
 
-use loadgen::protocol::http1::body::{BodyExpectation, Expectation};
-use loadgen::protocol::http1::{Http1, MethodKind};
+use loadgen::protocol::http1::Http1;
 use loadgen::protocol::{Fault, Flow, Outcome, Protocol, Slot};
-use loadgen::request::{RequestKind, Requests};
+use loadgen::request::Requests;
+use loadgen::request::expectation::{BodyExpectation, Expectation};
+use loadgen::request::kind::MethodKind;
+use loadgen::request::kind::RequestKind;
 
 const DEPTH: u16 = 3;
 

@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 
 use clap::Parser;
 use loadgen::cli::Args;
-use loadgen::output::{Observer, Progress};
-use loadgen::result::RunResult;
-use loadgen::window::Phase;
+use loadgen::figures::result::RunResult;
+use loadgen::run::observer::{Observer, Progress};
+use loadgen::time::window::Phase;
 pub use script::Script;
 use script::{Pace, Reuse};
 use server::Server;

@@ -5,12 +5,12 @@ use std::process::ExitCode;
 use anyhow::{Context, Error, Result};
 use clap::{CommandFactory, Parser};
 use loadgen::cli::Args;
+use loadgen::figures::result::{self, RunResult};
 use loadgen::output::destinations::{Destinations, write_stdout};
 use loadgen::output::progress::ProgressOutput;
 use loadgen::output::stderr;
-use loadgen::plan::Plan;
-use loadgen::result::RunResult;
-use loadgen::{files, result, run, signal};
+use loadgen::run::plan::Plan;
+use loadgen::run::{self, open_files, signal};
 
 fn main() -> ExitCode {
     let args = Args::parse();
@@ -36,7 +36,7 @@ fn main() -> ExitCode {
 
 fn measure(args: &Args, plan: &Plan) -> Result<RunResult> {
     signal::install().context("cannot listen for signals")?;
-    files::ensure_room(plan.connections)?;
+    open_files::ensure_room(plan.connections)?;
     run::run(plan, &mut ProgressOutput::new(args.progress, plan.duration.as_secs_f64()))
 }
 

@@ -9,8 +9,8 @@ use std::time::Duration;
 use clap::Parser;
 use common::{ENGINES, Nobody, load, serve, serve_bytes, url};
 use loadgen::cli::Args;
-use loadgen::endpoint::Addresses;
-use loadgen::result::RunResult;
+use loadgen::endpoint::addresses::Addresses;
+use loadgen::figures::result::RunResult;
 
 const HELLO: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
 
@@ -146,6 +146,6 @@ fn times_that_histograms_cannot_hold_are_refused() {
         assert_eq!(output.status.code(), Some(2), "{args:?}");
         assert!(String::from_utf8_lossy(&output.stderr).contains("24 hours"), "{args:?}");
     }
-    let longest = Duration::from_nanos(loadgen::recorder::LONGEST_NS);
+    let longest = Duration::from_nanos(loadgen::figures::histogram::LONGEST_NS);
     assert_eq!(longest, Duration::from_secs(24 * 3600));
 }

@@ -3,7 +3,7 @@
 #[path = "../../../fuzz/check.rs"]
 mod check;
 
-use loadgen::schedule::Random;
+use loadgen::random::Random;
 
 const CHANGES_OF_EACH: u32 = 300;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use clap::CommandFactory;
 use loadgen::cli::Args;
-use loadgen::result::json_schema;
+use loadgen::figures::result::json_schema;
 use serde_json::Value;
 
 const SCHEMA: &str = include_str!("../schema/httpbench-loadgen-1.schema.json");

@@ -8,10 +8,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use common::{ENGINES, load_until, serve, url};
-use loadgen::protocol::http1::body::Expectation;
-use loadgen::protocol::http1::{Http1, MethodKind};
+use loadgen::protocol::http1::Http1;
 use loadgen::protocol::{Flow, Outcome, Protocol};
-use loadgen::request::{RequestKind, Requests};
+use loadgen::request::Requests;
+use loadgen::request::expectation::Expectation;
+use loadgen::request::kind::MethodKind;
+use loadgen::request::kind::RequestKind;
 use proptest::prelude::*;
 
 const REFUSED: &[u8] = b"HTTP/1.1 401 Unauthorized\r\nContent-Length: 2\r\n\r\nno";

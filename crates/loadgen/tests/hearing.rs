@@ -12,7 +12,8 @@ use std::time::{Duration, Instant};
 
 use common::recording::{self, Order, Served};
 use common::{ENGINES, allowed_cpus, load, url};
-use loadgen::result::{Distribution, RunResult};
+use loadgen::figures::distribution::Distribution;
+use loadgen::figures::result::RunResult;
 
 const ATTEMPTS: usize = 12;
 /// Where the machine is busy for so long, cases are tried no more than once.

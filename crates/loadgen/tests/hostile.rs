@@ -6,7 +6,7 @@ use std::io::Write;
 use std::time::{Duration, Instant};
 
 use common::{ENGINES, load, read_request, serve, serve_bytes, serve_bytes_once, url};
-use loadgen::result::RunResult;
+use loadgen::figures::result::RunResult;
 
 /// Puts a short load on the server and returns what came of it, having checked that nothing was right and nothing hung.
 fn attack(address: std::net::SocketAddr, engine: &str) -> RunResult {

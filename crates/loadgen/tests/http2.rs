@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use common::frames::{CANCEL, Frame, Frames, HEADERS, REFUSED_STREAM, RST_STREAM};
 use common::tls::{certificate, tls_config};
 use common::{ENGINES, load, serve, url};
-use loadgen::result::RunResult;
+use loadgen::figures::result::RunResult;
 use rustls::{ServerConnection, StreamOwned};
 
 /// GOAWAY before a server has decided which stream is its last one (RFC 9113, 6.8).

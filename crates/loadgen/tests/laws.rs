@@ -1,11 +1,13 @@
 //! Laws that hold for any input: how bytes are split makes no difference, merging is recording together.
 
-use loadgen::pauses::Pauses;
-use loadgen::protocol::http1::body::{BodyExpectation, Expectation};
-use loadgen::protocol::http1::{Http1, MethodKind};
+use loadgen::figures::recorder::{Recorder, Sent};
+use loadgen::protocol::http1::Http1;
 use loadgen::protocol::{Fault, Flow, Outcome, Protocol, Slot};
-use loadgen::recorder::{Recorder, Sent};
-use loadgen::request::{RequestKind, Requests};
+use loadgen::request::Requests;
+use loadgen::request::expectation::{BodyExpectation, Expectation};
+use loadgen::request::kind::MethodKind;
+use loadgen::request::kind::RequestKind;
+use loadgen::time::pauses::Pauses;
 use proptest::prelude::*;
 
 const DEPTH: u16 = 4;

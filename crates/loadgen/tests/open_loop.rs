@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use common::{ENGINES, load, read_request, serve, url};
-use loadgen::result::RunResult;
+use loadgen::figures::result::RunResult;
 
 /// A server that takes this long for each request.
 fn serve_slowly(delay: Duration) -> SocketAddr {

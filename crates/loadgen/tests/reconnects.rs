@@ -10,12 +10,14 @@ use std::sync::mpsc::sync_channel;
 use std::time::Duration;
 
 use common::{ENGINES, load, read_request, serve, url};
-use loadgen::pauses::Pauses;
-use loadgen::protocol::http1::body::Expectation;
-use loadgen::protocol::http1::{Http1, MethodKind};
-use loadgen::recorder::Pool;
-use loadgen::request::{RequestKind, Requests};
-use loadgen::window::Window;
+use loadgen::figures::pool::Pool;
+use loadgen::protocol::http1::Http1;
+use loadgen::request::Requests;
+use loadgen::request::expectation::Expectation;
+use loadgen::request::kind::MethodKind;
+use loadgen::request::kind::RequestKind;
+use loadgen::time::pauses::Pauses;
+use loadgen::time::window::Window;
 use loadgen::worker::{Limits, Load, Next, Shared, Worker};
 
 const MS: u64 = 1_000_000;

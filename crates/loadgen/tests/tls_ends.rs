@@ -9,13 +9,15 @@ use std::time::Duration;
 
 use common::tls::{certificate, config_of, tls_config};
 use common::{ENGINES, load, load_until, serve};
-use loadgen::errors::ErrorKind;
-use loadgen::protocol::http1::body::Expectation;
-use loadgen::protocol::http1::{Http1, MethodKind};
+use loadgen::figures::errors::ErrorKind;
+use loadgen::figures::result::RunResult;
+use loadgen::protocol::http1::Http1;
 use loadgen::protocol::tls::{Tls, TlsSetup, Trust};
 use loadgen::protocol::{Flow, Outcome, Protocol, Slot};
-use loadgen::request::{RequestKind, Requests};
-use loadgen::result::RunResult;
+use loadgen::request::Requests;
+use loadgen::request::expectation::Expectation;
+use loadgen::request::kind::MethodKind;
+use loadgen::request::kind::RequestKind;
 use proptest::prelude::*;
 use rustls::{ServerConfig, ServerConnection, SupportedProtocolVersion};
 

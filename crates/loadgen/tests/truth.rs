@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use common::stalls::Log;
 use common::{load, stalls, url};
-use loadgen::result::Distribution;
+use loadgen::figures::distribution::Distribution;
 
 const CONNECTIONS: usize = 200;
 const WARMUP_PERIODS: u64 = 2;

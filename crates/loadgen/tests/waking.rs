@@ -3,13 +3,16 @@
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
 
-use loadgen::pauses::Pauses;
-use loadgen::protocol::http1::body::{BodyExpectation, Expectation};
-use loadgen::protocol::http1::{Http1, MethodKind};
-use loadgen::recorder::Pool;
-use loadgen::request::{RequestKind, Requests};
-use loadgen::schedule::{Arrivals, Profile, Schedule};
-use loadgen::window::Window;
+use loadgen::figures::pool::Pool;
+use loadgen::protocol::http1::Http1;
+use loadgen::request::Requests;
+use loadgen::request::expectation::{BodyExpectation, Expectation};
+use loadgen::request::kind::MethodKind;
+use loadgen::request::kind::RequestKind;
+use loadgen::time::pauses::Pauses;
+use loadgen::time::profile::Profile;
+use loadgen::time::schedule::{Arrivals, Schedule};
+use loadgen::time::window::Window;
 use loadgen::worker::{Limits, Load, OpenLoop, Report, Shared, Worker};
 
 const MS: u64 = 1_000_000;

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use common::stalls::{self, Due};
 use common::{ENGINES, load, url};
-use loadgen::result::RunResult;
-use loadgen::summary::decode;
+use loadgen::figures::encoding::decode;
+use loadgen::figures::result::RunResult;
 
 const MS: u64 = 1_000_000;
 const LIFETIME: Duration = Duration::from_secs(4);

@@ -1,6 +1,8 @@
 //! The command line: what can be asked for, and the checks that need more than one argument.
 
+mod rate;
 mod requests;
+mod units;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -8,16 +10,19 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use clap::{Parser, ValueEnum};
 
-use crate::endpoint::{Addresses, Scheme, Url};
+use crate::endpoint::addresses::Addresses;
+use crate::endpoint::url::{Scheme, Url};
 use crate::engine::{EngineChoice, Peer};
-use crate::gates::{Gates, parse_share};
-use crate::plan::Plan;
+use crate::figures::gates::Gates;
+use crate::figures::histogram::LONGEST;
+use crate::figures::result::Config;
+use crate::output::progress::ProgressChoice;
 use crate::protocol::tls::{TlsSetup, Trust};
-use crate::rate::{self, RateRange, Step, parse_rate, parse_step};
-use crate::result::Config;
-use crate::schedule::{Arrivals, Schedule};
-use crate::units::{LONGEST, parse_count, parse_duration, parse_positive_duration};
+use crate::run::plan::Plan;
+use crate::time::schedule::{Arrivals, Schedule};
 use crate::worker::{Load, OpenLoop};
+use rate::{RateRange, Step, parse_rate, parse_step};
+use units::{parse_count, parse_duration, parse_positive_duration, parse_share};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -155,14 +160,6 @@ pub struct Args {
     /// How progress is shown on stderr; auto: a live line on a terminal, otherwise nothing.
     #[arg(long, value_enum, default_value_t = ProgressChoice::Auto)]
     pub progress: ProgressChoice,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ProgressChoice {
-    Auto,
-    Line,
-    Json,
-    None,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

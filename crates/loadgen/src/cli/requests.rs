@@ -5,10 +5,11 @@ use std::fmt::Write;
 use anyhow::{Context, Result, bail};
 
 use super::Args;
-use crate::endpoint::Url;
-use crate::protocol::http1::MethodKind;
-use crate::protocol::http1::body::{BodyExpectation, Expectation};
-use crate::request::{RequestKind, Requests, Structured};
+use crate::endpoint::url::Url;
+use crate::request::Requests;
+use crate::request::expectation::{BodyExpectation, Expectation};
+use crate::request::kind::MethodKind;
+use crate::request::kind::{RequestKind, Structured};
 
 impl Args {
     pub(super) fn requests(&self, urls: &[Url]) -> Result<Requests> {

@@ -13,8 +13,8 @@ use socket2::Socket;
 use super::polling::{Looked, Polling};
 use super::socket::{Peer, close, connect_error_kind, stream_to};
 use super::{Engine, Setup};
-use crate::clock::now_ns;
 use crate::protocol::Protocol;
+use crate::time::clock::now_ns;
 use crate::worker::{End, Next, Worker};
 
 const EVENTS_PER_WAIT: usize = 256;

@@ -5,7 +5,7 @@
 //! server's, so polling makes figures truer as well as higher. It pays only while responses follow each other closely and the server
 //! does not need this very core: so each wait that was polled for in vain doubles the number of waits that go to sleep at once.
 
-use crate::clock::now_ns;
+use crate::time::clock::now_ns;
 
 /// How long to look. Longer than it takes a fast server to answer; shorter than two trips through the scheduler of a busy machine.
 const POLL_NS: u64 = 50_000;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use socket2::{Domain, SockAddr, Socket, Type};
 
-use crate::errors::ErrorKind;
+use crate::figures::errors::ErrorKind;
 
 /// Whether the system's congestion control holds packets back by timers, as BBR does. What a load generator sends fits into the first
 /// window, so the timers would cost CPU time for each request and protect nobody. Results declare what is used.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Error, Result, bail};
 
 use super::{hdr, report};
-use crate::result::RunResult;
+use crate::figures::result::RunResult;
 
 #[derive(Debug)]
 enum Destination {

@@ -2,12 +2,21 @@
 
 use std::io::IsTerminal;
 
+use clap::ValueEnum;
 use serde::Serialize;
 
-use super::{Observer, Progress, stderr};
-use crate::cli::ProgressChoice;
+use super::stderr;
 use crate::output::report::{format_count, format_us};
-use crate::window::Phase;
+use crate::run::observer::{Observer, Progress};
+use crate::time::window::Phase;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ProgressChoice {
+    Auto,
+    Line,
+    Json,
+    None,
+}
 
 #[derive(Debug)]
 pub enum ProgressOutput {

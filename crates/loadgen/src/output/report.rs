@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use crate::result::RunResult;
-use crate::summary::Distribution;
+use crate::figures::distribution::Distribution;
+use crate::figures::result::RunResult;
 
 /// From this share of a CPU on, that was used or waited for, the generator was the limit.
 const BUSY: f64 = 0.95;

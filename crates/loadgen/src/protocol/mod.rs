@@ -3,6 +3,7 @@
 //! A protocol knows nothing of sockets, so each one runs on each engine, and can be tested with slices. All calls are resolved when the
 //! program is compiled; the loop pays for no dispatch.
 
+mod body;
 pub mod http1;
 pub mod http2;
 pub mod tls;
@@ -10,29 +11,11 @@ pub mod tunnel;
 
 use std::borrow::Cow;
 
-use crate::errors::ErrorKind;
+use crate::figures::errors::ErrorKind;
+pub use crate::figures::outcome::Outcome;
 
 /// The place of a request among those that are in flight on its connection.
 pub type Slot = u16;
-
-/// What became of one request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    Ok,
-    UnexpectedStatus,
-    UnexpectedBody,
-    /// No complete response will come, but the connection goes on: its server gave this one stream up.
-    Failed(ErrorKind),
-    /// The server said that it has not processed this request and never will, so it may be sent again (RFC 9113, 6.8 and 8.7). No error.
-    Unprocessed,
-}
-
-impl Outcome {
-    /// Whether a whole response came, right or wrong.
-    pub fn is_complete(self) -> bool {
-        !matches!(self, Self::Failed(_) | Self::Unprocessed)
-    }
-}
 
 /// Whether the connection may carry further requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -17,7 +17,7 @@ use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{ClientConfig, ClientConnection, DigitallySignedStruct, Error, HandshakeKind, RootCertStore, SignatureScheme};
 
 use super::{Fault, Flow, Outcome, ParserCounts, Protocol, Sink, Slot, TlsHandshakes};
-use crate::errors::ErrorKind;
+use crate::figures::errors::ErrorKind;
 
 /// The rest of a large request waits until these many encrypted bytes, or nearly, are sent.
 const ENCRYPTED_BYTES: usize = 64 * 1024;

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use super::http1::head;
 use super::{Fault, Flow, ParserCounts, Protocol, Sink, Slot, TlsHandshakes};
-use crate::errors::ErrorKind;
+use crate::figures::errors::ErrorKind;
+use crate::request::kind::MethodKind;
 
 pub struct Tunnel<P> {
     inner: P,
@@ -38,7 +39,7 @@ fn take_answer<'a>(answer: &mut Vec<u8>, bytes: &'a [u8]) -> Result<Option<&'a [
         return if answer.len() > head::HEAD_BYTES_MAX { Err(refused("the proxy's answer has no end".to_owned())) } else { Ok(None) };
     };
     // A successful answer to CONNECT has no body, whatever its fields say; so has one to HEAD.
-    let status = head::parse(&answer[..end], head::MethodKind::Head)?.status;
+    let status = head::parse(&answer[..end], MethodKind::Head)?.status;
     if !(200..300).contains(&status) {
         return Err(refused(format!("the proxy answered CONNECT with status {status}")));
     }
@@ -141,10 +142,12 @@ impl<P: Protocol> Protocol for Tunnel<P> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::http1::body::Expectation;
-    use super::super::http1::{Http1, MethodKind};
+    use super::super::http1::Http1;
     use super::*;
-    use crate::request::{RequestKind, Requests};
+    use crate::request::Requests;
+    use crate::request::expectation::Expectation;
+    use crate::request::kind::MethodKind;
+    use crate::request::kind::RequestKind;
 
     const YES: &[u8] = b"HTTP/1.1 200 OK\r\n\r\n";
 

@@ -1,7 +1,7 @@
 //! One connection as the worker sees it: its state, its session, and when each request in flight was sent.
 
+use crate::figures::recorder::Sent;
 use crate::protocol::Slot;
-use crate::recorder::Sent;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {

@@ -5,9 +5,9 @@ use std::sync::atomic::Ordering;
 use super::connection::{Connection, Flight, State};
 use super::pacing::{Load, Pacing, Place};
 use super::{Next, Worker};
-use crate::errors::ErrorKind;
+use crate::figures::errors::ErrorKind;
+use crate::figures::recorder::{Recorder, Sent};
 use crate::protocol::{Fault, Flow, Outcome, Protocol, Sink, Slot};
-use crate::recorder::{Recorder, Sent};
 
 /// Connections that may be in set-up at once before the load begins: a listen queue of the usual length takes them without dropping any.
 /// During the load as many are set up as it takes: `-c` is what was asked for.

@@ -5,6 +5,7 @@
 
 mod attention;
 pub mod connection;
+pub mod cost;
 mod events;
 mod pacing;
 mod phases;
@@ -13,13 +14,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32};
 use std::sync::mpsc::SyncSender;
 
-use crate::clock;
-use crate::cost::Cost;
+use crate::figures::pool::Pool;
+use crate::figures::recorder::Recorder;
 use crate::protocol::{ParserCounts, Protocol, TlsHandshakes};
-use crate::recorder::{Pool, Recorder};
-use crate::window::{Phase, Slice, Window};
+use crate::time::clock;
+use crate::time::window::{Phase, Slice, Window};
 use attention::Attention;
 use connection::Connection;
+use cost::Cost;
 pub use events::End;
 use pacing::Pacing;
 pub use pacing::{Load, OpenLoop};

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-use crate::schedule::Schedule;
+use crate::time::schedule::Schedule;
 
 /// How the load of one thread is asked for.
 #[derive(Clone, Debug)]

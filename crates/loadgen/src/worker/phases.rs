@@ -3,12 +3,12 @@
 use std::sync::atomic::Ordering;
 
 use super::connection::State;
+use super::cost::Cost;
 use super::{Final, Report, Worker};
-use crate::clock;
-use crate::cost::Cost;
+use crate::figures::recorder::{Recorder, Sent};
 use crate::protocol::Protocol;
-use crate::recorder::{Recorder, Sent};
-use crate::window::{Phase, Slice};
+use crate::time::clock;
+use crate::time::window::{Phase, Slice};
 
 /// How often a worker looks for late responses, connections to be set up, and a request to stop.
 const SWEEP_NS: u64 = 20_000_000;

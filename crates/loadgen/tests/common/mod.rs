@@ -13,9 +13,9 @@ use std::sync::Arc;
 
 use clap::Parser;
 use loadgen::cli::Args;
-use loadgen::output::{Observer, Progress};
-use loadgen::result::RunResult;
-use loadgen::window::Phase;
+use loadgen::figures::result::RunResult;
+use loadgen::run::observer::{Observer, Progress};
+use loadgen::time::window::Phase;
 
 pub const ENGINES: [&str; 2] = ["epoll", "io_uring"];
 

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
-use loadgen::clock::now_ns;
-use loadgen::schedule::Random;
+use loadgen::random::Random;
+use loadgen::time::clock::now_ns;
 use rustix::event::epoll::{self, EventData, EventFlags};
 
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";

@@ -4,6 +4,7 @@
 //! between guessing and refusing, we refuse, for a benchmark must not call a doubtful answer right.
 
 use crate::protocol::Fault;
+use crate::request::kind::MethodKind;
 
 /// A head beyond this size is refused.
 pub const HEAD_BYTES_MAX: usize = 64 * 1024;
@@ -25,13 +26,6 @@ pub struct Head {
     pub keep_alive: bool,
     /// Where the value of `Date` lies in the head.
     pub date: Option<std::ops::Range<usize>>,
-}
-
-/// The methods whose responses are framed in their own way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MethodKind {
-    Head,
-    Other,
 }
 
 /// Where the head ends: the index after its empty line, searched from `from` on (which may lie a little before the new bytes).

@@ -7,21 +7,21 @@
 //! the connection stays open, the server must read that request to its end (RFC 9112, section 9.3), so the rest of it is sent before the next
 //! one. A response to a request of which nothing was sent answers nothing, and is a fault.
 
-pub mod body;
 mod chunked;
 pub mod head;
 mod shortcut;
 
 use std::collections::VecDeque;
 
-use body::{BodyCheck, Expectation, outcome};
 use chunked::Chunked;
-pub use head::MethodKind;
 use head::{Framing, HEAD_BYTES_MAX};
 use shortcut::KnownHead;
 
+use super::body::{BodyCheck, outcome};
 use super::{Fault, Flow, Outcome, ParserCounts, Protocol, Sink, Slot};
-use crate::request::{Queue, Requests};
+use crate::request::Requests;
+use crate::request::expectation::Expectation;
+use crate::request::queue::Queue;
 
 /// Interim responses (1xx) before one final response.
 const INTERIM_RESPONSES_MAX: u8 = 16;

@@ -55,8 +55,9 @@ fn is_date_byte(byte: u8) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::head::{MethodKind, parse};
+    use super::super::head::parse;
     use super::*;
+    use crate::request::kind::MethodKind;
 
     fn head(date: &str) -> Vec<u8> {
         format!("HTTP/1.1 200 OK\r\nDate: {date}\r\nContent-Length: 5\r\n\r\n").into_bytes()

@@ -17,10 +17,12 @@ use h2::{Reason, RecvStream};
 use news::News;
 use pipe::Pipe;
 
-use super::http1::body::{BodyCheck, Expectation, outcome};
+use super::body::{BodyCheck, outcome};
 use super::{Fault, Flow, Outcome, ParserCounts, Protocol, Sink, Slot};
-use crate::errors::ErrorKind;
-use crate::request::{RequestKind, Requests};
+use crate::figures::errors::ErrorKind;
+use crate::request::Requests;
+use crate::request::expectation::Expectation;
+use crate::request::kind::RequestKind;
 
 const STREAM_WINDOW_BYTES: u32 = 1 << 20;
 const CONNECTION_WINDOW_BYTES: u32 = 16 << 20;

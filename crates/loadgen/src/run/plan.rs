@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use crate::endpoint::{Addresses, Url};
+use crate::endpoint::addresses::Addresses;
+use crate::endpoint::url::Url;
 use crate::engine::EngineChoice;
+use crate::figures::result::Config;
 use crate::protocol::tls::TlsSetup;
 use crate::request::Requests;
-use crate::result::Config;
 use crate::worker::Load;
 
 #[derive(Clone, Debug)]

@@ -1,6 +1,6 @@
 //! What a thread has cost so far, and what kept it from its work.
 
-use crate::clock;
+use crate::time::clock;
 
 /// Read off one thread by itself, since its start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use crate::figures::histogram::LONGEST;
+
 const DURATION_UNITS: [(&str, f64); 6] = [("ns", 1e-9), ("us", 1e-6), ("ms", 1e-3), ("s", 1.0), ("m", 60.0), ("h", 3600.0)];
-/// No duration is longer: histograms hold times up to this.
-pub const LONGEST: Duration = Duration::from_secs(24 * 3600);
 
 /// Reads `500ms`, `10s`, `2m`, `1h`; a bare number means seconds.
 pub fn parse_duration(text: &str) -> Result<Duration, String> {
@@ -52,6 +52,15 @@ pub fn parse_count(text: &str) -> Result<u32, String> {
     Ok(value as u32)
 }
 
+/// Reads `0.1%` or `0.001`.
+pub fn parse_share(text: &str) -> Result<f64, String> {
+    let (number, scale) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 100.0));
+    match number.parse::<f64>().map(|value| value / scale) {
+        Ok(share) if (0.0..=1.0).contains(&share) => Ok(share),
+        _ => Err(format!("`{text}` is no share: write 0.1% or 0.001")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -80,5 +89,14 @@ mod tests {
         assert_eq!(parse_count("10k"), Ok(10_000));
         assert!(parse_count("0").is_err());
         assert!(parse_count("1.5").is_err());
+    }
+
+    #[test]
+    fn shares_are_read() {
+        assert_eq!(parse_share("50%"), Ok(0.5));
+        assert_eq!(parse_share("0.25"), Ok(0.25));
+        for bad in ["", "%", "101%", "-1%", "NaN", "x"] {
+            assert!(parse_share(bad).is_err(), "{bad}");
+        }
     }
 }

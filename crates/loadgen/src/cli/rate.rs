@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
-use crate::schedule::{Profile, Segment};
-use crate::units::{parse_number, parse_positive_duration};
+use super::units::{parse_number, parse_positive_duration};
+use crate::time::profile::{Profile, Segment};
 
 /// Far more than a machine can send; it bounds what we count at the end.
 const RATE_MAX_RPS: f64 = 1e8;

@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::errors::Errors;
-pub use crate::summary::Distribution;
+use super::distribution::Distribution;
+use super::errors::Errors;
 
 pub const SCHEMA: &str = "httpbench-loadgen/1";
 

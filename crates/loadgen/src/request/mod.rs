@@ -1,98 +1,18 @@
 //! What is sent: each kind of request with what its response must be, and the order in which kinds take turns.
 
+pub mod expectation;
+pub mod kind;
+pub mod queue;
+
 use std::sync::Arc;
 
-use bytes::Bytes;
+use crate::random::Random;
+use kind::{Placeholder, RANDOM_DIGITS, RequestKind, SEQUENCE_DIGITS};
+use queue::Queue;
 
-use crate::protocol::http1::MethodKind;
-use crate::protocol::http1::body::Expectation;
-use crate::schedule::Random;
-
-const SEQUENCE: &[u8] = b"{{seq}}";
-const RANDOM: &[u8] = b"{{random}}";
-/// Placeholders are replaced by text of one length, so that a template can state its Content-Length.
-const SEQUENCE_DIGITS: usize = 10;
-const RANDOM_DIGITS: usize = 16;
 /// Small requests are prepared as often as can be queued on one connection, so that a pipeline is sent as one slice. Of larger ones fewer copies
 /// are made, and of those beyond this size a single one.
 const PREPARED_BYTES_MAX: usize = 64 * 1024;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Placeholder {
-    Sequence,
-    Random,
-}
-
-/// A request in the form that HTTP/2 needs.
-#[derive(Clone, Debug)]
-pub struct Structured {
-    pub head: http::Request<()>,
-    pub body: Bytes,
-}
-
-/// One kind of request.
-#[derive(Clone, Debug)]
-pub struct RequestKind {
-    pub method_kind: MethodKind,
-    /// As HTTP/1.1 sends it.
-    pub bytes: Vec<u8>,
-    /// As HTTP/2 sends it, if it is to.
-    pub structured: Option<Structured>,
-    pub expectation: Expectation,
-    /// Where the text of placeholders goes.
-    placeholders: Vec<(usize, Placeholder)>,
-}
-
-impl RequestKind {
-    pub fn fixed(bytes: Vec<u8>, method_kind: MethodKind, expectation: Expectation) -> Self {
-        Self { method_kind, bytes, structured: None, expectation, placeholders: Vec::new() }
-    }
-
-    /// A request with `{{seq}}` and `{{random}}` in it.
-    pub fn from_template(template: &[u8], method_kind: MethodKind, expectation: Expectation) -> Self {
-        let (mut bytes, mut placeholders, mut rest) = (Vec::new(), Vec::new(), template);
-        while !rest.is_empty() {
-            let (kind, name, digits) = match rest {
-                _ if rest.starts_with(SEQUENCE) => (Placeholder::Sequence, SEQUENCE, SEQUENCE_DIGITS),
-                _ if rest.starts_with(RANDOM) => (Placeholder::Random, RANDOM, RANDOM_DIGITS),
-                _ => {
-                    bytes.push(rest[0]);
-                    rest = &rest[1..];
-                    continue;
-                }
-            };
-            placeholders.push((bytes.len(), kind));
-            bytes.resize(bytes.len() + digits, b'0');
-            rest = &rest[name.len()..];
-        }
-        Self { method_kind, bytes, structured: None, expectation, placeholders }
-    }
-}
-
-/// What waits to be sent on one connection: the bytes from `start` to `end` of a row in which requests stand back to back. A request may be partly
-/// sent: then `start` lies within it.
-///
-/// The row is the connection's own where requests differ. Otherwise it is an endless repetition of the one request, of which the prepared buffer is
-/// the beginning; any number of whole requests can then be taken off both positions, and what lies between them stays the same.
-#[derive(Debug, Default)]
-pub struct Queue {
-    start: usize,
-    end: usize,
-    own: Vec<u8>,
-}
-
-impl Queue {
-    #[inline]
-    pub fn is_empty(&self) -> bool {
-        self.start == self.end
-    }
-
-    /// How many bytes wait.
-    #[inline]
-    pub fn bytes(&self) -> usize {
-        self.end - self.start
-    }
-}
 
 /// All kinds of requests, ready to be sent by one thread.
 #[derive(Clone, Debug)]
@@ -238,6 +158,8 @@ fn turns(weights: &[u32]) -> Vec<u16> {
 mod tests {
     use proptest::prelude::*;
 
+    use super::expectation::Expectation;
+    use super::kind::MethodKind;
     use super::*;
 
     fn fixed(text: &str) -> RequestKind {

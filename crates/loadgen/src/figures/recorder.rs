@@ -1,27 +1,14 @@
 //! What one thread counts and times during one slice of the run. Slices merge by addition, histograms included.
 
-use std::sync::Mutex;
-
 use hdrhistogram::Histogram;
 
-use crate::errors::{ErrorCounts, ErrorKind};
-use crate::pauses::Pauses;
-use crate::protocol::Outcome;
-use crate::units;
+use super::errors::{ErrorCounts, ErrorKind};
+use super::histogram::new_histogram;
+use super::outcome::Outcome;
+use crate::time::pauses::Pauses;
 
-/// Longer times are recorded as this.
-pub const LONGEST_NS: u64 = units::LONGEST.as_nanos() as u64;
 /// How many histograms a recorder has.
 pub const HISTOGRAMS: u32 = 6;
-const SIGNIFICANT_DIGITS: u8 = 3;
-
-/// A histogram of nanoseconds from 1 ns to 24 hours, three significant digits: about 310 KB, whatever it holds.
-pub fn new_histogram() -> Histogram<u64> {
-    match Histogram::new_with_bounds(1, LONGEST_NS, SIGNIFICANT_DIGITS) {
-        Ok(histogram) => histogram,
-        Err(error) => unreachable!("the bounds are constants that hdrhistogram accepts: {error}"),
-    }
-}
 
 /// When a request was meant to be sent, and when it was. In a closed loop both are the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -254,34 +241,4 @@ fn add_beyond(to: &mut Histogram<u64>, ages: &Histogram<u64>, beyond_ns: u64) ->
         added = (added.0 + count, added.1 + to.median_equivalent(age_ns) * count); // as the mean has it
     }
     added
-}
-
-/// Empty recorders, which go round between all threads and the coordinator, so that a long run takes no more memory than a short one.
-#[derive(Debug)]
-pub struct Pool {
-    open_loop: bool,
-    pauses: Pauses,
-    spares: Mutex<Vec<Recorder>>,
-}
-
-impl Pool {
-    /// A pool of so many, which are emptied with these pauses.
-    pub fn new(open_loop: bool, size: usize, pauses: Pauses) -> Self {
-        Self { open_loop, pauses, spares: Mutex::new((0..size).map(|_| Recorder::new(open_loop)).collect()) }
-    }
-
-    /// An empty recorder; a new one if the coordinator is behind.
-    pub fn take(&self) -> Recorder {
-        let spare = self.spares().pop();
-        spare.unwrap_or_else(|| Recorder::new(self.open_loop))
-    }
-
-    pub fn give_back(&self, mut recorder: Recorder) {
-        recorder.reset(self.pauses);
-        self.spares().push(recorder);
-    }
-
-    fn spares(&self) -> std::sync::MutexGuard<'_, Vec<Recorder>> {
-        self.spares.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
-    }
 }

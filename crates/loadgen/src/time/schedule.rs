@@ -4,76 +4,8 @@
 //! an instant: k itself for constant spacing, a sum of k exponential gaps for Poisson arrivals (the time-rescaling theorem; Brown et al.,
 //! Neural Computation 14, 2002). So nothing drifts, and ramps need no case of their own.
 
-use std::time::Duration;
-
-/// A stretch of time over which the rate changes linearly.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Segment {
-    pub duration_s: f64,
-    pub from_rps: f64,
-    pub to_rps: f64,
-}
-
-impl Segment {
-    fn requests(&self) -> f64 {
-        self.duration_s * (self.from_rps + self.to_rps) / 2.0
-    }
-
-    /// How long it takes from the segment's start until `count` requests were due.
-    fn seconds_until(&self, count: f64) -> f64 {
-        let slope = (self.to_rps - self.from_rps) / self.duration_s;
-        if slope == 0.0 || !slope.is_finite() {
-            return count / self.from_rps;
-        }
-        // The root of slope/2 t² + from t = count, in the form that does not cancel.
-        2.0 * count / (self.from_rps + (self.from_rps * self.from_rps + 2.0 * slope * count).max(0.0).sqrt())
-    }
-}
-
-/// The offered rate over time; after the last segment it stays where it ended.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Profile {
-    segments: Vec<Segment>,
-}
-
-impl Profile {
-    pub fn new(segments: Vec<Segment>) -> Self {
-        assert!(!segments.is_empty(), "a profile has at least one segment");
-        Self { segments }
-    }
-
-    pub fn constant(rps: f64) -> Self {
-        Self::new(vec![Segment { duration_s: 1.0, from_rps: rps, to_rps: rps }])
-    }
-
-    pub fn initial_rps(&self) -> f64 {
-        self.segments[0].from_rps
-    }
-
-    /// The same profile after a stretch at its initial rate.
-    pub fn after_warmup(mut self, warmup: Duration) -> Self {
-        if !warmup.is_zero() {
-            let rps = self.initial_rps();
-            self.segments.insert(0, Segment { duration_s: warmup.as_secs_f64(), from_rps: rps, to_rps: rps });
-        }
-        self
-    }
-
-    /// How many requests are due until `seconds`.
-    pub fn requests_until(&self, seconds: f64) -> f64 {
-        let (mut total, mut left_s) = (0.0, seconds);
-        for segment in &self.segments {
-            let take_s = left_s.min(segment.duration_s);
-            let rate_at_take = segment.from_rps + (segment.to_rps - segment.from_rps) * take_s / segment.duration_s;
-            total += take_s * (segment.from_rps + rate_at_take) / 2.0;
-            left_s -= take_s;
-            if left_s <= 0.0 {
-                return total;
-            }
-        }
-        total + left_s * self.segments.last().map_or(0.0, |segment| segment.to_rps)
-    }
-}
+use super::profile::Profile;
+use crate::random::Random;
 
 /// How arrivals are spaced around the offered rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -161,44 +93,11 @@ impl Schedule {
     }
 }
 
-/// One round of splitmix64 (Steele, Lea and Flood, 2014): a different result for each input, far apart for neighbours.
-fn spread(value: u64) -> u64 {
-    let mut z = value.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^ (z >> 31)
-}
-
-/// xorshift64* (Vigna, 2016): enough for gaps and placeholders, and a run can be repeated from its seed.
-#[derive(Clone, Debug)]
-pub struct Random(u64);
-
-impl Random {
-    pub fn new(seed: u64) -> Self {
-        Self(spread(seed).max(1)) // the state must not be zero
-    }
-
-    /// The generator of one thread. The seed is spread before the thread is added: threads of neighbouring seeds have nothing in common.
-    pub fn of_thread(seed: u64, thread: u32) -> Self {
-        Self::new(spread(seed).wrapping_add(u64::from(thread)))
-    }
-
-    pub fn next_u64(&mut self) -> u64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
-    }
-
-    /// A draw from the exponential distribution of mean one.
-    pub fn exponential(&mut self) -> f64 {
-        let uniform = ((self.next_u64() >> 11) as f64 + 0.5) / (1u64 << 53) as f64;
-        -uniform.ln()
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use super::super::profile::Segment;
     use super::*;
 
     fn arrivals_s(schedule: &mut Schedule, until_s: f64) -> Vec<f64> {
@@ -232,14 +131,6 @@ mod tests {
             assert!((seen - profile.requests_until(until_s)).abs() <= 1.0, "{seen} until {until_s}");
         }
         assert!((profile.requests_until(14.0) - (200.0 + 2000.0 + 600.0)).abs() < 1e-6);
-    }
-
-    #[test]
-    fn no_thread_of_a_seed_repeats_a_thread_of_another() {
-        let first = |(seed, thread)| Random::of_thread(seed, thread).next_u64();
-        let streams: std::collections::HashSet<_> =
-            (0..100).flat_map(|seed| (0..64).map(move |thread| (seed, thread))).map(first).collect();
-        assert_eq!(streams.len(), 6400);
     }
 
     #[test]

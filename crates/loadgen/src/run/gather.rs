@@ -4,15 +4,19 @@ use std::collections::BTreeMap;
 
 use hdrhistogram::Histogram;
 
-use crate::clock::now_ns;
-use crate::output::{Observer, Progress};
-use crate::pauses::Pauses;
-use crate::plan::Plan;
-use crate::recorder::{Pool, Recorder};
-use crate::result::{Bytes, Generator, Interval, Parser, RequestCounts, RunResult, SCHEMA, Thread, TlsHandshakes};
-use crate::signal;
-use crate::summary::{Distribution, Encoder, percentile_us};
-use crate::window::{Phase, Slice, Window};
+use super::generator::generator;
+use super::observer::{Observer, Progress};
+use super::plan::Plan;
+use super::signal;
+use crate::figures::distribution::Distribution;
+use crate::figures::encoding::Encoder;
+use crate::figures::percentiles::percentile_us;
+use crate::figures::pool::Pool;
+use crate::figures::recorder::Recorder;
+use crate::figures::result::{Bytes, Interval, Parser, RequestCounts, RunResult, SCHEMA, TlsHandshakes};
+use crate::time::clock::{now_ns, seconds};
+use crate::time::pauses::Pauses;
+use crate::time::window::{Phase, Slice, Window};
 use crate::worker::{Final, Load, Report};
 
 /// More than what most intervals' histograms take.
@@ -34,7 +38,7 @@ pub struct Gather<'a> {
     /// Ages of what was not over at the end.
     unfinished: Recorder,
     /// The last measured slice that is complete: what was not over at the end belongs to the last one of the run.
-    held: Option<(Slice, Recorder)>,
+    held: Option<(Slice, Recorder, Percentiles)>,
     intervals: Vec<Interval>,
     encoder: Encoder,
     /// Memory for the intervals' histograms, full of blanks, so that the kernel has handed it out before the run begins and a long run does not grow.
@@ -42,6 +46,19 @@ pub struct Gather<'a> {
     end_ns: u64,
     /// Completed and failed requests of the current phase, for progress.
     so_far: (u64, u64),
+}
+
+/// What progress and intervals show of a slice's times; null with too few samples.
+#[derive(Clone, Copy)]
+struct Percentiles {
+    p50_us: Option<f64>,
+    p99_us: Option<f64>,
+}
+
+impl Percentiles {
+    fn of(histogram: &Histogram<u64>) -> Self {
+        Self { p50_us: percentile_us(histogram, 50.0), p99_us: percentile_us(histogram, 99.0) }
+    }
 }
 
 impl<'a> Gather<'a> {
@@ -120,8 +137,7 @@ impl<'a> Gather<'a> {
         self.so_far.0 += recorder.completed;
         self.so_far.1 += recorder.errors.total();
         let duration_s = seconds(slice.end_ns - slice.start_ns);
-        let times = times(self.plan, &recorder);
-        let (p50_us, p99_us) = (percentile_us(times, 50.0), percentile_us(times, 99.0));
+        let percentiles = Percentiles::of(times(self.plan, &recorder));
         // The end of the warm-up arrives after the window was announced, and is no news any more.
         if self.announced == Some(slice.phase) {
             observer.progress(&Progress {
@@ -130,15 +146,15 @@ impl<'a> Gather<'a> {
                 completed: self.so_far.0,
                 errors: self.so_far.1,
                 throughput_rps: rate(recorder.ok, duration_s),
-                p50_us,
-                p99_us,
+                p50_us: percentiles.p50_us,
+                p99_us: percentiles.p99_us,
             });
         }
         self.pauses.pause();
         if slice.phase == Phase::Measure {
             self.total.merge(&recorder, self.pauses);
-            if let Some((before, recorder)) = self.held.replace((slice, recorder)) {
-                self.keep(before, recorder);
+            if let Some((slice, recorder, percentiles)) = self.held.replace((slice, recorder, percentiles)) {
+                self.keep(slice, recorder, percentiles);
             }
         } else {
             self.before.merge(&recorder, self.pauses);
@@ -147,23 +163,21 @@ impl<'a> Gather<'a> {
     }
 
     /// Makes an interval of a measured slice.
-    fn keep(&mut self, slice: Slice, recorder: Recorder) {
+    fn keep(&mut self, slice: Slice, recorder: Recorder, percentiles: Percentiles) {
         let duration_s = seconds(slice.end_ns - slice.start_ns);
         let start_s = seconds(slice.start_ns - self.window.measure_start_ns);
         let offered = self.offered(start_s, start_s + duration_s);
-        let times = times(self.plan, &recorder);
-        let (p50_us, p99_us) = (percentile_us(times, 50.0), percentile_us(times, 99.0));
         let mut histogram = self.texts.pop().unwrap_or_default();
         histogram.clear();
-        self.encoder.encode(times, &mut histogram);
+        self.encoder.encode(times(self.plan, &recorder), &mut histogram);
         self.intervals.push(Interval {
             start_s,
             duration_s,
             completed: recorder.completed,
             errors: recorder.errors.total(),
             offered_rps: offered.map(|offered| offered / duration_s),
-            p50_us,
-            p99_us,
+            p50_us: percentiles.p50_us,
+            p99_us: percentiles.p99_us,
             histogram,
         });
         self.end_ns = slice.end_ns;
@@ -175,9 +189,10 @@ impl<'a> Gather<'a> {
     fn keep_last(&mut self) {
         let beyond = self.total.p99();
         self.total.add_unfinished(&self.unfinished, beyond);
-        if let Some((slice, mut recorder)) = self.held.take() {
+        if let Some((slice, mut recorder, _)) = self.held.take() {
             recorder.add_unfinished(&self.unfinished, beyond);
-            self.keep(slice, recorder);
+            let percentiles = Percentiles::of(times(self.plan, &recorder));
+            self.keep(slice, recorder, percentiles);
         }
     }
 
@@ -254,55 +269,11 @@ fn times<'r>(plan: &Plan, recorder: &'r Recorder) -> &'r Histogram<u64> {
     if plan.load.is_open() { &recorder.response } else { &recorder.service }
 }
 
-fn generator(plan: &Plan, engine: &'static str, finals: &[Final], duration_s: f64) -> Generator {
-    let threads: Vec<_> = finals.iter().enumerate().map(|(number, last)| thread(plan, number as u32, last, duration_s)).collect();
-    let largest = |figure: fn(&Thread) -> f64| threads.iter().map(figure).fold(0.0, f64::max);
-    Generator {
-        engine,
-        cpu_s: threads.iter().map(|thread| thread.cpu_s).sum(),
-        busy: largest(|thread| thread.busy),
-        waiting: threads.iter().filter_map(|thread| thread.waiting).reduce(f64::max),
-        stalled_us: largest(|thread| thread.stalled_us),
-        threads,
-        rss_bytes_peak: rss_bytes_peak(),
-    }
-}
-
-fn thread(plan: &Plan, number: u32, last: &Final, duration_s: f64) -> Thread {
-    let share = |time_s: f64| if duration_s > 0.0 { (time_s / duration_s).min(1.0) } else { 0.0 };
-    let cost = last.cost;
-    Thread {
-        cpu: plan.cpu_of(number),
-        cpu_s: seconds(cost.cpu_ns),
-        polled_s: seconds(cost.polled_ns),
-        busy: share(seconds(cost.cpu_ns.saturating_sub(cost.polled_ns))),
-        waiting: cost.waited_ns.map(|waited_ns| share(seconds(waited_ns))),
-        stalled_us: cost.stalled_ns as f64 / 1e3,
-        connections: plan.connections_of(number),
-        completed: last.completed,
-    }
-}
-
 /// An empty list whose memory the kernel has handed out already.
 fn resident<T: Clone + Default>(capacity: usize) -> Vec<T> {
     let mut list = vec![T::default(); capacity];
     list.clear();
     list
-}
-
-fn rss_bytes_peak() -> u64 {
-    // SAFETY: all-zero is a valid rusage, and the call fills it.
-    let usage = unsafe {
-        let mut usage: libc::rusage = std::mem::zeroed();
-        libc::getrusage(libc::RUSAGE_SELF, &mut usage);
-        usage
-    };
-    // Linux gives kilobytes (getrusage(2)).
-    usage.ru_maxrss as u64 * 1024
-}
-
-fn seconds(ns: u64) -> f64 {
-    ns as f64 / 1e9
 }
 
 fn rate(count: u64, duration_s: f64) -> f64 {

@@ -1,34 +1,7 @@
-//! What a right response looks like, and the check of a body piece by piece, without ever holding the whole of it.
-
-use std::sync::Arc;
+//! The check of a body piece by piece, without ever holding the whole of it.
 
 use crate::protocol::Outcome;
-
-/// What a response must be to count as right.
-#[derive(Clone, Debug, Default)]
-pub struct Expectation {
-    /// The exact status; without it, 200 to 399 are right.
-    pub status: Option<u16>,
-    pub body: BodyExpectation,
-}
-
-#[derive(Clone, Debug, Default)]
-pub enum BodyExpectation {
-    #[default]
-    Any,
-    Exact(Arc<[u8]>),
-    Sha256([u8; 32]),
-}
-
-impl Expectation {
-    pub fn status_is_right(&self, status: u16) -> bool {
-        self.status.map_or((200..400).contains(&status), |expected| expected == status)
-    }
-
-    pub fn checks_body(&self) -> bool {
-        !matches!(self.body, BodyExpectation::Any)
-    }
-}
+use crate::request::expectation::BodyExpectation;
 
 /// The comparison of one body with its expectation, as far as it has come.
 #[derive(Clone)]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::result::RunResult;
+use super::result::RunResult;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Gates {
@@ -44,27 +44,4 @@ fn error_share(result: &RunResult) -> f64 {
     let failed = result.errors.total() + result.requests.unsent;
     let all = result.requests.ok + failed;
     if all == 0 { 0.0 } else { failed as f64 / all as f64 }
-}
-
-/// Reads `0.1%` or `0.001`.
-pub fn parse_share(text: &str) -> Result<f64, String> {
-    let (number, scale) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 100.0));
-    match number.parse::<f64>().map(|value| value / scale) {
-        Ok(share) if (0.0..=1.0).contains(&share) => Ok(share),
-        _ => Err(format!("`{text}` is no share: write 0.1% or 0.001")),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn shares_are_read() {
-        assert_eq!(parse_share("50%"), Ok(0.5));
-        assert_eq!(parse_share("0.25"), Ok(0.25));
-        for bad in ["", "%", "101%", "-1%", "NaN", "x"] {
-            assert!(parse_share(bad).is_err(), "{bad}");
-        }
-    }
 }

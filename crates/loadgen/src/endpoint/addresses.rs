@@ -1,0 +1,58 @@
+//! Addresses that sockets connect to.
+
+use std::net::TcpStream;
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use socket2::SockAddr;
+
+/// What the sockets may connect to: at least one address.
+#[derive(Clone, Debug)]
+pub struct Addresses {
+    /// As the user wrote it.
+    name: String,
+    all: Vec<SockAddr>,
+}
+
+impl Addresses {
+    pub fn new(name: String, all: Vec<SockAddr>) -> Result<Self> {
+        if all.is_empty() {
+            bail!("the host `{name}` has no address");
+        }
+        Ok(Self { name, all })
+    }
+
+    pub fn unix(path: &Path) -> Result<Self> {
+        let address = SockAddr::unix(path).with_context(|| format!("`{}` cannot be a socket", path.display()))?;
+        Ok(Self { name: path.display().to_string(), all: vec![address] })
+    }
+
+    /// The first one. All are of the same kind: Unix sockets or TCP.
+    pub fn preferred(&self) -> &SockAddr {
+        &self.all[0]
+    }
+
+    /// The first address that accepts a connection within `timeout`. A single one is not tried: the run itself tells why it fails.
+    pub fn first_that_accepts(&self, timeout: Duration) -> Result<&SockAddr> {
+        let [_, _, ..] = &self.all[..] else { return Ok(self.preferred()) };
+        let mut failures = Vec::new();
+        for address in &self.all {
+            let Some(target) = address.as_socket() else { return Ok(address) };
+            match TcpStream::connect_timeout(&target, timeout) {
+                Ok(_) => return Ok(address),
+                Err(error) => failures.push(format!("{target}: {error}")),
+            }
+        }
+        bail!("cannot connect to {}; is the server running? All its addresses failed: {}", self.name, failures.join(", "))
+    }
+}
+
+/// `127.0.0.1:8080`, `[::1]:8080` or `unix:/path`.
+pub fn describe(address: &SockAddr) -> String {
+    match (address.as_socket(), address.as_pathname()) {
+        (Some(address), _) => address.to_string(),
+        (None, Some(path)) => format!("unix:{}", path.display()),
+        (None, None) => "unix:".to_owned(), // abstract: it cannot be asked for
+    }
+}

@@ -1,0 +1,4 @@
+//! Where requests go.
+
+pub mod addresses;
+pub mod url;

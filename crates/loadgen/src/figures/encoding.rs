@@ -1,0 +1,110 @@
+//! Histograms as text: HdrHistogram V2, compressed, in base64.
+
+use base64::Engine as _;
+use flate2::{Compress, Compression, FlushCompress, Status};
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
+
+use super::histogram::{LONGEST_NS, new_histogram};
+
+/// What a compressed histogram begins with: version 2, words of any length.
+const V2_COMPRESSED_COOKIE: u32 = 0x1c84_9314;
+/// By how many bytes the place for a compressed histogram grows; most take less.
+const COMPRESSED_STEP: usize = 4096;
+
+/// HdrHistogram V2, compressed, in base64.
+pub fn encode(histogram: &Histogram<u64>) -> String {
+    let mut text = String::new();
+    Encoder::default().encode(histogram, &mut text);
+    text
+}
+
+/// The opposite of `encode`.
+pub fn decode(text: &str) -> anyhow::Result<Histogram<u64>> {
+    let bytes = base64::engine::general_purpose::STANDARD.decode(text)?;
+    Deserializer::new().deserialize(&mut bytes.as_slice()).map_err(|error| anyhow::anyhow!("not a histogram: {error:?}"))
+}
+
+/// The same for many, with one compressor and one set of buffers.
+pub struct Encoder {
+    serializer: V2Serializer,
+    compressor: Compress,
+    plain: Vec<u8>,
+    bytes: Vec<u8>,
+}
+
+impl Default for Encoder {
+    fn default() -> Self {
+        let compressor = Compress::new(Compression::default(), true);
+        Self { serializer: V2Serializer::new(), compressor, plain: Vec::new(), bytes: Vec::new() }
+    }
+}
+
+impl Encoder {
+    /// One that has met a value of every size, and so needs no more memory later.
+    pub fn primed() -> Self {
+        let mut full = new_histogram();
+        let mut value = 1;
+        while value < LONGEST_NS {
+            full.saturating_record(value);
+            value = full.next_non_equivalent(value);
+        }
+        let mut encoder = Self::default();
+        encoder.encode(&full, &mut String::new());
+        encoder
+    }
+
+    /// Appends the histogram to a text.
+    pub fn encode(&mut self, histogram: &Histogram<u64>, text: &mut String) {
+        self.plain.clear();
+        if let Err(error) = self.serializer.serialize(histogram, &mut self.plain) {
+            unreachable!("writing a histogram to memory cannot fail: {error}");
+        }
+        self.compress();
+        base64::engine::general_purpose::STANDARD.encode_string(&self.bytes, text);
+    }
+
+    /// Cookie, length and zlib's data, as in the class «Histogram» of HdrHistogram in Java (`encodeIntoCompressedByteBuffer`).
+    fn compress(&mut self) {
+        self.bytes.clear();
+        self.bytes.extend_from_slice(&V2_COMPRESSED_COOKIE.to_be_bytes());
+        self.bytes.extend_from_slice(&[0; 4]);
+        self.compressor.reset();
+        loop {
+            self.bytes.reserve(COMPRESSED_STEP);
+            let rest = &self.plain[self.compressor.total_in() as usize..];
+            match self.compressor.compress_vec(rest, &mut self.bytes, FlushCompress::Finish) {
+                Ok(Status::StreamEnd) => break,
+                Ok(_) => {}
+                Err(error) => unreachable!("compressing memory cannot fail: {error}"),
+            }
+        }
+        let length = self.bytes.len() as u32 - 8;
+        self.bytes[4..8].copy_from_slice(&length.to_be_bytes());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_encoder_writes_many_histograms_of_any_size() {
+        let mut encoder = Encoder::default();
+        let mut state = 1_u64;
+        for values in [0, 1, 100_000, 10] {
+            let mut histogram = new_histogram();
+            for _ in 0..values {
+                let bits = state >> 59;
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                histogram.saturating_record((state >> 24) >> bits);
+            }
+            let mut text = String::new();
+            encoder.encode(&histogram, &mut text);
+            let bytes = base64::engine::general_purpose::STANDARD.decode(&text).unwrap();
+            let read: Histogram<u64> = Deserializer::new().deserialize(&mut bytes.as_slice()).unwrap();
+            assert!(values < 100_000 || bytes.len() > COMPRESSED_STEP);
+            assert_eq!(read, histogram);
+        }
+    }
+}

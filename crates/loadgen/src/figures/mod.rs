@@ -1,0 +1,12 @@
+//! What is counted and timed, and the figures that come of it.
+
+pub mod distribution;
+pub mod encoding;
+pub mod errors;
+pub mod gates;
+pub mod histogram;
+pub mod outcome;
+pub mod percentiles;
+pub mod pool;
+pub mod recorder;
+pub mod result;

@@ -1,0 +1,36 @@
+//! Recorders that are used again.
+
+use std::sync::Mutex;
+
+use super::recorder::Recorder;
+use crate::time::pauses::Pauses;
+
+/// Empty recorders, which go round between all threads and the coordinator, so that a long run takes no more memory than a short one.
+#[derive(Debug)]
+pub struct Pool {
+    open_loop: bool,
+    pauses: Pauses,
+    spares: Mutex<Vec<Recorder>>,
+}
+
+impl Pool {
+    /// A pool of so many, which are emptied with these pauses.
+    pub fn new(open_loop: bool, size: usize, pauses: Pauses) -> Self {
+        Self { open_loop, pauses, spares: Mutex::new((0..size).map(|_| Recorder::new(open_loop)).collect()) }
+    }
+
+    /// An empty recorder; a new one if the coordinator is behind.
+    pub fn take(&self) -> Recorder {
+        let spare = self.spares().pop();
+        spare.unwrap_or_else(|| Recorder::new(self.open_loop))
+    }
+
+    pub fn give_back(&self, mut recorder: Recorder) {
+        recorder.reset(self.pauses);
+        self.spares().push(recorder);
+    }
+
+    fn spares(&self) -> std::sync::MutexGuard<'_, Vec<Recorder>> {
+        self.spares.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,50 @@
+//! Random numbers that a seed repeats.
+
+/// One round of splitmix64 (Steele, Lea and Flood, 2014): a different result for each input, far apart for neighbours.
+fn spread(value: u64) -> u64 {
+    let mut z = value.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
+}
+
+/// xorshift64* (Vigna, 2016): enough for gaps and placeholders, and a run can be repeated from its seed.
+#[derive(Clone, Debug)]
+pub struct Random(u64);
+
+impl Random {
+    pub fn new(seed: u64) -> Self {
+        Self(spread(seed).max(1)) // the state must not be zero
+    }
+
+    /// The generator of one thread. The seed is spread before the thread is added: threads of neighbouring seeds have nothing in common.
+    pub fn of_thread(seed: u64, thread: u32) -> Self {
+        Self::new(spread(seed).wrapping_add(u64::from(thread)))
+    }
+
+    pub fn next_u64(&mut self) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
+    }
+
+    /// A draw from the exponential distribution of mean one.
+    pub fn exponential(&mut self) -> f64 {
+        let uniform = ((self.next_u64() >> 11) as f64 + 0.5) / (1u64 << 53) as f64;
+        -uniform.ln()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_thread_of_a_seed_repeats_a_thread_of_another() {
+        let first = |(seed, thread)| Random::of_thread(seed, thread).next_u64();
+        let streams: std::collections::HashSet<_> =
+            (0..100).flat_map(|seed| (0..64).map(move |thread| (seed, thread))).map(first).collect();
+        assert_eq!(streams.len(), 6400);
+    }
+}

@@ -1,0 +1,29 @@
+//! What a correct response is.
+
+use std::sync::Arc;
+
+/// What a response must be to count as right.
+#[derive(Clone, Debug, Default)]
+pub struct Expectation {
+    /// The exact status; without it, 200 to 399 are right.
+    pub status: Option<u16>,
+    pub body: BodyExpectation,
+}
+
+#[derive(Clone, Debug, Default)]
+pub enum BodyExpectation {
+    #[default]
+    Any,
+    Exact(Arc<[u8]>),
+    Sha256([u8; 32]),
+}
+
+impl Expectation {
+    pub fn status_is_right(&self, status: u16) -> bool {
+        self.status.map_or((200..400).contains(&status), |expected| expected == status)
+    }
+
+    pub fn checks_body(&self) -> bool {
+        !matches!(self.body, BodyExpectation::Any)
+    }
+}

@@ -1,0 +1,160 @@
+//! The load threads: what each is given, what it drives, and how it fails.
+
+use std::num::NonZeroU64;
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::SyncSender;
+use std::sync::{Arc, OnceLock};
+use std::thread::JoinHandle;
+
+use anyhow::{Context, Result, bail};
+use rustix::thread::{CpuSet, sched_setaffinity, set_current_timer_slack};
+
+use super::panics::{THREAD_NAME, last_panic};
+use super::plan::Plan;
+use crate::engine::{Engine, EngineChoice, Epoll, Peer, Setup, Uring};
+use crate::figures::pool::Pool;
+use crate::protocol::Protocol;
+use crate::protocol::http1::Http1;
+use crate::protocol::http2::Http2;
+use crate::protocol::tls::Tls;
+use crate::protocol::tunnel::Tunnel;
+use crate::time::clock::now_ns;
+use crate::worker::{Final, Limits, Report, Shared, Worker};
+
+/// Why the load generator itself cannot go on.
+#[derive(Debug, Default)]
+pub struct Failure(OnceLock<String>);
+
+impl Failure {
+    /// Only the first one counts: it stops the other threads.
+    pub fn note(&self, thread: u32, reason: &str) {
+        self.0.get_or_init(|| format!("load thread {thread} failed: {reason}"));
+    }
+
+    pub fn first(&self) -> Option<String> {
+        self.0.get().cloned()
+    }
+}
+
+/// The best engine that is allowed here, or the one that was asked for, by its name.
+pub fn choose_engine(choice: EngineChoice) -> &'static str {
+    match choice {
+        EngineChoice::Auto if Uring::available() => Uring::NAME,
+        EngineChoice::IoUring => Uring::NAME,
+        EngineChoice::Auto | EngineChoice::Epoll => Epoll::NAME,
+    }
+}
+
+/// What one thread is given.
+pub struct Member {
+    pub plan: Plan,
+    pub peer: Peer,
+    pub engine: &'static str,
+    pub thread: u32,
+    pub shared: Arc<Shared>,
+    pub failure: Arc<Failure>,
+    pub reports: SyncSender<Report>,
+    pub pool: Arc<Pool>,
+}
+
+impl Member {
+    pub fn start(self) -> Result<JoinHandle<Final>> {
+        let name = format!("{THREAD_NAME}{}", self.thread);
+        std::thread::Builder::new().name(name).spawn(move || self.work()).context("cannot start a thread")
+    }
+
+    /// Whatever goes wrong here ends the run for all threads, and is reported.
+    fn work(self) -> Final {
+        let (thread, shared, failure) = (self.thread, Arc::clone(&self.shared), Arc::clone(&self.failure));
+        let worked = panic::catch_unwind(AssertUnwindSafe(|| {
+            pin(self.plan.cpu_of(thread).as_slice())?;
+            wake_precisely();
+            self.speak()
+        }));
+        let reason = match worked {
+            Ok(Ok(last)) => return last,
+            Ok(Err(error)) => format!("{error:#}"),
+            Err(_) => last_panic(),
+        };
+        failure.note(thread, &reason);
+        shared.stop.store(true, Ordering::Relaxed);
+        Final::default()
+    }
+
+    /// Picks the protocol: from here on everything is compiled for it.
+    fn speak(self) -> Result<Final> {
+        let plan = self.plan.clone();
+        let requests = plan.requests.clone().of_thread(self.thread, plan.threads, plan.seed);
+        let authority = plan.url.authority();
+        match (plan.http2, plan.tls.clone(), plan.proxied) {
+            (true, None, _) => self.drive(Http2::new(requests)),
+            (true, Some(tls), _) => self.drive(Tls::new(Http2::new(requests), tls)),
+            (false, None, false) => self.drive(Http1::new(requests)),
+            (false, Some(tls), false) => self.drive(Tls::new(Http1::new(requests), tls)),
+            (false, None, true) => self.drive(Tunnel::new(Http1::new(requests), &authority)),
+            (false, Some(tls), true) => self.drive(Tunnel::new(Tls::new(Http1::new(requests), tls), &authority)),
+        }
+    }
+
+    fn drive<P: Protocol>(self, protocol: P) -> Result<Final> {
+        let Self { plan, peer, engine, thread, shared, failure, reports, pool } = self;
+        let setup = Setup { peer, connections: plan.connections_of(thread) };
+        let load = plan.load.clone().of_thread(thread, plan.threads, plan.seed);
+        let mut worker = Worker::new(protocol, setup.connections, limits(&plan), load, Arc::clone(&shared), reports, pool);
+        let driven = if engine == Uring::NAME {
+            Uring::new(setup).and_then(|engine| engine.run(&mut worker))
+        } else {
+            Epoll::new(setup).and_then(|engine| engine.run(&mut worker))
+        };
+        if let Err(error) = driven {
+            failure.note(thread, &format!("{error:#}"));
+            shared.stop.store(true, Ordering::Relaxed);
+            worker.give_up(now_ns());
+        }
+        worker.finished().context("the engine ended before the run")
+    }
+}
+
+fn limits(plan: &Plan) -> Limits {
+    Limits {
+        depth: plan.pipeline,
+        requests_per_connection: plan.requests_per_connection.unwrap_or(u64::MAX),
+        timeout_ns: plan.timeout.as_nanos() as u64,
+    }
+}
+
+/// Pins the calling thread to these CPUs, if any.
+pub fn pin(cpus: &[usize]) -> Result<()> {
+    if cpus.is_empty() {
+        return Ok(());
+    }
+    let mut set = CpuSet::new();
+    for cpu in cpus {
+        if *cpu >= CpuSet::MAX_CPU {
+            bail!("there is no CPU {cpu}");
+        }
+        set.set(*cpu);
+    }
+    let names: Vec<_> = cpus.iter().map(usize::to_string).collect();
+    sched_setaffinity(None, &set).with_context(|| format!("cannot pin a thread to CPU {}", names.join(",")))
+}
+
+/// The kernel may delay timers by 50 us to wake up less often; a schedule is better kept to the microsecond.
+fn wake_precisely() {
+    // Where it is not allowed, timers are late, and the schedule lag shows it.
+    let _ = set_current_timer_slack(NonZeroU64::new(1));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_failure_is_kept() {
+        let failure = Failure::default();
+        failure.note(1, "no memory");
+        failure.note(0, "interrupted");
+        assert_eq!(failure.first().as_deref(), Some("load thread 1 failed: no memory"));
+    }
+}

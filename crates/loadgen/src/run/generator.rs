@@ -1,0 +1,47 @@
+//! What the load generator itself cost.
+
+use super::plan::Plan;
+use crate::figures::result::{Generator, Thread};
+use crate::time::clock::seconds;
+use crate::worker::Final;
+
+/// The cost of all threads within the measured window.
+pub fn generator(plan: &Plan, engine: &'static str, finals: &[Final], duration_s: f64) -> Generator {
+    let threads: Vec<_> = finals.iter().enumerate().map(|(number, last)| thread(plan, number as u32, last, duration_s)).collect();
+    let largest = |figure: fn(&Thread) -> f64| threads.iter().map(figure).fold(0.0, f64::max);
+    Generator {
+        engine,
+        cpu_s: threads.iter().map(|thread| thread.cpu_s).sum(),
+        busy: largest(|thread| thread.busy),
+        waiting: threads.iter().filter_map(|thread| thread.waiting).reduce(f64::max),
+        stalled_us: largest(|thread| thread.stalled_us),
+        threads,
+        rss_bytes_peak: rss_bytes_peak(),
+    }
+}
+
+fn thread(plan: &Plan, number: u32, last: &Final, duration_s: f64) -> Thread {
+    let share = |time_s: f64| if duration_s > 0.0 { (time_s / duration_s).min(1.0) } else { 0.0 };
+    let cost = last.cost;
+    Thread {
+        cpu: plan.cpu_of(number),
+        cpu_s: seconds(cost.cpu_ns),
+        polled_s: seconds(cost.polled_ns),
+        busy: share(seconds(cost.cpu_ns.saturating_sub(cost.polled_ns))),
+        waiting: cost.waited_ns.map(|waited_ns| share(seconds(waited_ns))),
+        stalled_us: cost.stalled_ns as f64 / 1e3,
+        connections: plan.connections_of(number),
+        completed: last.completed,
+    }
+}
+
+fn rss_bytes_peak() -> u64 {
+    // SAFETY: all-zero is a valid rusage, and the call fills it.
+    let usage = unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        libc::getrusage(libc::RUSAGE_SELF, &mut usage);
+        usage
+    };
+    // Linux gives kilobytes (getrusage(2)).
+    usage.ru_maxrss as u64 * 1024
+}

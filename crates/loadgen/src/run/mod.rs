@@ -1,0 +1,162 @@
+//! Runs a plan: starts the threads, says when the window begins, gathers their slices, and makes the result of them.
+
+mod crew;
+mod gather;
+mod generator;
+pub mod observer;
+pub mod open_files;
+mod panics;
+pub mod plan;
+pub mod signal;
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+
+use crate::endpoint::addresses;
+use crate::engine::Peer;
+use crate::figures::encoding::Encoder;
+use crate::figures::pool::Pool;
+use crate::figures::recorder::HISTOGRAMS;
+use crate::figures::result::RunResult;
+use crate::time::clock::now_ns;
+use crate::time::pauses::Pauses;
+use crate::time::window::{Phase, Window};
+use crate::worker::{Report, Shared};
+use crew::{Failure, Member, choose_engine, pin};
+use gather::Gather;
+use observer::Observer;
+use plan::Plan;
+
+/// How often the coordinator looks whether the threads are ready, or a signal came.
+const LOOK: Duration = Duration::from_millis(1);
+/// From the decision to start until the start: every thread has seen it by then.
+const START_DELAY_NS: u64 = 5_000_000;
+/// Recorders for each thread: the one in use, one on its way, and two in reserve for a coordinator that is late.
+const RECORDERS: usize = 4;
+/// Slices of each thread that may wait for the coordinator. Their places are taken at once: a channel without bound grows as it is used.
+const REPORTS: usize = 32;
+/// What the coordinator does with each histogram of a slice: it adds it to others, and empties it.
+const PIECES: u32 = 2;
+
+/// Runs the plan to its end, to the first signal, or to the first failure of a load thread.
+pub fn run(plan: &Plan, observer: &mut impl Observer) -> Result<RunResult> {
+    observer.phase(Phase::Connect);
+    let address = plan.addresses.first_that_accepts(plan.timeout)?.clone();
+    let peer = Peer { address, congestion_control: plan.congestion_control.clone() };
+    let plan = &declared(plan, &peer)?;
+    pin(&plan.cpus)?; // this thread works while the others measure: it stays on their CPUs
+    panics::keep();
+    let shared = Arc::new(Shared::default());
+    let failure = Arc::new(Failure::default());
+    let engine = choose_engine(plan.engine);
+    let threads = plan.threads as usize;
+    let pauses = Pauses::new(plan.interval, PIECES * HISTOGRAMS * (plan.threads + 1));
+    let pool = Arc::new(Pool::new(plan.load.is_open(), RECORDERS * threads + 1, pauses)); // one slice is held until the next is complete
+    let (reports, gathered) = sync_channel(REPORTS * threads);
+    let mut crew = Vec::new();
+    for thread in 0..plan.threads {
+        let member = Member {
+            plan: plan.clone(),
+            peer: peer.clone(),
+            engine,
+            thread,
+            shared: Arc::clone(&shared),
+            failure: Arc::clone(&failure),
+            reports: reports.clone(),
+            pool: Arc::clone(&pool),
+        };
+        crew.push(member.start().inspect_err(|_| shared.stop.store(true, Ordering::Relaxed))?);
+    }
+    drop(reports);
+    let encoder = Encoder::primed(); // while the threads connect: once the window is fixed, it begins within milliseconds
+    let window = wait_until_ready(plan, &shared, &failure);
+    let mut gather = Gather::new(plan, window.unwrap_or_default(), &pool, pauses, encoder);
+    if window.is_some() {
+        warn_of_missing(plan, &shared, observer);
+        observe(&mut gather, &shared, &gathered, observer);
+    }
+    shared.stop.store(true, Ordering::Relaxed);
+    let finals: Vec<_> = crew.into_iter().map(|handle| handle.join().unwrap_or_default()).collect();
+    if window.is_none() {
+        bail!(why_not_started(plan, &shared, &failure));
+    }
+    for report in gathered.try_iter() {
+        gather.take(report, observer);
+    }
+    let result = gather.finish(engine, &finals, observer);
+    observer.done();
+    Ok(RunResult { failure: failure.first(), connect_failure: last_failure(&shared), ..result })
+}
+
+/// The plan with what is only known when the run begins, for the result to say.
+fn declared(plan: &Plan, peer: &Peer) -> Result<Plan> {
+    let mut plan = plan.clone();
+    plan.config.address = addresses::describe(&peer.address);
+    plan.config.congestion_control = peer.effective_congestion_control().context("cannot create a socket")?;
+    Ok(plan)
+}
+
+/// Waits until all connections are set up or have failed to, and fixes the window; `None` when there is nothing to measure.
+fn wait_until_ready(plan: &Plan, shared: &Shared, failure: &Failure) -> Option<Window> {
+    while shared.ready.load(Ordering::Acquire) < plan.threads {
+        if signal::caught() || failure.first().is_some() {
+            return None;
+        }
+        std::thread::sleep(LOOK);
+    }
+    if shared.connected.load(Ordering::Relaxed) == 0 {
+        return None;
+    }
+    let warmup_start_ns = now_ns() + START_DELAY_NS;
+    let measure_start_ns = warmup_start_ns + plan.warmup.as_nanos() as u64;
+    let end_ns = measure_start_ns + plan.duration.as_nanos() as u64;
+    let window = Window { warmup_start_ns, measure_start_ns, end_ns, interval_ns: plan.interval.as_nanos() as u64 };
+    shared.window.get_or_init(|| window);
+    Some(window)
+}
+
+fn warn_of_missing(plan: &Plan, shared: &Shared, observer: &mut impl Observer) {
+    let connected = shared.connected.load(Ordering::Relaxed);
+    if connected < plan.connections {
+        let reason = last_failure(shared).unwrap_or_default();
+        observer.warn(&format!(
+            "only {connected} of {} connections were set up at first ({reason}); the others are tried again",
+            plan.connections
+        ));
+    }
+}
+
+fn last_failure(shared: &Shared) -> Option<String> {
+    shared.connect_failure.lock().ok().and_then(|failure| failure.clone())
+}
+
+fn why_not_started(plan: &Plan, shared: &Shared, failure: &Failure) -> String {
+    if signal::caught() {
+        return "interrupted before the measurement began".to_owned();
+    }
+    if let Some(reason) = failure.first() {
+        return reason;
+    }
+    let reason = last_failure(shared).unwrap_or_else(|| "no connection was set up".to_owned());
+    let hint = if reason.contains("refused") { "; is the server running?" } else { "" };
+    format!("cannot connect to {}: {reason}{hint}", plan.url.authority())
+}
+
+/// Takes in slices as they come, and says at once when a phase begins, until all threads are done.
+fn observe(gather: &mut Gather, shared: &Shared, gathered: &Receiver<Report>, observer: &mut impl Observer) {
+    loop {
+        let wait = gather.announce_phases(now_ns(), observer).map_or(50 * LOOK, Duration::from_nanos).min(50 * LOOK);
+        match gathered.recv_timeout(wait) {
+            Ok(report) => gather.take(report, observer),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return,
+        }
+        if signal::caught() {
+            shared.stop.store(true, Ordering::Relaxed);
+        }
+    }
+}

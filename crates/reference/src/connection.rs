@@ -1,4 +1,4 @@
-//! One client's connection: what came in, what is owed, what is on its way out.
+//! One client's connection: its requests, the responses owed, and how much of them was sent.
 
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Read, Write};
@@ -7,33 +7,33 @@ use std::os::fd::AsRawFd;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
-use crate::answer::{Answer, Answers};
 use crate::counts::Counters;
 use crate::epoll::{Epoll, READ};
+use crate::options::Options;
 use crate::request::{Next, Wanted, next};
-use crate::server::Options;
+use crate::response::{Response, Responses};
 
 const READ_BYTES: usize = 16 * 1024;
 
 pub struct Connection {
     pub socket: TcpStream,
     input: Vec<u8>,
-    /// Answers in order, each with when it may be sent.
-    owed: VecDeque<(Instant, Answer)>,
-    /// Of the first of them: so much was sent.
+    /// Responses in order, each with when it may be sent.
+    owed: VecDeque<(Instant, Response)>,
+    /// How much of the first of them was sent.
     sent_bytes: usize,
     requests: u64,
     state: State,
-    /// What epoll was asked to tell.
+    /// The events that epoll watches for.
     interest: u32,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
     Open,
-    /// Answers what it owes, then says that it is done.
+    /// Sends the responses that it owes, then shuts down its sending side.
     Closing,
-    /// Said so; waits for the client to close. To close at once could reset the connection before the last answer was read.
+    /// Waits for the client to close: closing first could reset the connection before the client has read the last response.
     Draining,
 }
 
@@ -43,7 +43,7 @@ pub enum Waits {
     ForInput,
     /// The socket took no more.
     ForRoom,
-    /// The next answer is held back until then.
+    /// The next response is delayed until then.
     Until(Instant),
     /// It is over.
     Ended,
@@ -54,8 +54,8 @@ impl Connection {
         Self { socket, input: Vec::new(), owed: VecDeque::new(), sent_bytes: 0, requests: 0, state: State::Open, interest: READ }
     }
 
-    /// Reads all that is there. Whether the connection goes on.
-    pub fn read(&mut self, options: &Options, counters: &Counters, answers: &mut Answers) -> bool {
+    /// Reads everything that has come. Returns whether the connection goes on.
+    pub fn read(&mut self, options: &Options, counters: &Counters, responses: &mut Responses) -> bool {
         let mut chunk = [0; READ_BYTES];
         loop {
             match self.socket.read(&mut chunk) {
@@ -67,11 +67,11 @@ impl Connection {
                 Err(_) => return false,
             }
         }
-        self.parse(options, counters, answers);
+        self.parse(options, counters, responses);
         true
     }
 
-    fn parse(&mut self, options: &Options, counters: &Counters, answers: &mut Answers) {
+    fn parse(&mut self, options: &Options, counters: &Counters, responses: &mut Responses) {
         let mut read = 0;
         while self.state == State::Open {
             match next(&self.input[read..], &options.path) {
@@ -79,7 +79,7 @@ impl Connection {
                 Next::Garbage => {
                     counters.wrong_requests.fetch_add(1, Relaxed);
                     counters.came(b"");
-                    self.owe(answers.to_garbage(), Duration::ZERO);
+                    self.owe(responses.to_garbage(), Duration::ZERO);
                     self.state = State::Closing;
                 }
                 Next::Request { head_bytes, wanted, close } => {
@@ -89,7 +89,7 @@ impl Connection {
                     read += head_bytes;
                     self.requests += 1;
                     let last = close || options.close_after.is_some_and(|limit| self.requests >= limit);
-                    self.owe(answers.to(wanted, last), options.delay);
+                    self.owe(responses.to(wanted, last), options.delay);
                     if last {
                         self.state = State::Closing;
                     }
@@ -99,18 +99,18 @@ impl Connection {
         self.input.drain(..read);
     }
 
-    fn owe(&mut self, answer: Answer, delay: Duration) {
-        self.owed.push_back((Instant::now() + delay, answer));
+    fn owe(&mut self, response: Response, delay: Duration) {
+        self.owed.push_back((Instant::now() + delay, response));
     }
 
     /// Sends what is due.
     pub fn write(&mut self, now: Instant, counters: &Counters) -> Waits {
-        while let Some((due, answer)) = self.owed.front() {
+        while let Some((due, response)) = self.owed.front() {
             if *due > now {
                 return Waits::Until(*due);
             }
             counters.settled();
-            match self.socket.write(&answer.bytes[self.sent_bytes..]) {
+            match self.socket.write(&response.bytes[self.sent_bytes..]) {
                 Ok(bytes) => self.sent_bytes += bytes,
                 Err(error) if is_transient(&error) => {}
                 Err(_) => {
@@ -118,12 +118,12 @@ impl Connection {
                     return Waits::Ended;
                 }
             }
-            if self.sent_bytes < answer.bytes.len() {
+            if self.sent_bytes < response.bytes.len() {
                 counters.owed();
                 return Waits::ForRoom;
             }
-            counters.bytes_sent.fetch_add(answer.bytes.len() as u64, Relaxed);
-            counters.body_bytes_sent.fetch_add(answer.body_bytes as u64, Relaxed);
+            counters.bytes_sent.fetch_add(response.bytes.len() as u64, Relaxed);
+            counters.body_bytes_sent.fetch_add(response.body_bytes as u64, Relaxed);
             self.sent_bytes = 0;
             self.owed.pop_front();
         }
@@ -136,7 +136,7 @@ impl Connection {
         Waits::ForInput
     }
 
-    /// Asks epoll for what is waited for, where that changed.
+    /// Tells epoll what to watch for, if that changed.
     pub fn watch(&mut self, epoll: &Epoll, interest: u32, token: u64) -> io::Result<()> {
         if interest != self.interest {
             epoll.change(self.socket.as_raw_fd(), interest, token)?;
@@ -145,7 +145,7 @@ impl Connection {
         Ok(())
     }
 
-    /// It is over: nobody waits for what was owed.
+    /// Ends the connection: nobody waits for the responses owed any more.
     pub fn end(self, counters: &Counters) {
         for _ in self.owed {
             counters.settled();

@@ -1,4 +1,4 @@
-//! What came, over all threads.
+//! Counts of requests, over all threads.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
@@ -19,26 +19,26 @@ pub struct Counters {
     first_request: Mutex<Option<String>>,
 }
 
-/// What came until now.
+/// What the server has counted so far.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Counts {
     pub requests: u64,
     pub connections: u64,
-    /// The most requests that waited for their answer at the same moment.
+    /// The most requests that waited for their response at the same moment.
     pub in_flight_max: i64,
-    /// Requests that came before the one before them on their connection was answered.
+    /// Requests that came before the response to the previous one on their connection was sent.
     pub pipelined: u64,
     /// Of another method or path, with a body, or not HTTP at all.
     pub wrong_requests: u64,
     pub body_bytes_sent: u64,
     /// Heads and bodies.
     pub bytes_sent: u64,
-    /// The head of the first request; empty where none came.
+    /// The head of the first request; empty if none came.
     pub first_request: String,
 }
 
 impl Counters {
-    /// A request came; its answer is owed.
+    /// Counts a request, whose response is now owed.
     pub fn came(&self, head: &[u8]) {
         if self.requests.fetch_add(1, Relaxed) == 0 {
             *self.first_request.lock().unwrap() = Some(String::from_utf8_lossy(head).into_owned());
@@ -46,14 +46,14 @@ impl Counters {
         self.owed();
     }
 
-    /// An answer is owed (still, when it could not be sent whole).
+    /// Counts a response as owed: a new one, or one that could not be sent whole.
     pub fn owed(&self) {
         let now = self.in_flight.fetch_add(1, Relaxed) + 1;
         self.in_flight_max.fetch_max(now, Relaxed);
     }
 
-    /// An answer is about to be sent. Noted before and not after: the next request may come, over another connection and on another
-    /// thread, before this one gets to say that the answer was sent.
+    /// Counts a response as sent, just before it is. Afterwards would be too late: the next request may come first, over another connection
+    /// and on another thread.
     pub fn settled(&self) {
         self.in_flight.fetch_sub(1, Relaxed);
     }

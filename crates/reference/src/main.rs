@@ -8,36 +8,37 @@ use std::thread;
 use std::time::Duration;
 
 use clap::Parser;
-use reference::answer::body_of;
+use reference::response::body_of;
 use reference::{Options, Server};
 
-/// The server that HTTP clients are measured against: answers one path, and counts what clients do.
+/// The server that HTTP clients are measured against: serves one path, and counts what clients do.
 ///
-/// Prints the URL as a first line of JSON, {"url": …}; on SIGTERM or SIGINT the counts as a second one, and ends.
+/// Prints its URL as a line of JSON, {"url": …}. On SIGTERM or SIGINT it prints the counts as a second line, and exits.
 #[derive(Parser)]
 #[command(name = "httpbench-reference", version)]
 struct Args {
+    /// IP address to listen on.
     #[arg(long, default_value = "127.0.0.1")]
     host: IpAddr,
-    /// 0: a free one.
+    /// TCP port to listen on; 0 chooses a free one.
     #[arg(long, default_value_t = 0)]
     port: u16,
-    /// The only path that is answered with 200.
+    /// The only path whose response has status 200; all others have 404.
     #[arg(long, default_value = "/", value_parser = path)]
     path: String,
-    /// The body of each answer.
+    /// Body of each response.
     #[arg(long, conflicts_with = "body_bytes")]
     body: Option<String>,
-    /// A body of so many bytes, the same each time.
+    /// Size of a generated body, in bytes.
     #[arg(long, default_value_t = 12)]
     body_bytes: usize,
-    /// Hold each answer back for so long, as `50ms` or `1s`.
+    /// Delay of each response, such as 50ms or 1s.
     #[arg(long, default_value = "0ms", value_parser = duration)]
     delay: Duration,
-    /// Close each connection after so many answers.
+    /// Responses per connection before the server closes it. [default: unlimited]
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
     close_after: Option<u64>,
-    /// [default: one for each core that it may use]
+    /// Threads. [default: one per available core]
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
 }
@@ -64,7 +65,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// A server that lost a thread would go on answering, only slower: it ends instead.
+/// Ends the program if a thread panics: without that thread it would go on, only slower.
 fn end_at_panics() {
     let usual = panic::take_hook();
     panic::set_hook(Box::new(move |info| {
@@ -73,14 +74,14 @@ fn end_at_panics() {
     }));
 }
 
-/// A line of JSON; nobody may be there to read it.
+/// Prints a line of JSON, and ignores that nobody may read it.
 fn say(value: &serde_json::Value) {
     let mut out = io::stdout().lock();
     let _ = writeln!(out, "{value}").and_then(|()| out.flush());
 }
 
 fn path(text: &str) -> Result<String, String> {
-    if text.starts_with('/') { Ok(text.to_owned()) } else { Err("a path begins with a slash".to_owned()) }
+    if text.starts_with('/') { Ok(text.to_owned()) } else { Err("a path must begin with /".to_owned()) }
 }
 
 fn duration(text: &str) -> Result<Duration, String> {
@@ -88,7 +89,7 @@ fn duration(text: &str) -> Result<Duration, String> {
         Some(number) => (number, 1),
         None => (text.strip_suffix('s').unwrap_or(text), 1000),
     };
-    let value: u64 = number.parse().map_err(|_| "write it as 50ms or 1s".to_owned())?;
+    let value: u64 = number.parse().map_err(|_| "not a duration; write 50ms or 1s".to_owned())?;
     Ok(Duration::from_millis(value * unit_ms))
 }
 
@@ -104,7 +105,7 @@ fn signals() -> libc::sigset_t {
 }
 
 fn block_signals() {
-    // SAFETY: the set is valid; the old one is not asked for.
+    // SAFETY: the set is valid; the old set is not returned.
     unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &signals(), std::ptr::null_mut()) };
 }
 

@@ -1,4 +1,4 @@
-//! Requests out of a stream of bytes, however these were cut.
+//! Requests from a stream of bytes, however it is split.
 
 const HEADERS_MAX: usize = 64;
 const HEAD_BYTES_MAX: usize = 32 * 1024;
@@ -8,9 +8,9 @@ const HEAD_BYTES_MAX: usize = 32 * 1024;
 pub enum Next {
     /// Not a whole request yet.
     Incomplete,
-    /// A request whose head is so long.
+    /// A whole request, and the length of its head.
     Request { head_bytes: usize, wanted: Wanted, close: bool },
-    /// Nothing that can be answered otherwise than with 400, and no telling where the next request would begin.
+    /// No valid request, and no way to know where the next one would begin: the response is 400, and the connection closes.
     Garbage,
 }
 
@@ -48,8 +48,8 @@ pub fn next(input: &[u8], path: &str) -> Next {
         }
     }
     let wanted = match (request.method, request.path) {
-        (Some("GET"), Some(asked)) if asked == path => Wanted::Get,
-        (Some("HEAD"), Some(asked)) if asked == path => Wanted::Head,
+        (Some("GET"), Some(requested)) if requested == path => Wanted::Get,
+        (Some("HEAD"), Some(requested)) if requested == path => Wanted::Head,
         (Some("GET" | "HEAD"), _) => Wanted::NotFound,
         _ => Wanted::NotAllowed,
     };
@@ -60,21 +60,21 @@ pub fn next(input: &[u8], path: &str) -> Next {
 mod tests {
     use super::*;
 
-    fn asked(text: &str) -> Next {
+    fn parsed(text: &str) -> Next {
         next(text.as_bytes(), "/data")
     }
 
     #[test]
     fn a_request_ends_where_its_head_ends() {
         let text = "GET /data HTTP/1.1\r\nHost: x\r\n\r\n";
-        let found = asked(&format!("{text}GET /other"));
+        let found = parsed(&format!("{text}GET /other"));
         assert_eq!(found, Next::Request { head_bytes: text.len(), wanted: Wanted::Get, close: false });
     }
 
     #[test]
     fn any_beginning_of_a_request_is_incomplete() {
         let text = "GET /data HTTP/1.1\r\nHost: x\r\n\r\n";
-        assert!((0..text.len()).all(|end| asked(&text[..end]) == Next::Incomplete));
+        assert!((0..text.len()).all(|end| parsed(&text[..end]) == Next::Incomplete));
     }
 
     #[test]
@@ -86,7 +86,7 @@ mod tests {
             ("HEAD /nope", Wanted::NotFound),
             ("POST /data", Wanted::NotAllowed),
         ] {
-            let found = asked(&format!("{line} HTTP/1.1\r\n\r\n"));
+            let found = parsed(&format!("{line} HTTP/1.1\r\n\r\n"));
             assert!(matches!(found, Next::Request { wanted, .. } if wanted == expected), "{line}: {found:?}");
         }
     }
@@ -99,7 +99,7 @@ mod tests {
             ("GET /data HTTP/1.0\r\n\r\n", true),
             ("GET /data HTTP/1.0\r\nConnection: keep-alive\r\n\r\n", false),
         ] {
-            assert!(matches!(asked(text), Next::Request { close, .. } if close == expected), "{text}");
+            assert!(matches!(parsed(text), Next::Request { close, .. } if close == expected), "{text}");
         }
     }
 
@@ -110,8 +110,8 @@ mod tests {
             "GET /data HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc",
             "GET /data HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n",
         ] {
-            assert_eq!(asked(text), Next::Garbage, "{text:?}");
+            assert_eq!(parsed(text), Next::Garbage, "{text:?}");
         }
-        assert_eq!(asked(&format!("GET /{}", "a".repeat(HEAD_BYTES_MAX))), Next::Garbage);
+        assert_eq!(parsed(&format!("GET /{}", "a".repeat(HEAD_BYTES_MAX))), Next::Garbage);
     }
 }

@@ -1,31 +1,32 @@
-//! Answers, made once a second (they hold the date) and shared by all requests of that second.
+//! Responses, made once a second (they hold the date) and shared by all requests of that second.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::request::Wanted;
 
-/// One answer: its bytes, and how many of them are the body.
+/// One response: its bytes, and how many of them are the body.
 #[derive(Clone)]
-pub struct Answer {
+pub struct Response {
     pub bytes: Arc<[u8]>,
     pub body_bytes: usize,
 }
 
-pub struct Answers {
+pub struct Responses {
     body: Arc<[u8]>,
     second: u64,
-    /// By whether the connection closes after it: to GET, and to HEAD.
-    get: [Option<Answer>; 2],
-    head: [Option<Answer>; 2],
+    /// To GET and to HEAD; the second of each closes the connection.
+    get: [Option<Response>; 2],
+    head: [Option<Response>; 2],
 }
 
-impl Answers {
+impl Responses {
     pub fn new(body: &[u8]) -> Self {
         Self { body: body.into(), second: 0, get: [None, None], head: [None, None] }
     }
 
-    pub fn to(&mut self, wanted: Wanted, close: bool) -> Answer {
+    /// The response to a request.
+    pub fn to(&mut self, wanted: Wanted, close: bool) -> Response {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO).as_secs();
         if now != self.second {
             (self.second, self.get, self.head) = (now, [None, None], [None, None]);
@@ -39,13 +40,13 @@ impl Answers {
         }
     }
 
-    /// To what is no request.
-    pub fn to_garbage(&self) -> Answer {
+    /// The response to something that is no request.
+    pub fn to_garbage(&self) -> Response {
         made(self.second, "400 Bad Request", true, b"bad request\n", true)
     }
 }
 
-fn made(second: u64, status: &str, close: bool, body: &[u8], with_body: bool) -> Answer {
+fn made(second: u64, status: &str, close: bool, body: &[u8], with_body: bool) -> Response {
     let date = httpdate::fmt_http_date(UNIX_EPOCH + Duration::from_secs(second));
     let connection = if close { "Connection: close\r\n" } else { "" };
     let length = body.len();
@@ -53,10 +54,10 @@ fn made(second: u64, status: &str, close: bool, body: &[u8], with_body: bool) ->
         "HTTP/1.1 {status}\r\nContent-Type: text/plain\r\nContent-Length: {length}\r\nServer: httpbench-reference\r\nDate: {date}\r\n{connection}\r\n"
     );
     let body = if with_body { body } else { b"" };
-    Answer { bytes: [head.as_bytes(), body].concat().into(), body_bytes: body.len() }
+    Response { bytes: [head.as_bytes(), body].concat().into(), body_bytes: body.len() }
 }
 
-/// So many bytes, the same each time.
+/// A body of this many bytes, the same each time.
 pub fn body_of(bytes: usize) -> Vec<u8> {
     (0..bytes).map(|index| if index % 64 == 63 { b'\n' } else { b'a' + (index % 64 % 26) as u8 }).collect()
 }

@@ -7,29 +7,18 @@ use std::os::fd::AsRawFd;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use socket2::{Domain, Protocol, Socket, Type};
 
-use crate::answer::Answers;
 use crate::connection::{Connection, Waits};
 use crate::counts::{Counters, Counts};
 use crate::epoll::{EXCLUSIVE, Epoll, READ, WRITE};
+use crate::options::Options;
+use crate::response::Responses;
 
 const BACKLOG: i32 = 4096;
 const LISTENER: u64 = u64::MAX;
-
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// The only one that is answered with 200.
-    pub path: String,
-    pub body: Vec<u8>,
-    /// Answers are held back for so long.
-    pub delay: Duration,
-    /// The connection is closed after so many answers.
-    pub close_after: Option<u64>,
-    pub threads: usize,
-}
 
 /// A server that runs until the process ends.
 pub struct Server {
@@ -53,7 +42,7 @@ impl Server {
         Ok(Self { address: listener.local_addr()?, counters })
     }
 
-    /// What came until now.
+    /// What the server has counted so far.
     pub fn counts(&self) -> Counts {
         self.counters.read()
     }
@@ -64,10 +53,10 @@ struct Worker {
     options: Arc<Options>,
     counters: Arc<Counters>,
     epoll: Epoll,
-    answers: Answers,
+    responses: Responses,
     connections: HashMap<u64, Connection>,
     next_token: u64,
-    /// Connections whose next answer is held back.
+    /// Connections whose next response is delayed, and until when.
     held: HashMap<u64, Instant>,
 }
 
@@ -75,11 +64,11 @@ impl Worker {
     fn new(listener: Arc<TcpListener>, options: Arc<Options>, counters: Arc<Counters>) -> io::Result<Self> {
         let epoll = Epoll::new()?;
         epoll.add(listener.as_raw_fd(), READ | EXCLUSIVE, LISTENER)?;
-        let answers = Answers::new(&options.body);
-        Ok(Self { listener, options, counters, epoll, answers, connections: HashMap::new(), next_token: 0, held: HashMap::new() })
+        let responses = Responses::new(&options.body);
+        Ok(Self { listener, options, counters, epoll, responses, connections: HashMap::new(), next_token: 0, held: HashMap::new() })
     }
 
-    /// All that can be read is read before anything is answered: so who sends over several connections at once is seen to.
+    /// Reads everything before it responds to anything, so that requests over several connections at once are counted as such.
     fn run(&mut self) {
         let (mut ready, mut touched) = (Vec::new(), HashSet::new());
         loop {
@@ -121,7 +110,7 @@ impl Worker {
 
     fn read(&mut self, token: u64, touched: &mut HashSet<u64>) {
         let Some(connection) = self.connections.get_mut(&token) else { return };
-        if connection.read(&self.options, &self.counters, &mut self.answers) {
+        if connection.read(&self.options, &self.counters, &mut self.responses) {
             touched.insert(token);
         } else {
             self.end(token);

@@ -6,7 +6,7 @@ use std::sync::{Arc, Barrier};
 use std::thread;
 use std::time::Duration;
 
-use reference::answer::body_of;
+use reference::response::body_of;
 use reference::{Counts, Options, Server};
 
 const REQUEST: &[u8] = b"GET /data HTTP/1.1\r\nHost: localhost\r\n\r\n";
@@ -25,23 +25,23 @@ fn connect(server: &Server) -> TcpStream {
     socket
 }
 
-/// The head and the body of the next answer.
-fn answer(socket: &mut TcpStream) -> (String, Vec<u8>) {
+/// The head and the body of the next response.
+fn response(socket: &mut TcpStream) -> (String, Vec<u8>) {
     let (mut head, mut byte) = (Vec::new(), [0]);
     while !head.ends_with(b"\r\n\r\n") {
-        socket.read_exact(&mut byte).expect("the head of an answer");
+        socket.read_exact(&mut byte).expect("the head of a response");
         head.push(byte[0]);
     }
     let head = String::from_utf8(head).unwrap();
     let length = head.lines().find_map(|line| line.strip_prefix("Content-Length: ")).unwrap().parse().unwrap();
     let mut body = vec![0; length];
-    socket.read_exact(&mut body).expect("the body of an answer");
+    socket.read_exact(&mut body).expect("the body of a response");
     (head, body)
 }
 
-fn ask(socket: &mut TcpStream) -> (String, Vec<u8>) {
+fn exchange(socket: &mut TcpStream) -> (String, Vec<u8>) {
     socket.write_all(REQUEST).unwrap();
-    answer(socket)
+    response(socket)
 }
 
 fn brief(counts: &Counts) -> (u64, u64, i64, u64, u64) {
@@ -53,7 +53,7 @@ fn one_after_the_other_on_one_connection() {
     let server = start(0, None, 12);
     let mut socket = connect(&server);
     for _ in 0..100 {
-        let (head, body) = ask(&mut socket);
+        let (head, body) = exchange(&mut socket);
         assert!(head.starts_with("HTTP/1.1 200 OK\r\n") && head.contains("\r\nDate: "), "{head}");
         assert_eq!(body, body_of(12));
     }
@@ -65,7 +65,7 @@ fn one_after_the_other_on_one_connection() {
 }
 
 #[test]
-fn ten_in_parallel_are_seen_when_answers_are_held() {
+fn ten_in_parallel_are_seen_when_responses_are_delayed() {
     let server = start(500, None, 12);
     let barrier = Arc::new(Barrier::new(10));
     let clients: Vec<_> = (0..10)
@@ -73,7 +73,7 @@ fn ten_in_parallel_are_seen_when_answers_are_held() {
             let (mut socket, barrier) = (connect(&server), barrier.clone());
             thread::spawn(move || {
                 barrier.wait();
-                ask(&mut socket)
+                exchange(&mut socket)
             })
         })
         .collect();
@@ -84,16 +84,16 @@ fn ten_in_parallel_are_seen_when_answers_are_held() {
 }
 
 #[test]
-fn pipelined_requests_are_answered_in_order_and_counted() {
+fn pipelined_requests_get_responses_in_order_and_counted() {
     let server = start(0, None, 3);
     let mut socket = connect(&server);
     let mut batch = REQUEST.repeat(9);
     batch.extend_from_slice(b"GET /nope HTTP/1.1\r\n\r\n");
     socket.write_all(&batch).unwrap();
     for _ in 0..9 {
-        assert_eq!(answer(&mut socket).1, body_of(3));
+        assert_eq!(response(&mut socket).1, body_of(3));
     }
-    assert!(answer(&mut socket).0.starts_with("HTTP/1.1 404 "));
+    assert!(response(&mut socket).0.starts_with("HTTP/1.1 404 "));
     let counts = server.counts();
     assert_eq!(counts.requests, 10);
     assert_eq!(counts.wrong_requests, 1);
@@ -107,7 +107,7 @@ fn a_request_may_come_in_pieces() {
     for byte in REQUEST {
         socket.write_all(&[*byte]).unwrap();
     }
-    assert_eq!(answer(&mut socket).1, body_of(12));
+    assert_eq!(response(&mut socket).1, body_of(12));
     assert_eq!(brief(&server.counts()), (1, 1, 1, 0, 0));
 }
 
@@ -116,7 +116,7 @@ fn a_megabyte_arrives_whole_however_slowly_it_is_read() {
     let server = start(0, None, 1_000_000);
     let mut socket = connect(&server);
     for _ in 0..5 {
-        assert_eq!(ask(&mut socket).1, body_of(1_000_000));
+        assert_eq!(exchange(&mut socket).1, body_of(1_000_000));
     }
     let counts = server.counts();
     assert_eq!(brief(&counts), (5, 1, 1, 0, 0));
@@ -124,11 +124,11 @@ fn a_megabyte_arrives_whole_however_slowly_it_is_read() {
 }
 
 #[test]
-fn a_connection_is_closed_after_as_many_answers_as_were_said() {
+fn a_connection_is_closed_after_the_given_number_of_responses() {
     let server = start(0, Some(1), 12);
     for _ in 0..20 {
         let mut socket = connect(&server);
-        assert!(ask(&mut socket).0.contains("\r\nConnection: close\r\n"));
+        assert!(exchange(&mut socket).0.contains("\r\nConnection: close\r\n"));
         assert_eq!(socket.read(&mut [0]).unwrap(), 0);
     }
     assert_eq!(brief(&server.counts()), (20, 20, 1, 0, 0));
@@ -139,7 +139,7 @@ fn a_client_that_asks_to_close_is_closed() {
     let server = start(0, None, 12);
     let mut socket = connect(&server);
     socket.write_all(b"GET /data HTTP/1.1\r\nConnection: close\r\n\r\n").unwrap();
-    assert!(answer(&mut socket).0.contains("\r\nConnection: close\r\n"));
+    assert!(response(&mut socket).0.contains("\r\nConnection: close\r\n"));
     assert_eq!(socket.read(&mut [0]).unwrap(), 0);
 }
 
@@ -159,11 +159,11 @@ fn what_is_no_request_is_refused_and_counted() {
     let server = start(0, None, 12);
     let mut socket = connect(&server);
     socket.write_all(b"\x16\x03\x01 hello\r\n\r\n").unwrap();
-    assert!(answer(&mut socket).0.starts_with("HTTP/1.1 400 "));
+    assert!(response(&mut socket).0.starts_with("HTTP/1.1 400 "));
     assert_eq!(socket.read(&mut [0]).unwrap(), 0);
     let mut other = connect(&server);
     other.write_all(b"DELETE /data HTTP/1.1\r\n\r\n").unwrap();
-    assert!(answer(&mut other).0.starts_with("HTTP/1.1 405 "));
+    assert!(response(&mut other).0.starts_with("HTTP/1.1 405 "));
     assert_eq!(server.counts().wrong_requests, 2);
 }
 
@@ -175,7 +175,7 @@ fn a_client_that_goes_away_leaves_nothing_in_flight() {
         socket.write_all(REQUEST).unwrap();
         drop(socket);
         let mut next = connect(&server);
-        ask(&mut next);
+        exchange(&mut next);
     }
     assert!(server.counts().in_flight_max <= 2);
 }

@@ -1,4 +1,4 @@
-//! `httpbench-loadgen`: an HTTP load generator that is fast and whose latencies are true.
+//! `httpbench-loadgen`: a fast HTTP load generator with true latencies.
 //!
 //! From the bottom up: `time` (when), `figures` (what is counted), `endpoint` (where to) and `request` (what is sent), `protocol` (bytes to
 //! responses), `worker` (what one thread sends when), `engine` (sockets), `run` (threads to one result), `output` and `cli`. A module uses

@@ -62,7 +62,7 @@ fn the_address_of_a_proxy_is_the_one_that_is_connected_to() {
     let error = load(&["-d", "100ms", "-c", "1", "--timeout", "300ms", "--proxy", "http://127.0.0.1:1", &url(proxy)]).expect_err("refused");
     assert!(format!("{error:#}").contains("refused"));
     let args = Args::try_parse_from(["x", "--proxy", &url(proxy), "http://192.0.2.1/"]).expect("the options exist");
-    let plan = args.plan().expect("a proxy needs no resolution of the target");
+    let plan = args.plan().expect("a proxy requires no resolution of the target");
     assert_eq!(plan.addresses.preferred().as_socket(), Some(proxy));
 }
 
@@ -86,7 +86,7 @@ fn unix_sockets_are_named_and_have_no_congestion_control() {
 }
 
 #[test]
-fn the_congestion_control_that_is_asked_for_is_used_and_declared() {
+fn the_chosen_congestion_control_is_used_and_declared() {
     let target = url(serve_bytes(HELLO));
     let read = |name: &str| std::fs::read_to_string(format!("/proc/sys/net/ipv4/{name}")).expect("Linux has it");
     let default = read("tcp_congestion_control");
@@ -96,8 +96,8 @@ fn the_congestion_control_that_is_asked_for_is_used_and_declared() {
             assert!(result.requests.ok > 0);
             result.config.congestion_control.expect("TCP has one")
         };
-        let unasked = of(&[]);
-        assert!(unasked == if default.starts_with("bbr") { "reno" } else { default.trim() }, "{unasked}, the system's is {default}");
+        let unchosen = of(&[]);
+        assert!(unchosen == if default.starts_with("bbr") { "reno" } else { default.trim() }, "{unchosen}, the system's is {default}");
         for name in read("tcp_allowed_congestion_control").split_whitespace() {
             assert_eq!(of(&["--congestion-control", name]), name);
         }

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 const HELLO: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
 
-/// Answers each of the system calls with EPERM, in this process and all that it becomes.
+/// Makes each of the system calls fail with EPERM, in this process and all that it becomes.
 fn forbid(calls: &[libc::c_long]) -> io::Result<()> {
     let statement = |code, jump_if_true, k| libc::sock_filter { code: code as u16, jt: jump_if_true, jf: 0, k };
     // The call's number stands first in the data that the filter sees (seccomp(2)).
@@ -54,7 +54,7 @@ fn without_io_uring_and_precise_waits_there_is_epoll() {
 }
 
 #[test]
-fn an_engine_that_was_asked_for_by_name_is_not_replaced() {
+fn an_engine_that_was_chosen_by_name_is_not_replaced() {
     let target = url(serve_bytes(HELLO));
     let output = run(&[libc::SYS_io_uring_setup], &["--engine", "io_uring", &target]);
     assert_eq!(output.status.code(), Some(1));

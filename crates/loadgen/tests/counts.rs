@@ -1,4 +1,4 @@
-//! What is counted, against servers that answer rightly or in ways that are allowed.
+//! What is counted, against servers that respond correctly or in ways that are allowed.
 
 mod common;
 
@@ -20,12 +20,12 @@ fn every_framing_is_counted_as_right() {
         (b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nhello", true),
         (b"HTTP/1.0 200 OK\r\nContent-Length: 5\r\n\r\nhello", true),
     ];
-    for (answer, once) in framings {
+    for (response, once) in framings {
         for engine in ENGINES {
-            let address = if once { serve_bytes_once(answer) } else { serve_bytes(answer) };
+            let address = if once { serve_bytes_once(response) } else { serve_bytes(response) };
             let result = load(&["-c", "2", "-d", "200ms", "--expect-body", "hello", "--engine", engine, &url(address)]).expect("it runs");
             assert!(result.requests.ok > 10, "{engine}: {:?} {:?}", result.requests, result.errors);
-            let text = String::from_utf8_lossy(answer);
+            let text = String::from_utf8_lossy(response);
             assert_eq!(result.errors.total(), 0, "{engine}, {text}: {:?}", result.errors);
             assert_eq!(result.requests.ok, result.requests.completed);
             // The window may end while requests are in flight that are older than most: their ages count as lower bounds.
@@ -96,7 +96,7 @@ fn connections_carry_as_many_requests_as_they_are_told_to() {
 }
 
 #[test]
-fn pipelined_requests_are_answered_in_order() {
+fn pipelined_requests_get_responses_in_order() {
     for engine in ENGINES {
         let address = serve_bytes(HELLO);
         let result = load(&["-c", "2", "--pipeline", "8", "-d", "200ms", "--expect-body", "hello", "--engine", engine, &url(address)])
@@ -111,9 +111,9 @@ fn large_bodies_are_counted_byte_by_byte() {
     const BODY: usize = 1_000_000;
     for engine in ENGINES {
         let address = serve(|mut stream| {
-            let mut answer = format!("HTTP/1.1 200 OK\r\nContent-Length: {BODY}\r\n\r\n").into_bytes();
-            answer.resize(answer.len() + BODY, b'x');
-            while read_request(&mut stream) && stream.write_all(&answer).is_ok() {}
+            let mut response = format!("HTTP/1.1 200 OK\r\nContent-Length: {BODY}\r\n\r\n").into_bytes();
+            response.resize(response.len() + BODY, b'x');
+            while read_request(&mut stream) && stream.write_all(&response).is_ok() {}
         });
         let result = load(&["-c", "4", "-d", "400ms", "--engine", engine, &url(address)]).expect("it runs");
         assert_eq!(result.errors.total(), 0, "{:?}", result.errors);
@@ -129,9 +129,9 @@ fn large_requests_arrive_whole() {
         let address = serve(|mut stream| {
             let mut body = vec![0; 300_000];
             while read_request(&mut stream) && stream.read_exact(&mut body).is_ok() {
-                let right = body.iter().all(|byte| *byte == b'z');
-                let answer: &[u8] = if right { HELLO } else { b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n" };
-                if stream.write_all(answer).is_err() {
+                let correct = body.iter().all(|byte| *byte == b'z');
+                let response: &[u8] = if correct { HELLO } else { b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n" };
+                if stream.write_all(response).is_err() {
                     return;
                 }
             }

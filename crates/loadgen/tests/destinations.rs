@@ -23,8 +23,8 @@ fn temporary(name: &str) -> PathBuf {
 #[test]
 fn a_path_that_cannot_be_written_is_found_before_the_run() {
     for option in ["--json", "--hdr"] {
-        let asked = Arc::new(AtomicBool::new(false));
-        let seen = Arc::clone(&asked);
+        let requested = Arc::new(AtomicBool::new(false));
+        let seen = Arc::clone(&requested);
         let target = url(serve(move |mut stream| {
             seen.store(read_request(&mut stream), Ordering::Relaxed);
         }));
@@ -32,7 +32,7 @@ fn a_path_that_cannot_be_written_is_found_before_the_run() {
         assert_eq!(output.status.code(), Some(2));
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(said.contains("/nonexistent/result") && said.lines().count() == 1, "{said}");
-        assert!(output.stdout.is_empty() && !asked.load(Ordering::Relaxed), "nothing was measured");
+        assert!(output.stdout.is_empty() && !requested.load(Ordering::Relaxed), "nothing was measured");
     }
 }
 

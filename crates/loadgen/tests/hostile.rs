@@ -1,4 +1,4 @@
-//! Responses that are malformed, truncated, oversized or hostile: none hangs or crashes us, none counts as right, each has its own kind of error.
+//! Responses that are malformed, truncated, oversized or hostile: none hangs or crashes us, none counts as correct, each has its own kind of error.
 
 mod common;
 
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use common::{ENGINES, load, read_request, serve, serve_bytes, serve_bytes_once, url};
 use loadgen::figures::result::RunResult;
 
-/// Puts a short load on the server and returns what came of it, having checked that nothing was right and nothing hung.
+/// Puts a short load on the server and returns what came of it, having checked that nothing was correct and nothing hung.
 fn attack(address: std::net::SocketAddr, engine: &str) -> RunResult {
     let started = Instant::now();
     let result =
@@ -20,11 +20,11 @@ fn attack(address: std::net::SocketAddr, engine: &str) -> RunResult {
 }
 
 macro_rules! invalid {
-    ($($name:ident: $answer:expr;)*) => {$(
+    ($($name:ident: $response:expr;)*) => {$(
         #[test]
         fn $name() {
             for engine in ENGINES {
-                let result = attack(serve_bytes($answer), engine);
+                let result = attack(serve_bytes($response), engine);
                 assert!(result.errors.invalid_response > 0, "{:?}", result.errors);
                 assert_eq!(result.errors.invalid_response, result.errors.total(), "{:?}", result.errors);
             }
@@ -55,7 +55,7 @@ invalid! {
     chunk_longer_than_its_size: b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nabc\r\n0\r\n\r\n";
     body_longer_than_its_length: b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok, and more";
     body_of_no_content: b"HTTP/1.1 204 No Content\r\n\r\nsurprise";
-    answered_twice: b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+    responded_twice: b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
     protocol_switch: b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n";
 }
 
@@ -142,7 +142,7 @@ fn reset_after_the_request() {
 }
 
 #[test]
-fn never_answered() {
+fn never_responded() {
     for engine in ENGINES {
         let address = serve(|mut stream| while read_request(&mut stream) {});
         let result = attack(address, engine);

@@ -11,7 +11,7 @@ use loadgen::time::pauses::Pauses;
 use proptest::prelude::*;
 
 const DEPTH: u16 = 4;
-const BODY: &[u8] = b"some body, the only right one";
+const BODY: &[u8] = b"some body, the only correct one";
 
 type Completions = Vec<(Slot, Outcome)>;
 

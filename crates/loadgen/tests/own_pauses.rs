@@ -55,7 +55,7 @@ fn a_generator_that_has_to_share_its_cpu_says_so() {
             let address = url(serve_bytes(HELLO));
             let result = load(&["-c", "16", "-d", "1s", "--cpus", &cpu.to_string(), "--engine", engine, &address]);
             over.store(true, Ordering::Relaxed);
-            result.expect("the server answers")
+            result.expect("the server responds")
         });
         let waiting = result.generator.waiting;
         assert!(waiting.is_none_or(|share| share > 0.1), "{engine}: {waiting:?}, three others wanted the CPU");

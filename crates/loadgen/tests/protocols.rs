@@ -54,7 +54,7 @@ fn certificates_are_checked_against_the_roots_and_the_name_that_were_given() {
     let by_number = format!("https://127.0.0.1:{}/", serve_tls_as(&certified).port());
     let file = root.to_string_lossy().into_owned();
     let common = ["-c", "1", "-d", "100ms", "--expect-body", "hello", "--ca-file", &file, &by_number];
-    let result = load(&[&common[..], &["--sni", "localhost"]].concat()).expect("the root is known, and the name is right");
+    let result = load(&[&common[..], &["--sni", "localhost"]].concat()).expect("the root is known, and the name is correct");
     assert!(result.requests.ok > 5 && result.errors.total() == 0, "{:?} {:?}", result.requests, result.errors);
     let error = load(&common).expect_err("the certificate is not of this address");
     assert!(format!("{error:#}").contains("not valid for name"), "{error:#}");
@@ -75,14 +75,14 @@ fn serve_http2() -> SocketAddr {
             listener.set_nonblocking(true).expect("a socket can be made non-blocking");
             let listener = tokio::net::TcpListener::from_std(listener).expect("a listener");
             while let Ok((stream, _)) = listener.accept().await {
-                tokio::task::spawn_local(answer_http2(stream));
+                tokio::task::spawn_local(respond_http2(stream));
             }
         });
     });
     address
 }
 
-async fn answer_http2(stream: tokio::net::TcpStream) {
+async fn respond_http2(stream: tokio::net::TcpStream) {
     let mut builder = h2::server::Builder::new();
     let Ok(mut connection) = builder.max_concurrent_streams(3).handshake::<_, bytes::Bytes>(stream).await else { return };
     while let Some(Ok((request, mut respond))) = connection.accept().await {
@@ -144,7 +144,7 @@ fn http2_to_a_server_without_it_is_no_success() {
     }
 }
 
-/// A proxy that does what CONNECT asks for, or refuses.
+/// A proxy that opens a tunnel for CONNECT, or refuses.
 fn serve_proxy(status: &'static str) -> SocketAddr {
     serve(move |mut client| {
         let mut request = Vec::new();

@@ -1,4 +1,4 @@
-//! How connections that are gone are set up anew: as many as were asked for, and never in a storm.
+//! How connections that are gone are set up anew: as many as `-c` says, and never in a storm.
 
 mod common;
 

@@ -29,7 +29,7 @@ impl Schedule {
         self.period_s * 1_000_000_000
     }
 
-    /// When a request that arrives at this time is answered: a fifth of each period is the stall, a twentieth the work.
+    /// When the response to a request that arrives at this time is sent: a fifth of each period is the stall, a twentieth the work.
     fn due_ns(self, arrival_ns: u64) -> u64 {
         let period_ns = self.period_ns();
         let stall_end_ns = arrival_ns / period_ns * period_ns + period_ns / 5;
@@ -69,14 +69,14 @@ fn worst_error(measured: &Distribution, truth_us: &[f64]) -> f64 {
     figures.into_iter().chain([(0.999, p99_9)]).map(|(share, us)| us.map_or(1.0, |us| (us / at(share) - 1.0).abs())).fold(0.0, f64::max)
 }
 
-/// What the server itself saw: the k-th request was meant for k / rate after the first, and was answered when the log says. Sorted, in
+/// What the server itself saw: the k-th request was meant for k / rate after the first, and its response was sent when the log says. Sorted, in
 /// microseconds, for the responses that left within the measured window.
 fn logged_response_times_us(log: &Log, schedule: Schedule) -> Vec<f64> {
     let start_ns = log.first_arrival_ns.expect("requests arrived");
     let period_ns = schedule.period_ns();
     let window = start_ns + WARMUP_PERIODS * period_ns..start_ns + (WARMUP_PERIODS + PERIODS) * period_ns;
     let intended_ns = |number: usize| start_ns + schedule.intended_ns(number as u64);
-    let in_window = log.answered_ns.iter().enumerate().filter(|(_, at)| window.contains(at));
+    let in_window = log.responded_ns.iter().enumerate().filter(|(_, at)| window.contains(at));
     let mut times: Vec<f64> = in_window.map(|(number, at)| at.saturating_sub(intended_ns(number)) as f64 / 1e3).collect();
     times.sort_by(f64::total_cmp);
     times
@@ -90,7 +90,7 @@ fn attempt(engine: &str, schedule: Schedule) -> (f64, f64) {
     let (rate, connections) = ((REQUESTS_PER_PERIOD / period_s).to_string(), CONNECTIONS.to_string());
     let (duration, warmup) = (format!("{}s", PERIODS * period_s), format!("{}s", WARMUP_PERIODS * period_s));
     let args = ["-r", &rate, "-c", &connections, "-d", &duration, "--warmup", &warmup, "--engine", engine, &url(address)];
-    let result = load(&args).expect("the server answers");
+    let result = load(&args).expect("the server responds");
     assert_eq!(result.requests.offered, Some(REQUESTS_PER_PERIOD * PERIODS));
     assert_eq!(result.errors.total(), 0, "{:?}", result.errors);
     let truth_us = true_response_times_us(schedule);

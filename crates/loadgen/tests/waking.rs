@@ -39,8 +39,8 @@ fn started(load: Load) -> (Worker<Http1>, Receiver<Report>) {
     (worker, received)
 }
 
-/// Sends what is to be sent and answers it; false when there was nothing.
-fn answer(worker: &mut Worker<Http1>, now_ns: u64) -> bool {
+/// Sends what is to be sent and delivers its response; false if there was nothing.
+fn respond(worker: &mut Worker<Http1>, now_ns: u64) -> bool {
     if std::mem::take(&mut worker.to_flush).is_empty() || worker.output(0).is_empty() {
         return false;
     }
@@ -56,8 +56,8 @@ fn a_place_that_becomes_free_is_there_for_the_next_request_of_the_schedule() {
     let (mut worker, _reports) = started(Load::Open(OpenLoop { schedule, deadline_ns: None }));
     let mut now_ns = START_NS;
     for _ in 0..100 {
-        // The answer takes a tenth of the time between two requests, and the only connection is busy for so long.
-        while !answer(&mut worker, now_ns + MS / 10) {
+        // The response takes a tenth of the time between two requests, and the only connection is busy for so long.
+        while !respond(&mut worker, now_ns + MS / 10) {
             now_ns = worker.wake_ns();
             worker.tick(now_ns);
         }
@@ -71,7 +71,7 @@ fn a_connection_that_thinks_goes_on_when_it_has_thought() {
     let (mut worker, _reports) = started(Load::Closed { think_ns: 3 * MS });
     let mut now_ns = START_NS;
     for _ in 0..100 {
-        while !answer(&mut worker, now_ns) {
+        while !respond(&mut worker, now_ns) {
             now_ns = worker.wake_ns();
             worker.tick(now_ns);
         }

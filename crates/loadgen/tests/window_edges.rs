@@ -18,7 +18,7 @@ fn run(due: Due, args: &[&str], engine: &str) -> RunResult {
     load(&[args, &["--engine", engine, &url(address)]].concat()).expect("the server can be connected to")
 }
 
-/// Answers at once for 700 ms, counted from its first request, and then never again.
+/// Responds at once for 700 ms, counted from its first request, and then never again.
 fn freezes() -> Due {
     let first_ns = std::cell::OnceCell::new();
     Box::new(move |arrival_ns, _| {
@@ -62,7 +62,7 @@ fn what_is_merely_under_way_at_the_end_says_nothing() {
     }
 }
 
-/// Nothing is answered during a warm-up of 500 ms, nor in the first 100 ms of the window.
+/// No response is sent during a warm-up of 500 ms, nor in the first 100 ms of the window.
 #[test]
 fn the_backlog_of_the_warm_up_is_a_figure_of_its_own() {
     for engine in ENGINES {

@@ -35,10 +35,10 @@ struct Args {
     /// Delay of each response, such as 50ms or 1s.
     #[arg(long, default_value = "0ms", value_parser = duration)]
     delay: Duration,
-    /// Responses per connection before the server closes it. [default: unlimited]
+    /// Responses per connection before the server closes it [default: unlimited]
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
     close_after: Option<u64>,
-    /// Threads. [default: one per available core]
+    /// Threads [default: one per available core]
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
 }

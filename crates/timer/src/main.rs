@@ -1,4 +1,4 @@
-//! Runs a program and says what it took: `httpbench-timer REPORT OUTPUT PROGRAM [ARGUMENT]…`
+//! Runs a program and reports its time and memory: `httpbench-timer REPORT OUTPUT PROGRAM [ARGUMENT]…`
 //!
 //! The time is from just before the process is made until it was reaped. Why a program of its own: what a process has used before it
 //! becomes the program counts as the program's. The peak of its memory begins with the pages of the process that it was forked from
@@ -30,7 +30,7 @@ fn main() -> ExitCode {
     match File::create(output).and_then(|output| run(&argv, &output)).and_then(|told| fs::write(report, told)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("cannot run {}: {error}", argv[0].to_string_lossy());
+            eprintln!("error: cannot run {}: {error}", argv[0].to_string_lossy());
             ExitCode::from(CANNOT_RUN)
         }
     }
@@ -98,7 +98,7 @@ fn become_program(argv: &[*const libc::c_char], output: i32, error: i32) -> ! {
 /// Why the child did not become the program; nothing where it did.
 fn said(pipe: i32) -> Option<io::Error> {
     let mut number = 0_i32;
-    // SAFETY: room for the four bytes that are asked for.
+    // SAFETY: room for four bytes.
     let bytes = unsafe { libc::read(pipe, (&raw mut number).cast(), size_of::<i32>()) };
     (bytes == size_of::<i32>() as isize).then(|| io::Error::from_raw_os_error(number))
 }
@@ -108,7 +108,7 @@ fn own_rss_peak() -> io::Result<i64> {
     let status = fs::read_to_string("/proc/self/status")?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     let kilobytes = line.and_then(|text| text.split_whitespace().next()?.parse::<i64>().ok());
-    kilobytes.map(|number| number * 1024).ok_or_else(|| io::Error::other("the kernel does not tell how much memory we use"))
+    kilobytes.map(|number| number * 1024).ok_or_else(|| io::Error::other("the kernel does not report this process's memory"))
 }
 
 fn zeroed() -> libc::rusage {

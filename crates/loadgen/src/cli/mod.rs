@@ -1,4 +1,4 @@
-//! The command line: what can be asked for, and the checks that need more than one argument.
+//! The command line: the options, and the checks that involve more than one of them.
 
 mod rate;
 mod requests;
@@ -34,130 +34,131 @@ Examples:
   httpbench-loadgen -X POST --body @order.json -H 'Content-Type: application/json' http://127.0.0.1:8080/orders
 ";
 
-/// An HTTP load generator that is fast and whose latencies are true.
+/// A fast HTTP load generator with true latencies.
 #[derive(Debug, Parser)]
 #[command(name = "httpbench-loadgen", version, about, before_help = EXAMPLES, max_term_width = 110)]
 pub struct Args {
-    /// Where to send requests, as http://host:port/path. Several URLs of one host and port take turns.
+    /// URL to request, as http://host:port/path. Several URLs of one host and port take turns.
     #[arg(required_unless_present_any = ["completions", "json_schema"], value_name = "URL")]
     pub urls: Vec<String>,
-    /// How often each URL gets its turn, such as 3,1; one whole number per URL.
+    /// Share of each URL, such as 3,1; one whole number per URL [default: equal]
     #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub weights: Vec<u32>,
-    /// Open loop: requests per second, whatever the responses do; 25k, or 10k..25k for a rising rate.
+    /// Open loop at this rate, in requests per second; 10k..25k rises in a straight line [default: closed loop]
     #[arg(short = 'r', long, value_parser = parse_rate, conflicts_with = "think_time")]
     pub rate: Option<RateRange>,
-    /// Change the rate in steps instead of gradually, such as 1k/10s.
+    /// With --rate 10k..25k: rise in steps, such as 1k/10s.
     #[arg(long, value_parser = parse_step, requires = "rate")]
     pub step: Option<Step>,
-    /// How requests of an open loop are spaced.
+    /// Open loop: spacing of the requests.
     #[arg(long, value_enum, default_value_t = Arrivals::Constant, requires = "rate")]
     pub arrivals: Arrivals,
-    /// Open loop: drop requests that are later than this; they are counted as not sent.
+    /// Open loop: drop requests that are later than this, and count them as not sent [default: none]
     #[arg(long, value_parser = parse_positive_duration, requires = "rate")]
     pub deadline: Option<Duration>,
-    /// Seed of everything random: Poisson arrivals and placeholders.
+    /// Seed of Poisson arrivals and placeholders.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
     /// Connections, over all threads.
     #[arg(short = 'c', long, default_value = "64", value_parser = parse_count)]
     pub connections: u32,
-    /// Threads; each has its share of the connections.
+    /// Threads; each has a share of the connections.
     #[arg(short = 't', long, default_value = "1", value_parser = parse_count)]
     pub threads: u32,
-    /// Length of the measured window.
+    /// Duration of the measured window.
     #[arg(short = 'd', long, default_value = "10s", value_parser = parse_positive_duration)]
     pub duration: Duration,
-    /// Load before the measured window, on the same connections.
+    /// Duration of the load before the measured window, on the same connections.
     #[arg(long, default_value = "0s", value_parser = parse_duration)]
     pub warmup: Duration,
-    /// Request timeout, also for setting up a connection.
+    /// Request timeout; also the timeout for setting up a connection.
     #[arg(long, default_value = "2s", value_parser = parse_positive_duration)]
     pub timeout: Duration,
-    /// Requests in flight on one connection.
+    /// Requests in flight per connection; with --http2, streams.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub pipeline: u16,
-    /// Close each connection after this many requests, and set up a new one.
+    /// Requests per connection before reconnecting [default: unlimited]
     #[arg(long, value_parser = parse_count)]
     pub requests_per_connection: Option<u32>,
-    /// A new connection for each request, announced with `Connection: close`.
+    /// Open a new connection for each request, and send `Connection: close`.
     #[arg(long, conflicts_with_all = ["requests_per_connection", "pipeline"])]
     pub no_keepalive: bool,
-    /// Pause between a response and the next request on its connection.
+    /// Closed loop: pause between a response and the next request on its connection.
     #[arg(long, default_value = "0s", value_parser = parse_duration)]
     pub think_time: Duration,
+    /// Request method.
     #[arg(short = 'X', long, default_value = "GET")]
     pub method: String,
-    /// A header field, as 'Name: value'; may be repeated. Host may be replaced.
+    /// Header field, as 'Name: value'; may be repeated. Host replaces the default one.
     #[arg(short = 'H', long = "header")]
     pub headers: Vec<String>,
-    /// The body of the request, or @FILE.
+    /// Request body, or @FILE.
     #[arg(long)]
     pub body: Option<String>,
-    /// Send this, or @FILE, as it is, instead of a request made of the options above. {{seq}} becomes a number of ten digits that counts up,
-    /// {{random}} sixteen random hexadecimal digits.
+    /// Whole request, byte for byte, or @FILE. {{seq}} becomes ten digits that count up, {{random}} sixteen random hexadecimal digits.
     #[arg(long, conflicts_with_all = ["headers", "body", "no_keepalive"])]
     pub raw_request: Option<String>,
-    /// Speak HTTP/2: with prior knowledge over http, by ALPN over https. --pipeline is the number of streams per connection.
+    /// Use HTTP/2: with prior knowledge over http, with ALPN over https.
     #[arg(long, conflicts_with_all = ["raw_request", "no_keepalive", "proxy"])]
     pub http2: bool,
-    /// Believe any certificate. Without it, the system's roots decide; SSL_CERT_FILE names others.
+    /// Accept any certificate [default: verify with the system's roots, or those in SSL_CERT_FILE]
     #[arg(short = 'k', long)]
     pub insecure: bool,
-    /// Believe certificates that lead to a root in this PEM file, and no others.
+    /// Accept only certificates that lead to a root in this PEM file.
     #[arg(long, value_name = "FILE", conflicts_with = "insecure")]
     pub ca_file: Option<PathBuf>,
-    /// The name that TLS asks for and the certificate must have, instead of the URL's host.
+    /// Server name that TLS requests and the certificate must have [default: the URL's host]
     #[arg(long, value_name = "NAME")]
     pub sni: Option<String>,
-    /// Let connections resume the TLS sessions of earlier ones; off: each makes a full handshake, as a new client does.
+    /// Resume TLS sessions of earlier connections; off: a full handshake for each connection.
     #[arg(long, value_enum, default_value_t = Switch::Off)]
     pub tls_resumption: Switch,
-    /// Reach the host through this HTTP proxy, as http://host:port, with CONNECT.
+    /// HTTP proxy to reach the host through with CONNECT, as http://host:port.
     #[arg(long, value_name = "URL", conflicts_with = "unix_socket")]
     pub proxy: Option<String>,
-    /// Connect to this Unix socket instead of the URL's host.
+    /// Unix socket to connect to instead of the URL's host.
     #[arg(long, value_name = "PATH")]
     pub unix_socket: Option<PathBuf>,
-    /// TCP congestion control of the connections [default: the system's, but Reno where that is BBR].
+    /// TCP congestion control of the connections [default: the system's, or Reno if that is BBR]
     #[arg(long, value_name = "NAME", conflicts_with = "unix_socket")]
     pub congestion_control: Option<String>,
-    /// The only correct status; without it, 200 to 399 are correct.
+    /// Correct status [default: any from 200 to 399]
     #[arg(long, value_parser = clap::value_parser!(u16).range(200..=999))]
     pub expect_status: Option<u16>,
-    /// The only correct body, or @FILE.
+    /// Correct body, or @FILE [default: any]
     #[arg(long)]
     pub expect_body: Option<String>,
-    /// The SHA-256 of the only correct body, in hexadecimal.
+    /// SHA-256 of the correct body, in hexadecimal.
     #[arg(long, conflicts_with = "expect_body")]
     pub expect_body_sha256: Option<String>,
-    /// CPUs to pin the threads to, in turn, such as 2,3.
+    /// CPUs to pin the threads to, in turn, such as 2,3 [default: not pinned]
     #[arg(long, value_delimiter = ',')]
     pub cpus: Vec<usize>,
+    /// System interface for sockets.
     #[arg(long, value_enum, default_value_t = EngineChoice::Auto)]
     pub engine: EngineChoice,
     /// Length of the intervals in the result, from 100ms to 1s.
     #[arg(long, default_value = "250ms", value_parser = parse_interval)]
     pub interval: Duration,
-    /// Write the result as JSON to this file, or `-` for stdout.
+    /// Write the result as JSON to FILE, or - for stdout.
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
-    /// Write the percentiles in the format that the HdrHistogram plotter reads to this file, or `-` for stdout.
+    /// Write percentiles for the HdrHistogram plotter to FILE, or - for stdout; times in microseconds.
     #[arg(long, value_name = "FILE")]
     pub hdr: Option<PathBuf>,
-    /// Exit with 3 if p99 is above this (of the response time in an open loop, of the service time in a closed one).
+    /// Exit with code 3 if p99 is above this: of response times in an open loop, of service times in a closed loop.
     #[arg(long, value_parser = parse_positive_duration)]
     pub max_p99: Option<Duration>,
-    /// Exit with 3 if a larger share of the requests failed or was never sent, such as 0.1%.
+    /// Exit with code 3 if a larger share of requests failed or was never sent, such as 0.1%.
     #[arg(long, value_parser = parse_share)]
     pub max_errors: Option<f64>,
-    /// Print the JSON schema of the result, and do nothing else.
+    /// Print the JSON schema of the result, and exit.
     #[arg(long, exclusive = true)]
     pub json_schema: bool,
-    /// Print the completions for this shell, and do nothing else.
+    /// Print completions for this shell, and exit.
     #[arg(long, value_enum, value_name = "SHELL", exclusive = true)]
     pub completions: Option<clap_complete::Shell>,
-    /// How progress is shown on stderr; auto: a live line on a terminal, otherwise nothing.
+    /// Progress on stderr.
     #[arg(long, value_enum, default_value_t = ProgressChoice::Auto)]
     pub progress: ProgressChoice,
 }
@@ -171,24 +172,24 @@ pub enum Switch {
 fn parse_interval(text: &str) -> Result<Duration, String> {
     let interval = parse_duration(text)?;
     if !(Duration::from_millis(100)..=Duration::from_secs(1)).contains(&interval) {
-        return Err("must lie between 100ms and 1s".to_owned());
+        return Err("must be from 100ms to 1s".to_owned());
     }
     Ok(interval)
 }
 
 impl Args {
-    /// Checks what clap cannot, and resolves the host.
+    /// The plan for these arguments, checked; the host is resolved.
     pub fn plan(&self) -> Result<Plan> {
         let urls = self.urls.iter().map(|url| Url::parse(url)).collect::<Result<Vec<_>>>()?;
         let url = urls[0].clone();
         if let Some(other) = urls.iter().find(|other| (other.scheme, &other.host, other.port) != (url.scheme, &url.host, url.port)) {
-            bail!("all URLs must have one scheme, host and port: {} is not {}", other.authority(), url.authority());
+            bail!("URLs differ in scheme, host or port: {} and {}; use one server for all", other.authority(), url.authority());
         }
         if self.warmup + self.duration > LONGEST {
-            bail!("--warmup and --duration together are longer than 24 hours");
+            bail!("--warmup and --duration together exceed 24 hours");
         }
         if self.threads > self.connections {
-            bail!("{} threads need at least as many connections: -c is {}", self.threads, self.connections);
+            bail!("{} threads, but {} connections; hint: use at least one connection per thread (-c)", self.threads, self.connections);
         }
         Ok(Plan {
             config: self.config(),
@@ -218,14 +219,14 @@ impl Args {
         Gates { p99_max: self.max_p99, error_share_max: self.max_errors }
     }
 
-    /// What the sockets may connect to; that the congestion control can be used there.
+    /// The addresses to connect to, after a check of the congestion control.
     fn addresses(&self, url: &Url) -> Result<Addresses> {
         let addresses = self.resolve(url)?;
         if let Some(name) = &self.congestion_control {
             let peer = Peer { address: addresses.preferred().clone(), congestion_control: Some(name.clone()) };
             peer.effective_congestion_control().with_context(|| {
                 let known = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_allowed_congestion_control").unwrap_or_default();
-                format!("cannot use the congestion control `{name}` (everyone may use: {})", known.trim().replace(' ', ", "))
+                format!("cannot use congestion control `{name}` (allowed for all users: {})", known.trim().replace(' ', ", "))
             })?;
         }
         Ok(addresses)
@@ -235,7 +236,7 @@ impl Args {
         match (&self.unix_socket, &self.proxy) {
             (Some(path), _) => Addresses::unix(path),
             (None, Some(proxy)) => match Url::parse(proxy)? {
-                Url { scheme: Scheme::Https, .. } => bail!("a proxy is spoken to with http, not https"),
+                Url { scheme: Scheme::Https, .. } => bail!("--proxy requires an http URL, not https"),
                 proxy => proxy.resolve(),
             },
             (None, None) => url.resolve(),
@@ -245,7 +246,7 @@ impl Args {
     fn tls(&self, url: &Url) -> Result<Option<TlsSetup>> {
         if url.scheme == Scheme::Http {
             if self.sni.is_some() || self.ca_file.is_some() || self.tls_resumption == Switch::On {
-                bail!("--sni, --ca-file and --tls-resumption are for https, and {} is http", url.authority());
+                bail!("--sni, --ca-file and --tls-resumption require https, but {} is http", url.authority());
             }
             return Ok(None);
         }

@@ -23,7 +23,7 @@ pub fn parse_rate(text: &str) -> Result<RateRange, String> {
     let range = RateRange { from_rps: parse_number(from)?, to_rps: parse_number(to)? };
     for rps in [range.from_rps, range.to_rps] {
         if !(rps > 0.0 && rps <= RATE_MAX_RPS) {
-            return Err("a rate must lie above 0 and be at most 100M requests per second".to_owned());
+            return Err("a rate must be above 0 and at most 100M requests per second".to_owned());
         }
     }
     Ok(range)
@@ -40,7 +40,7 @@ pub fn parse_step(text: &str) -> Result<Step, String> {
     let (rps, period) = text.split_once('/').ok_or("write RATE/DURATION, such as 1k/10s")?;
     let step = Step { rps: parse_number(rps)?, period: parse_positive_duration(period)? };
     if step.rps <= 0.0 {
-        return Err("a step must change the rate".to_owned());
+        return Err("a step must be above 0".to_owned());
     }
     Ok(step)
 }
@@ -53,13 +53,13 @@ pub fn profile(range: RateRange, step: Option<Step>, duration: Duration) -> Resu
     };
     let count = ((to_rps - from_rps).abs() / step.rps).ceil();
     if count == 0.0 || count > STEPS_MAX {
-        bail!("steps of {} do not lead from {from_rps} to {to_rps} in 1 to {STEPS_MAX} steps", step.rps);
+        bail!("from {from_rps} to {to_rps} by {} requires 1 to {STEPS_MAX} steps", step.rps);
     }
     let direction = (to_rps - from_rps).signum();
     let rates = (0..=count as u32).map(|at| if f64::from(at) == count { to_rps } else { from_rps + direction * f64::from(at) * step.rps });
-    let needed = step.period.checked_mul(count as u32 + 1).context("the steps are too long")?;
-    if needed > duration {
-        bail!("{} steps of {:?} need -d {:?}, but the run lasts {duration:?}", count + 1.0, step.period, needed);
+    let required = step.period.checked_mul(count as u32 + 1).context("the steps are too long")?;
+    if required > duration {
+        bail!("{} steps of {:?} require -d {:?}; the run lasts {duration:?}", count + 1.0, step.period, required);
     }
     Ok(Profile::new(rates.map(|rps| Segment { duration_s: step.period.as_secs_f64(), from_rps: rps, to_rps: rps }).collect()))
 }

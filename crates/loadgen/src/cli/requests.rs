@@ -1,4 +1,4 @@
-//! From arguments to the bytes of requests, and to what their responses must be.
+//! From arguments to the bytes of requests and the correct responses.
 
 use std::fmt::Write;
 
@@ -14,7 +14,7 @@ use crate::request::kind::{RequestKind, Structured};
 impl Args {
     pub(super) fn requests(&self, urls: &[Url]) -> Result<Requests> {
         if !(self.weights.is_empty() || self.weights.len() == urls.len()) {
-            bail!("{} weights for {} URLs: give one for each", self.weights.len(), urls.len());
+            bail!("{} weights for {} URLs; give one per URL", self.weights.len(), urls.len());
         }
         let weights = if self.weights.is_empty() { vec![1; urls.len()] } else { self.weights.clone() };
         let expectation = Expectation { status: self.expect_status, body: self.body_expectation()? };
@@ -29,7 +29,7 @@ impl Args {
             return Ok(RequestKind::from_template(&bytes, method_kind, expectation.clone()));
         }
         if self.method.is_empty() || !self.method.bytes().all(is_token_byte) {
-            bail!("`{}` is no method", self.method);
+            bail!("`{}` is not a method", self.method);
         }
         let method_kind = if self.method == "HEAD" { MethodKind::Head } else { MethodKind::Other };
         let mut kind = RequestKind::fixed(self.request_bytes(url)?, method_kind, expectation.clone());
@@ -39,7 +39,7 @@ impl Args {
 
     fn body_expectation(&self) -> Result<BodyExpectation> {
         if let Some(hex) = &self.expect_body_sha256 {
-            let digest = parse_sha256(hex).with_context(|| format!("`{hex}` is no SHA-256: it has 64 hexadecimal digits"))?;
+            let digest = parse_sha256(hex).with_context(|| format!("`{hex}` is not a SHA-256; write 64 hexadecimal digits"))?;
             return Ok(BodyExpectation::Sha256(digest));
         }
         Ok(match &self.expect_body {
@@ -77,7 +77,7 @@ impl Args {
             head = head.header(name.to_ascii_lowercase(), value);
         }
         let body = self.body.as_deref().map(text_or_file).transpose()?.unwrap_or_default();
-        Ok(Structured { head: head.body(()).context("this request cannot be sent with HTTP/2")?, body: body.into() })
+        Ok(Structured { head: head.body(()).context("HTTP/2 cannot send this request")?, body: body.into() })
     }
 
     fn header_fields(&self) -> Result<Vec<(&str, &str)>> {
@@ -90,7 +90,8 @@ impl Args {
         self.headers
             .iter()
             .map(|header| {
-                let (name_end, value_start) = parse(header).with_context(|| format!("`{header}` is no header: write 'Name: value'"))?;
+                let (name_end, value_start) =
+                    parse(header).with_context(|| format!("`{header}` is not a header field; write 'Name: value'"))?;
                 Ok((&header[..name_end], header[value_start..].trim()))
             })
             .collect()

@@ -1,4 +1,4 @@
-//! The suffixes that users of load generators bring along: `500ms 10s 2m 1h` and `10k 1M`.
+//! Durations, numbers and shares as users write them: `500ms 10s 2m 1h`, `10k 1M`, `0.1%`.
 
 use std::time::Duration;
 
@@ -10,10 +10,10 @@ const DURATION_UNITS: [(&str, f64); 6] = [("ns", 1e-9), ("us", 1e-6), ("ms", 1e-
 pub fn parse_duration(text: &str) -> Result<Duration, String> {
     let digits_end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, unit) = text.split_at(digits_end);
-    let value: f64 = number.parse().map_err(|_| format!("`{text}` is no duration: write 500ms, 10s, 2m or 1h"))?;
+    let value: f64 = number.parse().map_err(|_| format!("`{text}` is not a duration; write 500ms, 10s, 2m or 1h"))?;
     let unit = if unit.is_empty() { "s" } else { unit };
     let Some((_, scale)) = DURATION_UNITS.iter().find(|(name, _)| *name == unit) else {
-        return Err(format!("`{unit}` is no unit of time: use ns, us, ms, s, m or h"));
+        return Err(format!("`{unit}` is not a unit of time; use ns, us, ms, s, m or h"));
     };
     let seconds = value * scale;
     if seconds > LONGEST.as_secs_f64() {
@@ -25,7 +25,7 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
 /// Reads a duration that must not be zero.
 pub fn parse_positive_duration(text: &str) -> Result<Duration, String> {
     match parse_duration(text)? {
-        Duration::ZERO => Err("must be longer than zero".to_owned()),
+        Duration::ZERO => Err("must be above zero".to_owned()),
         duration => Ok(duration),
     }
 }
@@ -39,7 +39,7 @@ pub fn parse_number(text: &str) -> Result<f64, String> {
     };
     match number.parse::<f64>() {
         Ok(value) if value.is_finite() && value >= 0.0 => Ok(value * scale),
-        _ => Err(format!("`{text}` is no number: write 250, 10k or 1M")),
+        _ => Err(format!("`{text}` is not a number; write 250, 10k or 1M")),
     }
 }
 
@@ -57,7 +57,7 @@ pub fn parse_share(text: &str) -> Result<f64, String> {
     let (number, scale) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 100.0));
     match number.parse::<f64>().map(|value| value / scale) {
         Ok(share) if (0.0..=1.0).contains(&share) => Ok(share),
-        _ => Err(format!("`{text}` is no share: write 0.1% or 0.001")),
+        _ => Err(format!("`{text}` is not a share; write 0.1% or 0.001")),
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use socket2::SockAddr;
 
-/// What the sockets may connect to: at least one address.
+/// The addresses that sockets may connect to: at least one.
 #[derive(Clone, Debug)]
 pub struct Addresses {
     /// As the user wrote it.
@@ -24,7 +24,7 @@ impl Addresses {
     }
 
     pub fn unix(path: &Path) -> Result<Self> {
-        let address = SockAddr::unix(path).with_context(|| format!("`{}` cannot be a socket", path.display()))?;
+        let address = SockAddr::unix(path).with_context(|| format!("`{}` is not a valid socket path", path.display()))?;
         Ok(Self { name: path.display().to_string(), all: vec![address] })
     }
 
@@ -33,7 +33,7 @@ impl Addresses {
         &self.all[0]
     }
 
-    /// The first address that accepts a connection within `timeout`. A single one is not tried: the run itself tells why it fails.
+    /// The first address that accepts a connection within `timeout`. A single one is not tried, because the run itself reports why it fails.
     pub fn first_that_accepts(&self, timeout: Duration) -> Result<&SockAddr> {
         let [_, _, ..] = &self.all[..] else { return Ok(self.preferred()) };
         let mut failures = Vec::new();
@@ -44,7 +44,7 @@ impl Addresses {
                 Err(error) => failures.push(format!("{target}: {error}")),
             }
         }
-        bail!("cannot connect to {}; is the server running? All its addresses failed: {}", self.name, failures.join(", "))
+        bail!("cannot connect to {}: all addresses failed: {}; hint: check that the server is running", self.name, failures.join(", "))
     }
 }
 
@@ -53,6 +53,6 @@ pub fn describe(address: &SockAddr) -> String {
     match (address.as_socket(), address.as_pathname()) {
         (Some(address), _) => address.to_string(),
         (None, Some(path)) => format!("unix:{}", path.display()),
-        (None, None) => "unix:".to_owned(), // abstract: it cannot be asked for
+        (None, None) => "unix:".to_owned(), // abstract: it has no path
     }
 }

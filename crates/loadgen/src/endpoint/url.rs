@@ -22,7 +22,7 @@ impl Scheme {
     }
 }
 
-/// The parts of an `http` or `https` URL that a client needs.
+/// The parts of an `http` or `https` URL that a client uses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Url {
     pub scheme: Scheme,
@@ -38,17 +38,17 @@ impl Url {
         let (scheme, rest) = match text.split_once("://") {
             Some(("http", rest)) => (Scheme::Http, rest),
             Some(("https", rest)) => (Scheme::Https, rest),
-            Some((other, _)) => bail!("`{other}` is no scheme that we speak: use http or https"),
-            None => bail!("`{text}` is no URL: write http://host:port/path"),
+            Some((other, _)) => bail!("`{other}` is not supported; use http or https"),
+            None => bail!("`{text}` is not a URL; write http://host:port/path"),
         };
         let rest = rest.split('#').next().unwrap_or_default();
         let authority_end = rest.find(['/', '?']).unwrap_or(rest.len());
         let (authority, path) = rest.split_at(authority_end);
         if authority.contains('@') {
-            bail!("a URL with a user name: send it with -H 'Authorization: …'");
+            bail!("the URL contains a user name; use -H 'Authorization: …' instead");
         }
         if let Some(bad) = path.chars().find(|c| c.is_ascii_control() || *c == ' ' || !c.is_ascii()) {
-            bail!("the URL contains {bad:?}: write it percent-encoded");
+            bail!("the URL contains {bad:?}; percent-encode it");
         }
         let (host, port) = split_authority(authority)?;
         let default_port = if scheme == Scheme::Http { 80 } else { 443 };
@@ -62,7 +62,7 @@ impl Url {
         if self.port == default_port { self.bracketed_host() } else { self.authority() }
     }
 
-    /// `host:port`, as CONNECT wants it.
+    /// `host:port`, as in CONNECT.
     pub fn authority(&self) -> String {
         format!("{}:{}", self.bracketed_host(), self.port)
     }
@@ -87,7 +87,7 @@ impl Url {
 
 fn split_authority(authority: &str) -> Result<(String, Option<u16>)> {
     let (host, port) = if let Some(rest) = authority.strip_prefix('[') {
-        let (host, after) = rest.split_once(']').context("the `]` of an IPv6 address is missing")?;
+        let (host, after) = rest.split_once(']').context("an IPv6 address lacks its `]`")?;
         (host, after.strip_prefix(':').or(if after.is_empty() { None } else { Some(after) }))
     } else {
         match authority.split_once(':') {
@@ -96,9 +96,9 @@ fn split_authority(authority: &str) -> Result<(String, Option<u16>)> {
         }
     };
     if host.is_empty() {
-        bail!("the URL names no host");
+        bail!("the URL has no host");
     }
-    let port = port.map(|port| port.parse::<u16>().with_context(|| format!("`{port}` is no port"))).transpose()?;
+    let port = port.map(|port| port.parse::<u16>().with_context(|| format!("`{port}` is not a port"))).transpose()?;
     Ok((host.to_owned(), port))
 }
 

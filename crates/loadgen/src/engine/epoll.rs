@@ -100,7 +100,7 @@ impl Engine for Epoll {
             for (index, gone) in std::mem::take(&mut self.unread) {
                 self.read(worker, index, gone);
             }
-            worker.heard(entered_ns, count, count < EVENTS_PER_WAIT && self.unread.is_empty());
+            worker.note_read(entered_ns, count, count < EVENTS_PER_WAIT && self.unread.is_empty());
         }
     }
 }
@@ -164,7 +164,7 @@ impl Epoll {
         i64::from(count)
     }
 
-    /// Does what the worker has asked for.
+    /// Does what the worker wants done.
     fn do_orders<P: Protocol>(&mut self, worker: &mut Worker<P>) {
         while !(worker.to_close.is_empty() && worker.to_open.is_empty() && worker.to_flush.is_empty()) {
             while let Some(index) = worker.to_close.pop() {
@@ -228,7 +228,7 @@ impl Epoll {
         }
     }
 
-    /// Reads what there is, up to a bound, and answers it. `gone`: the end of the stream is there to be read as well.
+    /// Reads what there is, up to a bound, and sends what it makes due. `gone`: the end of the stream is there to be read as well.
     fn read<P: Protocol>(&mut self, worker: &mut Worker<P>, index: u32, gone: bool) {
         for _ in 0..READS_IN_A_ROW {
             match self.read_once(worker, index) {

@@ -17,14 +17,14 @@ use crate::worker::Worker;
 /// Which engine to use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum EngineChoice {
-    /// The fastest that the kernel allows.
+    /// io_uring if the kernel allows it, otherwise epoll.
     Auto,
     Epoll,
     #[value(name = "io_uring")]
     IoUring,
 }
 
-/// What an engine needs to know.
+/// What an engine is given.
 #[derive(Clone, Debug)]
 pub struct Setup {
     pub peer: Peer,

@@ -3,11 +3,11 @@
 //! A thread that sleeps costs both sides: the server's send has to wake it, which is an interrupt to another core (and, in a virtual
 //! machine, a trip through the hypervisor), and the response waits until the core is up again. That time is the generator's, not the
 //! server's, so polling makes figures truer as well as higher. It pays only while responses follow each other closely and the server
-//! does not need this very core: so each wait that was polled for in vain doubles the number of waits that go to sleep at once.
+//! does not require this very core: so each wait that was polled for in vain doubles the number of waits that go to sleep at once.
 
 use crate::time::clock::now_ns;
 
-/// How long to look. Longer than it takes a fast server to answer; shorter than two trips through the scheduler of a busy machine.
+/// How long to look. Longer than a fast server takes to respond; shorter than two trips through the scheduler of a busy machine.
 const POLL_NS: u64 = 50_000;
 /// At most so many waits in a row are not polled for: looking in vain then costs 50 ns of each.
 const SKIPPED_MAX: u32 = 1023;

@@ -18,7 +18,7 @@ static PACED: LazyLock<bool> =
 #[derive(Clone, Debug)]
 pub struct Peer {
     pub address: SockAddr,
-    /// The congestion control that was asked for.
+    /// The chosen congestion control; `None`: the default.
     pub congestion_control: Option<String>,
 }
 
@@ -31,7 +31,7 @@ impl Deref for Peer {
 }
 
 impl Peer {
-    /// The congestion control that the sockets really use; none for Unix sockets. Fails if the one that was asked for cannot be used.
+    /// The congestion control that the sockets really use; none for Unix sockets. Fails if the chosen one cannot be used.
     pub fn effective_congestion_control(&self) -> io::Result<Option<String>> {
         let socket = stream_to(self)?;
         if self.is_unix() {

@@ -10,23 +10,36 @@ use super::percentiles::{percentile_us, trimmed_mean_ns};
 /// `tm99_9` leaves out this share of the values at either end.
 const TRIMMED_SHARE: f64 = 0.001;
 
-/// A distribution of times, in microseconds. Percentiles with fewer than ten samples beyond them are null, as is everything without samples.
+/// A distribution of times, in microseconds.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Distribution {
+    /// Number of samples.
     pub count: u64,
+    /// Minimum, in microseconds; null without samples.
     pub min: Option<f64>,
+    /// Mean, in microseconds; null without samples.
     pub mean: Option<f64>,
+    /// Standard deviation, in microseconds; null without samples.
     pub stddev: Option<f64>,
+    /// Maximum, in microseconds; null without samples.
     pub max: Option<f64>,
-    /// Mean without the lowest and the highest 0.1 % of values.
+    /// Mean without the lowest and the highest 0.1 % of samples, in microseconds; null without samples.
     pub tm99_9: Option<f64>,
+    /// p25, in microseconds; null with fewer than ten samples beyond it.
     pub p25: Option<f64>,
+    /// p50, in microseconds; null with fewer than ten samples beyond it.
     pub p50: Option<f64>,
+    /// p75, in microseconds; null with fewer than ten samples beyond it.
     pub p75: Option<f64>,
+    /// p90, in microseconds; null with fewer than ten samples beyond it.
     pub p90: Option<f64>,
+    /// p95, in microseconds; null with fewer than ten samples beyond it.
     pub p95: Option<f64>,
+    /// p99, in microseconds; null with fewer than ten samples beyond it.
     pub p99: Option<f64>,
+    /// p99.9, in microseconds; null with fewer than ten samples beyond it.
     pub p99_9: Option<f64>,
+    /// p99.99, in microseconds; null with fewer than ten samples beyond it.
     pub p99_99: Option<f64>,
     /// HdrHistogram V2, compressed, in base64; its values are nanoseconds.
     pub histogram: String,

@@ -41,7 +41,7 @@ impl Default for Encoder {
 }
 
 impl Encoder {
-    /// One that has met a value of every size, and so needs no more memory later.
+    /// One that has met a value of every size, and so takes no more memory later.
     pub fn primed() -> Self {
         let mut full = new_histogram();
         let mut value = 1;

@@ -1,9 +1,9 @@
-//! What can go wrong with one request or one connection, told apart. The names are those of `errors` in the JSON result.
+//! Kinds of errors, and how often each happened. The names are those of `errors` in the JSON result.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Why a request did not end in a complete and right response.
+/// Why a request did not end in a correct response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
 pub enum ErrorKind {
@@ -46,30 +46,30 @@ impl ErrorCounts {
     }
 }
 
-/// Errors by kind: every kind is always present. Failed attempts to connect are counted by attempt, all other kinds by request.
+/// Counts of errors by kind; every kind is always present. Errors in the set-up of a connection count attempts, all others count requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Errors {
-    /// The other end answered the attempt to connect with a reset.
+    /// Attempts to connect that were refused.
     pub connect_refused: u64,
-    /// The connection was not set up within the timeout.
+    /// Attempts to connect that were not finished within the timeout, handshakes included.
     pub connect_timeout: u64,
-    /// Any other reason why a connection could not be set up: no route, no free local port, a proxy that said no.
+    /// Attempts to connect that failed for another reason: no route, no free local port, a proxy that refused.
     pub connect_other: u64,
-    /// The TLS handshake or a TLS record was refused, by either side.
+    /// TLS handshakes and records that either side refused.
     pub tls: u64,
-    /// The connection was reset while the response was awaited.
+    /// Requests whose connection or HTTP/2 stream was reset while their response was awaited.
     pub reset: u64,
-    /// The connection was closed before the response was complete.
+    /// Requests whose connection was closed before their response was complete.
     pub closed_early: u64,
-    /// The response was not complete within the timeout, or waited on the same HTTP/1.1 connection as one that was not.
+    /// Requests without a complete response within the timeout; with HTTP/1.1, also those that wait behind one on the same connection.
     pub timeout: u64,
-    /// What came is no response of the protocol.
+    /// Requests whose response is not valid HTTP; also bytes that came without a request.
     pub invalid_response: u64,
-    /// A complete response with another status than the expected one.
+    /// Complete responses whose status is not the expected one.
     pub unexpected_status: u64,
-    /// A complete response with another body than the expected one.
+    /// Complete responses whose body is not the expected one.
     pub unexpected_body: u64,
-    /// A request of the schedule that was dropped because it was later than the deadline.
+    /// Requests dropped because they were later than the deadline.
     pub not_sent: u64,
 }
 

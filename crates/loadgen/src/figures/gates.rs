@@ -18,28 +18,28 @@ impl Gates {
         let mut breaches = Vec::new();
         let any = self.p99_max.is_some() || self.error_share_max.is_some();
         if any && result.requests.completed == 0 {
-            breaches.push("no response came".to_owned());
+            breaches.push("no response".to_owned());
             return breaches;
         }
         if let Some(limit) = self.p99_max {
             let limit_us = limit.as_secs_f64() * 1e6;
             match result.response_time_us.as_ref().unwrap_or(&result.service_time_us).p99 {
                 Some(p99_us) if p99_us <= limit_us => {}
-                Some(p99_us) => breaches.push(format!("p99 is {p99_us:.1} us, over the limit of {limit_us:.1} us")),
-                None => breaches.push("p99 is unknown: fewer than ten samples lie beyond it; measure longer".to_owned()),
+                Some(p99_us) => breaches.push(format!("p99 is {p99_us:.1} us, limit {limit_us:.1} us")),
+                None => breaches.push("p99 is unknown: fewer than ten samples beyond it; hint: measure longer (-d)".to_owned()),
             }
         }
         if let Some(limit) = self.error_share_max {
             let share = error_share(result);
             if share > limit {
-                breaches.push(format!("{:.3} % of the requests failed, over the limit of {:.3} %", share * 100.0, limit * 100.0));
+                breaches.push(format!("{:.3} % of requests failed, limit {:.3} %", share * 100.0, limit * 100.0));
             }
         }
         breaches
     }
 }
 
-/// A request that was due and never sent has failed as well.
+/// Failed requests as a share of all; one that was due and never sent has failed too.
 fn error_share(result: &RunResult) -> f64 {
     let failed = result.errors.total() + result.requests.unsent;
     let all = result.requests.ok + failed;

@@ -15,7 +15,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// Whether a whole response came, right or wrong.
+    /// Whether a whole response came, correct or not.
     pub fn is_complete(self) -> bool {
         !matches!(self, Self::Failed(_) | Self::Unprocessed)
     }

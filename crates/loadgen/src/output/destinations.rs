@@ -1,4 +1,4 @@
-//! Where the result goes: files that are opened before the run, so that a run is not wasted on a path that cannot be written.
+//! Destinations of the result: opened before the run, so that no run is wasted on a path that cannot be written.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write, stdout};
@@ -59,7 +59,7 @@ pub fn write_stdout(content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> R
     }
 }
 
-/// The places that were asked for.
+/// Where the result goes.
 #[derive(Debug)]
 pub struct Destinations {
     json: Option<Destination>,
@@ -70,13 +70,13 @@ impl Destinations {
     pub fn open(json: Option<&Path>, hdr: Option<&Path>) -> Result<Self> {
         let destinations = Self { json: json.map(Destination::open).transpose()?, hdr: hdr.map(Destination::open).transpose()? };
         if [&destinations.json, &destinations.hdr].iter().all(|place| place.as_ref().is_some_and(Destination::is_stdout)) {
-            bail!("--json and --hdr cannot both be stdout");
+            bail!("--json and --hdr cannot both write to stdout");
         }
         Ok(destinations)
     }
 
-    /// Writes the result wherever it was asked for, and the report to stdout unless that is taken. A place that fails does not keep the
-    /// others from being written; returns what failed.
+    /// Writes the result to each destination, and the report to stdout unless that is taken. Returns the failures; the other destinations are
+    /// written all the same.
     pub fn write(&self, result: &RunResult) -> Vec<Error> {
         let json = self.json.as_ref().map(|place| place.write(|out| write_json(result, out)));
         let hdr = self.hdr.as_ref().map(|place| write_hdr(place, result));

@@ -1,4 +1,4 @@
-//! What the user and the programs around us get to see: progress on stderr, the report on stdout, files.
+//! What a run shows: progress on stderr, the report on stdout, files.
 
 pub mod destinations;
 pub mod hdr;

@@ -12,8 +12,11 @@ use crate::time::window::Phase;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ProgressChoice {
+    /// A live line if stderr is a terminal, otherwise none.
     Auto,
+    /// A live line.
     Line,
+    /// JSON lines.
     Json,
     None,
 }

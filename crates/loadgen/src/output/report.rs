@@ -26,7 +26,7 @@ pub fn print(result: &RunResult, out: &mut (impl Write + ?Sized)) -> io::Result<
     print_counts(result, out)?;
     writeln!(out, "  {}", limit(result))?;
     if result.interrupted {
-        writeln!(out, "  interrupted: the figures cover the time until then")?;
+        writeln!(out, "  interrupted; the figures cover the time until then")?;
     }
     if let Some(failure) = &result.failure {
         writeln!(out, "  {failure}\n  the figures cover the time until then")?;
@@ -83,7 +83,7 @@ fn print_counts(result: &RunResult, out: &mut (impl Write + ?Sized)) -> io::Resu
     print_list("requests", counts.map(|(count, name)| format!("{count} {name}")).collect(), out)?;
     let others = [
         (requests.unprocessed, "unprocessed (the server said so)"),
-        (result.censored, "with a lower bound for their time"),
+        (result.censored, "censored (lower bound)"),
         (result.idle_closed, "idle connections closed by the server"),
     ];
     let others: Vec<_> = others.iter().filter(|(count, _)| *count > 0).map(|(count, name)| format!("{count} {name}")).collect();
@@ -126,19 +126,19 @@ fn print_list(name: &str, items: Vec<String>, out: &mut (impl Write + ?Sized)) -
     writeln!(out, "{}", line.trim_end())
 }
 
-/// What kept the figures from being better, as far as it can be seen from here.
+/// What limited the run, as far as the load generator can see.
 fn limit(result: &RunResult) -> String {
     let generator = &result.generator;
     let (stalled_s, waiting) = (generator.stalled_us / 1e6, generator.waiting.unwrap_or(0.0));
     let percent = generator.busy * 100.0;
     if result.requests.completed == 0 {
-        "no response came".to_owned()
+        "no response".to_owned()
     } else if stalled_s >= HELD_BACK * result.duration_s {
-        format!("generator-bound: it stood still for {stalled_s:.2} s; was it stopped or throttled?")
+        format!("generator-bound: it stood still for {stalled_s:.2} s; hint: check for throttling")
     } else if waiting >= HELD_BACK {
-        format!("generator-bound: waited for a CPU {:.0} % of the time; keep one free (--cpus)", waiting * 100.0)
+        format!("generator-bound: no CPU for {:.0} % of the time; hint: keep one free (--cpus)", waiting * 100.0)
     } else if generator.busy + waiting >= BUSY {
-        format!("generator-bound: busiest thread {percent:.0} % of a CPU; add threads with -t")
+        format!("generator-bound: busiest thread {percent:.0} % of a CPU; hint: add threads (-t)")
     } else if result.requests.unsent > 0 {
         format!("server-bound: behind the schedule; busiest generator thread {percent:.0} % of a CPU")
     } else {

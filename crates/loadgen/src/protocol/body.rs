@@ -49,8 +49,8 @@ impl BodyCheck {
 
 /// The outcome of a complete response. The status goes first: a body of another status says nothing.
 #[inline]
-pub fn outcome(status_is_right: bool, body_is_right: bool) -> Outcome {
-    match (status_is_right, body_is_right) {
+pub fn outcome(status_is_correct: bool, body_is_correct: bool) -> Outcome {
+    match (status_is_correct, body_is_correct) {
         (false, _) => Outcome::UnexpectedStatus,
         (true, false) => Outcome::UnexpectedBody,
         (true, true) => Outcome::Ok,

@@ -21,7 +21,7 @@ pub type Slot = u16;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flow {
     Open,
-    /// No further requests; those in flight may still be answered.
+    /// No further requests; those in flight may still get responses.
     Drain,
     Close,
 }
@@ -97,7 +97,7 @@ pub trait Protocol {
     fn stable_output(&self) -> bool;
 
     /// How many bytes the requests in flight on one connection have at most, where the output is stable; `usize::MAX` where that is unknown. An
-    /// engine that hands over all output at once has no more than that on the way, if the server reads a request before it answers it.
+    /// engine that hands over all output at once has no more than that on the way, if the server reads a request before it responds.
     fn output_bytes_max(&self) -> usize {
         usize::MAX
     }

@@ -16,8 +16,8 @@ pub struct Session<S> {
     inner: S,
     /// How much of the CONNECT request was sent.
     connect_sent: usize,
-    /// The proxy's answer so far; `None` once the tunnel is open.
-    answer: Option<Vec<u8>>,
+    /// The proxy's response so far; `None` once the tunnel is open.
+    response: Option<Vec<u8>>,
 }
 
 impl<P: Protocol> Tunnel<P> {
@@ -31,23 +31,23 @@ fn refused(reason: String) -> Fault {
     Fault { kind: ErrorKind::ConnectOther, reason: reason.into() }
 }
 
-/// Takes in more of the answer; returns what came behind it once it is complete and says yes.
-fn take_answer<'a>(answer: &mut Vec<u8>, bytes: &'a [u8]) -> Result<Option<&'a [u8]>, Fault> {
-    let before = answer.len();
-    answer.extend_from_slice(bytes);
-    let Some(end) = head::find_end(answer, before.saturating_sub(3)) else {
-        return if answer.len() > head::HEAD_BYTES_MAX { Err(refused("the proxy's answer has no end".to_owned())) } else { Ok(None) };
+/// Takes in more of the response. Once it is complete and accepts, returns what came behind it.
+fn take_response<'a>(response: &mut Vec<u8>, bytes: &'a [u8]) -> Result<Option<&'a [u8]>, Fault> {
+    let before = response.len();
+    response.extend_from_slice(bytes);
+    let Some(end) = head::find_end(response, before.saturating_sub(3)) else {
+        return if response.len() > head::HEAD_BYTES_MAX { Err(refused("the proxy's response has no end".to_owned())) } else { Ok(None) };
     };
-    // A successful answer to CONNECT has no body, whatever its fields say; so has one to HEAD.
-    let status = head::parse(&answer[..end], MethodKind::Head)?.status;
+    // A successful response to CONNECT has no body, whatever its fields say; nor has one to HEAD.
+    let status = head::parse(&response[..end], MethodKind::Head)?.status;
     if !(200..300).contains(&status) {
-        return Err(refused(format!("the proxy answered CONNECT with status {status}")));
+        return Err(refused(format!("the proxy refused CONNECT with status {status}")));
     }
     Ok(Some(&bytes[end - before..]))
 }
 
 impl<P> Tunnel<P> {
-    /// What is left to be sent of the CONNECT request. A proxy may answer before it has read all of it.
+    /// What is left to be sent of the CONNECT request. A proxy may respond before it has read all of it.
     fn rest_of_connect<S>(&self, session: &Session<S>) -> &[u8] {
         &self.connect[session.connect_sent..]
     }
@@ -57,11 +57,11 @@ impl<P: Protocol> Protocol for Tunnel<P> {
     type Session = Session<P::Session>;
 
     fn open(&mut self) -> Self::Session {
-        Session { inner: self.inner.open(), connect_sent: 0, answer: Some(Vec::new()) }
+        Session { inner: self.inner.open(), connect_sent: 0, response: Some(Vec::new()) }
     }
 
     fn ready(&self, session: &Self::Session) -> bool {
-        session.answer.is_none() && self.inner.ready(&session.inner)
+        session.response.is_none() && self.inner.ready(&session.inner)
     }
 
     fn request(&mut self, session: &mut Self::Session, slot: Slot) {
@@ -74,7 +74,7 @@ impl<P: Protocol> Protocol for Tunnel<P> {
 
     fn output<'a>(&'a self, session: &'a Self::Session) -> &'a [u8] {
         let rest = self.rest_of_connect(session);
-        if session.answer.is_some() || !rest.is_empty() { rest } else { self.inner.output(&session.inner) }
+        if session.response.is_some() || !rest.is_empty() { rest } else { self.inner.output(&session.inner) }
     }
 
     fn sent(&mut self, session: &mut Self::Session, count: usize) {
@@ -89,7 +89,7 @@ impl<P: Protocol> Protocol for Tunnel<P> {
         self.inner.stable_output()
     }
 
-    /// CONNECT is answered before anything else is sent.
+    /// Nothing else is sent before the response to CONNECT.
     fn output_bytes_max(&self) -> usize {
         self.inner.output_bytes_max().max(self.connect.len())
     }
@@ -99,22 +99,22 @@ impl<P: Protocol> Protocol for Tunnel<P> {
     }
 
     fn receive(&mut self, session: &mut Self::Session, bytes: &[u8], sink: &mut impl Sink) -> Result<Flow, Fault> {
-        let Some(answer) = &mut session.answer else { return self.inner.receive(&mut session.inner, bytes, sink) };
+        let Some(response) = &mut session.response else { return self.inner.receive(&mut session.inner, bytes, sink) };
         if session.connect_sent == 0 {
-            return Err(Fault::invalid("the proxy answered before it was asked"));
+            return Err(Fault::invalid("the proxy sent a response before the CONNECT request"));
         }
-        match take_answer(answer, bytes)? {
+        match take_response(response, bytes)? {
             None => Ok(Flow::Open),
             Some(rest) => {
-                session.answer = None;
+                session.response = None;
                 if rest.is_empty() { Ok(Flow::Open) } else { self.inner.receive(&mut session.inner, rest, sink) }
             }
         }
     }
 
     fn end_of_stream(&mut self, session: &mut Self::Session, sink: &mut impl Sink) -> Fault {
-        if session.answer.is_some() {
-            return refused("the proxy closed the connection before it answered CONNECT".to_owned());
+        if session.response.is_some() {
+            return refused("the proxy closed the connection before it responded to CONNECT".to_owned());
         }
         self.inner.end_of_stream(&mut session.inner, sink)
     }
@@ -124,7 +124,7 @@ impl<P: Protocol> Protocol for Tunnel<P> {
     }
 
     fn skippable(&self, session: &Self::Session) -> usize {
-        if session.answer.is_some() { 0 } else { self.inner.skippable(&session.inner) }
+        if session.response.is_some() { 0 } else { self.inner.skippable(&session.inner) }
     }
 
     fn skip(&mut self, session: &mut Self::Session, count: usize, sink: &mut impl Sink) -> Result<Flow, Fault> {
@@ -149,7 +149,7 @@ mod tests {
     use crate::request::kind::MethodKind;
     use crate::request::kind::RequestKind;
 
-    const YES: &[u8] = b"HTTP/1.1 200 OK\r\n\r\n";
+    const ACCEPTED: &[u8] = b"HTTP/1.1 200 OK\r\n\r\n";
 
     fn tunnel() -> Tunnel<Http1> {
         let kind = RequestKind::fixed(b"GET / HTTP/1.1\r\n\r\n".to_vec(), MethodKind::Other, Expectation::default());
@@ -157,12 +157,12 @@ mod tests {
     }
 
     #[test]
-    fn an_early_answer_does_not_cut_connect_short() {
+    fn an_early_response_does_not_cut_connect_short() {
         let mut tunnel = tunnel();
         let mut session = tunnel.open();
         let connect = tunnel.output(&session).to_vec();
         tunnel.sent(&mut session, 10);
-        assert_eq!(tunnel.receive(&mut session, YES, &mut Vec::new()), Ok(Flow::Open));
+        assert_eq!(tunnel.receive(&mut session, ACCEPTED, &mut Vec::new()), Ok(Flow::Open));
         tunnel.request(&mut session, 0);
         assert_eq!(tunnel.output(&session), &connect[10..]);
         tunnel.sent(&mut session, connect.len() - 10);
@@ -170,9 +170,9 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_to_nothing_is_a_fault() {
+    fn a_response_to_nothing_is_a_fault() {
         let mut tunnel = tunnel();
         let mut session = tunnel.open();
-        assert!(tunnel.receive(&mut session, YES, &mut Vec::new()).is_err());
+        assert!(tunnel.receive(&mut session, ACCEPTED, &mut Vec::new()).is_err());
     }
 }

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-/// What a response must be to count as right.
+/// What a response must be to count as correct.
 #[derive(Clone, Debug, Default)]
 pub struct Expectation {
-    /// The exact status; without it, 200 to 399 are right.
+    /// The exact status; without it, 200 to 399 are correct.
     pub status: Option<u16>,
     pub body: BodyExpectation,
 }
@@ -19,7 +19,7 @@ pub enum BodyExpectation {
 }
 
 impl Expectation {
-    pub fn status_is_right(&self, status: u16) -> bool {
+    pub fn status_is_correct(&self, status: u16) -> bool {
         self.status.map_or((200..400).contains(&status), |expected| expected == status)
     }
 

@@ -23,7 +23,7 @@ pub(super) enum Placeholder {
     Random,
 }
 
-/// A request in the form that HTTP/2 needs.
+/// A request in the form that HTTP/2 sends.
 #[derive(Clone, Debug)]
 pub struct Structured {
     pub head: http::Request<()>,

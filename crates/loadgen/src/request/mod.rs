@@ -36,7 +36,7 @@ impl Requests {
         let depth = usize::from(depth);
         let prepared = match &kinds[..] {
             [only] if only.placeholders.is_empty() => {
-                // One more than can be in flight: the rest of one that was answered before it was wholly sent.
+                // One more than can be in flight: the rest of one whose response came before it was wholly sent.
                 let copies = (PREPARED_BYTES_MAX / only.bytes.len().max(1)).clamp(1, depth + 1);
                 Some(only.bytes.repeat(copies).into())
             }

@@ -37,7 +37,7 @@ impl Failure {
     }
 }
 
-/// The best engine that is allowed here, or the one that was asked for, by its name.
+/// The name of the engine to use: the chosen one, or the fastest that the kernel allows.
 pub fn choose_engine(choice: EngineChoice) -> &'static str {
     match choice {
         EngineChoice::Auto if Uring::available() => Uring::NAME,
@@ -61,7 +61,7 @@ pub struct Member {
 impl Member {
     pub fn start(self) -> Result<JoinHandle<Final>> {
         let name = format!("{THREAD_NAME}{}", self.thread);
-        std::thread::Builder::new().name(name).spawn(move || self.work()).context("cannot start a thread")
+        std::thread::Builder::new().name(name).spawn(move || self.work()).context("cannot start a load thread")
     }
 
     /// Whatever goes wrong here ends the run for all threads, and is reported.
@@ -132,7 +132,7 @@ pub fn pin(cpus: &[usize]) -> Result<()> {
     let mut set = CpuSet::new();
     for cpu in cpus {
         if *cpu >= CpuSet::MAX_CPU {
-            bail!("there is no CPU {cpu}");
+            bail!("this machine has no CPU {cpu}");
         }
         set.set(*cpu);
     }

@@ -123,10 +123,7 @@ fn warn_of_missing(plan: &Plan, shared: &Shared, observer: &mut impl Observer) {
     let connected = shared.connected.load(Ordering::Relaxed);
     if connected < plan.connections {
         let reason = last_failure(shared).unwrap_or_default();
-        observer.warn(&format!(
-            "only {connected} of {} connections were set up at first ({reason}); the others are tried again",
-            plan.connections
-        ));
+        observer.warn(&format!("only {connected} of {} connections were set up ({reason}); the others are retried", plan.connections));
     }
 }
 
@@ -136,13 +133,13 @@ fn last_failure(shared: &Shared) -> Option<String> {
 
 fn why_not_started(plan: &Plan, shared: &Shared, failure: &Failure) -> String {
     if signal::caught() {
-        return "interrupted before the measurement began".to_owned();
+        return "interrupted before the measurement".to_owned();
     }
     if let Some(reason) = failure.first() {
         return reason;
     }
     let reason = last_failure(shared).unwrap_or_else(|| "no connection was set up".to_owned());
-    let hint = if reason.contains("refused") { "; is the server running?" } else { "" };
+    let hint = if reason.contains("refused") { "; hint: check that the server is running" } else { "" };
     format!("cannot connect to {}: {reason}{hint}", plan.url.authority())
 }
 

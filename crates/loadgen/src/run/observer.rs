@@ -1,4 +1,4 @@
-//! Those who watch a run.
+//! Progress of a run, and who is told of it.
 
 use crate::time::window::Phase;
 
@@ -17,7 +17,7 @@ pub struct Progress {
     pub p99_us: Option<f64>,
 }
 
-/// Hears how a run goes.
+/// Is told how a run goes.
 pub trait Observer {
     /// Something that the user should know, in one sentence.
     fn warn(&mut self, message: &str);

@@ -1,4 +1,4 @@
-//! Everything that a run needs to know, checked: made once from the command line, then only read.
+//! What a run does, checked: made once from the command line, then only read.
 
 use std::time::Duration;
 
@@ -12,17 +12,17 @@ use crate::worker::Load;
 
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// What was asked for, as the result repeats it.
+    /// The options, as the result repeats them.
     pub config: Config,
     pub url: Url,
     /// What to connect to: the host's addresses, the proxy's, or a Unix socket.
     pub addresses: Addresses,
-    /// The congestion control that was asked for.
+    /// The chosen congestion control; `None`: the default.
     pub congestion_control: Option<String>,
     pub requests: Requests,
     /// How TLS is spoken, if it is.
     pub tls: Option<TlsSetup>,
-    /// Whether the peer is a proxy that is asked for a tunnel.
+    /// Whether the peer is a proxy that opens a tunnel.
     pub proxied: bool,
     pub http2: bool,
     pub connections: u32,

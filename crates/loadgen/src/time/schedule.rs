@@ -10,9 +10,9 @@ use crate::random::Random;
 /// How arrivals are spaced around the offered rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Arrivals {
-    /// Evenly.
+    /// Evenly spaced.
     Constant,
-    /// At random, independently of each other, as from many users.
+    /// Random and independent, as from many users.
     Poisson,
 }
 

@@ -10,8 +10,8 @@ const EVENTS_PER_CONNECTION: usize = 2;
 
 #[derive(Debug, Default)]
 pub struct Attention {
-    heard_ns: u64,
-    /// When the thread entered the kernel for the first time since `heard_ns` was moved on, and how many events it has handled since then.
+    read_until_ns: u64,
+    /// When the thread entered the kernel for the first time since `read_until_ns` was moved on, and how many events it has handled since then.
     pass: Option<u64>,
     handled: usize,
     stalled_ns: u64,
@@ -20,8 +20,8 @@ pub struct Attention {
 
 impl Attention {
     /// Everything that came before this instant has been read.
-    pub fn heard_ns(&self) -> u64 {
-        self.heard_ns
+    pub fn read_until_ns(&self) -> u64 {
+        self.read_until_ns
     }
 
     /// How long the thread has stood still so far.
@@ -32,11 +32,11 @@ impl Attention {
     /// The thread entered the kernel at `entered_ns` and has handled so many events since; `all`: there are no more. The kernel lists events
     /// in the order in which they happened, so once as many are handled as can have been listed then, those from before are among them.
     #[inline]
-    pub fn heard(&mut self, entered_ns: u64, events: usize, all: bool, connections: usize) {
+    pub fn note_read(&mut self, entered_ns: u64, events: usize, all: bool, connections: usize) {
         let start_ns = *self.pass.get_or_insert(entered_ns);
         self.handled += events;
         if all || self.handled >= EVENTS_PER_CONNECTION * connections {
-            self.heard_ns = start_ns;
+            self.read_until_ns = start_ns;
             (self.pass, self.handled) = (None, 0);
         }
     }
@@ -58,18 +58,18 @@ mod tests {
     const MS: u64 = 1_000_000;
 
     #[test]
-    fn time_is_heard_up_to_when_the_kernel_was_entered_and_not_later() {
+    fn time_is_read_up_to_when_the_kernel_was_entered_and_not_later() {
         let mut attention = Attention::default();
-        attention.heard(100, 3, true, 8);
-        assert_eq!(attention.heard_ns(), 100);
-        attention.heard(200, 8, false, 8);
-        assert_eq!(attention.heard_ns(), 100, "there may be more from before");
-        attention.heard(300, 7, false, 8);
-        assert_eq!(attention.heard_ns(), 100);
-        attention.heard(400, 1, false, 8);
-        assert_eq!(attention.heard_ns(), 200, "as many as can have been there at 200 are handled");
-        attention.heard(500, 1, true, 8);
-        assert_eq!(attention.heard_ns(), 500);
+        attention.note_read(100, 3, true, 8);
+        assert_eq!(attention.read_until_ns(), 100);
+        attention.note_read(200, 8, false, 8);
+        assert_eq!(attention.read_until_ns(), 100, "there may be more from before");
+        attention.note_read(300, 7, false, 8);
+        assert_eq!(attention.read_until_ns(), 100);
+        attention.note_read(400, 1, false, 8);
+        assert_eq!(attention.read_until_ns(), 200, "as many as can have been there at 200 are handled");
+        attention.note_read(500, 1, true, 8);
+        assert_eq!(attention.read_until_ns(), 500);
     }
 
     #[test]

@@ -117,7 +117,7 @@ impl Flight {
     #[inline]
     pub fn take(&mut self, sent: Sent) -> Slot {
         debug_assert!(self.count < self.depth() && sent.actual_ns != 0);
-        // Responses in order free the slots in order, so the first look finds a free one; streams may need a few more.
+        // Responses in order free the slots in order, so the first look finds a free one; streams may take a few more.
         while self.slots[usize::from(self.next)].actual_ns != 0 {
             self.next = self.after(self.next);
         }

@@ -10,7 +10,7 @@ use crate::figures::recorder::{Recorder, Sent};
 use crate::protocol::{Fault, Flow, Outcome, Protocol, Sink, Slot};
 
 /// Connections that may be in set-up at once before the load begins: a listen queue of the usual length takes them without dropping any.
-/// During the load as many are set up as it takes: `-c` is what was asked for.
+/// During the load there is no limit but `-c`.
 pub(super) const CONNECTING_MAX: u32 = 128;
 
 /// How the other end left.
@@ -135,7 +135,7 @@ impl<P: Protocol> Worker<P> {
                 self.connections[index as usize].left = 0;
                 self.after_completions(index, done, now_ns)
             }
-            Ok(Flow::Close) => self.fail(index, Fault::closed_early("the server announced the end of the connection"), now_ns),
+            Ok(Flow::Close) => self.fail(index, Fault::closed_early("the server announced that it closes the connection"), now_ns),
             Err(fault) => {
                 self.recorder.idle_closed += u64::from(idle && fault.kind != ErrorKind::InvalidResponse);
                 self.fail(index, fault, now_ns)
@@ -162,7 +162,7 @@ impl<P: Protocol> Worker<P> {
         if !self.pacing.is_immediate() {
             self.free(index, done, now_ns);
         } else if self.running() {
-            // Before the start, bytes may come that answer nothing: settings, session tickets.
+            // Before the start, bytes may come that are no response: settings, session tickets.
             self.fill(index, now_ns);
         }
         Next::Keep
@@ -177,12 +177,12 @@ impl<P: Protocol> Worker<P> {
         }
         let recorder = &mut self.recorder;
         let in_flight = connection.flight.count;
-        let heard_ns = self.attention.heard_ns();
+        let read_until_ns = self.attention.read_until_ns();
         connection.flight.drain(|sent| match fault.kind {
-            ErrorKind::Timeout => recorder.request_timed_out(sent, heard_ns),
+            ErrorKind::Timeout => recorder.request_timed_out(sent, read_until_ns),
             kind => recorder.request_failed(sent, kind),
         });
-        // Bytes that answer nothing are a fault of the server even when no request waits.
+        // Bytes without a request are a fault of the server.
         if in_flight == 0 && fault.kind == ErrorKind::InvalidResponse {
             recorder.errors.add(fault.kind, 1);
         }
@@ -318,20 +318,20 @@ impl<P: Protocol> Worker<P> {
 
     /// Fails what has waited for too long by the time up to which all that came has been read.
     pub(super) fn time_out(&mut self, index: u32, now_ns: u64) {
-        let (timeout_ns, heard_ns) = (self.limits.timeout_ns, self.attention.heard_ns());
+        let (timeout_ns, read_until_ns) = (self.limits.timeout_ns, self.attention.read_until_ns());
         let connection = &mut self.connections[index as usize];
         match connection.state {
-            State::Connecting { since_ns } if heard_ns.saturating_sub(since_ns) >= timeout_ns => {
+            State::Connecting { since_ns } if read_until_ns.saturating_sub(since_ns) >= timeout_ns => {
                 self.connecting -= 1;
                 self.to_close.push(index);
-                self.attempt_failed(index, ErrorKind::ConnectTimeout, "no answer within the timeout", now_ns);
+                self.attempt_failed(index, ErrorKind::ConnectTimeout, "no response within the timeout", now_ns);
             }
-            State::Handshaking { since_ns } if heard_ns.saturating_sub(since_ns) >= timeout_ns => {
+            State::Handshaking { since_ns } if read_until_ns.saturating_sub(since_ns) >= timeout_ns => {
                 self.to_close.push(index);
-                self.attempt_failed(index, ErrorKind::ConnectTimeout, "the handshake was not over within the timeout", now_ns);
+                self.attempt_failed(index, ErrorKind::ConnectTimeout, "handshake not finished within the timeout", now_ns);
             }
             State::Open => {
-                let overdue_ns = (heard_ns + 1).saturating_sub(timeout_ns);
+                let overdue_ns = (read_until_ns + 1).saturating_sub(timeout_ns);
                 if connection.flight.has_older_than(overdue_ns) {
                     self.time_out_requests(index, overdue_ns, now_ns);
                 }
@@ -349,7 +349,7 @@ impl<P: Protocol> Worker<P> {
         let mut done = 0;
         for slot in 0..flight.depth() {
             if !dead && flight.is_older_than(slot, overdue_ns) && protocol.abandon(session, slot) {
-                recorder.request_timed_out(flight.free(slot), attention.heard_ns());
+                recorder.request_timed_out(flight.free(slot), attention.read_until_ns());
                 done += 1;
             }
         }

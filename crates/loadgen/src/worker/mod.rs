@@ -1,6 +1,6 @@
 //! One thread's share of the run, without input or output: which connection sends when, what counts, what is late.
 //!
-//! The engine brings events and the time; the worker answers with what is to be opened, flushed and closed. It allocates when it is made
+//! The engine brings events and the time; the worker returns what to open, flush and close. It allocates when it is made
 //! and when a slice of the run ends, not in between.
 
 mod attention;
@@ -159,8 +159,8 @@ impl<P: Protocol> Worker<P> {
 
     /// The engine entered the kernel at `entered_ns` and has handled so many events since; `all`: nothing more is known to have come.
     #[inline]
-    pub fn heard(&mut self, entered_ns: u64, events: usize, all: bool) {
-        self.attention.heard(entered_ns, events, all, self.connections.len());
+    pub fn note_read(&mut self, entered_ns: u64, events: usize, all: bool) {
+        self.attention.note_read(entered_ns, events, all, self.connections.len());
     }
 
     pub fn stable_output(&self) -> bool {

@@ -5,7 +5,7 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use crate::time::schedule::Schedule;
 
-/// How the load of one thread is asked for.
+/// How requests become due.
 #[derive(Clone, Debug)]
 pub enum Load {
     /// The next request when the response came and the think time is over.

@@ -1,4 +1,4 @@
-//! Servers of our own, made to answer well, late or badly, and a way to put load on them.
+//! Servers that respond well, late or badly, and a way to put load on them.
 
 #![allow(dead_code, reason = "each test program uses its own part of this module")]
 
@@ -81,15 +81,15 @@ pub fn read_request(stream: &mut TcpStream) -> bool {
     true
 }
 
-/// A server that answers each request with these bytes and keeps the connection.
-pub fn serve_bytes(answer: &'static [u8]) -> SocketAddr {
-    serve(move |mut stream| while read_request(&mut stream) && stream.write_all(answer).is_ok() {})
+/// A server that responds to each request with these bytes and keeps the connection.
+pub fn serve_bytes(response: &'static [u8]) -> SocketAddr {
+    serve(move |mut stream| while read_request(&mut stream) && stream.write_all(response).is_ok() {})
 }
 
-/// A server that answers one request with these bytes and closes the connection.
-pub fn serve_bytes_once(answer: &'static [u8]) -> SocketAddr {
+/// A server that responds to one request with these bytes and closes the connection.
+pub fn serve_bytes_once(response: &'static [u8]) -> SocketAddr {
     serve(move |mut stream| {
-        if read_request(&mut stream) && stream.write_all(answer).is_ok() {
+        if read_request(&mut stream) && stream.write_all(response).is_ok() {
             let _ = stream.shutdown(std::net::Shutdown::Write);
             // Wait for the client to leave, so that the end is no reset.
             let _ = stream.read(&mut [0; 1]);

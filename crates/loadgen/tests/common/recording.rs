@@ -1,4 +1,4 @@
-//! A server that answers in an order of its choice and writes down itself when each request came and when its answer left. One thread that
+//! A server that responds in an order of its choice and writes down itself when each request came and when its response left. One thread that
 //! never sleeps, so that what it writes down is true to some microseconds.
 
 use std::collections::VecDeque;
@@ -13,12 +13,12 @@ use loadgen::random::Random;
 use loadgen::time::clock::now_ns;
 use rustix::event::epoll::{self, EventData, EventFlags};
 
-const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+const RESPONSE: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 const LISTENER: u64 = u64::MAX;
 /// One pass over the server's loop takes less: in a longer one somebody else had its CPU.
 const DISTURBED_NS: u64 = 200_000;
 
-/// Which request is answered next.
+/// Which response is sent next.
 #[derive(Clone, Copy, Debug)]
 pub enum Order {
     /// The one that came first.
@@ -31,7 +31,7 @@ pub enum Order {
     Random,
     /// The one that came first, but one in so many is held for a time.
     Held { one_in: u64, for_ns: u64 },
-    /// The one that came first, but the first connection has no answer, ever.
+    /// The one that came first, but the first connection never gets a response.
     HeldForEver,
 }
 
@@ -42,8 +42,8 @@ pub struct Served {
     pub connection: usize,
     /// In the middle between the last look that did not see it and the one that did.
     pub came_ns: u64,
-    /// `None` if it was never answered.
-    pub answered_ns: Option<u64>,
+    /// `None` if it never got a response.
+    pub responded_ns: Option<u64>,
 }
 
 /// What the server wrote down, and the share of its time in which it was kept from its work.
@@ -58,7 +58,7 @@ pub struct Recording {
     thread: JoinHandle<Record>,
 }
 
-/// Serves on a free port of loopback, with so much work for each answer, on the CPU that is given.
+/// Serves on a free port of loopback, with this much work for each response, on the given CPU.
 pub fn serve(order: Order, work_ns: u64, cpu: usize) -> Recording {
     let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
     listener.set_nonblocking(true).expect("a socket can be made non-blocking");
@@ -97,7 +97,7 @@ struct Server {
     number: u64,
     random: Random,
     served: Vec<Served>,
-    /// The first client has left: what is answered from now on, nobody waits for.
+    /// The first client has left: nobody waits for responses from now on.
     over: bool,
 }
 
@@ -138,11 +138,11 @@ impl Server {
                 self.take_in(data.u64(), before_ns);
             }
             if !self.over {
-                self.answer_next();
+                self.respond_next();
             }
         }
         let left = self.queues.into_iter().flatten();
-        self.served.extend(left.map(|one| Served { connection: one.connection, came_ns: one.came_ns, answered_ns: None }));
+        self.served.extend(left.map(|one| Served { connection: one.connection, came_ns: one.came_ns, responded_ns: None }));
         Record { served: self.served, disturbed: disturbed_ns as f64 / (looked_ns - start_ns).max(1) as f64 }
     }
 
@@ -201,12 +201,12 @@ impl Server {
         }
     }
 
-    fn answer_next(&mut self) {
+    fn respond_next(&mut self) {
         let Some(Waiting { connection, came_ns, .. }) = self.pick() else { return };
         let done_ns = now_ns() + self.work_ns;
         while now_ns() < done_ns {}
-        // A client that has left wants no answer.
-        let _ = self.clients[connection].write(ANSWER);
-        self.served.push(Served { connection, came_ns, answered_ns: Some(now_ns()) });
+        // A client that has left wants no response.
+        let _ = self.clients[connection].write(RESPONSE);
+        self.served.push(Served { connection, came_ns, responded_ns: Some(now_ns()) });
     }
 }

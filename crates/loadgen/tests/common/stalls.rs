@@ -1,4 +1,4 @@
-//! A server that answers by schedule. One thread, so that its own cost hardly blurs the schedule.
+//! A server that responds by schedule. One thread, so that its own cost hardly blurs the schedule.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -11,22 +11,22 @@ use std::time::{Duration, Instant};
 /// For each request: when its response is due, given when it arrived and from which client, by number; both in nanoseconds since the server's start.
 pub type Due = Box<dyn Fn(u64, usize) -> u64 + Send>;
 
-const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+const RESPONSE: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
 /// What the server saw, in nanoseconds since its start.
 #[derive(Debug, Default)]
 pub struct Log {
     pub first_arrival_ns: Option<u64>,
     /// When each response was sent.
-    pub answered_ns: Vec<u64>,
+    pub responded_ns: Vec<u64>,
 }
 
 /// Serves for `lifetime` on a free port of loopback. Requests must be short and come one at a time on each connection.
 pub fn serve(due: Due, lifetime: Duration) -> (SocketAddr, Arc<Mutex<Log>>) {
-    serve_in_pieces(due, lifetime, ANSWER.len())
+    serve_in_pieces(due, lifetime, RESPONSE.len())
 }
 
-/// The same, with answers that are sent in pieces of so many bytes.
+/// The same, with responses that are sent in pieces of this many bytes.
 pub fn serve_in_pieces(due: Due, lifetime: Duration, piece_bytes: usize) -> (SocketAddr, Arc<Mutex<Log>>) {
     let log = Arc::new(Mutex::new(Log::default()));
     let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
@@ -69,10 +69,10 @@ impl Server {
                 self.clients.push(client);
             }
             while let Some(index) = self.pop_due() {
-                for piece in ANSWER.chunks(self.piece_bytes) {
+                for piece in RESPONSE.chunks(self.piece_bytes) {
                     let _ = self.clients[index].write_all(piece);
                 }
-                log.answered_ns.push(self.now_ns());
+                log.responded_ns.push(self.now_ns());
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Memory for what is received: a ring of buffers that the kernel picks from, so that a connection holds none while it waits.
 //!
 //! Buffers are handed back in batches: one store makes all of them visible. The kernel reads entries up to the tail only, so writing the
-//! entries first and the tail last, with release ordering, is all the synchronisation that is needed (io_uring_register_buf_ring(3)).
+//! entries first and the tail last, with release ordering, is all the synchronisation that it requires (io_uring_register_buf_ring(3)).
 //!
 //! The kernel writes to this memory at any time, so no reference to all of it ever exists: only to a buffer between the completion that
 //! names it and its return.

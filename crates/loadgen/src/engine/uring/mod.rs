@@ -1,9 +1,9 @@
 //! The io_uring engine: one system call moves a whole batch of sends out and of responses in.
 //!
 //! Each connection is a registered file with one multishot receive, armed from the moment it is connected until it is closed. So the kernel
-//! tells of responses in the order in which they arrived, whatever order the server answers in, and the next system call takes them in:
+//! lists responses in the order in which they arrived, whatever order the server works in, and the next system call takes them in:
 //! none waits for anything but the responses that arrived before it. Small requests are sent from memory that never changes, without
-//! a completion for success: what went wrong is heard from the receiving side.
+//! a completion for success: the receiving side tells what went wrong.
 
 mod buffers;
 mod completion;
@@ -31,7 +31,7 @@ const BATCH: usize = 128;
 /// The clock is read once for each batch; once more where something is due sooner than any batch takes.
 const CLOCK_NS: u64 = 1_000_000;
 /// Where no more bytes than this can be in flight on a connection they fit into any send buffer: a send is never short, and none can get
-/// ahead of another, so they need not be followed.
+/// ahead of another, so they are not followed.
 const UNTRACKED_BYTES_MAX: usize = 8 * 1024;
 
 pub struct Uring {
@@ -44,7 +44,7 @@ pub struct Uring {
     /// Connections whose receive stopped for want of buffers.
     starved: Vec<u32>,
     polling: Polling,
-    /// Whether sends need not be followed.
+    /// Whether sends are not followed.
     untracked: bool,
 }
 
@@ -109,7 +109,7 @@ impl Engine for Uring {
             for index in std::mem::take(&mut self.starved) {
                 self.arm_receive(index)?;
             }
-            worker.heard(entered_ns, self.batch.len(), self.batch.is_empty());
+            worker.note_read(entered_ns, self.batch.len(), self.batch.is_empty());
         }
     }
 }
@@ -135,7 +135,7 @@ impl Uring {
         if looked == Looked::Sleep { ring.sleep(wait_ns) } else { entered }
     }
 
-    /// Does what the worker has asked for.
+    /// Does what the worker wants done.
     fn do_orders<P: Protocol>(&mut self, worker: &mut Worker<P>) -> Result<()> {
         while !(worker.to_close.is_empty() && worker.to_open.is_empty() && worker.to_flush.is_empty()) {
             while let Some(index) = worker.to_close.pop() {
@@ -196,7 +196,7 @@ impl Uring {
         self.ring.arm_receive(self.tag(index, Operation::Receive))
     }
 
-    /// Sends what waits. Small and unchanging requests need no following up; others are copied and followed.
+    /// Sends what waits. Small and unchanging requests are not followed up; others are copied and followed.
     #[inline]
     fn flush<P: Protocol>(&mut self, worker: &mut Worker<P>, index: u32) -> Result<()> {
         let tag = self.tag(index, Operation::Send);
@@ -225,7 +225,7 @@ impl Uring {
             Operation::Receive => self.received(worker, completion, current, now),
             Operation::Connect if current => self.connect_over(worker, tag.index, result, now),
             Operation::Send if current => {
-                // A failure is heard from the receiving side as well.
+                // The receiving side tells of a failure as well.
                 self.links[tag.index as usize].sending.clear();
                 self.flush(worker, tag.index)
             }

@@ -1,7 +1,7 @@
-//! The head of an HTTP/1.1 response: from raw bytes to the facts that framing needs (RFC 9112).
+//! The head of an HTTP/1.1 response: from raw bytes to the facts that framing requires (RFC 9112).
 //!
 //! httparse does the syntax; the rules of message length (RFC 9112, section 6.3) are here, and strict: where the RFC lets a client choose
-//! between guessing and refusing, we refuse, for a benchmark must not call a doubtful answer right.
+//! between guessing and refusing, this refuses, for a benchmark must not count a doubtful response as correct.
 
 use crate::protocol::Fault;
 use crate::request::kind::MethodKind;
@@ -45,7 +45,7 @@ pub fn parse(bytes: &[u8], method: MethodKind) -> Result<Head, Fault> {
     }
     let status = response.code.unwrap_or(0);
     if !(100..=999).contains(&status) {
-        return Err(Fault::invalid("the status is no number of three digits"));
+        return Err(Fault::invalid("the status is not a number of three digits"));
     }
     let http_1_0 = response.version == Some(0);
     let mut fields = Fields::default();
@@ -111,7 +111,7 @@ impl Fields {
 }
 
 fn parse_length(value: &[u8]) -> Result<u64, Fault> {
-    let malformed = Fault::invalid("Content-Length is no number");
+    let malformed = Fault::invalid("Content-Length is not a number");
     if value.is_empty() || value.len() > 19 || !value.iter().all(u8::is_ascii_digit) {
         return Err(malformed);
     }

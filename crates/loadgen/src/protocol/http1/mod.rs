@@ -5,7 +5,7 @@
 //!
 //! A response may be complete before its request was wholly sent: a server that refuses a large body can say so when it has read the head. If
 //! the connection stays open, the server must read that request to its end (RFC 9112, section 9.3), so the rest of it is sent before the next
-//! one. A response to a request of which nothing was sent answers nothing, and is a fault.
+//! one. A response to a request of which nothing was sent is a fault.
 
 mod chunked;
 pub mod head;
@@ -54,14 +54,14 @@ enum Phase {
     /// A body of known length of which nothing but the length matters.
     Skip {
         remaining: u64,
-        status_is_right: bool,
+        status_is_correct: bool,
     },
 }
 
 struct Body {
     framing: BodyFraming,
     check: BodyCheck,
-    status_is_right: bool,
+    status_is_correct: bool,
     keep_alive: bool,
 }
 
@@ -91,7 +91,7 @@ impl Http1 {
     #[inline]
     fn step(&mut self, session: &mut Session, bytes: &[u8]) -> Result<Step, Fault> {
         let Some(pending) = session.pending.front().copied() else {
-            return Err(Fault::invalid("bytes came that answer no request"));
+            return Err(Fault::invalid("a response without a request"));
         };
         if !session.queue.is_empty() && self.front_is_unsent(session) {
             return Err(Fault::invalid("a response came before its request was sent"));
@@ -99,21 +99,21 @@ impl Http1 {
         match &mut session.phase {
             Phase::Head if session.carry.is_empty() => self.head_in_place(session, pending.kind, bytes),
             Phase::Head => self.head_in_parts(session, pending.kind, bytes),
-            Phase::Skip { remaining, status_is_right } => {
+            Phase::Skip { remaining, status_is_correct } => {
                 let take = (bytes.len() as u64).min(*remaining);
                 *remaining -= take;
                 if *remaining > 0 {
                     return Ok(Step::Used(take as usize));
                 }
-                let status_is_right = *status_is_right;
+                let status_is_correct = *status_is_correct;
                 session.phase = Phase::Head;
-                Ok(Step::Complete(take as usize, outcome(status_is_right, true), Flow::Open))
+                Ok(Step::Complete(take as usize, outcome(status_is_correct, true), Flow::Open))
             }
             Phase::Body(_) => self.body(session, pending.kind, bytes),
         }
     }
 
-    /// Whether not a single byte of the oldest pending request was sent. A part is enough: a server may answer when it has read the head. What is
+    /// Whether not a single byte of the oldest pending request was sent. A part is enough: a server may respond when it has read the head. What is
     /// pending was queued last, so if the queue is no shorter, all of it waits there.
     #[cold]
     fn front_is_unsent(&self, session: &Session) -> bool {
@@ -144,21 +144,22 @@ impl Http1 {
     #[inline]
     fn begin_sized_body(&self, session: &mut Session, kind: u16, status: u16, length: u64, rest: &[u8], head_length: usize) -> Step {
         let expectation = self.expectation(kind);
-        let status_is_right = expectation.status_is_right(status);
+        let status_is_correct = expectation.status_is_correct(status);
         if expectation.checks_body() {
             let mut check = BodyCheck::new(&expectation.body);
             if length <= rest.len() as u64 {
                 check.update(&expectation.body, &rest[..length as usize]);
-                let body_is_right = check.finish(&expectation.body);
-                return Step::Complete(head_length + length as usize, outcome(status_is_right, body_is_right), Flow::Open);
+                let body_is_correct = check.finish(&expectation.body);
+                return Step::Complete(head_length + length as usize, outcome(status_is_correct, body_is_correct), Flow::Open);
             }
-            session.phase = Phase::Body(Box::new(Body { framing: BodyFraming::Length(length), check, status_is_right, keep_alive: true }));
+            session.phase =
+                Phase::Body(Box::new(Body { framing: BodyFraming::Length(length), check, status_is_correct, keep_alive: true }));
             return Step::Used(head_length);
         }
         if length <= rest.len() as u64 {
-            return Step::Complete(head_length + length as usize, outcome(status_is_right, true), Flow::Open);
+            return Step::Complete(head_length + length as usize, outcome(status_is_correct, true), Flow::Open);
         }
-        session.phase = Phase::Skip { remaining: length - rest.len() as u64, status_is_right };
+        session.phase = Phase::Skip { remaining: length - rest.len() as u64, status_is_correct };
         Step::Used(head_length + rest.len())
     }
 
@@ -189,7 +190,7 @@ impl Http1 {
         if head.status < 200 {
             session.interim += 1;
             if head.status == 101 || session.interim > INTERIM_RESPONSES_MAX {
-                return Err(Fault::invalid("an interim response that was not asked for, or too many of them"));
+                return Err(Fault::invalid("an interim response to no request, or too many of them"));
             }
             return Ok(());
         }
@@ -204,7 +205,7 @@ impl Http1 {
         session.phase = Phase::Body(Box::new(Body {
             framing,
             check: BodyCheck::new(&expectation.body),
-            status_is_right: expectation.status_is_right(head.status),
+            status_is_correct: expectation.status_is_correct(head.status),
             keep_alive: head.keep_alive,
         }));
         self.known[usize::from(kind)] = KnownHead::learn(bytes, &head);
@@ -250,9 +251,9 @@ impl Http1 {
 
     fn finish_body(&self, session: &mut Session, kind: u16) -> Option<(Outcome, Flow)> {
         let Phase::Body(mut body) = std::mem::replace(&mut session.phase, Phase::Head) else { return None };
-        let body_is_right = body.check.finish(&self.expectation(kind).body);
+        let body_is_correct = body.check.finish(&self.expectation(kind).body);
         let flow = if body.keep_alive { Flow::Open } else { Flow::Close };
-        Some((outcome(body.status_is_right, body_is_right), flow))
+        Some((outcome(body.status_is_correct, body_is_correct), flow))
     }
 }
 
@@ -342,12 +343,12 @@ impl Protocol for Http1 {
     }
 
     fn skip(&mut self, session: &mut Session, count: usize, sink: &mut impl Sink) -> Result<Flow, Fault> {
-        let Phase::Skip { remaining, status_is_right } = &mut session.phase else {
+        let Phase::Skip { remaining, status_is_correct } = &mut session.phase else {
             return Err(Fault::invalid("nothing was to be skipped"));
         };
         *remaining -= count as u64;
         if *remaining == 0 {
-            let outcome = outcome(*status_is_right, true);
+            let outcome = outcome(*status_is_correct, true);
             session.phase = Phase::Head;
             if let Some(pending) = session.pending.pop_front() {
                 sink.complete(pending.slot, outcome);

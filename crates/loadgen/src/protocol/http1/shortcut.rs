@@ -1,8 +1,8 @@
-//! The verified short cut: a response whose head repeats a known one, byte by byte but for the value of `Date`, needs no parsing.
+//! The verified short cut: a response whose head repeats a known one, byte by byte but for the value of `Date`, is not parsed.
 //!
 //! Servers repeat themselves, so this is what nearly every response of a benchmark takes; it costs one comparison of memory. The value of
 //! `Date` may differ, but only within the bytes that an HTTP date consists of: no line break can hide in it. It is then the known one, as the
-//! server will send it until the next second. Anything else is left to the full parser, whose answer is then the known one.
+//! server will send it until the next second. Anything else is left to the full parser, whose result is then the known one.
 
 use std::ops::Range;
 

@@ -166,7 +166,7 @@ fn poll_stream(stream: &mut Stream, expectation: &Expectation, context: &mut Con
                 Poll::Ready(Err(error)) if is_unprocessed(&error) => return Ok(Poll::Ready(Outcome::Unprocessed)),
                 Poll::Ready(Err(error)) => return stream_over(&error),
                 Poll::Ready(Ok(response)) => {
-                    let status_is_right = expectation.status_is_right(response.status().as_u16());
+                    let status_is_right = expectation.status_is_correct(response.status().as_u16());
                     stream.state =
                         StreamState::Body { body: response.into_body(), check: BodyCheck::new(&expectation.body), status_is_right };
                 }

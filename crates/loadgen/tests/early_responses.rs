@@ -26,7 +26,7 @@ struct Seen {
     broken: AtomicU64,
 }
 
-/// Answers each request when it has read the head, then reads the body, which must consist of `z`.
+/// Responds to each request when it has read the head, then reads the body, which must consist of `z`.
 fn serve_early() -> (SocketAddr, Arc<Seen>) {
     let seen = Arc::new(Seen::default());
     let counted = Arc::clone(&seen);
@@ -71,7 +71,7 @@ fn read_body(stream: &mut TcpStream, seen: &Seen) -> bool {
 }
 
 #[test]
-fn the_rest_of_an_answered_request_is_sent_before_the_next_one() {
+fn the_rest_of_a_request_that_has_its_response_is_sent_before_the_next_one() {
     let file = std::env::temp_dir().join(format!("loadgen-early-{}", std::process::id()));
     std::fs::write(&file, vec![b'z'; BODY_BYTES]).expect("the folder for temporary files can be written to");
     let body = format!("@{}", file.display());
@@ -92,7 +92,7 @@ fn the_rest_of_an_answered_request_is_sent_before_the_next_one() {
 }
 
 #[test]
-fn an_early_answer_that_ends_the_connection_is_complete() {
+fn an_early_response_that_ends_the_connection_is_complete() {
     for engine in ENGINES {
         let address = serve(|mut stream| {
             if read_head(&mut stream).is_some() {
@@ -114,17 +114,17 @@ enum Event {
     /// Start as many requests as the depth allows.
     Fill,
     Send(prop::sample::Index),
-    Answer,
+    Respond,
 }
 
 fn event() -> impl Strategy<Value = Event> {
-    prop_oneof![Just(Event::Fill), any::<prop::sample::Index>().prop_map(Event::Send), Just(Event::Answer)]
+    prop_oneof![Just(Event::Fill), any::<prop::sample::Index>().prop_map(Event::Send), Just(Event::Respond)]
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// The model counts bytes: those of all requests so far, those that were sent, and those before the request that is answered next.
+    /// The model counts bytes: those of all requests so far, those that were sent, and those before the request whose response comes next.
     #[test]
     fn a_response_counts_from_the_first_byte_of_its_request_on(
         events in prop::collection::vec(event(), 1..80),
@@ -135,12 +135,12 @@ proptest! {
             lengths.iter().map(|length| RequestKind::fixed(vec![b'x'; *length], MethodKind::Other, Expectation::default())).collect();
         let mut protocol = Http1::new(Requests::new(kinds, &vec![1; lengths.len()], depth));
         let mut session = protocol.open();
-        let (mut started, mut sent, mut answered) = (0, 0, 0);
+        let (mut started, mut sent, mut responded) = (0, 0, 0);
         let bytes_of = |count: usize| (0..count).map(|number| lengths[number % lengths.len()]).sum::<usize>();
         for event in events {
             match event {
                 Event::Fill => {
-                    while started - answered < usize::from(depth) {
+                    while started - responded < usize::from(depth) {
                         protocol.request(&mut session, (started % usize::from(depth)) as u16);
                         started += 1;
                     }
@@ -150,16 +150,16 @@ proptest! {
                     protocol.sent(&mut session, count);
                     sent += count;
                 }
-                Event::Answer => {
+                Event::Respond => {
                     let mut seen = Vec::new();
                     let flow = protocol.receive(&mut session, b"HTTP/1.1 204 No Content\r\n\r\n", &mut seen);
-                    if answered == started || sent <= bytes_of(answered) {
+                    if responded == started || sent <= bytes_of(responded) {
                         prop_assert!(flow.is_err() && seen.is_empty());
                         return Ok(());
                     }
                     prop_assert_eq!(flow, Ok(Flow::Open));
-                    prop_assert_eq!(seen, [((answered % usize::from(depth)) as u16, Outcome::Ok)]);
-                    answered += 1;
+                    prop_assert_eq!(seen, [((responded % usize::from(depth)) as u16, Outcome::Ok)]);
+                    responded += 1;
                 }
             }
             prop_assert_eq!(protocol.output(&session).is_empty(), sent == bytes_of(started));

@@ -1,8 +1,8 @@
-//! Each response is heard in time, in whatever order a server answers: what the generator reports is what follows from the record that the
+//! Each response is noticed in time, in whatever order a server responds: what the generator reports is what follows from the record that the
 //! server keeps itself, with both engines.
 //!
-//! Needs two CPUs to itself, one for the server and one for the generator. Each case is tried several times, and each percentile has to be true
-//! in one of them: what disturbs the machine comes and goes, and a response that is heard late because of its order is late every time.
+//! Requires two CPUs to itself, one for the server and one for the generator. Each case is tried several times, and each percentile has to be true
+//! in one of them: what disturbs the machine comes and goes, and a response that is noticed late because of its order is late every time.
 //! Attempts in which the server or the generator was kept from its CPU prove nothing, neither way; a case that has too few others is
 //! named as undecided.
 
@@ -64,7 +64,7 @@ struct Seen {
 fn attempt(case: Case, engine: &str, cpus: (usize, usize)) -> Seen {
     let server = recording::serve(case.order, case.work_us * 1000, cpus.1);
     let (connections, cpu, address) = (case.connections.to_string(), cpus.0.to_string(), url(server.address));
-    let result = load(&["-c", &connections, "-d", "300ms", "--cpus", &cpu, "--engine", engine, &address]).expect("the server answers");
+    let result = load(&["-c", &connections, "-d", "300ms", "--cpus", &cpu, "--engine", engine, &address]).expect("the server responds");
     let record = server.stop();
     assert_eq!(result.errors.total(), 0, "{case:?} {engine}: {:?}", result.errors);
     let recorded_us = recorded_us(&record.served);
@@ -82,17 +82,17 @@ fn is_true((reported, [from, to]): (f64, [f64; 2])) -> bool {
     (from - tolerance(from)..=to + tolerance(to)).contains(&reported)
 }
 
-/// What the generator must have seen, sorted: the time from each request to its answer, and the age of those without one that are older than the
+/// What the generator must have seen, sorted: the time from each request to its response, and the age of those without one that are older than the
 /// p99 of all others, as it counts them.
 fn recorded_us(record: &[Served]) -> Vec<f64> {
-    let end_ns = record.iter().filter_map(|one| one.answered_ns).max().unwrap_or(0);
+    let end_ns = record.iter().filter_map(|one| one.responded_ns).max().unwrap_or(0);
     let us = |ns: u64| ns as f64 / 1e3;
     let mut times: Vec<_> =
-        record.iter().filter_map(|one| one.answered_ns.map(|answered_ns| us(answered_ns.saturating_sub(one.came_ns)))).collect();
+        record.iter().filter_map(|one| one.responded_ns.map(|responded_ns| us(responded_ns.saturating_sub(one.came_ns)))).collect();
     times.sort_by(f64::total_cmp);
     let p99 = quantile(&times, 0.99);
-    let unanswered = record.iter().filter(|one| one.answered_ns.is_none());
-    times.extend(unanswered.map(|one| us(end_ns.saturating_sub(one.came_ns))).filter(|age| *age > p99));
+    let pending = record.iter().filter(|one| one.responded_ns.is_none());
+    times.extend(pending.map(|one| us(end_ns.saturating_sub(one.came_ns))).filter(|age| *age > p99));
     times.sort_by(f64::total_cmp);
     times
 }
@@ -117,8 +117,8 @@ fn share_of_group(record: &[Served], order: Order) -> Option<f64> {
         // Whoever came last first stays in front: which ones these are is chance.
         Order::NewestFirst => return None,
     };
-    let answered = || record.iter().filter(|one| one.answered_ns.is_some());
-    Some(answered().filter(|one| in_group(one.connection)).count() as f64 / answered().count() as f64)
+    let responded = || record.iter().filter(|one| one.responded_ns.is_some());
+    Some(responded().filter(|one| in_group(one.connection)).count() as f64 / responded().count() as f64)
 }
 
 enum Verdict {
@@ -167,9 +167,9 @@ fn is_proved(attempts: &[[Seen; 2]], shares: &[f64]) -> bool {
 
 /// One after the other: side by side they would disturb each other.
 #[test]
-fn responses_are_heard_in_time_in_whatever_order_a_server_answers() {
+fn responses_are_noticed_in_time_in_whatever_order_a_server_responds() {
     let [generator, .., server] = allowed_cpus()[..] else {
-        println!("skipped: needs two CPUs, one for the server and one for the generator");
+        println!("skipped: requires two CPUs, one for the server and one for the generator");
         return;
     };
     let patience_ends = Instant::now() + PATIENCE;

@@ -15,4 +15,4 @@ Argv = Annotated[tuple[str, ...], Field(min_length=1)]
 class Frozen(BaseModel):
     """A value: cannot change, compares by content, and refuses keys that it does not know."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)

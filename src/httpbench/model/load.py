@@ -1,4 +1,4 @@
-"""What is asked, and how: workloads, loads, suites, and the plan of trials."""
+"""What is requested, and how: workloads, loads, suites, and the plan of trials."""
 
 from __future__ import annotations
 
@@ -14,54 +14,62 @@ from httpbench.model.target import Kind, Scaling
 
 class Request(Frozen):
     method: str = Field(default="GET", pattern=r"^[A-Z]+$")
+    """HTTP method."""
     path: str = Field(default="/", pattern=r"^/[!-~]*$")
-    """As it stands in the request: spaces and letters beyond ASCII are percent-encoded."""
+    """Path and query as they stand in the request; spaces and letters beyond ASCII are percent-encoded."""
     headers: dict[str, str] = {}
+    """Header fields by name, in addition to those that the load generator sends anyway."""
     body: str = ""
+    """Body of the request; empty: none."""
 
 
 class Expectation(Frozen):
-    """What a right answer is."""
+    """What a correct response is."""
 
     status: int | None = Field(default=200, ge=100, le=599)
-    """``None``: any from 200 to 299, but the same one throughout."""
+    """Correct status. Null: any from 200 to 299, but the same one throughout."""
     body: str | None = None
-    """The exact body; ``None`` where any will do, or ``body_sha256`` tells."""
+    """Exact body. Null: any, unless ``body_sha256`` is given."""
     body_sha256: str | None = Field(default=None, pattern=r"^[0-9a-f]{64}$")
-    """The SHA-256 of the exact body, for bodies that are too long to be written out."""
+    """SHA-256 of the exact body, for bodies that are too long to be written out. Null: not checked."""
     body_bytes: int | None = Field(default=None, ge=0)
-    """The size of the body."""
+    """Size of the body, in bytes. Null: not checked."""
     content_type: str | None = None
-    """The media type, parameters aside."""
+    """Media type, without its parameters. Null: not checked."""
     headers: tuple[str, ...] = ()
-    """Names of headers that must be present."""
+    """Names of header fields that must be present."""
 
 
 class ClientWork(Frozen):
-    """What a client does: so many requests, one after the other, to a server that answers so."""
+    """What a client does: requests, one after the other, to the reference server."""
 
     requests: int = Field(ge=1, le=10_000_000)
+    """Number of requests, sent one after the other."""
     body_bytes: int = Field(default=12, ge=0, le=1 << 30)
-    """Of each answer."""
+    """Size of the body of each response, in bytes."""
     reconnect: bool = False
-    """The server closes after each answer, so that each request needs a connection of its own; otherwise all go over one."""
+    """Whether the server closes the connection after each response, so that each request requires a new one. Otherwise all use one."""
 
 
 class Workload(Frozen):
-    """What is asked and what a right answer is."""
+    """What is requested, and what a correct response is."""
 
     name: Name
+    """Name of the workload."""
     description: str
+    """What the workload shows, in a sentence."""
     request: Request = Request()
+    """The request."""
     expect: Expectation = Expectation()
+    """The correct response."""
     client: ClientWork | None = None
-    """``None``: a workload for servers."""
+    """What a client does. Null: a workload for servers or proxies."""
     backend: str | None = None
-    """Id of the server that answers behind a proxy; only a workload of proxies has one."""
+    """Id of the server behind a proxy. Null: a workload for servers or clients."""
 
     @property
     def kind(self) -> Kind:
-        """What it is asked of."""
+        """The kind of targets that it is for."""
         return Kind.CLIENT if self.client else Kind.PROXY if self.backend else Kind.SERVER
 
 
@@ -69,40 +77,49 @@ class Level(Frozen):
     """A stretch of a load at one rate."""
 
     rate_rps: float
+    """Offered rate, in requests/s."""
     start_s: float
-    """Since the measurement began."""
+    """Start, in seconds since the measurement began."""
     duration_s: float
+    """Length, in seconds."""
 
 
 STEADY_S_MIN = 1.5
-"""What is steady cannot be seen sooner: fourteen windows of a tenth of a second."""
+"""Steady throughput cannot be detected sooner: it takes fourteen windows of 0.1 s."""
 
 
 class Load(Frozen):
-    """How it is asked. A closed loop (next request when the answer came) unless ``rate_rps`` is given.
+    """How requests are made: in a closed loop, or with ``rate_rps`` in an open loop.
 
-    A client makes its own load, as the workload says; of its trial ``duration_s`` is the longest that it may take.
+    A client makes its own load, as the workload says; ``duration_s`` is then the longest time that its trial may take.
     """
 
     connections: int = Field(default=64, ge=1, le=1_000_000)
+    """Connections, over all threads of the load generator."""
     threads: int | None = Field(default=None, ge=1, le=1024)
-    """Threads of the load generator; ``None``: one for each of its cores."""
+    """Threads of the load generator. Null: one for each of its cores."""
     pipeline: int = Field(default=1, ge=1, le=1024)
+    """Requests in flight per connection."""
     keepalive: bool = True
+    """Whether connections are kept alive; otherwise each request has a new one."""
     duration_s: float = Field(default=10, gt=0, le=86_400)
+    """Measured duration, in seconds. Of a client: the longest time that its trial may take."""
     warmup_s: float = Field(default=2, ge=0, le=3600)
-    """On the connections that are measured, where the generator can do so."""
+    """Warm-up in seconds, on the measured connections if the load generator can do so."""
     warmup_max_s: float | None = Field(default=None, gt=0, le=3600)
-    """Before that the target is loaded until its throughput is steady; both together take at most this. ``None``: only ``warmup_s``."""
+    """Longest warm-up until throughput is steady, in seconds, ``warmup_s`` included. Null: only ``warmup_s``."""
     timeout_s: float = Field(default=2, gt=0, le=3600)
+    """Request timeout, in seconds."""
     rate_rps: float | None = Field(default=None, gt=0)
-    """Offered; with ``rate_from_rps`` the highest rate, held to the end."""
+    """Open loop at this rate, in requests/s. With ``rate_from_rps``: the highest rate, held to the end. Null: closed loop."""
     rate_from_rps: float | None = Field(default=None, gt=0)
-    """Where a rising rate begins; it rises by ``rate_step_rps`` every ``step_s``. ``None``: the rate is the same throughout."""
+    """First rate of a rising rate, in requests/s. Null: the rate is constant."""
     rate_step_rps: float | None = Field(default=None, gt=0)
+    """Increase of a rising rate at each step, in requests/s. Null: the rate is constant."""
     step_s: float | None = Field(default=None, ge=0.1)
+    """Duration of each step of a rising rate, in seconds. Null: the rate is constant."""
     requests_per_connection: int | None = Field(default=None, ge=1)
-    """A connection is closed after so many, and another opened; ``None``: it is kept as long as the load lasts."""
+    """Requests per connection before reconnecting. Null: unlimited."""
 
     @model_validator(mode="after")
     def _can_become_steady(self) -> Load:
@@ -163,57 +180,81 @@ class Table(StrEnum):
     HTTP_SERVERS = "http-servers"  # throughput and the whole range of latencies
     APP_SERVERS = "app-servers"  # throughput against what it costs in memory and CPU
     HTTP_CLIENTS = "http-clients"  # whole processes: mean and spread, relative to the fastest, and what a request costs
-    COMMANDS = "commands"  # rows that come from the command line: no language, no category
+    COMMANDS = "commands"  # targets from the command line: no language, no category
     TCP_PROXIES = "tcp-proxies"  # latency at the highest rate, and what each adds to the backend's own
 
 
 class SuiteLoad(Frozen):
-    """One load of a suite; what is left out is the default, and ``connections`` may be several."""
+    """One load of a suite."""
 
     connections: tuple[int, ...] = (64,)
+    """Connections; several numbers make one load each."""
     threads: int | None = None
+    """Threads of the load generator. Default: one for each of its cores."""
     pipeline: int = 1
+    """Requests in flight per connection."""
     keepalive: bool = True
+    """Whether connections are kept alive; otherwise each request has a new one."""
     duration_s: float = 10
-    """With a rising rate: how long the highest is held."""
+    """Measured duration, in seconds. With a rising rate: how long the highest rate is held."""
     warmup_s: float = 2
+    """Warm-up, in seconds."""
     warmup_max_s: float | None = None
+    """Longest warm-up until throughput is steady, in seconds, ``warmup_s`` included. Default: only ``warmup_s``."""
     timeout_s: float = 2
+    """Request timeout, in seconds."""
     rate_rps: float | None = None
+    """Open loop at this rate, in requests/s; of a rising rate the highest. Default: closed loop."""
     rate_from_rps: float | None = None
+    """First rate of a rising rate, in requests/s. Default: the rate is constant."""
     rate_step_rps: float | None = None
+    """Increase of a rising rate at each step, in requests/s."""
     step_s: float | None = None
+    """Duration of each step of a rising rate, in seconds."""
     requests_per_connection: int | None = None
+    """Requests per connection before reconnecting. Default: unlimited."""
     caps: dict[str, float] = {}
-    """Id → the highest rate that the row is asked for, where it is known to hold no more."""
+    """Highest rate offered to a target, by its id, in requests/s: for targets that are known to hold no more."""
 
 
 class Suite(Frozen):
-    """Which targets × workloads × loads, how many rounds."""
+    """Targets × workloads × loads, and the number of rounds."""
 
     name: Name
+    """Name of the suite."""
     description: str
+    """What the suite shows, in a sentence."""
     kind: Kind = Kind.SERVER
+    """Kind of its targets."""
     targets: Annotated[tuple[str, ...], Field(min_length=1)]
-    """Ids, or parts of ids, as on the command line."""
+    """Ids of targets, or parts of ids, as on the command line."""
     workloads: Annotated[tuple[Name, ...], Field(min_length=1)]
+    """Names of workloads."""
     scaling: tuple[Scaling, ...] = (Scaling.SINGLE,)
+    """Scalings to measure; a target without one of them is left out there."""
     load_generator: Name = "native"
+    """Load generator; for clients the timer."""
     rounds: int = Field(default=3, ge=1, le=1000)
+    """Number of rounds."""
     table: Table = Table.HTTP_SERVERS
+    """Columns of its tables."""
     load: Annotated[tuple[SuiteLoad, ...], Field(min_length=1)]
+    """Loads; each is measured with each target and workload."""
 
 
 class Cores(Frozen):
-    """Who runs where: logical CPUs of this machine."""
+    """Which logical CPUs each program gets."""
 
     target: tuple[int, ...]
+    """Logical CPUs of the target."""
     generator: tuple[int, ...]
+    """Logical CPUs of the load generator."""
     harness: tuple[int, ...]
+    """Logical CPUs of the harness."""
     backend: tuple[int, ...] = ()
-    """Of the server behind a proxy; empty for servers and clients."""
+    """Logical CPUs of the server behind a proxy; empty for servers and clients."""
     shared: bool
-    """The target and the generator have a core in common; every table says so."""
+    """Whether the target and the load generator have a CPU in common; every table says so."""
 
     @property
     def backend_shared(self) -> bool:
@@ -222,18 +263,24 @@ class Cores(Frozen):
 
 
 class TrialPlan(Frozen):
-    """One target, to be started, warmed up, measured and stopped once under one workload and load."""
+    """One trial: a target, started, warmed up, measured and stopped once under one workload and one load."""
 
     number: int
     """Place in the run, from 0."""
     round: int
-    """From 0."""
+    """Round, from 0."""
     target: str
+    """Id of the target."""
     scaling: Scaling
+    """How the target uses cores."""
     workload: Name
+    """Name of the workload."""
     load: Load
+    """How the requests are made."""
     load_generator: Name
+    """Name of the load generator; for clients of the timer."""
     cores: Cores
+    """Which CPUs each program gets."""
 
     @property
     def cell(self) -> tuple[str, Scaling, str, str, Load]:

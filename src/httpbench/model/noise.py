@@ -1,4 +1,4 @@
-"""What a machine can tell apart."""
+"""The noise floor of a machine."""
 
 from __future__ import annotations
 
@@ -6,22 +6,27 @@ from httpbench.model.frozen import Frozen
 
 
 class Noise(Frozen):
-    """How far one server differs from itself on a machine: what came of A/A pairs."""
+    """How much one server differs from itself on a machine, measured by A/A pairs."""
 
     run: str
-    """Id of the run that made the pairs."""
+    """Id of the run that measured the A/A pairs."""
     made_at: str
-    """UTC, ISO 8601."""
+    """Start of that run: UTC, ISO 8601."""
     hostname: str
+    """Name of the machine."""
     cpu_model: str
+    """Model of its CPU."""
     kernel: str
+    """Release of its kernel."""
     tuning: dict[str, str]
-    """What the knobs stood at, by name."""
+    """Value of each knob of ``httpbench tune``, by name."""
     target: str
+    """Id of the server that was compared with itself."""
     connections: int
+    """Connections of the load."""
     duration_s: float
-    """Of each trial."""
+    """Measured duration of each trial, in seconds."""
     rounds: int
-    """Pairs that count."""
+    """Number of pairs that count."""
     deviation: dict[str, float]
-    """Figure, by its name in exports → root mean square, over the pairs, of the logarithm of their ratio, which of equals would be 0."""
+    """By figure: root mean square, over the pairs, of the logarithm of their ratio. 0 without noise."""

@@ -1,4 +1,4 @@
-"""What a server was seen to do when it was asked more than a load asks."""
+"""What a server does beyond what a load requests."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from httpbench.model.frozen import Frozen
 
 
 class Label(StrEnum):
-    """How much of a server answers, from the least on."""
+    """How much of an HTTP server a target is, from the least on."""
 
-    CANNED = "canned"  # its answers come from something else than what was asked
-    LOOP = "loop"  # answers whatever arrives
-    PARSER = "parser"  # refuses what is no request, and answers every path alike
+    CANNED = "canned"  # its responses do not come from the request
+    LOOP = "loop"  # responds to whatever arrives
+    PARSER = "parser"  # refuses what is no request, and responds to every path alike
     ROUTER = "router"  # the path decides, but HTTP is not kept in all that follows
     SERVER = "server"  # the path decides, and whole requests are read as HTTP says
 
 
 class Trait(StrEnum):
-    """What is looked at; :mod:`httpbench.probe.label` has the words for each, and which of them decide."""
+    """What experiments look at. :mod:`httpbench.probe.label` says which of them decide."""
 
     ASKED = "asked"
     ROUTES = "routes"
@@ -41,22 +41,26 @@ class Observation(Frozen):
     """One experiment."""
 
     trait: Trait
+    """What the experiment looks at."""
     holds: bool | None
-    """``None``: could not be seen; ``came`` says why."""
+    """Whether the server does it. Null: unknown; ``came`` says why."""
     sent: str
+    """What was sent, in words or as text."""
     came: str
+    """What came back, or why nothing is known."""
 
 
 class Probed(Frozen):
     """What a probe found of a target."""
 
     label: Label | None
-    """``None``: too little could be seen."""
+    """How much of an HTTP server the target is. Null: too little could be observed."""
     reasons: tuple[str, ...]
-    """Why it is not more, a clause each; none for a ``server``."""
+    """Why the label is not a higher one, one clause each; empty for ``server``."""
     response_bytes: int
-    """Header block and body of its right answer."""
+    """Size of its correct response: header block and body, in bytes."""
     observations: tuple[Observation, ...]
+    """All experiments."""
 
     def holds(self, trait: Trait) -> bool | None:
         """``None`` also where the experiment was not made."""

@@ -18,55 +18,85 @@ class Distribution(Frozen):
     """A distribution of times in µs. Percentiles with fewer than ten samples beyond them are ``None``."""
 
     count: int
+    """Number of samples."""
     min: float | None = None
+    """Minimum, in µs. Null: no samples, or not reported."""
     mean: float | None = None
+    """Mean, in µs. Null: no samples, or not reported."""
     stddev: float | None = None
+    """Standard deviation, in µs. Null: no samples, or not reported."""
     max: float | None = None
+    """Maximum, in µs. Null: no samples, or not reported."""
     tm99_9: float | None = None
-    """Mean without the lowest and the highest 0.1 % of samples."""
+    """Mean without the lowest and the highest 0.1 % of samples, in µs. Null: no samples, or not reported."""
     p25: float | None = None
+    """p25, in µs. Null: fewer than ten samples beyond it, or not reported."""
     p50: float | None = None
+    """p50, in µs. Null: fewer than ten samples beyond it, or not reported."""
     p75: float | None = None
+    """p75, in µs. Null: fewer than ten samples beyond it, or not reported."""
     p90: float | None = None
+    """p90, in µs. Null: fewer than ten samples beyond it, or not reported."""
     p95: float | None = None
+    """p95, in µs. Null: fewer than ten samples beyond it, or not reported."""
     p99: float | None = None
+    """p99, in µs. Null: fewer than ten samples beyond it, or not reported."""
     p99_9: float | None = None
+    """p99.9, in µs. Null: fewer than ten samples beyond it, or not reported."""
     p99_99: float | None = None
+    """p99.99, in µs. Null: fewer than ten samples beyond it, or not reported."""
     histogram: str | None = None
-    """HdrHistogram V2, compressed, base64; values in nanoseconds."""
+    """HdrHistogram V2, compressed, base64; its values are nanoseconds. Null: not kept."""
 
 
 class Requests(Frozen):
     sent: int | None = None
+    """Requests sent. Null: not reported."""
     completed: int
+    """Complete responses, correct or not."""
     ok: int
-    """Answers with the expected status and, where it was checked, the expected body."""
+    """Correct responses: with the expected status and, if it was checked, the expected body."""
     unsent: int = 0
+    """Requests of an open loop that were due within the window, but no connection was free."""
 
 
 class Interval(Frozen):
     """A slice of the measurement."""
 
     start_s: float
+    """Start, in seconds since the measurement began."""
     duration_s: float
+    """Length, in seconds."""
     completed: int
+    """Complete responses."""
     errors: int = 0
+    """Requests without a correct response."""
     offered_rps: float | None = None
+    """Mean offered rate, in requests/s. Null: closed loop, or not reported."""
     p50_us: float | None = None
+    """p50, in µs: of response times in an open loop, otherwise of service times. Null: fewer than ten samples beyond it, or not
+    reported."""
     p90_us: float | None = None
-    """Only with a schedule of rates."""
+    """p90, in µs, as ``p50_us``; only with a rising rate."""
     p99_us: float | None = None
+    """p99, in µs, as ``p50_us``."""
 
 
 class Step(Frozen):
     """The part of a measurement in which one rate was offered."""
 
     rate_rps: float
+    """Offered rate, in requests/s."""
     start_s: float
+    """Start, in seconds since the measurement began."""
     duration_s: float
+    """Length, in seconds."""
     completed: int
+    """Complete responses."""
     errors: int
+    """Requests without a correct response."""
     response_time_us: Distribution
+    """Response times, in µs."""
 
     @property
     def achieved_share(self) -> float:
@@ -75,33 +105,41 @@ class Step(Frozen):
 
 
 class Measurement(Frozen):
-    """What a load generator said of one measured period."""
+    """What a load generator reported of one measured period."""
 
     generator: Name
+    """Name of the load generator."""
     generator_version: str
+    """Version of the load generator."""
     duration_s: float
+    """Measured duration, in seconds."""
     requests: Requests
+    """Counts of requests."""
     errors: dict[str, int] = {}
     """Count per kind of error; a kind that did not happen may be left out."""
     bytes_received: int | None = None
+    """Bytes received. Null: not reported."""
     throughput_rps: float
-    """Right answers per second."""
+    """Throughput: correct responses per second."""
     service_time_us: Distribution | None = None
+    """Service times, in µs. Null: not reported."""
     response_time_us: Distribution | None = None
-    """Only in an open loop."""
+    """Response times, in µs. Null: closed loop."""
     schedule_lag_us: Distribution | None = None
-    """Actual − intended sending, only in an open loop: a late timer of the generator's, or no connection that was free."""
+    """Schedule lag, in µs: a late generator, or no free connection. Null: closed loop, or not reported."""
     connect_time_us: Distribution | None = None
+    """Connect times, in µs. Null: not reported."""
     intervals: tuple[Interval, ...] = ()
+    """Slices of the measured duration; empty: not reported."""
     steps: tuple[Step, ...] = ()
-    """One for each rate of the load, where it has several."""
+    """One for each rate of a rising rate; otherwise empty."""
     busy_cores: float | None = None
-    """Cores' worth of time in which the generator had something to do, polling aside; ``None``: it does not tell."""
+    """Cores' worth of time in which the load generator had work to do, polling aside. Null: not reported."""
     means_every_request: bool = False
-    """The mean service time is over every request, from send to complete answer, on connections that carried load all the time; so
-    Little's law must hold for it in a closed loop."""
+    """Whether the mean service time covers every request, on connections that carry load all the time. Only then must Little's
+    law hold for it in a closed loop."""
     notes: tuple[str, ...] = ()
-    """What this generator's figures leave out."""
+    """What the figures of this load generator leave out."""
 
     @property
     def errors_total(self) -> int:
@@ -118,10 +156,13 @@ class Timing(Frozen):
     """A process from its start until it was reaped."""
 
     wall_s: float
+    """Wall time from the start of the process until it was reaped, in seconds."""
     user_s: float
+    """CPU time in user mode, in seconds."""
     system_s: float
+    """CPU time in the kernel, in seconds."""
     rss_bytes_peak: int | None = None
-    """``None``: not told, or not more than what a process has before it becomes the program."""
+    """Peak resident memory, in bytes. Null: not reported, or not above what a process has before it becomes the program."""
 
     @property
     def cpu_s(self) -> float:
@@ -129,37 +170,43 @@ class Timing(Frozen):
 
 
 class WorkDone(Frozen):
-    """What the reference server saw of a client: the proof that it did the same work as the others."""
+    """What the reference server counted while a client ran: proof that it did the same work as the others."""
 
     requests: int
+    """Requests received."""
     connections: int
+    """Connections accepted."""
     in_flight_max: int
-    """The most requests that waited for their answer at the same moment."""
+    """Highest number of requests that waited for their response at the same moment."""
     pipelined: int
-    """Requests that came before the answer to the one before them on their connection was sent."""
+    """Requests that came before the response to the previous one on their connection was sent."""
     wrong_requests: int
-    """Of another method or path, or not HTTP at all."""
+    """Requests with another method or path, or with a body, and what is not HTTP at all."""
     body_bytes_sent: int
+    """Bytes of all bodies sent."""
     bytes_sent: int
-    """Heads and bodies."""
+    """Bytes sent: heads and bodies."""
     first_request: str = ""
-    """The head of the first request, as it came."""
+    """The head of the first request, as it came; empty: none came."""
 
 
 class ClientMeasurement(Frozen):
     """A client that was timed as a whole process."""
 
     timer: Name
+    """Name of the timer."""
     timer_version: str
+    """Version of the timer."""
     requests: int
-    """That it was told to make."""
+    """Number of requests that the client was told to make."""
     whole: Timing
+    """The whole process."""
     startup: Timing
-    """Of the same program told to make no request."""
+    """The same program, told to make no request."""
     done: WorkDone
-    """In the timed run."""
+    """What the reference server counted in the timed run."""
     done_held: WorkDone
-    """In a run before it that was not timed, in which each answer was held back, so that who does not wait for it is seen."""
+    """What it counted in an earlier, untimed run with delayed responses, so that a client that does not wait is detected."""
 
     @property
     def requests_rps(self) -> float | None:
@@ -178,70 +225,83 @@ class Sample(Frozen):
     """CPU and memory of a process tree at one moment."""
 
     at_s: float
-    """Since the measurement began."""
+    """When, in seconds since the measurement began."""
     cpu_cores: float
-    """Cores' worth of CPU time since the sample before."""
+    """CPU time since the previous sample, in cores' worth."""
     rss_bytes: int
+    """Resident memory, summed over processes, in bytes."""
     processes: int
+    """Number of processes."""
 
 
 class Usage(Frozen):
     """What a process tree cost over the measured period."""
 
     cpu_s: float
-    """User and system time of all its processes, ended ones included."""
+    """CPU time of all its processes, ended ones included, in seconds."""
     cpu_cores_mean: float
+    """Mean CPU use, in cores' worth."""
     cpu_cores_peak: float
+    """Highest CPU use of a sample, in cores' worth."""
     rss_bytes_peak: int
-    """Sum over processes: pages that they share count once for each."""
+    """Peak resident memory, summed over processes, in bytes: pages that they share count once for each."""
     pss_bytes_peak: int | None = None
-    """Sum over processes with shared pages split among them; ``None`` where the kernel does not tell."""
+    """Peak memory with shared pages split among the processes, in bytes. Null: the kernel does not report it."""
     processes_peak: int
+    """Highest number of processes."""
     cpu_wait_cores_mean: float | None = None
-    """Cores' worth of time that its threads were ready to run and had no CPU; ``None``: not watched, or the kernel does not tell."""
+    """Time in which its threads were ready to run and had no CPU, in cores' worth. Null: not watched, or the kernel does not report it."""
     samples: tuple[Sample, ...] = ()
+    """CPU and memory over time."""
 
 
 class CoreOccupancy(Frozen):
     """One logical CPU over the measured period, as shares of that period."""
 
     cpu: int
+    """Number of the logical CPU."""
     busy: float
-    """Time of any process, ours or not; interrupts aside."""
+    """Time of all processes, ours or not, without interrupts: a share, 0 to 1."""
     stolen: float
-    """Time that the hypervisor gave to others although there was work."""
+    """Time that the hypervisor gave to others although there was work: a share, 0 to 1."""
 
 
 class Network(Frozen):
-    """What the kernel's network stack counted over the measured period, of all programs on this machine. ``None``: it does not tell."""
+    """What the kernel's network stack counted over the measured period, for all programs on this machine."""
 
     segments_sent: int | None = None
+    """TCP segments sent. Null: not reported."""
     segments_retransmitted: int | None = None
-    """TCP segments that were sent again: lost, dropped, or acknowledged too late, as where a busy receiver shares the sender's core."""
+    """TCP segments sent again: lost, dropped, or acknowledged too late, as when a busy receiver shares the sender's core. Null:
+    not reported."""
     retransmission_timeouts: int | None = None
-    """Times that a connection stood still until TCP's timer ended: only these hold one up for long."""
+    """Times that a connection stood still until TCP's timer ended; only these delay one for long. Null: not reported."""
     listen_overflows: int | None = None
-    """Connections that a full accept queue turned away."""
+    """Connections that a full accept queue turned away. Null: not reported."""
     listen_drops: int | None = None
-    """Connections that were turned away while they were set up, for whatever reason; overflows are among them."""
+    """Connections turned away during set-up for any reason, overflows included. Null: not reported."""
     backlog_drops: int | None = None
-    """Packets that a CPU dropped because it did not keep up with the network."""
+    """Packets that a CPU dropped because it did not keep up with the network. Null: not reported."""
 
 
 class SampledResponse(Frozen):
-    """One answer of a target, byte for byte."""
+    """One response of a target."""
 
     status: int
+    """Status code."""
     headers: tuple[tuple[str, str], ...]
+    """Header fields in order, as name and value."""
     body: str
+    """The body, as text."""
     size_bytes: int
-    """Header block and body."""
+    """Header block and body, in bytes."""
 
 
 class SampledRequest(Frozen):
     """The head of one request of a client, as it came."""
 
     text: str
+    """The head of the request, as it came."""
 
 
 class VerdictKind(StrEnum):
@@ -250,8 +310,8 @@ class VerdictKind(StrEnum):
     BACKEND = "backend"  # the server behind a proxy
     NETWORK = "network"
     IDLE = "idle"
-    UNKNOWN = "unknown"  # counts, but what limited it could not be seen
-    INVALID = "invalid"  # measured, and not to be believed
+    UNKNOWN = "unknown"  # counts, but its limit is unknown
+    INVALID = "invalid"  # measured, but its figures do not count
     FAILED = "failed"  # not measured
 
 
@@ -259,7 +319,9 @@ class Verdict(Frozen):
     """What limited a trial; or why its figures do not count."""
 
     kind: VerdictKind
+    """What limited the trial, or that it has no figures."""
     reasons: tuple[str, ...] = ()
+    """Why, in words; may be empty."""
 
     @property
     def counts(self) -> bool:
@@ -271,10 +333,11 @@ class Settling(Frozen):
     """The part of a warm-up that lasts until throughput is steady."""
 
     window_s: float
+    """Length of each window, in seconds."""
     throughput_rps: tuple[float, ...]
-    """Of each window, right answers per second."""
+    """Throughput of each window, in requests/s."""
     is_steady: bool
-    """Whether it was in the end; otherwise the time for it was over."""
+    """Whether throughput was steady at the end; otherwise the time for it was over."""
 
     @property
     def duration_s(self) -> float:
@@ -285,69 +348,95 @@ class Trial(Frozen):
     """A finished trial, as it is stored."""
 
     plan: TrialPlan
+    """What was planned."""
     started_at: str
-    """UTC, ISO 8601."""
+    """Start: UTC, ISO 8601."""
     verdict: Verdict
+    """What limited the trial, or why it does not count."""
     measurement: Measurement | None = None
+    """What the load generator measured. Null: nothing, or the target is a client."""
     client: ClientMeasurement | None = None
-    """In place of a measurement, where the target is a client."""
+    """What the timer measured. Null: nothing, or the target is no client."""
     target_usage: Usage | None = None
+    """CPU and memory of the target. Null: not watched."""
     generator_usage: Usage | None = None
+    """CPU and memory of the load generator. Null: not watched."""
     backend_usage: Usage | None = None
-    """Of the server behind a proxy."""
+    """CPU and memory of the server behind a proxy. Null: no proxy, or not watched."""
     settling: Settling | None = None
-    """``None``: the warm-up had a fixed length."""
+    """The part of the warm-up that lasts until throughput is steady. Null: the warm-up had a fixed length."""
     occupancy: tuple[CoreOccupancy, ...] = ()
-    """Of the cores of target and generator."""
+    """Use of the CPUs of target and load generator."""
     network: Network | None = None
+    """Counters of the kernel's network stack. Null: not read."""
     response: SampledResponse | None = None
+    """A response of the target. Null: none was kept."""
     probed: Probed | None = None
-    """Of the first trial of each target that got as far."""
+    """What a probe found; only in the first trial of each target that got as far."""
     overhead_s: float | None = None
-    """Wall time beyond warm-up and measurement, builds aside."""
+    """Wall time beyond warm-up and measurement, builds aside, in seconds. Null: unknown."""
     log_tail: str | None = None
+    """Last lines of the output of the program that failed. Null: none."""
 
 
 class Environment(Frozen):
     """What must match before two runs are compared."""
 
     hostname: str
+    """Name of the machine."""
     cpu_model: str
+    """Model of the CPU."""
     cpus_online: int
+    """Number of logical CPUs that are online."""
     cpus_allowed: tuple[int, ...]
+    """Logical CPUs that httpbench may use."""
     smt: bool | None
+    """Whether simultaneous multithreading is active. Null: unknown."""
     governor: str | None
+    """Frequency governor, joined by commas if CPUs differ. Null: there is none."""
     turbo: bool | None
+    """Whether cores may exceed their nominal frequency. Null: the kernel does not control it."""
     mitigations: dict[str, str]
+    """State of each known weakness of the CPU, by its name in ``/sys``."""
     memory_bytes: int
+    """Physical memory, in bytes."""
     kernel: str
+    """Release of the kernel."""
     os: str
+    """Name and version of the operating system."""
     virtualization: str | None
+    """Name of the hypervisor. Null: bare metal."""
     load_average_1m: float
+    """Load average of the last minute, when the run began."""
     open_files_limit: int
+    """Number of files that a process may open."""
     cgroup_version: int | None
+    """Version of control groups, 1 or 2. Null: none."""
     cpu_quota_cores: float | None = None
-    """Cores' worth of processor time that our control groups allow; ``None``: no limit."""
+    """CPU time that the control groups allow, in cores' worth. Null: no limit."""
     memory_limit_bytes: int | None = None
-    """What our control groups allow; ``None``: no limit."""
+    """Memory that the control groups allow, in bytes. Null: no limit."""
     container: str | None = None
-    """The container engine that we run under."""
+    """Container engine that httpbench runs under. Null: none."""
     git_commit: str | None
-    """Of the folder that the targets come from; ends with ``+changes`` where it differs from the commit."""
+    """Commit of the folder that the targets come from; ends with ``+changes`` if it was modified. Null: no repository."""
     httpbench_version: str
+    """Version of httpbench."""
     versions: dict[str, str]
-    """Of toolchains and libraries that the run used."""
+    """Version of each toolchain and library that the run used, by name."""
     tuning: dict[str, str] = {}
-    """What the knobs of ``httpbench tune`` stood at, by name; those that the machine does not have are left out."""
+    """Value of each knob of ``httpbench tune``, by name; those that the machine lacks are left out."""
 
 
 class Precision(Frozen):
-    """Rounds until the intervals are narrow enough; the plan then holds the most that would be made."""
+    """Rounds until the intervals are narrow enough; the plan then holds the highest number of rounds."""
 
     rounds_min: int = Field(ge=1)
+    """Lowest number of rounds."""
     rounds_max: int = Field(ge=1)
+    """Highest number of rounds."""
     half_width: float = Field(gt=0)
-    """Relative: 0.02 is «± 2 %»."""
+    """Half the width of an interval at which rounds end, relative: 0.02 is ± 2 %."""
 
 
 class RunStatus(StrEnum):
@@ -360,25 +449,36 @@ class Run(Frozen):
     """One invocation of ``bench`` or ``run``."""
 
     id: str
+    """Id of the run."""
     started_at: str
+    """Start: UTC, ISO 8601."""
     finished_at: str | None
+    """End: UTC, ISO 8601. Null: not finished."""
     status: RunStatus
+    """Whether the run is finished."""
     command: tuple[str, ...]
+    """The command line."""
     environment: Environment
+    """The machine and its state."""
     plan: tuple[TrialPlan, ...]
+    """All trials in their order."""
     targets: dict[str, Target]
+    """Targets by id."""
     workloads: dict[str, Workload]
+    """Workloads by name."""
     table: Table = Table.HTTP_SERVERS
+    """Columns of its tables."""
     baseline: str | None = None
-    """Id of the target with which the others are compared in words."""
+    """Id of the target that the others are compared with. Null: none."""
     precision: Precision | None = None
+    """Rounds until intervals are narrow enough. Null: a fixed number."""
     scale: float = Field(default=1.0, gt=0)
-    """The rates and times of the suite were multiplied by this; every table says so."""
+    """Factor on the suite's rates and times; every table shows it."""
     measures_noise: bool = False
-    """Its rounds are A/A pairs: one server, twice."""
+    """Whether its rounds are A/A pairs: one server against itself."""
     noise: Noise | None = None
-    """What was known of this machine's noise when the run began; ``None``: nothing that still holds."""
+    """The known noise of this machine when the run began. Null: unknown, or no longer valid."""
     search: Search | None = None
-    """Where each trial was chosen by those before it; the plan then holds the first alone."""
+    """Search for the highest rate; ``plan`` then holds only the first trial. Null: no search."""
     name: str | None = None
-    """By which it can be asked for, beside its id. The newest of that name is meant."""
+    """Name of the run, for ``report`` and ``compare``. Null: none."""

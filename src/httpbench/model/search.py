@@ -1,4 +1,4 @@
-"""What a search for the highest rate looks for, and how."""
+"""The search for the highest rate that keeps a service level."""
 
 from __future__ import annotations
 
@@ -12,31 +12,35 @@ Figure = Literal["mean", "p50", "p75", "p90", "p95", "p99", "p99_9", "p99_99", "
 
 
 class Bound(Frozen):
-    """One figure of the response times is to stay below a limit."""
+    """A bound on one figure of the response times."""
 
     figure: Figure
+    """Figure of the response times."""
     limit_us: float = Field(gt=0)
+    """Highest value that keeps the service level, in µs."""
 
 
 class ServiceLevel(Frozen):
-    """What is to hold at a rate, beside that the rate is reached."""
+    """What must hold at a rate, besides reaching the rate."""
 
     bounds: Annotated[tuple[Bound, ...], Field(min_length=1)]
+    """Bounds on response times."""
     failed_share_max: float = Field(default=0.001, ge=0, le=1)
-    """Requests without a right answer / all."""
+    """Highest share of requests without a correct response, 0 to 1."""
 
 
 class Search(Frozen):
     """The highest rate at which a service level holds, found by trials that may contradict each other."""
 
     level: ServiceLevel
+    """The service level."""
     width: float = Field(default=0.01, ge=0.002, le=0.5)
-    """How far the lowest rate at which it does not hold may lie above the result, relative."""
+    """Relative distance to the lowest rate that fails, at which the search ends: 0.01 is 1 %."""
     trials_per_rate: int = Field(default=3, ge=1, le=99)
-    """At the end; it holds where it held in at least half of them."""
+    """Trials per rate in the last phase; a rate holds if at least half of them hold."""
     duration_s: float = Field(gt=0)
-    """Of a trial that counts; longer at rates so low that a percentile would have too few answers."""
+    """Measured duration of a trial that counts, in seconds; longer at rates so low that a percentile would have too few responses."""
     scout_duration_s: float = Field(gt=0)
-    """Of the trials before, one for each rate, that only show where to look."""
+    """Measured duration of the first trials, in seconds: one per rate, which only show where to look."""
     trials_max: int = Field(default=200, ge=2)
-    """After which the search ends, narrow enough or not."""
+    """Highest number of trials; the search then ends even if the result is wider than ``width``."""

@@ -25,7 +25,7 @@ class Kind(StrEnum):
 
 
 class Category(StrEnum):
-    MICRO = "micro"  # an event loop that answers: no parser, no router
+    MICRO = "micro"  # an event loop that responds: no parser, no router
     PLATFORM = "platform"  # parser, router, response writer
     FULLSTACK = "fullstack"
 
@@ -45,12 +45,12 @@ class Scaling(StrEnum):
 class Limit(StrEnum):
     """What a target cannot do by design. Declared in its manifest, checked to be so, and shown beside its figures."""
 
-    NO_ROUTER = "no-router"  # answers every path alike
-    NO_METHOD = "no-method"  # answers every method alike, HEAD included
-    NO_HEAD = "no-head"  # answers HEAD with a body
+    NO_ROUTER = "no-router"  # responds to every path alike
+    NO_METHOD = "no-method"  # responds to every method alike, HEAD included
+    NO_HEAD = "no-head"  # responds to HEAD with a body
     NO_CLOSE = "no-close"  # ignores `Connection: close`
-    NO_PIPELINING = "no-pipelining"  # answers only one of several requests that arrive together
-    NO_SPLIT = "no-split"  # needs a whole request in one read
+    NO_PIPELINING = "no-pipelining"  # responds to only one of several requests that arrive together
+    NO_SPLIT = "no-split"  # requires a whole request in one read
     NO_KEEPALIVE = "no-keepalive"  # a client that connects anew for each request
     NO_HALF_CLOSE = "no-half-close"  # a proxy that closes both directions as soon as one has ended
     STALLS = "stalls"  # a proxy that now and then keeps the last bytes to itself when the sender has ended
@@ -62,34 +62,34 @@ class Limit(StrEnum):
 
 
 class Requirement(Frozen):
-    """A program or a file that a target needs on the machine, and how to get it."""
+    """A program or a file that a target requires on the machine, and how to install it."""
 
     program: str | None = None
-    """Looked up in PATH."""
+    """Program that must be in PATH. Null: ``file`` is required instead."""
     file: str | None = Field(default=None, pattern=r"^/")
-    """An absolute path, for headers and libraries; may hold glob characters."""
+    """Absolute path of a required file, such as a header or a library; may hold glob characters. Null: ``program`` is required instead."""
     version: str | None = Field(default=None, pattern=r"^[0-9]+(\.[0-9]+)*$")
-    """The oldest version that will do, as numbers joined by dots."""
+    """Oldest version that will do, as numbers joined by dots. Null: any."""
     version_command: Argv | None = None
-    """Prints the version; ``PROGRAM --version`` unless said. The first dotted number in its output counts."""
+    """Command that prints the version; the first dotted number in its output counts. Default: ``PROGRAM --version``."""
     apt: tuple[str, ...] = ()
-    """Debian packages that bring it."""
+    """Debian packages that install it."""
     install: str | None = None
-    """The language's own way to get it, for systems where Debian's is missing or too old. One command or address."""
+    """The language's own way to install it, if Debian's is missing or too old: a command or an address. Null: none."""
 
     @model_validator(mode="after")
     def _names_one_thing(self) -> Requirement:
         if (self.program is None) == (self.file is None):
             raise ValueError("give either program or file")
         if self.version and not self.program:
-            raise ValueError("version needs program")
+            raise ValueError("version requires program")
         if not self.apt and not self.install:
-            raise ValueError("give apt or install, so that a user knows how to get it")
+            raise ValueError("give apt or install, so that a user knows how to install it")
         return self
 
     @property
     def label(self) -> str:
-        """What is needed, in words: ``ldc2 ≥ 1.30``."""
+        """What is required, in words: ``ldc2 ≥ 1.30``."""
         thing = self.program or self.file or ""
         return f"{thing} ≥ {self.version}" if self.version else thing
 
@@ -98,28 +98,35 @@ class Build(Frozen):
     """How to build a target: commands run in a copy of its folder."""
 
     commands: tuple[Argv, ...] = ()
+    """Commands, run in order in a copy of the target's folder."""
     env: dict[str, str] = {}
+    """Environment variables of the commands."""
     artifacts: tuple[Annotated[str, StringConstraints(pattern=r"^[^/]")], ...] = ()
-    """Files that must be there afterwards, relative to the build folder."""
+    """Files that must exist afterwards, relative to the build folder."""
     timeout_s: float = Field(default=1800, gt=0)
+    """Longest time for all commands, in seconds."""
 
 
 class Variant(Frozen):
-    """One row of a target: how it is launched."""
+    """One way to run a framework: a target of its own."""
 
     name: Name | None = None
-    """Last part of the id; left out where a target has one row."""
+    """Last part of the id; left out if the target has one variant."""
     run: Argv
-    """Placeholders: ``{host} {port} {workers} {scratch}``; proxies also ``{backend_host} {backend_port}``;
+    """Command line. Placeholders: ``{host} {port} {workers} {scratch}``; proxies also ``{backend_host} {backend_port}``;
     clients ``{url} {requests}``. ``{scratch}`` is an empty folder that lasts as long as the trial."""
     env: dict[str, str] = {}
+    """Environment variables; placeholders as in ``run``."""
     scaling: tuple[Scaling, ...] = (Scaling.SINGLE,)
+    """How it can use cores."""
     build: Build | None = None
-    """Replaces the target's build where a row is built differently."""
+    """Replaces the target's build. Default: the target's."""
     limits: tuple[Limit, ...] | None = None
-    """Replaces the target's limits."""
+    """Replaces the target's limits. Default: the target's."""
     tuning: Tuning | None = None
+    """Replaces the target's tuning. Default: the target's."""
     notes: str | None = None
+    """Replaces the target's notes. Default: the target's."""
 
     @model_validator(mode="after")
     def _placeholders_are_known(self) -> Variant:
@@ -139,59 +146,85 @@ class Variant(Frozen):
 
 
 class TargetFile(Frozen):
-    """A ``target.toml``: one framework, with one ``[[variant]]`` per row."""
+    """A ``target.toml``: one framework, with one ``[[variant]]`` per target."""
 
     kind: Kind
+    """Kind of target."""
     language: Name
+    """Programming language: the first part of the id."""
     framework: Name
+    """Framework or library: the second part of the id."""
     category: Category
+    """What the target declares itself to be."""
     tuning: Tuning = Tuning.DEFAULT
+    """How the target is written."""
     upstream: str = Field(pattern=r"^https://")
+    """Home page of the framework."""
     notes: str | None = None
+    """What readers of figures should know, in a sentence. Null: nothing."""
     limits: tuple[Limit, ...] = ()
+    """What the target cannot do by design."""
     requires: tuple[Requirement, ...] = ()
+    """Programs and files that must be on the machine."""
     build: Build = Build()
+    """How to build the target."""
     version: Argv | None = None
-    """Prints the version of the library that the target stands for, from within the build folder: the receipt of the build."""
+    """Command that prints the version of the library, run in the build folder after each build. Null: none."""
     variant: Annotated[tuple[Variant, ...], Field(min_length=1)]
+    """Ways to run the framework; each is a target of its own."""
 
     @model_validator(mode="after")
-    def _rows_differ(self) -> TargetFile:
+    def _variants_differ(self) -> TargetFile:
         names = [variant.name for variant in self.variant]
         if len(set(names)) != len(names):
             raise ValueError("variant: two variants have the same name")
         if len(names) > 1 and None in names:
-            raise ValueError("variant: each of several variants needs a name")
+            raise ValueError("variant: each of several variants requires a name")
         return self
 
 
 class Target(Frozen):
-    """A program that is measured: one row of a table. Most come from a manifest; those of ``run`` from the command line."""
+    """A program that is measured. Most come from a ``target.toml``; those of ``run`` come from the command line."""
 
     id: str
+    """Id: ``language/framework[/variant]``."""
     kind: Kind
+    """Kind of target."""
     language: Name
+    """Programming language."""
     framework: Name
+    """Framework or library."""
     variant: Name | None = None
+    """Name of the variant. Null: there is one."""
     category: Category | None
-    """``None``: from the command line, so nobody declared one, and nothing is built."""
+    """What the target declares itself to be. Null: it comes from the command line."""
     tuning: Tuning
+    """How the target is written."""
     upstream: str | None
+    """Home page of the framework. Null: it comes from the command line."""
     notes: str | None = None
+    """What readers of figures should know. Null: nothing."""
     limits: tuple[Limit, ...] = ()
+    """What the target cannot do by design."""
     requires: tuple[Requirement, ...] = ()
+    """Programs and files that must be on the machine."""
     build: Build
+    """How to build the target."""
     version: Argv | None = None
+    """Command that prints the version of the library. Null: none."""
     run: tuple[str, ...]
-    """Empty where there is a ``url``."""
+    """Command line; empty if there is a ``url``."""
     url: str | None = None
-    """``http://HOST:PORT`` of a server that runs already: it is neither started nor stopped, and its CPU time is not known."""
+    """``http://HOST:PORT`` of a running server, which is neither started nor stopped; its CPU time is unknown. Null: the target
+    is started."""
     prepare: tuple[str, ...] = ()
-    """A command that is run to its end before each trial; empty: none."""
+    """Command that runs to its end before each trial; empty: none."""
     env: dict[str, str] = {}
+    """Environment variables."""
     scaling: tuple[Scaling, ...]
+    """How it can use cores."""
     folder: str
-    """Absolute path of the folder that holds its ``target.toml`` and sources; or in which a command is run."""
+    """Absolute path of the folder with its ``target.toml`` and sources, or in which its command runs."""
 
     @property
     def is_declared(self) -> bool:

@@ -58,48 +58,75 @@ class ExportedTarget(Frozen):
     """What a reader elsewhere needs of a target: not where it lies on this machine, nor how it is built there."""
 
     id: str
+    """Id: ``language/framework[/variant]``."""
     kind: Kind
+    """Kind of target."""
     language: str
+    """Programming language."""
     framework: str
+    """Framework or library."""
     variant: str | None
+    """Name of the variant. Null: there is one."""
     category: Category | None
+    """What the target declares itself to be. Null: it comes from the command line."""
     tuning: Tuning
+    """How the target is written."""
     limits: tuple[Limit, ...]
+    """What the target cannot do by design."""
     upstream: str | None
+    """Home page of the framework. Null: it comes from the command line."""
     notes: str | None
+    """What readers of figures should know. Null: nothing."""
     run: tuple[str, ...]
+    """Command line; empty if there is a ``url``."""
     url: str | None
+    """``http://HOST:PORT`` of a running server, which is neither started nor stopped; its CPU time is unknown. Null: the target
+    is started."""
     prepare: tuple[str, ...]
+    """Command that runs to its end before each trial; empty: none."""
     env: dict[str, str]
+    """Environment variables."""
 
 
 class Round(Frozen):
     """A trial, without what all rounds of its cell have in common."""
 
     number: int
-    """Its place in the plan."""
+    """Place in the run, from 0."""
     round: int
+    """Round, from 0."""
     started_at: str
+    """Start: UTC, ISO 8601."""
     cores: Cores
+    """Which CPUs each program got."""
     verdict: Verdict
+    """What limited the trial, or why it does not count."""
     measurement: Measurement | None
+    """What the load generator measured. Null: nothing, or the target is a client."""
     client: ClientMeasurement | None = None
-    """In place of a measurement, where the target is a client."""
+    """What the timer measured. Null: nothing, or the target is no client."""
     target_usage: Usage | None
+    """CPU and memory of the target. Null: not watched."""
     generator_usage: Usage | None
+    """CPU and memory of the load generator. Null: not watched."""
     backend_usage: Usage | None = None
-    """Of the server behind a proxy."""
+    """CPU and memory of the server behind a proxy. Null: no proxy, or not watched."""
     settling: Settling | None = None
-    """The part of the warm-up that lasted until throughput was steady."""
+    """The part of the warm-up that lasts until throughput is steady. Null: the warm-up had a fixed length."""
     unsteady: str | None = None
-    """Why the round is «not steady», in words."""
+    """Why the round is not steady, in words. Null: it is steady, or unknown."""
     occupancy: tuple[CoreOccupancy, ...]
+    """Use of the CPUs of target and load generator."""
     network: Network | None = None
+    """Counters of the kernel's network stack. Null: not read."""
     facts: Facts | None = None
-    """The figures that the verdict was drawn from."""
+    """The figures behind the verdict. Null: nothing was measured."""
     response: SampledResponse | None
+    """A response of the target. Null: none was kept."""
     overhead_s: float | None
+    """Wall time beyond warm-up and measurement, builds aside, in seconds. Null: unknown."""
     log_tail: str | None
+    """Last lines of the output of the program that failed. Null: none."""
 
 
 class Result(Frozen):
@@ -110,30 +137,42 @@ class Result(Frozen):
     workload: str
     """Key of ``workloads``."""
     scaling: Scaling
+    """How the target used cores."""
     load_generator: str
+    """Name of the load generator; for clients of the timer."""
     load: Load
+    """How the requests were made."""
     verdict: Verdict
+    """The most common verdict of the rounds that count, but ``generator`` if one of them has it; or why none counts."""
     rank: int | None
-    """By throughput; rows that cannot be told apart share one. ``None``: too few rounds count, the generator was the limit, or there
-    was a rate."""
+    """Rank by throughput; ties share one. Null: too few rounds count, the load generator was the limit, or the load has a rate."""
     summary: Summary
+    """Figures over the rounds that count."""
     overhead: dict[str, Difference]
-    """Of proxies: figure → what it adds to the baseline's of the same rounds, in µs."""
+    """For proxies, by figure: the difference to the baseline of the same rounds, in µs."""
     rounds: tuple[Round, ...]
+    """All rounds, with those that do not count."""
 
 
 class Against(Frozen):
     """One figure of one target compared with the baseline's, within one table."""
 
     target: str
+    """Id of the target."""
     baseline: str
+    """Id of the baseline."""
     workload: str
+    """Name of the workload."""
     scaling: Scaling
+    """How the target used cores."""
     load_generator: str
+    """Name of the load generator."""
     load: Load
+    """How the requests were made."""
     figure: str
     """``throughput_rps``, ``latency_us_p99`` (response time with a rate) or ``cpu_us_per_request``."""
     comparison: Comparison
+    """The ratio of the target to the baseline."""
     differs: bool
     """Whether a difference may be claimed: the corrected p-value is at most 0.05."""
 
@@ -142,36 +181,49 @@ class Document(Frozen):
     """A run: where and how it was made, and what came of it."""
 
     schema_: Literal["httpbench/1"] = Field(default="httpbench/1", alias="schema")
+    """Name and version of this schema."""
     run: str
+    """Id of the run."""
     started_at: str
+    """Start: UTC, ISO 8601."""
     finished_at: str | None
+    """End: UTC, ISO 8601. Null: not finished."""
     status: RunStatus
+    """Whether the run is finished."""
     command: tuple[str, ...]
+    """The command line."""
     environment: Environment
+    """The machine and its state."""
     targets: dict[str, ExportedTarget]
+    """Targets by id."""
     workloads: dict[str, Workload]
+    """Workloads by name."""
     table: Table = Table.HTTP_SERVERS
+    """Columns of its tables, which its suite chose."""
     scale: float = 1.0
-    """The rates and times of the suite were multiplied by this."""
+    """Factor on the suite's rates and times."""
     baseline: str | None
+    """Id of the target that the others are compared with. Null: none."""
     precision: Precision | None
-    """The columns that the run's suite chose for its tables."""
+    """Rounds until intervals are narrow enough. Null: a fixed number."""
     measures_noise: bool = False
-    """Its rounds are A/A pairs: one server, twice."""
+    """Whether its rounds are A/A pairs: one server against itself."""
     noise: Noise | None = None
-    """What was known of this machine's noise; ``None``: nothing that still held."""
+    """The known noise of this machine when the run began. Null: unknown, or no longer valid."""
     plan: tuple[TrialPlan, ...]
+    """All trials in their order; of a search, only the first."""
     probes: dict[str, Probed]
-    """What was seen of targets beyond the load, by id; without those that were not probed."""
+    """What probes found, by id of the target; without those that were not probed."""
     results: tuple[Result, ...]
-    """In the order of the tables."""
+    """Cells, in the order of the tables."""
     name: str | None = None
-    """Of the run, where it was given one."""
+    """Name of the run. Null: none."""
     search: Search | None = None
+    """Search for the highest rate. Null: no search."""
     saturation: Saturation | None = None
-    """Of a search: the highest rate at which the service level holds, and the curve."""
+    """Result of the search. Null: no search."""
     comparisons: tuple[Against, ...]
-    """With the run's baseline, where it has one."""
+    """Comparisons with the baseline; empty without one."""
 
 
 def render_json(run: Run, trials: Sequence[Trial]) -> str:

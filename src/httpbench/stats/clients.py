@@ -18,23 +18,29 @@ class ClientSummary(Frozen):
     """Of one cell, over the rounds that count."""
 
     requests: int
-    """That the reference server counted in each timed run."""
+    """Requests that the reference server counted in each timed run."""
     connections: int
+    """Highest number of connections in a timed run."""
     in_flight_max: int
-    """The most requests at once, over all rounds, those with held answers included."""
+    """Highest number of requests in flight at once, over all rounds, those with delayed responses included."""
     times_s: tuple[float, ...]
-    """Of the whole process, round by round."""
+    """Wall time of the whole process, round by round, in seconds."""
     mean_s: float
+    """Mean wall time, in seconds."""
     stddev_s: float | None
-    """``None`` for a single round."""
+    """Standard deviation of the wall time, in seconds. Null: a single round."""
     median_s: float
+    """Median wall time, in seconds."""
     min_s: float
+    """Shortest wall time, in seconds."""
     max_s: float
+    """Longest wall time, in seconds."""
     user_s: float
-    """Mean over rounds, as below."""
+    """CPU time in user mode, mean over rounds, in seconds."""
     system_s: float
+    """CPU time in the kernel, mean over rounds, in seconds."""
     startup_s: float
-    """Of the same program told to make no request."""
+    """Wall time of the same program, told to make no request, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,15 +37,15 @@ class Comparison(Frozen):
     ratio: float
     """Ours / theirs: the geometric mean over rounds."""
     interval: ConfidenceInterval | None
-    """Of the ratio, for this comparison alone."""
+    """95 % confidence interval of the ratio, for this comparison alone. Null: fewer than three rounds."""
     rounds: int
     """Rounds in which both count."""
     p: float | None
-    """Of Student's t on the logarithms of the ratios: how often equals would differ so much."""
+    """p-value of Student's t on the logarithms of the ratios: how often equals would differ this much. Null: fewer than three rounds."""
     p_adjusted: float | None
-    """After Holm's correction over the comparisons of the same table."""
+    """p-value after Holm's correction over the comparisons of the same table. Null: fewer than three rounds."""
     p_rank: float | None
-    """Of Wilcoxon's signed-rank test over the same ratios, beside it: it looks at no distances, so one wild round cannot sway it."""
+    """p-value of Wilcoxon's signed-rank test on the same ratios: one wild round cannot sway it. Null: fewer than six rounds."""
 
     @property
     def differs(self) -> bool:

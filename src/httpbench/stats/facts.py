@@ -11,26 +11,30 @@ class Facts(Frozen):
     """Of one trial. ``None``: not measured, or without meaning for its load."""
 
     target_cores: float | None
-    """Cores' worth of CPU time that the target took, mean over the measured period."""
+    """Mean CPU use of the target, in cores' worth. Null: not watched."""
     target_capacity_cores: int
-    """Cores that it could have filled."""
+    """Cores that the target could have filled."""
     generator_cores: float | None
+    """Mean CPU use of the load generator, in cores' worth. Null: not watched."""
     generator_capacity_cores: int
+    """Cores that the load generator could have filled."""
     generator_wait_cores: float | None
-    """Cores' worth of time that the generator was ready to run and had no CPU."""
+    """Time in which the load generator was ready to run and had no CPU, in cores' worth. Null: not watched."""
     others_cores: float | None
-    """Of the measured cores, what neither took."""
+    """CPU use of other programs on the measured cores, in cores' worth. Null: not watched."""
     stolen_cores: float | None
-    """Of the measured cores, what the hypervisor gave to others."""
+    """CPU time of the measured cores that the hypervisor gave to others, in cores' worth. Null: not watched."""
     achieved_share: float | None
-    """Right answers per second / offered rate, in an open loop."""
+    """Throughput / offered rate. Null: closed loop."""
     schedule_lag_us_p99: float | None
-    """Actual − intended sending, in an open loop."""
+    """p99 of the schedule lag, in µs. Null: closed loop, or too few samples."""
     little_ratio: float | None
-    """Throughput × mean service time / requests in flight, in a closed loop; 1 by Little's law."""
+    """Throughput × mean service time / requests in flight: 1 by Little's law. Null: open loop, or without meaning for this load
+    generator."""
     failed_share: float
-    """Requests without a right answer / all."""
+    """Requests without a correct response, as a share of all, 0 to 1."""
     network: Network | None
+    """Counters of the kernel's network stack. Null: not read."""
 
 
 def evidence_of(trial: Trial) -> Evidence | None:

@@ -36,7 +36,9 @@ class ConfidenceInterval(Frozen):
     """Where the truth lies with a confidence of 95 %, in the unit of the figure."""
 
     low: float
+    """Lower bound."""
     high: float
+    """Upper bound."""
 
     @property
     def half_width(self) -> float:

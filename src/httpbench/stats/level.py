@@ -30,34 +30,36 @@ class RatePoint(Frozen):
     """All trials at one rate that count."""
 
     rate_rps: float
+    """Offered rate, in requests/s."""
     trials: int
+    """Trials at this rate that count for the search."""
     held: int
-    """In how many the service level held."""
+    """Trials in which the service level held."""
     times_us: dict[Figure, float]
-    """Response times, medians over trials; a percentile of which no trial had enough answers is left out."""
+    """Median over trials of each figure of the response times, in µs; a percentile for which no trial has enough responses is left out."""
     misses: tuple[str, ...]
-    """Why it did not hold, each reason once."""
+    """Why the service level did not hold, each reason once."""
     generator_busy: int
-    """In how many trials the load generator was busy."""
+    """Trials in which the load generator was busy."""
 
 
 class Saturation(Frozen):
     """The result of a search."""
 
     rate_rps: float | None
-    """The highest rate at which the level holds, below all at which it does not; ``None``: it held nowhere."""
+    """Highest rate at which the service level holds, below all at which it does not, in requests/s. Null: it held at no rate."""
     rate_failed_rps: float | None
-    """The lowest rate at which it does not hold; ``None``: none was found."""
+    """Lowest rate at which it does not hold, in requests/s. Null: none was found."""
     is_narrow: bool
-    """Whether the two are as close as was asked."""
+    """Whether the two are as close as the search's ``width``."""
     generator_limited: bool
-    """Where it did not hold the load generator was busy: the target may be able to do more."""
+    """Whether the load generator was busy at ``rate_failed_rps``: the target may be able to do more."""
     closed_loop_rps: float | None
-    """Right answers per second in a closed loop of as many connections, from which the search began."""
+    """Throughput in a closed loop with the same connections, in requests/s, from which the search began. Null: not measured."""
     inversions: tuple[float, ...]
-    """Rates at which it held although it did not at a lower one."""
+    """Rates at which it held above one at which it did not, in requests/s."""
     curve: tuple[RatePoint, ...]
-    """Ascending by rate."""
+    """All rates, ascending."""
 
 
 def answers_needed(search: Search) -> int:

@@ -28,13 +28,15 @@ class Difference(Frozen):
     """Proxy less baseline, over rounds. ``None``: not known from so few."""
 
     us: float
-    """The median over rounds, in µs."""
+    """Median over rounds, in µs."""
     us_interval: ConfidenceInterval | None
+    """95 % confidence interval of the mean, in µs. Null: fewer than three rounds."""
     share: float
-    """Of the baseline's figure: 0.12 is «12 % more». From the median of the rounds' ratios."""
+    """Median over rounds, relative to the baseline's figure: 0.12 is 12 % more."""
     share_interval: ConfidenceInterval | None
+    """95 % confidence interval of the relative difference. Null: fewer than three rounds."""
     rounds: int
-    """In which both count."""
+    """Rounds in which both count."""
 
 
 def overhead(ours: Sequence[Trial], baseline: Sequence[Trial]) -> dict[str, Difference]:

@@ -23,13 +23,17 @@ class Estimate(Frozen):
     """One figure over the rounds that have it."""
 
     median: float
+    """Median over rounds."""
     min: float
+    """Lowest round."""
     max: float
+    """Highest round."""
     spread: float | None
-    """(max − min) / 2 / median: half the width of all that was seen, relative. ``None`` for a single round, or a median of 0."""
+    """(max − min) / 2 / median: the column ±. Null: a single round, or a median of 0."""
     rounds: int
+    """Rounds that have the figure."""
     interval: ConfidenceInterval | None = None
-    """Of the geometric mean over rounds, which noise leaves close to the median. ``None`` for fewer than three rounds."""
+    """95 % confidence interval of the geometric mean over rounds. Null: fewer than three rounds."""
 
     @classmethod
     def of(cls, values: Iterable[float | None]) -> Estimate | None:
@@ -46,63 +50,91 @@ class Latency(Frozen):
     """Times in µs: for each figure of a distribution, the estimate over rounds; and all rounds' samples as one distribution."""
 
     min: Estimate | None
+    """Minimum, over rounds. Null: no round has it."""
     mean: Estimate | None
+    """Mean, over rounds. Null: no round has it."""
     stddev: Estimate | None
+    """Standard deviation, over rounds. Null: no round has it."""
     max: Estimate | None
+    """Maximum, over rounds. Null: no round has it."""
     tm99_9: Estimate | None
+    """Mean without the lowest and the highest 0.1 % of samples, over rounds. Null: no round has it."""
     p25: Estimate | None
+    """p25, over rounds. Null: no round has it."""
     p50: Estimate | None
+    """p50, over rounds. Null: no round has it."""
     p75: Estimate | None
+    """p75, over rounds. Null: no round has it."""
     p90: Estimate | None
+    """p90, over rounds. Null: no round has it."""
     p95: Estimate | None
+    """p95, over rounds. Null: no round has it."""
     p99: Estimate | None
+    """p99, over rounds. Null: no round has it."""
     p99_9: Estimate | None
+    """p99.9, over rounds. Null: no round has it."""
     p99_99: Estimate | None
+    """p99.99, over rounds. Null: no round has it."""
     merged: Distribution | None
-    """Of the merged histograms; ``None`` where a round that counts kept none."""
+    """All samples of the rounds that count, as one distribution. Null: a round kept no histogram."""
     merged_intervals: dict[str, ConfidenceInterval]
-    """Of the percentiles of ``merged``, by their names there."""
+    """95 % confidence intervals of the percentiles of ``merged``, by their names there."""
 
 
 class Summary(Frozen):
     """One cell of a run: what its rounds have in common, and their figures. ``None``: not measured, or no round counts."""
 
     target: str
+    """Id of the target."""
     scaling: Scaling
+    """How the target used cores."""
     workload: str
+    """Name of the workload."""
     load_generator: str
+    """Name of the load generator; for clients of the timer."""
     load: Load
+    """How the requests were made."""
     rounds: int
-    """Made, whether they count or not."""
+    """Rounds made, whether they count or not."""
     rounds_counting: int
+    """Rounds that count."""
     verdict: Verdict
+    """The most common verdict of the rounds that count, but ``generator`` if one of them has it; or why none counts."""
     client: ClientSummary | None = None
-    """Of a client, in place of latencies."""
+    """Times of a client, in place of latencies. Null: the target is no client, or no round counts."""
     throughput_rps: Estimate | None
-    """Right answers per second; of a rising rate, at the highest; of a client with start-up taken off."""
+    """Correct responses per second: of a rising rate, at the highest; of a client, without its start-up."""
     bytes_per_s: Estimate | None
-    """As the generator counts them; most count headers."""
+    """Bytes received per second, as the load generator counts them; most count headers."""
     requests: Estimate | None
-    """Completed answers of one round."""
+    """Complete responses of one round."""
     errors: Estimate | None
-    """Requests of one round without a right answer."""
+    """Requests of one round without a correct response."""
     service_time_us: Latency | None
+    """Service times, in µs."""
     response_time_us: Latency | None
-    """Only in an open loop; of a rising rate, at the highest."""
+    """Response times, in µs: of a rising rate, at the highest. Null: closed loop."""
     rate_held_rps: Estimate | None = None
-    """Of a rising rate: up to which it was followed. Also of rounds that do not count because it was not followed to the end."""
+    """Highest rate of a rising rate that was held, in requests/s; also of rounds that do not count because the last rate was not
+    held. Null: the rate does not rise."""
     cpu_cores: Estimate | None
-    """Cores' worth of CPU time, mean over the measured period, whole process tree."""
+    """Mean CPU use of the target, whole process tree, in cores' worth."""
     cpu_cores_peak: Estimate | None
+    """Highest CPU use of the target in a sample, in cores' worth."""
     cpu_us_per_request: Estimate | None
-    """CPU time of the target for each completed answer; of a client with start-up taken off."""
+    """CPU time of the target per complete response, in µs; of a client, without its start-up."""
     generator_cpu_cores: Estimate | None
+    """Mean CPU use of the load generator, in cores' worth."""
     generator_cpu_us_per_request: Estimate | None = None
+    """CPU time of the load generator per complete response, in µs."""
     backend_cpu_cores: Estimate | None = None
-    """Of the server behind a proxy."""
+    """Mean CPU use of the server behind a proxy, in cores' worth. Null: no proxy."""
     backend_cpu_us_per_request: Estimate | None = None
+    """CPU time of the server behind a proxy per complete response, in µs. Null: no proxy."""
     rss_bytes_peak: Estimate | None
+    """Peak resident memory of the target, summed over its processes, in bytes."""
     pss_bytes_peak: Estimate | None
+    """Peak memory of the target with shared pages split among processes, in bytes. Null: the kernel does not report it."""
 
     @property
     def cell(self) -> tuple[str, Scaling, str, str, Load]:

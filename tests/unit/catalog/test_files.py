@@ -58,7 +58,7 @@ def test_a_good_file_is_a_model(tmp_path: Path) -> None:
         (GOOD.replace("{port}", "{prot}"), "unknown placeholder {prot}"),
         (GOOD.replace('["./server", "{host}", "{port}"]', "[]"), "variant[0].run: must not be empty"),
         (GOOD.replace("kind =", "kind"), "is not TOML"),
-        (GOOD + "[[variant]]\nrun = ['x']\n", "variant: each of several variants needs a name"),
+        (GOOD + "[[variant]]\nrun = ['x']\n", "variant: each of several variants requires a name"),
         (GOOD + "[build]\ncommands = ['make']\n", "build.commands[0]: must be an array: [ … ], not «make»"),
         (GOOD + "[build.env]\nJOBS = 2\n", "build.env.JOBS: must be a string, not «2»"),
         (GOOD + "[build]\ntimeout_s = -1\n", "build.timeout_s: should be greater than 0, not «-1»"),
@@ -66,7 +66,7 @@ def test_a_good_file_is_a_model(tmp_path: Path) -> None:
         (GOOD + "[[requires]]\nprogram = 'gcc'\nversion = 'new'\napt = ['gcc']\n", "requires[0].version: «new» does not match"),
         (GOOD + "[[requires]]\nfile = 'stdio.h'\napt = ['libc6-dev']\n", "requires[0].file: «stdio.h» does not match"),
         (GOOD.partition("[[variant]]")[0] + "variant = [1]\n", "variant[0]: must be a table, not «1»"),
-        (GOOD + "[[requires]]\nprogram = 'gcc'\n", "requires[0]: give apt or install, so that a user knows how to get it"),
+        (GOOD + "[[requires]]\nprogram = 'gcc'\n", "requires[0]: give apt or install, so that a user knows how to install it"),
     ],
 )
 def test_each_mistake_has_a_sentence(tmp_path: Path, wrong: str, sentence: str) -> None:

@@ -22,7 +22,7 @@ def test_the_list_of_verbs_says_what_a_verb_says_of_itself(name: str) -> None:
 
 
 def test_a_verb_is_imported_when_it_is_used_and_no_sooner() -> None:
-    group = LazyGroup(verbs={"gone": Verb("no.such.module:verb", "Nothing."), "list": Verb("httpbench.cli.list:list_rows", "List.")})
+    group = LazyGroup(verbs={"gone": Verb("no.such.module:verb", "Nothing."), "list": Verb("httpbench.cli.list:list_targets", "List.")})
     listed = CliRunner().invoke(group, ["--help"])
     assert listed.exit_code == 0
     assert "gone  Nothing." in listed.output

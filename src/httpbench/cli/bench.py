@@ -122,12 +122,12 @@ def bench(options: BenchOptions) -> ExitCode:
     from httpbench.cli import dry_run, measure
 
     selected = _select(options)
-    job = _plan(selected, options)
+    spec = _plan(selected, options)
     if options.dry_run:
-        return dry_run.show(job.plan, job.targets, console.stdout())
+        return dry_run.show(spec.plan, spec.targets, console.stdout())
     files = options.exports.files
     files.check()
-    outcome = measure.build_and_run(job, options.db, quiet=options.quiet)
+    outcome = measure.build_and_run(spec, options.db, quiet=options.quiet)
     measure.report(outcome, options.db, files)
     return measure.exit_code(outcome)
 

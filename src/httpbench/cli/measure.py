@@ -19,14 +19,14 @@ from httpbench.stats.level import saturation
 from httpbench.store import Store
 
 
-def build_and_run(job: Bench, db: Path, *, quiet: bool) -> Outcome:
+def build_and_run(spec: Bench, db: Path, *, quiet: bool) -> Outcome:
     """Builds what is missing, then makes and stores every trial. Raises before the first build what cannot be done."""
-    refused = refusals(job)
+    refused = refusals(spec)
     if refused:
         raise UsageError("\n".join(refused), hint=f"use another load, or another load generator: {', '.join(load.GENERATORS)}")
-    need_programs(job)
+    need_programs(spec)
     with Store(db) as store, progress.observer(console.stderr(), quiet=quiet) as observer:
-        return run_bench(job, store, observer)
+        return run_bench(spec, store, observer)
 
 
 def report(outcome: Outcome, db: Path, files: Exports) -> None:

@@ -89,12 +89,12 @@ def run(options: RunOptions) -> ExitCode:
     from httpbench.cli import dry_run, measure
 
     targets = options.servers.targets(options.commands, options.names)
-    job = _plan(targets, options)
+    spec = _plan(targets, options)
     if options.dry_run:
-        return dry_run.show(job.plan, job.targets, console.stdout())
+        return dry_run.show(spec.plan, spec.targets, console.stdout())
     files = options.exports.files
     files.check()
-    outcome = measure.build_and_run(job, options.db, quiet=options.quiet)
+    outcome = measure.build_and_run(spec, options.db, quiet=options.quiet)
     measure.report(outcome, options.db, files)
     return measure.exit_code(outcome, measure.judge(outcome, options.gates, files))
 

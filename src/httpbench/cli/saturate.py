@@ -93,10 +93,10 @@ def saturate(options: SaturateOptions) -> ExitCode:
     """
     from httpbench.cli import measure
 
-    job = _plan(_target(options), options)
+    spec = _plan(_target(options), options)
     files = options.exports.files
     files.check()
-    outcome = measure.build_and_run(job, options.db, quiet=options.quiet)
+    outcome = measure.build_and_run(spec, options.db, quiet=options.quiet)
     measure.report(outcome, options.db, files)
     return measure.exit_code(outcome)
 

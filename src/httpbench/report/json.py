@@ -151,11 +151,12 @@ class Document(Frozen):
     targets: dict[str, ExportedTarget]
     workloads: dict[str, Workload]
     table: Table = Table.HTTP_SERVERS
+    """The columns that the run's suite chose for its tables."""
     scale: float = 1.0
     """The rates and times of the suite were multiplied by this."""
     baseline: str | None
     precision: Precision | None
-    """The columns that the run's suite chose for its tables."""
+    """The width of the interval that was to end the rounds; ``None``: the number of rounds was fixed."""
     measures_noise: bool = False
     """Its rounds are A/A pairs: one server, twice."""
     noise: Noise | None = None

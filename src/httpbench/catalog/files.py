@@ -50,7 +50,7 @@ def read(path: Path, model: type[Model]) -> Model:
 
 def sentences(model: type[BaseModel], error: ValidationError) -> list[str]:
     """The problems of values that do not fit a model, one sentence each."""
-    # An invalid element makes pydantic report its list as too short too: that says nothing new.
+    # An invalid element makes pydantic report its list as too short too: that is no news.
     problems = [dict(problem) for problem in error.errors() if not (problem["type"] == "too_short" and problem["input"])]
     return [_sentence(model, problem) for problem in problems]
 

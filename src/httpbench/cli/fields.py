@@ -31,7 +31,7 @@ PARAMETER, GROUP = "parameter", "group"  # keys of a field's metadata
 
 
 class Option(click.Option):
-    """An option whose help ends with its default, in words where a value says too little. The range is left to the error."""
+    """An option whose help ends with its default, in words if it is not a value. Its range stands in the error."""
 
     def __init__(self, *declarations: Any, default_text: str | None = None, **settings: Any):
         super().__init__(*declarations, **{"show_default": True, **settings})

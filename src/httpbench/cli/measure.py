@@ -47,7 +47,7 @@ def report(outcome: Outcome, db: Path, files: Exports) -> None:
 
 
 def judge(outcome: Outcome, gates: Sequence[Gate], files: Exports) -> list[Passage]:
-    """Says of each gate whether it passed. None are judged in a run that was interrupted."""
+    """Prints and returns how each gate ended. A run that was interrupted has no gates."""
     if not gates or outcome.run.status is RunStatus.INTERRUPTED:
         return []
     judged = gated(outcome.run, outcome.trials, gates)

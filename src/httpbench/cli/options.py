@@ -175,7 +175,7 @@ class LoadOptions:
         type=STEP,
         metavar="RATE/TIME",
         default_text="the suite's",
-        help="Step of a rising rate, such as 1k/60s; 60s alone keeps the suite's rate step.",
+        help="Step of a rising rate, such as 1k/60s; in a suite, 60s alone keeps its rate step.",
     )
 
     def given(self) -> dict[str, Any]:

@@ -26,10 +26,10 @@ class ResponsesOptions:
 def responses(options: ResponsesOptions) -> ExitCode:
     """Show a response of each server, byte for byte.
 
-    Of clients, shows the request. Default: all servers.
+    For a client, shows its request. Default: all servers.
 
     \b
-    httpbench responses c/nginx golang   the responses of some servers
+    httpbench responses c/nginx golang   nginx, and all servers in Go
     httpbench responses client:c/curl    the request of a client
     """
     from httpbench import host

@@ -1,29 +1,27 @@
 """Everything that httpbench raises on purpose.
 
 HttpbenchError
-├── UsageError           what the user asked for cannot be done as asked        exit code 2
+├── UsageError           what the user requested is impossible as requested
 │   ├── CatalogError     a target.toml, workload or suite is wrong (all errors of a file)
-│   └── SelectionError   no row matches, or a name is unknown
-├── BuildError           a target's build failed
-├── RequirementError     a program that is needed is missing or too old
-├── StartError           a target could not be started or never answered rightly
+│   └── SelectionError   no target matches, or a name is unknown
+├── BuildError           the build of a target failed
+├── RequirementError     a required program is missing or too old
+├── StartError           a target did not start, or never responded correctly
 ├── TargetDiedError      a target ended while it was measured
 ├── StopError            a target or a child of it could not be ended
-├── LoadError            a load generator failed, or said something unreadable
+├── LoadError            a load generator failed, or its output is unreadable
 ├── StoreError           results could not be written or read
-└── TuneError            a knob of this machine could not be set or put back
+└── TuneError            a knob of this machine could not be set or restored
 
-An error's message is one sentence for a person: what happened and where. ``hint`` says what to do;
-``log_tail`` holds the last lines of the log that explains it.
+An error's message is one sentence: what happened and where. ``hint`` says what to do; ``log_tail`` holds the last lines of the log that
+explains it. ``cli/exit_codes.py`` has the exit code of each.
 """
 
 from __future__ import annotations
 
 
 class HttpbenchError(Exception):
-    """The root: catches all that httpbench raises on purpose, and nothing else."""
-
-    exit_code = 1
+    """The root: catches everything that httpbench raises on purpose, and nothing else."""
 
     def __init__(self, message: str, *, hint: str | None = None, log_tail: str | None = None):
         super().__init__(message)
@@ -33,7 +31,7 @@ class HttpbenchError(Exception):
 
 
 class UsageError(HttpbenchError):
-    exit_code = 2
+    pass
 
 
 class CatalogError(UsageError):

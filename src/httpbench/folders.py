@@ -1,4 +1,4 @@
-"""Where a user's own files belong (XDG Base Directory Specification)."""
+"""The folders for a user's own files (XDG Base Directory Specification)."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from httpbench.errors import UsageError
 
 
 def user_folder(variable: str, below_home: str) -> Path:
-    """The folder of ours in the one that an XDG variable names, or else in the user's home. Raises :class:`UsageError` without either."""
+    """Our folder: in the one that an XDG variable names, or else in the user's home. Raises :class:`UsageError` without either."""
     named = os.environ.get(variable)
-    if named and Path(named).is_absolute():  # others are to be ignored, says the specification
+    if named and Path(named).is_absolute():  # the specification ignores relative paths
         return Path(named) / "httpbench"
     try:
         return Path.home() / below_home / "httpbench"
     except RuntimeError:
-        raise UsageError("this user has no home folder", hint=f"set HOME, or {variable}") from None
+        raise UsageError("this user has no home folder", hint=f"set HOME or {variable}") from None
 
 
 def default_database() -> Path:

@@ -1,4 +1,4 @@
-"""Where target.toml files lie and what ids they give: all that completion needs, without the models that check them."""
+"""The target.toml files and the ids of their targets: all that completion requires, without the models that check them."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ def root() -> Path:
 
 
 def manifests(folder: Path) -> list[Path]:
-    """Those at any depth. Absolute, so that a folder that is named twice, or within another, is read once."""
+    """The target.toml files at any depth. Paths are absolute: a folder that is named twice, or within another, is read once."""
     return sorted(path.absolute() for path in folder.rglob("target.toml"))
 
 
 def target_id(kind: str, language: str, framework: str, variant: str | None) -> str:
-    """``c/epoll/level``; of a client or proxy with the kind before it: ``proxy:c/haproxy``."""
+    """``c/epoll/level``; for a client or proxy, with the kind before it: ``proxy:c/haproxy``."""
     prefix = "" if kind == SERVER else f"{kind}:"
     return prefix + "/".join(filter(None, (language, framework, variant)))
 
 
 def ids(extra_targets: Sequence[Path] = ()) -> list[str]:
-    """Of the built-in targets and of those in the user's folders. Files with errors are skipped: the verbs name what is wrong."""
+    """Of the built-in targets and of those in the user's folders. Files with errors are skipped: the verbs report them."""
     folders = (root() / "targets", *map(Path, extra_targets))
     return list(dict.fromkeys(name for folder in folders for path in manifests(folder) for name in _ids_in(path)))
 

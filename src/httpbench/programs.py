@@ -1,4 +1,4 @@
-"""The programs of ours that are not Python: where they lie, and what to do when one is not there."""
+"""Finds our programs that are not Python."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from pathlib import Path
 from httpbench.errors import RequirementError
 
 OVERRIDE = "HTTPBENCH_PROGRAMS"
-"""Names a folder that is looked into first: to measure with another build of a program."""
+"""Names the folder that is searched first: to measure with another build of a program."""
 
 
 def locate(name: str) -> str | None:
-    """In the folder that was named, beside the command, built in a checkout, or in PATH; ``None`` where it is in none of them."""
+    """A program in the folder named by ``OVERRIDE``, beside the command, built in a checkout, or in PATH; otherwise ``None``."""
     folders = (os.environ.get(OVERRIDE), Path(sys.executable).parent, Path(__file__).resolve().parents[2] / "target" / "release")
     places = (Path(folder) / name for folder in folders if folder)
     found = next((str(path) for path in places if path.is_file()), None)
@@ -22,8 +22,8 @@ def locate(name: str) -> str | None:
 
 
 def need(name: str) -> str:
-    """Like :func:`locate`. Raises :class:`RequirementError` where it is not there."""
+    """Like :func:`locate`. Raises :class:`RequirementError` if the program is missing."""
     path = locate(name)
     if path is None:
-        raise RequirementError(f"{name}, a part of httpbench, is not there", hint=f"cargo build --release --locked --package {name}")
+        raise RequirementError(f"{name}, a part of httpbench, is not built", hint=f"cargo build --release --locked --package {name}")
     return path

@@ -113,7 +113,7 @@ def test_what_a_client_asks_is_shown(harness: Harness) -> None:
         ((f"{PREFIX}/honest", "--load-generator", "wrk"), "there is no timer of clients 'wrk'"),
         ((f"{PREFIX}/honest", "--workload", "plaintext"), "workload plaintext is for servers, not for clients"),
         (("c/nginx", "--workload", "client-small-1000"), "workload client-small-1000 is for clients, not for servers"),
-        (("c/nginx", f"{PREFIX}/honest"), "a run measures rows of one kind"),
+        (("c/nginx", f"{PREFIX}/honest"), "a run measures targets of one kind"),
     ],
 )
 def test_what_cannot_be_asked_is_said_before_anything_runs(harness: Harness, words: tuple[str, ...], said: str) -> None:

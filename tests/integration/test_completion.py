@@ -1,4 +1,4 @@
-"""The tab key, as a shell asks for it."""
+"""Tab completion, as a shell requests it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_words_complete(harness: Harness, line: str, found: set[str]) -> None:
     words = line.split()
     env = {**harness.env, "_HTTPBENCH_COMPLETE": "bash_complete", "COMP_WORDS": line, "COMP_CWORD": str(len(words) - 1)}
     done = harness.run(env=env)
-    assert {answer.removeprefix("plain,") for answer in done.stdout.split()} == found
+    assert {word.removeprefix("plain,") for word in done.stdout.split()} == found
     assert done.stderr == ""
 
 

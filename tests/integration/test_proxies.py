@@ -101,7 +101,7 @@ def test_a_workload_of_another_kind_is_refused(harness: Harness) -> None:
 def test_a_plan_shows_the_scaled_rates_and_who_runs_where(harness: Harness) -> None:
     done = harness.run("bench", "--suite", "tcp-proxies", "--scale", "0.01", "--dry-run", "c/haproxy")
     assert done.returncode == 0 and "baseline" in done.stdout
-    assert "100 to 250" in done.stdout and "no limit" in done.stdout and "Backend cores" in done.stdout
+    assert "100 to 250" in done.stdout and "closed loop" in done.stdout and "Backend cores" in done.stdout
     shorter = harness.run("bench", "--suite", "tcp-proxies", "--step", "2s", "-d", "2s", "--rounds", "1", "--dry-run", "c/haproxy")
     assert "6 trials: 6 cells × 1 round" in shorter.stdout, shorter.stderr
 

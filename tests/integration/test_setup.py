@@ -15,10 +15,10 @@ NEEDY = ("setup", "--targets", str(TARGETS), "test/needy")
 
 @pytest.fixture
 def debian(tmp_path: Path) -> Path:
-    """Programs that come first in PATH: an apt-get that only notes what it was asked."""
+    """Programs that come first in PATH: an apt-get that only logs its arguments."""
     folder = tmp_path / "bin"
     folder.mkdir()
-    program(folder / "apt-get", f'echo "$@" >>{folder}/asked')
+    program(folder / "apt-get", f'echo "$@" >>{folder}/log')
     return folder
 
 
@@ -42,7 +42,7 @@ def test_the_commands_are_printed_and_not_run(harness: Harness, debian: Path) ->
     assert done.returncode == 0
     assert "apt-get install --yes --quiet --no-install-recommends no-such-package" in done.stdout
     assert subprocess.run(["sh", "-n"], input=done.stdout, text=True, check=False).returncode == 0
-    assert not (debian / "asked").exists()
+    assert not (debian / "log").exists()
 
 
 def test_without_a_terminal_nothing_is_installed_unasked(harness: Harness, debian: Path) -> None:
@@ -50,17 +50,17 @@ def test_without_a_terminal_nothing_is_installed_unasked(harness: Harness, debia
     program(debian / "sudo", "exit 9")
     done = setup(harness, debian)
     assert done.returncode == 2
-    assert "there is no terminal to ask on" in done.stderr
+    assert "setup requires a terminal to confirm" in done.stderr
     assert "--yes" in done.stderr
-    assert not (debian / "asked").exists()
+    assert not (debian / "log").exists()
 
 
-def test_what_debian_does_not_have_new_enough_is_named_with_its_row(harness: Harness, debian: Path) -> None:
+def test_what_debian_does_not_have_new_enough_is_named_with_its_target(harness: Harness, debian: Path) -> None:
     candidate(debian, "1.19-1")
     done = setup(harness, debian, "--yes")
     assert done.returncode == 1
-    assert "to be installed by hand: no-such-compiler ≥ 1.30, for test/needy (not found in PATH): " in done.stderr
-    assert not (debian / "asked").exists()
+    assert "install by hand: no-such-compiler ≥ 1.30, for test/needy (not found in PATH): " in done.stderr
+    assert not (debian / "log").exists()
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="writes the policy on services, which is root's")
@@ -68,9 +68,9 @@ def test_root_is_told_what_runs_and_what_is_still_missing_afterwards(harness: Ha
     candidate(debian, "1.31.0-2")
     done = setup(harness, debian, "--yes")
     assert "as root:" in done.stderr
-    assert (debian / "asked").read_text().splitlines()[-1].endswith("no-such-package")
+    assert (debian / "log").read_text().splitlines()[-1].endswith("no-such-package")
     assert done.returncode == 1  # this apt-get installs nothing
-    assert "to be installed by hand: no-such-compiler" in done.stderr
+    assert "install by hand: no-such-compiler" in done.stderr
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="writes the policy on services, which is root's")
@@ -86,24 +86,24 @@ def test_a_load_generator_that_no_package_brings_is_built_into_the_users_cache(h
     """By a cargo that makes what the real one would."""
     program(debian / "cargo", 'mkdir -p "$4/bin" && printf "#!/bin/sh\necho perf-gauge 0.1.20\n" >"$4/bin/perf-gauge"')
     env = {**harness.env, "PATH": f"{debian}{os.pathsep}{harness.env['PATH']}", "XDG_CACHE_HOME": str(tmp_path / "cache")}
-    asked = ("setup", "--load-generator", "perf-gauge")
-    refused = harness.run(*asked, env=env, stdin=subprocess.DEVNULL)
+    words = ("setup", "--load-generator", "perf-gauge")
+    refused = harness.run(*words, env=env, stdin=subprocess.DEVNULL)
     assert refused.returncode == 1 and "--yes" in refused.stderr
-    done = harness.run(*asked, "--yes", env=env, stdin=subprocess.DEVNULL)
+    done = harness.run(*words, "--yes", env=env, stdin=subprocess.DEVNULL)
     assert done.returncode == 0, done.stderr
     assert "cargo install perf-gauge@0.1.20" in done.stderr and "nothing is missing" in done.stderr
-    again = harness.run(*asked, env=env, stdin=subprocess.DEVNULL)
+    again = harness.run(*words, env=env, stdin=subprocess.DEVNULL)
     assert again.returncode == 0 and "cargo" not in again.stderr
 
 
-def test_rows_are_built_ahead_and_those_that_cannot_be_are_named(harness: Harness) -> None:
+def test_targets_are_built_ahead_and_those_that_cannot_be_are_named(harness: Harness) -> None:
     known = ("--targets", str(TARGETS))
     done = harness.run("build", *known, "test/unbuildable", "c/epoll/level")
     assert done.returncode == 1
-    assert "test/unbuildable: not built: its build failed, exit code 7" in done.stdout
-    assert "1 of 2 rows are built" in done.stdout
+    assert "failed test/unbuildable: its build failed, exit code 7" in done.stdout
+    assert "1 of 2 targets are built" in done.stdout
     again = harness.run("build", *known, "c/epoll/level", "test/needy", "--skip-missing")
     assert again.returncode == 0, again.stderr
     assert "building" not in again.stderr
-    assert "test/needy: left out: needs no-such-compiler" in again.stdout
+    assert "skipped test/needy: " in again.stdout
     assert harness.run("build", *known, "test/needy").returncode == 1

@@ -284,7 +284,7 @@ def test_a_target_whose_guard_is_killed(harness: Harness) -> None:
 
 def test_bad_input_is_one_sentence_and_exit_code_2(harness: Harness) -> None:
     for words, sentence in {
-        ("bench", "nginks"): "«nginks» selects no row (did you mean «nginx»?)",
+        ("bench", "nginks"): "«nginks» matches no target (did you mean «nginx»?)",
         ("bench", "-c", "many"): "«many» is not a whole number above zero",
         ("bench", "-d", "fast"): "«fast» is not a duration",
         ("bench", "-d", "0"): "«0» is too short; the shortest is 1ms",
@@ -295,7 +295,7 @@ def test_bad_input_is_one_sentence_and_exit_code_2(harness: Harness) -> None:
         ("bench", "-t", "2000"): "threads: should be less than or equal to 1024",
         ("bench", "--pipeline", "5000"): "pipeline: should be less than or equal to 1024",
         ("bench", "--rounds", "1M"): "'1M' is not a valid integer",
-        ("bench", "--path", "hello"): "«hello» is not a path: it begins with a slash",
+        ("bench", "--path", "hello"): "«hello» is not a path: it must begin with a slash",
         ("bench", "--path", ""): "«» is not a path",
         ("bench", "--path", "/grüße du"): "percent-encoded",
         ("bench", "c/epoll", "--load-generator", "WRK"): "there is no load generator 'WRK'",

@@ -18,7 +18,7 @@ def test_a_user_without_a_home_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Path, "home", unknown)
     with pytest.raises(UsageError, match="no home folder") as caught:
         default_database()
-    assert caught.value.hint == "set HOME, or XDG_DATA_HOME"
+    assert caught.value.hint == "set HOME or XDG_DATA_HOME"
 
 
 def test_the_default_place_follows_xdg(monkeypatch: pytest.MonkeyPatch) -> None:

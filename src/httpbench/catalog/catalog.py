@@ -36,7 +36,7 @@ def load(extra_targets: Sequence[Path] = ()) -> Catalog:
     problems: list[str] = []
     paths = manifests(folder / "targets") + [path for extra in extra_targets for path in _of_user(extra, problems)]
     found = _read_all(dict.fromkeys(paths), _targets, problems)
-    targets = _unique(((target.id, target, target.folder) for row in found for target in row), problems)
+    targets = _unique(((target.id, target, target.folder) for variants in found for target in variants), problems)
     workloads = _unique(_named(folder / "workloads", Workload, problems), problems)
     suites = _unique(_named(folder / "suites", Suite, problems), problems)
     problems += _unknown_workloads(suites.values(), workloads)
@@ -48,8 +48,8 @@ def load(extra_targets: Sequence[Path] = ()) -> Catalog:
 def _of_user(folder: Path, problems: list[str]) -> list[Path]:
     found = manifests(folder) if folder.is_dir() else []
     if not found:
-        wrong = "holds no target.toml" if folder.is_dir() else "is not a folder"
-        problems.append(f"{folder}: {wrong}; --targets takes a folder that holds target.toml files, at any depth")
+        wrong = "contains no target.toml" if folder.is_dir() else "is not a folder"
+        problems.append(f"{folder}: {wrong}; --targets requires a folder with target.toml files, at any depth")
     return found
 
 
@@ -59,7 +59,7 @@ def _targets(path: Path) -> list[Target]:
 
 
 def _target(manifest: TargetFile, variant: Variant, folder: Path) -> Target:
-    """One row: the file's facts, with those that the variant replaces."""
+    """One target: the file's facts, with those that the variant replaces."""
     return Target(
         id=target_id(manifest.kind, manifest.language, manifest.framework, variant.name),
         kind=manifest.kind,
@@ -97,10 +97,10 @@ def _read_all(paths: Iterable[Path], read: Callable[[Path], Result], problems: l
     return values
 
 
-def _unique(rows: Iterable[tuple[str, Value, str]], problems: list[str]) -> dict[str, Value]:
+def _unique(entries: Iterable[tuple[str, Value, str]], problems: list[str]) -> dict[str, Value]:
     values: dict[str, Value] = {}
     origins: dict[str, str] = {}
-    for name, value, origin in rows:
+    for name, value, origin in entries:
         if name in values:
             problems.append(f"{origin}: «{name}» is already defined in {origins[name]}; rename one of them")
             continue
@@ -120,5 +120,7 @@ def _unknown_workloads(suites: Iterable[Suite], workloads: dict[str, Workload]) 
 
 def _by_name(values: dict[str, Named], name: str, noun: str) -> Named:
     if name not in values:
-        raise SelectionError(f"unknown {noun} «{name}»{files.did_you_mean(name, list(values))}; there are: {', '.join(sorted(values))}")
+        raise SelectionError(
+            f"unknown {noun} «{name}»{files.did_you_mean(name, list(values))}", hint=f"use one of {', '.join(sorted(values))}"
+        )
     return values[name]

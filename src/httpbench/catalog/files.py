@@ -1,7 +1,7 @@
-"""Reads one TOML file into a model, and says everything that is wrong with it at once, in words of the file.
+"""Reads one TOML file into a model, and reports all its problems at once, in words of the file.
 
-The checks themselves are pydantic's; this module only translates: a place in a model becomes a key in a file, a list of what is
-allowed, and, where a word is nearly right, «did you mean».
+pydantic makes the checks; this module translates them: a place in a model becomes a key in a file, with a list of what is allowed, and
+«did you mean» if a word is nearly correct.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ TOML_TYPES = {
     "float_type": "a number",
     "bool_type": "true or false",
 }
-"""What a file's author calls the types that pydantic misses."""
+"""Type that pydantic expects → its name in TOML."""
 
 Model = TypeVar("Model", bound=BaseModel)
 Location = Sequence[str | int]
 
 
 def read(path: Path, model: type[Model]) -> Model:
-    """The file as a model. Raises :class:`CatalogError` with one sentence for each thing that is wrong."""
+    """The file as a model. Raises :class:`CatalogError` with one sentence for each problem."""
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise CatalogError([f"{path}: cannot be read: {error.strerror}"]) from None
+        raise CatalogError([f"{path}: cannot read the file: {error.strerror}"]) from None
     except UnicodeDecodeError:
-        raise CatalogError([f"{path}: is not UTF-8"]) from None
+        raise CatalogError([f"{path}: not UTF-8"]) from None
     except tomllib.TOMLDecodeError as error:
-        raise CatalogError([f"{path}: is not TOML: {error}"]) from None
+        raise CatalogError([f"{path}: not TOML: {error}"]) from None
     try:
         return model.model_validate(data)
     except ValidationError as error:
@@ -49,14 +49,14 @@ def read(path: Path, model: type[Model]) -> Model:
 
 
 def sentences(model: type[BaseModel], error: ValidationError) -> list[str]:
-    """What is wrong with values that were to become a model, one sentence each."""
-    # An invalid element makes pydantic call its list too short as well: that says nothing new.
+    """The problems of values that do not fit a model, one sentence each."""
+    # An invalid element makes pydantic report its list as too short too: that is no news.
     problems = [dict(problem) for problem in error.errors() if not (problem["type"] == "too_short" and problem["input"])]
     return [_sentence(model, problem) for problem in problems]
 
 
 def did_you_mean(word: str, allowed: Sequence[str]) -> str:
-    """`` (did you mean «level»?)`` when a word is nearly one of those allowed; otherwise nothing."""
+    """`` (did you mean «level»?)`` if a word is nearly one of those allowed; otherwise nothing."""
     close = difflib.get_close_matches(word, allowed, n=1, cutoff=0.6)
     return f" (did you mean «{close[0]}»?)" if close else ""
 
@@ -74,7 +74,9 @@ def _sentence(model: type[BaseModel], problem: dict[str, Any]) -> str:
             return f"{key}: must not be empty"
         case "enum":
             allowed = _words(model, location)
-            return f"{key}: «{problem['input']}» is not allowed; choose {', '.join(allowed)}{did_you_mean(str(problem['input']), allowed)}"
+            return (
+                f"{key}: «{problem['input']}» is not allowed; use one of {', '.join(allowed)}{did_you_mean(str(problem['input']), allowed)}"
+            )
         case "value_error":
             return f"{key}: {problem['ctx']['error']}" if key else str(problem["ctx"]["error"])
         case "string_pattern_mismatch":

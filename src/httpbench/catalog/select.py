@@ -1,7 +1,7 @@
-"""Which rows a command is about.
+"""Which targets a command is about.
 
-A word selects, by the first of these that finds anything: the row with that id; the rows whose id has its parts in a row (``epoll``,
-``c/epoll``, ``epoll/level``, and so a language or a framework); the rows of that category; the rows whose id contains it.
+A word selects, by the first of these that matches: the target with that id; the targets whose id has its parts one after the other
+(``epoll``, ``c/epoll``, ``epoll/level``, and so a language or a framework); the targets of that category; the targets whose id contains it.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ def select(
     categories: Sequence[Category] = (),
     ignore: Sequence[str] = (),
 ) -> list[Target]:
-    """The rows that any of ``words`` selects (all, if there are none) and the options allow, in the catalog's order.
+    """The targets that match any of ``words`` (all, if there are none) and all options, in the catalog's order.
 
-    Raises :class:`SelectionError` when a word selects nothing, or nothing is left.
+    Raises :class:`SelectionError` if a word matches nothing, or nothing is left.
     """
     candidates = [target for target in targets if kind is None or target.kind is kind]
     chosen = {target.id for word in words for target in matching(candidates, word)} if words else {target.id for target in candidates}
@@ -32,7 +32,9 @@ def select(
     known = sorted({target.language for target in candidates})
     for language in languages:
         if language not in known:
-            raise SelectionError(f"no row is written in «{language}»{did_you_mean(language, known)}; there are: {', '.join(known)}")
+            raise SelectionError(
+                f"no target is written in «{language}»{did_you_mean(language, known)}", hint=f"languages: {', '.join(known)}"
+            )
     selected = [
         target
         for target in candidates
@@ -41,12 +43,12 @@ def select(
         and (not categories or target.category in categories)
     ]
     if not selected:
-        raise SelectionError("the selection is empty: no row fits all that was asked", hint="httpbench list shows all rows")
+        raise SelectionError("no target matches all options", hint="`httpbench list` shows all targets")
     return selected
 
 
 def matching(targets: Sequence[Target], word: str) -> list[Target]:
-    """The rows that a word selects; raises :class:`SelectionError` when there is none."""
+    """The targets that match a word. Raises :class:`SelectionError` if none does."""
     exact = [target for target in targets if target.id == word]
     if exact:
         return exact
@@ -60,12 +62,12 @@ def matching(targets: Sequence[Target], word: str) -> list[Target]:
     if not by_text:
         ids = [target.id for target in targets]
         names = sorted({part for name in ids for part in name.split("/")}) + ids
-        raise SelectionError(f"«{word}» selects no row{did_you_mean(word, names)}", hint="httpbench list shows all rows")
+        raise SelectionError(f"«{word}» matches no target{did_you_mean(word, names)}", hint="`httpbench list` shows all targets")
     return by_text
 
 
 def _has_parts(target: Target, wanted: Sequence[str]) -> bool:
-    """Whether the id has these parts, whole and one after the other; the kind's prefix may be left out."""
+    """Whether the id has these parts, whole and one after the other. The kind's prefix is optional."""
     bare = target.id.removeprefix(f"{target.kind}:").split("/")
     prefixed = target.id.split("/")
     size = len(wanted)
@@ -73,15 +75,15 @@ def _has_parts(target: Target, wanted: Sequence[str]) -> bool:
 
 
 def kind_of(targets: Sequence[Target], words: Sequence[str]) -> Kind | None:
-    """The first kind that has a row for each word; ``None`` where no kind has: one run measures rows of one kind."""
+    """The first kind with a target for each word; ``None`` if no kind has one: a run measures targets of one kind."""
     for kind in Kind:
-        rows = [target for target in targets if target.kind is kind]
-        if all(_selects(rows, word) for word in words):
+        of_kind = [target for target in targets if target.kind is kind]
+        if all(_matches(of_kind, word) for word in words):
             return kind
     return None
 
 
-def _selects(targets: Sequence[Target], word: str) -> bool:
+def _matches(targets: Sequence[Target], word: str) -> bool:
     try:
         return bool(matching(targets, word))
     except SelectionError:

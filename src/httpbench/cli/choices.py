@@ -1,4 +1,4 @@
-"""Names that options accept and help shows, known without importing what they name; a test holds that they are the same."""
+"""Names that options accept and help shows, so that help imports nothing that they name. A test checks that the lists are complete."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ LOAD_GENERATORS = ("native", "wrk", "hey", "perf-gauge")
 TIMERS = ("native", "hyperfine")
 
 LATENCIES = ("mean", "p50", "p75", "p90", "p95", "p99", "p99.9", "p99.99", "max")
-"""What a service level can bound."""
+"""Figures that a service level can bound."""
 
 GATES = ("rps", "mean", "p50", "p90", "p95", "p99", "p99.9", "cpu", "memory", "time")
-"""What a gate can be set on."""
+"""Figures that a gate can bound."""
 
 JOURNAL = "/var/lib/httpbench/tune.json"

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from httpbench.cli.exports import Exports
+    from httpbench.errors import HttpbenchError
+
 WIDTH_WITHOUT_TERMINAL = 240  # nothing is cut from a table that goes into a file
 
 
@@ -21,3 +24,14 @@ def stderr() -> Console:
     from rich.console import Console
 
     return Console(stderr=True, highlight=False)
+
+
+def beside(files: Exports) -> Console:
+    """Where tables go: standard output, unless an export is written there."""
+    return stderr() if files.to_stdout else stdout()
+
+
+def problem(output: Console, target: str, error: HttpbenchError) -> None:
+    """One line: what failed at a target, and the hint."""
+    hint = f"; hint: {error.hint}" if error.hint else ""
+    output.print(f"{target}: {error.message}{hint}", markup=False, soft_wrap=True)

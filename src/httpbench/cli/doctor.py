@@ -4,33 +4,53 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import click
 
 from httpbench.cli import console
+from httpbench.cli.exit_codes import ExitCode
+from httpbench.cli.fields import command
+from httpbench.cli.options import json_option
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from httpbench.host import Finding
+    from httpbench.model import Environment
 
 STYLES = {"ok": "green", "note": "cyan", "warning": "yellow"}
 
 
-@click.command()
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
-def doctor(as_json: bool) -> None:
-    """Show the environment, and what on this machine will disturb a measurement, with what to do about it.
+@dataclass(frozen=True, slots=True)
+class DoctorOptions:
+    json: bool = json_option()
+
+
+@command(DoctorOptions)
+def doctor(options: DoctorOptions) -> ExitCode:
+    """Show the environment, and what will disturb a measurement.
 
     \b
-    httpbench doctor          for people
-    httpbench doctor --json   for programs
+    httpbench doctor          a report, with the fix for each finding
+    httpbench doctor --json   JSON
     """
-    from rich.text import Text
-
     from httpbench import catalog, host
 
     environment = host.read_environment(catalog.root(), {})
     findings = host.examine()
-    if as_json:
+    if options.json:
         entries = [dataclasses.asdict(finding) for finding in findings]
         click.echo(json.dumps({"environment": environment.model_dump(), "findings": entries}, indent=2, ensure_ascii=False))
-        return
+    else:
+        _show(environment, findings)
+    return ExitCode.OK
+
+
+def _show(environment: Environment, findings: Sequence[Finding]) -> None:
+    from rich.text import Text
+
     output = console.stdout()
     for name, value in environment.model_dump(exclude={"versions", "mitigations"}).items():
         output.print(f"{name:22} {'' if value is None else value}", markup=False, soft_wrap=True)
@@ -40,4 +60,4 @@ def doctor(as_json: bool) -> None:
         if finding.severity != "ok":
             output.print(f"{'':8}why: {finding.why}", markup=False, soft_wrap=True)
             if finding.do:
-                output.print(f"{'':8}do:  {finding.do}", markup=False, soft_wrap=True)
+                output.print(f"{'':8}fix: {finding.do}", markup=False, soft_wrap=True)

@@ -1,4 +1,4 @@
-"""What a run would do, before it does it."""
+"""The plan of a run, shown instead of measured."""
 
 from __future__ import annotations
 
@@ -7,19 +7,20 @@ from collections.abc import Mapping
 from rich.console import Console
 from rich.table import Table
 
+from httpbench.cli.exit_codes import ExitCode
 from httpbench.model import Load, Target
 from httpbench.run import Plan, estimate_s, states
 
 
-def show(plan: Plan, targets: Mapping[str, Target], output: Console) -> None:
-    """The cells of the plan, the cores, and how long it will take."""
+def show(plan: Plan, targets: Mapping[str, Target], output: Console) -> ExitCode:
+    """Prints the cells of the plan, their cores, and how long it will take."""
     cells = {trial.cell: trial for trial in plan.trials}
     names = list(dict.fromkeys(trial.target for trial in cells.values()))
     known = dict(zip(names, states([targets[name] for name in names]), strict=True))
     has_rate = any(trial.load.rate_rps is not None for trial in cells.values())
     has_backend = any(trial.cores.backend for trial in cells.values())
     table = Table(box=None, pad_edge=False)
-    for column in ("Row", "State", "Scaling", "Workload", "Connections", *(["Requests/s"] if has_rate else []), "Load generator"):
+    for column in ("Target", "State", "Scaling", "Workload", "Connections", *(["Requests/s"] if has_rate else []), "Load generator"):
         table.add_column(column, justify="right" if column in ("Connections", "Requests/s") else "left")
     for column in ("Target cores", *(["Backend cores"] if has_backend else []), "Generator cores"):
         table.add_column(column)
@@ -40,13 +41,14 @@ def show(plan: Plan, targets: Mapping[str, Target], output: Console) -> None:
     output.print(table)
     minutes, seconds = divmod(round(estimate_s(plan.trials, targets)), 60)
     size = f"{_count(len(plan.trials), 'trial')}: {_count(len(cells), 'cell')} × {_count(plan.rounds, 'round')}"
-    output.print(f"\n{size}, about {minutes} min {seconds:02} s, builds aside", markup=False)
+    output.print(f"\n{size}, about {minutes} min {seconds:02} s, without builds", markup=False)
+    return ExitCode.OK
 
 
 def _rate(load: Load) -> str:
     if load.rate_rps is None:
-        return "no limit"
-    new = "" if load.keepalive else ", each on a connection of its own"
+        return "closed loop"
+    new = "" if load.keepalive else ", one connection per request"
     return (f"{load.rate_from_rps:,.0f} to " if load.rate_from_rps is not None else "") + f"{load.rate_rps:,.0f}{new}"
 
 

@@ -20,28 +20,32 @@ class Exports:
 
     paths: dict[str, str]
 
+    @classmethod
+    def of(cls, **paths: str | None) -> Exports:
+        """Paths by format name; ``None``: this format was not requested."""
+        return cls({name: path for name, path in paths.items() if path is not None})
+
     @property
     def to_stdout(self) -> bool:
-        """Standard output belongs to an export: the table goes to standard error then."""
+        """Whether an export is written to standard output."""
         return "-" in self.paths.values()
 
     def check(self) -> None:
-        """Raises :class:`UsageError` when a file cannot be written, or two exports would write into one another."""
+        """Raises :class:`UsageError` if a file cannot be written, or two exports name the same file."""
         named = list(self.paths.values())
         for path in named:
             if named.count(path) > 1:
-                raise UsageError(f"two exports cannot be written to the same place: {'standard output' if path == '-' else path}")
+                raise UsageError(f"two exports are written to {'standard output' if path == '-' else path}", hint="name two files")
         for path in set(named) - {"-"}:
             try:
                 with Path(path).open("a"):
                     pass
             except OSError as error:
-                raise UsageError(
-                    f"cannot write the export {path}: {error.strerror}", hint="name another file, or - for standard output"
-                ) from None
+                hint = "name another file, or - for standard output"
+                raise UsageError(f"cannot write the export {path}: {error.strerror}", hint=hint) from None
 
     def write(self, run: Run, trials: Sequence[Trial]) -> None:
-        """Writes all. Raises :class:`StoreError` for the files that could not be written, after the others were."""
+        """Writes all files, then raises :class:`StoreError` for those that could not be written."""
         from httpbench.report import CLIENT_FORMATS, FORMATS
 
         self.put({name: {**FORMATS, **CLIENT_FORMATS}[name](run, trials) for name in self.paths})
@@ -59,9 +63,4 @@ class Exports:
             except OSError as error:
                 problems.append(f"cannot write the export {path}: {error.strerror}")
         if problems:
-            raise StoreError("\n".join(problems), hint="httpbench report makes it again from the stored run")
-
-
-def exports(json: str | None, csv: str | None, markdown: str | None, hyperfine: str | None = None) -> Exports:
-    asked = {"json": json, "csv": csv, "markdown": markdown, "hyperfine": hyperfine}
-    return Exports({name: path for name, path in asked.items() if path is not None})
+            raise StoreError("\n".join(problems), hint="`httpbench report` exports the stored run again")

@@ -1,4 +1,4 @@
-"""What the verbs that start rows of any kind have in common: what each kind is asked, and what stands behind proxies."""
+"""What the verbs that start targets of any kind share: the workload of each kind, and the backends of proxies."""
 
 from __future__ import annotations
 
@@ -11,19 +11,24 @@ from httpbench.run import KINDS
 
 
 def workloads_of(known: Catalog, targets: Sequence[Target], name: str | None) -> dict[Kind, Workload]:
-    """For each kind of the targets the workload of that name, or the kind's usual one.
+    """For each kind of the targets, the workload of that name, or the kind's usual one.
 
-    Raises :class:`SelectionError` where it is for another kind.
+    Raises :class:`SelectionError` if it is for another kind.
     """
     kinds = [kind for kind in KINDS if any(target.kind is kind for target in targets)]
     found = {kind: known.workload(name or KINDS[kind].workload) for kind in kinds}
     for kind, workload in found.items():
-        if workload.kind is not kind:
-            raise SelectionError(f"workload {workload.name} is for {workload.kind.plural}, not for {kind.plural}")
+        check_kind(workload, kind)
     return found
 
 
-def with_backends(known: Catalog, targets: Sequence[Target], asked: Mapping[Kind, Workload]) -> list[Target]:
-    """The targets, and those that must be there for them, each once."""
-    backends = [known.targets[name] for target in targets if (name := asked[target.kind].backend)]
+def check_kind(workload: Workload, kind: Kind) -> None:
+    """Raises :class:`SelectionError` if the workload is for another kind."""
+    if workload.kind is not kind:
+        raise SelectionError(f"workload {workload.name} is for {workload.kind.plural}, not for {kind.plural}")
+
+
+def with_backends(known: Catalog, targets: Sequence[Target], workloads: Mapping[Kind, Workload]) -> list[Target]:
+    """The targets and their backends, each once."""
+    backends = [known.targets[name] for target in targets if (name := workloads[target.kind].backend)]
     return list({target.id: target for target in (*targets, *backends)}.values())

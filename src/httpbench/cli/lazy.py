@@ -22,11 +22,11 @@ class Verb:
     command: str
     """``module:attribute``."""
     summary: str
-    """The first sentence of its help; a test holds that it is the same."""
+    """The first sentence of its help; a test checks that they are equal."""
 
 
 class LazyGroup(click.Group):
-    """Verbs in the order in which one meets them; a name that does not exist gets click's «did you mean»."""
+    """Verbs in a fixed order. click suggests the verb nearest to an unknown one."""
 
     def __init__(self, *args: Any, verbs: Mapping[str, Verb], **options: Any):
         super().__init__(*args, **options)

@@ -1,56 +1,63 @@
-"""``httpbench list``: every row, its state, and what would mend it."""
+"""``httpbench list``: every target, its state, and the fix for what is missing."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from httpbench.cli import console
-from httpbench.cli.options import Selection, selection
+from httpbench.cli.exit_codes import ExitCode
+from httpbench.cli.fields import command, group
+from httpbench.cli.options import Selection, json_option
 
 if TYPE_CHECKING:
     from httpbench.model import Target
     from httpbench.run import RowState
 
 
-@click.command(name="list")
-@selection
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
-def list_rows(selection: Selection, as_json: bool) -> None:
-    """List rows: their state, and the command that would mend what is missing.
+@dataclass(frozen=True, slots=True)
+class ListOptions:
+    selection: Selection = group(Selection)
+    json: bool = json_option()
+
+
+@command(ListOptions, name="list")
+def list_targets(options: ListOptions) -> ExitCode:
+    """List targets, their state, and the fix for what is missing.
 
     \b
-    httpbench list                         all of them
-    httpbench list golang c/epoll          those of a language, and one framework's
-    httpbench list --targets ~/mine mine   those of a folder of your own
+    httpbench list                         all targets
+    httpbench list golang c/epoll          a language, and one framework
+    httpbench list --targets ~/mine mine   targets of your own
     """
     from httpbench import host
     from httpbench.run import cache_folder, states
 
-    targets = selection.of(selection.catalog())
+    targets = options.selection.of(options.selection.catalog())
     with host.remembering(cache_folder() / "versions.json"):
-        rows = list(zip(targets, states(targets), strict=True))
-    if as_json:
-        click.echo(json.dumps([_entry(target, state) for target, state in rows], indent=2, ensure_ascii=False))
-        return
-    _show(rows)
+        found = list(zip(targets, states(targets), strict=True))
+    if options.json:
+        click.echo(json.dumps([_entry(target, state) for target, state in found], indent=2, ensure_ascii=False))
+    else:
+        _show(found)
+    return ExitCode.OK
 
 
-def _show(rows: Sequence[tuple[Target, RowState]]) -> None:
+def _show(found: Sequence[tuple[Target, RowState]]) -> None:
     from rich.table import Table
     from rich.text import Text
 
     from httpbench.run import State
 
     styles = {State.READY: "green", State.BUILT: "green", State.NOT_BUILT: "", State.NEEDS: "yellow", State.BROKEN: "red"}
-    output = console.stdout()
     table = Table(box=None, pad_edge=False)
-    for column in ("Row", "Category", "Tuning", "Scaling", "State", "What would mend it"):
-        table.add_column(column, overflow="fold", no_wrap=column == "Row")
-    for target, state in rows:
+    for column in ("Target", "Category", "Tuning", "Scaling", "State", "Fix"):
+        table.add_column(column, overflow="fold", no_wrap=column == "Target")
+    for target, state in found:
         text = f"{state.state} {state.reason}" if state.reason else f"{state.state} {state.version or ''}"
         table.add_row(
             target.id,
@@ -60,7 +67,7 @@ def _show(rows: Sequence[tuple[Target, RowState]]) -> None:
             Text(text.strip(), style=styles[state.state]),
             Text(state.mend or ""),
         )
-    output.print(table)
+    console.stdout().print(table)
 
 
 def _entry(target: Target, state: RowState) -> dict[str, Any]:
@@ -78,6 +85,6 @@ def _entry(target: Target, state: RowState) -> dict[str, Any]:
         "notes": target.notes,
         "state": state.state,
         "reason": state.reason,
-        "mend": state.mend,
+        "fix": state.mend,
         "version": state.version,
     }

@@ -1,75 +1,92 @@
-"""``httpbench noise``: what this machine can tell apart."""
+"""``httpbench noise``: this machine's noise floor."""
 
 from __future__ import annotations
 
 import random
 import sys
-from pathlib import Path
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
 
 from httpbench.cli import console
-from httpbench.cli.exports import exports
-from httpbench.cli.options import database
+from httpbench.cli.exit_codes import ExitCode
+from httpbench.cli.exports import Exports
+from httpbench.cli.fields import command, option
+from httpbench.cli.options import db_option, quiet_option
 from httpbench.cli.params import COUNT, DURATION
 from httpbench.errors import SelectionError
 
 if TYPE_CHECKING:
-    from httpbench.model import Noise
+    from pathlib import Path
 
-ROUNDS = 20
+    from httpbench.model import Noise
+    from httpbench.run import Bench
+
+PAIRS = 20
 SHOWN = (3, 5, 10, 20)
 WORKLOAD = "plaintext"
 
 
-@click.command()
-@click.option("--rounds", type=click.IntRange(3, 1000), default=ROUNDS, show_default=True, help="How many pairs are made.")
-@click.option("-d", "--duration", type=DURATION, default=1.0, show_default="1s", help="How long each trial measures.")
-@click.option("-c", "--connections", type=COUNT, default=64, show_default=True, help="Connections that are kept busy.")
-@click.option("--show", is_flag=True, help="Print what is known already, and measure nothing.")
-@click.option("-q", "--quiet", is_flag=True, help="No progress.")
-@database
-def noise(rounds: int, duration: float, connections: int, show: bool, quiet: bool, db: Path) -> None:
-    """Find out what this machine can tell apart: measure one server against itself.
+@dataclass(frozen=True, slots=True)
+class NoiseOptions:
+    rounds: int = option("--rounds", type=click.IntRange(3, 1000), default=PAIRS, metavar="N", help="Number of A/A pairs.")
+    duration: float = option("-d", "--duration", type=DURATION, default="1s", help="Measured duration of each trial.")
+    connections: int = option("-c", "--connections", type=COUNT, default=64, help="Connections.")
+    show: bool = option("--show", is_flag=True, help="Print the stored noise floor; measure nothing.")
+    quiet: bool = quiet_option()
+    db: Path = db_option()
 
-    What equals differ by is noise. It is stored with kernel and tuning; later runs say below their tables which differences are less
-    than that, and warn when kernel or tuning have changed since.
+
+@command(NoiseOptions)
+def noise(options: NoiseOptions) -> ExitCode:
+    """Measure this machine's noise floor: one server against itself.
+
+    Identical servers differ only by noise. The noise floor is stored with kernel and tuning. Later runs note the differences that are
+    within it, and warn if kernel or tuning have changed since.
 
     \b
-    httpbench noise                    twenty pairs of a second each: a minute and a half
+    httpbench noise                    20 pairs of 1 s: a minute and a half
     httpbench noise --rounds 40 -d 5s  more pairs, longer trials
-    httpbench noise --show             what is known already
+    httpbench noise --show             the stored noise floor
     """
     from httpbench import catalog, host
+    from httpbench.cli import measure
     from httpbench.run.noise import known_noise, outdated
     from httpbench.store import Store
 
-    if not show:
-        _measure(rounds, duration, connections, quiet, db)
-    with Store(db, reading=True) as store:
+    code = ExitCode.OK
+    if not options.show:
+        outcome = measure.build_and_run(_plan(options), options.db, quiet=options.quiet)
+        measure.report(outcome, options.db, Exports.of())
+        code = measure.exit_code(outcome)
+    if code is not ExitCode.OK:
+        return code
+    with Store(options.db, reading=True) as store:
         environment = host.read_environment(catalog.root(), {})
         known = known_noise(store, environment)
     if known is None:
-        raise SelectionError(f"the noise of this machine is not known: {db} has no A/A pairs of it", hint="httpbench noise measures it")
+        raise SelectionError(f"this machine's noise floor is unknown: {options.db} has no A/A pairs of it", hint="run `httpbench noise`")
     _print(known)
     if reason := outdated(known, environment):
         click.echo(f"warning: {reason}", err=True)
+    return ExitCode.OK
 
 
-def _measure(rounds: int, duration_s: float, connections: int, quiet: bool, db: Path) -> None:
+def _plan(options: NoiseOptions) -> Bench:
+    """Pairs of trials of one server, and what they require."""
     from httpbench import catalog, host, load
-    from httpbench.cli.make import make
     from httpbench.model import Load, Scaling
     from httpbench.run import Bench, Matrix, make_plan
     from httpbench.run.noise import TARGET, pair
 
     known = catalog.load()
     targets = pair(known.targets[TARGET])
-    asked = Load(connections=connections, duration_s=duration_s, warmup_s=min(duration_s, 0.5))
-    matrix = Matrix(targets, [Scaling.SINGLE], [WORKLOAD], [asked], "native", rounds)
+    duration_s = options.duration
+    closed_loop = Load(connections=options.connections, duration_s=duration_s, warmup_s=min(duration_s, 0.5))
+    matrix = Matrix(targets, [Scaling.SINGLE], [WORKLOAD], [closed_loop], "native", options.rounds)
     topology = host.read_topology()
-    job = Bench(
+    return Bench(
         plan=make_plan(matrix, lambda scaling: host.partition(topology, scaling), random.randrange(2**32)),
         targets={target.id: target for target in targets},
         workloads={WORKLOAD: known.workload(WORKLOAD)},
@@ -78,7 +95,6 @@ def _measure(rounds: int, duration_s: float, connections: int, quiet: bool, db: 
         baseline=TARGET,
         measures_noise=True,
     )
-    make(job, db, exports(None, None, None), console.stdout(), console.stderr(), quiet=quiet)
 
 
 def _print(known: Noise) -> None:
@@ -95,7 +111,7 @@ def _print(known: Noise) -> None:
         floors = (floor(known, figure.name, rounds) for figure in (THROUGHPUT, P99, CPU))
         table.add_row(str(rounds), *("" if least is None else percentage(least) for least in floors))
     output = console.stdout()
-    output.print("\nWhat equals differ by on this machine; differences below are noise:\n", markup=False)
+    output.print("\nNoise floor of this machine: identical servers differ by up to this much.\n", markup=False)
     output.print(table)
     made = f"{known.rounds} pairs of {known.duration_s:g} s over {known.connections} connections, {known.target} against itself"
     output.print(f"\n{made}; kernel {known.kernel}; {known.made_at[:10]}, run {known.run}", markup=False, soft_wrap=True)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from httpbench.cli import choices
-from httpbench.cli.params import COUNT, COUNTS, DURATION, DURATION_OR_NONE, RATE, STEP
+from httpbench.cli.exports import Exports
+from httpbench.cli.fields import argument, option
+from httpbench.cli.params import COUNT, COUNTS, DURATION, DURATION_OR_NONE, GATE, RATE, STEP
 from httpbench.folders import default_database
 from httpbench.manifests import ids
 
@@ -18,27 +19,107 @@ if TYPE_CHECKING:
     from httpbench.catalog import Catalog
     from httpbench.model import Kind, Target
 
-Command = TypeVar("Command", bound=Callable[..., Any])
+FILE = click.Path(dir_okay=False)
+WORKLOADS = "plaintext; clients: client-small-1000; proxies: proxy-10kb"
+LOAD_THREADS = "one per core of its share"
+
+
+def complete_target(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    """Ids for the shell: of built-in targets, and of those in the folders named before."""
+    return [name for name in ids(context.params.get("targets") or ()) if name.startswith(incomplete)]
+
+
+def targets_option() -> Any:
+    return option(
+        "--targets",
+        multiple=True,
+        metavar="DIR",
+        type=click.Path(path_type=Path),
+        help="Also search this folder for target.toml files, at any depth.",
+    )
+
+
+def db_option() -> Any:
+    return option(
+        "--db",
+        type=click.Path(path_type=Path, dir_okay=False),
+        default=default_database,
+        default_text="httpbench.db in the user's data folder",
+        metavar="FILE",
+        help="Results database.",
+    )
+
+
+def jobs_option() -> Any:
+    return option("--jobs", type=click.IntRange(1, 64), default=2, metavar="N", help="Parallel builds.")
+
+
+def skip_missing_option() -> Any:
+    return option("--skip-missing", is_flag=True, help="Skip targets whose toolchain is missing, and list them.")
+
+
+def workload_option() -> Any:
+    return option("--workload", metavar="NAME", default_text=WORKLOADS, help="Workload.")
+
+
+def json_option() -> Any:
+    return option("--json", is_flag=True, help="Print JSON.")
+
+
+def seed_option() -> Any:
+    return option("--seed", type=int, metavar="N", default_text="random", help="Seed of the trial order.")
+
+
+def name_option(flag: str) -> Any:
+    return option(flag, metavar="NAME", help="Name of the run, for `report` and `compare`.")
+
+
+def dry_run_option() -> Any:
+    return option("--dry-run", is_flag=True, help="Print the plan and its duration, and exit.")
+
+
+def quiet_option() -> Any:
+    return option("-q", "--quiet", is_flag=True, help="Show no progress.")
+
+
+def port_option(help_text: str) -> Any:
+    return option("--port", type=click.IntRange(1, 65_535), metavar="PORT", default_text="a free port", help=help_text)
+
+
+def start_timeout_option() -> Any:
+    return option("--start-timeout", type=DURATION, default="20s", help="Time allowed until the first correct response.")
+
+
+def gates_option() -> Any:
+    text = "Exit with code 3 if a figure changes beyond this bound, such as 'rps<-3%'."
+    return option("--fail-if", type=GATE, multiple=True, help=text)
+
+
+def export_option(name: str, what: str) -> Any:
+    return option(f"--export-{name}", type=FILE, metavar="FILE", help=f"Write {what} to FILE, or - for standard output.")
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which rows a command is about, as it was asked."""
+    """Which targets a verb is about."""
 
-    words: tuple[str, ...]
-    kind: str | None
-    languages: tuple[str, ...]
-    categories: tuple[str, ...]
-    ignore: tuple[str, ...]
-    folders: tuple[Path, ...]
+    words: tuple[str, ...] = argument(nargs=-1, metavar="[TARGET]...", shell_complete=complete_target)
+    kind: str | None = option("--kind", type=click.Choice(choices.KINDS), help="Only targets of this kind.")
+    languages: tuple[str, ...] = option("--language", multiple=True, metavar="NAME", help="Only targets in this language.")
+    categories: tuple[str, ...] = option(
+        "--category", multiple=True, type=click.Choice(choices.CATEGORIES), help="Only targets of this category."
+    )
+    ignore: tuple[str, ...] = option("-i", "--ignore", multiple=True, metavar="TARGET", help="Exclude targets.")
+    targets: tuple[Path, ...] = targets_option()
 
     def catalog(self) -> Catalog:
+        """The built-in catalog and the targets of the user's folders."""
         from httpbench.catalog import load
 
-        return load(self.folders)
+        return load(self.targets)
 
     def of(self, known: Catalog, default: tuple[str, ...] = (), kind: Kind | None = None) -> list[Target]:
-        """The rows selected; ``default``: the words that hold when there are none."""
+        """The targets selected; ``default`` and ``kind`` hold where the user names none."""
         from httpbench.catalog import select
         from httpbench.model import Category, Kind
 
@@ -52,130 +133,93 @@ class Selection:
         )
 
 
-def complete_row(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    """Ids for the shell; of the built-in rows and of the folders that were named before."""
-    return [name for name in ids(context.params.get("targets") or ()) if name.startswith(incomplete)]
+@dataclass(frozen=True, slots=True)
+class LoadOptions:
+    """How the requests are made. ``None``: not given."""
 
-
-def selection(command: Command) -> Command:
-    """Adds the options that select rows; the command gets them as ``selection``."""
-
-    def wrapped(
-        *args: Any,
-        rows: tuple[str, ...],
-        kind: str | None,
-        language: tuple[str, ...],
-        category: tuple[str, ...],
-        ignore: tuple[str, ...],
-        targets: tuple[Path, ...],
-        **others: Any,
-    ) -> Any:
-        return command(*args, selection=Selection(rows, kind, language, category, ignore, targets), **others)
-
-    wrapped.__name__, wrapped.__doc__ = command.__name__, command.__doc__
-    wrapped.__click_params__ = getattr(command, "__click_params__", [])  # type: ignore[attr-defined]
-    options = (
-        click.argument("rows", nargs=-1, metavar="[ROW]...", shell_complete=complete_row),
-        click.option("--kind", type=click.Choice(choices.KINDS), help="Only servers, clients or proxies."),
-        click.option("--language", multiple=True, metavar="NAME", help="Only rows written in this language."),
-        click.option("--category", multiple=True, type=click.Choice(choices.CATEGORIES), help="Only rows of this category."),
-        click.option("-i", "--ignore", multiple=True, metavar="ROW", help="Leave out rows, named as above."),
-        click.option(
-            "--targets",
-            multiple=True,
-            metavar="DIR",
-            type=click.Path(path_type=Path),
-            help="Add the targets of a folder of your own (its target.toml files, at any depth).",
-        ),
+    connections: tuple[int, ...] | None = option(
+        "-c", "--connections", type=COUNTS, default_text="64", help="Connections; a list makes one table per value."
     )
-    for option in reversed(options):
-        wrapped = option(wrapped)
-    return wrapped  # type: ignore[return-value]
-
-
-def database(command: Command) -> Command:
-    """Adds ``--db``; the command gets it as ``db``."""
-    return click.option(
-        "--db",
-        type=click.Path(path_type=Path, dir_okay=False),
-        default=default_database,
-        show_default="the user's data folder",
-        metavar="FILE",
-        help="Where results are stored.",
-    )(command)
-
-
-def export(command: Command) -> Command:
-    """Adds the export options; the command gets ``export_json``, ``export_csv`` and ``export_markdown``."""
-    for name, what in (("markdown", "the table as Markdown"), ("csv", "one line per trial"), ("json", "everything, histograms included")):
-        command = click.option(
-            f"--export-{name}", type=click.Path(dir_okay=False), metavar="FILE", help=f"Write {what}; - is standard output."
-        )(command)
-    return command
-
-
-def export_hyperfine(command: Command) -> Command:
-    """Adds ``--export-hyperfine``, for verbs that clients are measured or shown by."""
-    what = "Write the times of clients as hyperfine's JSON, for its plotting scripts; - is standard output."
-    return click.option("--export-hyperfine", type=click.Path(dir_okay=False), metavar="FILE", help=what)(command)
-
-
-LOAD_FIELDS = {
-    "duration": "duration_s",
-    "threads": "threads",
-    "warmup": "warmup_s",
-    "warmup_max": "warmup_max_s",
-    "pipeline": "pipeline",
-    "keepalive": "keepalive",
-    "timeout": "timeout_s",
-    "requests_per_connection": "requests_per_connection",
-}
-"""Option → field of a load."""
-
-LOAD_OPTIONS = (
-    click.option("-c", "--connections", type=COUNTS, help="Connections that are kept busy; several make several tables. [default: 64]"),
-    click.option(
+    duration: float | None = option(
         "-d",
         "--duration",
         type=DURATION,
-        help="How long each trial measures; of a rising rate, how long the highest is held. [default: 10s]",
-    ),
-    click.option("-t", "--threads", type=COUNT, help="Threads of the load generator. [default: one for each of its cores]"),
-    click.option("--warmup", type=DURATION_OR_NONE, help="How long each target is loaded before it is measured. [default: until steady]"),
-    click.option(
-        "--warmup-max", type=DURATION, help="Warm up until throughput is steady, at most so long. [default: 10s without --warmup]"
-    ),
-    click.option("--pipeline", type=COUNT, help="Requests in flight on one connection. [default: 1]"),
-    click.option("--keepalive/--no-keepalive", default=None, help="Keep connections, or open one for each request. [default: keep]"),
-    click.option("--timeout", type=DURATION, help="When an answer counts as lost. [default: 2s]"),
-    click.option("--requests-per-connection", type=COUNT, help="Open a new connection after so many. [default: keep it]"),
-    click.option(
+        default_text="10s",
+        help="Measured duration of each trial; with a rising rate, of its last step.",
+    )
+    threads: int | None = option("-t", "--threads", type=COUNT, default_text=LOAD_THREADS, help="Threads of the load generator.")
+    warmup: float | None = option("--warmup", type=DURATION_OR_NONE, default_text="until steady", help="Warm-up duration.")
+    warmup_max: float | None = option(
+        "--warmup-max",
+        type=DURATION,
+        default_text="10s without --warmup",
+        help="Warm up until throughput is steady, for at most this long.",
+    )
+    pipeline: int | None = option("--pipeline", type=COUNT, default_text="1", help="Requests in flight on each connection.")
+    keepalive: bool | None = option(
+        "--keepalive/--no-keepalive", default=None, default_text="keepalive", help="Keep connections alive, or open one per request."
+    )
+    timeout: float | None = option("--timeout", type=DURATION, default_text="2s", help="Request timeout.")
+    requests_per_connection: int | None = option(
+        "--requests-per-connection", type=COUNT, default_text="unlimited", help="Requests per connection before reconnecting."
+    )
+    rate: tuple[int | None, int] | None = option(
         "--rate",
         type=RATE,
-        metavar="RPS",
-        help="Requests per second, sent whatever the answers do; 10k..25k rises. [default: one after the other]",
-    ),
-    click.option(
-        "--step", type=STEP, metavar="RPS/TIME", help="How a rate rises, such as 1k/60s; only how often: 60s. [default: as the suite says]"
-    ),
-)
+        metavar="RATE",
+        default_text="closed loop",
+        help="Open loop at this rate, in requests per second; 10k..25k rises.",
+    )
+    step: tuple[int | None, float] | None = option(
+        "--step",
+        type=STEP,
+        metavar="RATE/TIME",
+        default_text="the suite's",
+        help="Step of a rising rate, such as 1k/60s; in a suite, 60s alone keeps its rate step.",
+    )
+
+    def given(self) -> dict[str, Any]:
+        """What was given, as fields of :class:`~httpbench.model.Load`, its number of connections aside."""
+        rate_from, rate = self.rate or (None, None)
+        rise, step_s = self.step or (None, None)
+        fields = {
+            "duration_s": self.duration,
+            "threads": self.threads,
+            "warmup_s": self.warmup,
+            "warmup_max_s": self.warmup_max,
+            "pipeline": self.pipeline,
+            "keepalive": self.keepalive,
+            "timeout_s": self.timeout,
+            "requests_per_connection": self.requests_per_connection,
+            "rate_from_rps": rate_from,
+            "rate_rps": rate,
+            "rate_step_rps": rise,
+            "step_s": step_s,
+        }
+        found: dict[str, Any] = {name: value for name, value in fields.items() if value is not None}
+        if "warmup_s" in found:
+            found.setdefault("warmup_max_s", None)  # a fixed warm-up ends after its time
+        return found
 
 
-def load_options(command: Command) -> Command:
-    """Adds the options that say how targets are asked; :func:`given_load` reads them."""
-    for option in reversed(LOAD_OPTIONS):
-        command = option(command)
-    return command
+@dataclass(frozen=True, slots=True)
+class ExportOptions:
+    export_json: str | None = export_option("json", "everything, with histograms,")
+    export_csv: str | None = export_option("csv", "one line per trial")
+    export_markdown: str | None = export_option("markdown", "the table as Markdown")
+
+    @property
+    def files(self) -> Exports:
+        """The files by format."""
+        return Exports.of(json=self.export_json, csv=self.export_csv, markdown=self.export_markdown)
 
 
-def given_load(options: Mapping[str, Any]) -> dict[str, Any]:
-    """What was given of a :class:`~httpbench.model.Load`, its number of connections aside."""
-    given = {name: options[option] for option, name in LOAD_FIELDS.items()}
-    if options["rate"]:
-        given["rate_from_rps"], given["rate_rps"] = options["rate"]
-    if options["step"]:
-        given["rate_step_rps"], given["step_s"] = options["step"]  # the former may be left out
-    given = {name: value for name, value in given.items() if value is not None}
-    if "warmup_s" in given:
-        given.setdefault("warmup_max_s", None)  # so long and no longer
-    return given
+@dataclass(frozen=True, slots=True)
+class ClientExportOptions(ExportOptions):
+    """For verbs that measure or show clients too."""
+
+    export_hyperfine: str | None = export_option("hyperfine", "the times of clients as hyperfine's JSON")
+
+    @property
+    def files(self) -> Exports:
+        return Exports.of(json=self.export_json, csv=self.export_csv, markdown=self.export_markdown, hyperfine=self.export_hyperfine)

@@ -1,7 +1,7 @@
-"""Pages of the documentation that are generated: the command line from its definition, the targets from their manifests.
+"""Generated pages of the documentation: the command line from its definition, the targets from their manifests.
 
-``python -m httpbench.cli.pages DIR`` writes them; tests fail when those in ``docs`` are not current. What depends on the machine, the
-state of each row, stands last in its page, below ``STATES``, and no test compares it.
+``python -m httpbench.cli.pages DIR`` writes them; a test fails if those in ``docs`` are outdated. The state of each target depends on the
+machine: it stands last in its page, below ``STATES``, and no test compares it.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from pathlib import Path
 import click
 
 from httpbench import catalog, host
+from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.main import cli
 from httpbench.report import render_targets
 from httpbench.report.markdown import pipe_table
@@ -24,16 +25,20 @@ STATES = "## State on one machine"
 CLI_INTRO = """\
 # Command line
 
-Data goes to standard output, everything else to standard error. Exit codes: 0 fine, 1 a run failed or something is missing, 2 wrong
-usage or configuration, 3 a gate was breached, 130 interrupted. Durations are written as `500ms`, `10s` or `2m`, counts as `64`, `10k`
-or `1M`. `NO_COLOR` turns colour off. `httpbench VERB --help` says the same as this page.
+This page lists every verb and option. `httpbench VERB --help` prints the same text.
 
-`ROW` is an id (`c/epoll/level`), a part of one (`epoll`, `golang`) or a category (`micro`, `platform`, `fullstack`). Without any,
-`list` and `setup` are about all rows, and `bench` about those of its suite.
+- `TARGET` is an id (`c/epoll/level`), a part of one (`epoll`, `golang`) or a category (`micro`, `platform`, `fullstack`).
+- `DURATION` is written as `500ms`, `10s` or `2m`, `COUNT` as `64`, `10k` or `1M`, `PERCENT` as `2%`.
+- Data goes to standard output, everything else to standard error. `NO_COLOR` turns colour off.
 
+## Exit codes
+
+"""
+
+COMPLETION = """\
 ## Completion
 
-Verbs, options and rows complete on the tab key once the shell has read what `httpbench` prints for it:
+The tab key completes verbs, options and targets once the shell reads the script that `httpbench` prints:
 
 - bash: `eval "$(_HTTPBENCH_COMPLETE=bash_source httpbench)"` in `~/.bashrc`
 - zsh: `eval "$(_HTTPBENCH_COMPLETE=zsh_source httpbench)"` in `~/.zshrc`
@@ -43,17 +48,21 @@ Verbs, options and rows complete on the tab key once the shell has read what `ht
 TARGETS_INTRO = """\
 # Targets
 
-Each row of `httpbench list`: its upstream, its category (`micro`: an event loop that answers; `platform`: parser, router, response
-writer; `fullstack`), its tuning (`default`: as its documentation shows it; `tuned`: the documented production settings; `engine`:
-below the framework's public surface), and how it fills cores (`single`: one core's worth; `multi`: all by itself; `prefork`: one copy
-per core). Limits are what it cannot do by design; `httpbench verify` checks that it is so.
+Each target has its upstream, and:
+
+- its category: `micro` (an event loop that responds), `platform` (parser, router and response writer) or `fullstack`
+- its tuning: `default` (as its documentation shows), `tuned` (the documented production settings) or `engine` (below the framework's
+  public API)
+- its scaling: `single` (one core), `multi` (all cores by itself) or `prefork` (one copy per core)
+- its limits: what it cannot do by design; `httpbench verify` checks that this is true
 """
 
 
 def cli_page() -> str:
     """Every verb, argument and option."""
     root = click.Context(cli, info_name="httpbench")
-    lines = [CLI_INTRO]
+    codes = pipe_table(("Code", "Meaning"), (True, False), [(str(code.value), code.meaning) for code in ExitCode])
+    lines = [CLI_INTRO + "\n".join(codes) + "\n", COMPLETION]
     for name in cli.list_commands(root):
         command = cli.get_command(root, name)
         assert command is not None
@@ -62,17 +71,17 @@ def cli_page() -> str:
 
 
 def targets_page() -> str:
-    """Every target; the part that is the same on every machine."""
+    """Every target: the part that is the same on every machine."""
     return f"{TARGETS_INTRO}\n{render_targets(catalog.load().targets.values())}"
 
 
 def states_section() -> str:
-    """Every row's state and version here."""
+    """The state and version of every target on this machine."""
     targets = sorted(catalog.load().targets.values(), key=lambda target: target.id)
-    rows = [(target.id, _state(state), state.version or "") for target, state in zip(targets, states(targets), strict=True)]
+    lines = [(target.id, _state(state), state.version or "") for target, state in zip(targets, states(targets), strict=True)]
     where = host.read_environment(catalog.root(), {}).os
-    table = "\n".join(pipe_table(("Row", "State", "Version"), (False, False, False), rows))
-    return f"{STATES}\n\nOf the machine that this page was generated on ({where}); `httpbench list` says it of yours.\n\n{table}\n"
+    table = "\n".join(pipe_table(("Target", "State", "Version"), (False, False, False), lines))
+    return f"{STATES}\n\nOn the machine that generated this page ({where}). `httpbench list` shows the state on yours.\n\n{table}\n"
 
 
 def write(folder: Path) -> None:
@@ -85,12 +94,12 @@ def _verb(command: click.Command, context: click.Context) -> Iterator[str]:
     yield ""
     paragraphs = inspect.cleandoc(command.help or "").split("\n\n")
     for paragraph in paragraphs:
-        kept = paragraph.removeprefix("\b\n")  # click's mark of lines that are not to be joined
+        kept = paragraph.removeprefix("\b\n")  # click's mark of lines that stay as they are
         yield f"{' '.join(paragraph.split())}\n" if kept == paragraph else f"```\n{kept}\n```\n"
     for parameter in command.get_params(context):
         if isinstance(parameter, click.Option) and "--help" not in parameter.opts:
             option, meaning = parameter.get_help_record(context) or (parameter.opts[0], "")
-            yield f"- `{option}`: {meaning}"
+            yield f"- `{option}`: {' '.join(meaning.split())}"
     yield ""
 
 

@@ -66,29 +66,27 @@ class Counts(click.ParamType[tuple[int, ...]]):
 
 
 class RequestPath(click.ParamType[str]):
-    """``/``, ``/hello?name=x``: as it stands in a request."""
+    """``/``, ``/hello?name=x``: as sent in a request."""
 
     name = "path"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         if not re.fullmatch(r"/[!-~]*", value):
-            self.fail(
-                f"«{value}» is not a path: it begins with a slash, and spaces and letters beyond ASCII are percent-encoded", param, ctx
-            )
+            self.fail(f"«{value}» is not a path: it must begin with a slash, with spaces and non-ASCII letters percent-encoded", param, ctx)
         return str(value)
 
 
-class Share(click.ParamType[float]):
+class Percentage(click.ParamType[float]):
     """``2%``, ``0.5%``: above zero. As a fraction."""
 
-    name = "share"
+    name = "percent"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         if isinstance(value, float):
             return value
         match = re.fullmatch(r"(\d+(?:\.\d+)?) ?%", value)
         if not match or float(match[1]) == 0:
-            self.fail(f"«{value}» is not a share above zero; write it as 2% or 0.5%", param, ctx)
+            self.fail(f"«{value}» is not a percentage above zero; write it as 2% or 0.5%", param, ctx)
         return float(match[1]) / 100
 
 
@@ -106,7 +104,7 @@ class LatencyBound(click.ParamType["Bound"]):
             self.fail(f"«{value}» is not a bound; write it as p99<5ms, with one of {', '.join(LATENCIES)}", param, ctx)
         limit_us = float(match[2]) * MICROSECONDS[match[3]]
         if limit_us == 0:
-            self.fail(f"«{value}» can hold nowhere", param, ctx)
+            self.fail(f"«{value}»: a bound must be above zero", param, ctx)
         from httpbench.model import Bound
 
         return Bound(figure=cast("Figure", figure.replace(".", "_")), limit_us=limit_us)
@@ -125,14 +123,14 @@ class GateParam(click.ParamType["Gate"]):
             self.fail(f"«{value}» is not a gate; write it as 'rps<-3%' or 'p99>10%', with one of {', '.join(GATES)}", param, ctx)
         change = float(match[3]) / 100
         if change <= -1:
-            self.fail(f"«{value}»: nothing can change by −100 % or less", param, ctx)
+            self.fail(f"«{value}»: a change must be above −100 %", param, ctx)
         from httpbench.stats.gates import Gate
 
         return Gate(figure=match[1], side=cast("Literal['<', '>']", match[2]), change=change)
 
 
 class Doublings(click.ParamType[tuple[int, ...]]):
-    """``1..256``: 1, 2, 4 … 256. The end is always among them."""
+    """``1..256``: 1, 2, 4 … 256. Includes the end, also if it is no doubling."""
 
     name = "from..to"
 
@@ -152,7 +150,7 @@ class Doublings(click.ParamType[tuple[int, ...]]):
 
 
 class Rate(click.ParamType[tuple[int | None, int]]):
-    """``25k``, or ``10k..25k`` for one that rises."""
+    """``25k``, or ``10k..25k`` for a rising rate. The first and the last rate; the first is ``None`` if it does not rise."""
 
     name = "rate"
 
@@ -169,7 +167,7 @@ class Rate(click.ParamType[tuple[int | None, int]]):
 
 
 class Step(click.ParamType[tuple[int | None, float]]):
-    """``1k/60s``: by how much a rate rises, and how often; ``60s``: only how often."""
+    """``1k/60s``: by how much a rate rises, and how often; ``60s``: how often. In requests per second and seconds."""
 
     name = "step"
 
@@ -185,7 +183,7 @@ DURATION_OR_NONE = Duration(shortest_s=0)
 COUNT = Count()
 COUNTS = Counts()
 REQUEST_PATH = RequestPath()
-SHARE = Share()
+PERCENTAGE = Percentage()
 LATENCY_BOUND = LatencyBound()
 GATE = GateParam()
 DOUBLINGS = Doublings()

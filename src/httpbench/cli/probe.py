@@ -1,37 +1,43 @@
-"""``httpbench probe``: what servers do beyond what a load asks."""
+"""``httpbench probe``: what servers do beyond the contract."""
 
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
 
 from httpbench.cli import console
-from httpbench.cli.options import Selection, selection
+from httpbench.cli.exit_codes import ExitCode
+from httpbench.cli.fields import command, group, option
+from httpbench.cli.options import Selection, jobs_option, json_option
 from httpbench.errors import HttpbenchError
 
 if TYPE_CHECKING:
     from httpbench.model import Probed, Target
 
 
-@click.command()
-@selection
-@click.option("--workload", default="plaintext", metavar="NAME", show_default=True, help="What a right answer is.")
-@click.option("--details", is_flag=True, help="Every observation, with what was sent and what came.")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
-@click.option("--jobs", type=click.IntRange(1, 64), default=2, show_default=True, help="Builds at the same time.")
-def probe(selection: Selection, workload: str, details: bool, as_json: bool, jobs: int) -> None:
-    """Look at how real servers are: do they route, parse, read whole requests, or answer whatever arrives?
+@dataclass(frozen=True, slots=True)
+class ProbeOptions:
+    selection: Selection = group(Selection)
+    workload: str = option("--workload", default="plaintext", metavar="NAME", help="Workload that defines a correct response.")
+    details: bool = option("--details", is_flag=True, help="Show every observation, with request and response.")
+    json: bool = json_option()
+    jobs: int = jobs_option()
 
-    Without rows: all servers. Each gets one word, from what it was seen to do: canned, loop, parser, router or server. bench shows the
-    same word beside its figures.
+
+@command(ProbeOptions)
+def probe(options: ProbeOptions) -> ExitCode:
+    """Classify servers: do they route, parse, or respond to anything?
+
+    Each server gets one label for what it was seen to do: canned, loop, parser, router or server. `bench` shows the same label. Default:
+    all servers.
 
     \b
     httpbench probe                          a table of all servers
-    httpbench probe c/epoll/level --details  what was sent to one, and what came
+    httpbench probe c/epoll/level --details  each request and response
     httpbench probe --targets ~/mine mine    a target of your own
     """
     from httpbench import host
@@ -39,12 +45,12 @@ def probe(selection: Selection, workload: str, details: bool, as_json: bool, job
     from httpbench.model import Kind, Scaling
     from httpbench.run import prepare, probe_target
 
-    known = selection.catalog()
-    asked = known.workload(workload)
-    targets = selection.of(known, kind=Kind.SERVER)
+    known = options.selection.catalog()
+    workload = known.workload(options.workload)
+    targets = options.selection.of(known, kind=Kind.SERVER)
     errors = console.stderr()
-    with progress.watcher(errors, quiet=False) as watcher:
-        built = prepare(targets, watcher, jobs)
+    with progress.observer(errors, quiet=False) as observer:
+        built = prepare(targets, observer, options.jobs)
     found: list[tuple[Target, Probed]] = []
     topology = host.read_topology()
     for target in targets:
@@ -52,36 +58,41 @@ def probe(selection: Selection, workload: str, details: bool, as_json: bool, job
             if target.id in built.errors:
                 raise built.errors[target.id]
             cores = host.partition(topology, Scaling.SINGLE)
-            found.append((target, probe_target(target, target.scaling[0], asked, built.folders[target.id], cores)))
+            found.append((target, probe_target(target, target.scaling[0], workload, built.folders[target.id], cores)))
         except HttpbenchError as error:
             built.errors[target.id] = error
-            errors.print(f"{target.id}: {error.message}" + (f"; {error.hint}" if error.hint else ""), markup=False, soft_wrap=True)
-    if as_json:
+            console.problem(errors, target.id, error)
+    if options.json:
         document = {target.id: {"category": target.category, **probed.model_dump(mode="json")} for target, probed in found}
         click.echo(json.dumps(document, indent=2, ensure_ascii=False))
+    elif options.details:
+        _show_details(found)
     else:
-        _show(found, details=details)
-    if built.errors:
-        sys.exit(1)
+        _show(found)
+    return ExitCode.FAILED if built.errors else ExitCode.OK
 
 
-def _show(found: Sequence[tuple[Target, Probed]], *, details: bool) -> None:
+def _show_details(found: Sequence[tuple[Target, Probed]]) -> None:
+    from httpbench.report import probe_lines
+
+    output = console.stdout()
+    for target, probed in found:
+        for line in probe_lines(target, probed):
+            output.print(line, markup=False, soft_wrap=True)
+
+
+def _show(found: Sequence[tuple[Target, Probed]]) -> None:
     from rich.table import Table
 
     from httpbench.model import Label
     from httpbench.probe import MEANINGS
-    from httpbench.report import probe_lines, probe_table, probe_warning
+    from httpbench.report import probe_table, probe_warning
 
     output = console.stdout()
-    if details:
-        for target, probed in found:
-            for line in probe_lines(target, probed):
-                output.print(line, markup=False, soft_wrap=True)
-        return
     header, rows = probe_table(found)
     table = Table(box=None, pad_edge=False)
     for title in header:
-        table.add_column(title, overflow="fold", no_wrap=title == "Row", justify="right" if title == "Res" else "left")
+        table.add_column(title, overflow="fold", no_wrap=title == header[0], justify="right" if title == "Res" else "left")
     for row in rows:
         table.add_row(*row)
     output.print(table)

@@ -1,4 +1,4 @@
-"""How a run looks while it goes on: one live line on a terminal, plain lines elsewhere. All on standard error."""
+"""Progress of a run, on standard error: one live line on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from httpbench.model import Kind, Target, Trial, TrialPlan, VerdictKind
 from httpbench.run import Stage
 from httpbench.stats.steady import unsteady
 
-REFRESH_PER_S = 4  # often enough to look alive, seldom enough to stay off the measured cores
+REFRESH_PER_S = 4  # looks alive, and hardly uses the measured cores
 
 
 class Lines:
-    """Plain lines, one for each build and each trial that ended: for logs and pipes."""
+    """One plain line for each finished build and trial: for logs and pipes."""
 
     def __init__(self, console: Console):
         self._console = console
@@ -35,7 +35,7 @@ class Lines:
         )
 
     def trial_started(self, plan: TrialPlan, done: int, total: int | None, left_s: float) -> None:
-        self._place = f"{_count(done, total)} {plan.target} {_asked(plan)}, round {plan.round + 1}"
+        self._place = f"{_count(done, total)} {plan.target} {_load_of(plan)}, round {plan.round + 1}"
 
     def stage(self, stage: Stage) -> None:
         pass
@@ -60,7 +60,7 @@ class Lines:
 
 
 class LiveLine(Lines):
-    """The same lines, and below them one that lives."""
+    """The same lines, and a live line below them."""
 
     def __init__(self, console: Console):
         super().__init__(console)
@@ -84,7 +84,7 @@ class LiveLine(Lines):
 
     def trial_started(self, plan: TrialPlan, done: int, total: int | None, left_s: float) -> None:
         super().trial_started(plan, done, total, left_s)
-        self._short = f"{_count(done, total)} {plan.target} {_asked(plan)}, round {plan.round + 1}"
+        self._short = f"{_count(done, total)} {plan.target} {_load_of(plan)}, round {plan.round + 1}"
         self._left_s, self._warmup_s = left_s, plan.load.warmup_s
         self._show(f"{self._short} · {_clock(left_s)} left")
 
@@ -115,15 +115,15 @@ class LiveLine(Lines):
 _PHASES = {Phase.CONNECT: "connecting", Phase.WARMUP: "warming up", Phase.MEASURE: "measuring", Phase.DONE: "measured"}
 
 
-def watcher(console: Console, *, quiet: bool) -> Lines:
-    """What fits where standard error goes."""
+def observer(console: Console, *, quiet: bool) -> Lines:
+    """The progress for a terminal, a pipe or nobody."""
     if quiet:
         return Lines(Console(file=None, stderr=True, quiet=True))
     return LiveLine(console) if console.is_terminal else Lines(console)
 
 
-def _asked(plan: TrialPlan) -> str:
-    """What tells a trial from the others of its target."""
+def _load_of(plan: TrialPlan) -> str:
+    """What distinguishes a trial from the others of its target."""
     if plan.target.startswith(f"{Kind.CLIENT}:"):
         return plan.workload
     rate = f", {plan.load.rate_rps:,g} requests/s offered" if plan.load.rate_rps else ""
@@ -148,7 +148,7 @@ def outcome(trial: Trial) -> str:
     if unsteady(trial):
         parts.append("not steady")
     if trial.verdict.kind is not VerdictKind.TARGET:
-        parts.append(str(trial.verdict.kind))  # why is said below the table
+        parts.append(str(trial.verdict.kind))  # the reason is a note below the table
     return ", ".join(parts)
 
 

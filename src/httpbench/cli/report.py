@@ -2,54 +2,62 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
 from httpbench.cli import console
-from httpbench.cli.exports import exports
-from httpbench.cli.options import database, export, export_hyperfine
+from httpbench.cli.exit_codes import ExitCode
+from httpbench.cli.fields import argument, command, group, option
+from httpbench.cli.options import ClientExportOptions, db_option
 from httpbench.errors import SelectionError
 
 
-@click.command()
-@click.argument("run", default="latest")
-@click.option("--evidence", is_flag=True, help="Show the figures behind each verdict, a line for each trial.")
-@click.option(
-    "--charts",
-    type=click.Path(file_okay=False, path_type=Path),
-    metavar="DIR",
-    help="Draw charts into a folder: SVG and PNG, light and dark.",
-)
-@database
-@export
-@export_hyperfine
-def report(run: str, evidence: bool, charts: Path | None, db: Path, **asked: str | None) -> None:
-    """Show a stored run again. RUN is an id or the beginning of one, latest, latest~1, a name, or a git commit.
+@dataclass(frozen=True, slots=True)
+class ReportOptions:
+    run: str = argument(default="latest")
+    evidence: bool = option("--evidence", is_flag=True, help="Show the figures behind each verdict, one line per trial.")
+    charts: Path | None = option(
+        "--charts",
+        type=click.Path(file_okay=False, path_type=Path),
+        metavar="DIR",
+        help="Write charts to DIR (SVG and PNG, light and dark).",
+    )
+    db: Path = db_option()
+    exports: ClientExportOptions = group(ClientExportOptions)
+
+
+@command(ReportOptions)
+def report(options: ReportOptions) -> ExitCode:
+    """Show a stored run again.
+
+    RUN is an id or the beginning of one, latest, latest~1, the name of a run, or a git commit.
 
     \b
     httpbench report                              the last run
-    httpbench report 20260102 --export-csv x.csv  that of a day, a line for each trial
-    httpbench report latest --charts charts       drawn, of clients and proxies
-    httpbench report latest --evidence            what the verdicts of the last run were drawn from
+    httpbench report 20260102 --export-csv x.csv  a run of that day, as CSV
+    httpbench report latest --charts charts       charts
+    httpbench report latest --evidence            the reasons of the verdicts
     """
-    files = exports(*(asked[f"export_{name}"] for name in ("json", "csv", "markdown", "hyperfine")))
+    files = options.exports.files
     files.check()
     from httpbench.report import render_evidence, render_terminal
     from httpbench.store import Store
 
-    with Store(db, reading=True) as store:
-        found, trials = store.run(run)
+    with Store(options.db, reading=True) as store:
+        run, trials = store.run(options.run)
     if not trials:
-        raise SelectionError(f"run {found.id} has no finished trial")
-    output = console.stderr() if files.to_stdout else console.stdout()
-    if evidence:
-        output.print(render_evidence(found, trials))
-    elif charts is not None:
+        raise SelectionError(f"run {run.id} has no finished trial", hint="`httpbench runs` lists the others")
+    output = console.beside(files)
+    if options.evidence:
+        output.print(render_evidence(run, trials))
+    elif options.charts is not None:
         from httpbench.report.charts import write_charts
 
-        for path in write_charts(found, trials, charts):
+        for path in write_charts(run, trials, options.charts):
             output.print(path, markup=False, highlight=False, soft_wrap=True)
     elif not files.paths:
-        output.print(render_terminal(found, trials, width=output.width))
-    files.write(found, trials)
+        output.print(render_terminal(run, trials, width=output.width))
+    files.write(run, trials)
+    return ExitCode.OK

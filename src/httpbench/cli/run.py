@@ -1,148 +1,177 @@
-"""``httpbench run``: compare commands that serve, and servers that run already. Hyperfine for services."""
+"""``httpbench run``: compare servers given as commands and URLs."""
 
 from __future__ import annotations
 
-import random
 import sys
 from collections.abc import Sequence
-from pathlib import Path
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
 
 from httpbench.cli import choices, console
-from httpbench.cli.exports import exports
-from httpbench.cli.options import database, export, given_load, load_options
-from httpbench.cli.params import DOUBLINGS, GATE, SHARE
-from httpbench.cli.servers import REQUEST_OPTIONS, SERVER_OPTIONS, asked, asked_workload, together
+from httpbench.cli.exit_codes import ExitCode
+from httpbench.cli.fields import argument, command, group, option
+from httpbench.cli.options import (
+    ExportOptions,
+    LoadOptions,
+    db_option,
+    dry_run_option,
+    gates_option,
+    name_option,
+    quiet_option,
+    seed_option,
+)
+from httpbench.cli.params import DOUBLINGS, PERCENTAGE
+from httpbench.cli.servers import RequestOptions, ServerOptions
 from httpbench.errors import SelectionError, UsageError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from httpbench.model import Load, Precision, Target
+    from httpbench.run import Bench
+    from httpbench.stats.gates import Gate
 
 ROUNDS = 5
 ROUNDS_MIN, ROUNDS_MAX, PRECISION = 5, 30, 0.02
-
-ROUND_OPTIONS = (
-    click.option("--rounds", type=click.IntRange(1, 1000), help=f"How often each is measured. [default: {ROUNDS}]"),
-    click.option("--precision", type=SHARE, help=f"Go on until the widest interval is within this, such as {PRECISION:.0%}."),
-    click.option("--min-rounds", type=click.IntRange(1, 1000), help=f"With --precision: at least so many. [default: {ROUNDS_MIN}]"),
-    click.option("--max-rounds", type=click.IntRange(1, 1000), help=f"With --precision: at most so many. [default: {ROUNDS_MAX}]"),
-)
-
-NAME_OPTIONS = (
-    click.option("--name", "names", multiple=True, help="What a server is called: one for each, commands before URLs."),
-    click.option("--baseline", metavar="NAME", help="With which of them the others are compared. [default: the first]"),
-)
+CONNECTIONS = 64
 
 
-@click.command()
-@click.argument("commands", nargs=-1, metavar="[CMD]...")
-@together(SERVER_OPTIONS, NAME_OPTIONS, REQUEST_OPTIONS)
-@load_options
-@click.option("--scan", type=(click.Choice(["connections"]), DOUBLINGS), metavar="connections FROM..TO", help="Measure at each doubling.")
-@together(ROUND_OPTIONS)
-@click.option("--load-generator", "generator", metavar="NAME", default="native", show_default=True, help=", ".join(choices.LOAD_GENERATORS))
-@click.option("--seed", type=int, help="Order of the trials within each round. [default: a new one each time]")
-@click.option(
-    "--fail-if", "gates", type=GATE, multiple=True, help="Exit with 3 where one differs more from the baseline, such as 'rps<-3%'."
-)
-@click.option("--run-name", help="By which the run can be asked for later, in report and compare.")
-@click.option("--dry-run", is_flag=True, help="Print the plan and how long it will take, and do nothing.")
-@click.option("-q", "--quiet", is_flag=True, help="No progress.")
-@database
-@export
-def run(commands: tuple[str, ...], db: Path, export_json, export_csv, export_markdown, **options) -> None:  # type: ignore[no-untyped-def]
-    """Compare servers: start each command on a free port, wait until it answers, measure all in interleaved rounds.
+def rounds_option(flag: str, default: int, text: str) -> int | None:
+    found: int | None = option(flag, type=click.IntRange(1, 1000), metavar="N", default_text=str(default), help=text)
+    return found
 
-    CMD is a command line that serves HTTP on {port}.
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    commands: tuple[str, ...] = argument(nargs=-1, metavar="[CMD]...")
+    servers: ServerOptions = group(ServerOptions)
+    names: tuple[str, ...] = option("--name", multiple=True, metavar="NAME", help="Name of a server: one per server, commands before URLs.")
+    baseline: str | None = option("--baseline", metavar="NAME", default_text="the first", help="Server to compare the others with.")
+    request: RequestOptions = group(RequestOptions)
+    load: LoadOptions = group(LoadOptions)
+    scan: tuple[str, tuple[int, ...]] | None = option(
+        "--scan",
+        type=(click.Choice(["connections"]), DOUBLINGS),
+        metavar="connections FROM..TO",
+        help="Measure at each doubling of the connections.",
+    )
+    rounds: int | None = rounds_option("--rounds", ROUNDS, "Rounds.")
+    precision: float | None = option(
+        "--precision", type=PERCENTAGE, help=f"Run until the widest interval is within ± this share, such as {PRECISION:.0%}."
+    )
+    min_rounds: int | None = rounds_option("--min-rounds", ROUNDS_MIN, "With --precision: minimum rounds.")
+    max_rounds: int | None = rounds_option("--max-rounds", ROUNDS_MAX, "With --precision: maximum rounds.")
+    generator: str = option(
+        "--load-generator", metavar="NAME", default="native", help=f"Load generator: {', '.join(choices.LOAD_GENERATORS)}."
+    )
+    seed: int | None = seed_option()
+    gates: tuple[Gate, ...] = gates_option()
+    run_name: str | None = name_option("--run-name")
+    dry_run: bool = dry_run_option()
+    quiet: bool = quiet_option()
+    db: Path = db_option()
+    exports: ExportOptions = group(ExportOptions)
+
+
+@command(RunOptions)
+def run(options: RunOptions) -> ExitCode:
+    """Compare servers of your own, given as commands or URLs.
+
+    Each command is started on a free port and measured in interleaved rounds. CMD is a command line that serves HTTP on {port}.
 
     \b
-    httpbench run './old --port {port}' './new --port {port}'   which is faster
-    httpbench run --url http://127.0.0.1:8080/hello             what runs already
-    httpbench run './base {port}' './head {port}' --fail-if 'rps<-3%'   a gate for a pipeline
+    httpbench run './old {port}' './new {port}'                  two commands
+    httpbench run --url http://127.0.0.1:8080/hello              a running server
+    httpbench run './a {port}' './b {port}' --fail-if 'rps<-3%'  a gate
     """
-    from httpbench import host, load
-    from httpbench.cli import dry_run
-    from httpbench.cli.make import make
-    from httpbench.model import Scaling, Table
-    from httpbench.run import Bench, Matrix, make_plan, targets_of
+    from httpbench.cli import dry_run, measure
 
-    files = exports(export_json, export_csv, export_markdown)
-    output = console.stderr() if files.to_stdout else console.stdout()
-    errors = console.stderr()
-    targets = targets_of(asked(commands, options))
-    if options["gates"] and len(targets) < 2:
-        raise UsageError("--fail-if compares with the baseline, and there is one server", hint="name two, or compare with an earlier run")
-    workload = asked_workload(options)
+    targets = options.servers.targets(options.commands, options.names)
+    spec = _plan(targets, options)
+    if options.dry_run:
+        return dry_run.show(spec.plan, spec.targets, console.stdout())
+    files = options.exports.files
+    files.check()
+    outcome = measure.build_and_run(spec, options.db, quiet=options.quiet)
+    measure.report(outcome, options.db, files)
+    return measure.exit_code(outcome, measure.judge(outcome, options.gates, files))
+
+
+def _plan(targets: Sequence[Target], options: RunOptions) -> Bench:
+    """The trials of every server under every load, and what they require."""
+    from httpbench import host, load
+    from httpbench.cli.measure import seed_or_random
+    from httpbench.model import Scaling, Table
+    from httpbench.run import Bench, Matrix, make_plan
+
+    if options.gates and len(targets) < 2:
+        raise UsageError("--fail-if requires a second server", hint="name two servers, or use `httpbench compare --fail-if`")
+    workload = options.request.as_workload(options.servers.urls)
     precision = _precision(options)
     matrix = Matrix(
         targets=targets,
-        scalings=[Scaling(options["scaling"])],
+        scalings=[Scaling(options.servers.scaling)],
         workloads=[workload.name],
         loads=_loads(options),
-        load_generator=options["generator"],
-        rounds=precision.rounds_max if precision else options["rounds"] or ROUNDS,
+        load_generator=options.generator,
+        rounds=precision.rounds_max if precision else options.rounds or ROUNDS,
     )
     topology = host.read_topology()
-    seed = random.randrange(2**32) if options["seed"] is None else options["seed"]
-    plan = make_plan(matrix, lambda scaling: host.partition(topology, scaling), seed)
-    job = Bench(
-        plan=plan,
+    return Bench(
+        plan=make_plan(matrix, lambda scaling: host.partition(topology, scaling), seed_or_random(options.seed)),
         targets={target.id: target for target in targets},
         workloads={workload.name: workload},
         generator=load.get(matrix.load_generator),
         command=("httpbench", *sys.argv[1:]),
         table=Table.COMMANDS,
-        baseline=_baseline(targets, options["baseline"]),
+        baseline=_baseline(targets, options.baseline),
         precision=precision,
-        port=options["port"],
-        start_limit_s=options["start_timeout"],
-        name=options["run_name"],
+        port=options.servers.port,
+        start_limit_s=options.servers.start_timeout,
+        name=options.run_name,
     )
-    if options["dry_run"]:
-        dry_run.show(plan, job.targets, output)
-        return
-    files.check()
-    make(job, db, files, output, errors, quiet=options["quiet"], gates=options["gates"])
 
 
-def _loads(options) -> list[Load]:  # type: ignore[no-untyped-def]
+def _loads(options: RunOptions) -> list[Load]:
     from pydantic import ValidationError
 
     from httpbench import catalog
     from httpbench.model import Load
     from httpbench.run import WARMUP_UNTIL_STEADY, load_of
 
-    if options["scan"] and options["connections"]:
-        raise UsageError("--scan connections and -c both say how many connections there are", hint="leave one out")
-    counts = options["scan"][1] if options["scan"] else options["connections"] or (64,)
+    if options.scan and options.load.connections:
+        raise UsageError("--scan connections and --connections both set the number of connections", hint="remove one of them")
+    counts = options.scan[1] if options.scan else options.load.connections or (CONNECTIONS,)
     try:
-        return [load_of({**WARMUP_UNTIL_STEADY, **given_load(options), "connections": connections}) for connections in counts]
+        return [load_of({**WARMUP_UNTIL_STEADY, **options.load.given(), "connections": connections}) for connections in counts]
     except ValidationError as error:
         raise UsageError("\n".join(catalog.sentences(Load, error))) from None
 
 
-def _precision(options) -> Precision | None:  # type: ignore[no-untyped-def]
+def _precision(options: RunOptions) -> Precision | None:
+    """When to stop; ``None``: after a fixed number of rounds."""
     from httpbench.model import Precision
 
-    given = [options[name] for name in ("precision", "min_rounds", "max_rounds")]
-    if not any(given):
+    if not (options.precision or options.min_rounds or options.max_rounds):
         return None
-    if options["rounds"]:
-        raise UsageError("--rounds says how many rounds there are", hint="leave it out, or --precision, --min-rounds and --max-rounds")
-    rounds_min = options["min_rounds"] or min(ROUNDS_MIN, options["max_rounds"] or ROUNDS_MIN)
-    rounds_max = options["max_rounds"] or max(ROUNDS_MAX, rounds_min)
+    if options.rounds:
+        hint = "remove --rounds, or remove --precision, --min-rounds and --max-rounds"
+        raise UsageError("--rounds fixes the number of rounds, so it cannot be used with --precision", hint=hint)
+    rounds_min = options.min_rounds or min(ROUNDS_MIN, options.max_rounds or ROUNDS_MIN)
+    rounds_max = options.max_rounds or max(ROUNDS_MAX, rounds_min)
     if rounds_min > rounds_max:
         raise UsageError(f"--min-rounds {rounds_min} is more than --max-rounds {rounds_max}")
-    return Precision(rounds_min=rounds_min, rounds_max=rounds_max, half_width=options["precision"] or PRECISION)
+    return Precision(rounds_min=rounds_min, rounds_max=rounds_max, half_width=options.precision or PRECISION)
 
 
 def _baseline(targets: Sequence[Target], name: str | None) -> str:
+    """The id of the server that was named; otherwise of the first."""
     if name is None:
         return targets[0].id
     found = [target.id for target in targets if name.lower() in (target.framework, target.id)]
     if not found:
         names = ", ".join(target.framework for target in targets)
-        raise SelectionError(f"--baseline {name} is none of the servers", hint=f"they are {names}")
+        raise SelectionError(f"no server is called {name}, the value of --baseline", hint=f"use one of {names}")
     return found[0]

@@ -1,113 +1,126 @@
-"""Options that say which servers of one's own are measured, and what they are asked: for the verbs that take commands and URLs."""
+"""Options that say which servers of the user are measured, and with which request: for the verbs that take commands and URLs."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from httpbench.cli.options import Command
-from httpbench.cli.params import DURATION, REQUEST_PATH
+from httpbench.cli.fields import option
+from httpbench.cli.options import port_option, start_timeout_option
+from httpbench.cli.params import REQUEST_PATH
 from httpbench.errors import UsageError
 
 if TYPE_CHECKING:
-    from httpbench.model import Request, Workload
-    from httpbench.run import Asked
-
-REQUEST_OPTIONS = (
-    click.option("--workload", metavar="NAME", help="Ask as a built-in workload does, and expect its answer. [default: any 2xx]"),
-    click.option("--path", type=REQUEST_PATH, help="What is asked for. [default: / or the path of the URL]"),
-    click.option("-X", "--method", help="[default: GET, or POST with a body]"),
-    click.option("-H", "--header", "headers", multiple=True, metavar="'NAME: VALUE'", help="A header to send; may be repeated."),
-    click.option("--body", metavar="TEXT|@FILE", help="The body to send."),
-    click.option("--expect-status", type=click.IntRange(100, 599), help="The only right status. [default: any 2xx]"),
-    click.option("--expect-body", metavar="TEXT|@FILE", help="The only right body. [default: any]"),
-)
-
-SERVER_OPTIONS = (
-    click.option("--url", "urls", multiple=True, metavar="URL", help="A server that runs already; it is not restarted. May be repeated."),
-    click.option("--prepare", multiple=True, metavar="CMD", help="Run before each trial: one for all servers, or one for each."),
-    click.option("--env", multiple=True, metavar="KEY=VALUE", help="Set in the environment of every command; may be repeated."),
-    click.option(
-        "--cwd", type=click.Path(exists=True, file_okay=False, path_type=Path), default=Path(), show_default=".", help="Where commands run."
-    ),
-    click.option("--shell", is_flag=True, help="Let /bin/sh run the commands. [default: split into words and started directly]"),
-    click.option("--port", type=click.IntRange(1, 65_535), help="Where commands without {port} listen. [default: a free port]"),
-    click.option("--start-timeout", type=DURATION, default=20.0, show_default="20s", help="How long a server may take to answer rightly."),
-    click.option(
-        "--scaling", type=click.Choice(["single", "multi"]), default="single", show_default=True, help="One core, or half of all cores."
-    ),
-)
+    from httpbench.model import Request, Target, Workload
 
 
-def together(*groups: Sequence[Callable[[Any], Any]]) -> Callable[[Command], Command]:
-    """One decorator of many options, shown in their order."""
+@dataclass(frozen=True, slots=True)
+class ServerOptions:
+    """Servers given as commands and URLs, and how commands are started."""
 
-    def decorate(command: Command) -> Command:
-        for option in reversed([option for group in groups for option in group]):
-            command = option(command)
-        return command
-
-    return decorate
-
-
-def asked(commands: tuple[str, ...], options) -> Asked:  # type: ignore[no-untyped-def]
-    """Which servers, as it was asked."""
-    from httpbench.model import Scaling
-    from httpbench.run import Asked
-
-    env = dict(_pair(text, "=", "--env", "KEY=VALUE") for text in options["env"])
-    return Asked(
-        commands=commands,
-        urls=options["urls"],
-        names=options.get("names", ()),
-        prepare=options["prepare"],
-        shell=options["shell"],
-        port=options["port"],
-        folder=options["cwd"],
-        env=env,
-        scaling=Scaling(options["scaling"]),
+    urls: tuple[str, ...] = option("--url", multiple=True, metavar="URL", help="URL of a running server; it is not restarted.")
+    prepare: tuple[str, ...] = option("--prepare", multiple=True, metavar="CMD", help="Command before each trial: one, or one per server.")
+    env: tuple[str, ...] = option("--env", multiple=True, metavar="KEY=VALUE", help="Environment variable of every command.")
+    cwd: Path = option(
+        "--cwd",
+        type=click.Path(exists=True, file_okay=False, path_type=Path),
+        default=Path(),
+        metavar="DIR",
+        help="Working directory of commands.",
+    )
+    shell: bool = option("--shell", is_flag=True, help="Run commands with /bin/sh.")
+    port: int | None = port_option("Port of commands without {port}.")
+    start_timeout: float = start_timeout_option()
+    scaling: str = option(
+        "--scaling",
+        type=click.Choice(["single", "multi"]),
+        default="single",
+        help="Cores for the server: one (single) or all of its share (multi).",
     )
 
+    def targets(self, commands: tuple[str, ...], names: tuple[str, ...] = ()) -> list[Target]:
+        """The servers, commands before URLs. Raises :class:`UsageError`."""
+        from httpbench.model import Scaling
+        from httpbench.run import Asked, targets_of
 
-def asked_workload(options) -> Workload:  # type: ignore[no-untyped-def]
-    """What is asked: a built-in workload, or any success; with what the options say otherwise."""
-    from pydantic import ValidationError
+        return targets_of(
+            Asked(
+                commands=commands,
+                urls=self.urls,
+                names=names,
+                prepare=self.prepare,
+                shell=self.shell,
+                port=self.port,
+                folder=self.cwd,
+                env=dict(_pair(text, "=", "--env", "KEY=VALUE") for text in self.env),
+                scaling=Scaling(self.scaling),
+            )
+        )
 
-    from httpbench import catalog
-    from httpbench.model import Expectation, Request, Workload
-    from httpbench.run import path_of
 
-    path = options["path"] or path_of(options["urls"])
-    base = (
-        catalog.load(()).workload(options["workload"])
-        if options["workload"]
-        else Workload(name="request", description="Asked for on the command line", expect=Expectation(status=None))
+@dataclass(frozen=True, slots=True)
+class RequestOptions:
+    """What is requested, and which response is correct."""
+
+    workload: str | None = option(
+        "--workload", metavar="NAME", default_text="any 2xx is correct", help="Use a built-in workload's request and expected response."
     )
-    body = None if options["body"] is None else _text(options["body"], "--body")
-    request = {
-        "method": options["method"] or ("POST" if body else None),
-        "path": path,
-        "headers": dict(_pair(text, ":", "-H", "'Name: value'") for text in options["headers"]) or None,
-        "body": body,
-    }
-    expect = {
-        "status": options["expect_status"],
-        "body": None if options["expect_body"] is None else _text(options["expect_body"], "--expect-body"),
-    }
-    try:
-        asked = Request.model_validate({**base.request.model_dump(), **_given(request)})
-    except ValidationError as error:
-        raise UsageError("\n".join(catalog.sentences(Request, error))) from None
-    return Workload(
-        name=base.name if options["workload"] else _name(asked),
-        description=base.description,
-        request=asked,
-        expect=Expectation.model_validate({**base.expect.model_dump(), **_given(expect)}),
+    path: str | None = option("--path", type=REQUEST_PATH, default_text="the URL's, or /", help="Request path.")
+    method: str | None = option("-X", "--method", metavar="METHOD", default_text="GET, or POST with a body", help="Request method.")
+    headers: tuple[str, ...] = option("-H", "--header", multiple=True, metavar="'NAME: VALUE'", help="Request header.")
+    body: str | None = option("--body", metavar="TEXT|@FILE", help="Request body.")
+    expect_status: int | None = option(
+        "--expect-status", type=click.IntRange(100, 599), metavar="STATUS", default_text="any 2xx", help="Expected status."
     )
+    expect_body: str | None = option("--expect-body", metavar="TEXT|@FILE", default_text="any", help="Expected body.")
+
+    def as_workload(self, urls: Sequence[str], default: str | None = None) -> Workload:
+        """The built-in workload (``default`` if none is named), or one that expects any success, with what the options override."""
+        from httpbench import catalog
+        from httpbench.model import Expectation, Workload
+        from httpbench.run import path_of
+
+        path = self.path or path_of(urls)
+        name = self.workload or default
+        base = (
+            catalog.load(()).workload(name)
+            if name
+            else Workload(name="request", description="A request from the command line", expect=Expectation(status=None))
+        )
+        request = self._request(base.request, path)
+        expect = {
+            "status": self.expect_status,
+            "body": None if self.expect_body is None else _text(self.expect_body, "--expect-body"),
+        }
+        return Workload(
+            name=name or _name(request),
+            description=base.description,
+            request=request,
+            expect=Expectation.model_validate({**base.expect.model_dump(), **_given(expect)}),
+        )
+
+    def _request(self, base: Request, path: str | None) -> Request:
+        from pydantic import ValidationError
+
+        from httpbench import catalog
+        from httpbench.model import Request
+
+        body = None if self.body is None else _text(self.body, "--body")
+        fields = {
+            "method": self.method or ("POST" if body else None),
+            "path": path,
+            "headers": dict(_pair(text, ":", "-H", "'Name: value'") for text in self.headers) or None,
+            "body": body,
+        }
+        try:
+            return Request.model_validate({**base.model_dump(), **_given(fields)})
+        except ValidationError as error:
+            raise UsageError("\n".join(catalog.sentences(Request, error))) from None
 
 
 def _name(request: Request) -> str:
@@ -122,15 +135,15 @@ def _given(values: dict[str, Any]) -> dict[str, Any]:
 def _pair(text: str, mark: str, option: str, form: str) -> tuple[str, str]:
     name, found, value = text.partition(mark)
     if not found or not name.strip():
-        raise UsageError(f"{option} {text}: there is no name", hint=f"write it as {form}")
+        raise UsageError(f"{option} {text} has no name", hint=f"write it as {form}")
     return name.strip(), value.strip() if mark == ":" else value
 
 
 def _text(given: str, option: str) -> str:
-    """A text, or that of the file whose path stands after an @."""
+    """The text itself; after an @, that of a file."""
     if not given.startswith("@"):
         return given
     try:
         return Path(given[1:]).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{option}: {given[1:]} cannot be read: {getattr(error, 'strerror', None) or error}") from None
+        raise UsageError(f"{option}: cannot read {given[1:]}: {getattr(error, 'strerror', None) or error}") from None

@@ -1,4 +1,4 @@
-"""``httpbench setup``: install what rows and load generators need."""
+"""``httpbench setup``: install what targets and load generators require."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
 
-from httpbench.cli.options import Selection, selection
+from httpbench.cli.exit_codes import ExitCode
+from httpbench.cli.fields import command, group, option
+from httpbench.cli.options import Selection
 from httpbench.errors import RequirementError, UsageError
 
 if TYPE_CHECKING:
@@ -19,94 +22,100 @@ if TYPE_CHECKING:
     from httpbench.run import Lack
 
 
-@click.command()
-@selection
-@click.option("--suite", metavar="NAME", help="What the rows and the load generator of a suite need.")
-@click.option("--load-generator", "generators", metavar="NAME", multiple=True, help="What a load generator needs.")
-@click.option("--print", "only_print", is_flag=True, help="Print the commands, for a shell that is root, and do nothing.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
-def setup(selection: Selection, suite: str | None, generators: tuple[str, ...], only_print: bool, yes: bool) -> None:
-    """Install from Debian's packages what rows need and this machine lacks. Asks first.
+@dataclass(frozen=True, slots=True)
+class SetupOptions:
+    selection: Selection = group(Selection)
+    suite: str | None = option("--suite", metavar="NAME", help="Install what this suite requires.")
+    generators: tuple[str, ...] = option(
+        "--load-generator", metavar="NAME", multiple=True, help="Install what this load generator requires."
+    )
+    only_print: bool = option("--print", is_flag=True, help="Print the commands (for a root shell) and exit.")
+    yes: bool = option("--yes", is_flag=True, help="Install without asking.")
 
-    Without anything named: what all rows and load generators need. What is not to be had from Debian is told, with where to get it;
-    the exit code is 1 then.
+
+@command(SetupOptions)
+def setup(options: SetupOptions) -> ExitCode:
+    """Install the Debian packages that targets require.
+
+    Asks first. Default: all targets and load generators. Anything Debian lacks is listed with its source; the exit code is then 1.
 
     \b
-    httpbench setup c/nginx --load-generator wrk   what a row and a load generator need
-    httpbench setup --load-generator perf-gauge    one that no package brings, built into your cache
-    httpbench setup --suite quick --print          what would be done, as a script
+    httpbench setup c/nginx --load-generator wrk   a target and a load generator
+    httpbench setup --load-generator perf-gauge    built into your cache
+    httpbench setup --suite quick --print          the commands, as a script
     """
     from httpbench import host
     from httpbench.run import lacking, packages_of
 
-    needs = _needs(selection, suite, generators)
-    lacks = lacking(needs)
+    required = _required(options)
+    lacks = lacking(required)
     packages = packages_of(lacks)
-    if only_print:
-        _tell(lack for lack in lacks if not lack.packages)
+    if options.only_print:
+        _list(lack for lack in lacks if not lack.packages)
         if packages:
             click.echo(host.packages.script(packages))
-        return
+        return ExitCode.OK
     if packages:
-        _install(packages, yes=yes)
+        _install(packages, yes=options.yes)
         host.forget()
-        lacks = lacking(needs)
-    if built := _build(generators, yes=yes):
+        lacks = lacking(required)
+    if built := _build(options.generators, yes=options.yes):
         lacks = [lack for lack in lacks if lack.requirement not in built]
-    _tell(lacks)
+    _list(lacks)
     if lacks:
-        sys.exit(1)
+        return ExitCode.FAILED
     click.echo("nothing is missing", err=True)
+    return ExitCode.OK
 
 
-def _needs(selection: Selection, suite_name: str | None, generators: Iterable[str]) -> Mapping[str, Sequence[Requirement]]:
-    """What each row and load generator that was asked for needs."""
+def _required(options: SetupOptions) -> Mapping[str, Sequence[Requirement]]:
+    """The requirements of each target and load generator selected."""
     from httpbench import load
 
-    known = selection.catalog()
-    suite = known.suite(suite_name) if suite_name else None
-    names = [*generators, *([suite.load_generator] if suite else [])]
+    selection, known = options.selection, options.selection.catalog()
+    suite = known.suite(options.suite) if options.suite else None
+    names = [*options.generators, *([suite.load_generator] if suite else [])]
     everything = not names and not selection.words
-    needs: dict[str, Sequence[Requirement]] = {}
+    required: dict[str, Sequence[Requirement]] = {}
     if selection.words or suite or everything:
         for target in selection.of(known, suite.targets if suite else (), suite.kind if suite else None):
-            needs[target.id] = target.requires
+            required[target.id] = target.requires
     for generator in map(load.tool, [*load.GENERATORS, *load.TIMERS] if everything else names):
-        needs[f"load generator {generator.name}"] = () if generator.locate() else (generator.requirement,)
-    return needs
+        required[f"load generator {generator.name}"] = () if generator.locate() else (generator.requirement,)
+    return required
 
 
 def _install(packages: Sequence[str], *, yes: bool) -> None:
-    """Says what root is about to do, asks, and does it."""
+    """Shows the commands for root, asks, and runs them."""
     from httpbench import host
 
     prefix = host.packages.becoming_root(packages)
     if not yes and not sys.stdin.isatty():
-        raise UsageError("setup asks before it installs, and there is no terminal to ask on", hint="--yes does not ask, --print only tells")
+        raise UsageError("setup requires a terminal to confirm", hint="--yes or --print")
     click.echo(f"as root{' (through sudo)' if prefix else ''}:", err=True)
     for line in host.packages.script(packages).splitlines():
         click.echo(f"  {line}", err=True)
     if not yes and not click.confirm("Run these commands?", err=True):
-        raise RequirementError("nothing was installed")
+        raise RequirementError("nothing was installed: not confirmed")
     host.packages.install(packages)
 
 
 def _build(names: Iterable[str], *, yes: bool) -> list[Requirement]:
-    """Builds the load generators that were named and that no package brings into the user's cache; what they would have needed."""
+    """Builds the load generators that no package has into the user's cache. Returns the requirements that this meets."""
     from httpbench import load
 
     missing = [(generator, argv) for generator in map(load.tool, names) if not generator.locate() and (argv := generator.install_argv())]
     for generator, argv in missing:
         click.echo(f"as you: {shlex.join(argv)}", err=True)
         if not yes and not (sys.stdin.isatty() and click.confirm("Run this command?", err=True)):
-            raise RequirementError(f"load generator {generator.name} was not built", hint="--yes does not ask")
+            raise RequirementError(f"load generator {generator.name} was not built: not confirmed", hint="--yes")
         if shutil.which(argv[0]) is None:
-            raise RequirementError(f"load generator {generator.name} needs {argv[0]} to be built", hint="https://rustup.rs")
+            raise RequirementError(f"load generator {generator.name} is missing; building it requires {argv[0]}", hint="https://rustup.rs")
         if subprocess.run(argv, check=False).returncode != 0:
-            raise RequirementError(f"load generator {generator.name} could not be built: {shlex.join(argv)}")
+            raise RequirementError(f"the build of load generator {generator.name} failed: {shlex.join(argv)}")
     return [generator.requirement for generator, _ in missing]
 
 
-def _tell(lacks: Iterable[Lack]) -> None:
+def _list(lacks: Iterable[Lack]) -> None:
     for lack in lacks:
-        click.echo(f"to be installed by hand: {lack.text}", err=True)
+        click.echo(f"install by hand: {lack.text}", err=True)

@@ -1,14 +1,16 @@
-"""``httpbench verify``: build, start, check the contract, stop."""
+"""``httpbench verify``: check that targets keep the contract."""
 
 from __future__ import annotations
 
-import sys
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
 
 from httpbench.cli import console
-from httpbench.cli.options import Selection, selection
+from httpbench.cli.exit_codes import ExitCode
+from httpbench.cli.fields import command, group, option
+from httpbench.cli.options import Selection, jobs_option, workload_option
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -17,20 +19,30 @@ if TYPE_CHECKING:
     from httpbench.run import Verified
 
 
-@click.command()
-@selection
-@click.option("--scaling", type=click.Choice(["single", "multi"]), multiple=True, help="[default: both, where the row has both]")
-@click.option("--workload", metavar="NAME", help="What is asked. [default: plaintext; clients: client-small-1000; proxies: proxy-10kb]")
-@click.option("--jobs", type=click.IntRange(1, 64), default=2, show_default=True, help="Builds at the same time.")
-def verify(selection: Selection, scaling: tuple[str, ...], workload: str | None, jobs: int) -> None:
-    """Build rows, start them, check each clause of the contract, and stop them. Exit code 1 when one does not keep it.
+@dataclass(frozen=True, slots=True)
+class VerifyOptions:
+    selection: Selection = group(Selection)
+    scaling: tuple[str, ...] = option(
+        "--scaling",
+        type=click.Choice(["single", "multi"]),
+        multiple=True,
+        default_text="all that the target has",
+        help="Scaling to verify.",
+    )
+    workload: str | None = workload_option()
+    jobs: int = jobs_option()
 
-    Without rows: all servers.
+
+@command(VerifyOptions)
+def verify(options: VerifyOptions) -> ExitCode:
+    """Check that targets keep the contract.
+
+    Builds and starts each target, checks each clause, and stops it. Default: all servers. Exit code 1 if a check fails.
 
     \b
-    httpbench verify c/epoll/level           one row, in each way in which it scales
-    httpbench verify proxy:c/haproxy         a proxy, with both of its ends in our hands
-    httpbench verify --targets ~/mine mine   a target of your own, before it is measured
+    httpbench verify c/epoll/level           a server, in each scaling
+    httpbench verify proxy:c/haproxy         a proxy, observed at both ends
+    httpbench verify --targets ~/mine mine   a target of your own
     """
     from httpbench import host
     from httpbench.cli import progress
@@ -38,31 +50,30 @@ def verify(selection: Selection, scaling: tuple[str, ...], workload: str | None,
     from httpbench.model import Kind, Scaling
     from httpbench.run import KINDS, backend_of, prepare, scaling_of
 
-    known = selection.catalog()
+    selection, known = options.selection, options.selection.catalog()
     targets = selection.of(known, kind=None if selection.words else Kind.SERVER)
-    asked = workloads_of(known, targets, workload)
-    output, errors = console.stdout(), console.stderr()
-    with progress.watcher(errors, quiet=False) as watcher:
-        built = prepare(with_backends(known, targets, asked), watcher, jobs)
+    workloads = workloads_of(known, targets, options.workload)
+    output = console.stdout()
+    with progress.observer(console.stderr(), quiet=False) as observer:
+        built = prepare(with_backends(known, targets, workloads), observer, options.jobs)
     topology = host.read_topology()
     passed = not built.errors
     for target in targets:
-        of_kind, workload_asked = KINDS[target.kind], asked[target.kind]
-        if missing := [name for name in (target.id, workload_asked.backend) if name in built.errors]:
+        of_kind, workload = KINDS[target.kind], workloads[target.kind]
+        if missing := [name for name in (target.id, workload.backend) if name in built.errors]:
             error = built.errors[missing[0]]
             output.print(f"{target.id}: not verified: {error.message}", markup=False, soft_wrap=True)
             _details(output, error.hint, error.log_tail)
             continue
-        for word in scaling or ("single", "multi"):
+        for word in options.scaling or ("single", "multi"):
             own = scaling_of(target, Scaling(word))
             if own is not None:
                 cores = of_kind.partition(topology, own)
-                backend = backend_of(workload_asked, known.targets, built, cores)
-                result = of_kind.verify(target, own, workload_asked, built.folders[target.id], cores, backend)
+                backend = backend_of(workload, known.targets, built, cores)
+                result = of_kind.verify(target, own, workload, built.folders[target.id], cores, backend)
                 passed = passed and result.passed
                 _show(output, result)
-    if not passed:
-        sys.exit(1)
+    return ExitCode.OK if passed else ExitCode.FAILED
 
 
 def _show(output: Console, result: Verified) -> None:
@@ -83,10 +94,10 @@ def _show(output: Console, result: Verified) -> None:
 def _label(output: Console, target: Target, probed: Probed) -> None:
     from httpbench.report import probe_warning
 
-    output.print(f"  probe: {probed.label or 'not known'}", markup=False)
+    output.print(f"  probe: {probed.label or 'unknown'}", markup=False)
     if warning := probe_warning(target, probed):
         output.print(f"  warning: {warning}", markup=False, soft_wrap=True)
-        output.print(f"    hint: httpbench probe {target.id} --details shows what was sent and what came", markup=False, soft_wrap=True)
+        output.print(f"    hint: `httpbench probe {target.id} --details` shows each request and response", markup=False, soft_wrap=True)
 
 
 def _details(output: Console, hint: str | None, log_tail: str | None) -> None:

@@ -1,23 +1,34 @@
-"""``httpbench versions``: of the toolchains and libraries that rows use."""
+"""``httpbench versions``: of toolchains, and of the libraries that targets use."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import click
 
-from httpbench.cli.options import Selection, selection
+from httpbench.cli.exit_codes import ExitCode
+from httpbench.cli.fields import command, group
+from httpbench.cli.options import Selection
 
 
-@click.command()
-@selection
-def versions(selection: Selection) -> None:
-    """Print the versions of toolchains here, and of the libraries that built rows use, as a Markdown table.
+@dataclass(frozen=True, slots=True)
+class VersionsOptions:
+    selection: Selection = group(Selection)
+
+
+@command(VersionsOptions)
+def versions(options: VersionsOptions) -> ExitCode:
+    """Print the versions of toolchains and of built libraries.
+
+    The output is a Markdown table. Default: all targets.
 
     \b
-    httpbench versions rust golang   those that the rows of two languages use
+    httpbench versions rust golang   what the targets in two languages use
     """
     from httpbench.report import render_versions
     from httpbench.run import states, toolchains
 
-    targets = selection.of(selection.catalog())
+    targets = options.selection.of(options.selection.catalog())
     libraries = {target.id: state.version for target, state in zip(targets, states(targets), strict=True) if state.version}
     click.echo(render_versions({**toolchains(targets), **libraries}))
+    return ExitCode.OK

@@ -1,4 +1,4 @@
-"""Which rows words select."""
+"""Which targets match words."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ TARGETS = [
 
 
 def ids(*words: str, **options: object) -> list[str]:
-    return [row.id for row in select(TARGETS, words, **options)]  # type: ignore[arg-type]
+    return [target.id for target in select(TARGETS, words, **options)]  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -73,9 +73,9 @@ def test_options_narrow() -> None:
 
 
 def test_what_selects_nothing_is_said() -> None:
-    with pytest.raises(SelectionError, match=r"«nginks» selects no row \(did you mean «nginx»\?\)"):
+    with pytest.raises(SelectionError, match=r"«nginks» matches no target \(did you mean «nginx»\?\)"):
         ids("nginks")
-    with pytest.raises(SelectionError, match="the selection is empty"):
+    with pytest.raises(SelectionError, match="no target matches all options"):
         ids("nginx", ignore=["c"])
     with pytest.raises(SelectionError, match=r"«goland» \(did you mean «golang»\?\)"):
         ids(languages=["goland"])
@@ -93,5 +93,5 @@ def test_what_selects_nothing_is_said() -> None:
         (["nginks"], None),
     ],
 )
-def test_a_run_is_of_the_first_kind_that_has_a_row_for_each_word(words: list[str], kind: Kind | None) -> None:
+def test_a_run_is_of_the_first_kind_with_a_target_for_each_word(words: list[str], kind: Kind | None) -> None:
     assert kind_of(TARGETS, words) is kind

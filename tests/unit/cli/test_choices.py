@@ -1,4 +1,4 @@
-"""Names that the command line knows without importing what they name are the names of what is there."""
+"""The names that the command line lists without imports are complete."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from httpbench.model import Category, Figure, Kind
 from httpbench.stats.figures import BY_NAME
 
 
-def test_choices_are_those_that_there_are() -> None:
+def test_choices_are_complete() -> None:
     assert tuple(Kind) == choices.KINDS
     assert tuple(Category) == choices.CATEGORIES
     assert tuple(load.GENERATORS) == choices.LOAD_GENERATORS

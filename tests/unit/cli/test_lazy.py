@@ -1,4 +1,4 @@
-"""A group of verbs that are imported when they are used says of each what the verb itself says."""
+"""The list of verbs shows the first sentence of each verb, without importing it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ WIDE = 1000  # nothing is cut
 
 
 @pytest.mark.parametrize("name", cli.list_commands(CONTEXT))
-def test_the_list_of_verbs_says_what_a_verb_says_of_itself(name: str) -> None:
+def test_the_list_of_verbs_shows_the_first_sentence_of_each(name: str) -> None:
     command = cli.get_command(CONTEXT, name)
     assert command is not None
     assert command.name == name
@@ -22,7 +22,7 @@ def test_the_list_of_verbs_says_what_a_verb_says_of_itself(name: str) -> None:
 
 
 def test_a_verb_is_imported_when_it_is_used_and_no_sooner() -> None:
-    group = LazyGroup(verbs={"gone": Verb("no.such.module:verb", "Nothing."), "list": Verb("httpbench.cli.list:list_rows", "List.")})
+    group = LazyGroup(verbs={"gone": Verb("no.such.module:verb", "Nothing."), "list": Verb("httpbench.cli.list:list_targets", "List.")})
     listed = CliRunner().invoke(group, ["--help"])
     assert listed.exit_code == 0
     assert "gone  Nothing." in listed.output
@@ -30,7 +30,7 @@ def test_a_verb_is_imported_when_it_is_used_and_no_sooner() -> None:
     assert isinstance(CliRunner().invoke(group, ["gone"]).exception, ModuleNotFoundError)
 
 
-def test_a_name_that_is_nearly_right_is_suggested() -> None:
-    told = CliRunner().invoke(cli, ["benhc"])
-    assert told.exit_code == 2
-    assert "bench" in told.output
+def test_the_verb_nearest_to_an_unknown_one_is_suggested() -> None:
+    done = CliRunner().invoke(cli, ["benhc"])
+    assert done.exit_code == 2
+    assert "bench" in done.output

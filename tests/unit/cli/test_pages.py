@@ -1,4 +1,4 @@
-"""Generated pages are current, and leave no verb, option or row without a word."""
+"""Generated pages are current, and explain every verb, option and target."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_the_page_of_targets_is_current_whatever_this_machine_has() -> None:
     assert committed("targets.md").partition(f"\n{STATES}")[0] == targets_page(), GENERATE
 
 
-def test_the_page_of_targets_has_a_state_for_every_row_and_for_no_other() -> None:
+def test_the_page_of_targets_has_a_state_for_every_target_and_for_no_other() -> None:
     table = committed("targets.md").partition(STATES)[2]
     assert set(re.findall(r"^\| (\S+/\S+) +\|", table, re.MULTILINE)) == set(catalog.load().targets), GENERATE
 

@@ -1,0 +1,30 @@
+"""How the command ends: every exit code, and what it means."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from httpbench.errors import HttpbenchError, UsageError
+
+
+class ExitCode(IntEnum):
+    """The codes; ``docs/cli.md`` shows this table."""
+
+    meaning: str
+
+    OK = 0, "Done: every trial counts, and every gate passed."
+    FAILED = 1, "A trial failed or is invalid, a gate could not be judged, or something is missing."
+    USAGE = 2, "Wrong usage or configuration. Nothing was measured."
+    BREACHED = 3, "A gate was breached."
+    INTERRUPTED = 130, "Interrupted. Finished trials are stored and shown."
+
+    def __new__(cls, code: int, meaning: str) -> ExitCode:
+        member = int.__new__(cls, code)
+        member._value_ = code
+        member.meaning = meaning
+        return member
+
+
+def of_error(error: HttpbenchError) -> ExitCode:
+    """The code with which an error ends the command."""
+    return ExitCode.USAGE if isinstance(error, UsageError) else ExitCode.FAILED

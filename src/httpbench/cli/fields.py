@@ -1,0 +1,95 @@
+"""A verb's options as fields of a frozen dataclass: type, name and help of each option stand in one place.
+
+    @dataclass(frozen=True, slots=True)
+    class BenchOptions:
+        load: LoadOptions = group(LoadOptions)
+        rounds: int = option("--rounds", type=COUNT, default=3, help="Rounds.")
+
+    @command(BenchOptions)
+    def bench(options: BenchOptions) -> ExitCode: ...
+
+Help shows the options in the order of the fields.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+    from click.types import OptionHelpExtra
+
+    from httpbench.cli.exit_codes import ExitCode
+
+Form = TypeVar("Form", bound="DataclassInstance")
+
+PARAMETER, GROUP = "parameter", "group"  # keys of a field's metadata
+
+
+class Option(click.Option):
+    """An option whose help ends with its default, in words if it is not a value. Its range stands in the error."""
+
+    def __init__(self, *declarations: Any, default_text: str | None = None, **settings: Any):
+        super().__init__(*declarations, **{"show_default": True, **settings})
+        self.default_text = default_text
+        if self.multiple:
+            self.help = f"{self.help} May be repeated."
+
+    def get_help_extra(self, ctx: click.Context) -> OptionHelpExtra:
+        extra = super().get_help_extra(ctx)
+        extra.pop("range", None)
+        if self.default_text is not None:
+            extra["default"] = self.default_text
+        return extra
+
+
+def option(*names: str, **settings: Any) -> Any:
+    """A field that is an option. ``settings`` are those of ``click.Option``, and ``default_text``."""
+    return _field(lambda name: Option([name, *names], **settings))
+
+
+def argument(**settings: Any) -> Any:
+    """A field that is an argument. ``settings`` are those of ``click.Argument``."""
+    return _field(lambda name: click.Argument([name], **settings))
+
+
+def group(form: type[Form]) -> Any:
+    """A field that is a dataclass of further options, which several verbs share."""
+    return dataclasses.field(metadata={GROUP: form})
+
+
+def command(form: type[Form], name: str | None = None) -> Callable[[Callable[[Form], ExitCode]], click.Command]:
+    """Makes a verb of a function from ``form`` to an exit code. Its docstring is the help."""
+
+    def decorate(verb: Callable[[Form], ExitCode]) -> click.Command:
+        def callback(**values: Any) -> ExitCode:
+            return verb(_filled(form, values))
+
+        return click.Command(name or verb.__name__, callback=callback, help=verb.__doc__, params=list(_parameters(form)))
+
+    return decorate
+
+
+def _field(make: Callable[[str], click.Parameter]) -> Any:
+    return dataclasses.field(metadata={PARAMETER: make})
+
+
+def _parameters(form: type[DataclassInstance]) -> Iterator[click.Parameter]:
+    for field in dataclasses.fields(form):
+        if inner := field.metadata.get(GROUP):
+            yield from _parameters(inner)
+        else:
+            yield field.metadata[PARAMETER](field.name)
+
+
+def _filled(form: type[Form], values: Mapping[str, Any]) -> Form:
+    """``values``: of all parameters, by name, those of inner groups included."""
+    filled = {}
+    for field in dataclasses.fields(form):
+        inner = field.metadata.get(GROUP)
+        filled[field.name] = _filled(inner, values) if inner else values[field.name]
+    return form(**filled)

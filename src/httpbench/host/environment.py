@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import resource
 from collections.abc import Mapping
 from pathlib import Path
 
-from httpbench import __version__
+from httpbench import __version__, open_files
 from httpbench.host import machine
 from httpbench.host.cgroup import read_limits
 from httpbench.host.commands import ask
-from httpbench.host.files import cpu_list, read_int, read_text
+from httpbench.host.files import cpu_list, read_text
 from httpbench.host.knobs import tuned
 from httpbench.host.topology import CPU, read_topology
 from httpbench.model import Environment
@@ -35,7 +34,7 @@ def read_environment(folder: Path, versions: Mapping[str, str], root: Path = Pat
         virtualization=machine.virtualization(root),
         container=machine.container(root),
         load_average_1m=float((read_text(root / "proc/loadavg") or "0").split()[0]),
-        open_files_limit=open_files_limit(root),
+        open_files_limit=open_files.hard_limit(root),
         cgroup_version=limits.version,
         cpu_quota_cores=limits.cpu_cores,
         memory_limit_bytes=limits.memory_bytes,
@@ -44,13 +43,6 @@ def read_environment(folder: Path, versions: Mapping[str, str], root: Path = Pat
         versions=dict(versions),
         tuning=tuned(root),
     )
-
-
-def open_files_limit(root: Path = Path("/")) -> int:
-    """How many files a process may open at most: the hard limit, to which the harness may raise the soft one of what it starts."""
-    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    highest = read_int(root / "proc/sys/fs/nr_open") or 1 << 20  # what the kernel has it at, unless it was changed
-    return highest if hard == resource.RLIM_INFINITY else min(hard, highest)
 
 
 def git_commit(folder: Path) -> str | None:

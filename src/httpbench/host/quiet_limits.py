@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from httpbench import open_files
 from httpbench.host.cgroup import read_limits
-from httpbench.host.environment import open_files_limit
 from httpbench.host.files import read_int
 from httpbench.host.finding import Finding, judged
 from httpbench.host.machine import memory_bytes
@@ -23,7 +23,7 @@ def findings(root: Path) -> Iterator[Finding]:
 
 
 def _open_files(root: Path) -> Finding:
-    limit = open_files_limit(root)
+    limit = open_files.hard_limit(root)
     return judged(
         "open-files",
         limit >= ENOUGH_FILES,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from httpbench.isolate.guard import open_files_limit
 from httpbench.isolate.ports import answers, ephemeral_ports, free_port, listeners, listening, require_free
 from httpbench.isolate.tree import Command, Exit, ProcessTree, Stopped, tail
 
@@ -16,7 +15,6 @@ __all__ = [
     "free_port",
     "listeners",
     "listening",
-    "open_files_limit",
     "require_free",
     "tail",
 ]

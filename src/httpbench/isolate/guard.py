@@ -6,7 +6,8 @@ and cannot hide. Its standard input is the harness's hold on it; when that close
 included, the guard ends all its descendants and itself. A parent-death signal alone would not do: it reaches only direct children,
 and it fires when the *thread* that started them ends.
 
-Line protocol, JSON both ways. First line in: ``{"commands": [{"argv", "cwd", "env", "cpus"}], "stdout": PATH, "stderr": PATH|null}``.
+Line protocol, JSON both ways. First line in: ``{"commands": [{"argv", "cwd", "env", "cpus"}], "stdout": PATH, "stderr": PATH|null,
+"open_files": N}``.
 A command that is a shell is stopped as a terminal would stop it, together with its process group, because shells pass no signal on.
 ``null`` passes the guard's own standard error on. One path for both is a log, of which only the end is kept when it grows large. Later
 lines in: ``{"stop": GRACE_S}``. Lines out: ``started`` or ``failed``, one ``exited`` for each command that ends, and ``stopped`` as the
@@ -29,7 +30,6 @@ from typing import Any
 
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
-OPEN_FILES = 65_536  # enough for 10,000 connections on both sides; some runtimes scan the whole table when the limit is in the millions
 LOG_LIMIT_BYTES = 16 << 20
 LOG_KEPT_BYTES = 64 << 10
 LOG_LOOK_S = 0.25  # what a program can write in this time fits any disk
@@ -80,24 +80,18 @@ def is_shell(command: dict[str, Any]) -> bool:
     return os.path.basename(program) in SHELLS and bool(words) and words[0].startswith("-") and words[0].endswith("c")
 
 
-def open_files_limit() -> int:
-    """How many files each program that we start may open."""
-    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return OPEN_FILES if hard == resource.RLIM_INFINITY else min(hard, OPEN_FILES)
-
-
 def append_to(path: str) -> int:
     return os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
 
 
-def become(command: dict[str, Any], stdout: int, stderr: int, error: int) -> None:
+def become(command: dict[str, Any], open_files: int, stdout: int, stderr: int, error: int) -> None:
     """Turns the forked child into the command; never returns."""
     try:
         libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
         os.setsid()
         if command["cpus"]:
             os.sched_setaffinity(0, command["cpus"])
-        resource.setrlimit(resource.RLIMIT_NOFILE, (open_files_limit(), resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+        resource.setrlimit(resource.RLIMIT_NOFILE, (open_files, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
         os.chdir(command["cwd"])
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         os.dup2(stdout, 1)
@@ -140,7 +134,7 @@ class Guard:
             reader, writer = os.pipe()  # close-on-exec: end of file says that the command took over
             pid = os.fork()
             if pid == 0:
-                become(command, stdout, stderr, writer)
+                become(command, self.spec["open_files"], stdout, stderr, writer)
             os.close(writer)
             self.pids.append(pid)
             self.running.add(pid)

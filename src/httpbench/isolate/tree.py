@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
+from httpbench import open_files
 from httpbench.errors import StartError, StopError
 
 GUARD = Path(__file__).with_name("guard.py")
@@ -94,6 +95,7 @@ class ProcessTree:
             "commands": [{"argv": c.argv, "cwd": str(c.cwd), "env": {**os.environ, **c.env}, "cpus": c.cpus} for c in commands],
             "stdout": str(stdout),
             "stderr": None if stderr is None else str(stderr),
+            "open_files": open_files.limit_of_programs(),
         }
         try:
             self._send(spec)

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from httpbench.host import Finding, examine, quiet_limits, read_topology
+from httpbench import open_files
+from httpbench.host import Finding, examine, read_topology
 from httpbench.host.quiet_activity import _busy, _Process, _steal
 from tests.unit.host.fake import CPU, DISTURBED, QUIET, cores, quiet, write
 
@@ -15,7 +16,7 @@ from tests.unit.host.fake import CPU, DISTURBED, QUIET, cores, quiet, write
 @pytest.fixture
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 2, 3})
-    monkeypatch.setattr(quiet_limits, "open_files_limit", lambda _: 65_536)
+    monkeypatch.setattr(open_files, "hard_limit", lambda _: 65_536)
     return quiet(tmp_path)
 
 
@@ -85,7 +86,7 @@ def test_each_finding_is_documented(root: Path) -> None:
 
 
 def test_few_open_files(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(quiet_limits, "open_files_limit", lambda _: 1024)
+    monkeypatch.setattr(open_files, "hard_limit", lambda _: 1024)
     assert found(root)["open-files"].severity == "warning"
 
 

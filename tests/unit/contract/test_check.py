@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import pytest
 
+from httpbench.contract import Check
 from httpbench.model import Limit
-from httpbench.probe import Check
 
 
 @pytest.mark.parametrize(
     ("problem", "limit", "declared", "passed"),
     [
         (None, None, False, True),
-        ("it answered 200", None, False, False),
-        ("it answered 200", Limit.NO_ROUTER, False, False),
-        ("it answered 200", Limit.NO_ROUTER, True, True),
+        ("status 200", None, False, False),
+        ("status 200", Limit.NO_ROUTER, False, False),
+        ("status 200", Limit.NO_ROUTER, True, True),
         (None, Limit.NO_ROUTER, True, False),
         ("bytes were lost", Limit.STALLS, False, False),
         ("bytes were lost", Limit.STALLS, True, True),

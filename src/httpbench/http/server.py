@@ -1,4 +1,4 @@
-"""The server that is looked at: where it listens, what it is asked, and what it must answer."""
+"""The server under test: where it listens, which request it gets, and which response is correct."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import math
 import time
 from dataclasses import dataclass
 
+from httpbench.http.correct import problems
+from httpbench.http.exchange import Connection, ExchangeError, Received, Response, encode, exchange
 from httpbench.model import Request, Workload
-from httpbench.probe.answer import problems
-from httpbench.probe.exchange import Answer, Connection, ExchangeError, Heard, ask, encode
 
 QUIET_S = 0.02
-"""How long a silence on loopback is at least, before it counts as one."""
+"""The shortest pause on loopback that counts as silence."""
 
 CONTROL_LIMIT_S = 0.25
-"""For the control question of :meth:`Server.hears`: a server that serves one connection at a time does not answer it."""
+"""For the control request of :meth:`Server.all_on`: a server that serves one connection at a time does not respond to it."""
 
 PADDING = "X-Padding"
 
@@ -26,7 +26,7 @@ class Server:
     port: int
     workload: Workload
     timeout_s: float = 2.0
-    """For one answer."""
+    """For one response."""
     deadline: float = math.inf
     """For all of them, as of :func:`time.monotonic`."""
 
@@ -36,49 +36,49 @@ class Server:
 
     @property
     def patience_s(self) -> float:
-        """For one answer, as long as there is time."""
+        """How long to wait for one response: the timeout, or what is left of the time."""
         return max(min(self.timeout_s, self.deadline - time.monotonic()), QUIET_S)
 
     def connect(self) -> Connection:
-        """Raises ``OSError`` when nobody listens."""
+        """Raises ``OSError`` if nothing listens."""
         return Connection(self.host, self.port, self.patience_s)
 
-    def bytes_of(self, *extra: tuple[str, str], padding: int = 0, **changes: str) -> bytes:
+    def request_bytes(self, *extra: tuple[str, str], padding: int = 0, **changes: str) -> bytes:
         """The workload's request, with further headers, and with changes to its fields.
 
-        ``padding`` makes it longer by so many bytes, at least by a header without a value.
+        ``padding`` makes it that many bytes longer; the least is the length of a header without a value.
         """
         request = self.workload.request.model_copy(update=changes)
         return encode(request, f"{self.host}:{self.port}", extra=(*extra, *_padding(padding)))
 
-    def ask(self, request: Request) -> tuple[Answer, bytes]:
-        """On a connection of its own: the answer, and what came after it."""
-        return ask(self.host, self.port, request, self.patience_s)
+    def exchange(self, request: Request) -> tuple[Response, bytes]:
+        """On a connection of its own: the response, and what came after it."""
+        return exchange(self.host, self.port, request, self.patience_s)
 
-    def answers_rightly(self) -> bool:
-        """Asks once, on a connection of its own."""
+    def responds_correctly(self) -> bool:
+        """Sends one request on a connection of its own."""
         try:
             with self.connect() as connection:
-                connection.send(self.bytes_of())
-                return self.is_right(connection.receive(self.workload.request.method))
+                connection.send(self.request_bytes())
+                return self.is_correct(connection.receive(self.workload.request.method))
         except (ExchangeError, OSError):
             return False
 
-    def is_right(self, answer: Answer) -> bool:
-        return not problems(answer, b"", self.workload.expect)
+    def is_correct(self, response: Response) -> bool:
+        return not problems(response, b"", self.workload.expect)
 
-    def hears(self, connection: Connection, method: str | None = None, *, expected: bool = False) -> Heard:
-        """All that it says on a connection. ``expected``: something should come, so it is waited for.
+    def all_on(self, connection: Connection, method: str | None = None, *, expected: bool = False) -> Received:
+        """All that it sends on a connection. ``expected``: it must respond, so the full timeout applies.
 
-        Where it may rightly say nothing, a pause alone proves little on a busy machine. So a question with a sure answer is asked on
-        another connection meanwhile, and the silence must last for some time longer than that took.
+        Where silence is correct, a pause alone proves little on a busy machine. So another connection sends a control request, and the
+        silence must last twice as long as its response took.
         """
         begin = time.monotonic()
         with (
             contextlib.suppress(ExchangeError, OSError),
             Connection(self.host, self.port, min(CONTROL_LIMIT_S, self.patience_s)) as control,
         ):
-            control.send(self.bytes_of())
+            control.send(self.request_bytes())
             control.receive(self.workload.request.method)
         took_s = time.monotonic() - begin
         quiet_s = max(QUIET_S, min(2 * took_s, CONTROL_LIMIT_S))

@@ -1,7 +1,7 @@
-"""What stands behind a proxy while its contract is checked: a server that does what the first line of a connection says.
+"""The backend of a proxy while its contract is checked: it does what the first line of each connection says.
 
-A checker needs both ends of a relay in its hands: to end one direction and go on in the other, to reset, to be silent, and to know what
-came. It runs in a thread of its own, on one event loop; it is for checks at leisure, never for load.
+A check must control both ends of a proxy: to end one direction and continue in the other, to reset, to be silent, and to know what arrived.
+The backend runs in a thread of its own, on one event loop. It is for checks, never for load.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from typing import Any, Self
 from httpbench.model import Expectation, Workload
 
 HELLO = "Hello from behind the proxy!"
-HELLO_WORKLOAD = Workload(name="hello", description="Behind a proxy that is verified", expect=Expectation(body=HELLO))
-"""With which it is seen that a proxy has started."""
+HELLO_WORKLOAD = Workload(name="hello", description="A response through a proxy that is verified", expect=Expectation(body=HELLO))
+"""Shows that a proxy has started."""
 
 RESET_ON_CLOSE = struct.pack("ii", 1, 0)  # SO_LINGER with no time left: closing sends a reset
 CHUNK_BYTES = 65_536
@@ -28,7 +28,7 @@ STARTED_LIMIT_S = 10.0
 
 
 def pattern(size: int, seed: int = 1) -> bytes:
-    """Bytes that repeat nowhere, the same each time."""
+    """Bytes without repetition, the same each time."""
     return random.Random(seed).randbytes(size)
 
 
@@ -36,15 +36,15 @@ def digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-class Peer:
-    """``with Peer() as peer: … peer.port``. The first line of a connection is a command and a word:
+class ScriptedBackend:
+    """``with ScriptedBackend() as backend: … backend.port``. The first line of a connection is a command and a word:
 
-    - ``GET …``: a request, answered with ``HELLO``, as are all that follow
-    - ``echo x``: what comes goes back, until the other side ends
-    - ``download N``: N bytes of the pattern, and the end of the connection
-    - ``upload x``: takes all until the other side ends, then answers with its SHA-256
-    - ``listen N``: N bytes of the pattern, and the end of this direction; what comes after is kept in ``received[N]``
-    - ``hold x``: nothing; how it ends is kept in ``ended[x]``
+    - ``GET …``: a request, which gets ``HELLO``, as do all that follow
+    - ``echo x``: sends back what arrives, until the other side ends
+    - ``download N``: sends N bytes of the pattern and closes
+    - ``upload x``: reads until the other side ends, then sends the SHA-256
+    - ``listen N``: sends N bytes of the pattern and ends this direction; what arrives then is kept in ``received[N]``
+    - ``hold x``: sends nothing; how the connection ends is kept in ``ended[x]``
     - ``reset x``: resets the connection
     """
 
@@ -53,11 +53,11 @@ class Peer:
         self.received: dict[str, str] = {}
         self.ended: dict[str, str] = {}
         self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="peer of a proxy", daemon=True)
+        self._thread = threading.Thread(target=self._loop.run_forever, name="backend of a proxy", daemon=True)
         self._server: asyncio.Server | None = None
 
     def run(self, work: Any) -> Future[Any]:
-        """Runs a coroutine on the peer's event loop."""
+        """Runs a coroutine on the backend's event loop."""
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
     def __enter__(self) -> Self:
@@ -87,7 +87,7 @@ class Peer:
             if command in _COMMANDS:
                 await _COMMANDS[command](self, word, reader, writer)
         except (OSError, asyncio.CancelledError):
-            pass  # the other side's doing, or ours at the end; a checker sees it from its own side
+            pass  # the other side's doing, or ours at the end; the check sees it from its own side
         finally:
             writer.close()
 
@@ -133,11 +133,11 @@ class Peer:
 
 
 _COMMANDS = {
-    "GET": Peer._get,
-    "echo": Peer._echo,
-    "download": Peer._download,
-    "upload": Peer._upload,
-    "listen": Peer._listen,
-    "hold": Peer._hold,
-    "reset": Peer._reset,
+    "GET": ScriptedBackend._get,
+    "echo": ScriptedBackend._echo,
+    "download": ScriptedBackend._download,
+    "upload": ScriptedBackend._upload,
+    "listen": ScriptedBackend._listen,
+    "hold": ScriptedBackend._hold,
+    "reset": ScriptedBackend._reset,
 }

@@ -9,17 +9,17 @@ from contextlib import contextmanager
 
 import pytest
 
+from httpbench.http.exchange import ExchangeError
+from httpbench.http.server import Server
 from httpbench.model import Expectation, Workload
-from httpbench.probe.conduct import body_of_stated_length
-from httpbench.probe.exchange import ExchangeError
-from httpbench.probe.server import Server
+from httpbench.probe.experiments import body_of_stated_length
 
 HELLO = Workload(name="hello", description="", expect=Expectation(body="Hello"))
 PATIENCE_S = 0.2
 
 
 class FallsSilentAfterPost(socketserver.StreamRequestHandler):
-    """Answers GET; answers POST with a status, and then nothing more on that connection."""
+    """Responds to GET, and to POST with a status; then sends nothing more on that connection."""
 
     status = b"405 Method Not Allowed"
 
@@ -49,19 +49,19 @@ def serving(handler: type[socketserver.BaseRequestHandler]) -> Iterator[int]:
             server.shutdown()
 
 
-def test_a_refusal_after_which_nothing_is_answered_took_no_body_for_a_request() -> None:
+def test_a_refusal_and_then_silence_did_not_take_the_body_for_a_request() -> None:
     with serving(FallsSilentAfterPost) as port:
         holds, came = body_of_stated_length(Server("127.0.0.1", port, HELLO, PATIENCE_S))
     assert holds and came.startswith("405; ")
 
 
-def test_an_answer_after_which_nothing_is_answered_lost_its_place() -> None:
+def test_a_response_and_then_silence_lost_its_place() -> None:
     with serving(ServesAndFallsSilent) as port:
         holds, came = body_of_stated_length(Server("127.0.0.1", port, HELLO, PATIENCE_S))
-    assert not holds and came.startswith("200; to the next request it did not answer")
+    assert not holds and came.startswith("200; on the next request it did not respond")
 
 
-def test_where_the_time_was_over_nothing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_when_the_time_is_over_the_trait_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Server, "is_late", True)
     with serving(ServesAndFallsSilent) as port, pytest.raises(ExchangeError):
         body_of_stated_length(Server("127.0.0.1", port, HELLO, PATIENCE_S))

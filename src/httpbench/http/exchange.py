@@ -1,7 +1,7 @@
 """One HTTP/1.1 exchange, byte for byte, strictly.
 
-A probe must see what a library would forgive: bytes after the body, a length that is not kept, a header that is not one. So this reads
-raw sockets; it is for single requests at leisure, never for load.
+A check must see what a library forgives: bytes after the body, a wrong Content-Length, a malformed header. So this reads raw sockets. It is
+for single requests, never for load.
 """
 
 from __future__ import annotations
@@ -19,27 +19,27 @@ from httpbench.model import Request
 
 HEAD_LIMIT_BYTES = 65_536
 BODY_LIMIT_BYTES = 64 << 20
-TOO_LARGE = f"sent a body of more than {BODY_LIMIT_BYTES >> 20} MiB, which is more than a probe reads"
-SURPLUS_WAIT_S = 0.02  # on loopback, surplus bytes come with the answer or right behind it
+TOO_LARGE = f"sent a body of more than {BODY_LIMIT_BYTES >> 20} MiB, the most that is read"
+SURPLUS_WAIT_S = 0.02  # on loopback, surplus bytes come with the response or right behind it
 
 NUMBER = re.compile(r"[0-9]{1,18}")
 STATUS = re.compile(r"[1-9][0-9]{2}")
 CHUNK_SIZE = re.compile(rb"([0-9a-fA-F]{1,15})[ \t]*(;|$)")
-BEFORE = "before it answered"
+BEFORE = "before it responded"
 
 Headers = tuple[tuple[str, str], ...]
 
 
 class ExchangeError(Exception):
-    """The answer is not valid HTTP/1.1, or there was none. The message is one clause: «closed the connection before it answered»."""
+    """The response is not valid HTTP/1.1, or there was none. The message is one clause: «closed the connection before it responded»."""
 
 
-class NoAnswerError(ExchangeError):
+class NoResponseError(ExchangeError):
     """Nothing came in time, and the connection is still open."""
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Response:
     status: int
     headers: Headers
     body: bytes
@@ -52,26 +52,26 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
-    """All that a server said on a connection."""
+class Received:
+    """All that a server sent on a connection."""
 
-    answers: tuple[Answer, ...]
+    responses: tuple[Response, ...]
     rest: bytes
-    """What came behind them and is no answer."""
+    """Bytes after the last response that are not a response."""
     closed: bool
 
     @property
     def text(self) -> str:
         """In words: ``200, 200, then closed``."""
-        parts = [str(answer.status) for answer in self.answers]
+        parts = [str(response.status) for response in self.responses]
         if self.rest:
-            parts.append(f"{len(self.rest)} bytes that are no answer")
-        said = ", ".join(parts) or "nothing"
-        return f"{said}, then closed" if self.closed else said
+            parts.append(f"{len(self.rest)} bytes that are not a response")
+        came = ", ".join(parts) or "nothing"
+        return f"{came}, then closed" if self.closed else came
 
 
 def encode(request: Request, host: str, *, extra: Sequence[tuple[str, str]] = ()) -> bytes:
-    """A request as bytes on the wire."""
+    """The bytes of a request."""
     headers = {"Host": host, **request.headers}
     if request.body:
         headers.setdefault("Content-Length", str(len(request.body.encode())))
@@ -83,7 +83,7 @@ class Connection:
     """A connection to a server under test."""
 
     def __init__(self, host: str, port: int, timeout_s: float = 2.0):
-        """Raises ``OSError`` when nobody listens."""
+        """Raises ``OSError`` if nothing listens."""
         self._timeout_s = timeout_s
         self._buffer = bytearray()
         self._ended = False
@@ -92,7 +92,7 @@ class Connection:
 
     @property
     def ended(self) -> bool:
-        """Whether the server was seen to close it."""
+        """Whether the server has closed it, as far as was read."""
         return self._ended
 
     def send(self, data: bytes) -> None:
@@ -101,8 +101,8 @@ class Connection:
         except OSError as error:
             raise ExchangeError(f"did not take the request: {error.strerror or error}") from None
 
-    def receive(self, method: str = "GET") -> Answer:
-        """The next answer; ``method`` is that of its request. Raises :class:`ExchangeError`."""
+    def receive(self, method: str = "GET") -> Response:
+        """The next response; ``method`` is that of its request. Raises :class:`ExchangeError`."""
         deadline = time.monotonic() + self._timeout_s
         while (end := self._buffer.find(b"\r\n\r\n")) < 0:
             if len(self._buffer) > HEAD_LIMIT_BYTES:
@@ -111,33 +111,33 @@ class Connection:
         status, headers = _parse_head(bytes(self._buffer[:end]))
         del self._buffer[: end + 4]
         framed, body = self._body(method, status, headers, deadline)
-        return Answer(status, headers, body, end + 4 + framed)
+        return Response(status, headers, body, end + 4 + framed)
 
     def surplus(self, wait_s: float = SURPLUS_WAIT_S) -> bytes:
-        """Bytes that came although nothing was asked."""
+        """Bytes that came without a request."""
         self._socket.settimeout(wait_s)
         with contextlib.suppress(OSError):
             self._buffer += self._socket.recv(4096)
         return bytes(self._buffer)
 
-    def everything(self, quiet_s: float, first_s: float, method: str) -> Heard:
-        """All that comes until the server closes, or is silent for ``quiet_s``, before its first byte for ``first_s``.
+    def everything(self, quiet_s: float, first_s: float, method: str) -> Received:
+        """All that comes until the server closes or is silent: for ``first_s`` before its first byte, for ``quiet_s`` after it.
 
-        ``method`` is that of all the requests that were sent.
+        ``method`` is that of all requests that were sent.
         """
         deadline = time.monotonic() + self._timeout_s
         with contextlib.suppress(ExchangeError):
             while len(self._buffer) < HEAD_LIMIT_BYTES:
                 self._more(min(deadline, time.monotonic() + (quiet_s if self._buffer else first_s)), "")
-        answers: list[Answer] = []
+        responses: list[Response] = []
         rest = bytes(self._buffer)
-        timeout_s, self._timeout_s = self._timeout_s, 0.0  # what has not come by now does not come
+        timeout_s, self._timeout_s = self._timeout_s, 0.0  # only what is in the buffer counts from here on
         with contextlib.suppress(ExchangeError):
             while self._buffer:
-                answers.append(self.receive(method))
+                responses.append(self.receive(method))
                 rest = bytes(self._buffer)
         self._timeout_s = timeout_s
-        return Heard(tuple(answers), rest, self._ended)
+        return Received(tuple(responses), rest, self._ended)
 
     def closed_by_peer(self, wait_s: float) -> bool:
         """Whether the server closes the connection within the time."""
@@ -169,7 +169,7 @@ class Connection:
             return self._until_end(deadline)
         if not NUMBER.fullmatch(length):
             raise ExchangeError(f"sent Content-Length «{length[:40]}», which is not a number")
-        body = self._take(int(length), deadline, f"Content-Length says {length} bytes, but only {{count}} came")
+        body = self._take(int(length), deadline, f"Content-Length says {length} bytes, but only {{count}} arrived")
         return len(body), body
 
     def _chunked(self, deadline: float) -> tuple[int, bytes]:
@@ -186,9 +186,9 @@ class Connection:
                 break
             if len(body) + size > BODY_LIMIT_BYTES:
                 raise ExchangeError(TOO_LARGE)
-            body += self._take(size, deadline, f"a chunk says {size} bytes, but only {{count}} came")
-            if self._take(2, deadline, "a chunk does not end") != b"\r\n":
-                raise ExchangeError("sent a chunk that is longer than it says")
+            body += self._take(size, deadline, f"a chunk size says {size} bytes, but only {{count}} arrived")
+            if self._take(2, deadline, "a chunk has no end") != b"\r\n":
+                raise ExchangeError("sent a chunk that is longer than its size")
             framed += size + 2
         while trailer := self._line(deadline):
             framed += len(trailer) + 2
@@ -210,8 +210,8 @@ class Connection:
     def _line(self, deadline: float) -> bytes:
         while (end := self._buffer.find(b"\r\n")) < 0:
             if len(self._buffer) > HEAD_LIMIT_BYTES:
-                raise ExchangeError("sent a line without end within a chunked body")
-            self._more(deadline, "within a chunked body")
+                raise ExchangeError("sent an endless line in a chunked body")
+            self._more(deadline, "in the middle of a chunked body")
         line = bytes(self._buffer[:end])
         del self._buffer[: end + 2]
         return line
@@ -233,14 +233,14 @@ class Connection:
             raise ExchangeError(f"closed the connection {when}")
         try:
             left_s = deadline - time.monotonic()
-            if left_s <= 0:  # however much still comes
+            if left_s <= 0:  # even if bytes still arrive
                 raise TimeoutError
             self._socket.settimeout(left_s)
             data = self._socket.recv(65_536)
         except TimeoutError:
             if when == BEFORE:
-                raise NoAnswerError(f"did not answer within {self._timeout_s:.3g} s") from None
-            raise ExchangeError(f"did not end its answer within {self._timeout_s:.3g} s") from None
+                raise NoResponseError(f"did not respond within {self._timeout_s:.3g} s") from None
+            raise ExchangeError(f"did not end its response within {self._timeout_s:.3g} s") from None
         except OSError as error:
             self._ended = True
             raise ExchangeError(f"broke the connection {when}: {error.strerror or error}") from None
@@ -250,19 +250,19 @@ class Connection:
         self._buffer += data
 
 
-def ask(host: str, port: int, request: Request, timeout_s: float = 2.0) -> tuple[Answer, bytes]:
-    """One request on a connection of its own: the answer, and any bytes that came after it."""
+def exchange(host: str, port: int, request: Request, timeout_s: float = 2.0) -> tuple[Response, bytes]:
+    """One request on a connection of its own: the response, and any bytes that came after it."""
     with Connection(host, port, timeout_s) as connection:
         connection.send(encode(request, f"{host}:{port}"))
-        answer = connection.receive(request.method)
-        return answer, connection.surplus()
+        response = connection.receive(request.method)
+        return response, connection.surplus()
 
 
 def _parse_head(head: bytes) -> tuple[int, Headers]:
     lines = head.decode("latin-1").split("\r\n")
     parts = lines[0].split(" ", 2)
     if len(parts) < 2 or not parts[0].startswith("HTTP/1.") or not STATUS.fullmatch(parts[1]):
-        raise ExchangeError(f"answered «{lines[0][:60]}», which is not an HTTP/1.1 status line")
+        raise ExchangeError(f"responded «{lines[0][:60]}», which is not an HTTP/1.1 status line")
     headers = []
     for line in lines[1:]:
         name, colon, value = line.partition(":")

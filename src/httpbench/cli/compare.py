@@ -97,5 +97,5 @@ def _commit(word: str) -> str | None:
         return None
     from httpbench import host
 
-    answer = host.ask(("git", "rev-parse", "--verify", "--quiet", f"{word}^{{commit}}"))
+    answer = host.capture(("git", "rev-parse", "--verify", "--quiet", f"{word}^{{commit}}"))
     return answer.stdout.strip() if answer and answer.code == 0 else None

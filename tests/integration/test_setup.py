@@ -1,4 +1,4 @@
-"""``httpbench setup`` as it is run, on a machine whose package lists say what a test wants."""
+"""``httpbench setup`` on a machine whose package lists are those of the test."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ NEEDY = ("setup", "--targets", str(TARGETS), "test/needy")
 
 @pytest.fixture
 def debian(tmp_path: Path) -> Path:
-    """Programs that come first in PATH: an apt-get that only notes what it was asked."""
+    """Programs that come first in PATH: an apt-get that only writes down its arguments."""
     folder = tmp_path / "bin"
     folder.mkdir()
-    program(folder / "apt-get", f'echo "$@" >>{folder}/asked')
+    program(folder / "apt-get", f'echo "$@" >>{folder}/arguments')
     return folder
 
 
@@ -42,33 +42,33 @@ def test_the_commands_are_printed_and_not_run(harness: Harness, debian: Path) ->
     assert done.returncode == 0
     assert "apt-get install --yes --quiet --no-install-recommends no-such-package" in done.stdout
     assert subprocess.run(["sh", "-n"], input=done.stdout, text=True, check=False).returncode == 0
-    assert not (debian / "asked").exists()
+    assert not (debian / "arguments").exists()
 
 
-def test_without_a_terminal_nothing_is_installed_unasked(harness: Harness, debian: Path) -> None:
+def test_without_a_terminal_nothing_is_installed(harness: Harness, debian: Path) -> None:
     candidate(debian, "1.31.0-2")
     program(debian / "sudo", "exit 9")
     done = setup(harness, debian)
     assert done.returncode == 2
     assert "there is no terminal to ask on" in done.stderr
     assert "--yes" in done.stderr
-    assert not (debian / "asked").exists()
+    assert not (debian / "arguments").exists()
 
 
-def test_what_debian_does_not_have_new_enough_is_named_with_its_row(harness: Harness, debian: Path) -> None:
+def test_what_debian_lacks_is_named_with_its_target(harness: Harness, debian: Path) -> None:
     candidate(debian, "1.19-1")
     done = setup(harness, debian, "--yes")
     assert done.returncode == 1
     assert "to be installed by hand: no-such-compiler ≥ 1.30, for test/needy (not found in PATH): " in done.stderr
-    assert not (debian / "asked").exists()
+    assert not (debian / "arguments").exists()
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="writes the policy on services, which is root's")
-def test_root_is_told_what_runs_and_what_is_still_missing_afterwards(harness: Harness, debian: Path) -> None:
+def test_root_sees_what_runs_and_what_is_still_missing_afterwards(harness: Harness, debian: Path) -> None:
     candidate(debian, "1.31.0-2")
     done = setup(harness, debian, "--yes")
     assert "as root:" in done.stderr
-    assert (debian / "asked").read_text().splitlines()[-1].endswith("no-such-package")
+    assert (debian / "arguments").read_text().splitlines()[-1].endswith("no-such-package")
     assert done.returncode == 1  # this apt-get installs nothing
     assert "to be installed by hand: no-such-compiler" in done.stderr
 
@@ -83,20 +83,20 @@ def test_what_was_installed_is_found(harness: Harness, debian: Path) -> None:
 
 
 def test_a_load_generator_that_no_package_brings_is_built_into_the_users_cache(harness: Harness, debian: Path, tmp_path: Path) -> None:
-    """By a cargo that makes what the real one would."""
+    """With a cargo that creates what the real one does."""
     program(debian / "cargo", 'mkdir -p "$4/bin" && printf "#!/bin/sh\necho perf-gauge 0.1.20\n" >"$4/bin/perf-gauge"')
     env = {**harness.env, "PATH": f"{debian}{os.pathsep}{harness.env['PATH']}", "XDG_CACHE_HOME": str(tmp_path / "cache")}
-    asked = ("setup", "--load-generator", "perf-gauge")
-    refused = harness.run(*asked, env=env, stdin=subprocess.DEVNULL)
+    words = ("setup", "--load-generator", "perf-gauge")
+    refused = harness.run(*words, env=env, stdin=subprocess.DEVNULL)
     assert refused.returncode == 1 and "--yes" in refused.stderr
-    done = harness.run(*asked, "--yes", env=env, stdin=subprocess.DEVNULL)
+    done = harness.run(*words, "--yes", env=env, stdin=subprocess.DEVNULL)
     assert done.returncode == 0, done.stderr
     assert "cargo install perf-gauge@0.1.20" in done.stderr and "nothing is missing" in done.stderr
-    again = harness.run(*asked, env=env, stdin=subprocess.DEVNULL)
+    again = harness.run(*words, env=env, stdin=subprocess.DEVNULL)
     assert again.returncode == 0 and "cargo" not in again.stderr
 
 
-def test_rows_are_built_ahead_and_those_that_cannot_be_are_named(harness: Harness) -> None:
+def test_targets_are_built_ahead_and_those_that_cannot_be_are_named(harness: Harness) -> None:
     known = ("--targets", str(TARGETS))
     done = harness.run("build", *known, "test/unbuildable", "c/epoll/level")
     assert done.returncode == 1

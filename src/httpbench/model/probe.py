@@ -1,4 +1,4 @@
-"""What a server was seen to do when it was asked more than a load asks."""
+"""What a probe observed of a server: experiments that a load never makes."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from httpbench.model.frozen import Frozen
 
 
 class Label(StrEnum):
-    """How much of a server answers, from the least on."""
+    """How much of a server it is, from the least on."""
 
-    CANNED = "canned"  # its answers come from something else than what was asked
-    LOOP = "loop"  # answers whatever arrives
-    PARSER = "parser"  # refuses what is no request, and answers every path alike
-    ROUTER = "router"  # the path decides, but HTTP is not kept in all that follows
-    SERVER = "server"  # the path decides, and whole requests are read as HTTP says
+    CANNED = "canned"  # its responses are not made from requests
+    LOOP = "loop"  # responds to any bytes
+    PARSER = "parser"  # refuses nonsense, and gives every path the same response
+    ROUTER = "router"  # routes by path, but breaks a rule of HTTP
+    SERVER = "server"  # routes by path, and reads whole requests as HTTP defines them
 
 
 class Trait(StrEnum):
-    """What is looked at; :mod:`httpbench.probe.label` has the words for each, and which of them decide."""
+    """What an experiment observes; :mod:`httpbench.probe.label` says what each one means, and which decide."""
 
     ASKED = "asked"
     ROUTES = "routes"
@@ -42,7 +42,7 @@ class Observation(Frozen):
 
     trait: Trait
     holds: bool | None
-    """``None``: could not be seen; ``came`` says why."""
+    """``None``: unknown; ``came`` says why."""
     sent: str
     came: str
 
@@ -51,13 +51,13 @@ class Probed(Frozen):
     """What a probe found of a target."""
 
     label: Label | None
-    """``None``: too little could be seen."""
+    """``None``: unknown, because a trait that decides is."""
     reasons: tuple[str, ...]
-    """Why it is not more, a clause each; none for a ``server``."""
+    """Why the label is not higher, a clause each; empty for a ``server``."""
     response_bytes: int
-    """Header block and body of its right answer."""
+    """Header block and body of its correct response."""
     observations: tuple[Observation, ...]
 
     def holds(self, trait: Trait) -> bool | None:
-        """``None`` also where the experiment was not made."""
+        """``None`` if it is unknown, or if the experiment was not made."""
         return next((seen.holds for seen in self.observations if seen.trait is trait), None)

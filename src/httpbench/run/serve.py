@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from httpbench import http
 from httpbench.errors import HttpbenchError, StartError
-from httpbench.isolate import Command, ProcessTree, Stopped, answers, free_port, listeners, listening, require_free, tail
+from httpbench.isolate import Command, ProcessTree, Stopped, accepts, free_port, listeners, listening, require_free, tail
 from httpbench.model import SampledResponse, Scaling, Target, Workload
 
 HOST = "127.0.0.1"
@@ -71,7 +71,7 @@ class Served:
             return Stopped(ignored_sigterm=(), left_behind=(), cpu_s=0.0)
         stopped = self.tree.stop(STOP_GRACE_S)
         deadline = time.monotonic() + RELEASE_LIMIT_S
-        while answers(self.port, HOST):
+        while accepts(self.port, HOST):
             if time.monotonic() > deadline:
                 # Everything below the guard is dead: so it got out from under it, or the port was shared with a stranger all along.
                 raise StartError(f"port {self.port} still answers after the target was ended: it is not the target that was measured")

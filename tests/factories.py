@@ -235,7 +235,7 @@ def make_mixed_run() -> tuple[Run, list[Trial]]:
             (9_120, 9_011, 9_401),
             verdict=idle,
             target_usage=make_usage(0.31, pss_bytes_peak=71_200_000),
-            probed=make_probed(Label.CANNED, "not so: «moves its Date» (a request → still «Sat» after 9 s)"),
+            probed=make_probed(Label.CANNED, "failed: updates Date (a request → still «Sat» after 9 s)"),
         ),
         *meinheld,
         *make_rounds("rust/actix-raw", (402_113,) * 3, verdict=wrong),

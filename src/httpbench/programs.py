@@ -1,4 +1,4 @@
-"""Finds our programs that are not Python."""
+"""Our programs that are not in Python: where they are, and how to build a missing one."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from pathlib import Path
 from httpbench.errors import RequirementError
 
 OVERRIDE = "HTTPBENCH_PROGRAMS"
-"""Names the folder that is searched first: to measure with another build of a program."""
+"""Names a folder that is searched first, to measure with another build of a program."""
 
 
 def locate(name: str) -> str | None:
-    """A program in the folder named by ``OVERRIDE``, beside the command, built in a checkout, or in PATH; otherwise ``None``."""
+    """Its path in that folder, beside the command, in a checkout's build, or in PATH; ``None`` if it is in none of them."""
     folders = (os.environ.get(OVERRIDE), Path(sys.executable).parent, Path(__file__).resolve().parents[2] / "target" / "release")
     places = (Path(folder) / name for folder in folders if folder)
     found = next((str(path) for path in places if path.is_file()), None)
     return found or shutil.which(name)
 
 
-def need(name: str) -> str:
-    """Like :func:`locate`. Raises :class:`RequirementError` if the program is missing."""
+def require(name: str) -> str:
+    """Like :func:`locate`. Raises :class:`RequirementError` if it is missing."""
     path = locate(name)
     if path is None:
-        raise RequirementError(f"{name}, a part of httpbench, is not built", hint=f"cargo build --release --locked --package {name}")
+        raise RequirementError(f"{name} is not built", hint=f"cargo build --release --locked --package {name}")
     return path

@@ -1,4 +1,4 @@
-"""Servers that only look like one are found out, by what they answer and by nothing else."""
+"""Servers that only look like one are detected by their responses alone."""
 
 from __future__ import annotations
 
@@ -35,67 +35,67 @@ def test_an_honest_server_is_called_one(probed: dict[str, Any]) -> None:
 def test_one_that_routes_but_takes_bodies_for_requests_is_a_router(probed: dict[str, Any]) -> None:
     found = probed["test/misbehaving/good"]
     assert found["label"] == "router"
-    assert "also to what stands in the body" in found["reasons"][0]
+    assert "the body was taken for a request" in found["reasons"][0]
 
 
 @pytest.mark.parametrize(
     ("mode", "trait", "sentence"),
     [
-        ("length", "asked", "its answers follow from the length of a request, not from what it asks"),
-        ("position", "asked", "the very same request gets different answers at different places"),
+        ("length", "asked", "its responses depend on the length of a request, not on its content"),
+        ("position", "asked", "identical requests get different responses at different positions"),
         ("frozen", "date", "still «"),
-        ("ahead", "unasked", "200, before anything was asked"),
+        ("ahead", "unasked", "200, before the request"),
     ],
 )
-def test_answers_that_are_not_made_from_requests_are_canned(probed: dict[str, Any], mode: str, trait: str, sentence: str) -> None:
+def test_responses_that_are_not_made_from_requests_are_canned(probed: dict[str, Any], mode: str, trait: str, sentence: str) -> None:
     found = probed[f"{CHEATING}/{mode}"]
     assert found["label"] == "canned"
     assert any(sentence in reason for reason in found["reasons"])
     assert observation(probed, mode, trait)["holds"] is False
 
 
-def test_one_that_answers_any_bytes_is_a_loop(probed: dict[str, Any]) -> None:
+def test_a_server_that_responds_to_any_bytes_is_a_loop(probed: dict[str, Any]) -> None:
     assert probed[f"{CHEATING}/any-bytes"]["label"] == "loop"
     assert observation(probed, "any-bytes", "waits")["came"] == "200, before the end"
 
 
-def test_cheats_pass_for_servers_where_only_the_contract_is_asked_and_fail_verify(harness: Harness) -> None:
-    """The length of a request tells all that the contract asks, but not what the probe asks."""
+def test_a_cheat_keeps_the_clauses_of_the_contract_and_fails_the_probe_of_verify(harness: Harness) -> None:
+    """The length of a request is enough for the clauses of the contract, but not for the probe."""
     done = harness.run("verify", "--targets", str(TARGETS), f"{CHEATING}/length")
     assert done.returncode == 1
     wrong = [line for line in done.stdout.splitlines() if line.startswith("  ✗")]
     assert len(wrong) == 1
-    assert wrong[0].startswith("  ✗ answers what was asked: not so:")
+    assert wrong[0].startswith("  ✗ derives responses from requests: failed:")
     assert "probe: canned" in done.stdout
 
 
-def test_the_table_says_what_was_found_and_warns_of_a_wrong_category(harness: Harness) -> None:
+def test_the_table_shows_the_label_and_warns_of_a_wrong_category(harness: Harness) -> None:
     done = harness.run("probe", "--targets", str(TARGETS), f"{CHEATING}/any-bytes")
     row = next(line for line in done.stdout.splitlines() if line.startswith(CHEATING))
     assert row.split()[1:3] == ["platform", "loop"]
     assert "warning: test/cheating/any-bytes is declared platform, but seen as loop" in done.stdout
 
 
-def test_details_say_what_was_sent_and_what_came(harness: Harness) -> None:
+def test_details_show_what_was_sent_and_what_came(harness: Harness) -> None:
     done = harness.run("probe", "--targets", str(TARGETS), f"{CHEATING}/any-bytes", "--details")
     assert "✗ refuses nonsense: words and an empty line, as long as a request → 200" in done.stdout
 
 
-def test_bench_probes_each_target_once_and_shows_the_word_beside_its_figures(harness: Harness) -> None:
+def test_bench_probes_each_target_once_and_shows_the_label_beside_its_figures(harness: Harness) -> None:
     done = harness.bench(f"{CHEATING}/any-bytes", f"{CHEATING}/honest", "--rounds", "2", "--export-json", "-")
-    # The exit code is not asked: whether so short rounds count is for the machine to say.
+    # The exit code does not matter: whether so short rounds are valid depends on the machine.
     document = json.loads(done.stdout)
     assert sorted(document["probes"]) == [f"{CHEATING}/any-bytes", f"{CHEATING}/honest"]
     trials = [(trial["number"], result["target"]) for result in document["results"] for trial in result["rounds"]]
     assert len(trials) == 4
     assert "Probe" in done.stderr
     loop = document["probes"][f"{CHEATING}/any-bytes"]
-    assert loop["label"] in ("loop", None)  # on a machine without time the probe ends without a word, and says so
+    assert loop["label"] in ("loop", None)  # on a machine without time the probe ends without a label, and says so
     if loop["label"]:
         assert "warning: test/cheating/any-bytes is declared platform, but seen as loop" in " ".join(done.stderr.split())
 
 
-def test_a_server_that_is_not_ours_is_sent_nothing_but_what_was_asked_for(harness: Harness) -> None:
+def test_a_server_that_is_not_ours_gets_no_request_but_those_of_the_load(harness: Harness) -> None:
     with Server(Mode.OK) as server:
         quick = ("-c", "2", "-d", "300ms", "--warmup", "0", "--rounds", "1", "--export-json", "-")
         done = harness.run("run", "--url", server.url, *quick)

@@ -138,7 +138,7 @@ def test_a_shell_is_used_only_when_asked_for_and_ends_with_what_it_started(harne
     assert run(harness, command, "--rounds", "1").returncode == 1
     done = run(harness, command, "--shell", "--rounds", "1", "--export-json", "-")
     assert done.returncode == 0, done.stdout
-    assert "left processes behind" not in done.stdout, "JSON is not broken into lines, where words could hide"
+    assert "left processes running" not in done.stdout, "JSON is not broken into lines, where words could hide"
 
 
 def test_a_preparation_that_fails_fails_the_trial(harness: Harness) -> None:

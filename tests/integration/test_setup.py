@@ -1,4 +1,4 @@
-"""``httpbench setup`` as it is run, on a machine whose package lists say what a test wants."""
+"""``httpbench setup`` on a machine whose package lists are those of the test."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_the_commands_are_printed_and_not_run(harness: Harness, debian: Path) ->
     assert not (debian / "log").exists()
 
 
-def test_without_a_terminal_nothing_is_installed_unasked(harness: Harness, debian: Path) -> None:
+def test_without_a_terminal_nothing_is_installed(harness: Harness, debian: Path) -> None:
     candidate(debian, "1.31.0-2")
     program(debian / "sudo", "exit 9")
     done = setup(harness, debian)
@@ -64,7 +64,7 @@ def test_what_debian_does_not_have_new_enough_is_named_with_its_target(harness: 
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="writes the policy on services, which is root's")
-def test_root_is_told_what_runs_and_what_is_still_missing_afterwards(harness: Harness, debian: Path) -> None:
+def test_root_sees_what_runs_and_what_is_still_missing_afterwards(harness: Harness, debian: Path) -> None:
     candidate(debian, "1.31.0-2")
     done = setup(harness, debian, "--yes")
     assert "as root:" in done.stderr
@@ -83,7 +83,7 @@ def test_what_was_installed_is_found(harness: Harness, debian: Path) -> None:
 
 
 def test_a_load_generator_that_no_package_brings_is_built_into_the_users_cache(harness: Harness, debian: Path, tmp_path: Path) -> None:
-    """By a cargo that makes what the real one would."""
+    """With a cargo that creates what the real one does."""
     program(debian / "cargo", 'mkdir -p "$4/bin" && printf "#!/bin/sh\necho perf-gauge 0.1.20\n" >"$4/bin/perf-gauge"')
     env = {**harness.env, "PATH": f"{debian}{os.pathsep}{harness.env['PATH']}", "XDG_CACHE_HOME": str(tmp_path / "cache")}
     words = ("setup", "--load-generator", "perf-gauge")

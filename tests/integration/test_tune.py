@@ -1,4 +1,4 @@
-"""``httpbench tune`` on this very machine: a knob of its kernel is set, the process is killed, and the command puts it back."""
+"""``httpbench tune`` on this machine: a knob of its kernel is set, the process is killed, and the command puts it back."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from pathlib import Path
 from httpbench.host import KNOBS, Tuning
 
 class OneMore(type(KNOBS["packet-queue"])):
-    '''Always to be set, whatever this machine has it at.'''
+    '''Always to be set, whatever its value here.'''
 
     def settings(self, root):
         (found,) = super().settings(root)
@@ -41,7 +41,7 @@ def journal(tmp_path: Path) -> Iterator[Path]:
     try:
         KNOB.write_text(before)
     except OSError as error:
-        pytest.skip(f"{KNOB} cannot be set here ({error.strerror}): it takes root, and no container's read-only /proc")
+        pytest.skip(f"{KNOB} cannot be set here ({error.strerror}): it requires root and a writable /proc")
     yield tmp_path / "journal" / "tune.json"
     KNOB.write_text(before)
 
@@ -61,7 +61,7 @@ def test_after_kill_9_a_reset_puts_the_knob_of_this_machine_back(harness: Harnes
     assert (again.returncode, again.stdout) == (0, "")
 
 
-def test_who_may_not_write_is_told_so_and_nothing_is_touched(harness: Harness, tmp_path: Path) -> None:
+def test_without_permission_to_write_there_is_an_error_and_nothing_is_touched(harness: Harness, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     before = KNOB.read_text()
     refused = harness.run("tune", "apply", "--journal", str(tmp_path / "file" / "tune.json"))
@@ -76,6 +76,6 @@ def test_a_dry_run_names_what_would_be_set_and_touches_nothing(harness: Harness,
     assert not list(tmp_path.iterdir())  # not even a lock
 
 
-def test_a_knob_that_does_not_exist_is_a_wrong_word(harness: Harness) -> None:
+def test_an_unknown_knob_is_a_usage_error(harness: Harness) -> None:
     wrong = harness.run("tune", "apply", "swappiness")
     assert (wrong.returncode, "no knob is called swappiness" in wrong.stderr) == (2, True)

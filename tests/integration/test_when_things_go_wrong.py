@@ -115,7 +115,7 @@ def test_a_target_that_never_listens(harness: Harness) -> None:
     ("mode", "sentence"),
     [
         ("ignores-sigterm", "did not end on SIGTERM and was killed: python3 (pid"),
-        ("leaves-children", "left processes behind on SIGTERM, which were killed: sleep (pid"),
+        ("leaves-children", "left processes running after SIGTERM, which were killed: sleep (pid"),
     ],
 )
 def test_a_target_that_does_not_end_keeps_its_figures_and_gets_a_reason(harness: Harness, mode: str, sentence: str) -> None:
@@ -145,7 +145,7 @@ def test_verify_refuses_what_breaks_the_contract(harness: Harness) -> None:
         "dies": "64 connections: it died (exit code 3)",
         "loses-one": "requests failed (timeout 1)",
         "ignores-sigterm": "did not end on SIGTERM",
-        "leaves-children": "left processes behind",
+        "leaves-children": "left processes running",
     }.items():
         done = verify(mode)
         assert done.returncode == 1
@@ -174,7 +174,7 @@ def test_a_port_that_is_taken(harness: Harness) -> None:
         port = listener.getsockname()[1]
         done = harness.bench(f"{MISBEHAVING}/good", "--port", str(port), "--export-json", "-")
     assert done.returncode == 1
-    assert f"port {port} on 127.0.0.1 is taken by another program" in verdict_of(done)[1]
+    assert f"port {port} on 127.0.0.1 is in use by another program" in verdict_of(done)[1]
 
 
 def test_a_load_generator_that_dies(harness: Harness) -> None:
@@ -278,7 +278,7 @@ def test_a_target_that_writes_its_log_without_end(harness: Harness) -> None:
 def test_a_target_whose_guard_is_killed(harness: Harness) -> None:
     done = harness.bench(f"{MISBEHAVING}/kills-its-guard", f"{MISBEHAVING}/good", "--export-json", "-")
     assert done.returncode == 1
-    assert "the guard of a process tree ended before what it guards" in done.stdout
+    assert "the guard of a process tree was killed" in done.stdout
     assert harness.runs()[0]["trials_done"] == 2
 
 

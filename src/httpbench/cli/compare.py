@@ -89,5 +89,5 @@ def _commit(word: str) -> str | None:
         return None
     from httpbench import host
 
-    found = host.ask(("git", "rev-parse", "--verify", "--quiet", f"{word}^{{commit}}"))
-    return found.stdout.strip() if found and found.code == 0 else None
+    answer = host.capture(("git", "rev-parse", "--verify", "--quiet", f"{word}^{{commit}}"))
+    return answer.stdout.strip() if answer and answer.code == 0 else None

@@ -1,19 +1,19 @@
-"""Facts about this machine: its cores and who gets which, what is installed, what it is, what will
-disturb a measurement, and the knobs that keep it from that."""
+"""This machine: its cores, its facts, its tools, what disturbs a measurement on it, and the knobs that prevent that."""
 
 from __future__ import annotations
 
-from httpbench.host import packages
-from httpbench.host.commands import ask
-from httpbench.host.doctor import examine
-from httpbench.host.environment import read_environment
+from httpbench.host.commands import capture
+from httpbench.host.cores.partition import partition, partition_for_proxy
+from httpbench.host.cores.topology import Core, Topology, core_groups, read_topology
+from httpbench.host.doctor.examine import examine
+from httpbench.host.facts.environment import read_environment
 from httpbench.host.finding import Finding
-from httpbench.host.knobs import KNOBS, Knob, tuned
-from httpbench.host.memory import remembering
-from httpbench.host.partition import partition, partition_for_proxy
-from httpbench.host.requirements import Met, Unmet, check, check_all, debian_packages, forget
-from httpbench.host.topology import Core, Topology, core_groups, read_topology
-from httpbench.host.tuning import Outcome, Shown, Tuning
+from httpbench.host.knobs.all_knobs import KNOBS, tuned
+from httpbench.host.knobs.knob import Knob
+from httpbench.host.knobs.tuning import Outcome, Shown, Tuning
+from httpbench.host.tools import packages
+from httpbench.host.tools.requirements import Met, Unmet, check, check_all, debian_packages, forget
+from httpbench.host.tools.version_cache import remembering
 
 __all__ = [
     "KNOBS",
@@ -26,7 +26,7 @@ __all__ = [
     "Topology",
     "Tuning",
     "Unmet",
-    "ask",
+    "capture",
     "check",
     "check_all",
     "core_groups",

@@ -1,4 +1,4 @@
-"""Runs a small command that tells a fact (``git``, ``apt-cache``, ``ldc2 --version``), and never waits for it without end."""
+"""Runs a small command for what it prints (``git``, ``apt-cache``, ``ldc2 --version``), for a bounded time."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """What a command said."""
+class Captured:
+    """What a command printed."""
 
     code: int
     stdout: str
     stderr: str
 
 
-def ask(argv: Sequence[str], timeout_s: float = 10.0) -> Said | None:
-    """Runs a command in the C locale, with no input. ``None`` when it cannot be started or does not end in time.
+def capture(argv: Sequence[str], timeout_s: float = 10.0) -> Captured | None:
+    """Runs a command in the C locale, without input. ``None`` if it cannot be started or does not end in time.
 
     It has a session of its own, so that what it started ends with it: a wrapper script's child would otherwise hold our pipe open.
     """
@@ -46,7 +46,7 @@ def ask(argv: Sequence[str], timeout_s: float = 10.0) -> Said | None:
         except BaseException:
             _kill(process.pid)
             raise
-    return Said(process.returncode, stdout, stderr)
+    return Captured(process.returncode, stdout, stderr)
 
 
 def _kill(group: int) -> None:

@@ -1,4 +1,4 @@
-"""One thing about this machine that disturbs a measurement, or that was looked at and does not."""
+"""One thing about this machine that was checked, and whether it disturbs a measurement."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Severity = Literal["ok", "note", "warning"]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """``ok``: does not disturb. ``note``: changes figures for all alike, so say it beside them. ``warning``: makes them noisy or wrong."""
+    """``ok``: does not disturb. ``note``: changes figures for all targets alike. ``warning``: makes figures noisy or wrong."""
 
     name: str
     severity: Severity
@@ -19,9 +19,9 @@ class Finding:
     why: str
     """What it does to a measurement."""
     do: str | None = None
-    """A command or a sentence; ``None`` where nothing needs to be done."""
+    """A command or a sentence; ``None`` where there is nothing to do."""
 
 
 def judged(name: str, is_fine: bool, what: str, why: str, do: str, otherwise: Severity = "warning") -> Finding:
-    """``ok``, with nothing to be done, or what it is otherwise."""
+    """``ok`` with nothing to do, or ``otherwise`` with what to do."""
     return Finding(name, "ok", what, why) if is_fine else Finding(name, otherwise, what, why, do)

@@ -1,9 +1,8 @@
-"""Where a program runs: its process tree, its CPUs, its port."""
+"""Runs programs: their process tree, their CPUs, their port."""
 
 from __future__ import annotations
 
-from httpbench.isolate.guard import open_files_limit
-from httpbench.isolate.ports import answers, ephemeral_ports, free_port, listeners, listening, require_free
+from httpbench.isolate.ports import accepts, ephemeral_ports, free_port, listeners, listening, require_free
 from httpbench.isolate.tree import Command, Exit, ProcessTree, Stopped, tail
 
 __all__ = [
@@ -11,12 +10,11 @@ __all__ = [
     "Exit",
     "ProcessTree",
     "Stopped",
-    "answers",
+    "accepts",
     "ephemeral_ports",
     "free_port",
     "listeners",
     "listening",
-    "open_files_limit",
     "require_free",
     "tail",
 ]

@@ -1,18 +1,18 @@
-"""The guard: a small process between the harness and what it starts, so that nothing of ours outlives us.
+"""The guard: a small process between the harness and what it starts, so that nothing of ours outlives the harness.
 
-Run as a program of its own (``python -I -S guard.py``, standard library only), one for each target, load generator or build. It is
-the *child subreaper* of everything below it: a daemon that forks itself away, or a worker whose parent died, comes back to the guard
-and cannot hide. Its standard input is the harness's hold on it; when that closes, for whatever reason, SIGKILL of the harness
-included, the guard ends all its descendants and itself. A parent-death signal alone would not do: it reaches only direct children,
-and it fires when the *thread* that started them ends.
+It is a program of its own (``python -I -S guard.py``, standard library only), one for each target, load generator or build. It is the
+*child subreaper* of everything below it: a daemon that forks itself away, or a worker whose parent died, becomes a child of the guard and
+cannot escape. When the guard's standard input closes, even because the harness was killed, it kills all its descendants and ends. A
+parent-death signal alone would not be enough: it reaches only direct children, and it fires when the *thread* that started them ends.
 
-Line protocol, JSON both ways. First line in: ``{"commands": [{"argv", "cwd", "env", "cpus"}], "stdout": PATH, "stderr": PATH|null}``.
-A command that is a shell is stopped as a terminal would stop it, together with its process group, because shells pass no signal on.
-``null`` passes the guard's own standard error on. One path for both is a log, of which only the end is kept when it grows large. Later
+Line protocol, JSON both ways. First line in: ``{"commands": [{"argv", "cwd", "env", "cpus"}], "stdout": PATH, "stderr": PATH|null,
+"open_files": N}``.
+A shell is stopped together with its process group, as a terminal does it, because shells pass no signal on.
+``null`` passes the guard's own standard error on. One path for both is a log; if it grows large, only its end is kept. Later
 lines in: ``{"stop": GRACE_S}``. Lines out: ``started`` or ``failed``, one ``exited`` for each command that ends, and ``stopped`` as the
 last.
 
-The process's own cost: about 15 ms to start, 10 MB, and a look at the log's size four times a second.
+Its own cost: about 15 ms to start, 10 MB, and a check of the log's size four times a second.
 """
 
 from __future__ import annotations
@@ -29,12 +29,11 @@ from typing import Any
 
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
-OPEN_FILES = 65_536  # enough for 10,000 connections on both sides; some runtimes scan the whole table when the limit is in the millions
 LOG_LIMIT_BYTES = 16 << 20
 LOG_KEPT_BYTES = 64 << 10
-LOG_LOOK_S = 0.25  # what a program can write in this time fits any disk
+LOG_CHECK_S = 0.25  # what a program can write in this time fits on any disk
 SHELLS = ("sh", "bash", "dash", "zsh")
-KILL_LIMIT_S = 5.0  # how long SIGKILL may take to be carried out before we say that it was not
+KILL_LIMIT_S = 5.0  # how long SIGKILL may take before it is reported as failed
 
 libc = ctypes.CDLL(None, use_errno=True)
 
@@ -80,24 +79,18 @@ def is_shell(command: dict[str, Any]) -> bool:
     return os.path.basename(program) in SHELLS and bool(words) and words[0].startswith("-") and words[0].endswith("c")
 
 
-def open_files_limit() -> int:
-    """How many files each program that we start may open."""
-    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return OPEN_FILES if hard == resource.RLIM_INFINITY else min(hard, OPEN_FILES)
-
-
 def append_to(path: str) -> int:
     return os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
 
 
-def become(command: dict[str, Any], stdout: int, stderr: int, error: int) -> None:
+def become(command: dict[str, Any], open_files: int, stdout: int, stderr: int, error: int) -> None:
     """Turns the forked child into the command; never returns."""
     try:
         libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
         os.setsid()
         if command["cpus"]:
             os.sched_setaffinity(0, command["cpus"])
-        resource.setrlimit(resource.RLIMIT_NOFILE, (open_files_limit(), resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+        resource.setrlimit(resource.RLIMIT_NOFILE, (open_files, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
         os.chdir(command["cwd"])
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         os.dup2(stdout, 1)
@@ -109,7 +102,7 @@ def become(command: dict[str, Any], stdout: int, stderr: int, error: int) -> Non
     except OSError as problem:
         where = f" ({problem.filename})" if isinstance(problem.filename, str) else ""
         os.write(error, f"{problem.strerror}{where}".encode())
-    except BaseException as problem:  # a value that cannot be passed to a program, such as a zero byte
+    except BaseException as problem:  # a value that cannot be passed to a program, such as a NUL byte
         os.write(error, str(problem).encode())
     finally:
         os._exit(127)
@@ -128,19 +121,19 @@ class Guard:
         try:
             os.write(1, (json.dumps(event) + "\n").encode())
         except OSError:
-            pass  # the harness is gone; its closed standard input ends us
+            pass  # the harness is gone; the closed standard input ends the guard
 
     def start(self) -> str | None:
-        """Starts every command; the reason when one cannot be."""
+        """Starts every command. Returns why one could not be started."""
         stdout = append_to(self.spec["stdout"])
         stderr = append_to(self.spec["stderr"]) if self.spec["stderr"] else 2
         if self.spec["stderr"] == self.spec["stdout"]:
             self.log = stdout
         for command in self.spec["commands"]:
-            reader, writer = os.pipe()  # close-on-exec: end of file says that the command took over
+            reader, writer = os.pipe()  # close-on-exec: end of file means that the command runs
             pid = os.fork()
             if pid == 0:
-                become(command, stdout, stderr, writer)
+                become(command, self.spec["open_files"], stdout, stderr, writer)
             os.close(writer)
             self.pids.append(pid)
             self.running.add(pid)
@@ -163,7 +156,7 @@ class Guard:
                 self.say(event="exited", index=self.pids.index(pid), code=os.waitstatus_to_exitcode(status))
 
     def bound_log(self) -> None:
-        """Cuts a log that has grown large to its end. Who appends to it notices nothing; what comes in between is lost."""
+        """Keeps only the end of a log that has grown large. Programs go on appending; what they write meanwhile is lost."""
         if self.log is None or (size := os.fstat(self.log).st_size) <= LOG_LIMIT_BYTES:
             return
         end = os.pread(self.log, LOG_KEPT_BYTES, size - LOG_KEPT_BYTES)
@@ -172,7 +165,7 @@ class Guard:
         self.log_bytes_dropped += size - len(end)
 
     def kill_all(self) -> list[str]:
-        """SIGKILL until nothing is left; what was there, by name."""
+        """Sends SIGKILL until no process is left. Returns the names of those that were."""
         killed: dict[int, str] = {}
         deadline = time.monotonic() + KILL_LIMIT_S
         while (left := descendants()) and time.monotonic() < deadline:
@@ -205,10 +198,10 @@ class Guard:
         )
 
     def watch(self) -> None:
-        """Until the harness says stop or is gone."""
+        """Waits until the harness says stop or is gone."""
         pending = b""
         while True:
-            ready, _, _ = select.select([0, self.wakeup], [], [], LOG_LOOK_S if self.log is not None else None)
+            ready, _, _ = select.select([0, self.wakeup], [], [], LOG_CHECK_S if self.log is not None else None)
             self.bound_log()
             if self.wakeup in ready:
                 os.read(self.wakeup, 512)
@@ -231,12 +224,12 @@ def main() -> None:
         os.set_blocking(descriptor, False)
     signal.set_wakeup_fd(wakeup_writer, warn_on_full_buffer=False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
-    # The harness decides when to stop; a Ctrl-C that reaches us too must not come before its decision.
+    # The harness decides when to stop, so a Ctrl-C that reaches the guard too is ignored.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     spec = sys.stdin.buffer.readline()
     if not spec:
-        return  # the harness ended before it said what to start
+        return  # the harness ended before it sent what to start
     guard = Guard(json.loads(spec), wakeup)
     try:
         problem = guard.start()

@@ -1,7 +1,7 @@
 """Ports to listen on.
 
-A port is taken from below the kernel's ephemeral range: one from within it could be given, between our look and the server's start,
-to a connection that a load generator opens.
+Ports are chosen below the kernel's ephemeral range: between the check and the server's start, the kernel could give one within that range
+to a connection of a load generator.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ LISTEN = "0A"  # TCP_LISTEN in the kernel's tables
 
 
 def ephemeral_ports() -> range:
-    """Those that the kernel gives to connections."""
+    """The ports that the kernel gives to outgoing connections."""
     try:
         low, high = Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()
         return range(int(low), int(high) + 1)
@@ -30,7 +30,7 @@ def ephemeral_ports() -> range:
 
 
 def is_free(port: int, host: str = "127.0.0.1") -> bool:
-    """Whether a server could listen there. Without SO_REUSEPORT, which would let us share a stranger's port unseen."""
+    """Whether a server could listen there. SO_REUSEPORT is off, as it would silently share another program's port."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # a connection in TIME_WAIT does not take a port
         try:
@@ -41,7 +41,7 @@ def is_free(port: int, host: str = "127.0.0.1") -> bool:
 
 
 def free_port(host: str = "127.0.0.1") -> int:
-    """A port that nobody listens on. Raises :class:`StartError` when none is found."""
+    """A port that nothing listens on. Raises :class:`StartError` if none is found."""
     top = ephemeral_ports().start - 1
     if top <= LOWEST:
         top = 65_535
@@ -53,13 +53,13 @@ def free_port(host: str = "127.0.0.1") -> int:
 
 
 def require_free(port: int, host: str = "127.0.0.1") -> None:
-    """Raises :class:`StartError` when somebody listens on the port."""
+    """Raises :class:`StartError` if a program listens on the port."""
     if not is_free(port, host):
-        raise StartError(f"port {port} on {host} is taken by another program", hint="choose another with --port, or leave it out")
+        raise StartError(f"port {port} on {host} is in use by another program", hint="choose another with --port, or omit it")
 
 
-def answers(port: int, host: str = "127.0.0.1") -> bool:
-    """Whether somebody accepts connections there."""
+def accepts(port: int, host: str = "127.0.0.1") -> bool:
+    """Whether a program accepts connections there."""
     try:
         socket.create_connection((host, port), timeout=0.5).close()
     except OSError:
@@ -68,7 +68,7 @@ def answers(port: int, host: str = "127.0.0.1") -> bool:
 
 
 def listening(parent: int) -> list[str]:
-    """Where the processes below a parent listen, as ``address:port``, an IPv6 address in brackets."""
+    """Where the processes below a parent listen, as ``address:port``; IPv6 addresses in brackets."""
     places = set()
     for process in psutil.Process(parent).children(recursive=True):
         with contextlib.suppress(psutil.Error):

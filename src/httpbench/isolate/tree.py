@@ -1,7 +1,7 @@
 """Starts commands under a guard and stops them, leaving nothing behind.
 
 One :class:`ProcessTree` holds one or more commands that belong together (a server with its workers, or one copy per core), and every
-process that they start. See :mod:`httpbench.isolate.guard` for what makes the hold safe.
+process that they start. :mod:`httpbench.isolate.guard` explains why none can escape.
 """
 
 from __future__ import annotations
@@ -19,18 +19,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
+from httpbench import open_files
 from httpbench.errors import StartError, StopError
 
 GUARD = Path(__file__).with_name("guard.py")
-GUARD_GONE = "the guard of a process tree ended before what it guards: it was killed, by the system when memory ran out or by somebody"
-GUARD_START_LIMIT_S = 20.0  # an interpreter's start on a machine that is busy with something else
-LINE_MAX = 500  # characters of a log's line
-GUARD_END_LIMIT_S = 10.0  # longer than the guard itself waits for what it has killed
+GUARD_GONE = "the guard of a process tree was killed before the processes that it guards: out of memory, or by another program"
+GUARD_START_LIMIT_S = 20.0  # the start of an interpreter on a busy machine
+LINE_MAX = 500  # characters of a line of a log
+GUARD_END_LIMIT_S = 10.0  # longer than the guard itself waits for killed processes
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A program to start: ``env`` is added to our own environment, ``cpus`` are the logical CPUs that it may use (none: all)."""
+    """A program to start: ``env`` is added to our environment, ``cpus`` are the logical CPUs that it may use (empty: all)."""
 
     argv: tuple[str, ...]
     cwd: Path
@@ -40,7 +41,7 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Exit:
-    """A command that ended: its place among the tree's commands, and its exit code (negative: the signal)."""
+    """A command that ended: its index in the tree's commands, and its exit code (negative: the signal)."""
 
     index: int
     code: int
@@ -54,31 +55,31 @@ class Stopped:
     """How a tree ended."""
 
     ignored_sigterm: tuple[str, ...]
-    """Commands that were still there after the grace period and were killed."""
+    """Commands that still ran after the grace period and were killed."""
     left_behind: tuple[str, ...]
-    """Other processes below them that were still there and were killed."""
+    """Other processes below them that still ran and were killed."""
     cpu_s: float
     """User and system time of the whole tree, from its start to its end."""
     log_bytes_dropped: int = 0
-    """What was cut from a log that grew too large."""
+    """What was removed from a log that grew too large."""
 
     @property
     def problem(self) -> str | None:
-        """What was wrong with the way it ended, as a sentence."""
+        """What was wrong with the way it ended, as a clause."""
         if self.ignored_sigterm:
             return f"did not end on SIGTERM and was killed: {', '.join(self.ignored_sigterm)}"
         if self.left_behind:
-            return f"left processes behind on SIGTERM, which were killed: {', '.join(self.left_behind)}"
+            return f"left processes running after SIGTERM, which were killed: {', '.join(self.left_behind)}"
         return None
 
 
 class ProcessTree:
-    """Commands that run, and all that they start. Use as a context manager: leaving it ends everything."""
+    """Running commands, and all processes that they start. Use as a context manager: leaving it ends everything."""
 
     def __init__(self, commands: Sequence[Command], *, stdout: Path, stderr: Path | None = None):
         """Starts the commands; both paths are appended to. Without ``stderr``, :attr:`stderr` is a pipe to read.
 
-        Raises :class:`StartError` when a command cannot be executed.
+        Raises :class:`StartError` if a command cannot be executed.
         """
         self._exits: list[Exit] = []
         self._pending = b""
@@ -94,12 +95,13 @@ class ProcessTree:
             "commands": [{"argv": c.argv, "cwd": str(c.cwd), "env": {**os.environ, **c.env}, "cpus": c.cpus} for c in commands],
             "stdout": str(stdout),
             "stderr": None if stderr is None else str(stderr),
+            "open_files": open_files.limit_of_programs(),
         }
         try:
             self._send(spec)
             event = self._next_event(GUARD_START_LIMIT_S)
             if event is None or event["event"] != "started":
-                reason = event["reason"] if event else "its guard process did not start"
+                reason = event["reason"] if event else "its guard did not start"
                 raise StartError(f"cannot start {commands[0].argv[0]}: {reason}")
         except BaseException:
             self.kill()
@@ -108,29 +110,29 @@ class ProcessTree:
 
     @property
     def guard_pid(self) -> int:
-        """The parent of all; not itself a part of what is measured."""
+        """The parent of all processes; itself not part of what is measured."""
         return self._guard.pid
 
     @property
     def stderr(self) -> int:
-        """File descriptor of the commands' standard error, where no file was given."""
+        """File descriptor of the commands' standard error, if no file was given."""
         assert self._guard.stderr is not None
         return self._guard.stderr.fileno()
 
     @property
     def events(self) -> int:
-        """File descriptor that can be read when a command has ended: then ask :meth:`exits`."""
+        """File descriptor that is readable when a command has ended: then call :meth:`exits`."""
         assert self._guard.stdout is not None
         return self._guard.stdout.fileno()
 
     def exits(self) -> list[Exit]:
-        """The commands that ended so far."""
+        """The commands that have ended so far."""
         while self._stopped is None and (event := self._next_event(0)) is not None:
             self._note(event)
         return self._exits
 
     def wait(self, timeout_s: float) -> Exit | None:
-        """Until the first command ends; ``None`` when the time is over."""
+        """Waits until the first command ends; ``None`` if the time is over before."""
         deadline = time.monotonic() + timeout_s
         while not self._exits:
             event = self._next_event(deadline - time.monotonic())
@@ -140,37 +142,37 @@ class ProcessTree:
         return self._exits[0]
 
     def stop(self, grace_s: float = 2.0) -> Stopped:
-        """SIGTERM, at most ``grace_s`` seconds for all to end, then SIGKILL. Raises :class:`StopError` when even that fails."""
+        """Sends SIGTERM, waits for at most ``grace_s`` seconds, then sends SIGKILL. Raises :class:`StopError` if even that fails."""
         if self._stopped is not None:
             return self._stopped
         immortal: list[str] = []
         try:
-            self._guard.send_signal(signal.SIGCONT)  # in case somebody stopped it
+            self._guard.send_signal(signal.SIGCONT)  # in case it was stopped
             self._send({"stop": grace_s})
             deadline = time.monotonic() + grace_s + GUARD_START_LIMIT_S
             while self._stopped is None:
                 event = self._next_event(deadline - time.monotonic())
                 if event is None:
-                    raise StopError("the guard of a process tree does not end what it guards")
+                    raise StopError("the guard of a process tree does not end its processes")
                 immortal = event.get("immortal", [])
                 self._note(event)
         finally:
             self.kill()
         if immortal:
-            raise StopError(f"could not be ended, even with SIGKILL: {', '.join(immortal)}")
+            raise StopError(f"SIGKILL did not end {', '.join(immortal)}")
         return self._stopped
 
     def kill(self) -> None:
-        """Ends everything at once: the guard kills all below it when its standard input closes."""
+        """Kills everything at once: the guard kills all its descendants when its standard input closes."""
         for pipe in (self._guard.stdin, self._guard.stdout, self._guard.stderr):
             if pipe is not None:
-                with contextlib.suppress(BrokenPipeError):  # closing tries once more to send what could not be sent
+                with contextlib.suppress(BrokenPipeError):  # closing tries again to send what could not be sent
                     pipe.close()
         self._guard.send_signal(signal.SIGCONT)
         try:
             self._guard.wait(GUARD_END_LIMIT_S)
         except subprocess.TimeoutExpired:
-            self._guard.kill()  # the commands have it as their parent-death signal
+            self._guard.kill()  # the commands then get their parent-death signal
             self._guard.wait()
 
     def __enter__(self) -> Self:
@@ -196,7 +198,7 @@ class ProcessTree:
             )
 
     def _next_event(self, timeout_s: float) -> dict[str, Any] | None:
-        """The next line of the guard; ``None`` when none comes in time. Raises :class:`StopError` when none will ever come."""
+        """The next line of the guard; ``None`` if none comes in time. Raises :class:`StopError` if the guard has ended."""
         deadline = time.monotonic() + max(timeout_s, 0)
         while b"\n" not in self._pending:
             ready, _, _ = select.select([self.events], [], [], max(deadline - time.monotonic(), 0))
@@ -212,7 +214,7 @@ class ProcessTree:
 
 
 def tail(log: Path, lines: int = 15, limit_bytes: int = 8192) -> str | None:
-    """The last lines of a log, each cut to what can be read at a glance; ``None`` when it is empty or not there."""
+    """The last lines of a log, each cut to a readable length; ``None`` if it is empty or missing."""
     try:
         with log.open("rb") as file:
             file.seek(max(0, log.stat().st_size - limit_bytes))

@@ -1,5 +1,4 @@
-"""Load generators: a ``Load`` in, a ``Measurement`` out; and timers, for clients. One adapter for each, which is added here and nowhere
-else."""
+"""Load generators: a ``Load`` in, a ``Measurement`` out; and timers, for clients. Each has an adapter, which is registered only here."""
 
 from __future__ import annotations
 
@@ -34,23 +33,23 @@ __all__ = [
 
 GENERATORS: dict[str, LoadGenerator] = {generator.name: generator for generator in (Native(), Wrk(), Hey(), PerfGauge())}
 TIMERS: dict[str, Timer] = {found.name: found for found in (NativeTimer(), Hyperfine())}
-"""In the place of a load generator where the target is a client, which makes its own load."""
+"""They take the place of a load generator if the target is a client, which makes its own load."""
 
 Found = TypeVar("Found", bound=Tool)
 
 
 def get(name: str) -> LoadGenerator:
-    """The load generator of that name. Raises ``SelectionError`` where there is none."""
+    """The load generator of that name. Raises ``SelectionError`` if there is none."""
     return _named(GENERATORS, name, "load generator")
 
 
 def timer(name: str) -> Timer:
-    """The timer of that name. Raises ``SelectionError`` where there is none."""
-    return _named(TIMERS, name, "timer of clients")
+    """The timer of that name. Raises ``SelectionError`` if there is none."""
+    return _named(TIMERS, name, "timer")
 
 
 def tool(name: str) -> Tool:
-    """Whatever has that name; a load generator first. Raises ``SelectionError`` where there is none."""
+    """The load generator or else the timer of that name. Raises ``SelectionError`` if there is neither."""
     return _named({**TIMERS, **GENERATORS}, name, "load generator")
 
 

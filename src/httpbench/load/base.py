@@ -1,8 +1,8 @@
-"""What every load generator's adapter answers: can it make this load, with what command line, and what did its output say.
+"""What the adapter of a load generator does: refuse a load or give its command line, and read the output.
 
-Adapters start no process. They turn a ``Job`` into an argv and a finished process's ``Output`` into a ``Measurement``, which keeps
-them testable against recorded outputs, and lets the caller decide where and on which cores the generator runs. The price is that
-whatever a generator prints is parsed after the fact: a generator that was killed has no measurement.
+Adapters start no process. They turn a ``Job`` into an argv and a finished process's ``Output`` into a ``Measurement``, which
+makes them testable with recorded outputs, and lets the caller decide where and on which cores the generator runs. The price: output is
+parsed only after the generator has ended, so a generator that was killed has no measurement.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Job:
     """One load to be made."""
 
     url: str
-    """The whole URL that is asked, the workload's path included."""
+    """The whole URL, with the workload's path."""
     workload: Workload
     load: Load
     cpus: tuple[int, ...]
@@ -31,20 +31,20 @@ class Job:
     scratch: Path
     """An existing folder for scripts, body files and outputs, which lasts until ``measurement`` has returned."""
     interval_s: float | None = None
-    """Length of the intervals that are told; ``None``: what suits the load. Only of our own generator."""
+    """Length of the reported intervals; ``None``: what fits the load. Only of our own generator."""
 
     @property
     def threads(self) -> int:
-        """Threads asked for, or one for each of the generator's CPUs; never more than there are connections."""
+        """The load's threads, or one for each of the generator's CPUs; never more than connections."""
         return min(self.load.threads or max(len(self.cpus), 1), self.load.connections)
 
     @property
     def status(self) -> int:
-        """The expected status; where any success will do, the usual one."""
+        """The expected status; 200 if any success is correct."""
         return self.workload.expect.status or 200
 
     def write(self, name: str, text: str) -> Path:
-        """Puts a file into ``scratch``; its absolute path. Files spare us the limits and the quoting of command lines."""
+        """Puts a file into ``scratch``; its absolute path. Files avoid the limits and the quoting of command lines."""
         path = (self.scratch / name).absolute()
         path.write_bytes(text.encode())
         return path
@@ -71,7 +71,7 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """What a generator's process left behind."""
+    """The output of a generator's process."""
 
     stdout: str
     stderr: str
@@ -93,22 +93,22 @@ class LoadGenerator(Tool):
     """A program that makes a load."""
 
     warms_up_itself: bool
-    """Warm-up happens in the measuring process, on the same connections; otherwise ``argv(job, warmup=True)`` is run before."""
+    """It warms up in the measuring process, on the same connections; otherwise ``argv(job, warmup=True)`` is run before."""
     latency_meaning: str
     """One sentence, shown beside its latencies."""
 
     @abstractmethod
     def refuses(self, job: Job) -> str | None:
-        """One sentence: what of this job the generator cannot do; ``None`` where it can do all."""
+        """Why the generator cannot do this job, in one sentence; ``None`` if it can."""
 
     @abstractmethod
     def argv(self, job: Job, *, warmup: bool) -> tuple[str, ...]:
         """The command line; may write files to ``job.scratch``. ``warmup``: the separate run before the measured one."""
 
     def progress(self, line: str) -> Progress | None:
-        """What a line of standard error says of the progress; ``None`` where it says nothing, as most generators never do."""
+        """The progress that a line of standard error reports; ``None`` if it reports none. Most generators never do."""
         return None
 
     @abstractmethod
     def measurement(self, job: Job, output: Output) -> Measurement:
-        """What the measured run said. Raises ``LoadError`` where it failed or cannot be read."""
+        """The result of the measured run. Raises ``LoadError`` if the run failed or its output cannot be read."""

@@ -1,11 +1,11 @@
 """The adapter for hey: Go's HTTP client in a closed loop, one goroutine for each connection.
 
-hey prints its report through a Go template of the user's choice, so we ask for its counts and samples as JSON instead of reading
-figures that were rounded to 0.1 ms for people. What needs care:
+hey prints its report with any Go template, so it gets one that prints counts and samples as JSON, instead of figures that are rounded to
+0.1 ms. Its pitfalls:
 
-- Its requests per second count errors; ours are counted from the statuses.
-- It keeps latencies and statuses of the first million answers only. Of those beyond it only the number is known.
-- It ignores errors while it reads a body, so a truncated answer counts as whole.
+- Its requests/s include errors; ours are counted from the statuses.
+- It keeps latencies and statuses of the first million responses only, and of the others only their number.
+- It ignores errors while it reads a body, so a truncated response counts as whole.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from httpbench.model import Distribution, Measurement, Requests, Requirement
 
 KEPT_RESULTS = 1_000_000
 KEPT_CONNECTIONS = 500
-"""More idle ones than this are closed, so that a load of more would measure connecting."""
+"""hey closes idle connections beyond this number, so that a load with more would measure connecting."""
 
 TEMPLATE = (
     '{"total_ns":{{jsonify .Total}},"results":{{.NumRes}},"statuses":{{jsonify .StatusCodeDist}},"errors":{{jsonify .ErrorDist}},'
     '"latencies_s":{{jsonify .Lats}},"connects_s":[{{$comma := ""}}{{range .ConnLats}}'
     '{{if .}}{{$comma}}{{jsonify .}}{{$comma = ","}}{{end}}{{end}}]}'
 )
-"""``ConnLats`` is 0 for a request that went over a connection that was there."""
+"""``ConnLats`` is 0 for a request over an existing connection."""
 
 ERROR_KINDS = (
     (re.compile(r"connection refused"), "connect_refused"),
@@ -44,13 +44,13 @@ ERROR_KINDS = (
     (re.compile(r"malformed|bad Content-Length|too many transfer encodings|unsupported transfer encoding"), "invalid_response"),
     (re.compile(r"tls: |x509: "), "tls"),
 )
-"""What Go says, and our name for it; the first that fits counts. Go's words hold addresses, so they are no names themselves."""
+"""Go's error message and our name for it; the first match counts. Go's messages hold addresses, so they are not names themselves."""
 
 NOTES = (
-    "hey does not check bodies, and takes a truncated one for whole.",
-    "hey opens its connections inside the measured time, and its latencies hold what a new connection took.",
-    "Go's HTTP client sends a request again, unseen, when a kept connection turns out to be closed.",
-    "hey adds the headers User-Agent and, where the workload has none, Content-Type.",
+    "hey does not check bodies; a truncated one counts as whole.",
+    "hey opens its connections within the measured time, and its latencies include connecting.",
+    "Go's HTTP client silently repeats a request if a kept connection turns out to be closed.",
+    "hey adds the header User-Agent, and Content-Type if the workload has none.",
 )
 
 
@@ -61,7 +61,7 @@ class _Result(BaseModel):
     results: int
     """Requests that ended, errors included."""
     statuses: dict[int, int] | None
-    """Of the answers that were kept."""
+    """Of the responses that were kept."""
     errors: dict[str, int]
     latencies_s: list[float]
     connects_s: list[float]
@@ -72,23 +72,23 @@ class Hey(LoadGenerator):
     requirement = Requirement(program="hey", apt=("hey",), install="go install github.com/rakyll/hey@v0.1.4")
     warms_up_itself = False
     latency_meaning = (
-        "Service time of the first million answers, as Go's HTTP client sees it: from asking it for a connection to the end of the body."
+        "Service time of the first million responses, from when Go's HTTP client is asked for a connection to the end of the body."
     )
 
     def version(self) -> str:
-        """hey does not tell its version; Debian's package manager does."""
+        """hey does not print its version; Debian's package manager knows it."""
         return _debian_version(self.program())
 
     def refuses(self, job: Job) -> str | None:
         load, headers = job.load, job.workload.request.headers
         if load.rate_rps is not None:
-            return "hey cannot hold a rate: it starts the clock of a request only after its own delay"
+            return "hey has no open loop: it starts the clock of a request only after its own delay"
         if load.requests_per_connection is not None:
             return "hey cannot close a connection after a number of requests"
         if load.pipeline > 1:
             return "hey cannot pipeline requests"
         if load.timeout_s % 1:
-            return f"hey knows timeouts of whole seconds only, not {load.timeout_s:g} s"
+            return f"hey supports only timeouts of whole seconds, not {load.timeout_s:g} s"
         if load.keepalive and load.connections > KEPT_CONNECTIONS:
             return f"hey keeps at most {KEPT_CONNECTIONS} connections alive, not {load.connections}"
         if any(key.lower() == "user-agent" for key in headers):
@@ -102,7 +102,7 @@ class Hey(LoadGenerator):
         load, request = job.load, job.workload.request
         options = ["-z", f"{load.warmup_s if warmup else load.duration_s:g}s", "-c", str(load.connections), "-t", f"{int(load.timeout_s)}"]
         options += ["-cpus", str(job.threads), "-m", request.method]
-        options += ["-disable-compression", "-disable-redirects"]  # both would change what is asked, or how often
+        options += ["-disable-compression", "-disable-redirects"]  # both would change what is requested, or how often
         if not load.keepalive:
             options.append("-disable-keepalive")
         for key, value in request.headers.items():
@@ -118,7 +118,7 @@ class Hey(LoadGenerator):
         errors = _errors(result)
         completed = result.results - errors.total()
         if completed == 0 and errors["connect_refused"] == result.results:
-            raise LoadError(f"hey found nobody listening at {job.url}", log_tail=next(iter(result.errors), None))
+            raise LoadError(f"nothing listens at {job.url}", log_tail=next(iter(result.errors), None))
         ok, unexpected, unknown = _judged(result, completed, job.status)
         errors.update(unexpected_status=unexpected, unknown_status=unknown)
         duration_s = result.total_ns / 1e9
@@ -143,7 +143,7 @@ def _parse(output: Output) -> _Result:
     except ValidationError as error:
         raise LoadError(f"hey's result cannot be read: {error.errors()[0]['msg']}", log_tail=output.tail[-2000:]) from error
     if result.total_ns <= 0 or result.results == 0:
-        raise LoadError("hey made no request at all", log_tail=output.tail[-2000:])
+        raise LoadError("hey made no request", log_tail=output.tail[-2000:])
     return result
 
 
@@ -155,16 +155,16 @@ def _errors(result: _Result) -> Counter[str]:
 
 
 def _judged(result: _Result, completed: int, expected: int) -> tuple[int, int, int]:
-    """Answers that are right, wrong and unknown.
+    """How many responses have the expected status, another one, and an unknown one.
 
-    The statuses beyond the first million are not known. Where all of the million are right we take the rest to be, and say so;
-    where some are wrong nobody can tell how many of the rest are.
+    The statuses beyond the first million are unknown. If all of the million are correct, the rest count as correct, and a note says so. If
+    some are wrong, the rest are unknown.
     """
     statuses = result.statuses or {}
-    right = statuses.get(expected, 0)
-    wrong = sum(statuses.values()) - right
-    beyond = completed - right - wrong
-    return (right, wrong, beyond) if wrong else (right + beyond, 0, 0)
+    correct = statuses.get(expected, 0)
+    wrong = sum(statuses.values()) - correct
+    beyond = completed - correct - wrong
+    return (correct, wrong, beyond) if wrong else (correct + beyond, 0, 0)
 
 
 def _distribution(seconds: list[float]) -> Distribution:
@@ -174,15 +174,13 @@ def _distribution(seconds: list[float]) -> Distribution:
 def _notes(completed: int, ok: int) -> tuple[str, ...]:
     if completed <= KEPT_RESULTS:
         return NOTES
-    beyond = (
-        f"Latencies are those of the first {KEPT_RESULTS:,} answers; hey does not keep the {completed - KEPT_RESULTS:,} that came after"
-    )
-    verdict = ", whose statuses are taken to be right because all before were." if ok == completed else ", nor their statuses."
+    beyond = f"Latencies are of the first {KEPT_RESULTS:,} responses; hey does not keep those of the other {completed - KEPT_RESULTS:,}"
+    verdict = ", whose statuses count as correct because all earlier ones were." if ok == completed else ", nor their statuses."
     return (*NOTES, beyond + verdict)
 
 
 def _debian_version(program: str) -> str:
-    """The version of the Debian package that ``program`` came from; ``unknown`` where it is not Debian's, or not Debian."""
+    """The version of the Debian package of ``program``; ``unknown`` if it is not from a package, or not on Debian."""
     if Path(program).parent != Path("/usr/bin"):
         return "unknown"
     command = ("dpkg-query", "--show", "--showformat", "${Version}", Path(program).name)

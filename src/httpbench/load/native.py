@@ -1,7 +1,8 @@
-"""The adapter for our own load generator, ``httpbench-loadgen``: closed and open loop, answers checked, histograms kept whole.
+"""The adapter for our own load generator, ``httpbench-loadgen``: closed and open loop, every response checked, histograms kept
+whole.
 
-It warms up on the connections that it then measures, says each change of phase at once, and prints one JSON document of the schema
-``httpbench-loadgen/1``. What it prints beyond what a ``Measurement`` has a place for is not read.
+It warms up on the connections that it then measures, reports each change of phase at once, and prints one JSON document with the schema
+``httpbench-loadgen/1``. Keys without a place in a ``Measurement`` are ignored.
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ SCHEMA = "httpbench-loadgen/1"
 SHORT_S, SHORT_INTERVAL_S = 5.0, 0.1
 EXIT_MEASURED, EXIT_FAILED, EXIT_TERMINATED, EXIT_INTERRUPTED = 0, 1, 143, 130
 STALL_SHARE_MIN = 0.01
-"""Share of the measured time from which a pause of the generator is worth a note."""
+"""Share of the measured time from which a pause of the generator has a note."""
 
 
 class _Told(BaseModel):
-    """What the program says may grow: keys that we do not know are passed over."""
+    """A part of the program's document. New keys may come, so unknown ones are ignored."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -71,11 +72,11 @@ class _Report(_Told):
     generator: _Generator
     interrupted: bool = False
     failure: str | None = None
-    """Why the program ended the run itself."""
+    """Why the program ended the run early."""
     censored: int = 0
-    """Requests in the distributions with a lower bound."""
+    """Requests whose time in the distributions is a lower bound."""
     unfinished_s: float = 0
-    """Sum of the ages of those that were not over at the end."""
+    """Sum of the ages of those that were unfinished at the end."""
 
 
 class _Schema(_Told):
@@ -96,8 +97,8 @@ class Native(LoadGenerator):
     requirement = Requirement(program=PROGRAM, install="cargo build --release --package httpbench-loadgen")
     warms_up_itself = True
     latency_meaning = (
-        "Service time of right answers, from the actual send to the last byte, and of requests that timed out, as long as they were waited "
-        "for; in an open loop also response time, from the intended send, free of coordinated omission."
+        "Service time of correct responses, from the actual send to the last byte; for timed-out requests the time waited (a lower bound). "
+        "In an open loop also response time, from the intended send, free of coordinated omission."
     )
 
     def locate(self) -> str | None:
@@ -110,7 +111,7 @@ class Native(LoadGenerator):
         if job.load.pipeline > 1 and not job.load.keepalive:
             return "requests cannot be pipelined on connections that close after each"
         if job.load.step_s is not None and interval_ms(job.load) is None:
-            return f"steps of {job.load.step_s:g} s cannot be divided into intervals: choose a multiple of 0.1 s"
+            return f"steps of {job.load.step_s:g} s cannot be divided into intervals: use a multiple of 0.1 s"
         return None
 
     def argv(self, job: Job, *, warmup: bool) -> tuple[str, ...]:
@@ -145,12 +146,12 @@ class Native(LoadGenerator):
         try:
             event = _Event.model_validate_json(line)
         except ValidationError:
-            return None  # a sentence for people that happens to begin with a brace
+            return None  # a line for people that begins with a brace
         return Progress(event.phase, event.elapsed_s, event.throughput_rps, event.p50_us, event.p99_us)
 
     def measurement(self, job: Job, output: Output) -> Measurement:
         if output.exit_code not in (EXIT_MEASURED, EXIT_FAILED, EXIT_TERMINATED, EXIT_INTERRUPTED) or not output.stdout.strip():
-            raise LoadError(f"{PROGRAM} {output.ending} and without a result", log_tail=output.tail)
+            raise LoadError(f"{PROGRAM} {output.ending}, without a result", log_tail=output.tail)
         report = _parse(output)
         if report.failure is not None:
             raise LoadError(f"{PROGRAM} stopped after {report.duration_s:.2f} s: {report.failure}", log_tail=output.tail)
@@ -163,7 +164,7 @@ class Native(LoadGenerator):
             errors=report.errors,
             bytes_received=report.bytes.received,
             throughput_rps=report.throughput_rps,
-            means_every_request=True,  # wrk and hey connect within the measured time; wrk cuts to whole µs, hey after a million
+            means_every_request=True,  # wrk and hey connect within the measured time; wrk rounds down to µs, hey stops after a million
             service_time_us=_of_finished(report),
             response_time_us=_plain(report.response_time_us),
             schedule_lag_us=_plain(report.schedule_lag_us),
@@ -188,7 +189,7 @@ def _rate(load: Load) -> list[str]:
 
 
 def _interval_option(job: Job) -> list[str]:
-    """Short measurements are cut into short intervals, as a few cannot tell whether throughput was steady."""
+    """Short measurements have short intervals: a few long ones do not show whether throughput was steady."""
     if job.load.step_s is not None:
         return ["--interval", f"{interval_ms(job.load)}ms"]
     interval_s = job.interval_s or (SHORT_INTERVAL_S if job.load.duration_s < SHORT_S else None)
@@ -196,13 +197,15 @@ def _interval_option(job: Job) -> list[str]:
 
 
 def _slices(load: Load, report: _Report) -> list[Slice]:
-    """The intervals with their histograms, where the load has steps to be put together from them."""
+    """The intervals with their histograms, if the load has steps, which are built from them."""
     if load.step_s is None:
         return []
     found = []
     for told in report.intervals:
         if told.histogram is None:
-            raise LoadError(f"{PROGRAM} told no histogram of an interval", hint="build the load generator and the harness from one version")
+            raise LoadError(
+                f"{PROGRAM} reported an interval without a histogram", hint="build the load generator and the harness from the same version"
+            )
         recorded = decoded(told.histogram)
         found.append(Slice(_interval(told).model_copy(update={"p90_us": percentile_us(recorded, 0.9)}), recorded))
     return found
@@ -217,12 +220,9 @@ def _notes(job: Job, report: _Report) -> tuple[str, ...]:
     if report.interrupted:
         notes.append(f"Stopped after {report.duration_s:.2f} s of {job.load.duration_s:g} s.")
     if report.censored:
-        notes.append(
-            f"{report.censored} requests timed out or were not over at the end: "
-            "the latencies hold the time that they had taken by then, a lower bound."
-        )
+        notes.append(f"{report.censored} requests timed out or were unfinished at the end: their latency is a lower bound.")
     if report.generator.stalled_us >= STALL_SHARE_MIN * report.duration_s * 1e6:
-        notes.append(f"The load generator stood still for {report.generator.stalled_us / 1e6:.2f} s: latencies include that.")
+        notes.append(f"The load generator was stopped for {report.generator.stalled_us / 1e6:.2f} s: latencies include that time.")
     return tuple(notes)
 
 
@@ -231,7 +231,7 @@ def _plain(told: _Distribution | None) -> Distribution | None:
 
 
 def _of_finished(report: _Report) -> Distribution | None:
-    """Service times, their mean without requests that were not over: by Little's law it says whether connections stood still."""
+    """Service times; their mean is without unfinished requests, so that Little's law shows whether connections stood still."""
     times = _plain(report.service_time_us)
     if times is None or times.mean is None or not report.unfinished_s or report.response_time_us is not None:
         return times
@@ -244,7 +244,9 @@ def _parse(output: Output) -> _Report:
     try:
         schema = _Schema.model_validate_json(output.stdout).document
         if schema != SCHEMA:
-            raise LoadError(f"{PROGRAM} speaks {schema}, not {SCHEMA}", hint="build the load generator and the harness from one version")
+            raise LoadError(
+                f"{PROGRAM} prints {schema}, not {SCHEMA}", hint="build the load generator and the harness from the same version"
+            )
         return _Report.model_validate_json(output.stdout)
     except ValidationError as error:
         first = error.errors()[0]

@@ -1,15 +1,15 @@
-"""The adapter for perf-gauge: a closed loop, or a rate that its clients keep to when they can.
+"""The adapter for perf-gauge: a closed loop, or a rate that its clients follow if they can.
 
-It prints a report for people, and that is read: counts, rates, and times in whole µs, or in hundredths of a millisecond where none is
-below one. What needs care:
+It prints a report for people, which is parsed: counts, rates, and times in whole µs, or in hundredths of a millisecond if none is below
+one. Its pitfalls:
 
-- The clock of a request starts when its rate limiter has let it go. What a request waited because the client before it was late is in no
-  figure (coordinated omission), so at a rate these are service times and are shown as such.
-- Each client gets an equal share of the rate and spends it in bursts that it rounds down: asked for 500 requests/s from 8 clients, it makes
-  some 370. A rate that was not reached makes the trial invalid, as with every generator.
-- A request that times out ends the whole measurement; it is in no count.
-- It looks at no body.
-- Its published lock file names a crate that compilers of today refuse, so it is built with newer dependencies.
+- The clock of a request starts after its rate limiter. The time that a late request waited before is in no figure (coordinated omission),
+  so at a rate these are service times and are shown as such.
+- Each client gets an equal share of the rate and sends it in bursts that it rounds down: 500 requests/s from 8 clients become about 370. A
+  rate that was not reached makes the trial invalid, as with every generator.
+- A request that times out ends the whole measurement, and is not counted.
+- It does not check bodies.
+- Its published lock file names a crate that current compilers refuse, so it is built with newer dependencies.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from httpbench.model import Distribution, Measurement, Requests, Requirement
 
 VERSION = "0.1.20"
 WHOLE_SHARE = 0.95
-"""A measurement that took less of its time was ended by a timeout."""
+"""A measurement that took a smaller share of its duration was ended by a timeout."""
 
 FIELDS = {
     "Min": "min",
@@ -54,8 +54,8 @@ ERROR_KINDS = (
 )
 
 NOTES = (
-    "perf-gauge starts the clock of a request after its rate limiter: what a late request waited before is left out.",
-    "perf-gauge does not check bodies; a request that times out ends its measurement and is in no count.",
+    "perf-gauge starts the clock of a request after its rate limiter: the time that a late request waited before is missing.",
+    "perf-gauge does not check bodies; a request that times out ends its measurement and is not counted.",
 )
 
 
@@ -64,8 +64,8 @@ class PerfGauge(LoadGenerator):
     requirement = Requirement(program="perf-gauge", install=f"cargo install perf-gauge@{VERSION}")
     warms_up_itself = False
     latency_meaning = (
-        "Service time of all requests, from the moment when perf-gauge's rate limiter let a request go; what it waited before "
-        "is left out (coordinated omission)."
+        "Service time of all requests, from when perf-gauge's rate limiter lets a request go; the time waited before is missing "
+        "(coordinated omission)."
     )
 
     def locate(self) -> str | None:
@@ -85,14 +85,14 @@ class PerfGauge(LoadGenerator):
         if load.requests_per_connection is not None:
             return "perf-gauge cannot close a connection after a number of requests"
         if load.rate_from_rps is not None:
-            return "perf-gauge's rising rates are not read: choose one rate, or none"
+            return "rising rates of perf-gauge are not supported: use one rate, or none"
         if load.threads is not None:
-            return "perf-gauge chooses the number of its threads itself"
+            return "perf-gauge chooses its number of threads itself"
         if request.body:
-            return "bodies are not sent with perf-gauge"
+            return "request bodies are not supported with perf-gauge"
         for key, value in request.headers.items():
             if ":" in value:
-                return f"perf-gauge takes the colons in the header {key!r} for a choice of values"
+                return f"perf-gauge takes the colons in the header {key!r} as separators of several values"
         return None
 
     def argv(self, job: Job, *, warmup: bool) -> tuple[str, ...]:
@@ -116,7 +116,7 @@ class PerfGauge(LoadGenerator):
         duration_s = _duration_s(output)
         statuses, errors = _summary(output, job.status)
         if not statuses and "connect_refused" in errors:
-            raise LoadError(f"perf-gauge found nobody listening at {job.url}", log_tail=output.tail)
+            raise LoadError(f"nothing listens at {job.url}", log_tail=output.tail)
         if duration_s < WHOLE_SHARE * job.load.duration_s:
             errors["timeout"] = errors.get("timeout", 0) + 1
         ok = statuses.get(job.status, 0)
@@ -126,7 +126,7 @@ class PerfGauge(LoadGenerator):
             duration_s=duration_s,
             requests=Requests(completed=sum(statuses.values()), ok=ok),
             errors=errors,
-            bytes_received=None,  # it rounds them to two digits
+            bytes_received=None,  # it rounds to two digits
             throughput_rps=ok / duration_s,
             service_time_us=_times(output, requests),
             notes=NOTES,
@@ -155,7 +155,7 @@ def _duration_s(output: Output) -> float:
 
 
 def _summary(output: Output, expected: int) -> tuple[dict[int, int], dict[str, int]]:
-    """Answers by status; errors by kind, wrong statuses among them."""
+    """Responses by status; errors by kind, with wrong statuses."""
     block = re.search(r"^Summary:\n(.*?)\n\n", output.stdout, re.M | re.S)
     statuses: dict[int, int] = {}
     errors: dict[str, int] = {}
@@ -179,7 +179,7 @@ def _times(output: Output, count: int) -> Distribution | None:
     lines = re.findall(r"^([\w.]+)\s*:\s*([\d.]+)(µs|ms)", block[1], re.M)
     told = {name: float(value) * UNITS_US[unit] for name, value, unit in lines}
     if not told:
-        raise LoadError("perf-gauge's report cannot be read: its Latency holds nothing that we know", log_tail=output.tail)
+        raise LoadError("perf-gauge's report cannot be read: its Latency has no known line", log_tail=output.tail)
     values = {field: told[word] for word, field in FIELDS.items() if word in told}
     thin = [field for field, share in PERCENTILES.items() if count - -(-count * share // 10_000) < SAMPLES_BEYOND]
     return Distribution(count=count, **{field: value for field, value in values.items() if field not in thin})

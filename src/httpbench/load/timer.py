@@ -1,4 +1,4 @@
-"""Timers of whole processes: they run a program once and say what it took. One adapter for each.
+"""Timers of whole processes: they run a program once and report its times. One adapter for each.
 
 Like load generators they start nothing themselves: they give a command line and read the report that it leaves in a file.
 """
@@ -23,7 +23,7 @@ PROGRAM = "httpbench-timer"
 
 @dataclass(frozen=True, slots=True)
 class Timed:
-    """A program that was run to its end."""
+    """A program that has ended, and its times."""
 
     code: int
     """Its exit code; negative: the signal that ended it."""
@@ -41,11 +41,11 @@ class Timer(Tool):
 
     @abstractmethod
     def argv(self, command: Sequence[str], report: Path, output: Path) -> tuple[str, ...]:
-        """The command line that runs ``command`` once; the report goes to ``report``, what the command prints to ``output``."""
+        """The command line that runs ``command`` once; the report goes to ``report``, the command's output to ``output``."""
 
     @abstractmethod
     def read(self, report: str) -> Timed:
-        """What the report says. Raises ``LoadError`` where it cannot be read."""
+        """The times in a report. Raises ``LoadError`` if it cannot be read."""
 
 
 class _Report(BaseModel):
@@ -64,13 +64,13 @@ class NativeTimer(Timer):
 
     name = "native"
     requirement = Requirement(program=PROGRAM, install="cargo build --release --package httpbench-timer")
-    meaning = "from just before the process was made until it was reaped; processor time and peak memory as the kernel counted them."
+    meaning = "from just before the process is created until it is reaped; CPU time and peak memory as the kernel counted them."
 
     def locate(self) -> str | None:
         return programs.locate(PROGRAM)
 
     def program(self) -> str:
-        return programs.need(PROGRAM)
+        return programs.require(PROGRAM)
 
     def version(self) -> str:
         return first_version((self.program(), "--version"))
@@ -104,13 +104,13 @@ class _HyperfineReport(BaseModel):
 
 
 class Hyperfine(Timer):
-    """hyperfine, told to make one run at a time: so runs of different rows are interleaved, and each has its own proof of work."""
+    """hyperfine with one run at a time, so that runs of different targets are interleaved and each has its own proof of work."""
 
     name = "hyperfine"
     requirement = Requirement(
         program="hyperfine", version="1.13", apt=("hyperfine",), install="https://github.com/sharkdp/hyperfine#installation"
     )
-    meaning = "one run (-N --runs 1) for each round, without a shell; peak memory only where its version tells it."
+    meaning = "one run (-N --runs 1) for each round, without a shell; peak memory only if its version reports it."
 
     def version(self) -> str:
         return first_version((self.program(), "--version"))
@@ -126,6 +126,6 @@ class Hyperfine(Timer):
             raise LoadError(f"hyperfine's report cannot be read: {error.errors()[0]['msg']}") from None
         code = told.exit_codes[0]
         peak = told.memory_usage_byte[0] if told.memory_usage_byte else None
-        if code is None:  # it was killed, and by which signal hyperfine does not say
+        if code is None:  # it was killed; hyperfine does not report the signal
             raise LoadError("was killed by a signal")
         return Timed(code, Timing(wall_s=told.mean, user_s=told.user, system_s=told.system, rss_bytes_peak=peak))

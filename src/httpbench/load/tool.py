@@ -1,4 +1,4 @@
-"""What load generators and timers have in common: a program with a version, that is there or not."""
+"""What load generators and timers have in common: a program that may be installed, and its version."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ class Tool(ABC):
 
     name: str
     requirement: Requirement
-    """What must be on the machine."""
+    """What it requires on the machine."""
 
     def locate(self) -> str | None:
-        """Absolute path of the program; ``None`` where it is not installed."""
+        """Absolute path of the program; ``None`` if it is not installed."""
         found = shutil.which(self.requirement.program or self.name)
         return str(Path(found).absolute()) if found else None
 
     def install_argv(self) -> tuple[str, ...] | None:
-        """A command that builds it into the user's cache, where ``locate`` finds it; needs no root. ``None``: there is none."""
+        """A command that builds it into the user's cache, where ``locate`` finds it, without root. ``None``: there is none."""
         return None
 
     def program(self) -> str:
-        """Like ``locate``, but a program that is missing is a ``LoadError`` that says how to get it."""
+        """Like ``locate``. Raises ``LoadError``, with the command that installs it, if it is missing."""
         path = self.locate()
         if path is None:
             raise LoadError(f"load generator {self.name} is not installed", hint=f"httpbench setup --load-generator {self.name}")
@@ -37,11 +37,11 @@ class Tool(ABC):
 
     @abstractmethod
     def version(self) -> str:
-        """The version as dotted numbers; ``unknown`` where the program does not tell. Raises ``LoadError`` where it is missing."""
+        """The version as dotted numbers; ``unknown`` if the program prints none. Raises ``LoadError`` if it is missing."""
 
 
 def first_version(argv: tuple[str, ...]) -> str:
-    """The first dotted number that a command prints on either stream; ``unknown`` where there is none.
+    """The first dotted number that a command prints on either stream; ``unknown`` if there is none.
 
     The exit code does not matter: wrk prints its version and fails.
     """

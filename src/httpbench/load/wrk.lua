@@ -1,9 +1,9 @@
 -- Run by wrk beside every measurement: sets the request up once and prints what wrk measured as one line of JSON.
 --
 -- It defines neither `request` nor `response`: wrk would then call Lua for each of them. Pipelining is one long request, made
--- here of `pipeline` copies; wrk counts the answers that it is owed from that and records one latency for the whole batch.
+-- here of `pipeline` copies; wrk counts from it how many responses to expect, and records one latency for the whole batch.
 --
--- Arguments after the URL: pipeline depth, method, path of the file that holds the body ("" where there is none).
+-- Arguments after the URL: pipeline depth, method, path of the file that holds the body ("" if there is none).
 
 function init(args)
    local pipeline, method, body_file = tonumber(args[1]), args[2], args[3]
@@ -20,7 +20,7 @@ function init(args)
 end
 
 -- wrk's own accessors walk the whole table for each value; a table that spans seconds has millions of entries, so it is read in
--- place. The layout is that of wrk 4.0 to 4.2, and is proved by two figures that wrk tells by other means.
+-- place. The layout is that of wrk 4.0 to 4.2, and is checked with two figures that wrk reports in another way.
 local function latencies(stats)
    local ffi = require("ffi")
    ffi.cdef [[ struct httpbench_stats { uint64_t count, limit, min, max, data[1]; }; ]]

@@ -1,11 +1,11 @@
 """The adapter for wrk: a closed loop over epoll with one request, or one pipelined batch, in flight on each connection.
 
-wrk says most through a Lua script (``wrk.lua``), which runs before and after the load and costs nothing during it. What needs care:
+wrk reports most through a Lua script (``wrk.lua``), which runs before and after the load and costs nothing during it. Its pitfalls:
 
-- It back-fills its histogram after the run: an answer that took more than twice the mean time between requests of a connection
-  adds samples that nobody measured. They distort every closed-loop figure, pipelined ones beyond use, so we take them out again.
-- It notices a timeout only when the late answer comes: a server that never answers shows as missing throughput, not as errors.
-- It tells statuses below 400 from those above, and no more; bodies are not looked at.
+- It back-fills its histogram after the run: a response that took more than twice the mean time between requests of a connection adds
+  samples that were never measured. They distort every closed-loop figure, and make pipelined ones useless, so they are removed.
+- It counts a timeout only when the late response arrives: a server that never responds shows as missing throughput, not as errors.
+- It only distinguishes statuses below 400 from others, and does not check bodies.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ SCRIPT = Path(__file__).with_name("wrk.lua")
 RESULT_PREFIX = "httpbench-wrk/1 "
 
 NOTES = (
-    "wrk does not check bodies, and of statuses only whether they are below 400.",
-    "wrk counts a timeout when the late answer comes; requests that are never answered are not counted at all.",
-    "wrk opens its connections inside the measured time.",
+    "wrk does not check bodies, and counts every status below 400 as correct.",
+    "wrk counts a timeout when the late response arrives; requests without a response are not counted.",
+    "wrk opens its connections within the measured time.",
 )
 
 
@@ -49,7 +49,7 @@ class _Result(BaseModel):
     bytes: int
     errors: _Errors
     latencies_us: list[tuple[int, int]] | None
-    """Pairs of latency and count, wrk's additions included; ``None`` where this build of wrk gives no access to them."""
+    """Pairs of latency and count, with the samples that wrk adds; ``None`` if this build of wrk gives no access to them."""
 
 
 class Wrk(LoadGenerator):
@@ -59,8 +59,8 @@ class Wrk(LoadGenerator):
     )
     warms_up_itself = False
     latency_meaning = (
-        "Service time of every answer in whole µs, from the first write of its request, or of its pipelined batch, to the end of the "
-        "answer, or of the batch's last one; the samples that wrk adds afterwards are taken out again."
+        "Service time of every response in whole µs, from the first write of a request to the end of its response; with pipelining, of a "
+        "whole batch. The samples that wrk adds afterwards are removed."
     )
 
     def version(self) -> str:
@@ -69,26 +69,26 @@ class Wrk(LoadGenerator):
     def refuses(self, job: Job) -> str | None:
         load = job.load
         if load.rate_rps is not None:
-            return "wrk cannot hold a rate: it sends the next request when the answer came"
+            return "wrk has no open loop: it sends the next request when the response has arrived"
         if load.requests_per_connection is not None:
             return "wrk cannot close a connection after a number of requests"
         if load.duration_s % 1:
-            return f"wrk measures whole seconds only, not {load.duration_s:g} s"
+            return f"wrk supports only durations of whole seconds, not {load.duration_s:g} s"
         if load.timeout_s % 1:
-            return f"wrk knows timeouts of whole seconds only, not {load.timeout_s:g} s"
+            return f"wrk supports only timeouts of whole seconds, not {load.timeout_s:g} s"
         if load.threads is not None and load.threads > load.connections:
-            return f"wrk needs a connection for each thread: {load.connections} for {load.threads} threads are too few"
+            return f"wrk requires a connection for each thread: {load.connections} are too few for {load.threads} threads"
         if load.pipeline > 1 and not load.keepalive:
             return "requests cannot be pipelined on connections that close after each"
         if job.workload.request.method == "HEAD":
-            return "wrk waits for a body that an answer to HEAD never has"
+            return "wrk waits for a body, which a response to HEAD does not have"
         if job.status >= 400:
             return f"wrk counts every status above 399 as an error, so it cannot expect {job.status}"
         return None
 
     def argv(self, job: Job, *, warmup: bool) -> tuple[str, ...]:
         load, request = job.load, job.workload.request
-        # A warm-up may be longer than asked for; it may not be shorter, nor none, which wrk refuses.
+        # A warm-up may be longer than requested, not shorter; wrk refuses 0 s.
         seconds = max(1, -int(-load.warmup_s // 1)) if warmup else int(load.duration_s)
         headers = {_as_wrk_spells(key): value for key, value in request.headers.items()}
         if not load.keepalive:
@@ -130,12 +130,12 @@ class Wrk(LoadGenerator):
 
 
 def _threads(job: Job) -> int:
-    """The most threads that share the connections evenly: wrk rounds connections per thread down, and would drive fewer than asked."""
+    """The most threads that share the connections evenly: wrk rounds connections per thread down, and would open fewer than requested."""
     return max(threads for threads in range(1, job.threads + 1) if job.load.connections % threads == 0)
 
 
 def _as_wrk_spells(header: str) -> str:
-    """wrk looks for ``Host`` in that spelling, and would add its own beside any other."""
+    """wrk looks for ``Host`` in that spelling, and adds its own beside any other."""
     return "Host" if header.lower() == "host" else header
 
 
@@ -144,18 +144,18 @@ def _parse(output: Output) -> _Result:
         raise LoadError(f"wrk {output.ending}", log_tail=output.tail)
     lines = [line for line in output.stdout.splitlines() if line.startswith(RESULT_PREFIX)]
     if len(lines) != 1:
-        raise LoadError("wrk ended without a result: its script did not run to the end", log_tail=output.tail)
+        raise LoadError("wrk ended without a result: its script did not finish", log_tail=output.tail)
     try:
         result = _Result.model_validate_json(lines[0].removeprefix(RESULT_PREFIX))
     except ValidationError as error:
         raise LoadError(f"wrk's result cannot be read: {error.errors()[0]['msg']}", log_tail=output.tail) from error
     if result.duration_us <= 0:
-        raise LoadError("wrk measured no time at all", log_tail=output.tail)
+        raise LoadError("wrk reported a duration of zero", log_tail=output.tail)
     return result
 
 
 def _latencies(result: _Result, job: Job) -> Distribution | None:
-    """Without what wrk added; ``None`` where its histogram does not add up, so that no invented figure is shown."""
+    """Without the samples that wrk added; ``None`` if its histogram does not add up, so that no invented figure is shown."""
     if result.latencies_us is None:
         return None
     pairs = np.array(result.latencies_us, dtype=np.int64).reshape(-1, 2)
@@ -189,7 +189,9 @@ def _notes(job: Job, latencies: Distribution | None) -> tuple[str, ...]:
     if threads != job.threads:
         notes.append(f"wrk ran {threads} of {job.threads} threads, the most that share {job.load.connections} connections evenly.")
     if job.load.pipeline > 1:
-        notes.append(f"Each latency is that of a batch of {job.load.pipeline} pipelined requests, from first write to last answer.")
+        notes.append(
+            f"Each latency is that of a batch of {job.load.pipeline} pipelined requests, from the first write to the last response."
+        )
     if latencies is None:
-        notes.append("The latencies of this build of wrk cannot be told from those that it adds afterwards, so none are given.")
+        notes.append("This build of wrk does not show which latencies it added afterwards, so none are shown.")
     return tuple(notes)

@@ -63,5 +63,5 @@ class Probed(Frozen):
     """All experiments."""
 
     def holds(self, trait: Trait) -> bool | None:
-        """``None`` also where the experiment was not made."""
+        """``None`` if it is unknown, or if the experiment was not made."""
         return next((seen.holds for seen in self.observations if seen.trait is trait), None)

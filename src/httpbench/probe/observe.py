@@ -1,6 +1,6 @@
-"""All experiments on one server, within a time that is bounded, and what it is called after them.
+"""All experiments on one server, within a bounded time, and the label that they give it.
 
-The Date comes last: it is the only thing that time tells. With an earlier answer at hand it mostly costs no time at all.
+The Date comes last, as only time can show it. With an earlier response at hand it mostly costs no time at all.
 """
 
 from __future__ import annotations
@@ -8,39 +8,39 @@ from __future__ import annotations
 import time
 from email.utils import parsedate_to_datetime
 
+from httpbench.http.exchange import ExchangeError
+from httpbench.http.server import Server
 from httpbench.model import Observation, Probed, SampledResponse, Trait, Workload
-from httpbench.probe.asked import ask_in_disguise
-from httpbench.probe.conduct import EXPERIMENTS, Experiment
-from httpbench.probe.exchange import ExchangeError
+from httpbench.probe.canned import dependence
+from httpbench.probe.experiments import EXPERIMENTS, Experiment
 from httpbench.probe.label import label
-from httpbench.probe.server import Server
 
-ANSWERS_MIN = 3
-"""So many answers may fail to come before the time is over."""
-LATE = "the time for it was over"
+TIMEOUTS = 3
+"""How many responses may time out before the time is over."""
+LATE = "no time was left"
 DATE_OFF_S = 2.5
-"""From here on a Date is wrong, and one that did not change stands still: servers may write it once a second, a busy one late."""
+"""A Date that is further off is wrong; one that stays the same for longer is not updated. Servers write it once a second, or late."""
 DATE_POLL_S = 0.05
 
 
 def observe(host: str, port: int, workload: Workload, first: SampledResponse, first_age_s: float, limit_s: float) -> Probed:
-    """Looks at a server that answers the workload rightly.
+    """Observes a server that responds correctly to the workload's request.
 
-    ``first`` is such an answer, received ``first_age_s`` ago. What there is no time for within ``limit_s`` is not seen.
+    ``first`` is such a response, received ``first_age_s`` ago. What does not fit into ``limit_s`` stays unknown.
     """
     begin = time.monotonic()
-    server = Server(host, port, workload, limit_s / ANSWERS_MIN, begin + limit_s)
-    seen = _asked(server)
+    server = Server(host, port, workload, limit_s / TIMEOUTS, begin + limit_s)
+    seen = _dependence(server)
     seen += [_made(server, experiment) for experiment in EXPERIMENTS]
     seen.append(_date(server, first, begin - first_age_s))
     found, reasons = label(seen)
     return Probed(label=found, reasons=reasons, response_bytes=first.size_bytes, observations=tuple(seen))
 
 
-def _asked(server: Server) -> list[Observation]:
-    """Without an answer nothing is said: this is the experiment that must not be mistaken."""
+def _dependence(server: Server) -> list[Observation]:
+    """Unknown if a response is missing: this experiment accuses, so it must not be wrong."""
     try:
-        return ask_in_disguise(server)
+        return dependence(server)
     except (ExchangeError, OSError) as error:
         came = str(error)
     return [Observation(trait=trait, holds=None, sent="requests", came=came) for trait in (Trait.ASKED, Trait.ROUTES)]
@@ -61,7 +61,7 @@ def _made(server: Server, experiment: Experiment) -> Observation:
 
 
 def _date(server: Server, first: SampledResponse, first_at: float) -> Observation:
-    """Compares the Date of an answer with that of an earlier one, and waits where too little time lies between them."""
+    """Compares the Date of a response with that of an earlier one, and waits if too little time lies between them."""
 
     def seen(holds: bool | None, came: str) -> Observation:
         return Observation(trait=Trait.DATE, holds=holds, sent="a request, some time after the first", came=came)
@@ -71,7 +71,7 @@ def _date(server: Server, first: SampledResponse, first_at: float) -> Observatio
         return seen(None, "no Date")
     while True:
         try:
-            now = server.ask(server.workload.request)[0].header("date")
+            now = server.exchange(server.workload.request)[0].header("date")
         except (ExchangeError, OSError) as error:
             return seen(None, str(error))
         age_s = time.monotonic() - first_at
@@ -80,7 +80,7 @@ def _date(server: Server, first: SampledResponse, first_at: float) -> Observatio
         if age_s > DATE_OFF_S:
             return seen(False, f"still «{before}» after {age_s:.1f} s")
         if server.is_late:
-            return seen(None, f"the same Date, but after {age_s:.1f} s only")
+            return seen(None, f"the same Date, but only {age_s:.1f} s later")
         time.sleep(DATE_POLL_S)
 
 
@@ -88,5 +88,5 @@ def _off(date: str | None) -> str:
     try:
         off_s = abs(time.time() - parsedate_to_datetime(date or "").timestamp())
     except (TypeError, ValueError):
-        return "which is no date"
-    return f"{off_s:.0f} s off" if off_s > DATE_OFF_S else "which is right"
+        return "which is not a date"
+    return f"{off_s:.0f} s off" if off_s > DATE_OFF_S else "which is correct"

@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from httpbench import load, probe
+from httpbench import contract, load
 from httpbench.errors import HttpbenchError
 from httpbench.model import ClientWork, Cores, Limit, SampledRequest, Scaling, Target, WorkDone, Workload
 from httpbench.run.client_run import Client, Ran, run_client
@@ -24,7 +24,7 @@ RECONNECTING = ClientWork(requests=HELD_REQUESTS, body_bytes=12, reconnect=True)
 def verify_client(target: Target, scaling: Scaling, workload: Workload, folder: Path, cores: Cores) -> Verified:
     """Runs a built client against reference servers. Of the workload only the path is asked for."""
     client = Client(target, folder, cores, load.timer("native"), LIMIT_S)
-    checks: list[probe.Check] = []
+    checks: list[contract.Check] = []
     keeps_none = Limit.NO_KEEPALIVE in target.limits
     clauses: tuple[tuple[str, Callable[[Path], str | None], Limit | None], ...] = (
         ("with 0 requests it prints «0 0» and opens no connection", lambda scratch: _idle(client, workload, scratch), None),
@@ -37,7 +37,7 @@ def verify_client(target: Target, scaling: Scaling, workload: Workload, folder: 
     try:
         for name, clause, limit in clauses:
             with tempfile.TemporaryDirectory(prefix="httpbench-") as scratch:
-                checks.append(probe.Check(name, clause(Path(scratch)), limit, limit is not None and keeps_none))
+                checks.append(contract.Check(name, clause(Path(scratch)), limit, limit is not None and keeps_none))
     except HttpbenchError as error:
         return Verified(target, scaling, tuple(checks), error)
     return Verified(target, scaling, tuple(checks))

@@ -94,7 +94,7 @@ def _client_trial_s(plan: TrialPlan) -> float:
 
 
 def _need_client_programs(timer: Tool) -> None:
-    programs.need(reference.PROGRAM)
+    programs.require(reference.PROGRAM)
     timer.program()
 
 

@@ -53,7 +53,7 @@ def reference(work: ClientWork, path: str, cores: Cores, scratch: Path, *, held_
 
 def _argv(work: ClientWork, path: str, held_s: float) -> tuple[str, ...]:
     options: Sequence[str] = ("--path", path, "--body-bytes", str(work.body_bytes), "--delay", f"{round(held_s * 1000)}ms")
-    return (programs.need(PROGRAM), *options, *(("--close-after", "1") if work.reconnect else ()))
+    return (programs.require(PROGRAM), *options, *(("--close-after", "1") if work.reconnect else ()))
 
 
 def _url(tree: ProcessTree, output: Path, log: Path) -> str:

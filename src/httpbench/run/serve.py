@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from httpbench import probe
+from httpbench import http
 from httpbench.errors import HttpbenchError, StartError
-from httpbench.isolate import Command, ProcessTree, Stopped, answers, free_port, listeners, listening, require_free, tail
+from httpbench.isolate import Command, ProcessTree, Stopped, accepts, free_port, listeners, listening, require_free, tail
 from httpbench.model import SampledResponse, Scaling, Target, Workload
 
 HOST = "127.0.0.1"
@@ -71,7 +71,7 @@ class Served:
             return Stopped(ignored_sigterm=(), left_behind=(), cpu_s=0.0)
         stopped = self.tree.stop(STOP_GRACE_S)
         deadline = time.monotonic() + RELEASE_LIMIT_S
-        while answers(self.port, HOST):
+        while accepts(self.port, HOST):
             if time.monotonic() > deadline:
                 # Everything below the guard is dead: so it got out from under it, or the port was shared with a stranger all along.
                 raise StartError(f"port {self.port} still answers after the target was ended: it is not the target that was measured")
@@ -122,7 +122,7 @@ def host_and_port(url: str) -> tuple[str, int]:
 def _running(url: str, workload: Workload, place: Place) -> Served:
     """What runs already. It may restart itself, so it is given the same time as one that we start."""
     host, port = host_and_port(url)
-    response = probe.wait_until_right(host, port, workload, place.start_limit_s, lambda: True)
+    response = http.wait_until_correct(host, port, workload, place.start_limit_s, lambda: True)
     return Served(None, host, port, response, place.scratch / "target.log")
 
 
@@ -146,7 +146,7 @@ def _wait(tree: ProcessTree, port: int, workload: Workload, copies: int, limit_s
     """Until it answers rightly, and each copy listens: one that is late would be left out of the load."""
     deadline = time.monotonic() + limit_s
     try:
-        response = probe.wait_until_right(HOST, port, workload, limit_s, lambda: not tree.exits())
+        response = http.wait_until_correct(HOST, port, workload, limit_s, lambda: not tree.exits())
         while copies > 1 and listeners(port) < copies:
             if tree.exits() or time.monotonic() > deadline:
                 raise StartError(

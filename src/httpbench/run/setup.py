@@ -37,7 +37,7 @@ def lacking(needs: Mapping[str, Sequence[Requirement]]) -> list[Lack]:
     for requirement, found in zip(needed_by, host.check_all(list(needed_by)), strict=True):
         if isinstance(found, host.Unmet):
             packages = host.debian_packages(requirement)
-            lacks.append(Lack(requirement, found.reason, found.mend, packages, tuple(needed_by[requirement])))
+            lacks.append(Lack(requirement, found.reason, found.fix, packages, tuple(needed_by[requirement])))
     return lacks
 
 

@@ -43,7 +43,7 @@ def needs(target: Target) -> tuple[str, str] | None:
     if not unmet:
         return None
     reasons = "; ".join(f"{needed.label}: {found.reason}" for needed, found in unmet)
-    return reasons, " && ".join(dict.fromkeys(found.mend for _, found in unmet))
+    return reasons, " && ".join(dict.fromkeys(found.fix for _, found in unmet))
 
 
 def state_of(target: Target) -> RowState:

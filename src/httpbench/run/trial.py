@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from httpbench import probe
+from httpbench import http, open_files, probe
 from httpbench.errors import HttpbenchError, LoadError
-from httpbench.isolate import Stopped, ephemeral_ports, open_files_limit, tail
+from httpbench.isolate import Stopped, ephemeral_ports, tail
 from httpbench.load import Job, LoadGenerator, Timer, Tool
 from httpbench.model import ClientWork, Load, Probed, Settling, Target, Trial, TrialPlan, Verdict, VerdictKind, Workload
 from httpbench.run.drive import Driven, Subject, drive, warm_up
@@ -125,7 +125,7 @@ def failed(plan: TrialPlan, error: HttpbenchError, started_at: str | None = None
 
 def too_many_connections(load: Load) -> str | None:
     """Connections for which there are not enough descriptors, or local ports to connect from to one address."""
-    files, ports = open_files_limit() - OPEN_FILES_SPARE, len(ephemeral_ports())
+    files, ports = open_files.limit_of_programs() - OPEN_FILES_SPARE, len(ephemeral_ports())
     if load.connections > files:
         return f"{load.connections:,} connections are too many: a program may open {files + OPEN_FILES_SPARE:,} files here (ulimit -Hn)"
     if load.connections > ports:
@@ -155,7 +155,7 @@ def load_served(
     load_job = _load_job(job, served, scratch)
     settling = _settle(load_job, served, observer) if job.plan.load.warmup_max_s else None
     driven = _drive(job, load_job, served, observer, backend_guard_pid)
-    after = [] if driven.death else probe.check(served.host, served.port, _settled(job.workload, served))
+    after = [] if driven.death else http.check(served.host, served.port, _settled(job.workload, served))
     log_tail = tail(served.log)  # before a probe fills it with complaints
     probed = _probed(job, served, begin) if job.probes and not driven.death and not after else None
     observer.stage(Stage.STOP)

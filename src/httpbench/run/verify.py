@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from httpbench import host, probe
+from httpbench import contract, host, probe
 from httpbench.errors import HttpbenchError
 from httpbench.model import Cores, Label, Probed, SampledResponse, Scaling, Target, Workload
 from httpbench.run.endure import CONNECTIONS, REQUESTS, endures_load
@@ -24,7 +24,7 @@ class Verified:
 
     target: Target
     scaling: Scaling
-    checks: tuple[probe.Check, ...]
+    checks: tuple[contract.Check, ...]
     error: HttpbenchError | None = None
     """Why it could not be checked to the end."""
     probed: Probed | None = None
@@ -36,7 +36,7 @@ class Verified:
 
 def verify(target: Target, scaling: Scaling, workload: Workload, folder: Path, cores: Cores) -> Verified:
     """Starts a built target, checks its contract, and stops it."""
-    checks: Sequence[probe.Check] = ()
+    checks: Sequence[contract.Check] = ()
     probed: Probed | None = None
     try:
         with tempfile.TemporaryDirectory(prefix="httpbench-") as scratch:
@@ -46,16 +46,16 @@ def verify(target: Target, scaling: Scaling, workload: Workload, folder: Path, c
             place = Place(folder, own, host.core_groups(cores.target))
             with serve(target, scaling, workload, place) as served:
                 begin = time.monotonic()
-                checks = probe.check_all(HOST, served.port, workload, target.limits)
+                checks = contract.check_server(HOST, served.port, workload, target.limits)
                 probed = _probed(served, workload, begin)
                 canned = "; ".join(probed.reasons) if probed.label is Label.CANNED else None
-                checks = [*checks, probe.Check("answers what was asked", canned)]
+                checks = [*checks, contract.Check("derives responses from requests", canned)]
                 problem = endures_load(served, workload, cores, generators)
-                checks = [*checks, probe.Check(f"answers {REQUESTS:,} requests over {CONNECTIONS} connections", problem)]
+                checks = [*checks, contract.Check(f"answers {REQUESTS:,} requests over {CONNECTIONS} connections", problem)]
                 death = served.death()
-                checks = [*checks, probe.Check("stays alive", f"it ended by itself ({death})" if death else None)]
+                checks = [*checks, contract.Check("stays alive", f"it ended by itself ({death})" if death else None)]
                 stopped = served.stop()
-        checks = [*checks, probe.Check(f"ends within {STOP_GRACE_S:g} s of SIGTERM, children included", stopped.problem)]
+        checks = [*checks, contract.Check(f"ends within {STOP_GRACE_S:g} s of SIGTERM, children included", stopped.problem)]
     except HttpbenchError as error:
         return Verified(target, scaling, tuple(checks), error, probed)
     return Verified(target, scaling, tuple(checks), None, probed)

@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from httpbench import host, probe
+from httpbench import contract, host
 from httpbench.errors import HttpbenchError
 from httpbench.model import Cores, SampledResponse, Scaling, Target, Workload
 from httpbench.run.endure import CONNECTIONS, REQUESTS, endures_load
@@ -19,25 +19,28 @@ from httpbench.run.verify import Verified
 def verify_proxy(target: Target, scaling: Scaling, workload: Workload, folder: Path, cores: Cores, backend: Backend | None) -> Verified:
     """Starts a built proxy, checks its contract, and stops it."""
     assert backend is not None, "a proxy is verified in front of a backend"
-    checks: Sequence[probe.Check] = ()
+    checks: Sequence[contract.Check] = ()
     try:
         with tempfile.TemporaryDirectory(prefix="httpbench-") as scratch:
             first, second, behind, generators = (_folder(scratch, name) for name in ("first", "second", "backend", "generator"))
             groups = host.core_groups(cores.target)
-            with probe.Peer() as peer:
-                place = Place(folder, first, groups, backend=(HOST, peer.port))
-                with serve(target, scaling, probe.HELLO_WORKLOAD, place) as served:
-                    checks = probe.check_relay(HOST, served.port, peer, target.limits)
+            with contract.ScriptedBackend() as scripted:
+                place = Place(folder, first, groups, backend=(HOST, scripted.port))
+                with serve(target, scaling, contract.HELLO_WORKLOAD, place) as served:
+                    checks = contract.check_proxy(HOST, served.port, scripted, target.limits)
                     death = served.death()
-                    checks = [*checks, probe.Check("stays alive", f"it ended by itself ({death})" if death else None)]
+                    checks = [*checks, contract.Check("stays alive", f"it ended by itself ({death})" if death else None)]
                     stopped = served.stop()
-            checks = [*checks, probe.Check(f"ends within {STOP_GRACE_S:g} s of SIGTERM, children included", stopped.problem)]
+            checks = [*checks, contract.Check(f"ends within {STOP_GRACE_S:g} s of SIGTERM, children included", stopped.problem)]
             with started_backend(backend, workload, behind) as server:
                 place = Place(folder, second, groups, backend=(server.host, server.port))
                 with serve(target, scaling, workload, place) as served:
                     problem = endures_load(served, workload, cores, generators)
                     served.stop()
-            checks = [*checks, probe.Check(f"carries {REQUESTS:,} answers over {CONNECTIONS} connections, each right by its hash", problem)]
+            checks = [
+                *checks,
+                contract.Check(f"carries {REQUESTS:,} answers over {CONNECTIONS} connections, each right by its hash", problem),
+            ]
     except HttpbenchError as error:
         return Verified(target, scaling, tuple(checks), error)
     return Verified(target, scaling, tuple(checks))

@@ -1,4 +1,4 @@
-"""Processor time and memory of a target and of the generator, over time."""
+"""CPU time and memory of a target and of the load generator, over time."""
 
 from __future__ import annotations
 

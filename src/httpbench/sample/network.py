@@ -1,7 +1,7 @@
-"""What the kernel's network stack counted over a period: segments sent again, connections turned away, packets dropped.
+"""What the kernel's network stack counted over a period: retransmitted segments, refused connections, dropped packets.
 
-A read of three small files at each end of the period. The counters are those of the whole network namespace, so a stranger's losses are
-among them: they say that the machine's network was in trouble, not whose.
+Reads three small files at each end of the period. The counters are those of the whole network namespace, so they include losses of other
+programs: they show that the network had problems, not whose.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ DROPPED_COLUMN = 1
 
 
 class NetworkMeter:
-    """Counts from the last ``mark()``; without one, from its creation. What the kernel does not tell is ``None``."""
+    """Counts from the last ``mark()``; without one, from its creation. What the kernel does not report is ``None``."""
 
     def __init__(self, folder: Path = PROC_NET):
         self._folder = folder
@@ -44,7 +44,7 @@ class NetworkMeter:
 
 
 def _pairs(path: Path, name: str) -> dict[str, int]:
-    """Such a file has two lines for each protocol: the names of its counters, and their values."""
+    """Counters of a protocol: its first line has their names, its second line their values."""
     lines = [line.split() for line in _lines(path) if line.startswith(f"{name}:")]
     if len(lines) != 2:
         return {}

@@ -1,7 +1,7 @@
-"""How busy each core was over a period, with whomever: what is neither the target's nor the generator's is somebody else's.
+"""How busy each core was over a period, with any program: what neither target nor generator used, others did.
 
-One read of ``/proc/stat`` at each end of the period; the kernel counts in ticks of 10 ms. Interrupt time is left out: network work done
-in interrupts is counted to no process, and would look like a stranger's.
+Reads ``/proc/stat`` once at each end of the period; the kernel counts in ticks of 10 ms. Interrupt time is excluded: the kernel counts
+network work in interrupts for no process, so it would look like another program's.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class OccupancyMeter:
         self._before = self._read()
 
     def read(self) -> tuple[CoreOccupancy, ...]:
-        """Each core since the mark; cores that the kernel does not list are left out."""
+        """Each core since the mark; without cores that the kernel does not list."""
         elapsed_s = max(time.monotonic() - self._begin, 1 / TICKS_PER_S)
         after = self._read()
         return tuple(

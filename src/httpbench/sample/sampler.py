@@ -1,14 +1,13 @@
-"""What a process tree costs, over time: processor time and memory.
+"""What a process tree costs, over time: CPU time and memory.
 
-Processor time is what the kernel counted for each process of the tree, ended ones included: a process that was waited for is in its
-parent's counters, and the root, to which orphans come back, collects the rest. So nothing is lost between two samples but the
-time of children whose parent told the kernel not to keep it (``SIGCHLD`` ignored): of those the time up to the last sample counts.
-A new process is found up to half a second late; its time then counts at once. The kernel counts in ticks of 10 ms, for each
-process: over a window of a second, 1 % of a core.
+CPU time is what the kernel counted for each process of the tree. Ended processes are included: the kernel adds the time of a process that
+was waited for to its parent's counters, and orphans come back to the root. One kind of time is lost: that of children whose parent ignores
+``SIGCHLD`` counts only up to the last sample. A new process is found up to half a second late; its time then counts at once. The kernel
+counts in ticks of 10 ms for each process: over a window of a second, 1 % of a core.
 
-RSS is read with the processor time, from counters that the kernel keeps per CPU and that may be some hundred kB behind; PSS, and RSS to the
-page, about once a second (less often beyond some 100 MB), as counting pages holds the process up (see
-:meth:`httpbench.sample.tree.Process.memory`), and at the end.
+RSS is read with the CPU time, from counters that the kernel keeps per CPU and that may lag by some hundred kB. PSS, and exact RSS, are read
+about once a second (less often beyond some 100 MB) and at the end, because counting pages holds up the process (see
+:meth:`httpbench.sample.tree.Process.memory`).
 
 Costs less than 1 % of a core for ten processes at ten samples a second (``benchmarks/sampler.py``).
 """
@@ -27,7 +26,7 @@ from httpbench.sample.waits import Waits
 
 RESCAN_S = 0.5  # listing the tree costs more than reading it
 PAGES_S = 1.0
-PAGES_SHARE = 0.0015  # of our time, at most, goes into counting pages
+PAGES_SHARE = 0.0015  # of the time, at most, is spent on counting pages
 ATTEMPTS = 4
 
 
@@ -39,11 +38,11 @@ class _Reading:
 
 
 class TreeSampler:
-    """Watches all processes below ``root_pid``, itself not counted: a child subreaper that waits for all orphans.
+    """Watches all processes below ``root_pid``, without itself: a child subreaper that waits for all orphans.
 
-    ``start()`` once, ``mark()`` when what is to be measured begins (otherwise all since the start counts), ``stop()`` once. A thread
-    of its own takes a sample each ``interval_s`` seconds. A tree that ends, in part or whole, is no error. ``waits``: also how long its
-    threads waited for a CPU, which costs more the more threads there are.
+    Call ``start()`` once, ``mark()`` when the measured window begins (otherwise it begins at the start), and ``stop()`` once. A thread
+    takes a sample every ``interval_s`` seconds. A tree that ends, in part or whole, is no error. ``waits``: also measure how long its
+    threads waited for a CPU, which costs more with more threads.
     """
 
     def __init__(self, root_pid: int, interval_s: float = 0.1, *, waits: bool = False):
@@ -57,7 +56,7 @@ class TreeSampler:
         self._waits = Waits() if waits else None
         self._rescan_at = 0.0
         self._pages_at = 0.0
-        self._pages_told = True
+        self._pages_known = True
         self._lock = threading.Lock()
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._watch, name=f"sampler of {root_pid}", daemon=True)
@@ -68,7 +67,7 @@ class TreeSampler:
         self._thread.start()
 
     def mark(self) -> None:
-        """The measured window begins now; what was seen before is forgotten."""
+        """Begins the measured window; earlier samples are dropped."""
         with self._lock:
             self._scan()
             reading = self._read()
@@ -81,7 +80,7 @@ class TreeSampler:
             self._pages_at = now
 
     def stop(self) -> Usage:
-        """The measured window ends now: what it cost."""
+        """Ends the measured window, and returns what it cost."""
         self._ended.set()
         self._thread.join()
         self._scan()
@@ -100,10 +99,10 @@ class TreeSampler:
                 self._take()
                 if time.monotonic() >= self._pages_at:
                     self._count_pages()
-            due = max(due + self._interval_s, time.monotonic())  # a sample that comes late does not make the next ones hurry
+            due = max(due + self._interval_s, time.monotonic())  # a late sample does not shorten the next intervals
 
     def _scan(self) -> None:
-        """Finds new processes. Known ones stay until they cannot be read: a list may leave out some that are there."""
+        """Finds new processes. Known ones stay until they cannot be read: a list may miss processes that exist."""
         self._rescan_at = time.monotonic() + RESCAN_S
         for pid in descendants(self._root_pid):
             if pid not in self._known and (process := _opened(pid)):
@@ -117,7 +116,7 @@ class TreeSampler:
             self._waits.look(self._known)
 
     def _read(self) -> _Reading:
-        """A consistent reading: none of the processes ended meanwhile, so that no time moved from a child to its parent behind our back."""
+        """A consistent reading: no process ended meanwhile, so no time moved from a child to its parent unnoticed."""
         for _ in range(ATTEMPTS):
             ticks, rss_bytes, processes = self._ticks_of_root(), 0, 0
             gone = []
@@ -137,7 +136,7 @@ class TreeSampler:
         return _Reading(ticks, rss_bytes, processes)
 
     def _ticks_of_root(self) -> int:
-        """Time of the ended children that the root has waited for; its own is not the tree's. When it is gone: what it was."""
+        """Time of the ended children that the root has waited for, without its own; the last known value if it is gone."""
         if self._root:
             with contextlib.suppress(OSError):
                 self._root_ticks = self._root.counters().reaped_ticks
@@ -150,7 +149,7 @@ class TreeSampler:
             try:
                 rss, pss = process.memory()
             except PermissionError:
-                self._pages_told = False
+                self._pages_known = False
             except OSError:
                 continue
             else:
@@ -158,7 +157,7 @@ class TreeSampler:
                 pss_bytes += pss
         cost_s = time.thread_time() - cpu_before_s
         self._pages_at = time.monotonic() + max(PAGES_S, cost_s / PAGES_SHARE)
-        self._series.pages(rss_bytes, pss_bytes if self._pages_told else 0)
+        self._series.pages(rss_bytes, pss_bytes if self._pages_known else 0)
 
 
 def _opened(pid: int) -> Process | None:

@@ -1,8 +1,8 @@
-"""Samples of a process tree over a measured window, in bounded room: peaks and totals of all samples, and at most 600 samples to draw.
+"""Samples of a process tree over a measured window, in bounded memory: peaks and totals of all samples, and at most 600 samples to draw.
 
-When there would be more, each two neighbours become one (times add up, the larger memory stays), so an hour takes the room of a minute
-and is drawn a little coarser. The peak of processor time is that of a whole second, as ``top`` shows it: the kernel counts in ticks of
-10 ms, so a tenth of a second can look a fifth busier than it was.
+Beyond that, every two neighbours are merged (times add up, the larger memory stays), so an hour takes as much memory as a minute and is
+drawn coarser. The peak of CPU time is over a whole second, as in ``top``: the kernel counts in ticks of 10 ms, so a tenth of a second can
+look a fifth busier than it was.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from httpbench.model import Sample, Usage
 
 KEPT = 600
-PEAK_WINDOW_S = 0.95  # one second, with some room for samples that come early
+PEAK_WINDOW_S = 0.95  # one second, with some tolerance for early samples
 
 
 @dataclass(frozen=True, slots=True)
 class _Slice:
-    """What was seen from ``begin_s`` to ``end_s``, on the clock of the caller."""
+    """What was sampled from ``begin_s`` to ``end_s``, on the caller's clock."""
 
     begin_s: float
     end_s: float
@@ -41,7 +41,7 @@ class _Slice:
 
 
 class Series:
-    """A window that began at ``begin_s`` of a clock that never goes back."""
+    """A window that began at ``begin_s`` of a monotonic clock."""
 
     def __init__(self, begin_s: float):
         self._begin_s = begin_s
@@ -58,7 +58,7 @@ class Series:
         self._stride = 1
 
     def add(self, at_s: float, cpu_s: float, rss_bytes: int, processes: int) -> None:
-        """A sample: processor time since the one before, which cannot be negative, and what is there now."""
+        """Adds a sample: CPU time since the previous one (negative counts as 0), and memory and processes now."""
         sample = _Slice(self._end_s, at_s, max(cpu_s, 0.0), rss_bytes, processes)
         self._end_s = at_s
         self._cpu_s += sample.cpu_s
@@ -74,12 +74,12 @@ class Series:
                 self._stride *= 2
 
     def memory(self, rss_bytes: int, processes: int) -> None:
-        """What is there now, for the peaks alone."""
+        """Adds memory and processes to the peaks alone."""
         self._rss_bytes_peak = max(self._rss_bytes_peak, rss_bytes)
         self._processes_peak = max(self._processes_peak, processes)
 
     def pages(self, rss_bytes: int, pss_bytes: int) -> None:
-        """Memory as counted page by page; zero where it could not be."""
+        """Adds memory that was counted page by page; zero if unknown."""
         self._rss_bytes_peak = max(self._rss_bytes_peak, rss_bytes)
         self._pss_bytes_peak = max(self._pss_bytes_peak, pss_bytes)
 
@@ -105,7 +105,7 @@ class Series:
         self._recent.append((self._end_s, self._cpu_s))
 
     def _closed(self) -> list[_Slice]:
-        """All slices. The last is joined to its neighbour where it is short: a tick in a few milliseconds would look like many cores."""
+        """All slices. A short last one is merged into its neighbour: one tick in a few milliseconds would look like many cores."""
         slices = [*self._slices, *([self._open] if self._open else [])]
         if len(slices) > 1 and slices[-1].duration_s < slices[-2].duration_s / 2:
             last = slices.pop()

@@ -1,7 +1,7 @@
-"""The processes below one, and what the kernel counts for each.
+"""The processes below a root, and what the kernel counts for each.
 
-``/proc/PID/stat`` is kept open and read again with one system call, at half the cost of open, read and close. An open file also stays
-with its process: when the number is given to another one, reading fails.
+``/proc/PID/stat`` is kept open and read again with one system call, at half the cost of open, read and close. An open file also belongs to
+its process: if another process gets the same PID, reading fails.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ ZOMBIE = b"Z"
 def descendants(root_pid: int) -> list[int]:
     """Every process below ``root_pid``, parents before their children, itself not included.
 
-    The kernel may leave out a child when a sibling ends while it lists them. Who needs all of them asks again.
+    The kernel may miss a child if a sibling ends while it lists them. A caller that requires all of them calls again.
     """
     found: list[int] = []
     for pid in _children(root_pid):
@@ -29,7 +29,7 @@ def descendants(root_pid: int) -> list[int]:
 
 
 def _children(pid: int) -> list[int]:
-    """Each thread has children of its own."""
+    """Its children, thread by thread: each thread has its own."""
     found: list[int] = []
     try:
         tasks = os.listdir(f"/proc/{pid}/task")  # noqa: PTH208  (a third of the time of Path.iterdir)
@@ -52,10 +52,10 @@ def _children(pid: int) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class Counters:
-    """What ``/proc/PID/stat`` says of a process at one moment."""
+    """What ``/proc/PID/stat`` holds for a process at one moment."""
 
     own_ticks: int
-    """User and system time of all its threads, ended ones included."""
+    """User and system time of all its threads, with ended ones."""
     reaped_ticks: int
     """User and system time of the ended children that it has waited for, and of theirs."""
     rss_bytes: int
@@ -63,7 +63,7 @@ class Counters:
 
 
 class Process:
-    """A process whose counters are read again and again. Raises ``OSError`` once it is gone."""
+    """A process whose counters are read repeatedly. Raises ``OSError`` once it is gone."""
 
     __slots__ = ("_stat", "pid")
 
@@ -83,7 +83,7 @@ class Process:
         )
 
     def memory(self) -> tuple[int, int]:
-        """RSS and PSS in bytes, counted page by page. Raises ``PermissionError`` for a process that the kernel tells others nothing of.
+        """RSS and PSS in bytes, counted page by page. Raises ``PermissionError`` if the kernel hides it from us.
 
         The process cannot map or unmap memory while the kernel counts: about 0.1 ms for each 10 MB.
         """

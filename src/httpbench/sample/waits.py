@@ -1,8 +1,8 @@
-"""How much threads were ready to run and had no CPU.
+"""How long threads were ready to run and waited for a CPU.
 
-A program that a quota, a neighbour or its priority keeps off the CPU looks idle by its CPU time; that it wanted to run shows here. The
-kernel keeps the time for each thread (``/proc/PID/task/TID/schedstat``, the second number, in ns) and forgets it with the thread: what a
-thread waited after it was last looked at is not known. Costs some 10 µs for each thread and look, so it is for programs of few threads.
+A program that a quota, a neighbour or its priority keeps off the CPU looks idle by its CPU time; its wait shows here. The kernel keeps the
+time for each thread (``/proc/PID/task/TID/schedstat``, the second number, in ns) until the thread ends: what it waited after the last look
+is unknown. Costs about 10 µs for each thread and look, so it is for programs with few threads.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ NS_PER_S = 1e9
 
 
 class Waits:
-    """Of all threads of the processes that are named at each look; counts from the last ``begin``."""
+    """The wait of all threads of the processes given at each look, since the last ``begin``."""
 
     def __init__(self) -> None:
         self._first: dict[int, int] = {}
         self._last: dict[int, tuple[int, float]] = {}
-        """Thread → what it had waited when it was last seen, in ns, and when that was."""
+        """Thread → how long it had waited when it was last seen, in ns, and when that was."""
         self._begin_s = 0.0
         self._known = True
 
@@ -36,7 +36,7 @@ class Waits:
 
     @property
     def cores_mean(self) -> float | None:
-        """Of each thread from the beginning until it was last seen. ``None`` where the kernel does not tell, or nothing was found."""
+        """Mean number of waiting threads, each from the beginning until last seen. ``None`` if the kernel does not report it."""
         if not self._known or not self._last:
             return None
         shares = (
@@ -56,7 +56,7 @@ class Waits:
                 except FileNotFoundError:
                     self._known = self._known and not os.path.exists(f"/proc/{pid}/task/{thread}")  # noqa: PTH110
                 except (OSError, IndexError):
-                    continue  # it ended meanwhile
+                    continue  # the thread ended meanwhile
         return found
 
 

@@ -7,7 +7,7 @@ from typing import get_args
 
 from httpbench import load
 from httpbench.cli import choices
-from httpbench.host.tuning import JOURNAL
+from httpbench.host.knobs.tuning import JOURNAL
 from httpbench.model import Category, Figure, Kind
 from httpbench.stats.figures import BY_NAME
 

@@ -42,7 +42,7 @@ def test_other_statuses_are_not_ok(hey: Hey) -> None:
     assert found.errors == {"unexpected_status": found.requests.completed}
 
 
-def test_resets_are_told_apart_and_do_not_count_as_throughput(hey: Hey) -> None:
+def test_resets_are_counted_apart_and_do_not_count_as_throughput(hey: Hey) -> None:
     told = recorded("hey_reset")
     found = hey.measurement(told.job, told.output)
     assert set(found.errors) == {"reset"} and found.errors["reset"] > 0
@@ -50,7 +50,7 @@ def test_resets_are_told_apart_and_do_not_count_as_throughput(hey: Hey) -> None:
 
 
 @pytest.mark.parametrize("name", ["hey_late", "hey_silent"])
-def test_late_and_missing_answers_are_timeouts(hey: Hey, name: str) -> None:
+def test_late_and_missing_responses_are_timeouts(hey: Hey, name: str) -> None:
     told = recorded(name)
     found = hey.measurement(told.job, told.output)
     assert set(found.errors) == {"timeout"}
@@ -59,15 +59,15 @@ def test_late_and_missing_answers_are_timeouts(hey: Hey, name: str) -> None:
 
 def test_an_absent_server_is_an_error(hey: Hey) -> None:
     told = recorded("hey_absent")
-    with pytest.raises(LoadError, match="nobody listening") as caught:
+    with pytest.raises(LoadError, match="nothing listens at") as caught:
         hey.measurement(told.job, told.output)
     assert "connection refused" in (caught.value.log_tail or "")
 
 
-def test_beyond_the_first_million_all_right_is_taken_to_stay_so_and_said(hey: Hey) -> None:
+def test_responses_beyond_a_correct_first_million_count_as_correct(hey: Hey) -> None:
     found = hey.measurement(job(Load()), said(results=1_200_000, statuses={"200": 1_000_000}))
     assert found.requests.ok == 1_200_000
-    assert "200,000 that came after, whose statuses are taken to be right" in found.notes[-1]
+    assert "other 200,000, whose statuses count as correct" in found.notes[-1]
 
 
 def test_beyond_the_first_million_nothing_is_assumed_where_some_were_wrong(hey: Hey) -> None:
@@ -104,7 +104,7 @@ def test_unreadable_or_empty_output_is_an_error(hey: Hey, output: Output) -> Non
 @pytest.mark.parametrize(
     ("asked", "headers", "sentence"),
     [
-        (Load(rate_rps=1), {}, "cannot hold a rate"),
+        (Load(rate_rps=1), {}, "has no open loop"),
         (Load(pipeline=2), {}, "cannot pipeline"),
         (Load(timeout_s=0.5), {}, "whole seconds"),
         (Load(connections=501), {}, "at most 500"),

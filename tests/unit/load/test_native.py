@@ -54,18 +54,18 @@ def test_what_was_measured_before_a_signal_counts_and_says_so(native: Native, ex
     assert found.notes == ("Stopped after 2.00 s of 10 s.",)
 
 
-def test_lower_bounds_in_the_latencies_are_said(native: Native) -> None:
+def test_lower_bounds_in_the_latencies_have_a_note(native: Native) -> None:
     found = native.measurement(job(Load()), Output(json.dumps(REPORT | {"censored": 3}), "", 0))
-    assert found.notes[0].startswith("3 requests timed out or were not over")
+    assert found.notes[0].startswith("3 requests timed out or were unfinished")
 
 
-def test_a_generator_that_stood_still_is_said(native: Native) -> None:
+def test_a_generator_that_was_stopped_has_a_note(native: Native) -> None:
     def notes(stalled_us: float) -> tuple[str, ...]:
         generator = REPORT["generator"] | {"stalled_us": stalled_us}
         return native.measurement(job(Load()), Output(json.dumps(REPORT | {"generator": generator}), "", 0)).notes
 
     assert notes(1_000) == ()
-    assert notes(1_500_000) == ("The load generator stood still for 1.50 s: latencies include that.",)
+    assert notes(1_500_000) == ("The load generator was stopped for 1.50 s: latencies include that time.",)
 
 
 def test_the_mean_is_that_of_the_requests_that_were_over(native: Native) -> None:
@@ -83,7 +83,7 @@ def test_the_mean_is_that_of_the_requests_that_were_over(native: Native) -> None
         (Output("", "", 0), "without a result"),
         (Output(json.dumps(REPORT | {"failure": "thread 2 of the load generator failed: no"}), "", 1), "after 2.00 s: thread 2 of the"),
         (Output("{", "", 0), "cannot be read"),
-        (Output(json.dumps({**REPORT, "schema": "httpbench-loadgen/2"}), "", 0), "speaks httpbench-loadgen/2"),
+        (Output(json.dumps({**REPORT, "schema": "httpbench-loadgen/2"}), "", 0), "prints httpbench-loadgen/2"),
         (Output(json.dumps({**REPORT, "requests": {}}), "", 0), "requests.completed"),
     ],
 )
@@ -128,7 +128,7 @@ def test_it_refuses_to_pipeline_on_closing_connections(native: Native) -> None:
     assert native.refuses(job(Load(rate_rps=10))) is None
 
 
-def test_a_name_that_is_nearly_right_gets_a_hint() -> None:
+def test_a_misspelt_name_gets_a_hint() -> None:
     with pytest.raises(SelectionError) as caught:
         load.get("wkr")
     assert caught.value.hint == "did you mean wrk?"

@@ -63,7 +63,7 @@ def test_a_report_is_read(gauge: PerfGauge) -> None:
     assert times is not None and found.response_time_us is None
     assert (times.min, times.p50, times.p90, times.p95, times.p99, times.max) == (72, 411, 781, 1253, 2923, 2972)
     assert (times.mean, times.stddev, times.tm99_9) == (501, 431, 500)
-    assert any("left out" in note for note in found.notes)
+    assert any("is missing" in note for note in found.notes)
 
 
 def test_times_are_in_milliseconds_where_none_is_shorter_than_one(gauge: PerfGauge) -> None:
@@ -91,9 +91,9 @@ def test_other_statuses_and_errors_are_not_ok(gauge: PerfGauge) -> None:
     assert found.errors == {"unexpected_status": 5, "connect_refused": 3}
 
 
-def test_nobody_listening_is_one_sentence(gauge: PerfGauge) -> None:
+def test_no_listener_is_one_sentence(gauge: PerfGauge) -> None:
     summary = "error trying to connect: tcp connect error: Connection refused (os error 111): 18"
-    with pytest.raises(LoadError, match="perf-gauge found nobody listening at http://"):
+    with pytest.raises(LoadError, match="nothing listens at http://"):
         gauge.measurement(job(Load(duration_s=2)), said(summary, 18))
 
 

@@ -61,7 +61,7 @@ def test_one_rate_has_no_steps(native: Native) -> None:
 
 
 def test_intervals_without_a_histogram_are_refused(native: Native) -> None:
-    with pytest.raises(LoadError, match="no histogram"):
+    with pytest.raises(LoadError, match="without a histogram"):
         native.measurement(job(RISING), report([interval(0, [10], histogram=None)]))
     with pytest.raises(LoadError, match="cannot be read"):
         decoded("nonsense")

@@ -68,7 +68,7 @@ def test_resets_are_read_errors(wrk: Wrk) -> None:
     assert found.requests.ok == found.requests.completed
 
 
-def test_late_answers_are_timeouts_and_not_ok(wrk: Wrk) -> None:
+def test_late_responses_are_timeouts_and_not_ok(wrk: Wrk) -> None:
     told = recorded("wrk_late")
     found = wrk.measurement(told.job, told.output)
     assert found.errors["timeout"] > 0
@@ -111,7 +111,7 @@ def test_latencies_that_do_not_add_up_are_not_shown(wrk: Wrk) -> None:
     more = told.output.stdout.replace('"latencies_us":[', '"latencies_us":[[7,99999999],')
     found = wrk.measurement(told.job, Output(more, "", 0))
     assert found.service_time_us is None
-    assert any("none are given" in note for note in found.notes)
+    assert any("none are shown" in note for note in found.notes)
     assert found.requests.completed > 0
 
 
@@ -124,7 +124,7 @@ def test_unreadable_output_is_one_sentence(wrk: Wrk, stdout: str, sentence: str)
 @pytest.mark.parametrize(
     ("asked", "sentence"),
     [
-        (Load(rate_rps=100), "cannot hold a rate"),
+        (Load(rate_rps=100), "has no open loop"),
         (Load(duration_s=1.5), "whole seconds"),
         (Load(timeout_s=0.5), "whole seconds"),
         (Load(connections=2, threads=3), "too few"),

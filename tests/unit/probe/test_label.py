@@ -1,4 +1,4 @@
-"""From observations to one word."""
+"""From observations to one label."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def seen(**holds: bool | None) -> list[Observation]:
         (("asked", "routes", "nonsense"), Label.CANNED),
     ],
 )
-def test_each_word_says_what_was_not_found(lacks: tuple[str, ...], expected: Label) -> None:
+def test_each_label_says_what_was_not_found(lacks: tuple[str, ...], expected: Label) -> None:
     found, reasons = label(seen(**dict.fromkeys(lacks, False)))
     assert found is expected
     assert bool(reasons) == (found is not Label.SERVER)
@@ -43,14 +43,14 @@ def test_each_word_says_what_was_not_found(lacks: tuple[str, ...], expected: Lab
 
 def test_what_could_not_be_seen_is_not_held_against_a_server() -> None:
     assert label(seen(date=None, unasked=None, method=None))[0] is Label.SERVER
-    assert label(seen(asked=None, routes=None)) == (None, ("not known: «routes by path» (that)",))
-    assert label(seen(chunked=None, head=False)) == (None, ("not known: «reads chunked bodies» (that)",))
+    assert label(seen(asked=None, routes=None)) == (None, ("unknown: routes by path (that)",))
+    assert label(seen(chunked=None, head=False)) == (None, ("unknown: reads chunked bodies (that)",))
     assert label(seen(routes=False, chunked=None))[0] is Label.PARSER
     assert label([])[0] is None
 
 
 @given(PARTS)
-def test_any_observations_have_an_answer_that_losing_a_trait_does_not_improve(parts: dict[Trait, bool | None]) -> None:
+def test_no_label_gets_better_by_losing_a_trait(parts: dict[Trait, bool | None]) -> None:
     observations = [Observation(trait=trait, holds=holds, sent="", came="") for trait, holds in parts.items()]
     before, _ = label(observations)
     for trait in parts:
@@ -77,7 +77,7 @@ def test_a_category_is_contradicted_by_what_was_seen(category: Category | None, 
     assert bool(contradiction(category, found)) is wrong
 
 
-def test_every_word_is_explained() -> None:
+def test_every_label_and_trait_has_its_words() -> None:
     assert set(MEANINGS) == set(Label)
     assert set(TRAITS) == set(Trait)
     assert set(FITTING) == set(Category)

@@ -1,4 +1,4 @@
-"""A probe ends in time whatever a server does, and does not blame one for what could not be seen."""
+"""A probe ends in time whatever a server does, and treats what it could not see as unknown."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ FIRST = SampledResponse(status=200, headers=(), body=BODY.decode(), size_bytes=5
 LIMIT_S = 0.6
 
 
-def test_a_server_that_fell_silent_gets_no_word_and_keeps_nobody_waiting() -> None:
+def test_a_server_that_fell_silent_gets_no_label_and_keeps_nobody_waiting() -> None:
     with Server(Mode.SILENT) as server:
         begin = time.monotonic()
         found = observe("127.0.0.1", server.port, HELLO, FIRST, 0.0, LIMIT_S)
         took_s = time.monotonic() - begin
     assert found.label is None
     assert found.holds(Trait.ASKED) is None
-    assert took_s < 10, "two seconds for each of a dozen answers would be more"
+    assert took_s < 10, "two seconds for each of a dozen responses would be more"
 
 
-def test_one_that_is_gone_gets_no_word() -> None:
+def test_a_server_that_is_gone_gets_no_label() -> None:
     with Server(Mode.OK) as server:
         port = server.port
     found = observe("127.0.0.1", port, HELLO, FIRST, 0.0, LIMIT_S)
@@ -31,7 +31,7 @@ def test_one_that_is_gone_gets_no_word() -> None:
     assert found.holds(Trait.SURVIVES) is False
 
 
-def test_one_without_a_date_is_not_blamed_for_it_and_a_loop_is_a_loop() -> None:
+def test_a_missing_date_is_unknown_and_a_loop_is_a_loop() -> None:
     with Server(Mode.OK) as server:
         found = observe("127.0.0.1", server.port, HELLO, FIRST, 0.0, 20.0)
     assert found.label is Label.LOOP

@@ -27,7 +27,7 @@ def test_what_was_counted_since_the_mark(tmp_path: Path) -> None:
     assert found.backlog_drops == 16
 
 
-def test_what_the_kernel_does_not_tell_is_not_known(tmp_path: Path) -> None:
+def test_what_the_kernel_does_not_report_is_unknown(tmp_path: Path) -> None:
     found = NetworkMeter(tmp_path).read()
     assert set(found.model_dump().values()) == {None}
 

@@ -1,0 +1,10 @@
+"""Does a server or a proxy keep its contract, one clause at a time. A client's clauses are in ``run``, as each runs the client."""
+
+from __future__ import annotations
+
+from httpbench.contract.backend import HELLO_WORKLOAD, ScriptedBackend
+from httpbench.contract.check import Check
+from httpbench.contract.proxy_clauses import check_proxy
+from httpbench.contract.server_clauses import check_server
+
+__all__ = ["HELLO_WORKLOAD", "Check", "ScriptedBackend", "check_proxy", "check_server"]

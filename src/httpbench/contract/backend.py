@@ -1,0 +1,143 @@
+"""The backend of a proxy while its contract is checked: it does what the first line of each connection says.
+
+A check must control both ends of a proxy: to end one direction and continue in the other, to reset, to be silent, and to know what arrived.
+The backend runs in a thread of its own, on one event loop. It is for checks, never for load.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import random
+import socket
+import struct
+import threading
+from concurrent.futures import Future
+from types import TracebackType
+from typing import Any, Self
+
+from httpbench.model import Expectation, Workload
+
+HELLO = "Hello from behind the proxy!"
+HELLO_WORKLOAD = Workload(name="hello", description="A response through a proxy that is verified", expect=Expectation(body=HELLO))
+"""Shows that a proxy has started."""
+
+RESET_ON_CLOSE = struct.pack("ii", 1, 0)  # SO_LINGER with no time left: closing sends a reset
+CHUNK_BYTES = 65_536
+STARTED_LIMIT_S = 10.0
+
+
+def pattern(size: int, seed: int = 1) -> bytes:
+    """Bytes without repetition, the same each time."""
+    return random.Random(seed).randbytes(size)
+
+
+def digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+class ScriptedBackend:
+    """``with ScriptedBackend() as backend: … backend.port``. The first line of a connection is a command and a word:
+
+    - ``GET …``: a request, which gets ``HELLO``, as do all that follow
+    - ``echo x``: sends back what arrives, until the other side ends
+    - ``download N``: sends N bytes of the pattern and closes
+    - ``upload x``: reads until the other side ends, then sends the SHA-256
+    - ``listen N``: sends N bytes of the pattern and ends this direction; what arrives then is kept in ``received[N]``
+    - ``hold x``: sends nothing; how the connection ends is kept in ``ended[x]``
+    - ``reset x``: resets the connection
+    """
+
+    def __init__(self) -> None:
+        self.port = 0
+        self.received: dict[str, str] = {}
+        self.ended: dict[str, str] = {}
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="backend of a proxy", daemon=True)
+        self._server: asyncio.Server | None = None
+
+    def run(self, work: Any) -> Future[Any]:
+        """Runs a coroutine on the backend's event loop."""
+        return asyncio.run_coroutine_threadsafe(work, self._loop)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        self._server = self.run(asyncio.start_server(self._connected, "127.0.0.1", 0, backlog=4096)).result(STARTED_LIMIT_S)
+        self.port = self._server.sockets[0].getsockname()[1]
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.run(self._close()).result(STARTED_LIMIT_S)
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(STARTED_LIMIT_S)
+        self._loop.close()
+
+    async def _close(self) -> None:
+        if self._server is not None:
+            self._server.close()
+        others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+        for task in others:
+            task.cancel()
+        await asyncio.gather(*others, return_exceptions=True)
+
+    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            line = (await reader.readline()).decode(errors="replace").strip()
+            command, _, word = line.partition(" ")
+            if command in _COMMANDS:
+                await _COMMANDS[command](self, word, reader, writer)
+        except (OSError, asyncio.CancelledError):
+            pass  # the other side's doing, or ours at the end; the check sees it from its own side
+        finally:
+            writer.close()
+
+    async def _get(self, word: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while True:
+            while (await reader.readline()).strip():
+                pass
+            writer.write(f"HTTP/1.1 200 OK\r\nContent-Length: {len(HELLO)}\r\n\r\n{HELLO}".encode())
+            await writer.drain()
+            if not await reader.readline():
+                return
+
+    async def _echo(self, word: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while data := await reader.read(CHUNK_BYTES):
+            writer.write(data)
+            await writer.drain()
+
+    async def _download(self, word: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(pattern(int(word)))
+        await writer.drain()
+
+    async def _upload(self, word: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(digest(await reader.read()).encode())
+        await writer.drain()
+
+    async def _listen(self, word: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(pattern(int(word)))
+        await writer.drain()
+        writer.write_eof()
+        self.received[word] = digest(await reader.read())
+
+    async def _hold(self, word: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            await reader.read()
+        except OSError:
+            self.ended[word] = "reset"
+        else:
+            self.ended[word] = "end"
+
+    async def _reset(self, word: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET_ON_CLOSE)
+        writer.transport.abort()
+
+
+_COMMANDS = {
+    "GET": ScriptedBackend._get,
+    "echo": ScriptedBackend._echo,
+    "download": ScriptedBackend._download,
+    "upload": ScriptedBackend._upload,
+    "listen": ScriptedBackend._listen,
+    "hold": ScriptedBackend._hold,
+    "reset": ScriptedBackend._reset,
+}

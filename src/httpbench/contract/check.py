@@ -1,0 +1,33 @@
+"""What was found of one clause of a contract, and whether a declared limit excuses it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from httpbench.model import Limit
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One clause: its name, what is wrong (``None``: it holds), and the limit that excuses it."""
+
+    name: str
+    problem: str | None
+    limit: Limit | None = None
+    declared: bool = False
+
+    @property
+    def passed(self) -> bool:
+        """It holds and no limit is declared, or it fails and one is. A limit that shows now and then passes either way."""
+        if self.declared and self.limit is not None and not self.limit.shows_always:
+            return True
+        return (self.problem is None) != self.declared
+
+    @property
+    def text(self) -> str:
+        """The outcome as a clause."""
+        if self.declared and self.problem is None and self.passed:
+            return f"holds this time, although {self.limit} is declared"
+        if self.declared:
+            return f"does not hold, as declared ({self.limit}): {self.problem}" if self.problem else f"holds, but {self.limit} is declared"
+        return self.problem or "holds"

@@ -1,0 +1,113 @@
+"""The contract of a server, checked one clause at a time: :data:`CLAUSES`.
+
+Each check is a function that returns what is wrong, or nothing. A declared limit is checked as well: one that does not apply is as wrong as
+one that is hidden.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from email.utils import parsedate_to_datetime
+
+from httpbench.contract.check import Check
+from httpbench.http.correct import problems
+from httpbench.http.delivery import pipelining_problem, splitting_problem
+from httpbench.http.exchange import ExchangeError
+from httpbench.http.server import Server
+from httpbench.model import Limit, Workload
+
+CLOSE_WAIT_S = 1.0
+DATE_OFF_S = 2.5
+"""A Date may be off, or unchanged, for less than this: servers write it once a second, and a busy one may be late."""
+
+
+def check_server(host: str, port: int, workload: Workload, limits: tuple[Limit, ...]) -> list[Check]:
+    """Every clause, the most important first."""
+    server = Server(host, port, workload)
+    checks = []
+    for name, function, excuses in CLAUSES:
+        try:
+            problem = function(server)
+        except ExchangeError as error:
+            problem = str(error)
+        except OSError as error:
+            problem = f"could not be reached: {error.strerror or error}"
+        limit = next((limit for limit in excuses if limit in limits), None)
+        checks.append(Check(name, problem, limit, declared=limit is not None))
+    return checks
+
+
+def responds_correctly(server: Server) -> str | None:
+    return "; ".join(problems(*server.exchange(server.workload.request), server.workload.expect)) or None
+
+
+def keeps_connection(server: Server) -> str | None:
+    with server.connect() as connection:
+        for number in range(3):
+            connection.send(server.request_bytes())
+            response = connection.receive(server.workload.request.method)
+            wrong = problems(response, b"", server.workload.expect)
+            if wrong:
+                return f"response {number + 1} on one connection: {'; '.join(wrong)}"
+    return None
+
+
+def updates_date(server: Server) -> str | None:
+    first, _ = server.exchange(server.workload.request)
+    date = first.header("date")
+    if date is None:
+        return "no Date header"
+    try:
+        age_s = abs(time.time() - parsedate_to_datetime(date).timestamp())
+    except (TypeError, ValueError):
+        return f"Date «{date}» is not an IMF-fixdate"
+    if age_s > DATE_OFF_S:
+        return f"Date «{date}» is {age_s:.0f} s off"
+    deadline = time.monotonic() + DATE_OFF_S
+    while time.monotonic() < deadline:
+        time.sleep(0.1)
+        if server.exchange(server.workload.request)[0].header("date") != date:
+            return None
+    return f"Date stays at «{date}»"
+
+
+def closes_on_request(server: Server) -> str | None:
+    with server.connect() as connection:
+        connection.send(server.request_bytes(("Connection", "close")))
+        response = connection.receive(server.workload.request.method)
+        wrong = problems(response, b"", server.workload.expect)
+        if wrong:
+            return f"with Connection: close: {'; '.join(wrong)}"
+        if not connection.closed_by_peer(CLOSE_WAIT_S):
+            return "leaves the connection open after Connection: close"
+    return None
+
+
+def responds_to_head(server: Server) -> str | None:
+    request = server.workload.request.model_copy(update={"method": "HEAD"})
+    response, surplus = server.exchange(request)
+    if surplus:
+        return f"a body of {len(surplus)} bytes for HEAD"
+    if response.status != server.workload.expect.status:
+        return f"status {response.status} for HEAD"
+    return None
+
+
+def refuses_unknown_path(server: Server) -> str | None:
+    request = server.workload.request.model_copy(update={"path": "/there/is-nothing/here"})
+    response, _ = server.exchange(request)
+    return None if response.status == 404 else f"status {response.status} for a path that does not exist"
+
+
+CLAUSES: tuple[tuple[str, Callable[[Server], str | None], tuple[Limit, ...]], ...] = (
+    ("responds correctly", responds_correctly, ()),
+    ("keeps the connection open", keeps_connection, ()),
+    ("updates Date", updates_date, ()),
+    ("responds to pipelined requests in order", pipelining_problem, (Limit.NO_PIPELINING,)),
+    ("accepts a request in single bytes", splitting_problem, (Limit.NO_SPLIT,)),
+    ("closes on Connection: close", closes_on_request, (Limit.NO_CLOSE,)),
+    ("responds to HEAD without a body", responds_to_head, (Limit.NO_METHOD, Limit.NO_HEAD)),
+    ("responds 404 to an unknown path", refuses_unknown_path, (Limit.NO_ROUTER,)),
+)
+"""Name, check, and the limits that excuse it."""

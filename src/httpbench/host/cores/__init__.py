@@ -1,0 +1,1 @@
+"""Which program gets which cores of this machine."""

@@ -1,0 +1,68 @@
+"""Which program runs on which cores.
+
+The unit is the physical core: two threads on SMT siblings slow each other by a third or more, and by how much depends on what the other
+one does, so siblings are never given to different programs. The order of degradation, where cores are too few:
+
+1. target, generator and harness have cores of their own (from 4 physical cores; for ``multi`` and ``prefork`` from 5, because
+   there the harness would leave the generator with half of what the target has);
+2. the harness shares the generator's cores: it sleeps nearly all the time, the generator does not;
+3. ``multi`` and ``prefork`` with 2 or 3 cores: the target gets all, as it is meant to fill them, and the generator shares them;
+4. one core: everything shares it.
+
+From step 3 on ``shared`` is set, and every table says so. The target gets cores from the end of the topology's order: the fastest
+kind, on one node as far as they go, and away from CPU 0, where most kernels handle their timers and interrupts.
+
+A proxy is measured between two others, its backend and the generator, and both must stay where they are without it: the
+baseline is the same two on the same cores. So the order differs:
+
+1. proxy, backend, generator and harness have cores of their own (from 8 physical cores);
+2. the harness shares the generator's cores (from 3; ``single`` gives one core to the proxy, the others a third to each program);
+3. two cores: the proxy has one to itself, and backend and generator share the other: what they cost each other is in the baseline too,
+   so it cancels out of the overhead;
+4. one core: everything shares it.
+"""
+
+from __future__ import annotations
+
+from httpbench.host.cores.topology import Core, Topology
+from httpbench.model import Cores, Scaling
+
+CORES_FOR_HARNESS = {Scaling.SINGLE: 4, Scaling.MULTI: 5, Scaling.PREFORK: 5}
+CORES_FOR_HARNESS_BESIDE_PROXY = 8
+CORES_TO_DIVIDE = {Scaling.SINGLE: 2, Scaling.MULTI: 4, Scaling.PREFORK: 4}
+
+
+def partition(topology: Topology, scaling: Scaling) -> Cores:
+    """Divides the physical cores. ``single``: the target gets one; ``multi`` and ``prefork``: half of them, rounded down."""
+    cores = topology.cores
+    count = len(cores)
+    if count < CORES_TO_DIVIDE[scaling]:
+        return Cores(target=topology.cpus, generator=topology.cpus, harness=topology.cpus, shared=True)
+    for_target = 1 if scaling is Scaling.SINGLE else count // 2
+    rest, target = cores[:-for_target], cores[-for_target:]
+    if count < CORES_FOR_HARNESS[scaling]:
+        return Cores(target=_cpus(target), generator=_cpus(rest), harness=_cpus(rest), shared=False)
+    return Cores(target=_cpus(target), generator=_cpus(rest[1:]), harness=_cpus(rest[:1]), shared=False)
+
+
+def partition_for_proxy(topology: Topology, scaling: Scaling) -> Cores:
+    """Divides the physical cores in three. ``single``: the proxy gets one; ``multi`` and ``prefork``: a third, as the backend does."""
+    cores = topology.cores
+    count = len(cores)
+    if count == 1:
+        cpus = topology.cpus
+        return Cores(target=cpus, generator=cpus, harness=cpus, backend=cpus, shared=True)
+    third = max(count // 3, 1)
+    for_target = 1 if scaling is Scaling.SINGLE else third
+    target, rest = cores[-for_target:], cores[:-for_target]
+    backend = rest[-third:]
+    generator = rest if count == 2 else rest[:-third]
+    if count < CORES_FOR_HARNESS_BESIDE_PROXY:
+        harness = generator
+    else:
+        harness, generator = generator[:1], generator[1:]
+    return Cores(target=_cpus(target), generator=_cpus(generator), harness=_cpus(harness), backend=_cpus(backend), shared=False)
+
+
+def _cpus(cores: tuple[Core, ...]) -> tuple[int, ...]:
+    return tuple(sorted(cpu for core in cores for cpu in core.cpus))

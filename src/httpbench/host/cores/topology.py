@@ -1,0 +1,77 @@
+"""The CPUs that we may use, grouped as the hardware shares them: by physical core (SMT siblings) and NUMA node.
+
+Read from /sys each time: a few small files for each CPU. Where /sys is hidden, as in some containers, each logical CPU counts as a core
+of its own on node 0, which is correct if SMT is off.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from httpbench.host.kernel_files import CPU, NODE, cpu_list, read_int, read_text
+
+FULL_CAPACITY = 1024  # of the fastest kind of core, in the kernel's scale
+
+
+@dataclass(frozen=True, slots=True)
+class Core:
+    """A physical core."""
+
+    cpus: tuple[int, ...]
+    """Its logical CPUs that we may use."""
+    siblings: tuple[int, ...]
+    """All its logical CPUs that are online, those of others included."""
+    node: int
+    """NUMA node."""
+    capacity: int
+    """How fast it is, at most 1024; less for the efficiency cores of a hybrid CPU."""
+
+
+@dataclass(frozen=True, slots=True)
+class Topology:
+    """Cores in the order in which they are assigned: slow ones first, then by node, then by number."""
+
+    cores: tuple[Core, ...]
+
+    @property
+    def cpus(self) -> tuple[int, ...]:
+        """Every logical CPU that we may use."""
+        return tuple(sorted(cpu for core in self.cores for cpu in core.cpus))
+
+
+def read_topology(root: Path = Path("/"), allowed: Collection[int] | None = None) -> Topology:
+    """The topology of this machine. ``allowed``: logical CPUs; by default those of our affinity mask."""
+    left = set(os.sched_getaffinity(0) if allowed is None else allowed)
+    nodes = _nodes(root)
+    cores: list[Core] = []
+    while left:
+        first = min(left)
+        siblings = _siblings(root, first)
+        cpus = tuple(cpu for cpu in siblings if cpu in left)
+        left.difference_update(cpus)
+        capacity = read_int(root / CPU / f"cpu{first}/cpu_capacity") or FULL_CAPACITY
+        cores.append(Core(cpus, siblings, nodes.get(first, 0), capacity))
+    return Topology(tuple(sorted(cores, key=lambda core: (core.capacity, core.node, core.cpus))))
+
+
+def core_groups(cpus: Sequence[int], root: Path = Path("/")) -> tuple[tuple[int, ...], ...]:
+    """These logical CPUs, those of one physical core together: as many groups as a target gets workers."""
+    return tuple(sorted(core.cpus for core in read_topology(root, cpus).cores))
+
+
+def _siblings(root: Path, cpu: int) -> tuple[int, ...]:
+    folder = root / CPU / f"cpu{cpu}/topology"
+    text = read_text(folder / "core_cpus_list") or read_text(folder / "thread_siblings_list")  # the latter: before Linux 5.3
+    return tuple(sorted({cpu, *cpu_list(text or "")}))
+
+
+def _nodes(root: Path) -> dict[int, int]:
+    """The NUMA node of each CPU."""
+    return {
+        cpu: int(folder.name.removeprefix("node"))
+        for folder in (root / NODE).glob("node[0-9]*")
+        for cpu in cpu_list(read_text(folder / "cpulist") or "")
+    }

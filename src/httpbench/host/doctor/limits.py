@@ -1,0 +1,56 @@
+"""Are limits without a knob wide enough: open files, memory, io_uring."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from httpbench import open_files
+from httpbench.host.facts.cgroup import read_limits
+from httpbench.host.facts.machine import memory_bytes
+from httpbench.host.finding import Finding, judged
+from httpbench.host.kernel_files import read_int
+
+ENOUGH_FILES = 10_000
+ENOUGH_MEMORY_BYTES = 1 << 30
+MEBIBYTE = 1 << 20
+
+
+def findings(root: Path) -> Iterator[Finding]:
+    yield _open_files(root)
+    yield _memory(root)
+    yield from _io_uring(root)
+
+
+def _open_files(root: Path) -> Finding:
+    limit = open_files.hard_limit(root)
+    return judged(
+        "open-files",
+        limit >= ENOUGH_FILES,
+        f"a process may open {limit} files",
+        "each connection is an open file on each side, and a target that runs out refuses connections",
+        "ulimit -Hn 65536 as root, LimitNOFILE=65536 in the unit, or --ulimit nofile=65536 for the container",
+    )
+
+
+def _memory(root: Path) -> Finding:
+    limit, total = read_limits(root).memory_bytes, memory_bytes(root)
+    why = "a target at the limit gets slower, then it is killed"
+    if limit is None or limit >= total > 0:
+        return Finding("memory-limit", "ok", "no control group limits memory", why)
+    return Finding(
+        "memory-limit",
+        "note" if limit >= ENOUGH_MEMORY_BYTES else "warning",
+        f"a control group allows {limit // MEBIBYTE} MiB of memory",
+        why,
+        "start the container without --memory, or with more",
+    )
+
+
+def _io_uring(root: Path) -> Iterator[Finding]:
+    disabled = read_int(root / "proc/sys/kernel/io_uring_disabled")
+    why = "targets that use io_uring cannot start, or fall back to something slower"
+    if disabled is None:
+        return  # before Linux 6.6 there is no switch
+    said = {0: "allowed", 1: "allowed to root and one group only", 2: "disabled"}.get(disabled, "restricted")
+    yield judged("io-uring", disabled == 0, f"io_uring is {said}", why, "sysctl -w kernel.io_uring_disabled=0", "note")

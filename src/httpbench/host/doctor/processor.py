@@ -1,0 +1,101 @@
+"""Does the processor give the same figure twice: cores, siblings, quotas, mitigations, hypervisor. Its knobs are in ``knobs``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from httpbench.host.cores.partition import CORES_TO_DIVIDE
+from httpbench.host.cores.topology import Topology
+from httpbench.host.facts import machine
+from httpbench.host.facts.cgroup import read_limits
+from httpbench.host.finding import Finding
+from httpbench.host.kernel_files import cpu_text
+from httpbench.model import Scaling
+
+COSTLY = ("spectre_v2", "meltdown", "mds", "retbleed", "spec_rstack_overflow", "spec_store_bypass", "l1tf", "tsx_async_abort")
+
+
+def findings(root: Path, topology: Topology) -> Iterator[Finding]:
+    """What this machine does not have has no finding."""
+    yield from _siblings(root, topology)
+    yield _cores(topology)
+    yield from _quota(root, topology)
+    yield from _virtual(root)
+    yield from _mitigations(root)
+
+
+def _siblings(root: Path, topology: Topology) -> Iterator[Finding]:
+    strangers = tuple(sorted(cpu for core in topology.cores for cpu in core.siblings if cpu not in core.cpus))
+    why = "two threads on SMT siblings slow each other by a third or more"
+    if strangers:
+        yield Finding(
+            "siblings",
+            "warning",
+            f"other programs may use the SMT siblings {cpu_text(strangers)} of our CPUs",
+            why,
+            "give httpbench whole physical cores: an affinity (or cpuset) with all siblings of a core or none",
+        )
+    elif machine.smt(root):
+        yield Finding(
+            "siblings",
+            "note",
+            "SMT is on",
+            f"{why}; httpbench keeps siblings together, but a target with one worker per logical CPU still uses both",
+            "echo off > /sys/devices/system/cpu/smt/control",
+        )
+    else:
+        yield Finding("siblings", "ok", "no core has SMT siblings", why)
+
+
+def _cores(topology: Topology) -> Finding:
+    count = len(topology.cores)
+    why = "a load generator on the target's cores takes CPU time from the target"
+    what = f"httpbench may use {count} physical core{'' if count == 1 else 's'}"
+    if count < CORES_TO_DIVIDE[Scaling.SINGLE]:
+        return Finding("cores", "warning", what, why, "measure on a machine with at least 2 cores; 4 for multi and prefork")
+    if count < CORES_TO_DIVIDE[Scaling.MULTI]:
+        return Finding(
+            "cores",
+            "warning",
+            f"{what}: single has cores of its own; multi and prefork share them with the load generator",
+            why,
+            "measure with --scaling single",
+        )
+    return Finding("cores", "ok", what, why)
+
+
+def _quota(root: Path, topology: Topology) -> Iterator[Finding]:
+    quota = read_limits(root).cpu_cores
+    if quota is None:
+        yield Finding("cpu-quota", "ok", "no control group limits CPU time", "a limit stops everything in the middle of a measurement")
+    else:
+        yield Finding(
+            "cpu-quota",
+            "warning" if quota < len(topology.cpus) else "note",
+            f"a control group limits CPU time to {quota:g} cores, on {len(topology.cpus)} CPUs",
+            "when it is used up, target and load generator stop until the next period, mostly 100 ms: this shows as tail latency",
+            "start the container with --cpuset-cpus instead of --cpus, or the unit without CPUQuota=",
+        )
+
+
+def _virtual(root: Path) -> Iterator[Finding]:
+    hypervisor = machine.virtualization(root)
+    why = "the host may run other machines on the same cores, and each exit to it costs microseconds"
+    if hypervisor:
+        do = "compare only within one run, or measure on a physical machine"
+        yield Finding("virtual-machine", "note", f"this is a virtual machine ({hypervisor})", why, do)
+    else:
+        yield Finding("virtual-machine", "ok", "no hypervisor was found", why)
+
+
+def _mitigations(root: Path) -> Iterator[Finding]:
+    active = [name for name, state in machine.mitigations(root).items() if name in COSTLY and state.startswith("Mitigation")]
+    if active:
+        yield Finding(
+            "mitigations",
+            "note",
+            f"mitigations are active: {', '.join(active)}",
+            "each system call costs more, so targets that make many look worse here than elsewhere",
+            "leave them on if production has them on; compare only with runs that have the same",
+        )

@@ -1,0 +1,105 @@
+"""The hardware, real or virtual: CPU model, clock policy, mitigations, virtual machine, container.
+
+Everything is read from files and no program is run, so it takes a few milliseconds and works in a bare container. The price: a hypervisor
+that hides itself (no flag, no firmware name, no clock of its own) is not found.
+"""
+
+from __future__ import annotations
+
+import platform
+import re
+from pathlib import Path
+
+from httpbench.host.kernel_files import CLOCKSOURCE, CPU, read_int, read_text
+
+DMI = Path("sys/class/dmi/id")
+HYPERVISORS = {  # parts of the names in the firmware
+    "amazon ec2": "amazon",
+    "google": "google",
+    "kvm": "kvm",
+    "qemu": "qemu",
+    "openstack": "openstack",
+    "vmware": "vmware",
+    "virtualbox": "virtualbox",
+    "virtual machine": "hyperv",
+    "parallels": "parallels",
+    "xen": "xen",
+    "bhyve": "bhyve",
+}
+
+
+def cpu_model(root: Path) -> str:
+    """The processor's name; where it is unknown, the board's name, or else the architecture."""
+    info = read_text(root / "proc/cpuinfo") or ""
+    if match := re.search(r"^model name\s*:\s*(.+)$", info, re.MULTILINE):
+        return match[1].strip()
+    parts = [match[1] for key in ("implementer", "part") if (match := re.search(rf"^CPU {key}\s*:\s*(\S+)$", info, re.MULTILINE))]
+    board = (read_text(root / "proc/device-tree/model") or "").rstrip("\0")
+    return " ".join([board or platform.machine(), *parts])
+
+
+def governor(root: Path, cpus: tuple[int, ...]) -> str | None:
+    """The frequency governor of these logical CPUs; joined by commas where they differ, ``None`` where there is no choice."""
+    found = {read_text(root / CPU / f"cpu{cpu}/cpufreq/scaling_governor") for cpu in cpus} - {None}
+    return ",".join(sorted(filter(None, found))) or None
+
+
+def turbo(root: Path) -> bool | None:
+    """Whether cores may exceed their nominal frequency while others rest; ``None`` where the kernel does not control it."""
+    if (off := read_int(root / CPU / "intel_pstate/no_turbo")) is not None:
+        return off == 0
+    boost = read_int(root / CPU / "cpufreq/boost")
+    return None if boost is None else boost == 1
+
+
+def smt(root: Path) -> bool | None:
+    active = read_int(root / CPU / "smt/active")
+    return None if active is None else active == 1
+
+
+def mitigations(root: Path) -> dict[str, str]:
+    """The state of each known vulnerability of the processor, by its name in /sys."""
+    files = sorted((root / CPU / "vulnerabilities").glob("*"))
+    return {file.name: text for file in files if (text := read_text(file))}
+
+
+def memory_bytes(root: Path) -> int:
+    match = re.search(r"^MemTotal:\s*(\d+) kB$", read_text(root / "proc/meminfo") or "", re.MULTILINE)
+    return int(match[1]) * 1024 if match else 0
+
+
+def clocksource(root: Path) -> str | None:
+    return read_text(root / CLOCKSOURCE / "current_clocksource")
+
+
+def virtualization(root: Path) -> str | None:
+    """The hypervisor's name; ``hypervisor`` where one has no name; ``None`` on bare metal."""
+    if kind := read_text(root / "sys/hypervisor/type"):
+        return kind
+    names = " ".join(filter(None, (read_text(root / DMI / file) for file in ("sys_vendor", "product_name", "bios_vendor")))).lower()
+    flagged = _has_hypervisor_flag(root)
+    if flagged or flagged is None:
+        for mark, name in HYPERVISORS.items():
+            if mark in names and "metal" not in names:
+                return name
+    for clock, name in (("kvm", "kvm"), ("hyperv", "hyperv"), ("xen", "xen")):
+        if clock in (read_text(root / CLOCKSOURCE / "available_clocksource") or ""):
+            return name
+    if (root / "proc/device-tree/hypervisor").exists():
+        return "hypervisor"
+    return "hypervisor" if flagged else None
+
+
+def container(root: Path) -> str | None:
+    """The container engine that we run in; ``None`` outside a container."""
+    if (root / ".dockerenv").exists():
+        return "docker"
+    if (root / "run/.containerenv").exists():
+        return "podman"
+    return read_text(root / "run/systemd/container")
+
+
+def _has_hypervisor_flag(root: Path) -> bool | None:
+    """``None`` on architectures without such a flag."""
+    match = re.search(r"^flags\s*:(.*)$", read_text(root / "proc/cpuinfo") or "", re.MULTILINE)
+    return None if match is None else "hypervisor" in match[1].split()

@@ -1,0 +1,1 @@
+"""What the kernel can be set to for measuring, and back."""

@@ -1,0 +1,172 @@
+"""Sets the knobs of this machine for measuring, and puts them back as they were, whatever happened in between.
+
+A journal with the contents of every file is on the disk before the first file is touched. It is deleted only when all files hold their old
+contents again. So a kill between any two steps leaves either an untouched machine or a journal that says what to put back. A second
+``apply`` never replaces what the first one found. Knobs end with the boot, and so does a journal.
+
+The price: what another program sets between ``apply`` and ``reset`` is put back too, to what it was before ``apply``.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from httpbench.errors import TuneError
+from httpbench.host.kernel_files import read_text
+from httpbench.host.knobs.all_knobs import KNOBS
+from httpbench.host.knobs.knob import Knob, Setting, read_value
+from httpbench.model import Frozen
+
+JOURNAL = Path("/var/lib/httpbench/tune.json")
+"""Of the machine, not of a user: anyone who may reset the knobs finds it."""
+
+BOOT_ID = "proc/sys/kernel/random/boot_id"
+
+
+class Journal(Frozen):
+    """What to put back."""
+
+    boot_id: str
+    before: dict[str, str]
+    """Path, relative to the root → what the file held before it was first touched."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A setting, and what it was before we changed it."""
+
+    knob: Knob
+    setting: Setting
+    before: str | None
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What was done: path → from and to, or path → why it failed."""
+
+    changed: dict[str, tuple[str, str]] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict)
+    rebooted: bool = False
+    """The journal was of an earlier boot, so the boot has put everything back already."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tuning:
+    """The knobs of a machine. ``root`` stands for ``/``."""
+
+    journal: Path = JOURNAL
+    root: Path = Path("/")
+
+    def show(self, knobs: Sequence[Knob] = tuple(KNOBS.values())) -> list[Shown]:
+        """Every setting that this machine has. Raises :class:`TuneError` where the journal cannot be read."""
+        known = self._current().before
+        return [Shown(knob, setting, known.get(setting.path)) for knob in knobs for setting in knob.settings(self.root)]
+
+    def apply(self, knobs: Sequence[Knob] = tuple(KNOBS.values())) -> Outcome:
+        """Sets what is not as it should be. Raises :class:`TuneError`, with nothing touched, if the journal cannot be written."""
+        outcome = Outcome()
+        with self._locked():
+            todo = [setting for knob in knobs for setting in knob.settings(self.root) if not setting.is_fine]
+            known = self._current()
+            if todo:
+                before = {setting.path: setting.now for setting in todo} | known.before
+                self._save(Journal(boot_id=known.boot_id, before=before))
+            for setting in todo:
+                self._set(setting.path, setting.now, setting.wanted, outcome)
+            self._forget_restored()
+        return outcome
+
+    def reset(self) -> Outcome:
+        """Puts everything back. What fails stays in the journal. Raises :class:`TuneError` where that cannot be read or written."""
+        outcome = Outcome()
+        if not self.journal.exists():
+            return outcome
+        with self._locked():
+            stored, known = self._stored(), self._current()
+            outcome.rebooted = stored is not None and stored.boot_id != known.boot_id
+            for path, before in known.before.items():
+                now = read_value(self.root / path)
+                if now != before:
+                    self._set(path, now or "", before, outcome)
+            self._forget_restored()
+        return outcome
+
+    def _set(self, path: str, now: str, value: str, outcome: Outcome) -> None:
+        try:
+            (self.root / path).write_text(f"{value}\n")
+        except OSError as error:
+            outcome.failed[path] = f"{error.strerror} (writing {value})"
+            return
+        held = read_value(self.root / path)
+        if held == value:
+            outcome.changed[path] = (now, value)
+        else:
+            outcome.failed[path] = f"the kernel accepted {value} but holds {held}"
+
+    def _current(self) -> Journal:
+        """The journal of this boot; an empty one where there is none."""
+        boot_id = read_text(self.root / BOOT_ID) or "unknown"
+        stored = self._stored()
+        return stored if stored is not None and stored.boot_id == boot_id else Journal(boot_id=boot_id, before={})
+
+    def _stored(self) -> Journal | None:
+        try:
+            return Journal.model_validate_json(self.journal.read_text())
+        except FileNotFoundError:
+            return None
+        except (OSError, ValidationError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "it is not a journal of httpbench"
+            raise TuneError(
+                f"{self.journal} cannot be read ({reason}), so the original settings are unknown",
+                hint="delete it; the next boot restores all knobs",
+            ) from None
+
+    def _forget_restored(self) -> None:
+        """Removes from the journal what is as it was."""
+        known = self._current()
+        left = {path: before for path, before in known.before.items() if read_value(self.root / path) != before}
+        if left != known.before:
+            self._save(Journal(boot_id=known.boot_id, before=left))
+        if not left:
+            self.journal.unlink(missing_ok=True)
+
+    def _save(self, journal: Journal) -> None:
+        """Replaces the journal in one step, which is on the disk on return."""
+        fresh = self.journal.with_suffix(".new")
+        with fresh.open("w") as file:
+            json.dump(journal.model_dump(), file, indent=2)
+            file.flush()
+            os.fsync(file.fileno())
+        fresh.replace(self.journal)
+        folder = os.open(self.journal.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        """One at a time: a second one would take our changes for the original settings."""
+        try:
+            self.journal.parent.mkdir(parents=True, exist_ok=True)
+            lock = os.open(self.journal.with_suffix(".lock"), os.O_RDWR | os.O_CREAT, 0o644)
+        except OSError as error:
+            raise TuneError(
+                f"{self.journal.parent} cannot be written to ({error.strerror}); nothing was touched",
+                hint="run it as root: sudo httpbench tune …" if os.geteuid() else "choose another place with --journal FILE",
+            ) from None
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            yield
+        except BlockingIOError:
+            raise TuneError("another httpbench is changing the knobs of this machine", hint="wait until it ends") from None
+        finally:
+            os.close(lock)

@@ -1,0 +1,1 @@
+"""Which programs are installed, in which versions, and what installs the others."""

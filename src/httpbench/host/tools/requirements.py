@@ -1,0 +1,158 @@
+"""Is a program or file that a target requires on this machine, and if not, which command installs it?
+
+Results are kept for the life of the process, because some compilers take half a second to print their version. So a program that is
+installed meanwhile is not seen before :func:`forget` is called.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from httpbench.host.commands import capture
+from httpbench.model import Requirement
+
+VERSION_LIMIT_S = 10.0
+AT_ONCE = 8
+VersionCall = tuple[str, tuple[str, ...]]
+"""The path of a program, and the command that prints its version."""
+
+versions: dict[VersionCall, str] = {}
+"""What programs printed, in the life of this process."""
+
+PACKAGE_LISTS = Path("/var/lib/apt/lists")
+
+
+@dataclass(frozen=True, slots=True)
+class Met:
+    """It is there."""
+
+    version: str | None
+    """Numbers joined by dots; ``None`` for files, and for programs whose version is unknown and does not matter."""
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unmet:
+    """It is missing or too old."""
+
+    reason: str
+    fix: str
+    """The command that installs it, or an address where there is no command."""
+
+
+def check(requirement: Requirement) -> Met | Unmet:
+    """Whether a requirement is met. Cached for each PATH."""
+    return _check(requirement, os.environ.get("PATH", os.defpath))
+
+
+def check_all(requirements: Sequence[Requirement]) -> list[Met | Unmet]:
+    """Like :func:`check` for each, side by side; in the order given."""
+    with ThreadPoolExecutor(max_workers=AT_ONCE) as pool:
+        return list(pool.map(check, requirements))
+
+
+def first_version(text: str) -> str | None:
+    """The first dotted number in a text; the first number where none has a dot, as ``25`` for Erlang/OTP."""
+    match = re.search(r"\d+(?:\.\d+)+", text) or re.search(r"\d+", text)
+    return match.group() if match else None
+
+
+def is_older(version: str, than: str) -> bool:
+    """Compares numerically, part by part; missing parts are zero: 1.30 is not older than 1.30.0."""
+    return _numbers(version) < _numbers(than)
+
+
+def debian_packages(requirement: Requirement) -> tuple[str, ...]:
+    """The packages that meet it; none where Debian's are missing or too old. Before apt's first update, all that are declared."""
+    if not requirement.apt or shutil.which("apt-cache") is None:
+        return ()
+    if not _has_package_lists():
+        return requirement.apt
+    candidates = _candidates(requirement.apt)
+    if not candidates or (requirement.version and is_older(_newest(candidates), requirement.version)):
+        return ()
+    return requirement.apt
+
+
+def forget() -> None:
+    """Clears the caches, after something was installed."""
+    _check.cache_clear()
+    _candidates.cache_clear()
+    versions.clear()
+
+
+@cache
+def _check(requirement: Requirement, path: str) -> Met | Unmet:
+    if requirement.file is not None:
+        found = sorted(Path("/").glob(requirement.file.lstrip("/")))
+        return Met(None, str(found[0])) if found else Unmet(f"no file matches {requirement.file}", _fix(requirement))
+    assert requirement.program is not None
+    where = shutil.which(requirement.program, path=path)
+    if where is None:
+        return Unmet("not found in PATH", _fix(requirement))
+    return _check_version(requirement, where)
+
+
+def _check_version(requirement: Requirement, where: str) -> Met | Unmet:
+    command = requirement.version_command or (where, "--version")
+    version, why = versions.get((where, command)), ""
+    if version is None:
+        printed = capture(command, VERSION_LIMIT_S)
+        version = (first_version(printed.stdout) or first_version(printed.stderr)) if printed else None
+        why = "printed no number" if printed else f"could not be run, or did not end within {VERSION_LIMIT_S:.0f} s"
+    if version is not None:
+        versions[where, command] = version
+    if requirement.version is None:
+        return Met(version, where)
+    if version is None:
+        return Unmet(f"its version is unknown: `{' '.join(command)}` {why}", _fix(requirement))
+    if is_older(version, requirement.version):
+        return Unmet(f"{where} is version {version}", _fix(requirement))
+    return Met(version, where)
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    numbers = [int(part) for part in re.findall(r"\d+", version)]
+    while numbers and numbers[-1] == 0:
+        numbers.pop()
+    return tuple(numbers)
+
+
+def _fix(requirement: Requirement) -> str:
+    """The command that installs it: Debian's package where it is new enough, otherwise the language's own way."""
+    apt = _apt_get("install", *requirement.apt)
+    if debian_packages(requirement):
+        return apt if _has_package_lists() else f"{_apt_get('update')} && {apt}"
+    if requirement.install:
+        return requirement.install
+    candidates = _candidates(requirement.apt)
+    if not candidates:
+        return apt
+    return f"{apt}  # installs {_newest(candidates)}; {requirement.version} or newer is required, from a newer release of the system"
+
+
+def _apt_get(*words: str) -> str:
+    return " ".join([*([] if os.geteuid() == 0 else ["sudo"]), "apt-get", *words])
+
+
+def _has_package_lists() -> bool:
+    return any(PACKAGE_LISTS.glob("*_Packages*"))
+
+
+def _newest(versions: Sequence[str]) -> str:
+    return max(versions, key=_numbers)
+
+
+@cache
+def _candidates(packages: tuple[str, ...]) -> tuple[str, ...]:
+    """The versions that apt would install, without epoch and Debian revision. Packages that it does not know are left out."""
+    printed = capture(("apt-cache", "policy", *packages))
+    found = re.findall(r"^  Candidate: (?:\d+:)?(\d[\d.]*)", printed.stdout if printed else "", re.MULTILINE)
+    return tuple(version.rstrip(".") for version in found)

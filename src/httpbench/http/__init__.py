@@ -1,0 +1,8 @@
+"""One strict HTTP exchange with a server under test, and whether its response is correct."""
+
+from __future__ import annotations
+
+from httpbench.http.correct import check, problems
+from httpbench.http.ready import wait_until_correct
+
+__all__ = ["check", "problems", "wait_until_correct"]

@@ -1,0 +1,59 @@
+"""Is a response the correct one: what is wrong with it, compared with what the workload expects."""
+
+from __future__ import annotations
+
+import hashlib
+
+from httpbench.http.exchange import ExchangeError, Response, exchange
+from httpbench.model import Expectation, SampledResponse, Workload
+
+SHOWN = 60
+"""Bytes of a body that are quoted."""
+
+
+def problems(response: Response, surplus: bytes, expect: Expectation) -> list[str]:
+    """All that is wrong with a response, a clause each; empty if it is correct. ``surplus``: bytes that came after it."""
+    found = []
+    if expect.status is None and not 200 <= response.status < 300:
+        found.append(f"status {response.status} instead of a success (2xx)")
+    elif expect.status is not None and response.status != expect.status:
+        found.append(f"status {response.status} instead of {expect.status}")
+    if expect.content_type is not None:
+        media_type = (response.header("content-type") or "").partition(";")[0].strip().lower()
+        if media_type != expect.content_type:
+            found.append(f"Content-Type «{media_type}» instead of «{expect.content_type}»" if media_type else "no Content-Type")
+    found += [f"no {name} header" for name in expect.headers if response.header(name) is None]
+    if expect.body is not None and response.body != expect.body.encode():
+        found.append(f"body «{_shown(response.body)}» instead of «{_shown(expect.body.encode())}»")
+    if expect.body_bytes is not None and len(response.body) != expect.body_bytes:
+        found.append(f"a body of {len(response.body):,} bytes instead of {expect.body_bytes:,}")
+    elif expect.body_sha256 is not None and hashlib.sha256(response.body).hexdigest() != expect.body_sha256:
+        found.append(f"an unexpected body: its SHA-256 is not {expect.body_sha256}")
+    if surplus:
+        found.append(f"{len(surplus)} bytes after the end of the response: «{_shown(surplus)}»")
+    return found
+
+
+def check(host: str, port: int, workload: Workload) -> list[str]:
+    """Sends one request: all that is wrong with the response, a clause each."""
+    try:
+        return problems(*exchange(host, port, workload.request), workload.expect)
+    except ExchangeError as error:
+        return [str(error)]
+    except OSError as error:
+        return [f"could not be reached: {error.strerror or error}"]
+
+
+def sampled(response: Response) -> SampledResponse:
+    """The response as it is stored and shown."""
+    return SampledResponse(
+        status=response.status,
+        headers=response.headers,
+        body=response.body.decode(errors="replace"),
+        size_bytes=response.size_bytes,
+    )
+
+
+def _shown(data: bytes) -> str:
+    text = data[:SHOWN].decode(errors="replace")
+    return text + "…" if len(data) > SHOWN else text

@@ -1,0 +1,276 @@
+"""One HTTP/1.1 exchange, byte for byte, strictly.
+
+A check must see what a library forgives: bytes after the body, a wrong Content-Length, a malformed header. So this reads raw sockets. It is
+for single requests, never for load.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import socket
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+
+from httpbench.model import Request
+
+HEAD_LIMIT_BYTES = 65_536
+BODY_LIMIT_BYTES = 64 << 20
+TOO_LARGE = f"sent a body of more than {BODY_LIMIT_BYTES >> 20} MiB, the most that is read"
+SURPLUS_WAIT_S = 0.02  # on loopback, surplus bytes come with the response or right behind it
+
+NUMBER = re.compile(r"[0-9]{1,18}")
+STATUS = re.compile(r"[1-9][0-9]{2}")
+CHUNK_SIZE = re.compile(rb"([0-9a-fA-F]{1,15})[ \t]*(;|$)")
+BEFORE = "before it responded"
+
+Headers = tuple[tuple[str, str], ...]
+
+
+class ExchangeError(Exception):
+    """The response is not valid HTTP/1.1, or there was none. The message is one clause: «closed the connection before it responded»."""
+
+
+class NoResponseError(ExchangeError):
+    """Nothing came in time, and the connection is still open."""
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    status: int
+    headers: Headers
+    body: bytes
+    size_bytes: int
+    """Header block and body, framing included."""
+
+    def header(self, name: str) -> str | None:
+        """The first header of that name, whatever its case."""
+        return next((value for key, value in self.headers if key.lower() == name.lower()), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """All that a server sent on a connection."""
+
+    responses: tuple[Response, ...]
+    rest: bytes
+    """Bytes after the last response that are not a response."""
+    closed: bool
+
+    @property
+    def text(self) -> str:
+        """In words: ``200, 200, then closed``."""
+        parts = [str(response.status) for response in self.responses]
+        if self.rest:
+            parts.append(f"{len(self.rest)} bytes that are not a response")
+        came = ", ".join(parts) or "nothing"
+        return f"{came}, then closed" if self.closed else came
+
+
+def encode(request: Request, host: str, *, extra: Sequence[tuple[str, str]] = ()) -> bytes:
+    """The bytes of a request."""
+    headers = {"Host": host, **request.headers}
+    if request.body:
+        headers.setdefault("Content-Length", str(len(request.body.encode())))
+    lines = [f"{request.method} {request.path} HTTP/1.1", *(f"{key}: {value}" for key, value in (*headers.items(), *extra))]
+    return ("\r\n".join(lines) + "\r\n\r\n").encode() + request.body.encode()
+
+
+class Connection:
+    """A connection to a server under test."""
+
+    def __init__(self, host: str, port: int, timeout_s: float = 2.0):
+        """Raises ``OSError`` if nothing listens."""
+        self._timeout_s = timeout_s
+        self._buffer = bytearray()
+        self._ended = False
+        self._socket = socket.create_connection((host, port), timeout=timeout_s)
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+    @property
+    def ended(self) -> bool:
+        """Whether the server has closed it, as far as was read."""
+        return self._ended
+
+    def send(self, data: bytes) -> None:
+        try:
+            self._socket.sendall(data)
+        except OSError as error:
+            raise ExchangeError(f"did not take the request: {error.strerror or error}") from None
+
+    def receive(self, method: str = "GET") -> Response:
+        """The next response; ``method`` is that of its request. Raises :class:`ExchangeError`."""
+        deadline = time.monotonic() + self._timeout_s
+        while (end := self._buffer.find(b"\r\n\r\n")) < 0:
+            if len(self._buffer) > HEAD_LIMIT_BYTES:
+                raise ExchangeError(f"sent more than {HEAD_LIMIT_BYTES} bytes of headers")
+            self._more(deadline, "before its headers were complete" if self._buffer else BEFORE)
+        status, headers = _parse_head(bytes(self._buffer[:end]))
+        del self._buffer[: end + 4]
+        framed, body = self._body(method, status, headers, deadline)
+        return Response(status, headers, body, end + 4 + framed)
+
+    def surplus(self, wait_s: float = SURPLUS_WAIT_S) -> bytes:
+        """Bytes that came without a request."""
+        self._socket.settimeout(wait_s)
+        with contextlib.suppress(OSError):
+            self._buffer += self._socket.recv(4096)
+        return bytes(self._buffer)
+
+    def everything(self, quiet_s: float, first_s: float, method: str) -> Received:
+        """All that comes until the server closes or is silent: for ``first_s`` before its first byte, for ``quiet_s`` after it.
+
+        ``method`` is that of all requests that were sent.
+        """
+        deadline = time.monotonic() + self._timeout_s
+        with contextlib.suppress(ExchangeError):
+            while len(self._buffer) < HEAD_LIMIT_BYTES:
+                self._more(min(deadline, time.monotonic() + (quiet_s if self._buffer else first_s)), "")
+        responses: list[Response] = []
+        rest = bytes(self._buffer)
+        timeout_s, self._timeout_s = self._timeout_s, 0.0  # only what is in the buffer counts from here on
+        with contextlib.suppress(ExchangeError):
+            while self._buffer:
+                responses.append(self.receive(method))
+                rest = bytes(self._buffer)
+        self._timeout_s = timeout_s
+        return Received(tuple(responses), rest, self._ended)
+
+    def closed_by_peer(self, wait_s: float) -> bool:
+        """Whether the server closes the connection within the time."""
+        self._socket.settimeout(wait_s)
+        try:
+            return not self._buffer and self._socket.recv(1) == b""
+        except TimeoutError:
+            return False
+        except OSError:
+            return True
+
+    def close(self) -> None:
+        self._socket.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def _body(self, method: str, status: int, headers: Headers, deadline: float) -> tuple[int, bytes]:
+        """Bytes on the wire and the body (framing: RFC 9112, section 6.3)."""
+        if method == "HEAD" or status in (204, 304) or status < 200:
+            return 0, b""
+        if (_value(headers, "transfer-encoding") or "").lower() == "chunked":
+            return self._chunked(deadline)
+        length = _value(headers, "content-length")
+        if length is None:
+            return self._until_end(deadline)
+        if not NUMBER.fullmatch(length):
+            raise ExchangeError(f"sent Content-Length «{length[:40]}», which is not a number")
+        body = self._take(int(length), deadline, f"Content-Length says {length} bytes, but only {{count}} arrived")
+        return len(body), body
+
+    def _chunked(self, deadline: float) -> tuple[int, bytes]:
+        body = bytearray()
+        framed = 0
+        while True:
+            line = self._line(deadline)
+            framed += len(line) + 2
+            match = CHUNK_SIZE.match(line)
+            if not match:
+                raise ExchangeError(f"sent a chunk whose size is «{line[:40].decode(errors='replace')}»")
+            size = int(match[1], 16)
+            if size == 0:
+                break
+            if len(body) + size > BODY_LIMIT_BYTES:
+                raise ExchangeError(TOO_LARGE)
+            body += self._take(size, deadline, f"a chunk size says {size} bytes, but only {{count}} arrived")
+            if self._take(2, deadline, "a chunk has no end") != b"\r\n":
+                raise ExchangeError("sent a chunk that is longer than its size")
+            framed += size + 2
+        while trailer := self._line(deadline):
+            framed += len(trailer) + 2
+        return framed + 2, bytes(body)
+
+    def _until_end(self, deadline: float) -> tuple[int, bytes]:
+        try:
+            while len(self._buffer) < BODY_LIMIT_BYTES:
+                self._more(deadline, "")
+        except ExchangeError:
+            if not self._ended:
+                raise ExchangeError("sent a body without a length and did not close the connection") from None
+        else:
+            raise ExchangeError(TOO_LARGE)
+        body = bytes(self._buffer)
+        self._buffer.clear()
+        return len(body), body
+
+    def _line(self, deadline: float) -> bytes:
+        while (end := self._buffer.find(b"\r\n")) < 0:
+            if len(self._buffer) > HEAD_LIMIT_BYTES:
+                raise ExchangeError("sent an endless line in a chunked body")
+            self._more(deadline, "in the middle of a chunked body")
+        line = bytes(self._buffer[:end])
+        del self._buffer[: end + 2]
+        return line
+
+    def _take(self, size: int, deadline: float, complaint: str) -> bytes:
+        if size > BODY_LIMIT_BYTES:
+            raise ExchangeError(TOO_LARGE)
+        while len(self._buffer) < size:
+            try:
+                self._more(deadline, "")
+            except ExchangeError:
+                raise ExchangeError(complaint.format(count=len(self._buffer))) from None
+        taken = bytes(self._buffer[:size])
+        del self._buffer[:size]
+        return taken
+
+    def _more(self, deadline: float, when: str) -> None:
+        if self._ended:
+            raise ExchangeError(f"closed the connection {when}")
+        try:
+            left_s = deadline - time.monotonic()
+            if left_s <= 0:  # even if bytes still arrive
+                raise TimeoutError
+            self._socket.settimeout(left_s)
+            data = self._socket.recv(65_536)
+        except TimeoutError:
+            if when == BEFORE:
+                raise NoResponseError(f"did not respond within {self._timeout_s:.3g} s") from None
+            raise ExchangeError(f"did not end its response within {self._timeout_s:.3g} s") from None
+        except OSError as error:
+            self._ended = True
+            raise ExchangeError(f"broke the connection {when}: {error.strerror or error}") from None
+        if not data:
+            self._ended = True
+            raise ExchangeError(f"closed the connection {when}")
+        self._buffer += data
+
+
+def exchange(host: str, port: int, request: Request, timeout_s: float = 2.0) -> tuple[Response, bytes]:
+    """One request on a connection of its own: the response, and any bytes that came after it."""
+    with Connection(host, port, timeout_s) as connection:
+        connection.send(encode(request, f"{host}:{port}"))
+        response = connection.receive(request.method)
+        return response, connection.surplus()
+
+
+def _parse_head(head: bytes) -> tuple[int, Headers]:
+    lines = head.decode("latin-1").split("\r\n")
+    parts = lines[0].split(" ", 2)
+    if len(parts) < 2 or not parts[0].startswith("HTTP/1.") or not STATUS.fullmatch(parts[1]):
+        raise ExchangeError(f"responded «{lines[0][:60]}», which is not an HTTP/1.1 status line")
+    headers = []
+    for line in lines[1:]:
+        name, colon, value = line.partition(":")
+        if not colon or not name or name != name.strip():
+            raise ExchangeError(f"sent «{line[:60]}», which is not a header")
+        headers.append((name, value.strip()))
+    return int(parts[1]), tuple(headers)
+
+
+def _value(headers: Headers, name: str) -> str | None:
+    return next((value for key, value in headers if key.lower() == name), None)

@@ -1,0 +1,175 @@
+"""Does a response depend on the request, or is it canned?
+
+A server that knows its benchmark can be fast without reading: it counts bytes, or requests, and sends responses as they come. So the known
+path and an unknown one are requested in several lengths and in an unpredictable order. What then explains the responses is what they are
+made from:
+
+- the same path always gets the same response: the request (or nothing, if both paths get the same one);
+- the same length gets the same response, and the same path does not: the length;
+- identical requests get different responses at different positions: the position.
+
+One kind of server is not detected: it recognises the load's own request byte for byte and parses all others. Both it and a server that
+parses every request respond to what was requested.
+"""
+
+from __future__ import annotations
+
+import random
+import secrets
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from httpbench.http.exchange import Connection, ExchangeError, Response
+from httpbench.http.server import Server
+from httpbench.model import Observation, Trait
+
+REPETITIONS = 3
+PADDING_MIN, PADDING_MAX = 24, 72
+BUSY = ("429", "503")
+"""Responses that may depend on time."""
+
+CORRECT = "the correct response"
+
+
+@dataclass(frozen=True, slots=True)
+class Variation:
+    """A request with the known path or an unknown one, in one of the lengths."""
+
+    data: bytes
+    known: bool
+    """Whether the path is that of the workload."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a request got."""
+
+    request: Variation
+    kind: str
+    """The same for responses that are alike."""
+
+
+def dependence(server: Server) -> list[Observation]:
+    """Whether its responses depend on the request, and whether on the path: two observations."""
+    requests = _variations(server)
+    usual = _usual(server)
+    outcomes = [outcome for outcome in _outcomes(server, requests, usual) if outcome.kind not in BUSY]
+    known, unknown = ([outcome for outcome in outcomes if outcome.request.known is side] for side in (True, False))
+    lengths = sorted({len(request.data) for request in requests})
+    sent = (
+        f"{len(requests)} requests in random order: {_path(server)} and a path that does not exist, in {len(lengths)} lengths "
+        f"({', '.join(map(str, lengths))} bytes)"
+    )
+    came = f"{_path(server)}: {_tally(known)}; unknown path: {_tally(unknown)}"
+    if len(known) < REPETITIONS or len(unknown) < REPETITIONS:
+        few = f"too few responses: {came}"
+        return [Observation(trait=trait, holds=None, sent=sent, came=few) for trait in (Trait.ASKED, Trait.ROUTES)]
+    why = other_cause(outcomes)
+    holds = None if why is UNEXPLAINED else not why
+    depends = Observation(trait=Trait.ASKED, holds=holds, sent=sent, came=f"{why}: {came}" if why else came)
+    routes: bool | None = {outcome.kind for outcome in known}.isdisjoint(outcome.kind for outcome in unknown)
+    if not holds or (not routes and usual is None and server.workload.expect.body is None):
+        routes = None  # bodies that differ each time may or may not be those of two paths
+    return [depends, Observation(trait=Trait.ROUTES, holds=routes, sent=sent, came=came)]
+
+
+UNEXPLAINED = "path, length and position do not explain its responses"
+
+
+def other_cause(outcomes: Sequence[Outcome]) -> str | None:
+    """What explains the responses, if the path does not; ``None`` if it does."""
+    if _explains(outcomes, lambda request: request.known):
+        return None
+    if _explains(outcomes, lambda request: len(request.data)):
+        return "its responses depend on the length of a request, not on its content"
+    if not _explains(outcomes, lambda request: request.data):
+        return "identical requests get different responses at different positions"
+    return UNEXPLAINED
+
+
+def _explains(outcomes: Sequence[Outcome], cause: Callable[[Variation], object]) -> bool:
+    """Whether requests with the same cause all got the same response."""
+    kinds = defaultdict(set)
+    for outcome in outcomes:
+        kinds[cause(outcome.request)].add(outcome.kind)
+    return all(len(alike) == 1 for alike in kinds.values())
+
+
+def _variations(server: Server) -> list[Variation]:
+    """Both paths, each in two lengths; one length is the same for both."""
+    token = f"/{secrets.token_hex(random.randint(6, 10))}"
+    bare, other = server.request_bytes(), server.request_bytes(path=token)
+    longer = random.randint(PADDING_MIN, PADDING_MAX)
+    long = max(len(bare), len(other)) + longer
+    each = [
+        Variation(bare, known=True),
+        Variation(server.request_bytes(padding=long - len(bare)), known=True),
+        Variation(other, known=False),
+        Variation(server.request_bytes(path=token, padding=long - len(other)), known=False),
+    ]
+    requests = each * REPETITIONS
+    random.shuffle(requests)
+    return requests
+
+
+def _outcomes(server: Server, requests: Sequence[Variation], usual: bytes | None) -> list[Outcome]:
+    """One after the other on one connection; on a new one where the server closes it."""
+    outcomes = []
+    connection: Connection | None = None
+    try:
+        for request in requests:
+            if server.is_late:
+                break
+            connection, response = _sent(server, connection, request)
+            if response is not None:
+                outcomes.append(Outcome(request, _kind(server, response, usual)))
+    finally:
+        if connection is not None:
+            connection.close()
+    return outcomes
+
+
+def _sent(server: Server, connection: Connection | None, request: Variation) -> tuple[Connection | None, Response | None]:
+    """The response, and the connection to continue with. A kept connection may be closed by now, so there is a second attempt."""
+    for _ in range(2):
+        fresh = connection is None
+        connection = connection or server.connect()
+        try:
+            connection.send(request.data)
+            return connection, connection.receive(server.workload.request.method)
+        except ExchangeError:
+            connection.close()
+            connection = None
+            if fresh:
+                break
+    return None, None
+
+
+def _usual(server: Server) -> bytes | None:
+    """The body of its correct responses; ``None`` where bodies differ, for instance by a time in them."""
+    with server.connect() as first, server.connect() as second:
+        bodies = set()
+        for connection in (first, second):
+            connection.send(server.request_bytes())
+            bodies.add(connection.receive(server.workload.request.method).body)
+    return bodies.pop() if len(bodies) == 1 else None
+
+
+def _kind(server: Server, response: Response, usual: bytes | None) -> str:
+    if not server.is_correct(response):
+        return str(response.status)
+    if usual is None or response.body == usual:
+        return CORRECT
+    return f"{response.status} with another body"
+
+
+def _tally(outcomes: Sequence[Outcome]) -> str:
+    counts: dict[str, int] = defaultdict(int)
+    for outcome in outcomes:
+        counts[outcome.kind] += 1
+    return ", ".join(f"{kind} {count} times" for kind, count in counts.items()) or "no response"
+
+
+def _path(server: Server) -> str:
+    return server.workload.request.path

@@ -1,0 +1,30 @@
+"""What a clause says when a limit was declared."""
+
+from __future__ import annotations
+
+import pytest
+
+from httpbench.contract import Check
+from httpbench.model import Limit
+
+
+@pytest.mark.parametrize(
+    ("problem", "limit", "declared", "passed"),
+    [
+        (None, None, False, True),
+        ("status 200", None, False, False),
+        ("status 200", Limit.NO_ROUTER, False, False),
+        ("status 200", Limit.NO_ROUTER, True, True),
+        (None, Limit.NO_ROUTER, True, False),
+        ("bytes were lost", Limit.STALLS, False, False),
+        ("bytes were lost", Limit.STALLS, True, True),
+        (None, Limit.STALLS, True, True),
+    ],
+)
+def test_a_clause_holds_or_is_declared_not_to(problem: str | None, limit: Limit | None, declared: bool, passed: bool) -> None:
+    assert Check("a clause", problem, limit, declared).passed is passed
+
+
+def test_a_limit_that_is_not_one_is_told_from_one_that_was_not_seen_this_time() -> None:
+    assert Check("a clause", None, Limit.NO_ROUTER, True).text == "holds, but no-router is declared"
+    assert Check("a clause", None, Limit.STALLS, True).text == "holds this time, although stalls is declared"

@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from httpbench.host import core_groups, read_topology
+from tests.unit.host.fake import CPU, cores, write
+
+
+def test_siblings_are_one_core_with_its_node(tmp_path: Path) -> None:
+    cores(tmp_path, "0,4", "1,5", "2,6", "3,7", nodes=("0-1,4-5", "2-3,6-7"))
+    topology = read_topology(tmp_path, range(8))
+    assert [(core.cpus, core.node) for core in topology.cores] == [((0, 4), 0), ((1, 5), 0), ((2, 6), 1), ((3, 7), 1)]
+    assert topology.cpus == tuple(range(8))
+
+
+def test_only_cpus_that_we_may_use_count_but_their_siblings_are_known(tmp_path: Path) -> None:
+    cores(tmp_path, "0,2", "1,3")
+    topology = read_topology(tmp_path, {1, 2, 3})
+    assert [(core.cpus, core.siblings) for core in topology.cores] == [((1, 3), (1, 3)), ((2,), (0, 2))]
+
+
+def test_slow_cores_are_assigned_first(tmp_path: Path) -> None:
+    cores(tmp_path, "0", "1", "2", "3", capacities=(1024, 1024, 446, 446))
+    assert [core.cpus for core in read_topology(tmp_path, range(4)).cores] == [(2,), (3,), (0,), (1,)]
+
+
+def test_the_older_name_of_the_list_is_read(tmp_path: Path) -> None:
+    write(tmp_path, {f"{CPU}/cpu{cpu}/topology/thread_siblings_list": "0-1" for cpu in (0, 1)})
+    assert [core.cpus for core in read_topology(tmp_path, {0, 1}).cores] == [(0, 1)]
+
+
+def test_where_the_kernel_says_nothing_each_cpu_is_a_core(tmp_path: Path) -> None:
+    assert [core.cpus for core in read_topology(tmp_path, {3, 1}).cores] == [(1,), (3,)]
+
+
+def test_cpus_are_grouped_by_core(tmp_path: Path) -> None:
+    cores(tmp_path, "0,4", "1,5", "2,6", "3,7")
+    assert core_groups((5, 2, 1, 6), tmp_path) == ((1, 5), (2, 6))
+
+
+def test_this_machine() -> None:
+    assert set(read_topology().cpus) == os.sched_getaffinity(0)

@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+from httpbench.host import examine
+from httpbench.host.doctor.activity import _busy, _Process, _steal
+
+
+def test_stolen_time() -> None:
+    before = [100, 0, 50, 9000, 10, 0, 5, 20, 0, 0]
+    after = [110, 0, 55, 9030, 10, 0, 5, 25, 0, 0]
+    (finding,) = _steal(before, after)
+    assert (finding.severity, finding.what) == ("warning", "the hypervisor took 10.0% of our CPU time")
+    assert [finding.severity for finding in _steal(before, before)] == ["ok"]
+    assert list(_steal([], [])) == []
+
+
+def test_a_number_that_was_given_to_another_process_is_not_mistaken() -> None:
+    finding = _busy({7: _Process("old", 10)}, {7: _Process("new", 500)}, 1.0)
+    assert finding.severity == "ok"
+
+
+def test_a_busy_process_is_named_and_we_are_not() -> None:
+    with subprocess.Popen([sys.executable, "-c", "print(flush=True)\nwhile True: pass"], stdout=subprocess.PIPE) as process:
+        try:
+            assert process.stdout
+            process.stdout.readline()
+            findings = {finding.name: finding for finding in examine()}
+        finally:
+            process.kill()
+    busy = findings["busy-processes"]
+    assert busy.severity == "warning"
+    # Others may be busier: then it is among those that are only counted.
+    assert f"(pid {process.pid}," in busy.what or "more" in busy.what
+    assert f"(pid {os.getpid()}," not in busy.what

@@ -1,0 +1,192 @@
+"""Whatever ends ``apply`` or ``reset``, and between whichever two writes, the next ``reset`` puts everything back: on a faked machine."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from httpbench.errors import TuneError
+from httpbench.host import KNOBS, Tuning, tuned
+from httpbench.host.knobs.knob import read_value
+from tests.unit.host.fake import DISTURBED, quiet, write
+
+WRITES = ("open", "os.rename", "os.remove", "os.mkdir")
+FILES = {path: " ".join(content.split()) for files in DISTURBED.values() for path, content in files.items()}
+
+
+def disturbed(root: Path, names: Sequence[str] = tuple(DISTURBED)) -> Tuning:
+    """A machine on which these knobs are to be set."""
+    quiet(root)
+    for name in names:
+        write(root, DISTURBED[name])
+    return Tuning(root / "var/lib/httpbench/tune.json", root)
+
+
+def held(tuning: Tuning) -> dict[str, str | None]:
+    return {path: read_value(tuning.root / path) for path in FILES}
+
+
+def killed_at(step: int, work: Callable[[], object]) -> bool:
+    """Does the work in a process that kills itself just before its ``step``-th change of a file; whether it came so far."""
+    child = os.fork()
+    if child == 0:
+        left = step
+
+        def hook(event: str, arguments: tuple[object, ...]) -> None:
+            nonlocal left
+            if event in WRITES and (event != "open" or arguments[1] not in (None, "r", "rb")):
+                left -= 1
+                if left < 0:
+                    os.kill(os.getpid(), signal.SIGKILL)
+
+        sys.addaudithook(hook)
+        work()
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status) in (0, -signal.SIGKILL)
+    return os.WIFSIGNALED(status)
+
+
+def test_every_knob_is_found_set_and_put_back(tmp_path: Path) -> None:
+    tuning = disturbed(tmp_path)
+    assert {shown.knob.name for shown in tuning.show() if not shown.setting.is_fine} == set(KNOBS) == set(DISTURBED)
+    applied = tuning.apply()
+    assert (set(applied.changed), applied.failed) == (set(FILES), {})
+    assert all(
+        shown.setting.is_fine and shown.before == FILES[shown.setting.path] for shown in tuning.show() if shown.setting.path in FILES
+    )
+    assert {path: after for path, (_, after) in tuning.reset().changed.items()} == FILES
+    assert held(tuning) == FILES
+    assert not tuning.journal.exists()
+
+
+def test_wherever_apply_and_then_reset_are_killed_a_reset_puts_all_back(tmp_path: Path) -> None:
+    steps = 0
+    while True:
+        tuning = disturbed(tmp_path / str(steps))
+        was_killed = killed_at(steps, tuning.apply)
+        resets = 0
+        while killed_at(resets, tuning.reset):
+            resets += 1
+        tuning.reset()
+        assert held(tuning) == FILES, f"killed at step {steps}"
+        assert not tuning.journal.exists()
+        if not was_killed:
+            break
+        steps += 1
+    assert steps > len(FILES)
+
+
+ACTIONS = st.lists(st.tuples(st.sampled_from(["apply", "reset"]), st.sampled_from([*KNOBS, None]), st.integers(0, 12)), max_size=5)
+
+
+@settings(max_examples=40, deadline=None)
+@given(names=st.sets(st.sampled_from(list(DISTURBED)), min_size=1), actions=ACTIONS)
+def test_after_any_history_a_reset_puts_all_back(names: set[str], actions: list[tuple[str, str | None, int]]) -> None:
+    with TemporaryDirectory() as folder:
+        tuning = disturbed(Path(folder), sorted(names))
+        before = held(tuning)
+        for action, name, step in actions:
+            knobs = [KNOBS[name]] if name else list(KNOBS.values())
+            killed_at(step, lambda action=action, knobs=knobs: tuning.apply(knobs) if action == "apply" else tuning.reset())  # type: ignore[misc]
+        tuning.reset()
+        assert held(tuning) == before
+
+
+def test_a_second_apply_keeps_what_the_first_one_found(tmp_path: Path) -> None:
+    tuning = disturbed(tmp_path, ["backlog"])
+    tuning.apply()
+    write(tmp_path, {"proc/sys/net/core/somaxconn": "64"})  # by somebody else
+    tuning.apply()
+    tuning.reset()
+    assert read_value(tmp_path / "proc/sys/net/core/somaxconn") == "128"
+
+
+def test_named_knobs_are_set_alone(tmp_path: Path) -> None:
+    tuning = disturbed(tmp_path)
+    assert set(tuning.apply([KNOBS["packet-queue"]]).changed) == set(DISTURBED["packet-queue"])
+
+
+def test_values_that_are_wide_enough_are_left_alone(tmp_path: Path) -> None:
+    tuning = disturbed(tmp_path, [])
+    write(tmp_path, {"proc/sys/net/core/somaxconn": "65535", "proc/sys/net/ipv4/ip_local_port_range": "1024 65535"})
+    assert tuning.apply().changed == {}
+    assert not tuning.journal.exists()
+
+
+def test_a_journal_of_an_earlier_boot_is_not_believed(tmp_path: Path) -> None:
+    tuning = disturbed(tmp_path, ["packet-queue"])
+    tuning.apply()
+    write(tmp_path, {"proc/sys/kernel/random/boot_id": "second"})
+    assert all(shown.before is None for shown in tuning.show())
+    outcome = tuning.reset()
+    assert (outcome.rebooted, outcome.changed) == (True, {})
+    assert not tuning.journal.exists()
+
+
+def test_what_the_kernel_does_not_take_is_told_and_the_rest_is_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tuning = disturbed(tmp_path)
+    write_text = Path.write_text
+
+    def stubborn(path: Path, text: str) -> int:
+        if path.name == "no_turbo":
+            raise PermissionError(1, "Operation not permitted")
+        return write_text(path, "12288\n" if path.name == "netdev_max_backlog" and text == "16384\n" else text)
+
+    monkeypatch.setattr(Path, "write_text", stubborn)
+    outcome = tuning.apply()
+    reasons = {Path(path).name: reason for path, reason in outcome.failed.items()}
+    assert reasons == {
+        "no_turbo": "Operation not permitted (writing 1)",
+        "netdev_max_backlog": "the kernel accepted 16384 but holds 12288",
+    }
+    assert len(outcome.changed) == len(FILES) - 2
+    assert tuning.reset().failed == {}  # what could not be set need not be put back
+    assert held(tuning) == FILES
+
+
+def test_nothing_is_touched_where_nothing_can_be_written_down(tmp_path: Path) -> None:
+    tuning = disturbed(tmp_path)
+    write(tmp_path, {"var": "a file where a folder should be"})
+    with pytest.raises(TuneError, match="nothing was touched"):
+        tuning.apply()
+    assert held(tuning) == FILES
+
+
+def test_a_journal_that_is_none_is_told(tmp_path: Path) -> None:
+    tuning = disturbed(tmp_path)
+    write(tmp_path, {"var/lib/httpbench/tune.json": "{}"})
+    with pytest.raises(TuneError, match="the original settings are unknown"):
+        tuning.reset()
+    with pytest.raises(TuneError):
+        tuning.apply()
+    assert held(tuning) == FILES
+
+
+def test_two_do_not_change_knobs_at_once(tmp_path: Path) -> None:
+    tuning = disturbed(tmp_path)
+    with tuning._locked(), pytest.raises(TuneError, match="another httpbench"):
+        tuning.apply()
+    assert tuning.apply().failed == {}
+
+
+def test_what_knobs_stand_at_is_a_fact_of_the_environment(tmp_path: Path) -> None:
+    tuning = disturbed(tmp_path, ["governor", "backlog"])
+    assert (tuned(tmp_path)["governor"], tuned(tmp_path)["backlog"]) == ("schedutil", "128,512")
+    write(tmp_path, {"sys/devices/system/cpu/cpu0/cpufreq/scaling_governor": "performance"})
+    assert tuned(tmp_path)["governor"] == "performance,schedutil"
+    assert tuning.apply().failed == {}
+    assert tuned(tmp_path)["governor"] == "performance"
+
+
+def test_each_knob_is_documented() -> None:
+    page = (Path(__file__).parents[4] / "docs" / "tune.md").read_text()
+    assert [line.removeprefix("### ") for line in page.splitlines() if line.startswith("### ")] == list(KNOBS)

@@ -1,0 +1,67 @@
+"""What a server does with a body: refused or read, it is never taken for a request."""
+
+from __future__ import annotations
+
+import socketserver
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from httpbench.http.exchange import ExchangeError
+from httpbench.http.server import Server
+from httpbench.model import Expectation, Workload
+from httpbench.probe.experiments import body_of_stated_length
+
+HELLO = Workload(name="hello", description="", expect=Expectation(body="Hello"))
+PATIENCE_S = 0.2
+
+
+class FallsSilentAfterPost(socketserver.StreamRequestHandler):
+    """Responds to GET, and to POST with a status; then sends nothing more on that connection."""
+
+    status = b"405 Method Not Allowed"
+
+    def handle(self) -> None:
+        while line := self.rfile.readline():
+            while self.rfile.readline().strip():
+                pass
+            if line.startswith(b"POST"):
+                self.wfile.write(b"HTTP/1.1 " + self.status + b"\r\nContent-Length: 0\r\n\r\n")
+                self.rfile.read()
+                return
+            self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nHello")
+
+
+class ServesAndFallsSilent(FallsSilentAfterPost):
+    status = b"200 OK"
+
+
+@contextmanager
+def serving(handler: type[socketserver.BaseRequestHandler]) -> Iterator[int]:
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), handler) as server:
+        server.daemon_threads = True
+        threading.Thread(target=server.serve_forever, args=(0.01,)).start()
+        try:
+            yield server.server_address[1]
+        finally:
+            server.shutdown()
+
+
+def test_a_refusal_and_then_silence_did_not_take_the_body_for_a_request() -> None:
+    with serving(FallsSilentAfterPost) as port:
+        holds, came = body_of_stated_length(Server("127.0.0.1", port, HELLO, PATIENCE_S))
+    assert holds and came.startswith("405; ")
+
+
+def test_a_response_and_then_silence_lost_its_place() -> None:
+    with serving(ServesAndFallsSilent) as port:
+        holds, came = body_of_stated_length(Server("127.0.0.1", port, HELLO, PATIENCE_S))
+    assert not holds and came.startswith("200; on the next request it did not respond")
+
+
+def test_when_the_time_is_over_the_trait_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Server, "is_late", True)
+    with serving(ServesAndFallsSilent) as port, pytest.raises(ExchangeError):
+        body_of_stated_length(Server("127.0.0.1", port, HELLO, PATIENCE_S))

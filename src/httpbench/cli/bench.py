@@ -119,9 +119,9 @@ def bench(options: BenchOptions) -> ExitCode:
     httpbench bench --suite http-servers --dry-run   the plan and its duration
     httpbench bench micro --quick --export-json -    JSON on standard output
     """
+    selected = _select(options)  # an unknown name is reported before all below is imported
     from httpbench.cli import dry_run, measure
 
-    selected = _select(options)
     spec = _plan(selected, options)
     if options.dry_run:
         return dry_run.show(spec.plan, spec.targets, console.stdout())

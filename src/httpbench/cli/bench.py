@@ -45,7 +45,10 @@ ROUNDS = 3
 class BenchOptions:
     selection: Selection = group(Selection)
     suite: str | None = option(
-        "--suite", metavar="NAME", default_text=f"{DEFAULT_SUITE}, without targets", help="Suite of targets and loads; options override it."
+        "--suite",
+        metavar="NAME",
+        default_text=f"{DEFAULT_SUITE}, if no target is named",
+        help="Suite of targets and loads; options override it.",
     )
     scaling: tuple[str, ...] = option(
         "--scaling",

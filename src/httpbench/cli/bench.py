@@ -45,7 +45,10 @@ ROUNDS = 3
 class BenchOptions:
     selection: Selection = group(Selection)
     suite: str | None = option(
-        "--suite", metavar="NAME", default_text=f"{DEFAULT_SUITE}, without targets", help="Suite of targets and loads; options override it."
+        "--suite",
+        metavar="NAME",
+        default_text=f"{DEFAULT_SUITE}, if no target is named",
+        help="Suite of targets and loads; options override it.",
     )
     scaling: tuple[str, ...] = option(
         "--scaling",
@@ -119,9 +122,9 @@ def bench(options: BenchOptions) -> ExitCode:
     httpbench bench --suite http-servers --dry-run   the plan and its duration
     httpbench bench micro --quick --export-json -    JSON on standard output
     """
+    selected = _select(options)  # an unknown name is reported before all below is imported
     from httpbench.cli import dry_run, measure
 
-    selected = _select(options)
     spec = _plan(selected, options)
     if options.dry_run:
         return dry_run.show(spec.plan, spec.targets, console.stdout())

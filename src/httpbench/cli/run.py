@@ -90,9 +90,9 @@ def run(options: RunOptions) -> ExitCode:
 
     targets = options.servers.targets(options.commands, options.names)
     spec = _plan(targets, options)
-    if options.dry_run:
-        return dry_run.show(spec.plan, spec.targets, console.stdout())
     files = options.exports.files
+    if options.dry_run:
+        return dry_run.show(spec.plan, spec.targets, console.beside(files))
     files.check()
     outcome = measure.build_and_run(spec, options.db, quiet=options.quiet)
     measure.report(outcome, options.db, files)

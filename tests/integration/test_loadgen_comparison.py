@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import shutil
@@ -78,6 +79,17 @@ def test_https_comes_from_nginx_too(tmp_path: Path) -> None:
     require("nginx", "openssl", "wrk")
     words = ("--pairs", "1", "--seconds", "1", "--cell", "HTTPS", "--peer", "wrk", "--server-kind", "nginx,go")
     assert only_row(compared(tmp_path, *words))["server"] == "nginx"
+
+
+def test_requests_of_a_peer_are_those_of_the_seconds_that_it_ran(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(SCRIPT.parent))
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    wrk = tmp_path / "wrk"
+    wrk.write_text('#!/bin/sh\necho "Requests/sec: 100"\n')
+    wrk.chmod(0o755)
+    peers = importlib.import_module("peers")
+    (peer,) = [found for make in peers.PEERS if (found := make(tmp_path)) is not None and found.name == "wrk"]
+    assert peer.run(peers.Load(1, seconds=1.5), 1, 0).requests == 200
 
 
 @pytest.mark.parametrize("cell", HTTP2)

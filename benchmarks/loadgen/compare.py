@@ -9,8 +9,8 @@ The two bare clients are the limit: they parse nothing and time nothing.
 
 Servers of short responses (--server-kind): `fifo` is our epoll loop with one thread; `uneven` is the same with a second thread that has
 few of the connections, and with work for each response; `nginx` and `nginx-2` are nginx with one and two workers; `go` is net/http.
-HTTPS and HTTP/2 come from nginx, HTTP/2 also from `nghttpd`. Where the server's cores in use come near to their number, the server was the
-limit.
+All of these but `go` serve HTTPS, too. HTTP/2 comes from nginx or `nghttpd`. Where the server's cores in use come near to their number, the
+server was the limit.
 
     benchmarks/loadgen/compare.py --pairs 7 --seconds 3 --markdown table.md --json table.json
 """
@@ -35,11 +35,13 @@ from nginx import missing as nginx_is_missing
 from nginx import nginx_server
 from pairing import Pair, in_turns, whole_runs
 from peers import PEERS, Load, Peer, Unsupported, native
-from servers import Server, any_server, bare_server, go_server, nghttpd_server, uneven_options
+from servers import Server, any_server, bare_server, go_server, nghttpd_server, tls_is_missing, uneven_options
 
 HERE = Path(__file__).resolve().parent
 BODY_FROM_BYTES = 1024
-KINDS = ("fifo", "uneven", "nginx", "nginx-2", "go", "nghttpd")
+OUR_KINDS = ("fifo", "uneven")
+HTTPS_KINDS = (*OUR_KINDS, "nginx", "nginx-2")
+KINDS = (*HTTPS_KINDS, "go", "nghttpd")
 OTHER = "other"
 """The server that --server names."""
 
@@ -95,8 +97,9 @@ def cells(selected: str, seconds: float) -> list[Cell]:
 
 
 def compile_programs(build: Path, kinds: list[str]) -> None:
-    """Our servers and the bare clients; the io_uring one only where liburing is installed."""
-    sources = {"server": ["server.c"], "client_epoll": ["client_epoll.c"], "client_uring": ["client_uring.c", "-luring"]}
+    """Our servers and the bare clients; those with TLS and io_uring only where OpenSSL's and liburing's headers are installed."""
+    sources = {"server": ["server.c"], "server_tls": ["-DTLS", "server.c", "-lssl", "-lcrypto"]}
+    sources |= {"client_epoll": ["client_epoll.c"], "client_uring": ["client_uring.c", "-luring"]}
     commands = {program: ["gcc", "-O2", "-pthread", "-o", str(build / program), *words] for program, words in sources.items()}
     if "go" in kinds and shutil.which("go"):
         commands["server_go"] = ["go", "build", "-o", str(build / "server_go"), "main.go"]
@@ -223,7 +226,7 @@ def main() -> int:
         build = Path(folder)
         compile_programs(build, kinds)
         for cell in cells(args.cell, args.seconds):
-            for kind in kinds_of(cell, kinds, args):
+            for kind in kinds_of(cell, kinds, args, build):
                 ratios += compare_all(cell, kind, args, build)
         with bare_server(args.server_cpus, 13, build, Load(64, 10)) as server:
             engines = [] if args.no_rate else args.engine.split(",")
@@ -238,22 +241,26 @@ def main() -> int:
     return 0
 
 
-def kinds_of(cell: Cell, wanted: list[str], args: argparse.Namespace) -> list[str]:
+def kinds_of(cell: Cell, wanted: list[str], args: argparse.Namespace, build: Path) -> list[str]:
     """The servers of this load: the wanted ones where responses are short, else the one that can. What is missing is said."""
     if not cell.is_short:
         wanted = ["nginx" if args.nginx else "fifo"]
-    elif cell.load.tls or cell.load.http2:
-        wanted = [kind for kind in wanted if kind.startswith("nginx") or (kind == "nghttpd" and cell.load.http2)] or ["nginx"]
-    reasons = {kind: reason_to_leave_out(cell, kind, args) for kind in wanted}
+    elif cell.load.http2:
+        wanted = [kind for kind in wanted if kind.startswith("ng")] or ["nginx"]
+    elif cell.load.tls:
+        wanted = [kind for kind in wanted if kind in HTTPS_KINDS] or ["fifo"]
+    reasons = {kind: reason_to_leave_out(cell, kind, args, build) for kind in wanted}
     for kind, reason in reasons.items():
         if reason:
             print(f"left out: {cell.name} with the server {kind}: {reason}", file=sys.stderr)
     return [kind for kind, reason in reasons.items() if not reason]
 
 
-def reason_to_leave_out(cell: Cell, kind: str, args: argparse.Namespace) -> str | None:
+def reason_to_leave_out(cell: Cell, kind: str, args: argparse.Namespace, build: Path) -> str | None:
     if kind.startswith("nginx"):
         return nginx_is_missing(cell.load)
+    if kind in OUR_KINDS and cell.load.tls and (missing := tls_is_missing(build)):
+        return missing
     if kind == "nghttpd" and not cell.load.http2:
         return "it answers HTTP/2 only"
     if kind == "nghttpd" and shutil.which("nghttpd") is None:

@@ -58,6 +58,8 @@ class Peer:
     """From the output to requests per second."""
     warmup_s: float = 0.0
     """What it leaves out of its figures at the start of a run, unasked."""
+    in_whole_seconds: bool = False
+    """It runs for whole seconds only."""
 
     def pinned(self, load: Load, port: int, cpu: int) -> list[str]:
         return ["taskset", "-c", str(cpu), *self.command(load, port)]
@@ -78,7 +80,8 @@ class Peer:
             raise RuntimeError(f"{self.name} said nothing that can be read: {(done.stderr or done.stdout)[-500:]}") from error
         if throughput_rps <= 0:
             raise RuntimeError(f"{self.name} got no response in {load.seconds:g} s")
-        requests = throughput_rps * (load.seconds + load.warmup_s)
+        seconds = whole_seconds(load) if self.in_whole_seconds else load.seconds
+        requests = throughput_rps * (seconds + load.warmup_s)
         cpu_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
         return Usage(throughput_rps, requests, cpu_s / max(requests, 1.0) * 1e6)
 
@@ -149,13 +152,13 @@ def on_path(
 ) -> Callable[[Path], Peer | None]:
     def make(_build: Path) -> Peer | None:
         program = shutil.which(name)
-        return Peer(name, lambda load, port: command(program, load, port), read, warmup_s) if program else None
+        return Peer(name, lambda load, port: command(program, load, port), read, warmup_s, in_whole_seconds=True) if program else None
 
     return make
 
 
-def whole_seconds(load: Load) -> str:
-    return f"{max(1, round(load.seconds))}"
+def whole_seconds(load: Load) -> int:
+    return max(1, round(load.seconds))
 
 
 def wrk(program: str, load: Load, port: int) -> list[str]:
@@ -206,7 +209,7 @@ def h2load(program: str, load: Load, port: int) -> list[str]:
 def autocannon(program: str, load: Load, port: int) -> list[str]:
     if not load.keep_alive or load.tls or load.http2:
         raise Unsupported
-    return [program, "-j", "-c", str(load.connections), "-p", str(load.pipeline), "-d", whole_seconds(load), url(load, port)]
+    return [program, "-j", "-c", str(load.connections), "-p", str(load.pipeline), "-d", str(whole_seconds(load)), url(load, port)]
 
 
 def gcannon(program: str, load: Load, port: int) -> list[str]:

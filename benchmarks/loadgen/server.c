@@ -6,11 +6,14 @@
  * With one thread it answers in the order in which requests came. With `-u`, a second thread has every EVERY-th connection for itself: few
  * connections there and many on the first thread give two very different response times, as uneven workers do.
  *
+ * Compiled with -DTLS (and -lssl -lcrypto) it speaks TLS.
+ *
  * Usage: server [OPTIONS] PORT BODY_BYTES (port 0: any). It prints the port that it listens on.
  *   -f FILE     keep the number of requests in FILE: an unsigned 64-bit integer for each thread, 64 bytes apart
  *   -c          close each connection after its first response, and say so in the response
  *   -u EVERY    give every EVERY-th connection to a second thread
- *   -w US       work for this many microseconds before each response */
+ *   -w US       work for this many microseconds before each response
+ *   -t FOLDER   TLS: where certificate.pem and key.pem are */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -28,7 +31,9 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { EVENTS = 256, READ_BYTES = 64 * 1024, FDS_MAX = 65536, ANSWERS_MAX = 64, LAST_BYTES_MAX = 4096, ANSWER_BYTES_MAX = 1 << 22 };
+#include "transport.h"
+
+enum { EVENTS = 256, READ_BYTES = 64 * 1024, ANSWERS_MAX = 64, LAST_BYTES_MAX = 4096, ANSWER_BYTES_MAX = 1 << 22 };
 enum { THREADS_MAX = 2, COUNTER_BYTES = 64, COUNTERS_BYTES = THREADS_MAX * COUNTER_BYTES };
 
 /* How much of an empty line was seen, by descriptor; and the bytes that a full send buffer refused. */
@@ -129,8 +134,8 @@ static void send_unsent(int fd) {
     while (unsent[fd]) {
         size_t chunk = unsent[fd] % (answer_length * answers_in_buffer);
         if (chunk == 0) chunk = answer_length * answers_in_buffer;
-        ssize_t sent = send(fd, answers + answer_length * answers_in_buffer - chunk, chunk, MSG_NOSIGNAL | (closes ? MSG_MORE : 0));
-        if (sent < 0) return;
+        ssize_t sent = transmit(fd, answers + answer_length * answers_in_buffer - chunk, chunk, closes);
+        if (sent <= 0) return;
         unsent[fd] -= sent;
     }
 }
@@ -138,9 +143,9 @@ static void send_unsent(int fd) {
 static void serve(int fd) {
     static __thread char buffer[READ_BYTES];
     for (;;) {
-        ssize_t length = recv(fd, buffer, sizeof buffer, 0);
+        ssize_t length = receive(fd, buffer, sizeof buffer);
         if (length == 0 || (length < 0 && errno != EAGAIN)) {
-            close(fd);
+            close_transport(fd);
             return;
         }
         if (length < 0) return;
@@ -150,10 +155,10 @@ static void serve(int fd) {
         unsent[fd] += count * answer_length;
         send_unsent(fd);
         if (closes && count) {
-            close(fd);
+            close_transport(fd);
             return;
         }
-        if ((size_t)length < sizeof buffer) return;
+        if (!may_have_more(fd, (size_t)length == sizeof buffer)) return;
     }
 }
 
@@ -168,6 +173,7 @@ static void accept_all(void) {
         }
         seen[fd] = 0;
         unsent[fd] = 0;
+        open_transport(fd);
         setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
         struct epoll_event event = {.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, .data.fd = fd};
         int second = every && ++accepted % every == 0;
@@ -209,18 +215,19 @@ static void *serve_all(void *number) {
 }
 
 static void usage(void) {
-    fprintf(stderr, "usage: server [-f FILE] [-c] [-u EVERY] [-w US] PORT BODY_BYTES\n");
+    fprintf(stderr, "usage: server [-f FILE] [-c] [-u EVERY] [-w US] [-t FOLDER] PORT BODY_BYTES\n");
     exit(2);
 }
 
 int main(int argc, char **argv) {
-    const char *file = NULL;
+    const char *file = NULL, *folder = NULL;
     int option;
-    while ((option = getopt(argc, argv, "f:cu:w:")) != -1) {
+    while ((option = getopt(argc, argv, "f:cu:w:t:")) != -1) {
         if (option == 'f') file = optarg;
         else if (option == 'c') closes = 1;
         else if (option == 'u') every = atol(optarg);
         else if (option == 'w') work_us = atol(optarg);
+        else if (option == 't') folder = optarg;
         else usage();
     }
     if (argc - optind != 2 || every < 0 || work_us < 0) usage();
@@ -229,6 +236,7 @@ int main(int argc, char **argv) {
     signal(SIGPIPE, SIG_IGN);
     prepare(body_bytes);
     if (file) count_in(file);
+    set_up_transport(folder);
     for (int i = 0; i < THREADS_MAX; i++)
         if ((epolls[i] = epoll_create1(EPOLL_CLOEXEC)) < 0) die("epoll_create1");
     listener = listen_on(atoi(argv[optind]));

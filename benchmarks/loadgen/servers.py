@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import shutil
 import socket
 import subprocess
 import time
@@ -61,8 +62,18 @@ def printing_its_port(cpus: str, command: list[str], requests: Path | None = Non
 def bare_server(cpus: str, body_bytes: int, build: Path, load: Load, options: tuple[str, ...] = ()) -> AbstractContextManager[Server]:
     """Our own epoll server, which parses next to nothing; not even whether a request wants the connection kept."""
     requests = build / "requests"
-    closes = [] if load.keep_alive else ["-c"]
-    return printing_its_port(cpus, [str(build / "server"), "-f", str(requests), *closes, *options, "0", str(body_bytes)], requests)
+    words = ["-f", str(requests), *options, *([] if load.keep_alive else ["-c"])]
+    if load.tls:
+        make_certificate(build)
+        words += ["-t", str(build)]
+    return printing_its_port(cpus, [str(build / ("server_tls" if load.tls else "server")), *words, "0", str(body_bytes)], requests)
+
+
+def tls_is_missing(build: Path) -> str | None:
+    """What our own server lacks for TLS."""
+    if not (build / "server_tls").exists():
+        return "server_tls was not compiled; it requires libssl-dev"
+    return "openssl is not installed" if shutil.which("openssl") is None else None
 
 
 def uneven_options(load: Load, few: int, work_us: int) -> tuple[str, ...]:

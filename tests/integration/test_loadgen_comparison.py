@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import shutil
@@ -15,9 +16,10 @@ import pytest
 from httpbench import load
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "loadgen" / "compare.py"
+OPENSSL_HEADER = Path("/usr/include/openssl/ssl.h")
 SYSTEM_PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 KINDS = {"fifo": "gcc", "uneven": "gcc", "nginx": "nginx", "nginx-2": "nginx", "go": "go"}
-ENCRYPTED = {"HTTPS": "wrk", "HTTP/2 over TCP": "h2load", "HTTP/2 over TLS": "h2load"}
+HTTP2 = ["HTTP/2 over TCP", "HTTP/2 over TLS"]
 
 pytestmark = pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="the comparison needs two CPUs")
 
@@ -64,14 +66,40 @@ def test_short_responses_come_from_each_kind_of_server(tmp_path: Path, kind: str
     assert only_row(compared(tmp_path, *words))["server"] == kind
 
 
-@pytest.mark.parametrize("cell", ENCRYPTED)
-def test_https_and_http2_come_from_nginx(tmp_path: Path, cell: str) -> None:
-    require("nginx", "openssl", ENCRYPTED[cell])
-    row = only_row(compared(tmp_path, "--pairs", "1", "--seconds", "1", "--cell", cell, "--peer", ENCRYPTED[cell]))
+@pytest.mark.parametrize("kind", ["fifo", "uneven"])
+def test_https_comes_from_our_servers(tmp_path: Path, kind: str) -> None:
+    require("gcc", "openssl", "wrk")
+    if not OPENSSL_HEADER.exists():
+        pytest.skip("libssl-dev is not installed")
+    words = ("--pairs", "2", "--seconds", "0.2", "--cell", "HTTPS", "--peer", "wrk", "--server-kind", kind)
+    assert only_row(compared(tmp_path, *words))["server"] == kind
+
+
+def test_https_comes_from_nginx_too(tmp_path: Path) -> None:
+    require("nginx", "openssl", "wrk")
+    words = ("--pairs", "1", "--seconds", "1", "--cell", "HTTPS", "--peer", "wrk", "--server-kind", "nginx,go")
+    assert only_row(compared(tmp_path, *words))["server"] == "nginx"
+
+
+def test_requests_of_a_peer_are_those_of_the_seconds_that_it_ran(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(SCRIPT.parent))
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    wrk = tmp_path / "wrk"
+    wrk.write_text('#!/bin/sh\necho "Requests/sec: 100"\n')
+    wrk.chmod(0o755)
+    peers = importlib.import_module("peers")
+    (peer,) = [found for make in peers.PEERS if (found := make(tmp_path)) is not None and found.name == "wrk"]
+    assert peer.run(peers.Load(1, seconds=1.5), 1, 0).requests == 200
+
+
+@pytest.mark.parametrize("cell", HTTP2)
+def test_http2_comes_from_nginx(tmp_path: Path, cell: str) -> None:
+    require("nginx", "openssl", "h2load")
+    row = only_row(compared(tmp_path, "--pairs", "1", "--seconds", "1", "--cell", cell, "--peer", "h2load"))
     assert (row["server"], row["server_cpus"]) == ("nginx", 1)
 
 
-@pytest.mark.parametrize("cell", ["HTTP/2 over TCP", "HTTP/2 over TLS"])
+@pytest.mark.parametrize("cell", HTTP2)
 def test_http2_comes_from_nghttpd_too(tmp_path: Path, cell: str) -> None:
     require("nghttpd", "openssl", "h2load")
     words = ("--pairs", "1", "--seconds", "1", "--cell", cell, "--peer", "h2load", "--server-kind", "nghttpd")

@@ -8,7 +8,7 @@ from httpbench.model.frozen import Frozen
 
 
 class Label(StrEnum):
-    """How much of a server it is, from the least on."""
+    """How real a server is, lowest first."""
 
     CANNED = "canned"  # its responses are not made from requests
     LOOP = "loop"  # responds to any bytes

@@ -1,6 +1,6 @@
-# make bench      everything from a fresh clone, then a short honest benchmark of the built-in servers
+# make bench      everything from a fresh clone, then a short benchmark of built-in servers
 # make test-unit  the unit tests, in less than a minute
-# make test       everything it needs, then all checks but those of test-all
+# make test       installs what it requires, then runs all checks but those of test-all
 # make test-all   everything that test leaves out: the other targets, the installed package, tests that judge measurements
 # make install    the set-up alone
 
@@ -10,7 +10,7 @@
 VENV := .venv
 BIN := $(VENV)/bin
 GENERATORS := $(addprefix --load-generator ,wrk hey hyperfine)
-# Rows of other languages need registries or toolchains that a machine for tests may lack.
+# Targets in other languages require registries or toolchains that a machine for tests may lack.
 TESTED := c client:cpp crystal dlang/epoll dlang/std-net-curl golang java node python ruby rust zig
 FIRST := $(shell cat tests/contract/first.txt)
 PYTHON ?= $(shell scripts/find-python)
@@ -53,11 +53,11 @@ toolchains:
 	$(BIN)/httpbench setup --yes $(GENERATORS) $(FIRST)
 
 # The first targets are built beside the checks that need no quiet machine; the tests that send load come after both, two at a time,
-# as none of them depends on how fast a response comes. A row that cannot be built is named; the tests say which of them must.
+# as none of them depends on how fast a response comes. A target that cannot be built is named; the tests say which of them must.
 check:
-	$(BIN)/httpbench build --skip-missing --jobs 2 $(FIRST) >$(VENV)/rows.log 2>&1 & rows=$$!; \
-	$(MAKE) --no-print-directory static || { kill $$rows; exit 1; }; \
-	wait $$rows; cat $(VENV)/rows.log
+	$(BIN)/httpbench build --skip-missing --jobs 2 $(FIRST) >$(VENV)/builds.log 2>&1 & builds=$$!; \
+	$(MAKE) --no-print-directory static || { kill $$builds; exit 1; }; \
+	wait $$builds; cat $(VENV)/builds.log
 	cargo test --locked --quiet
 	$(BIN)/python -m pytest --numprocesses 2 --durations=10 -m "not slow and not alone" tests/contract tests/integration
 	@echo; echo "Not run: tests that make test-all runs, by file:"

@@ -161,7 +161,7 @@ def make_trial(plan: TrialPlan | None = None, verdict: Verdict = TARGET_LIMITED,
     return Trial(**{**values, **changes})
 
 
-def make_failed(plan: TrialPlan, reason: str = "did not answer within 10 s", log_tail: str | None = None) -> Trial:
+def make_failed(plan: TrialPlan, reason: str = "did not respond within 10 s", log_tail: str | None = None) -> Trial:
     verdict = Verdict(kind=VerdictKind.FAILED, reasons=(reason,))
     return Trial(plan=plan, started_at="2026-11-21T08:00:00.000Z", verdict=verdict, log_tail=log_tail)
 

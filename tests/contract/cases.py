@@ -1,4 +1,4 @@
-"""Which targets ``make test`` builds and verifies: those in ``first.txt``, one of each kind and of a few languages, built in a minute.
+"""Which targets ``make test`` builds and verifies: those in ``first.txt``, of each kind and of a few languages, which build in a minute.
 
 All others are marked ``slow`` and left to ``make test-all``: their toolchains and builds take most of its time.
 """
@@ -15,6 +15,6 @@ FIRST = tuple((Path(__file__).parent / "first.txt").read_text(encoding="utf-8").
 
 
 def case(target: Target, *scaling: Scaling) -> pytest.ParameterSet:
-    """A target, and how it scales where that matters, as parameters of a test."""
+    """A target, and its scaling if that matters, as parameters of a test."""
     marks = () if target.id in FIRST else pytest.mark.slow
     return pytest.param(target, *scaling, id="-".join((target.id, *scaling)), marks=marks)

@@ -1,4 +1,4 @@
-"""Every client whose toolchain is here keeps the contract."""
+"""Every client whose toolchain is installed keeps the contract."""
 
 from __future__ import annotations
 

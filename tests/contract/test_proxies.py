@@ -1,4 +1,4 @@
-"""Every proxy that can be had here keeps the contract, on one core and on all."""
+"""Every proxy that can be built here keeps the contract, on one core and on all."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from httpbench.run.build import build
 from httpbench.run.trial import Backend
 from tests.contract.cases import case
 
-# What no package brings: a machine which only tests need not have them.
+# No package installs these, so a machine for tests may lack them.
 BY_HAND = {
-    "proxy:cpp/draft-http-tunnel": "is built by hand from its sources",  # and loses bytes of a slow reader, as its notes say
+    "proxy:cpp/draft-http-tunnel": "is built by hand from its sources",  # and loses bytes if the reader is slow, as its notes say
     "proxy:golang/tcp-proxy": "comes from a module that not every module proxy serves",
 }
 
@@ -27,11 +27,11 @@ CASES = [case(target, scaling) for target in PROXIES for scaling in target.scali
 
 
 def built(target: Target) -> Path:
-    """Its build; a reason to skip where it cannot be had on this machine."""
+    """Its build; skips what cannot be installed on this machine."""
     state = state_of(target)
     if target.id in BY_HAND and state.state is not State.BUILT:
         pytest.skip(f"it {BY_HAND[target.id]}; {state.mend}")
-    assert state.state is not State.NEEDS, f"needs {state.reason}; make test-all would install it: {state.mend}"
+    assert state.state is not State.NEEDS, f"requires {state.reason}; make test-all installs it: {state.mend}"
     return build(target, Event()).folder
 
 

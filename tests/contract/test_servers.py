@@ -1,4 +1,4 @@
-"""Every server whose toolchain is here keeps the contract, on one core and on all."""
+"""Every server whose toolchain is installed keeps the contract, on one core and on all."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from httpbench.run import State, state_of, verify
 from httpbench.run.build import build
 from tests.contract.cases import case
 
-# Their libraries come from registries that a machine which only tests need not reach.
+# Their libraries come from registries that a machine for tests may not reach.
 FOREIGN_REGISTRY = {"dlang": "dub's registry", "elixir": "hex", "nim": "nimble's registry", "dotnet": "NuGet", "dart": "pub.dev"}
 
 NO_LIBRARY = ("epoll", "std-net-curl")
-"""Of these languages, what needs nothing beside the compiler."""
+"""Targets in these languages that require only the compiler."""
 
 SERVERS = [target for target in catalog.load().targets.values() if target.kind is Kind.SERVER]
 CASES = [case(target, scaling) for target in SERVERS for scaling in target.scaling]
 
 
 def built(target: Target) -> Path:
-    """Its build; a reason to skip where it cannot be had on this machine."""
+    """Its build; skips what cannot be installed on this machine."""
     state = state_of(target)
     if target.language in FOREIGN_REGISTRY and target.framework not in NO_LIBRARY and state.state is not State.BUILT:
         pytest.skip(f"its library comes from {FOREIGN_REGISTRY[target.language]}; {state.mend}")
-    assert state.state is not State.NEEDS, f"needs {state.reason}; make test-all would install it: {state.mend}"
+    assert state.state is not State.NEEDS, f"requires {state.reason}; make test-all installs it: {state.mend}"
     return build(target, Event()).folder
 
 

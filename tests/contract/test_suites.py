@@ -1,4 +1,4 @@
-"""The suites name the rows and make the loads that they are known for."""
+"""The suites have the targets and the loads that they are known for."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 
 from httpbench import catalog
 from httpbench.model import Scaling, Suite, SuiteLoad, Table
-from tests.contract.test_rows import CLIENTS
+from tests.contract.test_targets import CLIENTS
 
 HTTP_SERVERS = """
 c/epoll/level c/epoll/edge c/io_uring c/nginx
@@ -16,7 +16,7 @@ dlang/hunt/hunt-http dlang/hunt/hunt-pico dlang/lighttp dlang/photon dlang/mecca
 dotnet/aspcore golang/fasthttp rust/actix-web rust/actix-raw
 """
 
-ROWS = {
+TARGETS = {
     "http-servers": HTTP_SERVERS,
     "http-servers-pipelined": HTTP_SERVERS,
     "app-servers": """
@@ -37,25 +37,25 @@ def suite(name: str) -> Suite:
     return CATALOG.suite(name)
 
 
-@pytest.mark.parametrize("name", ROWS)
-def test_a_suite_has_exactly_its_rows(name: str) -> None:
+@pytest.mark.parametrize("name", TARGETS)
+def test_a_suite_has_exactly_its_targets(name: str) -> None:
     selected = catalog.select(CATALOG.targets.values(), suite(name).targets, kind=suite(name).kind)
-    assert {target.id for target in selected} == set(ROWS[name].split())
+    assert {target.id for target in selected} == set(TARGETS[name].split())
 
 
 @pytest.mark.parametrize("name", CATALOG.suites)
-def test_every_word_of_a_suite_selects_a_row_of_its_kind(name: str) -> None:
-    rows = [target for target in CATALOG.targets.values() if target.kind is suite(name).kind]
-    assert all(catalog.matching(rows, word) for word in suite(name).targets)
+def test_every_word_of_a_suite_selects_a_target_of_its_kind(name: str) -> None:
+    targets = [target for target in CATALOG.targets.values() if target.kind is suite(name).kind]
+    assert all(catalog.matching(targets, word) for word in suite(name).targets)
 
 
-def test_http_servers_are_asked_over_few_and_many_connections_on_one_core_and_on_all() -> None:
+def test_http_servers_have_few_and_many_connections_on_one_core_and_on_all() -> None:
     for name, pipeline in (("http-servers", 1), ("http-servers-pipelined", 16)):
         assert suite(name).load == (SuiteLoad(connections=(8, 64, 128, 256), pipeline=pipeline, warmup_s=1, warmup_max_s=10),)
         assert suite(name).scaling == (Scaling.SINGLE, Scaling.MULTI)
 
 
-def test_app_servers_are_asked_as_they_always_were() -> None:
+def test_app_servers_have_their_original_load() -> None:
     assert suite("app-servers").load == (
         SuiteLoad(connections=(100,), threads=4, duration_s=30, timeout_s=2000, warmup_s=1, warmup_max_s=10),
     )

@@ -59,7 +59,7 @@ def test_a_server_that_does_not_start_ends_the_search(harness: Harness) -> None:
     done = harness.run("saturate", "--targets", str(TARGETS), "test/misbehaving/exits")
     assert done.returncode == 1
     assert "was not seen to hold: " in done.stdout
-    assert "ended before it answered" in done.stdout
+    assert "ended before it responded" in done.stdout
 
 
 def test_refused_before_anything_runs(harness: Harness) -> None:

@@ -53,14 +53,14 @@ def name_of(process: psutil.Process) -> str:
 @pytest.mark.parametrize(
     ("mode", "kind", "sentence"),
     [
-        ("exits", "failed", "ended before it answered (exit code 1)"),
-        ("exits-well", "failed", "ended before it answered (exit code 0); a target stays in the foreground"),
-        ("never-answers", "failed", "did not answer within"),
-        ("wrong-body", "failed", "answered wrongly: body «Hello, World?» instead of «Hello, World!»"),
-        ("length-too-large", "failed", "Content-Length says 14 bytes, but only 13 came"),
-        ("length-too-small", "failed", "1 bytes more than its framing says"),
+        ("exits", "failed", "ended before it responded (exit code 1)"),
+        ("exits-well", "failed", "ended before it responded (exit code 0); a target stays in the foreground"),
+        ("never-answers", "failed", "did not respond within"),
+        ("wrong-body", "failed", "responded incorrectly: body «Hello, World?» instead of «Hello, World!»"),
+        ("length-too-large", "failed", "Content-Length says 14 bytes, but only 13 arrived"),
+        ("length-too-small", "failed", "1 bytes after the end of the response"),
         ("dies", "invalid", "the target died under the load (exit code 3)"),
-        ("hangs", "invalid", "did not answer within"),
+        ("hangs", "invalid", "did not respond within"),
         ("turns-500", "invalid", "unexpected"),
     ],
 )

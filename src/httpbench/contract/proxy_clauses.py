@@ -75,7 +75,7 @@ def relays_both_ways(proxy: Proxy) -> str | None:
         if problem is None:
             connection.settimeout(SURPLUS_WAIT_S)
             with contextlib.suppress(TimeoutError):
-                problem = "bytes arrived that nobody sent" if connection.recv(1) else None
+                problem = "bytes arrived that were never sent" if connection.recv(1) else None
     sender.join(LIMIT_S)
     return problem
 
@@ -130,7 +130,7 @@ def passes_on_a_reset_of_the_backend(proxy: Proxy) -> str | None:
     with proxy.connect("reset x") as connection:
         try:
             if connection.recv(1):
-                return "bytes arrived that nobody sent"
+                return "bytes arrived that were never sent"
         except TimeoutError:
             return f"the client's connection was still open {LIMIT_S:g} s after the backend reset its own"
         except OSError:

@@ -8,13 +8,13 @@ from httpbench.model.frozen import Frozen
 
 
 class Label(StrEnum):
-    """How much of an HTTP server a target is, from the least on."""
+    """How real a server is, lowest first."""
 
-    CANNED = "canned"  # its responses do not come from the request
-    LOOP = "loop"  # responds to whatever arrives
-    PARSER = "parser"  # refuses what is no request, and responds to every path alike
-    ROUTER = "router"  # the path decides, but HTTP is not kept in all that follows
-    SERVER = "server"  # the path decides, and whole requests are read as HTTP says
+    CANNED = "canned"  # its responses are not made from requests
+    LOOP = "loop"  # responds to any bytes
+    PARSER = "parser"  # refuses nonsense, and gives every path the same response
+    ROUTER = "router"  # routes by path, but breaks a rule of HTTP
+    SERVER = "server"  # routes by path, and reads whole requests as HTTP defines them
 
 
 class Trait(StrEnum):

@@ -70,7 +70,7 @@ def test_rounds_that_do_not_count_are_not_mixed_in() -> None:
     assert summary.throughput_rps.max == 102_000
     assert "2 of 4 rounds do not count" in summary.verdict.reasons[0]
     assert "3 answers were wrong" in summary.verdict.reasons[0]
-    assert "did not answer within 10 s" in summary.verdict.reasons[0]
+    assert "did not respond within 10 s" in summary.verdict.reasons[0]
 
 
 def test_a_cell_without_a_round_that_counts_has_no_figure_at_all() -> None:

@@ -45,7 +45,7 @@ def _siblings(root: Path, topology: Topology) -> Iterator[Finding]:
             "echo off > /sys/devices/system/cpu/smt/control",
         )
     else:
-        yield Finding("siblings", "ok", "no core has SMT siblings", why)
+        yield Finding("siblings", "ok", "no core is shared by SMT siblings", why)
 
 
 def _cores(topology: Topology) -> Finding:
@@ -58,7 +58,7 @@ def _cores(topology: Topology) -> Finding:
         return Finding(
             "cores",
             "warning",
-            f"{what}: single has cores of its own; multi and prefork share them with the load generator",
+            f"{what}: enough for single; multi and prefork share them with the load generator",
             why,
             "measure with --scaling single",
         )

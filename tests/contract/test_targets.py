@@ -1,4 +1,4 @@
-"""Every system that the project set out to measure keeps its row."""
+"""Every system that the project set out to measure is a target."""
 
 from __future__ import annotations
 
@@ -27,25 +27,25 @@ cpp/asio dlang/std-net-curl dlang/requests dlang/vibe-http dlang/arsd-http2
 
 PROXIES = "c/haproxy cpp/draft-http-tunnel rust/http-tunnel golang/tcp-proxy java/netcrusher python/pproxy"
 
-ROWS = [*SERVERS.split(), *(f"client:{name}" for name in CLIENTS.split()), *(f"proxy:{name}" for name in PROXIES.split())]
+TARGETS = [*SERVERS.split(), *(f"client:{name}" for name in CLIENTS.split()), *(f"proxy:{name}" for name in PROXIES.split())]
 
 
-@pytest.mark.parametrize("name", ROWS)
-def test_the_row_is_there(name: str) -> None:
+@pytest.mark.parametrize("name", TARGETS)
+def test_the_target_is_there(name: str) -> None:
     assert name in catalog.load().targets
 
 
-def test_no_row_is_unknown_to_this_list() -> None:
-    assert set(catalog.load().targets) == set(ROWS)
+def test_no_target_is_missing_in_this_list() -> None:
+    assert set(catalog.load().targets) == set(TARGETS)
 
 
-def test_the_first_to_be_verified_are_of_every_kind() -> None:
+def test_the_first_targets_are_of_every_kind() -> None:
     assert {catalog.load().targets[name].kind for name in FIRST} == set(Kind)
 
 
-def test_rows_tell_how_to_mend_what_they_need() -> None:
+def test_targets_say_how_to_install_what_they_require() -> None:
     for target in catalog.load().targets.values():
         if target.kind is Kind.SERVER:
-            assert target.requires, f"{target.id} runs without any program?"
+            assert target.requires, f"{target.id} requires no program?"
         for requirement in target.requires:
             assert requirement.apt or requirement.install

@@ -10,7 +10,7 @@ import pytest
 from httpbench.host import check, forget, remembering
 from httpbench.host.tools import version_cache
 from httpbench.model import Requirement
-from tests.unit.host.tools.test_requirements import program
+from tests.programs import program
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from httpbench.model import Bound, Load, Search, ServiceLevel, Trial, Verdict, VerdictKind
-from httpbench.stats.level import answers_needed, closed_loop_rps, misses, observations, phases, rate_min_rps, saturation
+from httpbench.stats.level import closed_loop_rps, misses, observations, phases, rate_min_rps, responses_needed, saturation
 from tests.factories import make_distribution, make_measurement, make_plan, make_trial, make_usage
 
 IDLE = Verdict(kind=VerdictKind.IDLE)
@@ -48,7 +48,7 @@ def test_a_figure_that_is_not_told_is_not_below_its_limit() -> None:
 
 def test_trials_are_long_enough_for_the_rarest_percentile() -> None:
     search = make_search(Bound(figure="p99", limit_us=5000))
-    assert answers_needed(search) == 1000
+    assert responses_needed(search) == 1000
     scouts, final = phases(search)
     assert (scouts.duration_s(10_000), final.duration_s(10_000)) == (1.0, 5.0)
     assert scouts.duration_s(100) == final.duration_s(100) == 11.0

@@ -10,6 +10,7 @@ from hdrh.histogram import HdrHistogram
 from httpbench.model import (
     Build,
     Category,
+    ClientMeasurement,
     Cores,
     Distribution,
     Environment,
@@ -26,6 +27,7 @@ from httpbench.model import (
     SampledResponse,
     Scaling,
     Target,
+    Timing,
     Trait,
     Trial,
     TrialPlan,
@@ -33,6 +35,7 @@ from httpbench.model import (
     Usage,
     Verdict,
     VerdictKind,
+    WorkDone,
     Workload,
 )
 
@@ -115,6 +118,32 @@ def make_usage(cpu_cores: float = 0.99, **changes: Any) -> Usage:
         "processes_peak": 1,
     }
     return Usage(**{**values, **changes})
+
+
+def make_work(**changes: Any) -> WorkDone:
+    """A thousand requests for twelve bytes, one after the other over one connection."""
+    values: dict[str, Any] = {
+        "requests": 1000,
+        "connections": 1,
+        "in_flight_max": 1,
+        "pipelined": 0,
+        "wrong_requests": 0,
+        "body_bytes_sent": 12_000,
+        "bytes_sent": 140_000,
+    }
+    return WorkDone(**{**values, **changes})
+
+
+def make_client(wall_s: float, startup_s: float = 0.1, cpu_s: float = 0.05, rss_bytes_peak: int = 4_000_000) -> ClientMeasurement:
+    return ClientMeasurement(
+        timer="native",
+        timer_version="0.1.0",
+        requests=1000,
+        whole=Timing(wall_s=wall_s, user_s=cpu_s, system_s=0.01, rss_bytes_peak=rss_bytes_peak),
+        startup=Timing(wall_s=startup_s, user_s=0.01, system_s=0.0),
+        done=make_work(),
+        done_held=make_work(requests=10, body_bytes_sent=120),
+    )
 
 
 def make_plan(target: str = "c/epoll/level", round_: int = 0, number: int = 0, load: Load | None = None, **changes: Any) -> TrialPlan:

@@ -13,7 +13,7 @@ from httpbench.report import changes, read_export, render_changes_json, render_c
 from httpbench.report.environments import differences, toolchains
 from httpbench.report.json import render_json
 from httpbench.stats.gates import Gate
-from tests.factories import make_environment, make_mixed_run, make_rounds, make_run
+from tests.factories import make_client, make_environment, make_mixed_run, make_plan, make_rounds, make_run, make_trial
 
 SLOWER = Gate(figure="rps", side="<", change=-0.03)
 
@@ -50,6 +50,17 @@ def test_what_does_not_count_any_more_cannot_pass_a_gate() -> None:
     assert found.unknown
     assert not found.breached
     assert "NOT JUDGED rps&lt;-3%: c/a, plaintext single -c 64: a run has no round that counts" in render_changes_markdown(found)
+
+
+def test_a_gate_on_the_memory_of_clients_is_judged() -> None:
+    def clients(*megabytes: int) -> tuple[Run, list[Trial]]:
+        made = [make_client(0.5, rss_bytes_peak=size * 1_000_000) for size in megabytes]
+        plans = [make_plan("c/a", round_) for round_ in range(len(made))]
+        pairs = zip(plans, made, strict=True)
+        return measured([make_trial(plan, measurement=None, target_usage=None, client=client) for plan, client in pairs])
+
+    found = changes(clients(10, 10, 10), clients(20, 20, 20), [Gate(figure="memory", side=">", change=0.1)])
+    assert [judged.passage for judged in found.gates] == ["breached"]
 
 
 def test_only_what_is_alike_is_compared() -> None:

@@ -68,11 +68,6 @@ class Step(Frozen):
     errors: int
     response_time_us: Distribution
 
-    @property
-    def achieved_share(self) -> float:
-        """Completed / offered."""
-        return self.completed / (self.rate_rps * self.duration_s)
-
 
 class Measurement(Frozen):
     """What a load generator said of one measured period."""

@@ -52,11 +52,6 @@ class Comparison(Frozen):
         """Whether a difference may be claimed."""
         return self.p_adjusted is not None and self.p_adjusted <= 1 - CONFIDENCE
 
-    @property
-    def rounds_missing(self) -> int:
-        """How many more a claim needs at least."""
-        return max(ROUNDS_MIN - self.rounds, 0)
-
 
 def compare(ours: Rounds, theirs: Rounds, resolution: float = 0.0) -> Comparison | None:
     """Over the rounds that both have, and where both figures are above zero; ``None`` where there is none.

@@ -83,7 +83,6 @@ class Evidence:
     """With ``single`` a target is busy at one core, however many it was given."""
     workload: Workload | None = None
     """Where it is given, the bytes that came are compared with the bodies that must have come."""
-    target_alive: bool = True
     error_share_limit: float = ERROR_SHARE_LIMIT
     wrong_share_limit: float = 0.0
     """More than none only where it is asked how a target behaves when it is overloaded: «503» is a right thing to say then."""
@@ -102,8 +101,6 @@ def judge(evidence: Evidence) -> Verdict:
 
 def _untrue(evidence: Evidence) -> Iterator[str]:
     measurement = evidence.measurement
-    if not evidence.target_alive:
-        yield "the target died while it was measured"
     if measurement.requests.ok == 0:
         yield "no right answer came" + _named_errors(measurement)
         return

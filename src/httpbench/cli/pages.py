@@ -16,7 +16,7 @@ import click
 from httpbench import catalog, host
 from httpbench.cli.main import cli
 from httpbench.report import render_targets
-from httpbench.report.markdown import pipe_table
+from httpbench.report.formats.markdown import pipe_table
 from httpbench.run import RowState, states
 
 STATES = "## State on one machine"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from httpbench.stats.compare import Comparison, compare, corrected
 from httpbench.stats.interval import ConfidenceInterval
+from httpbench.stats.paired import Comparison, compare, corrected
 from httpbench.stats.summary import Estimate, Latency, Summary, summarise
 from httpbench.stats.verdict import Evidence, judge
 

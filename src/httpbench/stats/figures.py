@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from httpbench.model import Trial
-from httpbench.stats.compare import Rounds
 from httpbench.stats.histogram import RESOLUTION
+from httpbench.stats.paired import Rounds
 from httpbench.stats.summary import cpu_us_per_request, rss_bytes_peak, throughput_rps
 
 

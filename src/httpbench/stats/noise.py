@@ -20,9 +20,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from httpbench.model import Noise, Run, Trial
-from httpbench.stats.compare import log_ratios
 from httpbench.stats.figures import CPU, P99, THROUGHPUT
 from httpbench.stats.interval import ROUNDS_MIN, quantile
+from httpbench.stats.paired import log_ratios
 
 FIGURES = (THROUGHPUT, P99, CPU)
 

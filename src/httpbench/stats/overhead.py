@@ -16,9 +16,9 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from httpbench.model import Distribution, Frozen, Trial
-from httpbench.stats.compare import compare, log_ratios
 from httpbench.stats.histogram import RESOLUTION
 from httpbench.stats.interval import ROUNDS_MIN, ConfidenceInterval, quantile
+from httpbench.stats.paired import compare, log_ratios
 
 FIGURES = ("p50", "p90", "p95", "p99", "p99_9", "p99_99", "max", "tm99_9", "stddev")
 """Of a distribution of times, in the order of a table."""

@@ -5,7 +5,7 @@ itself where there is one; in every table of the run.
 
 To look after each round and to stop when an interval happens to be narrow favours rounds that happen to agree. With five rounds before the
 first look the interval that ended a run holds the truth in at least 92 % of runs instead of 95 % (simulated in
-``tests/unit/stats/test_coverage.py``). A width is looked at and never a difference: to stop when a difference becomes clear would
+``tests/unit/stats/test_interval_coverage.py``). A width is looked at and never a difference: to stop when a difference becomes clear would
 find one in most equals.
 """
 
@@ -18,8 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from httpbench.model import Trial
-from httpbench.stats.compare import Rounds, log_ratios
 from httpbench.stats.interval import ROUNDS_MIN, Floats, quantile, rounds_for, standard_error
+from httpbench.stats.paired import Rounds, log_ratios
 from httpbench.stats.summary import cells
 
 

@@ -9,7 +9,8 @@ the same minutes, so they say together what the round did to all, and each then 
 Source: F. E. Grubbs, «On estimating precision of measuring instruments and product variability», Journal of the American Statistical
 Association 43, 1948. A few rounds may lie close together by chance, so no row counts as steadier than the average of the table. The
 degrees of freedom of a pair's variance follow F. E. Satterthwaite, «An approximate distribution of estimates of variance components»,
-Biometrics Bulletin 2, 1946. ``tests/unit/stats/test_coverage.py`` simulates what that promises: of equals, also of unequally steady ones.
+Biometrics Bulletin 2, 1946. ``tests/unit/stats/test_interval_coverage.py`` simulates the result: for identical targets, also for some that
+are less steady than others.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ from itertools import combinations
 
 import numpy as np
 
-from httpbench.stats.compare import ROUNDING, ROUNDS_PATIENCE, Rounds, holm, log_ratios
 from httpbench.stats.interval import CONFIDENCE, ROUNDS_MIN, Floats, p_value
+from httpbench.stats.paired import ROUNDING, ROUNDS_PATIENCE, Rounds, holm, log_ratios
 
 ROWS_MIN = 4
 """Of fewer rows the noise of each cannot be told from that of the others, and pairs stand for themselves."""

@@ -59,7 +59,7 @@ class Latency(Frozen):
     p99_9: Estimate | None
     p99_99: Estimate | None
     merged: Distribution | None
-    """Of the merged histograms; ``None`` where a round that counts kept none."""
+    """Of the merged histograms; ``None`` where a round that counts kept none, and until :func:`with_merged` adds it."""
     merged_intervals: dict[str, ConfidenceInterval]
     """Of the percentiles of ``merged``, by their names there."""
 
@@ -123,7 +123,7 @@ def summarise(trials: Sequence[Trial]) -> Summary:
     if len({trial.plan.cell for trial in trials}) != 1:
         raise ValueError("summarise takes the rounds of exactly one cell")
     plan = trials[0].plan
-    counting = [trial for trial in trials if trial.verdict.counts and (trial.measurement or trial.client)]
+    counting = _counting(trials)
     clients = [trial.client for trial in counting if trial.client is not None]
     return Summary(
         target=plan.target,
@@ -139,8 +139,8 @@ def summarise(trials: Sequence[Trial]) -> Summary:
         bytes_per_s=_measured(counting, bytes_per_s),
         requests=_measured(counting, lambda measurement: measurement.requests.completed),
         errors=_measured(counting, failed_requests),
-        service_time_us=_latency([trial.measurement.service_time_us for trial in counting if trial.measurement]),
-        response_time_us=_latency([_response_time_us(trial.measurement) for trial in counting if trial.measurement]),
+        service_time_us=_latency(_service_times_us(counting)),
+        response_time_us=_latency(_response_times_us(counting)),
         rate_held_rps=Estimate.of(_rate_held_rps(trial) for trial in trials),
         cpu_cores=_used(counting, lambda usage: usage.cpu_cores_mean),
         cpu_cores_peak=_used(counting, lambda usage: usage.cpu_cores_peak),
@@ -151,6 +151,17 @@ def summarise(trials: Sequence[Trial]) -> Summary:
         backend_cpu_us_per_request=Estimate.of(_us_per_request(trial.backend_usage, trial) for trial in counting),
         rss_bytes_peak=Estimate.of(rss_bytes_peak(trial) for trial in counting),
         pss_bytes_peak=_used(counting, lambda usage: usage.pss_bytes_peak),
+    )
+
+
+def with_merged(summary: Summary, trials: Sequence[Trial]) -> Summary:
+    """The summary of these trials with the histograms of all rounds merged: milliseconds for each, so only for what shows them."""
+    counting = _counting(trials)
+    return summary.model_copy(
+        update={
+            "service_time_us": _with_merged(summary.service_time_us, _service_times_us(counting)),
+            "response_time_us": _with_merged(summary.response_time_us, _response_times_us(counting)),
+        }
     )
 
 
@@ -217,8 +228,17 @@ def _us_per_request(usage: Usage | None, trial: Trial) -> float | None:
     return usage.cpu_s * 1e6 / trial.measurement.requests.completed
 
 
-def _response_time_us(measurement: Measurement) -> Distribution | None:
-    return measurement.times_us if measurement.steps else measurement.response_time_us
+def _counting(trials: Sequence[Trial]) -> list[Trial]:
+    return [trial for trial in trials if trial.verdict.counts and (trial.measurement or trial.client)]
+
+
+def _service_times_us(trials: Sequence[Trial]) -> list[Distribution | None]:
+    return [trial.measurement.service_time_us for trial in trials if trial.measurement]
+
+
+def _response_times_us(trials: Sequence[Trial]) -> list[Distribution | None]:
+    measurements = [trial.measurement for trial in trials if trial.measurement]
+    return [measurement.times_us if measurement.steps else measurement.response_time_us for measurement in measurements]
 
 
 def _rate_held_rps(trial: Trial) -> float | None:
@@ -245,7 +265,13 @@ def _latency(rounds: Sequence[Distribution | None]) -> Latency | None:
         for name in Distribution.model_fields
         if name in Latency.model_fields
     }
-    return Latency(**figures, merged=merged(rounds), merged_intervals=merged_intervals(rounds))
+    return Latency(**figures, merged=None, merged_intervals={})
+
+
+def _with_merged(latency: Latency | None, rounds: Sequence[Distribution | None]) -> Latency | None:
+    if latency is None:
+        return None
+    return latency.model_copy(update={"merged": merged(rounds), "merged_intervals": merged_intervals(rounds)})
 
 
 def _reasons(verdicts: Iterable[Verdict]) -> tuple[str, ...]:

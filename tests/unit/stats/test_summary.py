@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from httpbench.model import Distribution, Requests, Trial, Verdict, VerdictKind
 from httpbench.stats import Estimate, summarise
-from httpbench.stats.summary import cells, cpu_us_per_request, overall
+from httpbench.stats.summary import cells, cpu_us_per_request, overall, with_merged
 from tests.factories import make_failed, make_histogram, make_measurement, make_plan, make_rounds, make_trial, make_usage
 
 INVALID = Verdict(kind=VerdictKind.INVALID, reasons=("3 answers were wrong",))
@@ -94,7 +94,9 @@ def test_percentiles_are_medians_over_rounds_and_merged_beside() -> None:
         )
         for index, times in enumerate((fast, slow, slow))
     ]
-    latency = summarise(rounds).service_time_us
+    summary = summarise(rounds)
+    assert summary.service_time_us is not None and summary.service_time_us.merged is None
+    latency = with_merged(summary, rounds).service_time_us
     assert latency is not None
     assert latency.p50 is not None
     assert latency.p50.median == 2000

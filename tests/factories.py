@@ -244,15 +244,13 @@ def make_mixed_run() -> tuple[Run, list[Trial]]:
     """A run with one row of each fate: target, generator, idle, invalid in part and whole, failed; two loads."""
     generator = Verdict(
         kind=VerdictKind.GENERATOR,
-        reasons=("the generator was busy and the target was not (generator 1.00 of 1 core, target 0.62 of 1 core)",),
+        reasons=("generator-bound (generator 1.00 of 1 core, target 0.62 of 1 core)",),
     )
     idle = Verdict(
         kind=VerdictKind.IDLE,
-        reasons=(
-            "neither target nor generator was busy (generator 0.10 of 1 core, target 0.31 of 1 core): it waited, or the load was too small",
-        ),
+        reasons=("neither busy (generator 0.10 of 1 core, target 0.31 of 1 core): the target waited, or the load is too small",),
     )
-    wrong = Verdict(kind=VerdictKind.INVALID, reasons=("1,204 of 402,113 answers were wrong (unexpected status 1,204)",))
+    wrong = Verdict(kind=VerdictKind.INVALID, reasons=("1,204 of 402,113 responses were wrong (unexpected status 1,204)",))
     meinheld = make_rounds("python/gunicorn-meinheld", (61_250, 60_871, 61_034), response=make_response(181))
     meinheld[1] = meinheld[1].model_copy(update={"verdict": wrong})
     trials = [

@@ -21,7 +21,7 @@ class ClientSummary(Frozen):
     """That the reference server counted in each timed run."""
     connections: int
     in_flight_max: int
-    """The most requests at once, over all rounds, those with held answers included."""
+    """The most requests at once, over all rounds, those with delayed responses included."""
     times_s: tuple[float, ...]
     """Of the whole process, round by round."""
     mean_s: float
@@ -34,7 +34,7 @@ class ClientSummary(Frozen):
     """Mean over rounds, as below."""
     system_s: float
     startup_s: float
-    """Of the same program told to make no request."""
+    """Of the same program with 0 requests."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The figures behind a verdict, for whoever does not believe it: computed from a stored trial, by the functions that drew the verdict."""
+"""The figures behind a verdict: computed from a stored trial, by the functions that drew the verdict."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ class Facts(Frozen):
     stolen_cores: float | None
     """Of the measured cores, what the hypervisor gave to others."""
     achieved_share: float | None
-    """Right answers per second / offered rate, in an open loop."""
+    """Correct responses per second / offered rate, in an open loop."""
     schedule_lag_us_p99: float | None
     """Actual − intended sending, in an open loop."""
     little_ratio: float | None
     """Throughput × mean service time / requests in flight, in a closed loop; 1 by Little's law."""
     failed_share: float
-    """Requests without a right answer / all."""
+    """Requests without a correct response / all."""
     network: Network | None
 
 

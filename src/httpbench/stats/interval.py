@@ -27,7 +27,7 @@ ROUNDS_MIN = 3
 vouch for them."""
 
 ROUNDS_MAX = 100_000
-"""Where the search for the rounds that a width needs gives up: nobody waits for so many."""
+"""Where the search for the rounds that a width needs gives up: more are not practical."""
 
 Floats = npt.NDArray[np.float64]
 
@@ -69,13 +69,13 @@ def standard_error(logs: Floats) -> float:
 
 def quantile(rounds: int) -> float:
     """How many standard errors a 95 % interval reaches to either side."""
-    from scipy.special import stdtrit  # takes as long to load as all else together, and few commands ask for it
+    from scipy.special import stdtrit  # takes as long to load as all else together, and few commands use it
 
     return float(stdtrit(rounds - 1, (1 + CONFIDENCE) / 2))
 
 
 def p_value(distance: float, log_error: float, freedom: float) -> float:
-    """Two-sided, of Student's t with so many degrees of freedom: how often rounds of equals would lie at least so far apart."""
+    """Two-sided, of Student's t with ``freedom`` degrees of freedom: how often rounds of identical targets lie at least this far apart."""
     if log_error == 0:
         return 0.0 if distance > 0 else 1.0
     from scipy.special import stdtr

@@ -16,10 +16,10 @@ SCOUT_WIDTH = 0.05
 """How closely scouts look; what counts begins at the ends of the interval that they leave."""
 
 SPARE_RESPONSES = 1.1
-"""For answers that are in flight at either end of a trial, and rates that are not quite reached."""
+"""For responses that are in flight at either end of a trial, and rates that are not quite reached."""
 
 DURATION_MAX_S = 60.0
-"""Of a trial that is made longer so that a percentile has enough answers. It sets the lowest rate that is tried."""
+"""Of a trial that is made longer so that a percentile has enough responses. It sets the lowest rate that is tried."""
 
 PERCENTILE_MIN = 90.0
 """A trial is long enough for this percentile, so that a mean and a maximum are also of some responses."""
@@ -33,7 +33,7 @@ class RatePoint(Frozen):
     held: int
     """In how many the service level held."""
     times_us: dict[Figure, float]
-    """Response times, medians over trials; a percentile of which no trial had enough answers is left out."""
+    """Response times, medians over trials; a percentile for which no trial had enough responses is left out."""
     misses: tuple[str, ...]
     """Why it did not hold, each reason once."""
     generator_busy: int
@@ -48,11 +48,11 @@ class Saturation(Frozen):
     rate_failed_rps: float | None
     """The lowest rate at which it does not hold; ``None``: none was found."""
     is_narrow: bool
-    """Whether the two are as close as was asked."""
+    """Whether the two are as close as requested."""
     generator_limited: bool
     """Where it did not hold the load generator was busy: the target may be able to do more."""
     closed_loop_rps: float | None
-    """Right answers per second in a closed loop of as many connections, from which the search began."""
+    """Correct responses per second in a closed loop of as many connections, from which the search began."""
     inversions: tuple[float, ...]
     """Rates at which it held although it did not at a lower one."""
     curve: tuple[RatePoint, ...]
@@ -164,5 +164,5 @@ def _miss(bound: Bound, times: Distribution | None) -> str | None:
     name = bound.figure.replace("_", ".")
     value: float | None = getattr(times, bound.figure, None)
     if value is None:
-        return f"too few answers came to tell the {name}"
+        return f"too few responses for {name}"
     return f"{name} was {value / 1000:.3g} ms" if value >= bound.limit_us else None

@@ -54,7 +54,7 @@ def noise_of(run: Run, trials: Sequence[Trial]) -> Noise | None:
 
 
 def floor(noise: Noise, figure: str, rounds: int) -> float | None:
-    """The relative difference up to which comparisons of so many rounds show nothing; ``None`` for a figure that the pairs did not have."""
+    """The relative difference up to which a comparison of this many rounds shows nothing; ``None`` for a figure without A/A pairs."""
     deviation = noise.deviation.get(figure)
     if deviation is None:
         return None

@@ -25,7 +25,7 @@ RANK_ROUNDS_MIN = 6
 """Of fewer rounds even unanimous ones have a rank test's p-value of 2/2⁵ = 6 %: it could never bear out a claim."""
 
 ROUNDS_PATIENCE = 100
-"""More rounds than this are not proposed to anybody."""
+"""More rounds than this are never proposed."""
 
 ROUNDING = 1e-9
 """Differences below are those of floating point."""

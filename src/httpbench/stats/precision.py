@@ -1,4 +1,4 @@
-"""Are these rounds enough: how wide the widest interval of a run is, and how many rounds would make it as narrow as was asked.
+"""Are these rounds enough: how wide the widest interval of a run is, and how many rounds would make it as narrow as requested.
 
 The intervals that count are those that the run is made for: of the ratio to the baseline where there are several targets, of the figure
 itself where there is one; in every table of the run.
@@ -33,13 +33,13 @@ class Width:
     log_deviation: float
 
     def rounds_for(self, half_width: float) -> int | None:
-        """Rounds in all that would do; ``None``: more than anybody would make."""
+        """Rounds that would be enough; ``None``: more than practical."""
         return rounds_for(self.log_deviation, half_width)
 
 
 def headline(trials: Iterable[Trial]) -> Rounds:
-    """The figure that a cell is compared by, for each round that counts: right answers per second; with a rate, where these are given,
-    the 99th percentile of the times, in µs."""
+    """The figure that a cell is compared by, for each round that counts: correct responses per second, or with
+    a rate the p99 of the times in µs."""
     found = ((trial.plan.round, _headline(trial)) for trial in trials if trial.verdict.counts)
     return {number: value for number, value in found if value is not None}
 

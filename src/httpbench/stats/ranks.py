@@ -1,7 +1,7 @@
-"""Which rows of a table are above which beyond doubt, and so which rank each has.
+"""Which targets of a table are significantly faster than which others, and so which rank each has.
 
-A table asks much of few rounds: ten rows are 45 pairs, and a pair of three rounds has two degrees of freedom. By themselves such pairs
-can tell hardly anything apart, not even one server that answers thrice as much as another. But all rows of a round were measured within
+A table demands much of few rounds: ten rows are 45 pairs, and a pair of three rounds has two degrees of freedom. By themselves such pairs
+can tell hardly anything apart, not even one server with three times the throughput of another. But all rows of a round were measured within
 the same minutes, so they say together what the round did to all, and each then shows how much it varies by itself. In logarithms:
 
     figure of row i in round j = row i + round j + noise, of a variance σᵢ² that each row has of its own
@@ -44,7 +44,7 @@ class Pair:
     """Degrees of freedom of the variance, for each round beyond the first."""
 
     def p(self, rounds: int) -> float:
-        """How often equals would lie so far apart, in so many rounds that vary as these did."""
+        """How often identical targets would lie this far apart, in this many rounds that vary as these did."""
         distance = max(abs(self.distance) - ROUNDING, 0.0)
         return p_value(distance, math.sqrt(self.variance / rounds), self.freedom * (rounds - 1))
 
@@ -65,7 +65,7 @@ def ranks(rows: Sequence[Rounds]) -> list[int]:
 
 
 def rounds_to_rank(rows: Sequence[Rounds]) -> int | None:
-    """How many rounds would tell at least one pair of rows apart, were further rounds to differ and vary as these did.
+    """How many rounds would tell at least one pair of rows apart, if further rounds varied as these did.
 
     The least n with p(n) · pairs ≤ 5 %, for the clearest pair; ``None`` where even :data:`ROUNDS_PATIENCE` would not.
     """

@@ -95,7 +95,7 @@ def changed(measurement: Measurement) -> str | None:
     if abs(mean - rest) <= max(SHIFT_MAX * rest, SOUGHT_ERRORS_MAX * _error(rest_rates)):
         return None
     rest_s = sum(interval.duration_s for interval in whole[dropped:])
-    return f"{rest:,.0f} answers/s in the last {rest_s:.1f} s, {mean:,.0f} on the whole"
+    return f"{rest:,.0f} responses/s in the last {rest_s:.1f} s, {mean:,.0f} overall"
 
 
 def unsteady(trial: Trial) -> str | None:

@@ -79,13 +79,13 @@ class Summary(Frozen):
     client: ClientSummary | None = None
     """Of a client, in place of latencies."""
     throughput_rps: Estimate | None
-    """Right answers per second; of a rising rate, at the highest; of a client with start-up taken off."""
+    """Correct responses per second; of a rising rate, at the highest; of a client without start-up."""
     bytes_per_s: Estimate | None
     """As the generator counts them; most count headers."""
     requests: Estimate | None
-    """Completed answers of one round."""
+    """Completed responses of one round."""
     errors: Estimate | None
-    """Requests of one round without a right answer."""
+    """Requests of one round without a correct response."""
     service_time_us: Latency | None
     response_time_us: Latency | None
     """Only in an open loop; of a rising rate, at the highest."""
@@ -95,7 +95,7 @@ class Summary(Frozen):
     """Cores' worth of CPU time, mean over the measured period, whole process tree."""
     cpu_cores_peak: Estimate | None
     cpu_us_per_request: Estimate | None
-    """CPU time of the target for each completed answer; of a client with start-up taken off."""
+    """CPU time of the target for each completed response; of a client without start-up."""
     generator_cpu_cores: Estimate | None
     generator_cpu_us_per_request: Estimate | None = None
     backend_cpu_cores: Estimate | None = None
@@ -168,8 +168,8 @@ def with_merged(summary: Summary, trials: Sequence[Trial]) -> Summary:
 def overall(trials: Sequence[Trial]) -> Verdict:
     """One verdict for a cell: the most common one of the rounds that count, but ``generator`` as soon as one round has it.
 
-    A median over rounds of which some are the generator's limit is no longer the target's alone. The reasons say what is not of one
-    mind: rounds with another verdict, rounds that were not steady, rounds that do not count.
+    A median over rounds of which some are the generator's limit is no longer the target's alone. The reasons name
+    rounds with another verdict, rounds that were not steady, and rounds that are not valid.
     """
     counting = [trial.verdict for trial in trials if trial.verdict.counts]
     dropped = [trial.verdict for trial in trials if not trial.verdict.counts]
@@ -185,7 +185,7 @@ def overall(trials: Sequence[Trial]) -> Verdict:
     if changes:
         notes.append(f"not steady{f' in {len(changes)} of {len(counting)} rounds' if len(counting) > 1 else ''}: {changes[0]}")
     if dropped:
-        notes.append(f"{len(dropped)} of {len(trials)} rounds do not count: {'; '.join(_reasons(dropped))}")
+        notes.append(f"{len(dropped)} of {len(trials)} rounds not valid: {'; '.join(_reasons(dropped))}")
     return Verdict(kind=kind, reasons=(*notes, *_reasons([verdict for verdict in counting if verdict.kind is kind])[:1]))
 
 
@@ -209,14 +209,14 @@ def rss_bytes_peak(trial: Trial) -> int | None:
 
 
 def cpu_us_per_request(trial: Trial) -> float | None:
-    """µs of the target's CPU time for each completed answer of a trial; of a client with start-up taken off."""
+    """µs of the target's CPU time for each completed response of a trial; of a client without start-up."""
     if trial.client is not None:
         return trial.client.cpu_us_per_request
     return _us_per_request(trial.target_usage, trial)
 
 
 def throughput_rps(measurement: Measurement) -> float:
-    """Right answers per second; of a rising rate, answers per second at the highest."""
+    """Correct responses per second; of a rising rate, responses per second at the highest."""
     if measurement.steps:
         return measurement.steps[-1].completed / measurement.steps[-1].duration_s
     return measurement.throughput_rps

@@ -1,11 +1,11 @@
 """One figure of two runs compared: what changed from one to the other, and what their rounds can tell of it.
 
 The rounds of two runs were not interleaved, so they are not pairs: the ratio is that of the geometric means, and its interval is Welch's t
-on the logarithms, which does not ask that both runs vary alike (B. L. Welch, «The generalization of "Student's" problem when several
+on the logarithms, which does not require that both runs vary alike (B. L. Welch, «The generalization of "Student's" problem when several
 different population variances are involved», Biometrika 34, 1947; degrees of freedom after F. E. Satterthwaite, Biometrics Bulletin 2,
 1946).
 
-The price is large, and no formula mends it: whatever differed between the two runs (a neighbour, a colder room, another day) is in the
+The price is large, and no formula removes it: whatever differed between the two runs (a neighbour, a colder room, another day) is in the
 ratio and in no interval. Only rounds of one run are free of it.
 """
 
@@ -70,7 +70,7 @@ def _reach(errors: Sequence[float], rounds: Sequence[int], comparisons: int) -> 
     total = sum(variances)
     if total == 0:
         return 0.0
-    from scipy.special import stdtrit  # slow to load, and asked for by few commands
+    from scipy.special import stdtrit  # slow to load, and used by few commands
 
     freedom = total**2 / sum(variance**2 / (count - 1) for variance, count in zip(variances, rounds, strict=True))
     return float(stdtrit(freedom, 1 - (1 - CONFIDENCE) / comparisons / 2)) * math.sqrt(total)

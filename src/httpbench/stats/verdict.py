@@ -18,7 +18,7 @@ ERROR_SHARE_LIMIT = 0.001
 """Errors per request. A lost request costs a timeout that no percentile below it shows; one in a thousand is the p99.9."""
 
 ACHIEVED_SHARE_MIN = 0.99
-"""Achieved / offered rate. Below, the target was asked less than the table says; 1 % covers requests in flight at the end."""
+"""Achieved / offered rate. Below, the target got fewer requests than the table says; 1 % covers requests in flight at the end."""
 
 STEP_EDGE_REQUESTS = 2
 """Of a step of a rising rate the first and the last request may fall into its neighbours, which matters where there are few."""
@@ -32,7 +32,7 @@ sent more. Time in which it was ready to run and was kept off its cores, by a qu
 
 GENERATOR_STARVED = 0.25
 """Share of the time in which a generator was kept off its cores, from which it was the limit whatever it did in the rest: a target that had
-time to spare would have answered more to one that could run."""
+time to spare would have responded more often to one that could run."""
 
 MACHINE_BUSY = 0.95
 """Share of the cores that target and generator use together, from which shared cores are the limit."""
@@ -42,7 +42,7 @@ STRANGERS_SHARE_MIN = 0.05
 in a closed loop each party waits for the other, so what holds one up idles both."""
 
 RETRANSMISSION_S = 0.2
-"""What a retransmission timeout costs: Linux waits at least so long (TCP_RTO_MIN; RFC 6298 asks for a second). Segments that are sent
+"""What a retransmission timeout costs: Linux waits at least this long (TCP_RTO_MIN; RFC 6298 requires a second). Segments that are sent
 again sooner, by a tail loss probe (RFC 8985), are often not lost at all: the acknowledgement was late."""
 
 LOST_SHARE_MIN = 0.05
@@ -56,11 +56,11 @@ all there are is impossible, so a clock, a count or a duration is wrong; 1 % cov
 LITTLE_ROUND_TRIPS_MIN = 100
 """Requests per request in flight, under which the first and the last ones, cut by the ends of the period, outweigh the tolerance."""
 
-WRONG_ANSWERS = frozenset({"unexpected_status", "unexpected_body", "invalid_response", "unknown_status"})
-"""Kinds of error that are answers. One is too many: a target that was wrong once is not right, and no share makes it so."""
+WRONG_RESPONSES = frozenset({"unexpected_status", "unexpected_body", "invalid_response", "unknown_status"})
+"""Kinds of error that are responses. One is too many: a target that was wrong once is not correct, and no share makes it so."""
 
 BODY_BYTES_SHARE_MIN = 0.99
-"""Bytes received / bytes of the bodies that right answers must hold; 1 % because generators print bytes with three digits."""
+"""Bytes received / bytes of the bodies that correct responses must have; 1 % because generators print bytes with three digits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ class Evidence:
     """Where it is given, the bytes that came are compared with the bodies that must have come."""
     error_share_limit: float = ERROR_SHARE_LIMIT
     wrong_share_limit: float = 0.0
-    """More than none only where it is asked how a target behaves when it is overloaded: «503» is a right thing to say then."""
+    """Above zero only for a search, which overloads targets on purpose: «503» is a correct response then."""
 
 
 def judge(evidence: Evidence) -> Verdict:
@@ -102,26 +102,26 @@ def judge(evidence: Evidence) -> Verdict:
 def _untrue(evidence: Evidence) -> Iterator[str]:
     measurement = evidence.measurement
     if measurement.requests.ok == 0:
-        yield "no right answer came" + _named_errors(measurement)
+        yield "no correct response" + _named_errors(measurement)
         return
-    yield from _wrong_answers(evidence)
+    yield from _wrong_responses(evidence)
     yield from _errors(evidence)
     yield from _short_bodies(evidence)
     yield from _rate_not_reached(evidence)
     yield from _little(evidence)
 
 
-def _wrong_answers(evidence: Evidence) -> Iterator[str]:
+def _wrong_responses(evidence: Evidence) -> Iterator[str]:
     measurement = evidence.measurement
     requests = measurement.requests
-    named = sum(count for kind, count in measurement.errors.items() if kind in WRONG_ANSWERS)
+    named = sum(count for kind, count in measurement.errors.items() if kind in WRONG_RESPONSES)
     unnamed = max(requests.completed - requests.ok - measurement.errors_total, 0)
     if named + unnamed > evidence.wrong_share_limit * requests.completed:
-        yield f"{named + unnamed:,} of {requests.completed:,} answers were wrong{_named_errors(measurement)}"
+        yield f"{named + unnamed:,} of {requests.completed:,} responses were wrong{_named_errors(measurement)}"
 
 
 def failed_requests(measurement: Measurement) -> int:
-    """Requests without a right answer. Generators that name wrong answers among their errors do not have them counted twice."""
+    """Requests without a correct response. Wrong responses that a generator also counts as errors are counted once."""
     return max(measurement.errors_total, measurement.requests.completed - measurement.requests.ok)
 
 
@@ -139,7 +139,7 @@ def _named_errors(measurement: Measurement) -> str:
 
 
 def _short_bodies(evidence: Evidence) -> Iterator[str]:
-    """Most generators look at the status alone; this finds answers that were cut short behind a right one."""
+    """Most generators check the status alone; this finds truncated bodies behind a correct status."""
     received = evidence.measurement.bytes_received
     workload = evidence.workload
     if not received or workload is None or workload.request.method == "HEAD":
@@ -147,7 +147,7 @@ def _short_bodies(evidence: Evidence) -> Iterator[str]:
     size = len(workload.expect.body.encode()) if workload.expect.body else workload.expect.body_bytes or 0
     needed = size * evidence.measurement.requests.ok
     if received < BODY_BYTES_SHARE_MIN * needed:
-        yield f"{received:,} bytes came, less than the {needed:,} of the bodies alone: answers were cut short"
+        yield f"{received:,} bytes received, {needed:,} expected in bodies: responses were truncated"
 
 
 def _rate_not_reached(evidence: Evidence) -> Iterator[str]:
@@ -159,9 +159,9 @@ def _rate_not_reached(evidence: Evidence) -> Iterator[str]:
         return
     achieved = evidence.measurement.throughput_rps
     if achieved / offered < ACHIEVED_SHARE_MIN:
-        yield f"{achieved:,.0f} of {offered:,.0f} requests/s were reached ({achieved / offered:.1%}): the offered rate was not the real one"
+        yield f"offered {offered:,.0f} requests/s, achieved {achieved:,.0f} ({achieved / offered:.1%})"
         if generator_is_busy(evidence):
-            yield f"the generator was busy ({_of_generator(evidence)}): it may not have been able to offer more"
+            yield f"generator-bound (generator {_of_generator(evidence)}): perhaps it could not offer more"
 
 
 def _highest_not_held(steps: tuple[Step, ...], load: Load) -> Iterator[str]:
@@ -169,8 +169,8 @@ def _highest_not_held(steps: tuple[Step, ...], load: Load) -> Iterator[str]:
     held = rate_held(steps)
     if len(steps) == load.steps and held == load.rate_rps:
         return
-    said = f"no more than {held:,.0f}" if held else f"not even {steps[0].rate_rps:,.0f}"
-    yield f"{said} of {load.rate_rps or 0:,.0f} requests/s were held (achieved / offered at least {ACHIEVED_SHARE_MIN:.0%})"
+    rate = f"{held:,.0f}" if held else "none"
+    yield f"held {rate} of {load.rate_rps or 0:,.0f} requests/s (achieved / offered at least {ACHIEVED_SHARE_MIN:.0%})"
 
 
 def rate_held(steps: tuple[Step, ...]) -> float | None:
@@ -193,9 +193,9 @@ def _little(evidence: Evidence) -> Iterator[str]:
     usual_us = next((us for us in (times.p99, times.p90, times.max) if us is not None), 0.0) if times else 0.0
     longest_us = (times.max or 0.0) if times else 0.0
     if ratio < LITTLE_MIN - usual_us / 1e6 / duration_s:
-        yield f"connections stood still for {1 - ratio:.1%} of the time (throughput × mean service time / requests in flight = {ratio:.3f})"
+        yield f"connections stalled for {1 - ratio:.1%} of the time (throughput × mean service time / requests in flight = {ratio:.3f})"
     elif ratio > LITTLE_MAX + longest_us / 1e6 / duration_s:
-        yield f"throughput × mean service time is {ratio:.3f} times the requests in flight, which cannot be: a clock or a count is wrong"
+        yield f"throughput × mean service time is {ratio:.3f} × requests in flight, which is impossible: a clock or a count is wrong"
 
 
 def little_ratio(evidence: Evidence) -> float | None:
@@ -221,16 +221,16 @@ def little_ratio(evidence: Evidence) -> float | None:
 def _limit(evidence: Evidence) -> Verdict:
     target, generator = evidence.target_usage, evidence.generator_usage
     if target is None or generator is None:
-        return Verdict(kind=VerdictKind.UNKNOWN, reasons=("CPU time was not sampled, so what limited it is not known",))
+        return Verdict(kind=VerdictKind.UNKNOWN, reasons=("CPU time was not sampled, so the limit is unknown",))
     capacity = target_capacity(evidence)
     target_is_busy = target.cpu_cores_mean >= TARGET_BUSY * capacity
     said = f"generator {_of_generator(evidence)}, target {_of(target, capacity)}"
     if target_is_busy and generator_is_busy(evidence):
-        return Verdict(kind=VerdictKind.TARGET, reasons=(f"the generator was busy too ({said}): another one might show more",))
+        return Verdict(kind=VerdictKind.TARGET, reasons=(f"both busy ({said}): another load generator might show more",))
     if target_is_busy:
         return Verdict(kind=VerdictKind.TARGET)
     if generator_is_busy(evidence):
-        return Verdict(kind=VerdictKind.GENERATOR, reasons=(f"the generator was busy and the target was not ({said})",))
+        return Verdict(kind=VerdictKind.GENERATOR, reasons=(f"generator-bound ({said})",))
     if evidence.backend_usage is not None and (limit := _limit_of_backend(evidence, evidence.backend_usage, generator)):
         return limit
     strangers = _strangers(evidence, target, generator)
@@ -273,8 +273,8 @@ def _losses(evidence: Evidence) -> str | None:
     share = network.retransmission_timeouts * RETRANSMISSION_S / (evidence.load.connections * evidence.measurement.duration_s)
     if share < LOST_SHARE_MIN:
         return None
-    lost = f"connections waited {network.retransmission_timeouts:,} times for a lost segment to be sent again"
-    return f"{lost}, {min(share, 1):.0%} of their time or more"
+    lost = f"connections waited {network.retransmission_timeouts:,} times for TCP to resend a lost segment"
+    return f"{lost}, at least {min(share, 1):.0%} of their time"
 
 
 def _strangers(evidence: Evidence, target: Usage, generator: Usage) -> str | None:
@@ -303,13 +303,13 @@ def _limit_of_backend(evidence: Evidence, backend: Usage, generator: Usage) -> V
         if backend.cpu_cores_mean < TARGET_BUSY * len(cores.backend):
             return None
         said = _of(backend, len(cores.backend))
-        return Verdict(kind=VerdictKind.BACKEND, reasons=(f"the backend was busy and the proxy was not (backend {said})",))
+        return Verdict(kind=VerdictKind.BACKEND, reasons=(f"backend-bound (backend {said})",))
     capacity = len({*cores.backend, *cores.generator})
     if backend.cpu_cores_mean + generator.cpu_cores_mean < MACHINE_BUSY * capacity:
         return None
     kind = VerdictKind.GENERATOR if generator.cpu_cores_mean > backend.cpu_cores_mean else VerdictKind.BACKEND
     said = f"generator {generator.cpu_cores_mean:.2f} and backend {backend.cpu_cores_mean:.2f} of {capacity} shared {_cores(capacity)}"
-    return Verdict(kind=kind, reasons=(f"the cores of generator and backend were full and the proxy's were not ({said})",))
+    return Verdict(kind=kind, reasons=(f"generator and backend filled the cores that they share ({said})",))
 
 
 def _limit_of_shared_cores(evidence: Evidence, target: Usage, generator: Usage) -> Verdict:
@@ -319,8 +319,8 @@ def _limit_of_shared_cores(evidence: Evidence, target: Usage, generator: Usage) 
     if generator.cpu_cores_mean + target.cpu_cores_mean < MACHINE_BUSY * capacity:
         return Verdict(kind=VerdictKind.IDLE, reasons=(_why_idle(evidence, said),))
     if generator.cpu_cores_mean > target.cpu_cores_mean:
-        return Verdict(kind=VerdictKind.GENERATOR, reasons=(f"the generator took more of the cores than the target ({said})",))
-    return Verdict(kind=VerdictKind.TARGET, reasons=(f"the figures are of target and generator together ({said})",))
+        return Verdict(kind=VerdictKind.GENERATOR, reasons=(f"generator-bound: it used more of the shared cores than the target ({said})",))
+    return Verdict(kind=VerdictKind.TARGET, reasons=(f"shared cores: figures are of target and generator together ({said})",))
 
 
 def target_capacity(evidence: Evidence) -> int:
@@ -336,14 +336,14 @@ def generator_capacity(evidence: Evidence) -> int:
 
 def _why_idle(evidence: Evidence, said: str) -> str:
     if evidence.load.rate_rps is not None:
-        return f"the offered rate left cores to spare ({said})"
-    return f"neither target nor generator was busy ({said}): it waited, or the load was too small"
+        return f"the offered rate left cores idle ({said})"
+    return f"neither busy ({said}): the target waited, or the load is too small"
 
 
 def _of_generator(evidence: Evidence) -> str:
     assert evidence.generator_usage is not None
     waited = _kept_waiting(evidence)
-    more = f", and waited for a core {waited:.2f} of the time" if waited >= 1 - GENERATOR_BUSY else ""
+    more = f", waiting for a core {waited:.2f} of the time" if waited >= 1 - GENERATOR_BUSY else ""
     capacity = generator_capacity(evidence)
     return f"{generator_cores(evidence, evidence.generator_usage):.2f} of {capacity} {_cores(capacity)}{more}"
 

@@ -24,11 +24,11 @@ def test_equal_work_has_no_reason() -> None:
         ({"requests": 999, "body_bytes_sent": 11_988}, "sent 999 requests instead of 1,000"),
         ({"requests": 1, "body_bytes_sent": 12}, "sent 1 request instead of 1,000"),
         ({"in_flight_max": 10}, "had 10 requests in flight at once instead of one after the other"),
-        ({"pipelined": 999}, "sent 999 requests before the answer to the one before had come"),
+        ({"pipelined": 999}, "sent 999 requests before the previous response had arrived"),
         ({"connections": 1000}, "opened 1,000 connections instead of 1"),
         ({"connections": 2}, "opened 2 connections instead of 1"),
         ({"wrong_requests": 1}, "sent 1 wrong request (not GET, another path, or not HTTP)"),
-        ({"body_bytes_sent": 11_000}, "took 11,000 bytes of bodies instead of 12,000"),
+        ({"body_bytes_sent": 11_000}, "received 11,000 bytes of bodies instead of 12,000"),
     ],
 )
 def test_what_was_otherwise_is_the_one_reason(changes: dict[str, int], reason: str) -> None:

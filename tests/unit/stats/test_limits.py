@@ -27,7 +27,7 @@ def verdict(**changes: Any) -> tuple[VerdictKind, str]:
 def test_a_generator_that_is_kept_off_its_core_is_the_limit(waited: float | None, kind: VerdictKind) -> None:
     found, reason = verdict(generator_usage=make_usage(0.2, cpu_wait_cores_mean=waited))
     assert found is kind
-    assert ("waited for a core 0.26 of the time" in reason) == (kind is VerdictKind.GENERATOR)
+    assert ("waiting for a core 0.26 of the time" in reason) == (kind is VerdictKind.GENERATOR)
 
 
 @pytest.mark.parametrize(("waited", "kind"), [(0.14, VerdictKind.IDLE), (0.16, VerdictKind.GENERATOR)])
@@ -42,7 +42,7 @@ def test_on_shared_cores_it_is_the_target_that_it_waits_for() -> None:
 def test_a_busy_target_is_the_limit_whatever_the_generator_waited_for() -> None:
     kind, reason = verdict(target_usage=make_usage(0.99), generator_usage=make_usage(0.2, cpu_wait_cores_mean=0.8))
     assert kind is VerdictKind.TARGET
-    assert "another one might show more" in reason
+    assert "another load generator might show more" in reason
 
 
 @pytest.mark.parametrize(("again", "kind"), [(159, VerdictKind.IDLE), (161, VerdictKind.NETWORK)])
@@ -64,5 +64,5 @@ def test_a_rate_that_the_generator_could_not_offer_is_not_laid_to_the_target() -
     load = Load(connections=64, rate_rps=500_000)
     kind, reason = verdict(load=load, generator_usage=make_usage(0.99))
     assert kind is VerdictKind.INVALID
-    assert "the generator was busy (0.99 of 1 core): it may not have been able to offer more" in reason
+    assert "generator-bound (generator 0.99 of 1 core): perhaps it could not offer more" in reason
     assert "generator" not in verdict(load=load)[1]

@@ -43,14 +43,14 @@ def kind_of(evidence: Evidence) -> VerdictKind:
 def test_no_right_answer_is_said_once_with_what_came_instead() -> None:
     verdict = judge(requests(0, connect_refused=640))
     assert verdict.kind is VerdictKind.INVALID
-    assert verdict.reasons == ("no right answer came (connect refused 640)",)
+    assert verdict.reasons == ("no correct response (connect refused 640)",)
 
 
 @pytest.mark.parametrize("errors", [{"unexpected_body": 1}, {"unexpected_status": 1}, {}])
 def test_one_wrong_answer_is_too_many(errors: dict[str, int]) -> None:
     verdict = judge(requests(1_000_000, 999_999, **errors))
     assert verdict.kind is VerdictKind.INVALID
-    assert "1 of 1,000,000 answers were wrong" in verdict.reasons[0]
+    assert "1 of 1,000,000 responses were wrong" in verdict.reasons[0]
 
 
 def test_late_answers_are_errors_and_not_wrong_ones() -> None:
@@ -121,7 +121,7 @@ def test_requests_cut_by_the_ends_of_the_period_may_move_the_ratio() -> None:
 
 
 def test_connections_that_stood_still_are_named() -> None:
-    assert "connections stood still for 50.0% of the time" in judge(with_ratio(0.5)).reasons[0]
+    assert "connections stalled for 50.0% of the time" in judge(with_ratio(0.5)).reasons[0]
 
 
 def test_pipelined_requests_are_all_in_flight() -> None:
@@ -173,7 +173,7 @@ def test_the_busy_one_is_the_limit(target: float, generator: float, kind: Verdic
 
 def test_a_busy_target_needs_no_words_unless_the_generator_was_busy_too() -> None:
     assert judge(make_evidence(0.99, 0.5)).reasons == ()
-    assert "the generator was busy too" in judge(make_evidence(0.99, 0.99)).reasons[0]
+    assert "both busy (" in judge(make_evidence(0.99, 0.99)).reasons[0]
 
 
 FOUR = Cores(target=(0, 1), generator=(2, 3), harness=(4,), shared=False)
@@ -213,7 +213,7 @@ def test_on_shared_cores_the_greater_consumer_is_named_once_they_are_full(target
 
 def test_an_offered_rate_that_leaves_cores_to_spare_is_said_to_do_so() -> None:
     load = LOAD.model_copy(update={"rate_rps": 400_000})
-    assert "left cores to spare" in judge(make_evidence(0.3, 0.3, load=load)).reasons[0]
+    assert "left cores idle" in judge(make_evidence(0.3, 0.3, load=load)).reasons[0]
 
 
 @pytest.mark.parametrize("changes", [{"target_usage": None}, {"generator_usage": None}])
@@ -274,9 +274,9 @@ def steps(*achieved: int) -> Evidence:
 def test_a_rising_rate_counts_when_its_highest_was_held() -> None:
     assert judge(steps(100, 200, 295)).counts
     verdict = judge(steps(100, 196, 290))
-    assert verdict.kind is VerdictKind.INVALID and verdict.reasons[0].startswith("no more than 200 of 300 requests/s")
-    assert judge(steps(90, 200, 300)).reasons[0].startswith("not even 100 of 300 requests/s")
-    assert judge(steps(100, 200)).reasons[0].startswith("no more than 200 of 300 requests/s")
+    assert verdict.kind is VerdictKind.INVALID and verdict.reasons[0].startswith("held 200 of 300 requests/s")
+    assert judge(steps(90, 200, 300)).reasons[0].startswith("held none of 300 requests/s")
+    assert judge(steps(100, 200)).reasons[0].startswith("held 200 of 300 requests/s")
 
 
 def test_the_rate_held_ends_before_the_first_that_was_not() -> None:

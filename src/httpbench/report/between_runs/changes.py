@@ -16,7 +16,7 @@ from httpbench.stats.gates import Gate, Passage, passage
 from httpbench.stats.unpaired import Change, change
 
 SHOWN = ("rps", "p50", "p99", "cpu", "memory", "time")
-"""Figures that are compared even if no gate asks for them."""
+"""Figures that are compared without a gate."""
 
 Measured = tuple[Run, Sequence[Trial]]
 
@@ -43,7 +43,7 @@ class Cell(Frozen):
     reasons_head: tuple[str, ...]
     """Why the rounds of head do not count, or what limited them."""
     figures: dict[str, Change]
-    """By the name that gates have for it; what a run lacks is left out. With a rate nothing is said of ``rps``."""
+    """By the name that gates have for it; what a run lacks is left out. With a rate, ``rps`` is left out."""
 
 
 class Judged(Frozen):
@@ -67,7 +67,7 @@ class Changes(Frozen):
     """What changed among programs and libraries."""
     cells: tuple[Cell, ...]
     not_compared: tuple[str, ...]
-    """Rows of one run alone, and why the others have no partner."""
+    """Cells that only one run has."""
     gates: tuple[Judged, ...]
 
     @property
@@ -110,7 +110,7 @@ _Key = tuple[object, ...]
 
 
 def _cells(measured: Measured) -> dict[_Key, Row]:
-    """By what must be alike: the cell, and what its workload asks and expects, for a name may mean something else meanwhile."""
+    """By what must be alike: the cell, and the request and expected response of its workload, for a name may mean something else by now."""
     run, trials = measured
     rows = [row for group in groups(run, trials) for row in group.rows]
     return {(*row.summary.cell, run.workloads[row.summary.workload].model_dump_json()): row for row in rows}
@@ -141,8 +141,8 @@ def _change(base: Row, head: Row, name: str, comparisons: int) -> Change | None:
 def _alone(ours: dict[_Key, Row], theirs: dict[_Key, Row], side: str) -> list[str]:
     others = {row.target.id for row in theirs.values()}
     return [
-        f"{row.target.id} ({row.summary.workload}, {row.summary.load.connections} connections) is in {side} alone"
-        + (", under this load" if row.target.id in others else "")
+        f"Only in {side}: {row.target.id} ({row.summary.workload}, {row.summary.load.connections} connections)"
+        + (", with this load" if row.target.id in others else "")
         for key, row in ours.items()
         if key not in theirs
     ]

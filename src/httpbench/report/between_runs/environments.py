@@ -1,7 +1,7 @@
 """Do two environments let figures be compared: what must be alike, by name, and how it differs.
 
-Left out is what may be the very thing that is compared (the commit, versions of toolchains and libraries), and what says nothing of the
-machine (its load a minute ago). Names of containers are made up anew each time, so they are left out too.
+Ignored: anything that may itself be under test (the commit, versions of toolchains and libraries), and what says nothing about the
+machine (its load a minute ago). Names of containers are random, so they are ignored too.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from httpbench.model import Environment
 ALIKE = {
     "hostname": "host name",
     "cpu_model": "processor",
-    "cpus_online": "processors online",
-    "cpus_allowed": "processors allowed",
+    "cpus_online": "CPUs online",
+    "cpus_allowed": "CPUs allowed",
     "smt": "SMT",
     "governor": "governor",
     "turbo": "turbo",
     "mitigations": "mitigations",
     "kernel": "kernel",
-    "os": "system",
+    "os": "operating system",
     "virtualization": "virtualization",
     "container": "container engine",
     "cpu_quota_cores": "CPU quota",
@@ -37,7 +37,7 @@ def differences(base: Environment, head: Environment) -> list[str]:
 
 
 def toolchains(base: Environment, head: Environment) -> list[str]:
-    """What changed among programs and libraries, which may be what is compared."""
+    """What changed among programs and libraries, which may be under test."""
     names = sorted(base.versions.keys() | head.versions.keys())
     pairs = [(name, base.versions.get(name, "none"), head.versions.get(name, "none")) for name in names]
     return [f"{name} {before} → {after}" for name, before, after in pairs if before != after]

@@ -22,8 +22,8 @@ TITLES = {"rps": "Requests/s", "cpu": "CPU/request", "memory": "Memory", "time":
 COMMIT_DIGITS = 12
 
 NOT_PAIRED = (
-    "Rounds of two runs are not interleaved: what else differed between the runs is in the ratios and in no interval. "
-    "«httpbench run BASE HEAD» measures both in one run."
+    "Rounds of two runs are not interleaved, so an interval covers only the noise within each run. "
+    "`httpbench run BASE HEAD` measures both in one run."
 )
 
 
@@ -60,7 +60,7 @@ def render_changes_markdown(found: Changes) -> str:
 
 def _banner(found: Changes) -> Iterator[str]:
     if found.environment:
-        yield f"DIFFERENT ENVIRONMENTS, so differences may be theirs: {'; '.join(found.environment)}"
+        yield f"DIFFERENT ENVIRONMENTS, which may cause differences: {'; '.join(found.environment)}"
 
 
 def _origin(name: str, side: Side) -> str:
@@ -75,7 +75,7 @@ def _commit(name: str) -> str:
 
 def _table(found: Changes) -> tuple[list[str], list[list[str]]]:
     names = [name for name in _names(found) if any(name in cell.figures for cell in found.cells)]
-    header = ["Row", "Load", *(TITLES.get(name, name) for name in names), "Verdict"]
+    header = ["Target", "Load", *(TITLES.get(name, name) for name in names), "Verdict"]
     rows = [[cell.target, _load(cell), *(_figure(name, cell.figures.get(name)) for name in names), _verdict(cell)] for cell in found.cells]
     return header, rows
 
@@ -92,7 +92,7 @@ def _load(cell: Cell) -> str:
 
 
 def _figure(name: str, change: Change | None) -> str:
-    """``401,300 → 389,210 ×0.970 (0.961 … 0.979)``; marked where the two cannot be told apart."""
+    """``401,300 → 389,210 ×0.970 (0.961 … 0.979)``; marked if the difference is not significant."""
     if change is None:
         return ""
     values = f"{_value(name, change.base)} → {_value(name, change.head)}"
@@ -124,24 +124,24 @@ def _sentences(found: Changes) -> Iterator[str]:
         place = f"{judged.gate}: {cell.target}, {_load(cell)}"
         if judged.passage is Passage.BREACHED and change and change.interval:
             low, high = change.interval.low - 1, change.interval.high - 1
-            yield f"BREACHED {place}: {change.ratio - 1:+.1%}, between {low:+.1%} and {high:+.1%}"
+            yield f"BREACHED {place}: {change.ratio - 1:+.1%}, interval {low:+.1%} to {high:+.1%}"
         elif judged.passage is Passage.UNKNOWN:
             yield f"NOT JUDGED {place}: {_why_unknown(cell, judged.gate.figure, change)}"
     passed = sum(judged.passage is Passage.PASSED for judged in found.gates)
     if passed:
-        yield f"{passed} of {len(found.gates)} gates passed: no interval lies beyond its bound"
+        yield f"{passed} of {len(found.gates)} gates passed"
     for cell in found.cells:
         if cell.verdict_base is not cell.verdict_head:
             reasons = f": {'; '.join(cell.reasons_head)}" if cell.reasons_head else ""
-            yield f"the verdict of {cell.target}, {_load(cell)}, changed from {cell.verdict_base} to {cell.verdict_head}{reasons}"
+            yield f"verdict of {cell.target}, {_load(cell)}, changed from {cell.verdict_base} to {cell.verdict_head}{reasons}"
 
 
 def _why_unknown(cell: Cell, figure: str, change: Change | None) -> str:
     if change is not None:
-        return f"{min(change.rounds_base, change.rounds_head)} rounds cannot tell; it takes at least {ROUNDS_MIN} in each run"
+        return f"{min(change.rounds_base, change.rounds_head)} rounds are too few; {ROUNDS_MIN} or more are required in each run"
     if figure == "rps" and cell.load.rate_rps is not None:
-        return "everybody answers what is asked where the load has a rate"
-    return "a run has no round that counts and has the figure"
+        return "`--rate` fixes throughput, so there is nothing to compare"
+    return "a run has no valid round with this figure"
 
 
 def _notes(found: Changes) -> Sequence[str]:
@@ -150,8 +150,8 @@ def _notes(found: Changes) -> Sequence[str]:
         notes.append(f"Versions: {'; '.join(found.toolchains)}")
     weak = [cell.target for cell in found.cells if VerdictKind.GENERATOR in (cell.verdict_base, cell.verdict_head)]
     if weak:
-        notes.append(f"The load generator was the limit, so figures are not the target's alone: {', '.join(dict.fromkeys(weak))}")
+        notes.append(f"Generator-bound, so figures are not the target's alone: {', '.join(dict.fromkeys(weak))}")
     if not found.cells:
-        return [*notes, "The runs have no row under the same load in common."]
-    family = f", all {len(found.cells)} of a column together" if len(found.cells) > 1 else ""
-    return [*notes, f"Ratios are head / base with 95 % intervals{family}; = where they cannot be told apart.", NOT_PAIRED]
+        return [*notes, "The runs have no target with the same load in common."]
+    family = f" that hold for all {len(found.cells)} of a column together" if len(found.cells) > 1 else ""
+    return [*notes, f"Ratios are head / base with 95 % intervals{family}; = marks no significant difference.", NOT_PAIRED]

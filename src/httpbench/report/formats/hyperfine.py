@@ -19,7 +19,7 @@ def render_hyperfine(run: Run, trials: Sequence[Trial]) -> str:
     """Ends with a line break. Raises :class:`UsageError` for a run without clients."""
     found = groups(run, trials)
     if not any(group.client_work for group in found):
-        raise UsageError("hyperfine's form has only times of whole processes, and this run has no clients")
+        raise UsageError(f"run {run.id} has no clients, and hyperfine's format holds nothing else")
     results = [_result(row, group.workload if len(found) > 1 else None) for group in found for row in group.rows if row.summary.client]
     return json.dumps({"results": results}, indent=2, ensure_ascii=False) + "\n"
 

@@ -1,7 +1,7 @@
-"""The whole run as one JSON document, of the schema ``httpbench/1``: for programs, and for whoever wants to check our arithmetic.
+"""The whole run as one JSON document, of the schema ``httpbench/1``: for programs, and to check our arithmetic.
 
-The models below are the schema; ``report.formats.schema`` writes it out as JSON Schema. Fields may be added to a version of the schema; one
-that changes its meaning or goes makes a new version.
+The models below are the schema; ``report.formats.schema`` writes it out as JSON Schema. Fields may be added to a version of the schema;
+if one changes its meaning or goes, that is a new version.
 
 Trials that do not count are in it with what was measured: look at the verdict first.
 """
@@ -115,8 +115,7 @@ class Result(Frozen):
     load: Load
     verdict: Verdict
     rank: int | None
-    """By throughput; rows that cannot be told apart share one. ``None``: too few rounds count, the generator was the limit, or there
-    was a rate."""
+    """By throughput; ties share one. ``None``: too few valid rounds, generator-bound, or there was a rate."""
     summary: Summary
     overhead: dict[str, Difference]
     """Of proxies: figure → what it adds to the baseline's of the same rounds, in µs."""

@@ -25,7 +25,7 @@ def read_export(path: Path) -> tuple[Run, list[Trial]]:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"])) or "the file"
         message = f"{path} is not a JSON export of a run that this version can read: {place}: {first['msg']}"
-        raise UsageError(message, hint="make one with httpbench report RUN --export-json FILE") from None
+        raise UsageError(message, hint="`httpbench report RUN --export-json FILE` makes one") from None
     run = Run(
         id=document.run,
         started_at=document.started_at,

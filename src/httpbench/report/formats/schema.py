@@ -1,4 +1,4 @@
-"""JSON Schema of the JSON export, generated from its models: for whoever reads the export in another language.
+"""JSON Schema of the JSON export, generated from its models, for readers in other languages.
 
 ``python -m httpbench.report.formats.schema FILE`` writes it; a test fails when the one in ``docs/schemas`` is not current.
 """

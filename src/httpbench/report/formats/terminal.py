@@ -17,7 +17,7 @@ from rich.text import Text
 from httpbench.model import Run, Search, Trial, VerdictKind
 from httpbench.model import Table as RunTable
 from httpbench.report.tables import curves, notes
-from httpbench.report.tables.columns import ALWAYS, HEADLINES, Column, columns
+from httpbench.report.tables.columns import ALWAYS, Column, columns
 from httpbench.report.tables.groups import groups
 from httpbench.report.tables.overhead import MEANING, TITLE, overhead_table
 from httpbench.report.tables.rows import Group, Row
@@ -86,7 +86,7 @@ def _table(group: Group, every: Sequence[Column], width: int) -> Iterator[Render
         yield from _row_note(note)
     if left_out:
         names = ", ".join(column.title for column in left_out)
-        yield _paragraph(Text(f"Not shown at this width: {names}. A wider terminal or --export-markdown - shows all.", style="dim"))
+        yield _paragraph(Text(f"Not shown at this width: {names}. Use a wider terminal or --export-markdown -.", style="dim"))
 
 
 def _overhead(group: Group, run: Run, width: int) -> Iterator[RenderableType]:
@@ -111,7 +111,7 @@ def _claims(sentences: Sequence[str]) -> Iterator[RenderableType]:
 
 
 def fit(all_columns: Sequence[Column], rows: Sequence[Row], width: int) -> tuple[list[Column], list[Column]]:
-    """Columns that fit side by side, and those that were left out for want of room. Columns without any content are neither."""
+    """Columns that fit side by side, and those that are left out because they do not fit. Columns without any content are neither."""
     widths = {column.title: _column_width(column, rows) for column in all_columns}
     shown = [column for column in all_columns if any(column.text(row) for row in rows)]
     left_out: list[Column] = []
@@ -146,7 +146,7 @@ def _cell(column: Column, row: Row) -> Text:
         return Text(text, style=VERDICT_STYLES[row.summary.verdict.kind])
     if not row.counts:
         return Text(text, style="dim")
-    return Text(text, style="bold" if column.title in HEADLINES else "")
+    return Text(text, style="bold" if column.is_headline else "")
 
 
 def _row_note(note: notes.RowNote) -> Iterator[RenderableType]:

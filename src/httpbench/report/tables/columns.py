@@ -14,13 +14,11 @@ from httpbench.stats.clients import ClientSummary, Relative, relative
 from httpbench.stats.summary import Estimate
 
 LOWER_BOUND = "≥ "
-"""Before the figures of a row that the generator limited."""
+"""Before the figures of a generator-bound target."""
 ODD_SIZE = "*"
 """After a response size that is far from the others'."""
-HEADLINES = ("RPS", "Requests/sec", "Mean")
-"""The titles of the figures that rows are ordered by."""
 PARTLY = "†"
-"""After the verdict of a row of which some rounds do not count."""
+"""After the verdict of a row with rounds that are not valid."""
 
 ALWAYS = 0
 """Never left out, however narrow the terminal."""
@@ -35,6 +33,8 @@ class Column:
     need: int
     """The higher, the sooner a narrow terminal goes without it; ``ALWAYS``: never."""
     is_number: bool = True
+    is_headline: bool = False
+    """The figure that rows are ordered by."""
 
     @property
     def heading(self) -> str:
@@ -66,7 +66,7 @@ def _figures(memory: Callable[[Row], str]) -> list[Column]:
         Column("Res", "B", _response, 8),
         Column("Req", "", lambda row: _integer(row.summary.requests), 15),
         Column("Err", "", lambda row: _integer(row.summary.errors), 5),
-        Column("RPS", "1/s", _throughput, ALWAYS),
+        Column("Requests/s", "", _throughput, ALWAYS, is_headline=True),
         Column("±", "%", lambda row: _spread(row.summary.throughput_rps), 1),
         Column("BPS", "MB/s", lambda row: scaled(row.summary.bytes_per_s, 1e6, 1), 14),
         *(_latency(title, name, need) for title, name, need in _LATENCIES),
@@ -81,7 +81,7 @@ def _app_servers(memory: Callable[[Row], str]) -> list[Column]:
     return [
         Column("Language", "", lambda row: row.target.language, ALWAYS, is_number=False),
         Column("App Server", "", lambda row: "/".join(filter(None, (row.target.framework, row.target.variant))), ALWAYS, is_number=False),
-        Column("Requests/sec", "", _throughput, ALWAYS),
+        Column("Requests/s", "", _throughput, ALWAYS, is_headline=True),
         Column("±", "%", lambda row: _spread(row.summary.throughput_rps), 1),
         Column("RAM", "MB", memory, ALWAYS),
         Column("CPU peak", "%", lambda row: scaled(row.summary.cpu_cores_peak, 0.01, 1), ALWAYS),
@@ -95,7 +95,7 @@ def _tcp_proxies(memory: Callable[[Row], str]) -> list[Column]:
     return [
         Column("Proxy", "", _proxy, ALWAYS, is_number=False),
         Column("Held", "1/s", lambda row: _integer(row.summary.rate_held_rps), ALWAYS),
-        Column("RPS", "1/s", _throughput, ALWAYS),
+        Column("Requests/s", "", _throughput, ALWAYS, is_headline=True),
         Column("±", "%", lambda row: _spread(row.summary.throughput_rps), 8),
         *(_microseconds(title, name, need) for title, name, need in _TAIL),
         Column("CPU", "cores", lambda row: scaled(row.summary.cpu_cores, 1, 2), 5),
@@ -111,12 +111,12 @@ def _tcp_proxies(memory: Callable[[Row], str]) -> list[Column]:
 
 
 _TAIL = (
-    ("50%", "p50", ALWAYS),
-    ("90%", "p90", 9),
-    ("95%", "p95", 18),
-    ("99%", "p99", ALWAYS),
-    ("99.9%", "p99_9", 2),
-    ("99.99%", "p99_99", 11),
+    ("p50", "p50", ALWAYS),
+    ("p90", "p90", 9),
+    ("p95", "p95", 18),
+    ("p99", "p99", ALWAYS),
+    ("p99.9", "p99_9", 2),
+    ("p99.99", "p99_99", 11),
     ("max", "max", 10),
     ("tm99.9", "tm99_9", 4),
     ("σ", "stddev", 12),
@@ -136,11 +136,11 @@ _COLUMNS = {Table.HTTP_SERVERS: _http_servers, Table.APP_SERVERS: _app_servers, 
 _LATENCIES = (
     ("min", "min", 11),
     ("max", "max", 10),
-    ("25%", "p25", 13),
-    ("50%", "p50", 2),
-    ("75%", "p75", 12),
-    ("90%", "p90", 9),
-    ("99%", "p99", 3),
+    ("p25", "p25", 13),
+    ("p50", "p50", 2),
+    ("p75", "p75", 12),
+    ("p90", "p90", 9),
+    ("p99", "p99", 3),
 )
 
 
@@ -200,7 +200,7 @@ def _http_clients(found: Sequence[Group]) -> list[Column]:
 
     return [
         Column("Command", "", lambda row: row.target.id.removeprefix("client:"), ALWAYS, is_number=False),
-        Column("Mean", "ms", _ms(lambda client: client.mean_s), ALWAYS),
+        Column("Mean", "ms", _ms(lambda client: client.mean_s), ALWAYS, is_headline=True),
         Column("± σ", "ms", _ms(lambda client: client.stddev_s), 1),
         Column("Min", "ms", _ms(lambda client: client.min_s), 5),
         Column("Max", "ms", _ms(lambda client: client.max_s), 6),
@@ -212,7 +212,7 @@ def _http_clients(found: Sequence[Group]) -> list[Column]:
         Column("Memory", "MB", lambda row: scaled(row.summary.rss_bytes_peak, 1e6, 1), 8),
         Column("Req", "", _count(lambda client: client.requests), 10),
         Column("Conn", "", _count(lambda client: client.connections), 9),
-        Column("At once", "", _count(lambda client: client.in_flight_max), 11),
+        Column("In flight", "", _count(lambda client: client.in_flight_max), 11),
         Column("Verdict", "", _verdict, ALWAYS, is_number=False),
     ]
 

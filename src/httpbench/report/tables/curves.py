@@ -1,4 +1,4 @@
-"""A search for the highest rate as text: its curve in characters, a line for each rate that counts, and the result in words."""
+"""A search for the highest rate as text: its curve in characters, a line for each rate that counts, and the result in sentences."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HELD, MISSED, MEDIAN, LIMIT = "●", "✗", "·", "─"
 
 
 def title(run: Run, trials: Sequence[Trial]) -> str:
-    """Whom, and what was asked: ``c/nginx · plaintext · one core's worth of target · 64 connections``."""
+    """The target and its load: ``c/nginx · plaintext · one core's worth of target · 64 connections``."""
     plan = trials[0].plan
     shared = " · shared cores" if plan.cores.shared else ""
     target = run.targets[plan.target]
@@ -26,26 +26,26 @@ def title(run: Run, trials: Sequence[Trial]) -> str:
 
 
 def method(search: Search, trials: Sequence[Trial]) -> str:
-    """How the rate was looked for."""
+    """How the rate was searched."""
     plan = trials[0].plan
-    made = f"{len(trials)} trials, {search.trials_per_rate} of {search.duration_s:g} s at each rate that counts"
+    made = f"{len(trials)} trials, {search.trials_per_rate} of {search.duration_s:g} s at each rate below"
     return f"open loop, evenly spaced · {made} · warm-up {plan.load.warmup_s:g} s · load generator {plan.load_generator}"
 
 
 def sentences(search: Search, found: Saturation, trials: Sequence[Trial]) -> list[str]:
-    """The result, and what to keep in mind of it."""
+    """The result, and what to consider with it."""
     lines = [_result(search, found, trials)]
     if found.closed_loop_rps is not None:
-        lines.append(f"in a closed loop, where a slow server is asked less: {found.closed_loop_rps:,.0f} requests/s")
+        lines.append(f"closed loop, for comparison: {found.closed_loop_rps:,.0f} requests/s")
     if found.inversions:
         rates = ", ".join(f"{rate:,g}" for rate in found.inversions)
-        lines.append(f"it held at {rates} too, above a rate at which it did not: not believed")
+        lines.append(f"SLO also held at {rates} requests/s, above a rate that failed; ignored")
     return lines
 
 
 def table(search: Search, found: Saturation) -> tuple[list[str], list[list[str]]]:
     """Header and rows: one for each rate that counts, ascending. The last column is words."""
-    header = ["Rate (1/s)", "Held", *(f"{figure.replace('_', '.')} (ms)" for figure in SHOWN), ""]
+    header = ["Requests/s", "Held", *(f"{figure.replace('_', '.')} (ms)" for figure in SHOWN), ""]
     return header, [_row(point) for point in found.curve]
 
 
@@ -67,7 +67,7 @@ def curve(search: Search, found: Saturation, width: int) -> list[str]:
             canvas.put(point.rate_rps, point.times_us["p50"], MEDIAN)
         canvas.put(point.rate_rps, value, HELD if held_in_most(point, search) else MISSED)
     name = _name(bound)
-    key = f"{HELD} {name} where the level holds   {MISSED} {name} where it does not   {MEDIAN} p50   {LIMIT} {name} {_ms(bound.limit_us)}"
+    key = f"{HELD} {name}, SLO held   {MISSED} {name}, SLO failed   {MEDIAN} p50   {LIMIT} SLO {name} {_ms(bound.limit_us)}"
     return [*canvas.lines(), " " * (AXIS_COLUMNS + 2) + key]
 
 
@@ -105,28 +105,28 @@ class _Canvas:
 
 
 def _result(search: Search, found: Saturation, trials: Sequence[Trial]) -> str:
-    level = " and ".join(f"{_name(bound)} < {_ms(bound.limit_us)}" for bound in search.level.bounds)
-    level += f" with at most {search.level.failed_share_max * 100:g} % failed"
+    bounds = [f"{_name(bound)} < {_ms(bound.limit_us)}" for bound in search.level.bounds]
+    slo = f"SLO ({', '.join(bounds)}, at most {search.level.failed_share_max * 100:g} % failed)"
     if found.rate_rps is None:
-        return f"{level} was not seen to hold{_nowhere(found, trials)}"
+        return f"{slo} held at no rate{_nowhere(found, trials)}"
     if found.rate_failed_rps is None:
-        return f"{level} holds up to {found.rate_rps:,g} requests/s and perhaps above: the search ended before it failed"
+        return f"{slo} holds at {found.rate_rps:,g} requests/s or more: the search ended before a rate failed"
     if found.generator_limited:
-        return f"{level} holds at least up to {found.rate_rps:,g} requests/s; beyond, the load generator was the limit"
-    width = f"{level} holds up to {found.rate_rps:,g} requests/s, and not at {found.rate_failed_rps:,g}"
-    return width if found.is_narrow else f"{width}: the search ended before it was narrow enough"
+        return f"{slo} holds at {found.rate_rps:,g} requests/s or more: above that, the load generator was the limit"
+    width = f"{slo} holds at {found.rate_rps:,g} requests/s and fails at {found.rate_failed_rps:,g}"
+    return width if found.is_narrow else f"{width}; the search ended before it was narrow enough"
 
 
 def _nowhere(found: Saturation, trials: Sequence[Trial]) -> str:
     if found.curve:
-        return f" at any rate down to {found.curve[0].rate_rps:,g} requests/s"
+        return f" down to {found.curve[0].rate_rps:,g} requests/s"
     failed = [trial for trial in trials if trial.verdict.kind is VerdictKind.FAILED]
-    return f": {'; '.join(failed[-1].verdict.reasons)}" if failed else ": the search ended before a rate was decided"
+    return f": {'; '.join(failed[-1].verdict.reasons)}" if failed else ": the search ended before one was decided"
 
 
 def _row(point: RatePoint) -> list[str]:
     figures = [f"{point.times_us[figure] / 1000:,.3f}" if figure in point.times_us else "" for figure in SHOWN]
-    busy = f"generator busy in {point.generator_busy}" if point.generator_busy else ""
+    busy = f"generator busy in {point.generator_busy} of {point.trials}" if point.generator_busy else ""
     words = "" if not point.misses else point.misses[0]
     return [f"{point.rate_rps:,g}", f"{point.held}/{point.trials}", *figures, "; ".join(filter(None, (words, busy)))]
 

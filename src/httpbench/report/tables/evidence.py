@@ -18,16 +18,16 @@ from httpbench.stats.facts import Facts, facts
 from httpbench.stats.verdict import LITTLE_MAX, LITTLE_MIN
 
 LEGEND = (
-    "Target, Generator: cores' worth of CPU time, of the cores that it could fill. Waited: cores' worth of time that the generator was "
-    "ready to run and had no core. Others: what neither took of their cores. Stolen: what the hypervisor gave to others.",
-    "Per core: how busy each measured core was, with whomever, interrupts aside.",
-    "Achieved: right answers per second / offered rate. Lag p99: how much later than intended 99 % of requests were sent at most.",
-    f"Little: throughput × mean service time / requests in flight, which must lie within {LITTLE_MIN} and {LITTLE_MAX} in a closed loop.",
-    "Resent: TCP segments, of those sent. Timeouts: waits of TCP for one that was lost. Refused: connections that a full accept queue "
-    "turned away. Dropped: packets that a core did not keep up with. These are of the whole machine.",
+    "Target CPU, Generator CPU: mean CPU time in cores, of the cores that each could fill. Waited: cores that the generator was ready to "
+    "use and did not get. Others: what other programs used of these cores. Stolen: what the hypervisor gave to other machines.",
+    "Per core: busy share of each measured core, all programs, without interrupts.",
+    "Achieved: correct responses per second / offered rate. Lag p99: 99 % of requests were sent at most this much later than intended.",
+    f"Little: throughput × mean service time / requests in flight; valid from {LITTLE_MIN} to {LITTLE_MAX} in a closed loop.",
+    "Resent: TCP segments sent again, of all sent. Timeouts: TCP's waits for a lost segment. Refused: connections that a full accept queue "
+    "rejected. Dropped: packets that a core dropped. All four are of the whole machine.",
 )
 
-CLIENT_LEGEND = ("As the reference server counted it. held: a run that is not timed, in which each answer is held back.",)
+CLIENT_LEGEND = ("Counted by the reference server. held: an untimed run in which each response is delayed.",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +41,11 @@ class Measured:
 Column = tuple[str, Callable[[Measured], str]]
 
 COLUMNS: tuple[Column, ...] = (
-    ("Row", lambda one: one.trial.plan.target),
+    ("Target", lambda one: one.trial.plan.target),
     ("Round", lambda one: str(one.trial.plan.round + 1)),
     ("Verdict", lambda one: str(one.trial.verdict.kind)),
-    ("Target", lambda one: _of(one.facts.target_cores, one.facts.target_capacity_cores)),
-    ("Generator", lambda one: _of(one.facts.generator_cores, one.facts.generator_capacity_cores)),
+    ("Target CPU", lambda one: _of(one.facts.target_cores, one.facts.target_capacity_cores)),
+    ("Generator CPU", lambda one: _of(one.facts.generator_cores, one.facts.generator_capacity_cores)),
     ("Waited", lambda one: _number(one.facts.generator_wait_cores, 2)),
     ("Others", lambda one: _number(one.facts.others_cores, 2)),
     ("Stolen", lambda one: _number(one.facts.stolen_cores, 2)),
@@ -60,7 +60,7 @@ COLUMNS: tuple[Column, ...] = (
     ("Dropped", lambda one: _number(one.facts.network.backlog_drops if one.facts.network else None, 0)),
 )
 
-WORDS = ("Row", "Verdict", "Per core")
+WORDS = ("Target", "Verdict", "Per core")
 """Columns that are flush left."""
 
 
@@ -75,19 +75,19 @@ def render_evidence(run: Run, trials: Sequence[Trial]) -> RenderableType:
 CLIENT_COLUMNS: tuple[tuple[str, Callable[[WorkDone], int]], ...] = (
     ("Requests", lambda done: done.requests),
     ("Connections", lambda done: done.connections),
-    ("At once", lambda done: done.in_flight_max),
+    ("In flight", lambda done: done.in_flight_max),
     ("Pipelined", lambda done: done.pipelined),
     ("Wrong", lambda done: done.wrong_requests),
-    ("Bytes of bodies", lambda done: done.body_bytes_sent),
+    ("Body bytes", lambda done: done.body_bytes_sent),
 )
 """What the reference server counted of a client."""
 
 
 def _clients(group: Group) -> Iterator[RenderableType]:
-    """Two lines for each trial: the run with held answers, and the timed one."""
+    """Two lines for each trial: the run with delayed responses, and the timed one."""
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
-    for title in ("Row", "Verdict", "Run", "Round", *(title for title, _ in CLIENT_COLUMNS)):
-        table.add_column(title, justify="left" if title in ("Row", "Verdict", "Run") else "right")
+    for title in ("Target", "Verdict", "Run", "Round", *(title for title, _ in CLIENT_COLUMNS)):
+        table.add_column(title, justify="left" if title in ("Target", "Verdict", "Run") else "right")
     for trial in (trial for row in group.rows for trial in row.trials if trial.client):
         assert trial.client is not None
         for name, done in (("held", trial.client.done_held), ("timed", trial.client.done)):

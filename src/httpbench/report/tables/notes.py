@@ -1,4 +1,4 @@
-"""What a reader must know beside a table: how the load was made, why rows have no figures, what to keep in mind when comparing.
+"""Notes of a table: how the load was made, why rows have no figures, what to consider in a comparison.
 
 Sentences only; the formats decide how to set them.
 """
@@ -12,31 +12,32 @@ from httpbench.load import TIMERS
 from httpbench.model import STEADY_S_MIN, ClientWork, Limit, Load, Run, RunStatus, Scaling, Table, Trial, Tuning, VerdictKind
 from httpbench.report.printable import percentage, printable
 from httpbench.report.tables.columns import LOWER_BOUND, ODD_SIZE, PARTLY, memory_is_proportional
+from httpbench.report.tables.groups import SIZE_TOLERANCE
 from httpbench.report.tables.probes import probe_legend
 from httpbench.report.tables.rows import Group, Row
 from httpbench.stats.figures import P99, THROUGHPUT
 from httpbench.stats.noise import floor
 
 LIMITS = {
-    Limit.NO_ROUTER: "answers every path alike",
-    Limit.NO_METHOD: "answers every method alike",
-    Limit.NO_HEAD: "answers HEAD with a body",
+    Limit.NO_ROUTER: "responds to every path alike",
+    Limit.NO_METHOD: "responds to every method alike",
+    Limit.NO_HEAD: "responds to HEAD with a body",
     Limit.NO_CLOSE: "ignores «Connection: close»",
-    Limit.NO_PIPELINING: "answers one of several requests that arrive together",
-    Limit.NO_SPLIT: "needs a whole request in one read",
-    Limit.NO_KEEPALIVE: "connects anew for each request",
-    Limit.NO_HALF_CLOSE: "closes both directions as soon as one has ended",
-    Limit.STALLS: "now and then keeps the last bytes to itself when the sender has ended",
+    Limit.NO_PIPELINING: "responds to one of several requests that arrive together",
+    Limit.NO_SPLIT: "requires a whole request in one read",
+    Limit.NO_KEEPALIVE: "opens a new connection for each request",
+    Limit.NO_HALF_CLOSE: "closes both directions when one has ended",
+    Limit.STALLS: "sometimes keeps the last bytes after the sender has ended",
 }
 
 SCALINGS = {
-    Scaling.SINGLE: "one core's worth of target",
+    Scaling.SINGLE: "target on one core",
     Scaling.MULTI: "target on all its cores",
     Scaling.PREFORK: "one copy of the target per core",
 }
 
 LOG_LINES = 12
-"""Of a log's tail in a table's footer; the whole tail is in the JSON export."""
+"""Of a log's tail below a table; the whole tail is in the JSON export."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,22 +52,22 @@ class RowNote:
 
 
 def title(group: Group) -> str:
-    """What was asked of whom: ``plaintext · one core's worth of target · 64 connections · 10 s``."""
+    """Workload and load: ``plaintext · target on one core · 64 connections · 10 s``."""
     load = group.load
     if group.client_work is not None:
         return _client_title(group, group.client_work)
     parts = [group.workload, SCALINGS[group.scaling], _count(load.connections, "connection")]
     if load.pipeline > 1:
-        parts.append(f"{load.pipeline} requests in flight on each")
+        parts.append(f"{load.pipeline} requests in flight per connection")
     if not load.keepalive:
         parts.append("a new connection for each request")
     if load.requests_per_connection:
-        parts.append(f"{load.requests_per_connection} requests on each")
+        parts.append(f"{load.requests_per_connection} requests per connection")
     if load.rate_rps is not None and load.rate_from_rps is None:
         parts.append(f"offered {load.rate_rps:,.0f} requests/s")
     parts.append(_rising(load) if load.rate_from_rps is not None else f"{load.duration_s:g} s")
     if group.scale != 1:
-        parts.append(f"scale {group.scale:g}: the suite's rates and times × {group.scale:g}")
+        parts.append(f"scale {group.scale:g} (rates and times of the suite)")
     if group.cores_shared:
         parts.append("shared cores")
     if group.backend_shared and not group.cores_shared:
@@ -75,10 +76,10 @@ def title(group: Group) -> str:
 
 
 def _rising(load: Load) -> str:
-    """``offered 2,000 to 5,000 requests/s, 200 more every 12 s, held 12 s``."""
+    """``offered 2,000 to 5,000 requests/s, 200 more every 12 s, the last for 12 s``."""
     first, last = load.levels[0], load.levels[-1]
     rise = f"{load.rate_step_rps:,.0f} more every {load.step_s:g} s"
-    return f"offered {first.rate_rps:,.0f} to {last.rate_rps:,.0f} requests/s, {rise}, held {last.duration_s:g} s"
+    return f"offered {first.rate_rps:,.0f} to {last.rate_rps:,.0f} requests/s, {rise}, the last for {last.duration_s:g} s"
 
 
 def method(group: Group) -> str:
@@ -122,15 +123,15 @@ def origin(run: Run, trials: Sequence[Trial]) -> list[str]:
 
 
 def _noise(run: Run, trials: Sequence[Trial]) -> Iterator[str]:
-    """What this machine could not tell apart when the run was made, with as many rounds."""
+    """How much identical servers differed on this machine, with as many rounds."""
     rounds = max((trial.plan.round for trial in trials if trial.measurement), default=-1) + 1
     if run.noise is None or rounds == 0:
         return
     throughput, p99 = (floor(run.noise, figure.name, rounds) for figure in (THROUGHPUT, P99))
     if throughput is not None:
-        also = f", in p99 under {percentage(p99)}" if p99 is not None else ""
-        made = f"A/A of {run.noise.made_at[:10]}: {run.noise.rounds} pairs of {run.noise.duration_s:g} s"
-        yield f"with {_count(rounds, 'round')} differences in throughput under {percentage(throughput)}{also} are noise here ({made})"
+        also = f", p99 {percentage(p99)}" if p99 is not None else ""
+        made = f"A/A of {run.noise.made_at[:10]}, {run.noise.rounds} pairs of {run.noise.duration_s:g} s"
+        yield f"noise floor with {_count(rounds, 'round')}: throughput {percentage(throughput)}{also} ({made})"
 
 
 def row_notes(group: Group) -> list[RowNote]:
@@ -139,7 +140,7 @@ def row_notes(group: Group) -> list[RowNote]:
 
 
 def legend(found: Sequence[Group], table: Table) -> list[str]:
-    """What the columns and marks of a run's tables mean, and what to keep in mind; only what they need."""
+    """What the columns and marks of a run's tables mean, and what to consider; only those that apply."""
     rows = [row for group in found for row in group.rows]
     return [
         *_generators(found),
@@ -165,49 +166,49 @@ def _clients(found: Sequence[Group]) -> Iterator[str]:
     for name in dict.fromkeys(group.load_generator for group in found if rows and group.load_generator in TIMERS):
         yield f"Time by {name}: the whole process, {TIMERS[name].meaning}"
     if rows:
-        yield "Relative: mean time in multiples of the shortest, ± σ as hyperfine computes it: of a ratio of independent figures."
-        yield "Start-up: the same program told to make no request; requests/s and CPU/request (median of rounds) are without it."
+        yield "Relative: mean time in multiples of the shortest; ± σ is that of a ratio of independent figures, as in hyperfine."
+        yield "Start-up: the same program with 0 requests. Requests/s and CPU/request (medians over rounds) exclude it."
         yield (
-            "Req, Conn, At once: requests, connections and the most requests that waited for an answer at the same time, as the reference "
-            "server counted them. A client that did other work than it was told to has no figures."
+            "Req, Conn, In flight: requests, connections and most requests in flight, counted by the reference server. "
+            "A client that did other work than required has no figures."
         )
     if any(row.summary.verdict.kind is VerdictKind.IDLE for row in rows):
-        yield "idle: the client was on a processor for less than half of its time, and otherwise waited for the server or to be woken up."
+        yield "idle: the client used a CPU for less than half of its time, and waited for the rest."
 
 
 def _meanings(found: Sequence[Group], table: Table, rows: Sequence[Row]) -> Iterator[str]:
     if any(row.summary.cpu_cores for row in rows):
-        kind = "pages that processes share are split among them" if memory_is_proportional(found) else "shared pages count once per process"
+        kind = "shared pages are split among processes" if memory_is_proportional(found) else "shared pages count once per process"
         yield f"{_CPU_AND_MEMORY[table]}; {kind}."
     if any(group.backend_shared and not group.cores_shared for group in found):
-        yield "Too few cores for three: backend and load generator shared theirs, in the baseline too; the proxy had its own."
+        yield "Too few cores: backend and load generator shared theirs, also in the baseline; the proxy had its own."
     if any(group.load.rate_from_rps is not None for group in found):
-        yield "Of a rising rate the latencies and requests/s are those at the highest; CPU time is over the whole measurement."
+        yield "Rising rate: latencies and requests/s are those at the highest rate; CPU time is over the whole measurement."
     if any(group.cores_shared for group in found):
         other = "reference server" if any(group.client_work for group in found) else "load generator"
-        yield f"Shared cores: target and {other} ran on the same cores, so the figures are of both together."
+        yield f"Shared cores: target and {other} ran on the same cores, so figures are of both together."
 
 
 _CPU_AND_MEMORY = {
     Table.HTTP_SERVERS: "CPU: mean over the measurement; 100 is one core. Memory: peak",
     Table.TCP_PROXIES: (
-        "CPU: cores, mean over the measurement, and µs for each request, of proxy, backend and load generator. Memory: peak of the proxy"
+        "CPU: mean cores over the measurement, and µs per request, of proxy, backend and load generator. Memory: peak of the proxy"
     ),
     Table.COMMANDS: "CPU: mean over the measurement, of the whole process tree; 100 is one core. Memory: peak",
     Table.APP_SERVERS: (
-        "CPU, of the whole process tree: the highest sample, and the mean over the measurement; 100 is one core. RAM: peak, "
-        "of the whole process tree"
+        "CPU peak, CPU mean: the highest sample, and the mean over the measurement, of the whole process tree; 100 is one core. "
+        "RAM: peak, of the whole process tree"
     ),
 }
 
 
 def _marks(rows: Sequence[Row]) -> Iterator[str]:
     if any(row.odd_size for row in rows):
-        yield f"{ODD_SIZE} A response of another size than the others'."
+        yield f"{ODD_SIZE} Response size differs from the others' by more than {SIZE_TOLERANCE:.0%}."
     if any(row.is_lower_bound for row in rows):
-        yield f"{LOWER_BOUND.strip()} {_limits_named(rows)} the limit: the target can do more, and its place in the table may be too low."
+        yield f"{LOWER_BOUND.strip()} {_limits_named(rows)} the limit: the target can do more, and its place may be too low."
     if any(row.counts_partly for row in rows):
-        yield f"{PARTLY} Some rounds do not count; the figures are of the others."
+        yield f"{PARTLY} Some rounds are not valid; figures are of the others."
 
 
 def _limits_named(rows: Sequence[Row]) -> str:
@@ -216,7 +217,7 @@ def _limits_named(rows: Sequence[Row]) -> str:
 
 
 def _limits(rows: Sequence[Row]) -> Iterator[str]:
-    """What some targets do not do that others do, so that a reader knows what is compared."""
+    """What some targets do not do and others do."""
     targets = {row.target.id: row.target for row in rows}
     for limit, meaning in LIMITS.items():
         names = sorted(name for name, target in targets.items() if limit in target.limits)
@@ -224,15 +225,15 @@ def _limits(rows: Sequence[Row]) -> Iterator[str]:
             yield f"{limit} ({meaning}): {', '.join(names)}"
     below = sorted(name for name, target in targets.items() if target.tuning is Tuning.ENGINE)
     if below:
-        yield f"engine (written below the framework's public surface): {', '.join(below)}"
+        yield f"engine (written below the framework's public API): {', '.join(below)}"
 
 
 def _running(rows: Sequence[Row]) -> Iterator[str]:
     names = sorted({row.target.framework for row in rows if row.target.url is not None})
     if names:
         yield (
-            f"{', '.join(names)} ran before and was not restarted between rounds: what is peculiar to that one start is in all its figures "
-            "and in no interval; its CPU time and memory are not known."
+            f"{', '.join(names)} was already running and was not restarted between rounds: what is particular to that one start is in all "
+            "its figures and in no interval. Its CPU time and memory are unknown."
         )
 
 

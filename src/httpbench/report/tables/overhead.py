@@ -10,20 +10,20 @@ from httpbench.report.tables.rows import Group, Row
 from httpbench.stats.figures import THROUGHPUT
 from httpbench.stats.overhead import Difference, overhead, share_of
 
-TITLE = "Added to the baseline of the same rounds"
+TITLE = "Added to the baseline"
 
 MEANING = (
-    "Added: a figure less that of the baseline of the same round, median over rounds, ± half of its 95 % interval; in brackets the "
-    "share of the baseline's. A difference of percentiles is no percentile of differences."
+    "Added: figure minus the baseline's in the same round; median over rounds, ± half the 95 % interval, and the share of the "
+    "baseline's figure. A difference of percentiles is not a percentile of differences."
 )
 
 TITLES = {
-    "p50": ("50%", ALWAYS),
-    "p90": ("90%", 4),
-    "p95": ("95%", 9),
-    "p99": ("99%", ALWAYS),
-    "p99_9": ("99.9%", 1),
-    "p99_99": ("99.99%", 6),
+    "p50": ("p50", ALWAYS),
+    "p90": ("p90", 4),
+    "p95": ("p95", 9),
+    "p99": ("p99", ALWAYS),
+    "p99_9": ("p99.9", 1),
+    "p99_99": ("p99.99", 6),
     "max": ("max", 7),
     "tm99_9": ("tm99.9", 3),
     "stddev": ("σ", 8),
@@ -54,7 +54,7 @@ def overhead_table(group: Group, baseline: str | None) -> OverheadTable | None:
     theirs = next(row for row in group.rows if row.target.id == baseline)
     columns = [Column("Proxy", "", lambda row: row.target.id.removeprefix(f"{row.target.kind}:"), ALWAYS, is_number=False)]
     if group.load.rate_rps is None:
-        columns.append(Column("RPS", "of baseline", lambda row: _share(row, theirs), ALWAYS))
+        columns.append(Column("Requests/s", "of baseline", lambda row: _share(row, theirs), ALWAYS))
     columns += [_column(title, name, need, found) for name, (title, need) in TITLES.items()]
     return OverheadTable(columns, rows)
 

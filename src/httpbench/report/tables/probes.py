@@ -1,4 +1,4 @@
-"""What probes found, as words beside the figures: which of them come from a server, and which from a loop."""
+"""What probes found, beside the figures: which targets are servers, and which are loops."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from httpbench.report.tables.rows import Row
 
 
 def probe_legend(rows: Sequence[Row]) -> Iterator[str]:
-    """What the labels in a table mean; who is canned, and why; whose category is contradicted."""
+    """What the labels in a table mean; which targets are canned, and why; which contradict their category."""
     probed = {row.target.id: row for row in rows if row.probed is not None and row.probed.label is not None}
     labels = {row.probed.label for row in probed.values() if row.probed}
     if labels:
@@ -22,7 +22,7 @@ def probe_legend(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def probe_warning(target: Target, probed: Probed) -> str | None:
-    """What a reader must not overlook: answers that are not made from requests, a category that is not the target's."""
+    """A target that is canned, or that contradicts its category; ``None``: neither."""
     name = target.id if target.is_declared else target.framework
     if probed.label is Label.CANNED:
         return f"{name} is canned: {'; '.join(probed.reasons)}"
@@ -31,8 +31,8 @@ def probe_warning(target: Target, probed: Probed) -> str | None:
 
 
 def probe_lines(target: Target, probed: Probed) -> Iterator[str]:
-    """Every observation, a line each, with what was sent and what came."""
-    yield f"{target.id}: {probed.label or 'not known'}, {probed.response_bytes:,} bytes per response"
+    """Every observation, a line each, with what was sent and what was received."""
+    yield f"{target.id}: {probed.label or 'unknown'}, {probed.response_bytes:,} bytes per response"
     if warning := probe_warning(target, probed):
         yield f"  warning: {warning}"
     for seen in probed.observations:
@@ -41,12 +41,12 @@ def probe_lines(target: Target, probed: Probed) -> Iterator[str]:
 
 def probe_table(found: Iterable[tuple[Target, Probed]]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """Header and rows."""
-    header = ("Row", "Category", "Probe", "Res", "It is not so that it …")
+    header = ("Target", "Category", "Probe", "Res", "Failed")
     return header, [
         (
             target.id,
             str(target.category or ""),
-            str(probed.label or "not known"),
+            str(probed.label or "unknown"),
             f"{probed.response_bytes:,}",
             ", ".join(TRAITS[seen.trait] for seen in probed.observations if seen.holds is False),
         )

@@ -10,14 +10,14 @@ from httpbench.report.tables.notes import LIMITS
 
 
 def render_targets(targets: Iterable[Target]) -> str:
-    """A section for each kind, with a paragraph for each row, by id. Ends with a line break."""
+    """A section for each kind, with a paragraph for each target, by id. Ends with a line break."""
     rows = sorted(targets, key=lambda target: target.id)
     lines = [line for kind in Kind for line in _section(kind, [target for target in rows if target.kind is kind])]
     return "\n".join(lines).rstrip() + "\n"
 
 
 def _section(kind: Kind, rows: list[Target]) -> Iterator[str]:
-    yield f"## {kind.capitalize()}s: {len(rows)} rows"
+    yield f"## {kind.capitalize()}s: {len(rows)} targets"
     yield ""
     for target in rows:
         yield f"- **[{target.id}]({target.upstream})** ({target.category}, {target.tuning}, {' and '.join(target.scaling)})."
@@ -31,4 +31,4 @@ def _details(target: Target) -> Iterator[str]:
     if target.limits:
         yield f"Limits: {'; '.join(f'{limit}, {escape(LIMITS[limit])}' for limit in target.limits)}."
     if target.requires:
-        yield f"Needs {', '.join(escape(requirement.label) for requirement in target.requires)}."
+        yield f"Requires {', '.join(escape(requirement.label) for requirement in target.requires)}."

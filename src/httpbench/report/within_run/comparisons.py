@@ -1,6 +1,6 @@
 """Which rows of a table are compared, in which figures; and the ranks of all.
 
-Each figure of a table is a family of its own for Holm's correction: «new answers more» and «new has a lower p99» are different questions.
+Each figure of a table is a family of its own for Holm's correction: more throughput and a lower p99 are different claims.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Compared:
 
 
 def figures(group: Group) -> tuple[Figure, ...]:
-    """In an open loop everybody answers what was asked, so throughput says nothing; what that takes does. Clients are timed whole."""
+    """With a rate throughput is fixed, so p99 and its cost are compared. Clients are timed as whole processes."""
     if group.client_work is not None:
         return (WALL, CPU)
     return (THROUGHPUT, P99) if group.load.rate_rps is None else (P99, CPU)

@@ -1,4 +1,4 @@
-"""Gates within one run: each target against the baseline, round by round, so that what the machine did to both cancels."""
+"""Gates within one run: each target against the baseline, round by round, so that what the machine did to both cancels out."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ def _judged(gate: Gate, row: Row, theirs: Row, group: Group) -> Gated:
     figure = BY_NAME[gate.figure]
     place = f"{gate}: {label(row)} against {label(theirs)}, {title(group)}"
     if gate.figure == "rps" and group.load.rate_rps is not None:
-        return Gated(Passage.UNKNOWN, f"NOT JUDGED {place}: everybody answers what is asked where the load has a rate")
+        return Gated(Passage.UNKNOWN, f"NOT JUDGED {place}: `--rate` fixes throughput, so there is nothing to compare")
     found = compare(figure.rounds(row.trials), figure.rounds(theirs.trials), figure.resolution)
     if found is None or found.interval is None:
         rounds = found.rounds if found else 0
-        return Gated(Passage.UNKNOWN, f"NOT JUDGED {place}: {rounds} rounds of both have the figure; it takes at least {ROUNDS_MIN}")
+        return Gated(Passage.UNKNOWN, f"NOT JUDGED {place}: {rounds} rounds have the figure of both; {ROUNDS_MIN} or more are required")
     kind = passage(gate, found.interval)
     low, high = found.interval.low - 1, found.interval.high - 1
-    return Gated(kind, f"{kind.upper()} {place}: {found.ratio - 1:+.1%}, between {low:+.1%} and {high:+.1%}")
+    return Gated(kind, f"{kind.upper()} {place}: {found.ratio - 1:+.1%}, interval {low:+.1%} to {high:+.1%}")

@@ -21,7 +21,7 @@ def measured(*rows: list[Trial], **changed: Any) -> tuple[Run, list[Trial]]:
 
 
 def test_each_cell_has_ratios_intervals_and_both_verdicts() -> None:
-    generator = Verdict(kind=VerdictKind.GENERATOR, reasons=("the generator was busy and the target was not",))
+    generator = Verdict(kind=VerdictKind.GENERATOR, reasons=("generator-bound",))
     base = measured(make_rounds("c/a", (100_000, 101_000, 99_000)), make_rounds("c/b", (50_000, 50_500, 50_100)))
     head = measured(make_rounds("c/a", (90_000, 90_500, 89_500)), make_rounds("c/b", (50_200, 50_300, 50_400), verdict=generator))
     found = changes(base, head, [SLOWER])
@@ -33,19 +33,19 @@ def test_each_cell_has_ratios_intervals_and_both_verdicts() -> None:
     assert [judged.passage for judged in found.gates] == ["breached", "passed"]
     text = render_changes_markdown(found)
     assert "BREACHED rps&lt;-3%: c/a, plaintext single -c 64: -10.0%" in text
-    assert "the verdict of c/b, plaintext single -c 64, changed from target to generator: the generator was busy" in text
-    assert "The load generator was the limit, so figures are not the target's alone: c/b" in text
+    assert "verdict of c/b, plaintext single -c 64, changed from target to generator: generator-bound" in text
+    assert "Generator-bound, so figures are not the target's alone: c/b" in text
     assert '"schema": "httpbench-changes/1"' in render_changes_json(found)
 
 
 def test_what_does_not_count_any_more_cannot_pass_a_gate() -> None:
-    invalid = Verdict(kind=VerdictKind.INVALID, reasons=("1 of 10 answers were wrong",))
+    invalid = Verdict(kind=VerdictKind.INVALID, reasons=("1 of 10 responses were wrong",))
     base = measured(make_rounds("c/a", (100_000, 101_000, 99_000)))
     head = measured(make_rounds("c/a", (100_000, 101_000, 99_000), verdict=invalid))
     found = changes(base, head, [SLOWER])
     assert found.unknown
     assert not found.breached
-    assert "NOT JUDGED rps&lt;-3%: c/a, plaintext single -c 64: a run has no round that counts" in render_changes_markdown(found)
+    assert "NOT JUDGED rps&lt;-3%: c/a, plaintext single -c 64: a run has no valid round" in render_changes_markdown(found)
 
 
 def test_a_gate_on_the_memory_of_clients_is_judged() -> None:
@@ -66,9 +66,9 @@ def test_only_what_is_alike_is_compared() -> None:
     found = changes(base, head)
     assert found.cells == ()
     assert found.not_compared == (
-        "c/a (plaintext, 64 connections) is in base alone, under this load",
-        "c/gone (plaintext, 64 connections) is in base alone",
-        "c/a (plaintext, 8 connections) is in head alone, under this load",
+        "Only in base: c/a (plaintext, 64 connections), with this load",
+        "Only in base: c/gone (plaintext, 64 connections)",
+        "Only in head: c/a (plaintext, 8 connections), with this load",
     )
 
 

@@ -13,7 +13,7 @@ from tests.factories import make_environment
     [
         ("kernel", "6.9", "kernel (6.1.0-28-amd64 → 6.9)"),
         ("turbo", True, "turbo ("),
-        ("cpus_allowed", (0, 1), "processors allowed ("),
+        ("cpus_allowed", (0, 1), "CPUs allowed ("),
         ("mitigations", {"spectre_v2": "Vulnerable"}, "mitigations (spectre_v2"),
         ("memory_bytes", 1, "memory ("),
         ("cpu_quota_cores", 2.0, "CPU quota (none → 2.0)"),

@@ -31,7 +31,7 @@ from tests.factories import (
     make_trial,
 )
 
-INVALID = Verdict(kind=VerdictKind.INVALID, reasons=("7 answers were wrong",))
+INVALID = Verdict(kind=VerdictKind.INVALID, reasons=("7 responses were wrong",))
 SCHEMAS = Path(__file__).parents[4] / "docs" / "schemas"
 
 
@@ -76,7 +76,7 @@ def test_markdown_has_every_column_in_every_row() -> None:
     rows = cells_of(FORMATS["markdown"](run, trials))
     assert len(rows) == 2 + 7 + 2
     assert {len(row) for row in rows} == {21}
-    assert rows[0][7:9] == ["RPS (1/s)", "± (%)"]
+    assert rows[0][7:9] == ["Requests/s", "± (%)"]
     assert rows[3][7] == "≥ 250,404"
     assert rows[4][4] == "181*"
     assert rows[7][5:20] == [""] * 15

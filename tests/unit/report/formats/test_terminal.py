@@ -52,7 +52,7 @@ def test_every_column_is_either_in_the_heading_or_named_as_left_out(width: int) 
     heading = next(line for line in lines if line.startswith("Language")).split()
     start = next(index for index, line in enumerate(lines) if line.startswith("· Not shown"))
     words = " ".join(line.strip() for line in lines[start : start + 4])
-    left_out = words.removeprefix("· Not shown at this width: ").split(". A wider")[0].split(", ")
+    left_out = words.removeprefix("· Not shown at this width: ").split(". Use a wider")[0].split(", ")
     assert sorted(heading + left_out) == sorted(everything)
 
 
@@ -82,11 +82,11 @@ def test_a_missing_figure_is_blank() -> None:
 
 
 def test_figures_of_a_round_that_does_not_count_are_nowhere() -> None:
-    verdict = Verdict(kind=VerdictKind.INVALID, reasons=("7 answers were wrong",))
+    verdict = Verdict(kind=VerdictKind.INVALID, reasons=("7 responses were wrong",))
     trials = make_rounds("a/a", (123_456,), verdict=verdict)
     text = shown(make_run(trials), trials)
     assert "123,456" not in text
-    assert "7 answers were wrong" in text
+    assert "7 responses were wrong" in text
 
 
 def test_one_round_is_not_called_a_median() -> None:

@@ -10,7 +10,7 @@ from httpbench.model import Run, Table
 from httpbench.report import FORMATS, render_terminal
 from tests.factories import make_mixed_run, make_rounds, make_run, make_usage
 
-APP_SERVER_COLUMNS = ["Language", "App Server", "Requests/sec", "± (%)", "RAM (MB)", "CPU peak (%)", "CPU mean (%)", "Probe", "Verdict"]
+APP_SERVER_COLUMNS = ["Language", "App Server", "Requests/s", "± (%)", "RAM (MB)", "CPU peak (%)", "CPU mean (%)", "Probe", "Verdict"]
 
 
 def markdown_rows(table: Table) -> list[list[str]]:

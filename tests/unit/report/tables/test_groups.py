@@ -17,7 +17,7 @@ from tests.factories import (
     make_trial,
 )
 
-GENERATOR = Verdict(kind=VerdictKind.GENERATOR, reasons=("the generator was busy",))
+GENERATOR = Verdict(kind=VerdictKind.GENERATOR, reasons=("generator-bound",))
 
 
 def groups_of(trials: list[Trial]) -> list[Group]:

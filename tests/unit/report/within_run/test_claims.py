@@ -14,7 +14,7 @@ from httpbench.report.within_run.comparisons import ranking
 from httpbench.stats.paired import Comparison, compare
 from tests.factories import make_distribution, make_failed, make_measurement, make_plan, make_rounds, make_run, make_target, make_trial
 
-GENERATOR = Verdict(kind=VerdictKind.GENERATOR, reasons=("the generator was busy",))
+GENERATOR = Verdict(kind=VerdictKind.GENERATOR, reasons=("generator-bound",))
 OLD, NEW = "command/old", "command/new"
 
 STEADY = (100_000, 101_000, 100_500, 99_800, 100_200)
@@ -50,25 +50,25 @@ def test_no_difference_gives_the_noise_and_no_ratio() -> None:
 
 def test_too_few_rounds_say_how_many_a_claim_takes() -> None:
     lines = said([*make_rounds(OLD, STEADY[:2]), *make_rounds(NEW, FASTER[:2])])
-    assert lines == ["new and old: 2 rounds of both cannot tell; a claim takes at least 3"]
+    assert lines == ["new and old: 2 rounds are too few for a claim; use 3 or more"]
 
 
 def test_a_row_without_figures_is_not_compared() -> None:
     lines = said([*make_rounds(OLD, STEADY), *(make_failed(make_plan(NEW, round_=number)) for number in range(5))])
-    assert lines == ["new cannot be compared with old: no round of new counts"]
+    assert lines == ["new cannot be compared with old: new has no valid round"]
 
 
 def test_rounds_of_which_only_one_counts_are_not_compared() -> None:
-    wrong = Verdict(kind=VerdictKind.INVALID, reasons=("7 answers were wrong",))
+    wrong = Verdict(kind=VerdictKind.INVALID, reasons=("7 responses were wrong",))
     trials = [*make_rounds(OLD, STEADY[:4]), *make_rounds(NEW, FASTER[:4])]
     trials[0] = trials[0].model_copy(update={"verdict": wrong})
     trials[7] = trials[7].model_copy(update={"verdict": wrong})
-    assert said(trials) == ["new and old: 2 rounds of both cannot tell; a claim takes at least 3"]
+    assert said(trials) == ["new and old: 2 rounds are too few for a claim; use 3 or more"]
 
 
 def test_a_row_that_the_generator_limited_is_said_to_be() -> None:
     (line,) = said([*make_rounds(OLD, STEADY), *make_rounds(NEW, FASTER, verdict=GENERATOR)])
-    assert line.endswith("; the load generator was the limit of new")
+    assert line.endswith("; new is generator-bound")
 
 
 def test_with_a_rate_the_times_are_compared_and_what_they_cost() -> None:
@@ -88,7 +88,7 @@ def test_with_a_rate_the_times_are_compared_and_what_they_cost() -> None:
     (line,) = said([*rounds(OLD, (900, 910, 905)), *rounds(NEW, (902, 909, 905))])
     assert line.startswith("new and old, p99: no difference above the noise (± ")
     (line,) = said([*rounds(OLD, (900, 910, 905)), *rounds(NEW, (300, 905, 2700))])
-    assert line.startswith("new and old, p99: 3 rounds vary too much to tell (± ")
+    assert line.startswith("new and old, p99: 3 rounds vary too much for a claim (± ")
 
 
 def test_two_rows_of_a_bench_are_compared_with_each_other() -> None:
@@ -111,14 +111,14 @@ def rank_lines(trials: list[Trial]) -> list[str]:
 def test_rows_that_cannot_be_told_apart_share_a_rank() -> None:
     trials = [*make_rounds("c/one", STEADY), *make_rounds("c/two", SAME), *make_rounds("c/fast", [3 * rate for rate in SAME])]
     (line,) = rank_lines(trials)
-    assert line == "Ranks, shared by rows that these rounds cannot tell apart: 1 c/fast · 2 c/two, c/one"
+    assert line == "Ranks (ties share a rank): 1 c/fast · 2 c/two, c/one"
 
 
 def test_equals_have_no_ranks() -> None:
     trials = [*make_rounds("c/one", STEADY), *make_rounds("c/two", SAME), *make_rounds("c/three", STEADY)]
     (line,) = rank_lines(trials)
-    assert line.startswith("No ranks: 5 rounds cannot tell any two of these rows apart")
-    assert line.endswith(("that vary as these did would", "that vary as these did"))
+    assert line.startswith("No ranks: no difference is significant after 5 rounds")
+    assert line.endswith(("would be enough", "would be required"))
 
 
 def test_rows_that_the_generator_limited_or_that_have_too_few_rounds_are_not_ranked() -> None:
@@ -131,15 +131,15 @@ def test_rows_that_the_generator_limited_or_that_have_too_few_rounds_are_not_ran
         *failed,
     ]
     assert rank_lines(trials) == [
-        "Ranks, shared by rows that these rounds cannot tell apart: 1 c/fast · 2 c/one",
-        "Not ranked, as the load generator was the limit: c/limited",
-        "Not ranked, as fewer than 3 rounds count: c/partly",
+        "Ranks (ties share a rank): 1 c/fast · 2 c/one",
+        "Not ranked (generator-bound): c/limited",
+        "Not ranked (fewer than 3 valid rounds): c/partly",
     ]
 
 
 def test_fewer_than_three_rounds_have_no_ranks_and_neither_has_a_rate() -> None:
     trials = [trial for name in ("c/one", "c/two", "c/three") for trial in make_rounds(name, STEADY[:2])]
-    assert rank_lines(trials) == ["No ranks: telling rows apart takes at least 3 rounds"]
+    assert rank_lines(trials) == ["No ranks: 3 or more rounds required"]
     load = Load(rate_rps=1000)
     offered = [trial for name in ("c/one", "c/two", "c/three") for trial in make_rounds(name, STEADY, plan={"load": load})]
     assert rank_lines(offered) == []
@@ -152,9 +152,9 @@ def test_fewer_than_three_rounds_have_no_ranks_and_neither_has_a_rate() -> None:
 @pytest.mark.parametrize(
     ("half_width", "sentence"),
     [
-        (0.02, "± 0.5 % after 5 rounds, within the ± 2.0 % that was asked for"),
-        (0.002, "± 0.2 % was not reached in 5 rounds (± 0.5 %): about 16 would do"),
-        (0.000001, "± 0.0001 % was not reached in 5 rounds (± 0.5 %): no number of rounds that anybody would wait for would do"),
+        (0.02, "± 0.5 % after 5 rounds, within the requested ± 2.0 %"),
+        (0.002, "± 0.2 % was not reached in 5 rounds (± 0.5 %): about 16 would be enough"),
+        (0.000001, "± 0.0001 % was not reached in 5 rounds (± 0.5 %): more rounds than practical would be required"),
     ],
 )
 def test_precision_is_reached_or_not(half_width: float, sentence: str) -> None:
@@ -169,7 +169,7 @@ def test_precision_is_not_spoken_of_where_it_was_not_asked_for_or_the_run_was_in
     asked = Precision(rounds_min=3, rounds_max=9, half_width=0.02)
     assert precision(run_of(trials, precision=asked, status=RunStatus.INTERRUPTED), trials) == []
     few = [*make_rounds(OLD, STEADY[:2]), *make_rounds(NEW, SAME[:2])]
-    assert precision(run_of(few, precision=asked), few) == ["± 2.0 % was not reached: too few rounds count"]
+    assert precision(run_of(few, precision=asked), few) == ["± 2.0 % was not reached: too few valid rounds"]
 
 
 # --- figures -------------------------------------------------------------------------------------------------------------------
@@ -208,14 +208,12 @@ def noise(deviation: float) -> Noise:
 def test_a_difference_that_equals_have_shown_here_is_called_that() -> None:
     trials = [*make_rounds(OLD, STEADY), *make_rounds(NEW, FASTER)]
     (line,) = said(trials, noise=noise(0.2))
-    assert line.endswith("0.885 ± 0.009 times; the difference in the number of requests is one that equals have shown here (± 21 %)")
+    assert line.endswith("0.885 ± 0.009 times; the difference in throughput is within this machine's A/A noise (± 21 %)")
     assert said(trials, noise=noise(0.01)) == said(trials)
 
 
 def test_the_noise_of_the_machine_stands_below_the_tables() -> None:
     trials = [*make_rounds(OLD, STEADY), *make_rounds(NEW, SAME)]
     (line,) = [line for line in origin(run_of(trials, noise=noise(0.02)), trials) if "noise" in line]
-    assert line == (
-        "with 5 rounds differences in throughput under 1.9 %, in p99 under 0.019 % are noise here (A/A of 2026-11-20: 20 pairs of 1 s)"
-    )
+    assert line == "noise floor with 5 rounds: throughput 1.9 %, p99 0.019 % (A/A of 2026-11-20, 20 pairs of 1 s)"
     assert not [line for line in origin(run_of(trials), trials) if "noise" in line]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from httpbench.model import Frozen, Network, Trial
+from httpbench.stats.evidence import evidence_of, generator_capacity, others_cores, target_capacity
 from httpbench.stats.summary import throughput_rps
-from httpbench.stats.verdict import Evidence, failed_requests, generator_capacity, little_ratio, others_cores, target_capacity
+from httpbench.stats.validity import failed_requests, little_ratio
 
 
 class Facts(Frozen):
@@ -31,26 +32,6 @@ class Facts(Frozen):
     failed_share: float
     """Requests without a correct response / all."""
     network: Network | None
-
-
-def evidence_of(trial: Trial) -> Evidence | None:
-    """What the verdict of a stored trial was drawn from; ``None`` where nothing was measured."""
-    if trial.measurement is None:
-        return None
-    cores, backend = trial.plan.cores, trial.backend_usage
-    if backend is not None and trial.target_usage is None:  # the baseline of proxies: the backend is what is measured
-        cores = cores.model_copy(update={"target": cores.backend, "shared": cores.backend_shared})
-    return Evidence(
-        measurement=trial.measurement,
-        load=trial.plan.load,
-        cores=cores,
-        target_usage=trial.target_usage or backend,
-        generator_usage=trial.generator_usage,
-        backend_usage=backend if trial.target_usage else None,
-        occupancy=trial.occupancy,
-        network=trial.network,
-        scaling=trial.plan.scaling,
-    )
 
 
 def facts(trial: Trial) -> Facts | None:

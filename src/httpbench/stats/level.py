@@ -8,9 +8,8 @@ from typing import get_args
 
 from httpbench.model import Bound, Distribution, Figure, Frozen, Measurement, Search, Trial, VerdictKind
 from httpbench.quantiles import PERCENTILES, samples_needed
-from httpbench.stats.facts import evidence_of
+from httpbench.stats.evidence import evidence_of, generator_is_busy
 from httpbench.stats.search import Bounds, Observation, Phase, Place, bounds, place, places
-from httpbench.stats.verdict import generator_is_busy
 
 SCOUT_WIDTH = 0.05
 """How closely scouts look; what counts begins at the ends of the interval that they leave."""

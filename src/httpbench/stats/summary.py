@@ -16,7 +16,7 @@ from httpbench.stats.clients import ClientSummary, summarise_clients
 from httpbench.stats.histogram import merged, merged_intervals
 from httpbench.stats.interval import ConfidenceInterval, interval
 from httpbench.stats.steady import unsteady
-from httpbench.stats.verdict import failed_requests, rate_held
+from httpbench.stats.validity import failed_requests, rate_held
 
 
 class Estimate(Frozen):

@@ -15,7 +15,7 @@ from httpbench.stats.facts import Facts, facts
 from httpbench.stats.overhead import FIGURES as ADDED
 from httpbench.stats.overhead import added_us
 from httpbench.stats.summary import cpu_us_per_request
-from httpbench.stats.verdict import failed_requests, rate_held
+from httpbench.stats.validity import failed_requests, rate_held
 
 Way = tuple[int, Scaling, str, str, Load]
 Value = str | int | float | bool | None

@@ -15,7 +15,7 @@ from httpbench.report.tables import notes
 from httpbench.report.tables.groups import groups
 from httpbench.report.tables.rows import Group
 from httpbench.stats.facts import Facts, facts
-from httpbench.stats.verdict import LITTLE_MAX, LITTLE_MIN
+from httpbench.stats.validity import LITTLE_MAX, LITTLE_MIN
 
 LEGEND = (
     "Target CPU, Generator CPU: mean CPU time in cores, of the cores that each could fill. Waited: cores that the generator was ready to "

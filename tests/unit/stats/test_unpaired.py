@@ -1,14 +1,10 @@
-"""Two runs compared: an interval that holds the truth, and gates that noise does not breach."""
+"""Two runs compared: an interval that holds the truth."""
 
 from __future__ import annotations
-
-from typing import Literal
 
 import numpy as np
 import pytest
 
-from httpbench.stats.gates import Gate, Passage, passage
-from httpbench.stats.interval import ConfidenceInterval
 from httpbench.stats.unpaired import change
 
 DRAWS = 4000
@@ -54,26 +50,3 @@ def test_rounds_in_one_bucket_are_no_certainty() -> None:
     found = change([100] * 3, [100.05] * 3, resolution=0.001)
     assert found is not None
     assert not found.differs
-
-
-@pytest.mark.parametrize(
-    ("side", "limit", "interval", "kind"),
-    [
-        ("<", -0.03, (0.95, 0.969), Passage.BREACHED),
-        ("<", -0.03, (0.95, 0.971), Passage.PASSED),  # the truth may be within the bound
-        ("<", -0.03, (1.10, 1.20), Passage.PASSED),
-        (">", 0.10, (1.101, 1.3), Passage.BREACHED),
-        (">", 0.10, (1.099, 1.3), Passage.PASSED),
-        ("<", 0.05, (1.0, 1.04), Passage.BREACHED),  # «at least 5 % faster»
-    ],
-)
-def test_a_gate_is_breached_where_the_whole_interval_lies_beyond(
-    side: Literal["<", ">"], limit: float, interval: tuple[float, float], kind: Passage
-) -> None:
-    assert passage(Gate(figure="rps", side=side, change=limit), ConfidenceInterval(low=interval[0], high=interval[1])) is kind
-
-
-def test_what_is_not_known_does_not_pass() -> None:
-    gate = Gate(figure="rps", side="<", change=-0.03)
-    assert passage(gate, None) is Passage.UNKNOWN
-    assert str(gate) == "rps<-3%"

@@ -5,8 +5,10 @@ Sentences only; the formats decide how to set them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from httpbench.load import TIMERS
 from httpbench.model import STEADY_S_MIN, ClientWork, Limit, Load, Run, RunStatus, Scaling, Table, Trial, Tuning, VerdictKind
@@ -35,6 +37,8 @@ SCALINGS = {
     Scaling.MULTI: "target on all its cores",
     Scaling.PREFORK: "one copy of the target per core",
 }
+
+NUMBER = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?")
 
 LOG_LINES = 12
 """Of a log's tail below a table; the whole tail is in the JSON export."""
@@ -158,7 +162,22 @@ def _generators(found: Sequence[Group]) -> Iterator[str]:
     for name, group in measured.items():
         if group.latency_meaning:
             yield f"Latency by {name}: {group.latency_meaning}"
-    yield from dict.fromkeys(note for group in found for note in group.generator_notes)
+    yield from alike(note for group in found for note in group.generator_notes)
+
+
+def alike(notes: Iterable[str]) -> Iterator[str]:
+    """Each note once. Those that differ in their numbers alone become one, with ranges: ``25 to 32 requests timed out``."""
+    families: dict[tuple[str, ...], list[list[str]]] = {}
+    for note in notes:
+        families.setdefault(tuple(NUMBER.split(note)), []).append(NUMBER.findall(note))
+    for words, numbers in families.items():
+        ranges = [_range(each) for each in zip(*numbers, strict=True)]
+        yield "".join(part for pair in zip_longest(words, ranges, fillvalue="") for part in pair)
+
+
+def _range(numbers: Iterable[str]) -> str:
+    ascending = sorted(set(numbers), key=lambda number: float(number.replace(",", "")))
+    return ascending[0] if len(ascending) == 1 else f"{ascending[0]} to {ascending[-1]}"
 
 
 def _clients(found: Sequence[Group]) -> Iterator[str]:

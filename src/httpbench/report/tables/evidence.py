@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.console import Group as Stack
-from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -60,8 +61,14 @@ COLUMNS: tuple[Column, ...] = (
     ("Dropped", lambda one: _number(one.facts.network.backlog_drops if one.facts.network else None, 0)),
 )
 
+NAMES = ("Target", "Round", "Verdict")
+"""Columns that name a trial."""
+
 WORDS = ("Target", "Verdict", "Per core")
 """Columns that are flush left."""
+
+GAP = 2
+"""Spaces between columns."""
 
 
 def render_evidence(run: Run, trials: Sequence[Trial]) -> RenderableType:
@@ -107,14 +114,43 @@ def _section(group: Group) -> Iterator[RenderableType]:
         yield Text("no trial was measured")
         yield Text()
         return
-    shown = [(title, text) for title, text in COLUMNS if any(text(line) for line in lines)]
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
-    for title, _ in shown:
-        table.add_column(title, justify="left" if title in WORDS else "right", overflow="fold")
-    for line in lines:
-        table.add_row(*(Text(text(line)) for _, text in shown))
-    yield table
+    columns = [(title, [text(line) for line in lines]) for title, text in COLUMNS]
+    yield _Lines([(title, cells) for title, cells in columns if any(cells)])
     yield Text()
+
+
+@dataclass(frozen=True, slots=True)
+class _Lines:
+    """A table whose columns continue below it if they do not fit, behind the columns that name the trial."""
+
+    columns: list[tuple[str, list[str]]]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        names = [column for column in self.columns if column[0] in NAMES]
+        part = names.copy()
+        for column in self.columns:
+            if column in names:
+                continue
+            if len(part) > len(names) and sum(map(_width, [*part, column])) - GAP > options.max_width:
+                yield _grid(part)
+                yield Text()
+                part = names.copy()
+            part.append(column)
+        yield _grid(part)
+
+
+def _width(column: tuple[str, list[str]]) -> int:
+    title, cells = column
+    return max(map(cell_len, (title, *cells))) + GAP
+
+
+def _grid(columns: list[tuple[str, list[str]]]) -> Table:
+    table = Table(box=None, padding=(0, GAP, 0, 0), pad_edge=False)
+    for title, _ in columns:
+        table.add_column(title, justify="left" if title in WORDS else "right", overflow="fold")
+    for row in zip(*(cells for _, cells in columns), strict=True):
+        table.add_row(*map(Text, row))
+    return table
 
 
 def _of(cores: float | None, capacity: int) -> str:

@@ -1,4 +1,4 @@
-"""The parts of a rising load: the generator's intervals, put together to one distribution for each rate.
+"""The steps of a rising rate: the generator's intervals, merged into one distribution for each rate.
 
 Percentiles of a step come from the merged histograms of its intervals, never from their percentiles. The generator's intervals divide a
 step evenly (:func:`interval_ms` sees to that), so that no interval belongs to two rates. Cost: about a millisecond for each interval.
@@ -14,7 +14,7 @@ from httpbench.model import Interval, Level, Load, Step
 from httpbench.quantiles import Samples, together
 
 INTERVALS_MS = (250, 200, 125, 100)
-"""The lengths that are tried, the usual one first. All lie within what the load generator takes."""
+"""Lengths in order of preference. The load generator accepts all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Slice:
 
 
 def interval_ms(load: Load) -> int | None:
-    """The length of the intervals that divides the steps of a load evenly; ``None`` where there are no steps, or no length does."""
+    """A length of intervals that divides the steps of a load evenly; ``None`` if there are no steps, or no length does."""
     if load.step_s is None:
         return None
     step_ms = round(load.step_s * 1000)
@@ -34,7 +34,7 @@ def interval_ms(load: Load) -> int | None:
 
 
 def steps(load: Load, slices: Sequence[Slice]) -> tuple[Step, ...]:
-    """One for each rate that was offered; none where the load has one rate. A generator that was stopped made fewer."""
+    """One for each offered rate; none if the load has one rate. A generator that was stopped made fewer."""
     if load.step_s is None:
         return ()
     return tuple(_step(level, own) for level in load.levels if (own := [part for part in slices if _within(part.interval, level)]))

@@ -1,4 +1,4 @@
-"""Did a client do the work that it was told to do, and no other? From what the reference server counted and what the client printed.
+"""Did a client do the required work, and no other? From what the reference server counted and what the client printed.
 
 The fastest client of a published comparison crashed on every run, another one sent all its requests at once, and a third was told to
 make a thousand requests and made one. None of that shows in a time.
@@ -13,7 +13,7 @@ from httpbench.model import WorkDone
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What a client was told to do."""
+    """The work that a client must do."""
 
     requests: int
     body_bytes: int

@@ -31,9 +31,9 @@ class Evidence:
     backend_usage: Usage | None = None
     """Of the server behind a proxy; ``None``: there is none."""
     occupancy: tuple[CoreOccupancy, ...] = ()
-    """Of the measured cores. Empty: not known, and then strangers on them are not seen."""
+    """Of the measured cores. Empty: unknown, so other programs on them are not seen."""
     network: Network | None = None
-    """``None``: not known, and then losses are not seen."""
+    """``None``: unknown, so losses are not seen."""
     scaling: Scaling = Scaling.MULTI
     """With ``single`` a target is busy at one core, however many it was given."""
     workload: Workload | None = None
@@ -75,7 +75,7 @@ def generator_capacity(evidence: Evidence) -> int:
 
 
 def generator_is_busy(evidence: Evidence) -> bool:
-    """Whether it could not have made more load than it did; false where its CPU time is not known."""
+    """Whether it could not have made more load than it did; false if its CPU time is unknown."""
     usage = evidence.generator_usage
     if usage is None:
         return False
@@ -85,8 +85,8 @@ def generator_is_busy(evidence: Evidence) -> bool:
 
 def generator_cores(evidence: Evidence, usage: Usage) -> float:
     """Cores' worth of time in which the generator had something to do: its CPU time, unless it polls and tells that apart."""
-    told = evidence.measurement.busy_cores
-    return usage.cpu_cores_mean if told is None else told
+    reported = evidence.measurement.busy_cores
+    return usage.cpu_cores_mean if reported is None else reported
 
 
 def _kept_waiting(evidence: Evidence) -> float:

@@ -27,7 +27,7 @@ ROUNDS_MIN = 3
 vouch for them."""
 
 ROUNDS_MAX = 100_000
-"""Where the search for the rounds that a width needs gives up: more are not practical."""
+"""Where the search for the rounds that a width requires gives up: more are not practical."""
 
 Floats = npt.NDArray[np.float64]
 

@@ -1,4 +1,4 @@
-"""What a proxy adds: each figure less that of the baseline of the same round.
+"""What a proxy adds: each figure minus that of the baseline of the same round.
 
 The baseline is the same load on the same backend with no proxy between, made within minutes of the proxy's own trial. What the machine did
 to both goes out of the difference. What is reported is the median over rounds, as everywhere: a round in which the machine held
@@ -25,7 +25,7 @@ FIGURES = ("p50", "p90", "p95", "p99", "p99_9", "p99_99", "max", "tm99_9", "stdd
 
 
 class Difference(Frozen):
-    """Proxy less baseline, over rounds. ``None``: not known from so few."""
+    """Proxy minus baseline, over rounds. ``None``: too few rounds."""
 
     us: float
     """The median over rounds, in µs."""

@@ -1,4 +1,4 @@
-"""Which of two is faster, by how much, and whether these rounds can tell at all.
+"""Which of two targets is faster, and by how much: a comparison within each round.
 
 Rounds are interleaved: in each, both were measured within the same minutes. So they are compared round by round. The ratio within a round
 is free of what the machine did to both, and what is claimed is the geometric mean of these ratios with Student's interval (see
@@ -32,7 +32,7 @@ ROUNDING = 1e-9
 
 
 class Comparison(Frozen):
-    """Ours against theirs, as a ratio. ``None``: not known from so few rounds."""
+    """Ours against theirs, as a ratio. ``None``: too few rounds."""
 
     ratio: float
     """Ours / theirs: the geometric mean over rounds."""
@@ -41,7 +41,7 @@ class Comparison(Frozen):
     rounds: int
     """Rounds in which both count."""
     p: float | None
-    """Of Student's t on the logarithms of the ratios: how often equals would differ so much."""
+    """Of Student's t on the logarithms of the ratios: how often identical targets would differ this much."""
     p_adjusted: float | None
     """After Holm's correction over the comparisons of the same table."""
     p_rank: float | None

@@ -45,7 +45,7 @@ def headline(trials: Iterable[Trial]) -> Rounds:
 
 
 def widest(trials: Sequence[Trial], baseline: str) -> Width | None:
-    """Over all tables; ``None`` while one of them has an interval that is not known. Targets of which no round counts are left out."""
+    """Over all tables; ``None`` while one of them has an unknown interval. Targets without a valid round are left out."""
     widths = [_width(logs) for logs in _samples(trials, baseline)]
     known = [width for width in widths if width is not None]
     return max(known, key=lambda width: width.half_width) if known and len(known) == len(widths) else None

@@ -26,7 +26,7 @@ from httpbench.stats.interval import CONFIDENCE, ROUNDS_MIN, Floats, p_value
 from httpbench.stats.paired import ROUNDING, ROUNDS_PATIENCE, Rounds, holm, log_ratios
 
 ROWS_MIN = 4
-"""Of fewer rows the noise of each cannot be told from that of the others, and pairs stand for themselves."""
+"""With fewer rows the noise of each cannot be separated from that of the others, so each pair is compared by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class Pair:
 def ranks(rows: Sequence[Rounds]) -> list[int]:
     """For each row 1 + how many rows are higher beyond doubt, all pairs compared and corrected for their number.
 
-    Rows that cannot be told apart from the best share rank 1, and so on. A row whose rounds lie far apart may have a better rank
+    Rows that tie with the best share rank 1, and so on. A row whose rounds lie far apart may have a better rank
     than its median's place: nothing has been shown to be above it.
     """
     pairs = list(_pairs(rows))

@@ -99,7 +99,7 @@ def changed(measurement: Measurement) -> str | None:
 
 
 def unsteady(trial: Trial) -> str | None:
-    """Why a trial is «not steady», in words; ``None`` where it is, where nobody can tell, and where the rate was meant to rise."""
+    """Why a trial is «not steady», in words; ``None`` if it is, if that is unknown, and if the rate was meant to rise."""
     if trial.measurement is None or trial.plan.load.rate_from_rps is not None:
         return None
     if change := changed(trial.measurement):

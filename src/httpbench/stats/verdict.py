@@ -21,13 +21,13 @@ from httpbench.stats.evidence import (
 from httpbench.stats.validity import untrue
 
 TARGET_BUSY = 0.90
-"""Share of its cores from which a target counts as busy. Not 1: interrupts and the kernel's network work, counted to nobody, take some."""
+"""Share of its cores from which a target counts as busy. Not 1: interrupts and network work of the kernel are charged to no process."""
 
 MACHINE_BUSY = 0.95
 """Share of the cores that target and generator use together, from which shared cores are the limit."""
 
 STRANGERS_SHARE_MIN = 0.05
-"""Share of the measured cores that others take, from which they may be why nobody was busy. Less than the complement of ``TARGET_BUSY``:
+"""Share of the measured cores that others take, from which they may be why neither was busy. Less than the complement of ``TARGET_BUSY``:
 in a closed loop each party waits for the other, so what holds one up idles both."""
 
 RETRANSMISSION_S = 0.2
@@ -35,7 +35,7 @@ RETRANSMISSION_S = 0.2
 again sooner, by a tail loss probe (RFC 8985), are often not lost at all: the acknowledgement was late."""
 
 LOST_SHARE_MIN = 0.05
-"""Share of the connections' time that losses took, from which they may be why nobody was busy. As for strangers."""
+"""Share of the connections' time that losses took, from which they may be why neither was busy. As for other programs."""
 
 
 def judge(evidence: Evidence) -> Verdict:

@@ -56,7 +56,7 @@ from httpbench.stats.summary import Summary, with_merged
 
 
 class ExportedTarget(Frozen):
-    """What a reader elsewhere needs of a target: not where it lies on this machine, nor how it is built there."""
+    """A target without its place and build on this machine."""
 
     id: str
     kind: Kind

@@ -139,7 +139,7 @@ def _noise(run: Run, trials: Sequence[Trial]) -> Iterator[str]:
 
 
 def row_notes(group: Group) -> list[RowNote]:
-    """One for each row whose verdict needs words, in the table's order."""
+    """One for each row whose verdict has reasons, in the table's order."""
     return [_row_note(row) for row in group.rows if row.summary.verdict.reasons]
 
 

@@ -67,7 +67,7 @@ class Group:
     """What the generator's figures leave out."""
     rows: tuple[Row, ...]
     client_work: ClientWork | None = None
-    """What clients were told to do; ``None``: they are no clients."""
+    """The work of clients; ``None``: they are no clients."""
 
     @property
     def latency_meaning(self) -> str | None:

@@ -42,8 +42,8 @@ def against(group: Group, baseline: str) -> list[Compared]:
 
 
 def ranking(group: Group) -> dict[str, int]:
-    """Id → rank by throughput, of clients by time; in the table's order. Not of rows that the generator limited, or that have too few
-    rounds to be told apart from any other; and not of tables with a rate."""
+    """Id → rank by throughput, of clients by time; in the table's order. Without generator-bound rows and rows with too few
+    valid rounds; empty for tables with a rate."""
     if group.load.rate_rps is not None:
         return {}
     rows = _ranked(group)

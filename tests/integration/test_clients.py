@@ -45,7 +45,7 @@ CHEATS = {
     "sends-one-less": ("invalid", "sent 39 requests instead of 40"),
     "sends-ten-at-once": ("invalid", "requests in flight at once instead of one after the other"),
     "connects-each-time": ("invalid", "opened 40 connections instead of 1"),
-    "pipelines": ("invalid", "before the answer to the one before had come"),
+    "pipelines": ("invalid", "before the previous response had arrived"),
 }
 
 

@@ -61,7 +61,7 @@ def test_rounds_are_interleaved_and_each_command_gets_a_port_of_its_own(harness:
 
 def test_too_few_rounds_make_no_claim_and_say_how_many_would(harness: Harness) -> None:
     done = run(harness, GOOD, GOOD, "--name", "old", "--name", "new", "--rounds", "2")
-    assert "new and old: 2 rounds of both cannot tell; a claim takes at least 3" in done.stdout
+    assert "new and old: 2 rounds are too few for a claim; use 3 or more" in done.stdout
 
 
 def test_the_baseline_is_the_one_that_was_named(harness: Harness) -> None:
@@ -151,7 +151,7 @@ def test_a_preparation_that_fails_fails_the_trial(harness: Harness) -> None:
 def test_one_that_fails_does_not_stop_the_others(harness: Harness) -> None:
     done = run(harness, GOOD, f"{SERVER} exits", "--name", "old", "--name", "new", "--rounds", "3")
     assert done.returncode == 1
-    assert "new cannot be compared with old: no round of new counts" in done.stdout
+    assert "new cannot be compared with old: new has no valid round" in done.stdout
     assert "cannot read my configuration" in done.stdout
 
 
@@ -164,7 +164,7 @@ def test_rounds_end_when_the_interval_is_narrow_enough(harness: Harness) -> None
     found = document(done)
     assert [len(result["rounds"]) for result in found["results"]] == [3, 3]
     assert found["status"] == "finished"
-    assert "after 3 rounds, within the ± 100000 % that was asked for" in done.stderr
+    assert "after 3 rounds, within the requested ± 100000 %" in done.stderr
     (line,) = harness.runs()
     assert (line["trials_done"], line["trials_planned"]) == (6, 6)
 

@@ -48,8 +48,8 @@ def test_a_weak_generator_is_named_and_its_row_not_ranked(harness: Harness, tmp_
     ("mode", "sentences"),
     [
         ("resets", "requests failed, more than 0.10% .*reset [0-9]"),
-        ("turns-500", "answers were wrong .*unexpected status [0-9]|no right answer came .*unexpected status [0-9]"),
-        ("idles", "connections stood still|no right answer came|requests failed.*timeout"),
+        ("turns-500", "responses were wrong .*unexpected status [0-9]|no correct response .*unexpected status [0-9]"),
+        ("idles", "connections stalled|no correct response|requests failed.*timeout"),
     ],
 )
 def test_what_answers_and_then_does_not_is_invalid_and_named(harness: Harness, mode: str, sentences: str) -> None:
@@ -65,7 +65,7 @@ def test_500_from_the_first_answer_on_is_invalid_and_named(harness: Harness, tmp
     server = f"{sys.executable} {TARGETS / 'misbehaving' / 'server.py'} {{host}} {{port}} turns-500"
     done = harness.run("run", server, "-c", "8", "-d", "1s", "--warmup", "500ms", "--rounds", "1", "--timeout", "5s", cwd=tmp_path)
     assert done.returncode == 1
-    assert "no right answer came (unexpected status" in done.stdout or "answers were wrong (unexpected status" in done.stdout
+    assert "no correct response (unexpected status" in done.stdout or "responses were wrong (unexpected status" in done.stdout
 
 
 def test_the_figures_behind_a_verdict_are_one_flag_away(harness: Harness) -> None:

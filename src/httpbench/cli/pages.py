@@ -17,7 +17,7 @@ from httpbench import catalog, host
 from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.main import cli
 from httpbench.report import render_targets
-from httpbench.report.markdown import pipe_table
+from httpbench.report.formats.markdown import pipe_table
 from httpbench.run import RowState, states
 
 STATES = "## State on one machine"

@@ -12,9 +12,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from httpbench import programs
 from httpbench.errors import LoadError
 from httpbench.load.base import Job, LoadGenerator, Output, Phase, Progress
-from httpbench.load.steps import Slice, decoded, interval_ms, percentile_us, steps
+from httpbench.load.steps import Slice, interval_ms, steps
 from httpbench.load.tool import first_version
 from httpbench.model import Distribution, Interval, Load, Measurement, Requests, Requirement
+from httpbench.quantiles import decoded, percentiles_us, recorded
 
 PROGRAM = "httpbench-loadgen"
 SCHEMA = "httpbench-loadgen/1"
@@ -206,8 +207,9 @@ def _slices(load: Load, report: _Report) -> list[Slice]:
             raise LoadError(
                 f"{PROGRAM} reported an interval without a histogram", hint="build the load generator and the harness from the same version"
             )
-        recorded = decoded(told.histogram)
-        found.append(Slice(_interval(told).model_copy(update={"p90_us": percentile_us(recorded, 0.9)}), recorded))
+        samples = recorded(decoded(told.histogram))
+        p90_us = percentiles_us(samples.highest, samples.counts).get("p90")
+        found.append(Slice(_interval(told).model_copy(update={"p90_us": p90_us}), samples))
     return found
 
 

@@ -20,9 +20,9 @@ from pathlib import Path
 from httpbench.errors import LoadError
 from httpbench.folders import user_folder
 from httpbench.load.base import Job, LoadGenerator, Output
-from httpbench.load.distribution import PERCENTILES, SAMPLES_BEYOND
 from httpbench.load.tool import first_version
 from httpbench.model import Distribution, Measurement, Requests, Requirement
+from httpbench.quantiles import PERCENTILES, is_known
 
 VERSION = "0.1.20"
 WHOLE_SHARE = 0.95
@@ -181,5 +181,5 @@ def _times(output: Output, count: int) -> Distribution | None:
     if not told:
         raise LoadError("perf-gauge's report cannot be read: its Latency has no known line", log_tail=output.tail)
     values = {field: told[word] for word, field in FIELDS.items() if word in told}
-    thin = [field for field, share in PERCENTILES.items() if count - -(-count * share // 10_000) < SAMPLES_BEYOND]
-    return Distribution(count=count, **{field: value for field, value in values.items() if field not in thin})
+    shown = {field: value for field, value in values.items() if field not in PERCENTILES or is_known(PERCENTILES[field], count)}
+    return Distribution(count=count, **shown)

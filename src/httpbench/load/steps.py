@@ -1,4 +1,4 @@
-"""The parts of a rising load: the generator's intervals, put together to one distribution for each rate.
+"""The steps of a rising rate: the generator's intervals, merged into one distribution for each rate.
 
 Percentiles of a step come from the merged histograms of its intervals, never from their percentiles. The generator's intervals divide a
 step evenly (:func:`interval_ms` sees to that), so that no interval belongs to two rates. Cost: about a millisecond for each interval.
@@ -9,18 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-from hdrh.histogram import HdrHistogram
-
-from httpbench.errors import LoadError
-from httpbench.load.distribution import Integers, distribution
+from httpbench.load.distribution import described
 from httpbench.model import Interval, Level, Load, Step
+from httpbench.quantiles import Samples, together
 
 INTERVALS_MS = (250, 200, 125, 100)
-"""The lengths that are tried, the usual one first. All lie within what the load generator takes."""
-
-Recorded = tuple[Integers, Integers]
-"""Values in ns, and how often each was seen."""
+"""Lengths in order of preference. The load generator accepts all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +22,11 @@ class Slice:
     """An interval with its histogram."""
 
     interval: Interval
-    recorded: Recorded
+    samples: Samples
 
 
 def interval_ms(load: Load) -> int | None:
-    """The length of the intervals that divides the steps of a load evenly; ``None`` where there are no steps, or no length does."""
+    """A length of intervals that divides the steps of a load evenly; ``None`` if there are no steps, or no length does."""
     if load.step_s is None:
         return None
     step_ms = round(load.step_s * 1000)
@@ -40,31 +34,10 @@ def interval_ms(load: Load) -> int | None:
 
 
 def steps(load: Load, slices: Sequence[Slice]) -> tuple[Step, ...]:
-    """One for each rate that was offered; none where the load has one rate. A generator that was stopped made fewer."""
+    """One for each offered rate; none if the load has one rate. A generator that was stopped made fewer."""
     if load.step_s is None:
         return ()
     return tuple(_step(level, own) for level in load.levels if (own := [part for part in slices if _within(part.interval, level)]))
-
-
-def decoded(histogram: str) -> Recorded:
-    """What an HdrHistogram V2 (compressed, base64) holds, as the highest value of each bucket. Raises :class:`LoadError`."""
-    try:
-        found = HdrHistogram.decode(histogram)
-    except Exception as error:  # the library lets through whatever base64, zlib, struct and ctypes raise
-        raise LoadError(f"the histogram of an interval cannot be read: {error}") from error
-    held = np.ctypeslib.as_array(found.counts)
-    indexes = np.flatnonzero(held)
-    values = [found.get_highest_equivalent_value(found.get_value_from_index(int(index))) for index in indexes]
-    return np.array(values, dtype=np.int64), held[indexes].astype(np.int64)
-
-
-def percentile_us(recorded: Recorded, share: float) -> float | None:
-    """The value at the rank of ``share`` (0…1) of an interval; ``None`` for one without answers."""
-    values, counts = recorded
-    total = int(counts.sum())
-    if total == 0:
-        return None
-    return float(values[np.searchsorted(np.cumsum(counts), max(share * total, 1))]) / 1000
 
 
 def _within(interval: Interval, level: Level) -> bool:
@@ -73,13 +46,11 @@ def _within(interval: Interval, level: Level) -> bool:
 
 
 def _step(level: Level, slices: Sequence[Slice]) -> Step:
-    values = np.concatenate([part.recorded[0] for part in slices])
-    counts = np.concatenate([part.recorded[1] for part in slices])
     return Step(
         rate_rps=level.rate_rps,
         start_s=level.start_s,
         duration_s=sum(part.interval.duration_s for part in slices),
         completed=sum(part.interval.completed for part in slices),
         errors=sum(part.interval.errors for part in slices),
-        response_time_us=distribution(values, counts),
+        response_time_us=described(together([part.samples for part in slices])),
     )

@@ -17,9 +17,10 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from httpbench.errors import LoadError
 from httpbench.load.base import Job, LoadGenerator, Output
-from httpbench.load.distribution import Integers, distribution
+from httpbench.load.distribution import distribution
 from httpbench.load.tool import first_version
 from httpbench.model import Distribution, Measurement, Requests, Requirement
+from httpbench.quantiles import Integers
 
 SCRIPT = Path(__file__).with_name("wrk.lua")
 RESULT_PREFIX = "httpbench-wrk/1 "

@@ -98,11 +98,6 @@ class Step(Frozen):
     response_time_us: Distribution
     """Response times, in µs."""
 
-    @property
-    def achieved_share(self) -> float:
-        """Completed / offered."""
-        return self.completed / (self.rate_rps * self.duration_s)
-
 
 class Measurement(Frozen):
     """What a load generator reported of one measured period."""

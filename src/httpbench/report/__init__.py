@@ -1,4 +1,4 @@
-"""Results as text, made from what is stored alone: one file for each format.
+"""Results as text and charts, made from what is stored alone.
 
 A new format is a function from a run and its trials to text, and a line in ``FORMATS``: the command line's exports come from there.
 """
@@ -8,20 +8,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from httpbench.model import Run, Trial
-from httpbench.report.changes import Changes, changes, render_changes_json
-from httpbench.report.compared import render_changes, render_changes_markdown
-from httpbench.report.csv import render_csv
-from httpbench.report.evidence import render_evidence
-from httpbench.report.exported import read_export
-from httpbench.report.gated import gated
-from httpbench.report.hyperfine import render_hyperfine
-from httpbench.report.json import render_json
-from httpbench.report.markdown import render_markdown
-from httpbench.report.probes import probe_lines, probe_table, probe_warning
+from httpbench.report.between_runs.changes import Changes, changes, render_changes_json
+from httpbench.report.between_runs.text import render_changes, render_changes_markdown
+from httpbench.report.formats.csv import render_csv
+from httpbench.report.formats.hyperfine import render_hyperfine
+from httpbench.report.formats.json import render_json
+from httpbench.report.formats.markdown import render_markdown
+from httpbench.report.formats.read_json import read_export
+from httpbench.report.formats.terminal import render_terminal
 from httpbench.report.responses import render_responses
-from httpbench.report.targets import render_targets
-from httpbench.report.terminal import render_terminal
-from httpbench.report.versions import render_versions
+from httpbench.report.tables.evidence import render_evidence
+from httpbench.report.tables.probes import probe_lines, probe_table, probe_warning
+from httpbench.report.tables.targets import render_targets
+from httpbench.report.tables.versions import render_versions
+from httpbench.report.within_run.gates import gated
 
 __all__ = [
     "CLIENT_FORMATS",

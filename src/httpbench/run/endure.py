@@ -14,7 +14,7 @@ from httpbench.load import Job
 from httpbench.model import Cores, Load, Measurement, Workload
 from httpbench.run.drive import Subject, drive
 from httpbench.run.serve import HOST, Served
-from httpbench.stats.verdict import failed_requests
+from httpbench.stats.validity import failed_requests
 
 REQUESTS = 10_000
 CONNECTIONS = 64

@@ -20,7 +20,8 @@ from httpbench.run.drive import Driven, Subject, drive, warm_up
 from httpbench.run.observer import Observer, Stage
 from httpbench.run.serve import START_LIMIT_S, Place, Served, serve
 from httpbench.run.settle import settle
-from httpbench.stats.verdict import ERROR_SHARE_LIMIT, Evidence, judge
+from httpbench.stats.evidence import ERROR_SHARE_LIMIT, Evidence
+from httpbench.stats.verdict import judge
 
 OPEN_FILES_SPARE = 64
 """What a load generator has open beside its connections."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from httpbench.stats.compare import Comparison, compare, corrected
+from httpbench.stats.evidence import Evidence
 from httpbench.stats.interval import ConfidenceInterval
+from httpbench.stats.paired import Comparison, compare, corrected
 from httpbench.stats.summary import Estimate, Latency, Summary, summarise
-from httpbench.stats.verdict import Evidence, judge
+from httpbench.stats.verdict import judge
 
 __all__ = [
     "Comparison",

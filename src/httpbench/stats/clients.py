@@ -53,7 +53,7 @@ class Relative:
 
 
 def summarise_clients(rounds: Sequence[ClientMeasurement]) -> ClientSummary | None:
-    """``None`` where there are none. All are of one cell, and did the work that they were told to do."""
+    """``None`` where there are none. All are of one cell, and did the required work."""
     if not rounds:
         return None
     times_s = tuple(one.whole.wall_s for one in rounds)

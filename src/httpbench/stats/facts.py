@@ -1,10 +1,11 @@
-"""The figures behind a verdict, for whoever does not believe it: computed from a stored trial, by the functions that drew the verdict."""
+"""The figures behind a verdict: computed from a stored trial, by the functions that drew the verdict."""
 
 from __future__ import annotations
 
 from httpbench.model import Frozen, Network, Trial
+from httpbench.stats.evidence import evidence_of, generator_capacity, others_cores, target_capacity
 from httpbench.stats.summary import throughput_rps
-from httpbench.stats.verdict import Evidence, failed_requests, generator_capacity, little_ratio, others_cores, target_capacity
+from httpbench.stats.validity import failed_requests, little_ratio
 
 
 class Facts(Frozen):
@@ -35,26 +36,6 @@ class Facts(Frozen):
     """Requests without a correct response, as a share of all, 0 to 1."""
     network: Network | None
     """Counters of the kernel's network stack. Null: not read."""
-
-
-def evidence_of(trial: Trial) -> Evidence | None:
-    """What the verdict of a stored trial was drawn from; ``None`` where nothing was measured."""
-    if trial.measurement is None:
-        return None
-    cores, backend = trial.plan.cores, trial.backend_usage
-    if backend is not None and trial.target_usage is None:  # the baseline of proxies: the backend is what is measured
-        cores = cores.model_copy(update={"target": cores.backend, "shared": cores.backend_shared})
-    return Evidence(
-        measurement=trial.measurement,
-        load=trial.plan.load,
-        cores=cores,
-        target_usage=trial.target_usage or backend,
-        generator_usage=trial.generator_usage,
-        backend_usage=backend if trial.target_usage else None,
-        occupancy=trial.occupancy,
-        network=trial.network,
-        scaling=trial.plan.scaling,
-    )
 
 
 def facts(trial: Trial) -> Facts | None:

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from httpbench.model import Trial
-from httpbench.stats.compare import Rounds
 from httpbench.stats.histogram import RESOLUTION
-from httpbench.stats.summary import cpu_us_per_request, throughput_rps
+from httpbench.stats.paired import Rounds
+from httpbench.stats.summary import cpu_us_per_request, rss_bytes_peak, throughput_rps
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +62,6 @@ def _latency(field: str) -> Figure:
     return Figure(f"latency_us_{field}", of, RESOLUTION)
 
 
-def _rss_bytes_peak(trial: Trial) -> float | None:
-    return trial.target_usage.rss_bytes_peak if trial.target_usage else None
-
-
 BY_NAME = {
     "rps": THROUGHPUT,
     "mean": _latency("mean"),
@@ -75,7 +71,7 @@ BY_NAME = {
     "p99": P99,
     "p99.9": _latency("p99_9"),
     "cpu": CPU,
-    "memory": Figure("rss_bytes_peak", _rss_bytes_peak),
+    "memory": Figure("rss_bytes_peak", rss_bytes_peak),
     "time": WALL,
 }
 """As the command line calls them. ``time``: of a client, from its start to its end."""

@@ -5,9 +5,9 @@ rate, so logarithms vary alike at every rate, a ratio of two figures becomes a d
 
 Why not the bootstrap, which needs no distribution? With a handful of rounds it has nothing to draw from: its 95 % intervals of a
 median miss the truth in one of ten runs of three rounds, and in one of four when rounds are paired. *t* keeps its promise from three
-rounds on, also where the noise has heavy tails or leans to one side; ``tests/unit/stats/test_coverage.py`` simulates it. The price: one
-round that went badly wrong widens the interval much more than it would widen that of a median. That is too few claims, never
-too many, and more rounds mend it.
+rounds on, also where the noise has heavy tails or leans to one side (simulated in ``tests/unit/stats/test_interval_coverage.py``).
+The price: one round that went badly wrong widens the interval much more than it would widen that of a median. That is too few claims,
+never too many, and more rounds narrow it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ROUNDS_MIN = 3
 vouch for them."""
 
 ROUNDS_MAX = 100_000
-"""Where the search for the rounds that a width needs gives up: nobody waits for so many."""
+"""Where the search for the rounds that a width requires gives up: more are not practical."""
 
 Floats = npt.NDArray[np.float64]
 
@@ -71,13 +71,13 @@ def standard_error(logs: Floats) -> float:
 
 def quantile(rounds: int) -> float:
     """How many standard errors a 95 % interval reaches to either side."""
-    from scipy.special import stdtrit  # takes as long to load as all else together, and few commands ask for it
+    from scipy.special import stdtrit  # takes as long to load as all else together, and few commands use it
 
     return float(stdtrit(rounds - 1, (1 + CONFIDENCE) / 2))
 
 
 def p_value(distance: float, log_error: float, freedom: float) -> float:
-    """Two-sided, of Student's t with so many degrees of freedom: how often rounds of equals would lie at least so far apart."""
+    """Two-sided, of Student's t with ``freedom`` degrees of freedom: how often rounds of identical targets lie at least this far apart."""
     if log_error == 0:
         return 0.0 if distance > 0 else 1.0
     from scipy.special import stdtr

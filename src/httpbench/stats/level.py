@@ -7,23 +7,21 @@ from collections.abc import Callable, Sequence
 from typing import get_args
 
 from httpbench.model import Bound, Distribution, Figure, Frozen, Measurement, Search, Trial, VerdictKind
-from httpbench.stats.facts import evidence_of
+from httpbench.quantiles import PERCENTILES, samples_needed
+from httpbench.stats.evidence import evidence_of, generator_is_busy
 from httpbench.stats.search import Bounds, Observation, Phase, Place, bounds, place, places
-from httpbench.stats.verdict import generator_is_busy
 
 SCOUT_WIDTH = 0.05
 """How closely scouts look; what counts begins at the ends of the interval that they leave."""
 
-SAMPLES_BEYOND = 10
-"""A percentile with fewer answers beyond it is not told, so a trial is made long enough for so many."""
-
-SPARE_ANSWERS = 1.1
-"""For answers that are in flight at either end of a trial, and rates that are not quite reached."""
+SPARE_RESPONSES = 1.1
+"""For responses that are in flight at either end of a trial, and rates that are not quite reached."""
 
 DURATION_MAX_S = 60.0
-"""Of a trial that is made longer so that a percentile has enough answers. It sets the lowest rate that is tried."""
+"""Of a trial that is made longer so that a percentile has enough responses. It sets the lowest rate that is tried."""
 
-PERCENTILES = {"p50": 0.5, "p75": 0.75, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p99_9": 0.999, "p99_99": 0.9999}
+PERCENTILE_MIN = 90.0
+"""A trial is long enough for this percentile, so that a mean and a maximum are also of some responses."""
 
 
 class RatePoint(Frozen):
@@ -62,15 +60,15 @@ class Saturation(Frozen):
     """All rates, ascending."""
 
 
-def answers_needed(search: Search) -> int:
-    """For all figures of the level to be told; some for the mean and the maximum."""
-    shares = [PERCENTILES[bound.figure] for bound in search.level.bounds if bound.figure in PERCENTILES]
-    return round(SAMPLES_BEYOND / (1 - max([*shares, 0.9])))
+def responses_needed(search: Search) -> int:
+    """The least number of responses for which all figures of the level are known."""
+    percentiles = [PERCENTILES[bound.figure] for bound in search.level.bounds if bound.figure in PERCENTILES]
+    return samples_needed(max([*percentiles, PERCENTILE_MIN]))
 
 
 def phases(search: Search) -> tuple[Phase, Phase]:
     """Scouts, and the trials that count."""
-    enough = answers_needed(search) * SPARE_ANSWERS
+    enough = responses_needed(search) * SPARE_RESPONSES
 
     def lasting(duration_s: float) -> Callable[[float], float]:
         return lambda rate: max(duration_s, round(enough / rate, 1))
@@ -81,7 +79,7 @@ def phases(search: Search) -> tuple[Phase, Phase]:
 
 def rate_min_rps(search: Search) -> float:
     """The lowest rate that is tried."""
-    return max(answers_needed(search) * SPARE_ANSWERS / DURATION_MAX_S, 1.0)
+    return max(responses_needed(search) * SPARE_RESPONSES / DURATION_MAX_S, 1.0)
 
 
 def misses(search: Search, trial: Trial) -> tuple[str, ...]:
@@ -167,5 +165,5 @@ def _miss(bound: Bound, times: Distribution | None) -> str | None:
     name = bound.figure.replace("_", ".")
     value: float | None = getattr(times, bound.figure, None)
     if value is None:
-        return f"too few answers came to tell the {name}"
+        return f"too few responses for {name}"
     return f"{name} was {value / 1000:.3g} ms" if value >= bound.limit_us else None

@@ -20,9 +20,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from httpbench.model import Noise, Run, Trial
-from httpbench.stats.compare import log_ratios
 from httpbench.stats.figures import CPU, P99, THROUGHPUT
 from httpbench.stats.interval import ROUNDS_MIN, quantile
+from httpbench.stats.paired import log_ratios
 
 FIGURES = (THROUGHPUT, P99, CPU)
 
@@ -54,7 +54,7 @@ def noise_of(run: Run, trials: Sequence[Trial]) -> Noise | None:
 
 
 def floor(noise: Noise, figure: str, rounds: int) -> float | None:
-    """The relative difference up to which comparisons of so many rounds show nothing; ``None`` for a figure that the pairs did not have."""
+    """The relative difference up to which a comparison of this many rounds shows nothing; ``None`` for a figure without A/A pairs."""
     deviation = noise.deviation.get(figure)
     if deviation is None:
         return None

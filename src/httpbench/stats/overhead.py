@@ -1,4 +1,4 @@
-"""What a proxy adds: each figure less that of the baseline of the same round.
+"""What a proxy adds: each figure minus that of the baseline of the same round.
 
 The baseline is the same load on the same backend with no proxy between, made within minutes of the proxy's own trial. What the machine did
 to both goes out of the difference. What is reported is the median over rounds, as everywhere: a round in which the machine held
@@ -16,16 +16,16 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from httpbench.model import Distribution, Frozen, Trial
-from httpbench.stats.compare import compare, log_ratios
 from httpbench.stats.histogram import RESOLUTION
 from httpbench.stats.interval import ROUNDS_MIN, ConfidenceInterval, quantile
+from httpbench.stats.paired import compare, log_ratios
 
 FIGURES = ("p50", "p90", "p95", "p99", "p99_9", "p99_99", "max", "tm99_9", "stddev")
 """Of a distribution of times, in the order of a table."""
 
 
 class Difference(Frozen):
-    """Proxy less baseline, over rounds. ``None``: not known from so few."""
+    """Proxy minus baseline, over rounds. ``None``: too few rounds."""
 
     us: float
     """Median over rounds, in µs."""

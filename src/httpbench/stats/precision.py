@@ -1,11 +1,11 @@
-"""Are these rounds enough: how wide the widest interval of a run is, and how many rounds would make it as narrow as was asked.
+"""Are these rounds enough: how wide the widest interval of a run is, and how many rounds would make it as narrow as requested.
 
 The intervals that count are those that the run is made for: of the ratio to the baseline where there are several targets, of the figure
 itself where there is one; in every table of the run.
 
 To look after each round and to stop when an interval happens to be narrow favours rounds that happen to agree. With five rounds before the
 first look the interval that ended a run holds the truth in at least 92 % of runs instead of 95 % (simulated in
-``tests/unit/stats/test_coverage.py``). A width is looked at and never a difference: to stop when a difference becomes clear would
+``tests/unit/stats/test_interval_coverage.py``). A width is looked at and never a difference: to stop when a difference becomes clear would
 find one in most equals.
 """
 
@@ -18,8 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from httpbench.model import Trial
-from httpbench.stats.compare import Rounds, log_ratios
 from httpbench.stats.interval import ROUNDS_MIN, Floats, quantile, rounds_for, standard_error
+from httpbench.stats.paired import Rounds, log_ratios
 from httpbench.stats.summary import cells
 
 
@@ -33,19 +33,19 @@ class Width:
     log_deviation: float
 
     def rounds_for(self, half_width: float) -> int | None:
-        """Rounds in all that would do; ``None``: more than anybody would make."""
+        """Rounds that would be enough; ``None``: more than practical."""
         return rounds_for(self.log_deviation, half_width)
 
 
 def headline(trials: Iterable[Trial]) -> Rounds:
-    """The figure that a cell is compared by, for each round that counts: right answers per second; with a rate, where these are given,
-    the 99th percentile of the times, in µs."""
+    """The figure that a cell is compared by, for each round that counts: correct responses per second, or with
+    a rate the p99 of the times in µs."""
     found = ((trial.plan.round, _headline(trial)) for trial in trials if trial.verdict.counts)
     return {number: value for number, value in found if value is not None}
 
 
 def widest(trials: Sequence[Trial], baseline: str) -> Width | None:
-    """Over all tables; ``None`` while one of them has an interval that is not known. Targets of which no round counts are left out."""
+    """Over all tables; ``None`` while one of them has an unknown interval. Targets without a valid round are left out."""
     widths = [_width(logs) for logs in _samples(trials, baseline)]
     known = [width for width in widths if width is not None]
     return max(known, key=lambda width: width.half_width) if known and len(known) == len(widths) else None

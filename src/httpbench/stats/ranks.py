@@ -1,7 +1,7 @@
-"""Which rows of a table are above which beyond doubt, and so which rank each has.
+"""Which targets of a table are significantly faster than which others, and so which rank each has.
 
-A table asks much of few rounds: ten rows are 45 pairs, and a pair of three rounds has two degrees of freedom. By themselves such pairs
-can tell hardly anything apart, not even one server that answers thrice as much as another. But all rows of a round were measured within
+A table demands much of few rounds: ten rows are 45 pairs, and a pair of three rounds has two degrees of freedom. By themselves such pairs
+can tell hardly anything apart, not even one server with three times the throughput of another. But all rows of a round were measured within
 the same minutes, so they say together what the round did to all, and each then shows how much it varies by itself. In logarithms:
 
     figure of row i in round j = row i + round j + noise, of a variance σᵢ² that each row has of its own
@@ -9,7 +9,8 @@ the same minutes, so they say together what the round did to all, and each then 
 Source: F. E. Grubbs, «On estimating precision of measuring instruments and product variability», Journal of the American Statistical
 Association 43, 1948. A few rounds may lie close together by chance, so no row counts as steadier than the average of the table. The
 degrees of freedom of a pair's variance follow F. E. Satterthwaite, «An approximate distribution of estimates of variance components»,
-Biometrics Bulletin 2, 1946. ``tests/unit/stats/test_coverage.py`` simulates what that promises: of equals, also of unequally steady ones.
+Biometrics Bulletin 2, 1946. ``tests/unit/stats/test_interval_coverage.py`` simulates the result: for identical targets, also for some that
+are less steady than others.
 """
 
 from __future__ import annotations
@@ -21,11 +22,11 @@ from itertools import combinations
 
 import numpy as np
 
-from httpbench.stats.compare import ROUNDING, ROUNDS_PATIENCE, Rounds, holm, log_ratios
 from httpbench.stats.interval import CONFIDENCE, ROUNDS_MIN, Floats, p_value
+from httpbench.stats.paired import ROUNDING, ROUNDS_PATIENCE, Rounds, holm, log_ratios
 
 ROWS_MIN = 4
-"""Of fewer rows the noise of each cannot be told from that of the others, and pairs stand for themselves."""
+"""With fewer rows the noise of each cannot be separated from that of the others, so each pair is compared by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ class Pair:
     """Degrees of freedom of the variance, for each round beyond the first."""
 
     def p(self, rounds: int) -> float:
-        """How often equals would lie so far apart, in so many rounds that vary as these did."""
+        """How often identical targets would lie this far apart, in this many rounds that vary as these did."""
         distance = max(abs(self.distance) - ROUNDING, 0.0)
         return p_value(distance, math.sqrt(self.variance / rounds), self.freedom * (rounds - 1))
 
@@ -51,7 +52,7 @@ class Pair:
 def ranks(rows: Sequence[Rounds]) -> list[int]:
     """For each row 1 + how many rows are higher beyond doubt, all pairs compared and corrected for their number.
 
-    Rows that cannot be told apart from the best share rank 1, and so on. A row whose rounds lie far apart may have a better rank
+    Rows that tie with the best share rank 1, and so on. A row whose rounds lie far apart may have a better rank
     than its median's place: nothing has been shown to be above it.
     """
     pairs = list(_pairs(rows))
@@ -64,7 +65,7 @@ def ranks(rows: Sequence[Rounds]) -> list[int]:
 
 
 def rounds_to_rank(rows: Sequence[Rounds]) -> int | None:
-    """How many rounds would tell at least one pair of rows apart, were further rounds to differ and vary as these did.
+    """How many rounds would tell at least one pair of rows apart, if further rounds varied as these did.
 
     The least n with p(n) · pairs ≤ 5 %, for the clearest pair; ``None`` where even :data:`ROUNDS_PATIENCE` would not.
     """

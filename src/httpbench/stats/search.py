@@ -87,7 +87,7 @@ class Bounds:
 
 
 def place(held: Iterable[bool], trials: int) -> Place:
-    """Of a rate with these results so far, of so many trials."""
+    """Of a rate with these results so far, out of ``trials``."""
     results = list(held)
     wanted = max(trials, len(results))
     failed, missing = results.count(False), wanted - len(results)

@@ -95,11 +95,11 @@ def changed(measurement: Measurement) -> str | None:
     if abs(mean - rest) <= max(SHIFT_MAX * rest, SOUGHT_ERRORS_MAX * _error(rest_rates)):
         return None
     rest_s = sum(interval.duration_s for interval in whole[dropped:])
-    return f"{rest:,.0f} answers/s in the last {rest_s:.1f} s, {mean:,.0f} on the whole"
+    return f"{rest:,.0f} responses/s in the last {rest_s:.1f} s, {mean:,.0f} overall"
 
 
 def unsteady(trial: Trial) -> str | None:
-    """Why a trial is «not steady», in words; ``None`` where it is, where nobody can tell, and where the rate was meant to rise."""
+    """Why a trial is «not steady», in words; ``None`` if it is, if that is unknown, and if the rate was meant to rise."""
     if trial.measurement is None or trial.plan.load.rate_from_rps is not None:
         return None
     if change := changed(trial.measurement):

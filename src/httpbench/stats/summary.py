@@ -16,7 +16,7 @@ from httpbench.stats.clients import ClientSummary, summarise_clients
 from httpbench.stats.histogram import merged, merged_intervals
 from httpbench.stats.interval import ConfidenceInterval, interval
 from httpbench.stats.steady import unsteady
-from httpbench.stats.verdict import failed_requests, rate_held
+from httpbench.stats.validity import failed_requests, rate_held
 
 
 class Estimate(Frozen):
@@ -76,7 +76,8 @@ class Latency(Frozen):
     p99_99: Estimate | None
     """p99.99, over rounds. Null: no round has it."""
     merged: Distribution | None
-    """All samples of the rounds that count, as one distribution. Null: a round kept no histogram."""
+    """All samples of the rounds that count, as one distribution. Null: a round kept no histogram; see
+    :func:`with_merged`."""
     merged_intervals: dict[str, ConfidenceInterval]
     """95 % confidence intervals of the percentiles of ``merged``, by their names there."""
 
@@ -155,7 +156,7 @@ def summarise(trials: Sequence[Trial]) -> Summary:
     if len({trial.plan.cell for trial in trials}) != 1:
         raise ValueError("summarise takes the rounds of exactly one cell")
     plan = trials[0].plan
-    counting = [trial for trial in trials if trial.verdict.counts and (trial.measurement or trial.client)]
+    counting = _counting(trials)
     clients = [trial.client for trial in counting if trial.client is not None]
     return Summary(
         target=plan.target,
@@ -171,8 +172,8 @@ def summarise(trials: Sequence[Trial]) -> Summary:
         bytes_per_s=_measured(counting, bytes_per_s),
         requests=_measured(counting, lambda measurement: measurement.requests.completed),
         errors=_measured(counting, failed_requests),
-        service_time_us=_latency([trial.measurement.service_time_us for trial in counting if trial.measurement]),
-        response_time_us=_latency([_response_time_us(trial.measurement) for trial in counting if trial.measurement]),
+        service_time_us=_latency(_service_times_us(counting)),
+        response_time_us=_latency(_response_times_us(counting)),
         rate_held_rps=Estimate.of(_rate_held_rps(trial) for trial in trials),
         cpu_cores=_used(counting, lambda usage: usage.cpu_cores_mean),
         cpu_cores_peak=_used(counting, lambda usage: usage.cpu_cores_peak),
@@ -186,11 +187,22 @@ def summarise(trials: Sequence[Trial]) -> Summary:
     )
 
 
+def with_merged(summary: Summary, trials: Sequence[Trial]) -> Summary:
+    """The summary of these trials with the histograms of all rounds merged: milliseconds for each, so only for what shows them."""
+    counting = _counting(trials)
+    return summary.model_copy(
+        update={
+            "service_time_us": _with_merged(summary.service_time_us, _service_times_us(counting)),
+            "response_time_us": _with_merged(summary.response_time_us, _response_times_us(counting)),
+        }
+    )
+
+
 def overall(trials: Sequence[Trial]) -> Verdict:
     """One verdict for a cell: the most common one of the rounds that count, but ``generator`` as soon as one round has it.
 
-    A median over rounds of which some are the generator's limit is no longer the target's alone. The reasons say what is not of one
-    mind: rounds with another verdict, rounds that were not steady, rounds that do not count.
+    A median over rounds of which some are the generator's limit is no longer the target's alone. The reasons name
+    rounds with another verdict, rounds that were not steady, and rounds that are not valid.
     """
     counting = [trial.verdict for trial in trials if trial.verdict.counts]
     dropped = [trial.verdict for trial in trials if not trial.verdict.counts]
@@ -206,7 +218,7 @@ def overall(trials: Sequence[Trial]) -> Verdict:
     if changes:
         notes.append(f"not steady{f' in {len(changes)} of {len(counting)} rounds' if len(counting) > 1 else ''}: {changes[0]}")
     if dropped:
-        notes.append(f"{len(dropped)} of {len(trials)} rounds do not count: {'; '.join(_reasons(dropped))}")
+        notes.append(f"{len(dropped)} of {len(trials)} rounds not valid: {'; '.join(_reasons(dropped))}")
     return Verdict(kind=kind, reasons=(*notes, *_reasons([verdict for verdict in counting if verdict.kind is kind])[:1]))
 
 
@@ -230,14 +242,14 @@ def rss_bytes_peak(trial: Trial) -> int | None:
 
 
 def cpu_us_per_request(trial: Trial) -> float | None:
-    """µs of the target's CPU time for each completed answer of a trial; of a client with start-up taken off."""
+    """µs of the target's CPU time for each completed response of a trial; of a client without start-up."""
     if trial.client is not None:
         return trial.client.cpu_us_per_request
     return _us_per_request(trial.target_usage, trial)
 
 
 def throughput_rps(measurement: Measurement) -> float:
-    """Right answers per second; of a rising rate, answers per second at the highest."""
+    """Correct responses per second; of a rising rate, responses per second at the highest."""
     if measurement.steps:
         return measurement.steps[-1].completed / measurement.steps[-1].duration_s
     return measurement.throughput_rps
@@ -249,8 +261,17 @@ def _us_per_request(usage: Usage | None, trial: Trial) -> float | None:
     return usage.cpu_s * 1e6 / trial.measurement.requests.completed
 
 
-def _response_time_us(measurement: Measurement) -> Distribution | None:
-    return measurement.times_us if measurement.steps else measurement.response_time_us
+def _counting(trials: Sequence[Trial]) -> list[Trial]:
+    return [trial for trial in trials if trial.verdict.counts and (trial.measurement or trial.client)]
+
+
+def _service_times_us(trials: Sequence[Trial]) -> list[Distribution | None]:
+    return [trial.measurement.service_time_us for trial in trials if trial.measurement]
+
+
+def _response_times_us(trials: Sequence[Trial]) -> list[Distribution | None]:
+    measurements = [trial.measurement for trial in trials if trial.measurement]
+    return [measurement.times_us if measurement.steps else measurement.response_time_us for measurement in measurements]
 
 
 def _rate_held_rps(trial: Trial) -> float | None:
@@ -277,7 +298,13 @@ def _latency(rounds: Sequence[Distribution | None]) -> Latency | None:
         for name in Distribution.model_fields
         if name in Latency.model_fields
     }
-    return Latency(**figures, merged=merged(rounds), merged_intervals=merged_intervals(rounds))
+    return Latency(**figures, merged=None, merged_intervals={})
+
+
+def _with_merged(latency: Latency | None, rounds: Sequence[Distribution | None]) -> Latency | None:
+    if latency is None:
+        return None
+    return latency.model_copy(update={"merged": merged(rounds), "merged_intervals": merged_intervals(rounds)})
 
 
 def _reasons(verdicts: Iterable[Verdict]) -> tuple[str, ...]:

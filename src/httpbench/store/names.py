@@ -1,4 +1,4 @@
-"""Which run is meant by a word."""
+"""Find a run by id, name, age or commit."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import re
 import sqlite3
 from typing import Any
 
-WAYS = "an id or the beginning of one, latest, latest~1, the name that it was given, or a git commit"
-"""How a run can be asked for; the first that fits is what is meant. Of several runs of a name or a commit, the newest."""
+WAYS = "an id or its beginning, latest, latest~1, the name of the run, or a git commit"
+"""How a run can be named; the first that matches is used. Of several runs with one name or commit, the newest."""
 
 LATEST = re.compile(r"latest(?:~(\d{1,6}))?")
 COMMIT = re.compile(r"[0-9a-f]{7,40}")

@@ -72,9 +72,9 @@ def _applied(connection: sqlite3.Connection) -> int:
     tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     if applied > len(MIGRATIONS):
         raise StoreError(
-            f"the results were written by a newer httpbench (format {applied}, this one knows {len(MIGRATIONS)})",
+            f"written by a newer httpbench (format {applied}; this one reads up to {len(MIGRATIONS)})",
             hint="update httpbench, or name another file with --db",
         )
     if (not tables >= TABLES) if applied else tables:
-        raise StoreError("it is the database of another program", hint="name another file with --db")
+        raise StoreError("not a results database of httpbench", hint="name another file with --db")
     return int(applied)

@@ -26,8 +26,8 @@ BUSY_LIMIT_S = 10.0
 OTHER_FILE = "name another file with --db"
 HINTS = {
     sqlite3.SQLITE_FULL: f"free some space, or {OTHER_FILE}",
-    sqlite3.SQLITE_BUSY: f"another program holds it: try again when that has ended, or {OTHER_FILE}",
-    sqlite3.SQLITE_CORRUPT: f"«sqlite3 FILE .recover» saves what can be saved; to go on, {OTHER_FILE}",
+    sqlite3.SQLITE_BUSY: f"another program has locked it: try again later, or {OTHER_FILE}",
+    sqlite3.SQLITE_CORRUPT: f"`sqlite3 FILE .recover` saves what it can; to continue, {OTHER_FILE}",
 }
 """What to do, by SQLite's primary result code."""
 
@@ -142,7 +142,7 @@ class Store:
         with self._errors():
             rows = find(self._connection, name)
             if len(rows) != 1:
-                raise SelectionError(_not_one(name, [row[0] for row in rows], self.path), hint="httpbench runs lists them")
+                raise SelectionError(_not_one(name, [row[0] for row in rows], self.path), hint="`httpbench runs` lists them")
             run_id, status, pid, pid_started, finished_at, document = rows[0]
             trials = self._connection.execute("SELECT document, number FROM trial WHERE run_id = ? ORDER BY number", (run_id,)).fetchall()
             stored = self._connection.execute("SELECT number, name, data FROM histogram WHERE run_id = ?", (run_id,)).fetchall()
@@ -237,7 +237,7 @@ def _read(model: type[Document], text: str, run_id: str) -> Document:
     try:
         return model.model_validate_json(text)
     except ValueError:
-        raise StoreError(f"run {run_id} was stored by another version of httpbench, in a form that this one cannot read") from None
+        raise StoreError(f"run {run_id} was stored by another version of httpbench, and this one cannot read it") from None
 
 
 def _split(trial: Trial) -> tuple[Trial, dict[str, str]]:
@@ -277,5 +277,5 @@ def _status(status: str, pid: int, pid_started: float) -> RunStatus:
 
 def _not_one(name: str, found: Sequence[str], path: Path) -> str:
     if found:
-        return f"«{name}» is the beginning of several runs: {', '.join(found[:5])}"
-    return f"there is no run in {path}" if name == "latest" else f"there is no run «{name}» in {path}"
+        return f"«{name}» matches several runs: {', '.join(found[:5])}"
+    return f"no run in {path}" if name == "latest" else f"no run «{name}» in {path}"

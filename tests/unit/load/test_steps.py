@@ -9,7 +9,7 @@ import pytest
 from httpbench.errors import LoadError
 from httpbench.load import Output
 from httpbench.load.native import Native
-from httpbench.load.steps import decoded, interval_ms, percentile_us
+from httpbench.load.steps import interval_ms
 from httpbench.model import Load
 from tests.factories import make_histogram
 from tests.unit.load.recorded import REPORT, job
@@ -34,9 +34,9 @@ def interval(number: int, times_us: list[int], **changes: Any) -> dict[str, Any]
 
 
 def test_intervals_become_one_distribution_for_each_rate(native: Native) -> None:
-    intervals = [interval(at, [100 * (at // 2 + 1)] * 25, errors=at == 7) for at in range(8)]
+    intervals = [interval(at, [100 * (at // 2 + 1)] * 100, errors=at == 7) for at in range(8)]
     found = native.measurement(job(RISING), report(intervals))
-    assert [(step.rate_rps, step.start_s, step.completed) for step in found.steps] == [(100, 0, 50), (200, 0.5, 50), (300, 1.0, 100)]
+    assert [(step.rate_rps, step.start_s, step.completed) for step in found.steps] == [(100, 0, 200), (200, 0.5, 200), (300, 1.0, 400)]
     assert [step.response_time_us.p50 for step in found.steps] == pytest.approx([100, 200, 300], rel=0.001)
     assert [step.errors for step in found.steps] == [0, 0, 1]
     assert found.times_us == found.steps[-1].response_time_us
@@ -62,8 +62,8 @@ def test_one_rate_has_no_steps(native: Native) -> None:
 def test_intervals_without_a_histogram_are_refused(native: Native) -> None:
     with pytest.raises(LoadError, match="without a histogram"):
         native.measurement(job(RISING), report([interval(0, [10], histogram=None)]))
-    with pytest.raises(LoadError, match="cannot be read"):
-        decoded("nonsense")
+    with pytest.raises(LoadError, match="cannot be decoded"):
+        native.measurement(job(RISING), report([interval(0, [10], histogram="nonsense")]))
 
 
 def test_argv_of_a_rising_rate(native: Native, tmp_path: Path) -> None:
@@ -80,5 +80,6 @@ def test_intervals_divide_steps(step_s: float, length: int | None, native: Nativ
     assert (native.refuses(job(load)) is None) == (length is not None)
 
 
-def test_the_percentile_of_an_empty_interval_is_unknown() -> None:
-    assert percentile_us(decoded(make_histogram([])), 0.9) is None
+def test_an_interval_with_few_responses_has_no_p90(native: Native) -> None:
+    intervals = [interval(0, [10] * 99), interval(1, [])]
+    assert [part.p90_us for part in native.measurement(job(RISING), report(intervals)).intervals] == [None, None]

@@ -10,19 +10,11 @@ from hypothesis import strategies as st
 
 from httpbench.errors import LoadError
 from httpbench.model import Distribution
-from httpbench.stats.histogram import PERCENTILES, describe, enough_samples, merge, merged
+from httpbench.stats.histogram import describe, merge, merged
 from tests.factories import make_histogram
 
 PRECISION = 1e-3  # three significant digits
 times_ns = st.lists(st.integers(min_value=1, max_value=60_000_000_000), min_size=1, max_size=200)
-
-
-@pytest.mark.parametrize(
-    ("percentile", "needed"), [(50, 20), (25, 40), (75, 40), (90, 100), (95, 200), (99, 1000), (99.9, 10_000), (99.99, 100_000)]
-)
-def test_a_percentile_needs_ten_samples_beyond_it(percentile: float, needed: int) -> None:
-    assert enough_samples(percentile, needed)
-    assert not enough_samples(percentile, needed - 1)
 
 
 def test_percentiles_without_enough_samples_are_blank() -> None:
@@ -50,16 +42,6 @@ def test_figures_are_those_of_the_samples(times: list[int]) -> None:
     assert described.max == pytest.approx(samples.max(), rel=PRECISION)
     assert described.mean == pytest.approx(samples.mean(), rel=PRECISION)
     assert described.stddev == pytest.approx(samples.std(), rel=PRECISION, abs=PRECISION * samples.max())
-
-
-@settings(deadline=None)
-@given(st.lists(st.integers(min_value=1, max_value=10**9), min_size=40, max_size=300))
-def test_percentiles_are_those_of_the_library(times: list[int]) -> None:
-    histogram = merge([make_histogram(times)])
-    described = describe(histogram)
-    for name, percentile in PERCENTILES.items():
-        shown = getattr(described, name)
-        assert shown is None or shown == histogram.get_value_at_percentile(percentile) / 1000
 
 
 def test_the_trimmed_mean_leaves_out_a_thousandth_at_either_end() -> None:

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from httpbench.model import Bound, Load, Search, ServiceLevel, Trial, Verdict, VerdictKind
-from httpbench.stats.level import answers_needed, closed_loop_rps, misses, observations, phases, rate_min_rps, saturation
+from httpbench.stats.level import closed_loop_rps, misses, observations, phases, rate_min_rps, responses_needed, saturation
 from tests.factories import make_distribution, make_measurement, make_plan, make_trial, make_usage
 
 IDLE = Verdict(kind=VerdictKind.IDLE)
-OVER = Verdict(kind=VerdictKind.INVALID, reasons=("1,000 of 1,100 requests/s were reached (90.9%): the offered rate was not the real one",))
+OVER = Verdict(kind=VerdictKind.INVALID, reasons=("offered 1,100 requests/s, achieved 1,000 (90.9%)",))
 
 
 def make_search(*bounds: Bound, **changes: Any) -> Search:
@@ -43,12 +43,12 @@ def test_a_rate_that_was_not_reached_does_not_hold_however_short_the_times() -> 
 def test_a_figure_that_is_not_told_is_not_below_its_limit() -> None:
     search = make_search(Bound(figure="p99_99", limit_us=5000))
     few = make_measurement(1000, response_time_us=make_distribution(100, p99_99=None))
-    assert misses(search, trial(1000).model_copy(update={"measurement": few})) == ("too few answers came to tell the p99.99",)
+    assert misses(search, trial(1000).model_copy(update={"measurement": few})) == ("too few responses for p99.99",)
 
 
 def test_trials_are_long_enough_for_the_rarest_percentile() -> None:
     search = make_search(Bound(figure="p99", limit_us=5000))
-    assert answers_needed(search) == 1000
+    assert responses_needed(search) == 1000
     scouts, final = phases(search)
     assert (scouts.duration_s(10_000), final.duration_s(10_000)) == (1.0, 5.0)
     assert scouts.duration_s(100) == final.duration_s(100) == 11.0

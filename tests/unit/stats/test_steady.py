@@ -81,7 +81,7 @@ def test_noise_is_hardly_ever_called_not_steady() -> None:
 
 def test_a_step_and_a_drift_are_called_not_steady() -> None:
     step = trial_of([*noise(16, 0.01), *noise(24, 0.01, 80_000.0)])
-    assert "answers/s in the last 6.0 s" in (unsteady(step) or "")
+    assert "responses/s in the last 6.0 s" in (unsteady(step) or "")
     drift = trial_of([100_000.0 * (1 + 0.004 * i) for i in range(40)])
     assert unsteady(drift)
 

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from httpbench.model import Distribution, Requests, Trial, Verdict, VerdictKind
 from httpbench.stats import Estimate, summarise
-from httpbench.stats.summary import cells, cpu_us_per_request, overall
+from httpbench.stats.summary import cells, cpu_us_per_request, overall, with_merged
 from tests.factories import make_failed, make_histogram, make_measurement, make_plan, make_rounds, make_trial, make_usage
 
-INVALID = Verdict(kind=VerdictKind.INVALID, reasons=("3 answers were wrong",))
-GENERATOR = Verdict(kind=VerdictKind.GENERATOR, reasons=("the generator was busy",))
+INVALID = Verdict(kind=VerdictKind.INVALID, reasons=("3 responses were wrong",))
+GENERATOR = Verdict(kind=VerdictKind.GENERATOR, reasons=("generator-bound",))
 IDLE = Verdict(kind=VerdictKind.IDLE, reasons=("nobody was busy",))
 
 figures = st.floats(min_value=1e-3, max_value=1e9)
@@ -68,8 +68,8 @@ def test_rounds_that_do_not_count_are_not_mixed_in() -> None:
     assert (summary.rounds, summary.rounds_counting) == (4, 2)
     assert summary.throughput_rps is not None
     assert summary.throughput_rps.max == 102_000
-    assert "2 of 4 rounds do not count" in summary.verdict.reasons[0]
-    assert "3 answers were wrong" in summary.verdict.reasons[0]
+    assert "2 of 4 rounds not valid" in summary.verdict.reasons[0]
+    assert "3 responses were wrong" in summary.verdict.reasons[0]
     assert "did not respond within 10 s" in summary.verdict.reasons[0]
 
 
@@ -94,7 +94,9 @@ def test_percentiles_are_medians_over_rounds_and_merged_beside() -> None:
         )
         for index, times in enumerate((fast, slow, slow))
     ]
-    latency = summarise(rounds).service_time_us
+    summary = summarise(rounds)
+    assert summary.service_time_us is not None and summary.service_time_us.merged is None
+    latency = with_merged(summary, rounds).service_time_us
     assert latency is not None
     assert latency.p50 is not None
     assert latency.p50.median == 2000
@@ -138,7 +140,7 @@ def test_one_round_of_the_generators_makes_the_row_the_generators() -> None:
     verdict = overall(_of(TARGET, TARGET, GENERATOR))
     assert verdict.kind is VerdictKind.GENERATOR
     assert verdict.reasons[0] == "rounds differ: 2 target, 1 generator"
-    assert "the generator was busy" in verdict.reasons
+    assert "generator-bound" in verdict.reasons
 
 
 def test_otherwise_most_rounds_decide() -> None:

@@ -74,13 +74,13 @@ def test_a_run_whose_process_is_gone_was_interrupted(tmp_path: Path) -> None:
 
 def test_runs_that_are_not_there_are_said(tmp_path: Path) -> None:
     with Store(tmp_path / "results.db") as store:
-        with pytest.raises(SelectionError, match="there is no run in"):
+        with pytest.raises(SelectionError, match="no run in"):
             store.run("latest")
-        with pytest.raises(SelectionError, match="there is no run «2026»"):
+        with pytest.raises(SelectionError, match="no run «2026»"):
             store.run("2026")
         for suffix in ("a", "b"):
             store.begin(make_run([make_trial()]).model_copy(update={"id": f"2026{suffix}"}))
-        with pytest.raises(SelectionError, match="beginning of several runs: 2026a, 2026b"):
+        with pytest.raises(SelectionError, match="matches several runs: 2026a, 2026b"):
             store.run("2026")
 
 
@@ -121,7 +121,7 @@ def test_a_place_that_cannot_be_written_is_said(tmp_path: Path) -> None:
 def test_reading_makes_nothing(tmp_path: Path) -> None:
     with Store(tmp_path / "deep" / "results.db", reading=True) as store:
         assert store.runs() == []
-        with pytest.raises(SelectionError, match="there is no run in"):
+        with pytest.raises(SelectionError, match="no run in"):
             store.run("latest")
     assert list(tmp_path.iterdir()) == []
 
@@ -154,7 +154,7 @@ def test_the_database_of_another_program_is_left_alone(tmp_path: Path) -> None:
     theirs.close()
     before = path.read_bytes()
     for reading in (False, True):
-        with pytest.raises(StoreError, match=r"theirs\.db: it is the database of another program"):
+        with pytest.raises(StoreError, match=r"theirs\.db: not a results database of httpbench"):
             Store(path, reading=reading)
     assert path.read_bytes() == before
 
@@ -185,7 +185,7 @@ def test_what_to_do_fits_what_is_wrong(tmp_path: Path, monkeypatch: pytest.Monke
         store._connection.execute("BEGIN EXCLUSIVE")
         with pytest.raises(StoreError, match="database is locked") as caught:
             Store(path)
-    assert "another program holds it" in str(caught.value.hint)
+    assert "another program has locked it" in str(caught.value.hint)
     with path.open("r+b") as file:
         file.seek(100)
         file.write(b"\xff" * 4000)

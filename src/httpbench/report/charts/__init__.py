@@ -1,4 +1,4 @@
-"""Charts of a run, as SVG and PNG, each for light and for dark pages. They need the extra «charts»: altair draws, without a browser.
+"""Charts of a run, as SVG and PNG, each for light and for dark pages. They require the extra «charts»: altair draws, without a browser.
 
 A new chart is a function from a run and its trials to charts by name, in a file of its own, and a line in ``_OF_TABLE``.
 """
@@ -23,9 +23,9 @@ PACKAGES = ("altair", "vl_convert")
 
 
 def check_charts() -> None:
-    """Raises :class:`UsageError` where the extra is not installed: said before a run, not after."""
+    """Raises :class:`UsageError` where the extra is not installed: checked before a run, not after it."""
     if any(importlib.util.find_spec(name) is None for name in PACKAGES):
-        raise UsageError("charts need the packages altair and vl-convert-python", hint="pip install 'httpbench[charts]'")
+        raise UsageError("charts require the packages altair and vl-convert-python", hint="pip install 'httpbench[charts]'")
 
 
 def write_charts(run: Run, trials: Sequence[Trial], folder: Path) -> list[Path]:
@@ -35,10 +35,10 @@ def write_charts(run: Run, trials: Sequence[Trial], folder: Path) -> list[Path]:
     """
     check_charts()
     if run.table not in _OF_TABLE:
-        raise UsageError(f"there are no charts of {run.table}", hint=f"there are of {', '.join(_OF_TABLE)}")
+        raise UsageError(f"no charts of {run.table} exist", hint=f"charts exist of {', '.join(_OF_TABLE)}")
     found = importlib.import_module(_OF_TABLE[run.table]).charts(run, trials)
     if not found:
-        raise UsageError(f"run {run.id} has nothing to draw: no trial of it counts")
+        raise UsageError(f"run {run.id} has nothing to draw: it has no valid trial")
     theme = importlib.import_module("httpbench.report.charts.theme")
     try:
         folder.mkdir(parents=True, exist_ok=True)

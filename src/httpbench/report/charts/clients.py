@@ -12,8 +12,9 @@ from typing import Any
 import altair as alt
 
 from httpbench.model import Run, Trial
-from httpbench.report import notes
-from httpbench.report.rows import Group, groups
+from httpbench.report.tables import notes
+from httpbench.report.tables.groups import groups
+from httpbench.report.tables.rows import Group
 
 BOX = "#3a8fd0"
 """Seen on white and on black."""

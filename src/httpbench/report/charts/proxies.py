@@ -12,9 +12,10 @@ from typing import Any
 import altair as alt
 
 from httpbench.model import Run, Trial, Usage
-from httpbench.report import notes
-from httpbench.report.overhead import differences
-from httpbench.report.rows import Group, Row, groups
+from httpbench.report.tables import notes
+from httpbench.report.tables.groups import groups
+from httpbench.report.tables.overhead import differences
+from httpbench.report.tables.rows import Group, Row
 
 PERCENTILES = {"p50_us": "p50", "p90_us": "p90", "p99_us": "p99"}
 ADDED = {"p50": "p50", "p90": "p90", "p99": "p99", "p99_9": "p99.9", "tm99_9": "tm99.9"}

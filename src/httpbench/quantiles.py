@@ -1,0 +1,147 @@
+"""Percentiles and trimmed means: the one place where the harness computes them, by the same rules as its load generator.
+
+Samples come as values in ascending order, each with a count: times of single requests, or the buckets of an HdrHistogram.
+
+- The percentile p of n samples is the one at rank ⌈p/100 · n⌉ (nearest rank, as ``value_at_quantile`` in HdrHistogram), and of a bucket
+  the highest value: at least p % of the samples do not exceed it.
+- A percentile is known if at least ten samples lie beyond it: with fewer it says more of chance than of the target.
+
+Cost: one pass over the buckets that hold samples, in numpy.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from hdrh.histogram import HdrHistogram
+from numpy.typing import NDArray
+
+from httpbench.errors import LoadError
+
+Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+PERCENTILES = {"p25": 25.0, "p50": 50.0, "p75": 75.0, "p90": 90.0, "p95": 95.0, "p99": 99.0, "p99_9": 99.9, "p99_99": 99.99}
+"""Name of a figure → percentile."""
+
+SAMPLES_BEYOND = 10
+"""A percentile with fewer samples beyond it is not shown."""
+
+TRIMMED_SHARE = 0.001
+"""tm99.9 leaves out this share of the samples at either end."""
+
+NS_PER_US = 1000.0
+
+
+@dataclass(frozen=True, slots=True)
+class Samples:
+    """Times in ns, in buckets that each hold at least one sample, in ascending order. Single values are buckets of width zero."""
+
+    lowest: Floats
+    middle: Floats
+    highest: Floats
+    counts: Integers
+
+    @property
+    def total(self) -> int:
+        return int(self.counts.sum())
+
+
+def is_known(percentile: float, count: int) -> bool:
+    """Whether so many samples are enough for a percentile.
+
+    >>> is_known(99, 1000), is_known(99, 999)
+    (True, False)
+    """
+    return count * (100 - percentile) / 100 >= SAMPLES_BEYOND - 1e-6  # 0.1 % of 10,000 must pass as ten, whatever floating point says
+
+
+def samples_needed(percentile: float) -> int:
+    """The least number of samples for which a percentile is known."""
+    return math.ceil(SAMPLES_BEYOND / (1 - percentile / 100) - 1e-6)
+
+
+def percentiles_us(highest: Floats, counts: Integers) -> dict[str, float]:
+    """All percentiles that are known, by name, in µs. Takes times in ns."""
+    ends = np.cumsum(counts)
+    found = ((name, _percentile_ns(highest, ends, percentile)) for name, percentile in PERCENTILES.items())
+    return {name: value / NS_PER_US for name, value in found if value is not None}
+
+
+def figures_us(samples: Samples) -> dict[str, float]:
+    """The figures of a distribution, by their names there, in µs; percentiles that are not known are left out, as is all of nothing.
+
+    The standard deviation is that of the whole, not the estimate from a sample: every request is in it.
+    """
+    if samples.total == 0:
+        return {}
+    mean = float(np.average(samples.middle, weights=samples.counts))
+    variance = float(np.average((samples.middle - mean) ** 2, weights=samples.counts))
+    plain = {
+        "min": float(samples.lowest[0]),
+        "mean": mean,
+        "stddev": math.sqrt(variance),
+        "max": float(samples.highest[-1]),
+        "tm99_9": _trimmed_mean(samples.middle, samples.counts),
+    }
+    return {name: value / NS_PER_US for name, value in plain.items()} | percentiles_us(samples.highest, samples.counts)
+
+
+def samples_of(values_ns: Integers, counts: Integers | None = None) -> Samples:
+    """Of times in any order, each ``counts`` times (once unless given)."""
+    distinct, inverse = np.unique(values_ns, return_inverse=True)
+    sums = np.zeros(len(distinct), dtype=np.int64)
+    np.add.at(sums, inverse, 1 if counts is None else counts)
+    present = sums > 0
+    values = distinct[present].astype(np.float64)
+    return Samples(values, values, values, sums[present])
+
+
+def together(parts: list[Samples]) -> Samples:
+    """All samples of several histograms with buckets of the same widths."""
+    highest, first, inverse = np.unique(np.concatenate([part.highest for part in parts]), return_index=True, return_inverse=True)
+    counts = np.zeros(len(highest), dtype=np.int64)
+    np.add.at(counts, inverse, np.concatenate([part.counts for part in parts]))
+    lowest, middle = (np.concatenate([getattr(part, name) for part in parts])[first] for name in ("lowest", "middle"))
+    return Samples(lowest, middle, highest, counts)
+
+
+def decoded(histogram: str) -> HdrHistogram:
+    """The histogram in a text: HdrHistogram V2, compressed, base64. Raises :class:`LoadError`."""
+    try:
+        return HdrHistogram.decode(histogram)
+    except Exception as error:  # the library lets through whatever base64, zlib, struct and ctypes raise
+        raise LoadError(f"a histogram cannot be decoded: {error}", hint="it must be HdrHistogram V2, compressed, base64") from error
+
+
+def recorded(histogram: HdrHistogram) -> Samples:
+    """What a histogram holds.
+
+    The library's own iterators visit every empty bucket in Python, which makes a report of a hundred rows take seconds.
+    """
+    held = np.ctypeslib.as_array(histogram.counts)
+    indexes = np.flatnonzero(held)
+    lowest = np.array([histogram.get_value_from_index(int(index)) for index in indexes], dtype=np.int64)
+    highest = np.array([histogram.get_highest_equivalent_value(int(value)) for value in lowest], dtype=np.int64)
+    middle = lowest + (highest - lowest + 1) // 2  # as in the generator's library
+    counts = held[indexes].astype(np.int64)
+    return Samples(lowest.astype(np.float64), middle.astype(np.float64), highest.astype(np.float64), counts)
+
+
+def _percentile_ns(highest: Floats, ends: Integers, percentile: float) -> float | None:
+    total = int(ends[-1]) if len(ends) else 0
+    if not is_known(percentile, total):
+        return None
+    rank = math.ceil(percentile / 100 * total)
+    return float(highest[np.searchsorted(ends, rank)])
+
+
+def _trimmed_mean(values: Floats, counts: Integers) -> float:
+    """A bucket that straddles a limit counts in part, as whole samples."""
+    ends = np.cumsum(counts)
+    cut = int(ends[-1] * TRIMMED_SHARE)
+    least, most = cut, int(ends[-1]) - cut
+    kept = np.clip(ends, least, most) - np.clip(ends - counts, least, most)
+    return float(np.average(values, weights=kept))

@@ -1,0 +1,65 @@
+"""Do two environments let figures be compared: what must be alike, by name, and how it differs.
+
+Ignored: anything that may itself be under test (the commit, versions of toolchains and libraries), and what says nothing about the
+machine (its load a minute ago). Names of containers are random, so they are ignored too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from httpbench.model import Environment
+
+ALIKE = {
+    "hostname": "host name",
+    "cpu_model": "processor",
+    "cpus_online": "CPUs online",
+    "cpus_allowed": "CPUs allowed",
+    "smt": "SMT",
+    "governor": "governor",
+    "turbo": "turbo",
+    "mitigations": "mitigations",
+    "kernel": "kernel",
+    "os": "operating system",
+    "virtualization": "virtualization",
+    "container": "container engine",
+    "cpu_quota_cores": "CPU quota",
+    "memory_limit_bytes": "memory limit",
+    "httpbench_version": "httpbench",
+}
+MEMORY_TOLERANCE = 0.02
+"""A kernel that boots again has some pages more or less."""
+
+
+def differences(base: Environment, head: Environment) -> list[str]:
+    """One phrase for each thing that differs and must not; empty: the runs may be compared."""
+    return list(_differences(base, head))
+
+
+def toolchains(base: Environment, head: Environment) -> list[str]:
+    """What changed among programs and libraries, which may be under test."""
+    names = sorted(base.versions.keys() | head.versions.keys())
+    pairs = [(name, base.versions.get(name, "none"), head.versions.get(name, "none")) for name in names]
+    return [f"{name} {before} → {after}" for name, before, after in pairs if before != after]
+
+
+def _differences(base: Environment, head: Environment) -> Iterator[str]:
+    for field, name in ALIKE.items():
+        before, after = getattr(base, field), getattr(head, field)
+        if before == after or (field == "hostname" and base.container and head.container):
+            continue
+        if field == "mitigations":
+            changed = sorted(key for key in before.keys() | after.keys() if before.get(key) != after.get(key))
+            yield f"{name} ({', '.join(changed)})"
+        else:
+            yield f"{name} ({_text(before)} → {_text(after)})"
+    if abs(base.memory_bytes - head.memory_bytes) > MEMORY_TOLERANCE * base.memory_bytes:
+        yield f"memory ({base.memory_bytes / 1e9:.1f} → {head.memory_bytes / 1e9:.1f} GB)"
+
+
+def _text(value: object) -> str:
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)

@@ -1,0 +1,157 @@
+"""What changed from one run to another, as text: for a terminal, and as Markdown for a pull request."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rich.console import Group as Stack
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from httpbench.model import VerdictKind
+from httpbench.report.between_runs.changes import Cell, Changes, Side
+from httpbench.report.formats.markdown import escape, pipe_table
+from httpbench.stats.gates import Passage
+from httpbench.stats.interval import ROUNDS_MIN
+from httpbench.stats.unpaired import Change
+
+TITLES = {"rps": "Requests/s", "cpu": "CPU/request", "memory": "Memory", "time": "Time"}
+"""Of figures whose name alone would not do."""
+
+COMMIT_DIGITS = 12
+
+NOT_PAIRED = (
+    "Rounds of two runs are not interleaved, so an interval covers only the noise within each run. "
+    "`httpbench run BASE HEAD` measures both in one run."
+)
+
+
+def render_changes(found: Changes) -> RenderableType:
+    """For a terminal."""
+    parts: list[RenderableType] = [Text(line, style="bold yellow") for line in _banner(found)]
+    parts += [Text(_origin("base", found.base)), Text(_origin("head", found.head)), Text()]
+    if found.cells:
+        header, rows = _table(found)
+        grid = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold")
+        for title in header:
+            grid.add_column(title, overflow="fold")
+        for row in rows:
+            grid.add_row(*(Text(cell) for cell in row))
+        parts += [grid, Text()]
+    parts += [Text(line, style="bold") for line in _sentences(found)]
+    parts += [Text(f"· {line}", style="dim") for line in _notes(found)]
+    return Stack(*parts)
+
+
+def render_changes_markdown(found: Changes) -> str:
+    """For a pull request. Ends with a line break."""
+    lines = ["### httpbench: base → head", ""]
+    for line in _banner(found):
+        lines += [f"> **{escape(line)}**", ""]
+    lines += [f"{escape(_origin(name, side))}  " for name, side in (("base", found.base), ("head", found.head))] + [""]
+    if found.cells:
+        header, rows = _table(found)
+        lines += [*pipe_table(header, [False] * len(header), rows), ""]
+    lines += [f"**{escape(line)}**  " for line in _sentences(found)]
+    lines += ["", *(f"- {escape(line)}" for line in _notes(found))]
+    return "\n".join(lines).strip() + "\n"
+
+
+def _banner(found: Changes) -> Iterator[str]:
+    if found.environment:
+        yield f"DIFFERENT ENVIRONMENTS, which may cause differences: {'; '.join(found.environment)}"
+
+
+def _origin(name: str, side: Side) -> str:
+    parts = [f"{name}: run {side.run}", side.name, f"commit {_commit(side.git_commit)}" if side.git_commit else None]
+    return " · ".join(filter(None, (*parts, f"{side.started_at[:16].replace('T', ' ')} UTC")))
+
+
+def _commit(name: str) -> str:
+    commit, plus, changes = name.partition("+")
+    return commit[:COMMIT_DIGITS] + plus + changes
+
+
+def _table(found: Changes) -> tuple[list[str], list[list[str]]]:
+    names = [name for name in _names(found) if any(name in cell.figures for cell in found.cells)]
+    header = ["Target", "Load", *(TITLES.get(name, name) for name in names), "Verdict"]
+    rows = [[cell.target, _load(cell), *(_figure(name, cell.figures.get(name)) for name in names), _verdict(cell)] for cell in found.cells]
+    return header, rows
+
+
+def _names(found: Changes) -> list[str]:
+    return list(dict.fromkeys(name for cell in found.cells for name in cell.figures))
+
+
+def _load(cell: Cell) -> str:
+    load = cell.load
+    parts = [cell.workload, cell.scaling, f"-c {load.connections}"]
+    parts += [f"--rate {load.rate_rps:g}"] if load.rate_rps else []
+    return " ".join(parts)
+
+
+def _figure(name: str, change: Change | None) -> str:
+    """``401,300 → 389,210 ×0.970 (0.961 … 0.979)``; marked if the difference is not significant."""
+    if change is None:
+        return ""
+    values = f"{_value(name, change.base)} → {_value(name, change.head)}"
+    if change.interval is None:
+        return f"{values} ×{change.ratio:.3f}"
+    low, high = change.interval.low, change.interval.high
+    return f"{values} ×{change.ratio:.3f} ({low:.3f} … {high:.3f})" + ("" if change.differs else " =")
+
+
+def _value(name: str, value: float) -> str:
+    if name == "rps":
+        return f"{value:,.0f}"
+    if name == "cpu":
+        return f"{value:.3g} µs"
+    if name == "memory":
+        return f"{value / 1e6:,.1f} MB"
+    return f"{value:.3g} s" if name == "time" else f"{value / 1000:.3g} ms"
+
+
+def _verdict(cell: Cell) -> str:
+    return cell.verdict_head.value if cell.verdict_base is cell.verdict_head else f"{cell.verdict_base} → {cell.verdict_head}"
+
+
+def _sentences(found: Changes) -> Iterator[str]:
+    """Gates first: what failed, what could not be judged, and at last that the others passed."""
+    for judged in found.gates:
+        cell = found.cells[judged.cell]
+        change = cell.figures.get(judged.gate.figure)
+        place = f"{judged.gate}: {cell.target}, {_load(cell)}"
+        if judged.passage is Passage.BREACHED and change and change.interval:
+            low, high = change.interval.low - 1, change.interval.high - 1
+            yield f"BREACHED {place}: {change.ratio - 1:+.1%}, interval {low:+.1%} to {high:+.1%}"
+        elif judged.passage is Passage.UNKNOWN:
+            yield f"NOT JUDGED {place}: {_why_unknown(cell, judged.gate.figure, change)}"
+    passed = sum(judged.passage is Passage.PASSED for judged in found.gates)
+    if passed:
+        yield f"{passed} of {len(found.gates)} gates passed"
+    for cell in found.cells:
+        if cell.verdict_base is not cell.verdict_head:
+            reasons = f": {'; '.join(cell.reasons_head)}" if cell.reasons_head else ""
+            yield f"verdict of {cell.target}, {_load(cell)}, changed from {cell.verdict_base} to {cell.verdict_head}{reasons}"
+
+
+def _why_unknown(cell: Cell, figure: str, change: Change | None) -> str:
+    if change is not None:
+        return f"{min(change.rounds_base, change.rounds_head)} rounds are too few; {ROUNDS_MIN} or more are required in each run"
+    if figure == "rps" and cell.load.rate_rps is not None:
+        return "`--rate` fixes throughput, so there is nothing to compare"
+    return "a run has no valid round with this figure"
+
+
+def _notes(found: Changes) -> Sequence[str]:
+    notes = [*found.not_compared]
+    if found.toolchains:
+        notes.append(f"Versions: {'; '.join(found.toolchains)}")
+    weak = [cell.target for cell in found.cells if VerdictKind.GENERATOR in (cell.verdict_base, cell.verdict_head)]
+    if weak:
+        notes.append(f"Generator-bound, so figures are not the target's alone: {', '.join(dict.fromkeys(weak))}")
+    if not found.cells:
+        return [*notes, "The runs have no target with the same load in common."]
+    family = f" that hold for all {len(found.cells)} of a column together" if len(found.cells) > 1 else ""
+    return [*notes, f"Ratios are head / base with 95 % intervals{family}; = marks no significant difference.", NOT_PAIRED]

@@ -1,0 +1,195 @@
+"""One line for each trial with all its figures, for spreadsheets and data frames. Columns keep their names and order.
+
+A trial that does not count keeps its counts and errors, which say why, but has no throughput, bytes or latencies: a mean over the
+column would take them for true.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+
+from httpbench.model import Distribution, Label, Load, Measurement, Network, Run, Scaling, Table, Target, Trial, Usage, WorkDone
+from httpbench.stats.facts import Facts, facts
+from httpbench.stats.overhead import FIGURES as ADDED
+from httpbench.stats.overhead import added_us
+from httpbench.stats.summary import cpu_us_per_request
+from httpbench.stats.validity import failed_requests, rate_held
+
+Way = tuple[int, Scaling, str, str, Load]
+Value = str | int | float | bool | None
+
+_FIGURES = tuple(name for name in Distribution.model_fields if name not in ("count", "histogram"))
+_TIMES = ("service_time", "response_time", "connect_time")
+_USAGE = tuple(name for name in Usage.model_fields if name not in ("samples", "cpu_wait_cores_mean"))
+_FACTS = tuple(name for name in Facts.model_fields if name != "network")
+_NETWORK = tuple(Network.model_fields)
+
+_CLIENT = tuple(f"client_{name}" for name in ("wall_s", "user_s", "system_s", "rss_bytes_peak", "startup_wall_s", "startup_cpu_s"))
+_WORK_DONE = tuple(name for name in WorkDone.model_fields if name != "first_request")
+
+HEADER = (
+    *("run", "trial", "round", "started_at"),
+    *("target", "language", "framework", "variant", "category", "tuning", "limits"),
+    *("scaling", "workload", "load_generator", "generator_version", *Load.model_fields),
+    *("cores_target", "cores_generator", "cores_shared", "verdict", "verdict_reasons"),
+    *("measured_s", "requests_sent", "requests_completed", "requests_ok", "requests_unsent", "errors", "error_kinds"),
+    *("throughput_rps", "bytes_received"),
+    *(column for times in _TIMES for column in (f"{times}_count", *(f"{times}_us_{name}" for name in _FIGURES))),
+    *(f"target_{name}" for name in _USAGE),
+    *("cpu_us_per_request", *(f"generator_{name}" for name in _USAGE), "response_bytes", "overhead_s"),
+    "probe",
+    *_FACTS,
+    *_NETWORK,
+    *("cores_backend", *(f"backend_{name}" for name in _USAGE)),
+    *("rate_held_rps", *(f"at_highest_rate_us_{name}" for name in _FIGURES)),
+    *(f"added_us_{name}" for name in ADDED),
+    *_CLIENT,
+    *(f"client_{name}" for name in _WORK_DONE),
+)
+"""The columns, in order."""
+
+
+def render_csv(run: Run, trials: Sequence[Trial]) -> str:
+    """RFC 4180, but with line feeds alone, as most tools write it. Missing figures are empty."""
+    baselines = _baselines(run, trials)
+    labels = {trial.plan.target: trial.probed.label for trial in trials if trial.probed}
+    lines = [_line(run, trial, labels) | _added(trial, baselines.get(_way(trial))) for trial in trials]
+    out = io.StringIO()
+    writer = csv.DictWriter(out, HEADER, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(lines)
+    return out.getvalue()
+
+
+def _line(run: Run, trial: Trial, labels: Mapping[str, Label | None]) -> dict[str, Value]:
+    plan = trial.plan
+    return {
+        "run": run.id,
+        "trial": plan.number,
+        "round": plan.round,
+        "started_at": trial.started_at,
+        **_of_target(run.targets[plan.target]),
+        "scaling": plan.scaling,
+        "workload": plan.workload,
+        "load_generator": plan.load_generator,
+        "generator_version": trial.measurement.generator_version if trial.measurement else None,
+        **{name: _plain(value) for name, value in plan.load},
+        "cores_target": _numbers(plan.cores.target),
+        "cores_generator": _numbers(plan.cores.generator),
+        "cores_shared": _plain(plan.cores.shared),
+        "verdict": trial.verdict.kind,
+        "verdict_reasons": "; ".join(trial.verdict.reasons),
+        **_of_measurement(trial.measurement, counts=trial.verdict.counts),
+        **_of_usage("target", trial.target_usage),
+        "cpu_us_per_request": cpu_us_per_request(trial) if trial.verdict.counts else None,
+        **_of_usage("generator", trial.generator_usage),
+        "response_bytes": trial.response.size_bytes if trial.response else None,
+        "overhead_s": trial.overhead_s,
+        "probe": labels.get(plan.target),
+        **_of_facts(trial),
+        "cores_backend": _numbers(plan.cores.backend),
+        **_of_usage("backend", trial.backend_usage),
+        **_of_steps(trial),
+        **_of_client(trial),
+    }
+
+
+def _of_client(trial: Trial) -> dict[str, Value]:
+    """Times only where they count; what the client did in any case, for it says why they do not."""
+    client = trial.client
+    if client is None:
+        return {}
+    whole, startup = client.whole, client.startup
+    figures = (whole.wall_s, whole.user_s, whole.system_s, whole.rss_bytes_peak, startup.wall_s, startup.cpu_s)
+    return {
+        "generator_version": client.timer_version,
+        "throughput_rps": client.requests_rps if trial.verdict.counts else None,
+        **(dict(zip(_CLIENT, figures, strict=True)) if trial.verdict.counts else {}),
+        **{f"client_{name}": getattr(client.done, name) for name in _WORK_DONE},
+    }
+
+
+def _way(trial: Trial) -> Way:
+    """What a proxy's trial has in common with its baseline."""
+    plan = trial.plan
+    scaling = Scaling.MULTI if plan.scaling is Scaling.PREFORK else plan.scaling
+    return (plan.round, scaling, plan.workload, plan.load_generator, plan.load)
+
+
+def _baselines(run: Run, trials: Sequence[Trial]) -> dict[Way, Trial]:
+    """Of proxies: the trials of the baseline."""
+    return {_way(trial): trial for trial in trials if run.table is Table.TCP_PROXIES and trial.plan.target == run.baseline}
+
+
+def _added(trial: Trial, baseline: Trial | None) -> dict[str, Value]:
+    found = added_us(trial, baseline) if baseline is not None and baseline is not trial else {}
+    return {f"added_us_{name}": found.get(name) for name in ADDED}
+
+
+def _of_steps(trial: Trial) -> dict[str, Value]:
+    """Of a rising rate: how far it was held, and the response times at its highest."""
+    steps = trial.measurement.steps if trial.measurement else ()
+    highest = steps[-1].response_time_us if steps and trial.verdict.counts else None
+    return {"rate_held_rps": rate_held(steps), **{f"at_highest_rate_us_{name}": getattr(highest, name, None) for name in _FIGURES}}
+
+
+def _of_target(target: Target) -> dict[str, Value]:
+    return {
+        "target": target.id,
+        "language": target.language,
+        "framework": target.framework,
+        "variant": target.variant,
+        "category": target.category,
+        "tuning": target.tuning,
+        "limits": " ".join(target.limits),
+    }
+
+
+def _of_measurement(measurement: Measurement | None, *, counts: bool) -> dict[str, Value]:
+    shown = measurement if counts else None
+    requests = measurement.requests if measurement else None
+    return {
+        "measured_s": measurement.duration_s if measurement else None,
+        "requests_sent": requests.sent if requests else None,
+        "requests_completed": requests.completed if requests else None,
+        "requests_ok": requests.ok if requests else None,
+        "requests_unsent": requests.unsent if requests else None,
+        "errors": failed_requests(measurement) if measurement else None,
+        "error_kinds": _pairs(measurement.errors) if measurement else None,
+        "throughput_rps": shown.throughput_rps if shown else None,
+        "bytes_received": shown.bytes_received if shown else None,
+        **{column: value for times in _TIMES for column, value in _of_times(times, shown).items()},
+    }
+
+
+def _of_times(times: str, measurement: Measurement | None) -> dict[str, Value]:
+    distribution: Distribution | None = getattr(measurement, f"{times}_us", None)
+    figures = {f"{times}_us_{name}": getattr(distribution, name, None) for name in _FIGURES}
+    return {f"{times}_count": distribution.count if distribution else None, **figures}
+
+
+def _of_usage(who: str, usage: Usage | None) -> dict[str, Value]:
+    return {f"{who}_{name}": getattr(usage, name, None) for name in _USAGE}
+
+
+def _of_facts(trial: Trial) -> dict[str, Value]:
+    known = facts(trial)
+    return {
+        **{name: getattr(known, name, None) for name in _FACTS},
+        **{name: getattr(trial.network, name, None) for name in _NETWORK},
+    }
+
+
+def _pairs(counts: Mapping[str, int]) -> str:
+    return " ".join(f"{name}={count}" for name, count in sorted(counts.items()) if count)
+
+
+def _numbers(cpus: Sequence[int]) -> str:
+    return " ".join(map(str, cpus))
+
+
+def _plain(value: Value) -> Value:
+    """Truth values as JSON, TOML and most readers of CSV spell them."""
+    return str(value).lower() if isinstance(value, bool) else value

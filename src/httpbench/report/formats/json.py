@@ -1,0 +1,327 @@
+"""The whole run as one JSON document, of the schema ``httpbench/1``: for programs, and to check our arithmetic.
+
+The models below are the schema; ``report.formats.schema`` writes it out as JSON Schema. Fields may be added to a version of the schema;
+if one changes its meaning or goes, that is a new version.
+
+Trials that do not count are in it with what was measured: look at the verdict first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+from pydantic import Field
+
+from httpbench.model import (
+    Category,
+    ClientMeasurement,
+    CoreOccupancy,
+    Cores,
+    Environment,
+    Frozen,
+    Kind,
+    Limit,
+    Load,
+    Measurement,
+    Network,
+    Noise,
+    Precision,
+    Probed,
+    Run,
+    RunStatus,
+    SampledResponse,
+    Scaling,
+    Search,
+    Settling,
+    Table,
+    Target,
+    Trial,
+    TrialPlan,
+    Tuning,
+    Usage,
+    Verdict,
+    Workload,
+)
+from httpbench.report.tables.groups import groups
+from httpbench.report.tables.overhead import differences
+from httpbench.report.tables.rows import Group, Row
+from httpbench.report.within_run.comparisons import against, ranking
+from httpbench.stats.facts import Facts, facts
+from httpbench.stats.level import Saturation, saturation
+from httpbench.stats.overhead import Difference
+from httpbench.stats.paired import Comparison
+from httpbench.stats.steady import unsteady
+from httpbench.stats.summary import Summary, with_merged
+
+
+class ExportedTarget(Frozen):
+    """A target without its place and build on this machine."""
+
+    id: str
+    """Id: ``language/framework[/variant]``."""
+    kind: Kind
+    """Kind of target."""
+    language: str
+    """Programming language."""
+    framework: str
+    """Framework or library."""
+    variant: str | None
+    """Name of the variant. Null: there is one."""
+    category: Category | None
+    """What the target declares itself to be. Null: it comes from the command line."""
+    tuning: Tuning
+    """How the target is written."""
+    limits: tuple[Limit, ...]
+    """What the target cannot do by design."""
+    upstream: str | None
+    """Home page of the framework. Null: it comes from the command line."""
+    notes: str | None
+    """What readers of figures should know. Null: nothing."""
+    run: tuple[str, ...]
+    """Command line; empty if there is a ``url``."""
+    url: str | None
+    """``http://HOST:PORT`` of a running server, which is neither started nor stopped; its CPU time is unknown. Null: the target
+    is started."""
+    prepare: tuple[str, ...]
+    """Command that runs to its end before each trial; empty: none."""
+    env: dict[str, str]
+    """Environment variables."""
+
+
+class Round(Frozen):
+    """A trial, without what all rounds of its cell have in common."""
+
+    number: int
+    """Place in the run, from 0."""
+    round: int
+    """Round, from 0."""
+    started_at: str
+    """Start: UTC, ISO 8601."""
+    cores: Cores
+    """Which CPUs each program got."""
+    verdict: Verdict
+    """What limited the trial, or why it does not count."""
+    measurement: Measurement | None
+    """What the load generator measured. Null: nothing, or the target is a client."""
+    client: ClientMeasurement | None = None
+    """What the timer measured. Null: nothing, or the target is no client."""
+    target_usage: Usage | None
+    """CPU and memory of the target. Null: not watched."""
+    generator_usage: Usage | None
+    """CPU and memory of the load generator. Null: not watched."""
+    backend_usage: Usage | None = None
+    """CPU and memory of the server behind a proxy. Null: no proxy, or not watched."""
+    settling: Settling | None = None
+    """The part of the warm-up that lasts until throughput is steady. Null: the warm-up had a fixed length."""
+    unsteady: str | None = None
+    """Why the round is not steady, in words. Null: it is steady, or unknown."""
+    occupancy: tuple[CoreOccupancy, ...]
+    """Use of the CPUs of target and load generator."""
+    network: Network | None = None
+    """Counters of the kernel's network stack. Null: not read."""
+    facts: Facts | None = None
+    """The figures behind the verdict. Null: nothing was measured."""
+    response: SampledResponse | None
+    """A response of the target. Null: none was kept."""
+    overhead_s: float | None
+    """Wall time beyond warm-up and measurement, builds aside, in seconds. Null: unknown."""
+    log_tail: str | None
+    """Last lines of the output of the program that failed. Null: none."""
+
+
+class Result(Frozen):
+    """A cell: one target under one load, with all its rounds."""
+
+    target: str
+    """Key of ``targets``."""
+    workload: str
+    """Key of ``workloads``."""
+    scaling: Scaling
+    """How the target used cores."""
+    load_generator: str
+    """Name of the load generator; for clients of the timer."""
+    load: Load
+    """How the requests were made."""
+    verdict: Verdict
+    """The most common verdict of the rounds that count, but ``generator`` if one of them has it; or why none counts."""
+    rank: int | None
+    """Rank by throughput; ties share one. Null: too few rounds count, the load generator was the limit, or the load has a rate."""
+    summary: Summary
+    """Figures over the rounds that count."""
+    overhead: dict[str, Difference]
+    """For proxies, by figure: the difference to the baseline of the same rounds, in µs."""
+    rounds: tuple[Round, ...]
+    """All rounds, with those that do not count."""
+
+
+class Against(Frozen):
+    """One figure of one target compared with the baseline's, within one table."""
+
+    target: str
+    """Id of the target."""
+    baseline: str
+    """Id of the baseline."""
+    workload: str
+    """Name of the workload."""
+    scaling: Scaling
+    """How the target used cores."""
+    load_generator: str
+    """Name of the load generator."""
+    load: Load
+    """How the requests were made."""
+    figure: str
+    """``throughput_rps``, ``latency_us_p99`` (response time with a rate) or ``cpu_us_per_request``."""
+    comparison: Comparison
+    """The ratio of the target to the baseline."""
+    differs: bool
+    """Whether a difference may be claimed: the corrected p-value is at most 0.05."""
+
+
+class Document(Frozen):
+    """A run: where and how it was made, and what came of it."""
+
+    schema_: Literal["httpbench/1"] = Field(default="httpbench/1", alias="schema")
+    """Name and version of this schema."""
+    run: str
+    """Id of the run."""
+    started_at: str
+    """Start: UTC, ISO 8601."""
+    finished_at: str | None
+    """End: UTC, ISO 8601. Null: not finished."""
+    status: RunStatus
+    """Whether the run is finished."""
+    command: tuple[str, ...]
+    """The command line."""
+    environment: Environment
+    """The machine and its state."""
+    targets: dict[str, ExportedTarget]
+    """Targets by id."""
+    workloads: dict[str, Workload]
+    """Workloads by name."""
+    table: Table = Table.HTTP_SERVERS
+    """Columns of its tables, which its suite chose."""
+    scale: float = 1.0
+    """Factor on the suite's rates and times."""
+    baseline: str | None
+    """Id of the target that the others are compared with. Null: none."""
+    precision: Precision | None
+    """Rounds until intervals are narrow enough. Null: a fixed number."""
+    measures_noise: bool = False
+    """Whether its rounds are A/A pairs: one server against itself."""
+    noise: Noise | None = None
+    """The known noise of this machine when the run began. Null: unknown, or no longer valid."""
+    plan: tuple[TrialPlan, ...]
+    """All trials in their order; of a search, only the first."""
+    probes: dict[str, Probed]
+    """What probes found, by id of the target; without those that were not probed."""
+    results: tuple[Result, ...]
+    """Cells, in the order of the tables."""
+    name: str | None = None
+    """Name of the run. Null: none."""
+    search: Search | None = None
+    """Search for the highest rate. Null: no search."""
+    saturation: Saturation | None = None
+    """Result of the search. Null: no search."""
+    comparisons: tuple[Against, ...]
+    """Comparisons with the baseline; empty without one."""
+
+
+def render_json(run: Run, trials: Sequence[Trial]) -> str:
+    """Strict JSON (RFC 8259): what is not a number is ``null``. Ends with a line break."""
+    return document(run, trials).model_dump_json(indent=2, by_alias=True) + "\n"
+
+
+def document(run: Run, trials: Sequence[Trial]) -> Document:
+    found = groups(run, trials)
+    return Document(
+        run=run.id,
+        started_at=run.started_at,
+        finished_at=run.finished_at,
+        status=run.status,
+        command=run.command,
+        environment=run.environment,
+        targets={name: _exported(target) for name, target in run.targets.items()},
+        workloads=run.workloads,
+        table=run.table,
+        scale=run.scale,
+        plan=run.plan,
+        baseline=run.baseline,
+        precision=run.precision,
+        measures_noise=run.measures_noise,
+        noise=run.noise,
+        probes={trial.plan.target: trial.probed for trial in trials if trial.probed is not None},
+        results=tuple(result for group in found for result in _results(run, group)),
+        name=run.name,
+        search=run.search,
+        saturation=saturation(run.search, trials) if run.search else None,
+        comparisons=tuple(part for group in found for part in _against(group, run.baseline)),
+    )
+
+
+def _exported(target: Target) -> ExportedTarget:
+    return ExportedTarget(**target.model_dump(include=set(ExportedTarget.model_fields)))
+
+
+def _against(group: Group, baseline: str | None) -> Iterator[Against]:
+    for compared in against(group, baseline) if baseline else ():
+        for figure, comparison in compared.figures.items():
+            if comparison is not None:
+                yield Against(
+                    target=compared.row.target.id,
+                    baseline=compared.baseline.target.id,
+                    workload=group.workload,
+                    scaling=group.scaling,
+                    load_generator=group.load_generator,
+                    load=group.load,
+                    figure=figure,
+                    comparison=comparison,
+                    differs=comparison.differs,
+                )
+
+
+def _results(run: Run, group: Group) -> Iterator[Result]:
+    ranks = ranking(group)
+    added = differences(group, run.baseline) if run.table is Table.TCP_PROXIES else {}
+    for row in group.rows:
+        yield _result(row, ranks.get(row.target.id), added.get(row.target.id, {}))
+
+
+def _result(row: Row, rank: int | None, added: dict[str, Difference]) -> Result:
+    summary = row.summary
+    return Result(
+        target=summary.target,
+        workload=summary.workload,
+        scaling=summary.scaling,
+        load_generator=summary.load_generator,
+        load=summary.load,
+        verdict=summary.verdict,
+        rank=rank,
+        summary=with_merged(summary, row.trials),
+        overhead=added,
+        rounds=tuple(_round(trial) for trial in row.trials),
+    )
+
+
+def _round(trial: Trial) -> Round:
+    plan = trial.plan
+    return Round(
+        number=plan.number,
+        round=plan.round,
+        started_at=trial.started_at,
+        cores=plan.cores,
+        verdict=trial.verdict,
+        measurement=trial.measurement,
+        client=trial.client,
+        target_usage=trial.target_usage,
+        generator_usage=trial.generator_usage,
+        backend_usage=trial.backend_usage,
+        settling=trial.settling,
+        unsteady=unsteady(trial),
+        occupancy=trial.occupancy,
+        network=trial.network,
+        facts=facts(trial),
+        response=trial.response,
+        overhead_s=trial.overhead_s,
+        log_tail=trial.log_tail,
+    )

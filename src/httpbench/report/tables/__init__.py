@@ -1,0 +1,1 @@
+"""What tables show: rows, their order, columns, notes. Formats decide how it is written."""

@@ -1,0 +1,248 @@
+"""The columns of the tables, each with how it is computed, written and how much it is needed.
+
+One list for each kind of table, so that the terminal and Markdown cannot disagree. A figure that was not measured is an empty cell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from httpbench.model import Table
+from httpbench.report.tables.rows import Group, Row
+from httpbench.stats.clients import ClientSummary, Relative, relative
+from httpbench.stats.summary import Estimate
+
+LOWER_BOUND = "≥ "
+"""Before the figures of a generator-bound target."""
+ODD_SIZE = "*"
+"""After a response size that is far from the others'."""
+PARTLY = "†"
+"""After the verdict of a row with rounds that are not valid."""
+
+ALWAYS = 0
+"""Never left out, however narrow the terminal."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    title: str
+    unit: str
+    """Of the figures; empty where there is none."""
+    text: Callable[[Row], str]
+    need: int
+    """The higher, the sooner a narrow terminal goes without it; ``ALWAYS``: never."""
+    is_number: bool = True
+    is_headline: bool = False
+    """The figure that rows are ordered by."""
+
+    @property
+    def heading(self) -> str:
+        """Title and unit on one line."""
+        return f"{self.title} ({self.unit})" if self.unit else self.title
+
+
+def columns(found: Sequence[Group], table: Table) -> list[Column]:
+    """All columns of a run's tables, from left to right."""
+    return _http_clients(found) if table is Table.HTTP_CLIENTS else _COLUMNS[table](_memory(found))
+
+
+def _http_servers(memory: Callable[[Row], str]) -> list[Column]:
+    return [
+        Column("Language", "", lambda row: row.target.language, ALWAYS, is_number=False),
+        Column("Framework", "", lambda row: row.target.framework, ALWAYS, is_number=False),
+        Column("Category", "", lambda row: row.target.category or "", 7, is_number=False),
+        Column("Name", "", lambda row: row.target.variant or "", ALWAYS, is_number=False),
+        *_figures(memory),
+    ]
+
+
+def _commands(memory: Callable[[Row], str]) -> list[Column]:
+    return [Column("Server", "", lambda row: row.target.framework, ALWAYS, is_number=False), *_figures(memory)]
+
+
+def _figures(memory: Callable[[Row], str]) -> list[Column]:
+    return [
+        Column("Res", "B", _response, 8),
+        Column("Req", "", lambda row: _integer(row.summary.requests), 15),
+        Column("Err", "", lambda row: _integer(row.summary.errors), 5),
+        Column("Requests/s", "", _throughput, ALWAYS, is_headline=True),
+        Column("±", "%", lambda row: _spread(row.summary.throughput_rps), 1),
+        Column("BPS", "MB/s", lambda row: scaled(row.summary.bytes_per_s, 1e6, 1), 14),
+        *(_latency(title, name, need) for title, name, need in _LATENCIES),
+        Column("CPU", "%", lambda row: scaled(row.summary.cpu_cores, 0.01, 0), 4),
+        Column("Memory", "MB", memory, 6),
+        Column("Probe", "", _label, ALWAYS, is_number=False),
+        Column("Verdict", "", _verdict, ALWAYS, is_number=False),
+    ]
+
+
+def _app_servers(memory: Callable[[Row], str]) -> list[Column]:
+    return [
+        Column("Language", "", lambda row: row.target.language, ALWAYS, is_number=False),
+        Column("App Server", "", lambda row: "/".join(filter(None, (row.target.framework, row.target.variant))), ALWAYS, is_number=False),
+        Column("Requests/s", "", _throughput, ALWAYS, is_headline=True),
+        Column("±", "%", lambda row: _spread(row.summary.throughput_rps), 1),
+        Column("RAM", "MB", memory, ALWAYS),
+        Column("CPU peak", "%", lambda row: scaled(row.summary.cpu_cores_peak, 0.01, 1), ALWAYS),
+        Column("CPU mean", "%", lambda row: scaled(row.summary.cpu_cores, 0.01, 1), ALWAYS),
+        Column("Probe", "", _label, ALWAYS, is_number=False),
+        Column("Verdict", "", _verdict, ALWAYS, is_number=False),
+    ]
+
+
+def _tcp_proxies(memory: Callable[[Row], str]) -> list[Column]:
+    return [
+        Column("Proxy", "", _proxy, ALWAYS, is_number=False),
+        Column("Held", "1/s", lambda row: _integer(row.summary.rate_held_rps), ALWAYS),
+        Column("Requests/s", "", _throughput, ALWAYS, is_headline=True),
+        Column("±", "%", lambda row: _spread(row.summary.throughput_rps), 8),
+        *(_microseconds(title, name, need) for title, name, need in _TAIL),
+        Column("CPU", "cores", lambda row: scaled(row.summary.cpu_cores, 1, 2), 5),
+        Column("CPU/req", "µs", lambda row: scaled(row.summary.cpu_us_per_request, 1, 1), 6),
+        Column("Memory", "MB", memory, 7),
+        Column("Backend", "cores", lambda row: scaled(row.summary.backend_cpu_cores, 1, 2), 14),
+        Column("Backend/req", "µs", lambda row: scaled(row.summary.backend_cpu_us_per_request, 1, 1), 16),
+        Column("Generator", "cores", lambda row: scaled(row.summary.generator_cpu_cores, 1, 2), 15),
+        Column("Generator/req", "µs", lambda row: scaled(row.summary.generator_cpu_us_per_request, 1, 1), 17),
+        Column("Err", "", lambda row: _integer(row.summary.errors), 13),
+        Column("Verdict", "", _verdict, ALWAYS, is_number=False),
+    ]
+
+
+_TAIL = (
+    ("p50", "p50", ALWAYS),
+    ("p90", "p90", 9),
+    ("p95", "p95", 18),
+    ("p99", "p99", ALWAYS),
+    ("p99.9", "p99_9", 2),
+    ("p99.99", "p99_99", 11),
+    ("max", "max", 10),
+    ("tm99.9", "tm99_9", 4),
+    ("σ", "stddev", 12),
+)
+
+
+def _proxy(row: Row) -> str:
+    return row.target.id.removeprefix(f"{row.target.kind}:")
+
+
+def _microseconds(title: str, name: str, need: int) -> Column:
+    return Column(title, "µs", lambda row: scaled(getattr(row.latency, name), 1, 0) if row.latency else "", need)
+
+
+_COLUMNS = {Table.HTTP_SERVERS: _http_servers, Table.APP_SERVERS: _app_servers, Table.COMMANDS: _commands, Table.TCP_PROXIES: _tcp_proxies}
+
+_LATENCIES = (
+    ("min", "min", 11),
+    ("max", "max", 10),
+    ("p25", "p25", 13),
+    ("p50", "p50", 2),
+    ("p75", "p75", 12),
+    ("p90", "p90", 9),
+    ("p99", "p99", 3),
+)
+
+
+def _latency(title: str, name: str, need: int) -> Column:
+    def text(row: Row) -> str:
+        return scaled(getattr(row.latency, name), 1000, 3) if row.latency else ""
+
+    return Column(title, "ms", text, need)
+
+
+def memory_is_proportional(found: Sequence[Group]) -> bool:
+    """Whether the Memory column is the proportional set size: only where every row has it, for a column has one meaning."""
+    rows = [row for group in found for row in group.rows if row.summary.rss_bytes_peak is not None]
+    return all(row.summary.pss_bytes_peak is not None for row in rows)
+
+
+def _memory(found: Sequence[Group]) -> Callable[[Row], str]:
+    if memory_is_proportional(found):
+        return lambda row: scaled(row.summary.pss_bytes_peak, 1e6, 1)
+    return lambda row: scaled(row.summary.rss_bytes_peak, 1e6, 1)
+
+
+def _response(row: Row) -> str:
+    if row.response_bytes is None:
+        return ""
+    return f"{row.response_bytes:,}{ODD_SIZE if row.odd_size else ''}"
+
+
+def _throughput(row: Row) -> str:
+    text = _integer(row.summary.throughput_rps)
+    return LOWER_BOUND + text if text and row.is_lower_bound else text
+
+
+def _label(row: Row) -> str:
+    return (row.probed.label or "") if row.probed else ""
+
+
+def _spread(estimate: Estimate | None) -> str:
+    return "" if estimate is None or estimate.spread is None else f"{estimate.spread * 100:.1f}"
+
+
+def _integer(estimate: Estimate | None) -> str:
+    return scaled(estimate, 1, 0)
+
+
+def _http_clients(found: Sequence[Group]) -> list[Column]:
+    """Needs all tables: a row's relative speed is to the fastest of its own."""
+    relatives = {id(row): known for group in found for row, known in _relatives(group)}
+
+    def ratio(row: Row) -> str:
+        known = relatives.get(id(row))
+        return f"{known.ratio:.2f}" if known else ""
+
+    def ratio_stddev(row: Row) -> str:
+        known = relatives.get(id(row))
+        return f"{known.stddev:.2f}" if known and known.stddev is not None else ""
+
+    return [
+        Column("Command", "", lambda row: row.target.id.removeprefix("client:"), ALWAYS, is_number=False),
+        Column("Mean", "ms", _ms(lambda client: client.mean_s), ALWAYS, is_headline=True),
+        Column("± σ", "ms", _ms(lambda client: client.stddev_s), 1),
+        Column("Min", "ms", _ms(lambda client: client.min_s), 5),
+        Column("Max", "ms", _ms(lambda client: client.max_s), 6),
+        Column("Relative", "", ratio, ALWAYS),
+        Column("± σ ", "", ratio_stddev, 2),
+        Column("Start-up", "ms", _ms(lambda client: client.startup_s), 4),
+        Column("Requests/s", "", lambda row: scaled(row.summary.throughput_rps, 1, 0), 3),
+        Column("CPU/request", "µs", lambda row: scaled(row.summary.cpu_us_per_request, 1, 1), 7),
+        Column("Memory", "MB", lambda row: scaled(row.summary.rss_bytes_peak, 1e6, 1), 8),
+        Column("Req", "", _count(lambda client: client.requests), 10),
+        Column("Conn", "", _count(lambda client: client.connections), 9),
+        Column("In flight", "", _count(lambda client: client.in_flight_max), 11),
+        Column("Verdict", "", _verdict, ALWAYS, is_number=False),
+    ]
+
+
+def _relatives(group: Group) -> list[tuple[Row, Relative]]:
+    known = [(row, row.summary.client) for row in group.rows]
+    clients = [client for _, client in known if client is not None]
+    if not clients:
+        return []
+    fastest = min(clients, key=lambda client: client.mean_s)
+    return [(row, relative(client, fastest)) for row, client in known if client is not None]
+
+
+def _ms(figure: Callable[[ClientSummary], float | None]) -> Callable[[Row], str]:
+    def text(row: Row) -> str:
+        value = figure(row.summary.client) if row.summary.client else None
+        return "" if value is None else f"{value * 1000:,.1f}"
+
+    return text
+
+
+def _count(figure: Callable[[ClientSummary], int]) -> Callable[[Row], str]:
+    return lambda row: f"{figure(row.summary.client):,}" if row.summary.client else ""
+
+
+def _verdict(row: Row) -> str:
+    kind = row.summary.verdict.kind
+    return f"{kind}{PARTLY}" if row.counts_partly else str(kind)
+
+
+def scaled(estimate: Estimate | None, unit: float, digits: int) -> str:
+    """The median in multiples of ``unit``, with thousands apart; nothing where there is none."""
+    return "" if estimate is None else f"{estimate.median / unit:,.{digits}f}"

@@ -1,0 +1,71 @@
+"""The tables of a run: its cells in groups that may be compared with each other.
+
+Rows of a group share workload, load, scaling and load generator, so their figures stand side by side; nothing is ranked across
+groups.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+
+from httpbench.model import Probed, Run, Scaling, Table, Trial
+from httpbench.report.tables.order import GroupKey, proxy_place, row_place, table_place
+from httpbench.report.tables.rows import Group, Row
+from httpbench.stats.summary import cells, summarise
+
+SIZE_TOLERANCE = 0.10
+"""A response's size is marked when it is further from the group's median: then the network moved something else than for the others."""
+
+
+def groups(run: Run, trials: Sequence[Trial]) -> list[Group]:
+    """The tables of a run, in order. ``trials`` may be fewer than planned."""
+    found: dict[GroupKey, list[list[Trial]]] = {}
+    for cell in cells(trials):
+        _, scaling, workload, generator, load = cell[0].plan.cell
+        # Proxies are given the same cores however they fill them, and one baseline is measured for both ways.
+        own = Scaling.MULTI if run.table is Table.TCP_PROXIES and scaling is Scaling.PREFORK else scaling
+        found.setdefault((own, workload, generator, load), []).append(cell)
+    probed = {trial.plan.target: trial.probed for trial in trials if trial.probed is not None}
+    return [_group(run, key, found[key], probed) for key in sorted(found, key=table_place)]
+
+
+def _group(run: Run, key: GroupKey, found: Sequence[Sequence[Trial]], probed: Mapping[str, Probed]) -> Group:
+    scaling, workload, generator, load = key
+    trials = [trial for cell in found for trial in cell]
+    measurements = [trial.measurement for trial in trials if trial.measurement is not None]
+    versions = [measurement.generator_version for measurement in measurements]
+    versions += [trial.client.timer_version for trial in trials if trial.client is not None]
+    return Group(
+        scaling=scaling,
+        workload=workload,
+        load=load,
+        load_generator=generator,
+        generator_version=versions[0] if versions else None,
+        cores_shared=any(trial.plan.cores.shared for trial in trials),
+        backend_shared=any(trial.plan.cores.backend_shared for trial in trials),
+        scale=run.scale,
+        rounds=max(len(cell) for cell in found),
+        generator_notes=tuple(dict.fromkeys(note for measurement in measurements for note in measurement.notes)),
+        rows=tuple(sorted(_rows(run, found, probed), key=proxy_place if run.table is Table.TCP_PROXIES else row_place)),
+        client_work=run.workloads[workload].client if workload in run.workloads else None,
+    )
+
+
+def _rows(run: Run, found: Sequence[Sequence[Trial]], probed: Mapping[str, Probed]) -> Iterable[Row]:
+    sizes = [_response_bytes(cell) for cell in found]
+    known = [size for size in sizes if size is not None]
+    usual = statistics.median_low(known) if known else 0
+    for cell, size in zip(found, sizes, strict=True):
+        summary = summarise(cell)
+        odd = size is not None and abs(size - usual) > SIZE_TOLERANCE * usual
+        yield Row(run.targets[summary.target], summary, tuple(cell), size, odd, _log_tail(cell), probed.get(summary.target))
+
+
+def _response_bytes(cell: Sequence[Trial]) -> int | None:
+    """Of the first round that sampled one: the responses of a target differ by their date alone."""
+    return next((trial.response.size_bytes for trial in cell if trial.response is not None), None)
+
+
+def _log_tail(cell: Sequence[Trial]) -> str | None:
+    return next((trial.log_tail for trial in reversed(cell) if trial.log_tail and not trial.verdict.counts), None)

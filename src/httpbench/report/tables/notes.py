@@ -1,0 +1,267 @@
+"""Notes of a table: how the load was made, why rows have no figures, what to consider in a comparison.
+
+Sentences only; the formats decide how to set them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+
+from httpbench.load import TIMERS
+from httpbench.model import STEADY_S_MIN, ClientWork, Limit, Load, Run, RunStatus, Scaling, Table, Trial, Tuning, VerdictKind
+from httpbench.report.printable import percentage, printable
+from httpbench.report.tables.columns import LOWER_BOUND, ODD_SIZE, PARTLY, memory_is_proportional
+from httpbench.report.tables.groups import SIZE_TOLERANCE
+from httpbench.report.tables.probes import probe_legend
+from httpbench.report.tables.rows import Group, Row
+from httpbench.stats.figures import P99, THROUGHPUT
+from httpbench.stats.noise import floor
+
+LIMITS = {
+    Limit.NO_ROUTER: "responds to every path alike",
+    Limit.NO_METHOD: "responds to every method alike",
+    Limit.NO_HEAD: "responds to HEAD with a body",
+    Limit.NO_CLOSE: "ignores «Connection: close»",
+    Limit.NO_PIPELINING: "responds to one of several requests that arrive together",
+    Limit.NO_SPLIT: "requires a whole request in one read",
+    Limit.NO_KEEPALIVE: "opens a new connection for each request",
+    Limit.NO_HALF_CLOSE: "closes both directions when one has ended",
+    Limit.STALLS: "sometimes keeps the last bytes after the sender has ended",
+}
+
+SCALINGS = {
+    Scaling.SINGLE: "target on one core",
+    Scaling.MULTI: "target on all its cores",
+    Scaling.PREFORK: "one copy of the target per core",
+}
+
+NUMBER = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?")
+
+LOG_LINES = 12
+"""Of a log's tail below a table; the whole tail is in the JSON export."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowNote:
+    """Why a row has the verdict that it has, or why some of its rounds do not count."""
+
+    id: str
+    kind: VerdictKind
+    reasons: tuple[str, ...]
+    log: tuple[str, ...]
+    """The last lines of the target's log, where a round failed."""
+
+
+def title(group: Group) -> str:
+    """Workload and load: ``plaintext · target on one core · 64 connections · 10 s``."""
+    load = group.load
+    if group.client_work is not None:
+        return _client_title(group, group.client_work)
+    parts = [group.workload, SCALINGS[group.scaling], _count(load.connections, "connection")]
+    if load.pipeline > 1:
+        parts.append(f"{load.pipeline} requests in flight per connection")
+    if not load.keepalive:
+        parts.append("a new connection for each request")
+    if load.requests_per_connection:
+        parts.append(f"{load.requests_per_connection} requests per connection")
+    if load.rate_rps is not None and load.rate_from_rps is None:
+        parts.append(f"offered {load.rate_rps:,.0f} requests/s")
+    parts.append(_rising(load) if load.rate_from_rps is not None else f"{load.duration_s:g} s")
+    if group.scale != 1:
+        parts.append(f"scale {group.scale:g} (rates and times of the suite)")
+    if group.cores_shared:
+        parts.append("shared cores")
+    if group.backend_shared and not group.cores_shared:
+        parts.append("backend and load generator share cores")
+    return " · ".join(parts)
+
+
+def _rising(load: Load) -> str:
+    """``offered 2,000 to 5,000 requests/s, 200 more every 12 s, the last for 12 s``."""
+    first, last = load.levels[0], load.levels[-1]
+    rise = f"{load.rate_step_rps:,.0f} more every {load.step_s:g} s"
+    return f"offered {first.rate_rps:,.0f} to {last.rate_rps:,.0f} requests/s, {rise}, the last for {last.duration_s:g} s"
+
+
+def method(group: Group) -> str:
+    """How it was measured: rounds, warm-up, generator."""
+    version = f" {group.generator_version}" if group.generator_version else ""
+    if group.client_work is not None:
+        rounds = f"mean of {group.rounds} rounds ± standard deviation" if group.rounds > 1 else "1 round"
+        return f"{rounds} · timed by {group.load_generator}{version}"
+    threads = f", {_count(group.load.threads, 'thread')}" if group.load.threads else ""
+    rounds = f"median of {group.rounds} rounds, ± half their range" if group.rounds > 1 else "1 round"
+    return f"{rounds} · {_warmup(group.load)} · load generator {group.load_generator}{version}{threads}"
+
+
+def _warmup(load: Load) -> str:
+    if load.warmup_max_s is None:
+        return f"warm-up {load.warmup_s:g} s"
+    return f"warm-up until steady, {load.warmup_s + STEADY_S_MIN:g} to {load.warmup_max_s:g} s"
+
+
+def _client_title(group: Group, work: ClientWork) -> str:
+    """``client-large · 100 requests for 1,000,000 bytes each, one after the other · one connection``."""
+    parts = [group.workload, f"{_count(work.requests, 'request')} for {_count(work.body_bytes, 'byte')} each, one after the other"]
+    parts.append("a new connection for each" if work.reconnect else "one connection")
+    if group.cores_shared:
+        parts.append("shared cores")
+    return " · ".join(parts)
+
+
+def origin(run: Run, trials: Sequence[Trial]) -> list[str]:
+    """Where and when the run was made; and whether it is whole."""
+    environment = run.environment
+    place = f"{environment.hostname}: {environment.cpu_model}, {_count(len(environment.cpus_allowed), 'CPU')}, {environment.os}"
+    lines = [f"run {run.id} · {run.started_at[:16].replace('T', ' ')} UTC · httpbench {environment.httpbench_version}"]
+    lines.append(f"{place}, kernel {environment.kernel}")
+    ended_early = len(trials) < len(run.plan) and run.precision is None
+    if run.search:
+        lines += [] if run.status is RunStatus.FINISHED else [f"{run.status} after {_count(len(trials), 'trial')}"]
+    elif run.status is not RunStatus.FINISHED or ended_early:
+        lines.append(f"{run.status}: {len(trials)} of {_count(len(run.plan), 'trial')}")
+    return [*lines, *_noise(run, trials)]
+
+
+def _noise(run: Run, trials: Sequence[Trial]) -> Iterator[str]:
+    """How much identical servers differed on this machine, with as many rounds."""
+    rounds = max((trial.plan.round for trial in trials if trial.measurement), default=-1) + 1
+    if run.noise is None or rounds == 0:
+        return
+    throughput, p99 = (floor(run.noise, figure.name, rounds) for figure in (THROUGHPUT, P99))
+    if throughput is not None:
+        also = f", p99 {percentage(p99)}" if p99 is not None else ""
+        made = f"A/A of {run.noise.made_at[:10]}, {run.noise.rounds} pairs of {run.noise.duration_s:g} s"
+        yield f"noise floor with {_count(rounds, 'round')}: throughput {percentage(throughput)}{also} ({made})"
+
+
+def row_notes(group: Group) -> list[RowNote]:
+    """One for each row whose verdict has reasons, in the table's order."""
+    return [_row_note(row) for row in group.rows if row.summary.verdict.reasons]
+
+
+def legend(found: Sequence[Group], table: Table) -> list[str]:
+    """What the columns and marks of a run's tables mean, and what to consider; only those that apply."""
+    rows = [row for group in found for row in group.rows]
+    return [
+        *_generators(found),
+        *_clients(found),
+        *_meanings(found, table, rows),
+        *_marks(rows),
+        *probe_legend(rows),
+        *_limits(rows),
+        *_running(rows),
+    ]
+
+
+def _generators(found: Sequence[Group]) -> Iterator[str]:
+    measured = {group.load_generator: group for group in found if any(row.latency for row in group.rows)}
+    for name, group in measured.items():
+        if group.latency_meaning:
+            yield f"Latency by {name}: {group.latency_meaning}"
+    yield from alike(note for group in found for note in group.generator_notes)
+
+
+def alike(notes: Iterable[str]) -> Iterator[str]:
+    """Each note once. Those that differ in their numbers alone become one, with ranges: ``25 to 32 requests timed out``."""
+    families: dict[tuple[str, ...], list[list[str]]] = {}
+    for note in notes:
+        families.setdefault(tuple(NUMBER.split(note)), []).append(NUMBER.findall(note))
+    for words, numbers in families.items():
+        ranges = [_range(each) for each in zip(*numbers, strict=True)]
+        yield "".join(part for pair in zip_longest(words, ranges, fillvalue="") for part in pair)
+
+
+def _range(numbers: Iterable[str]) -> str:
+    ascending = sorted(set(numbers), key=lambda number: float(number.replace(",", "")))
+    return ascending[0] if len(ascending) == 1 else f"{ascending[0]} to {ascending[-1]}"
+
+
+def _clients(found: Sequence[Group]) -> Iterator[str]:
+    rows = [row for group in found for row in group.rows if row.summary.client]
+    for name in dict.fromkeys(group.load_generator for group in found if rows and group.load_generator in TIMERS):
+        yield f"Time by {name}: the whole process, {TIMERS[name].meaning}"
+    if rows:
+        yield "Relative: mean time in multiples of the shortest; ± σ is that of a ratio of independent figures, as in hyperfine."
+        yield "Start-up: the same program with 0 requests. Requests/s and CPU/request (medians over rounds) exclude it."
+        yield (
+            "Req, Conn, In flight: requests, connections and most requests in flight, counted by the reference server. "
+            "A client that did other work than required has no figures."
+        )
+    if any(row.summary.verdict.kind is VerdictKind.IDLE for row in rows):
+        yield "idle: the client used a CPU for less than half of its time, and waited for the rest."
+
+
+def _meanings(found: Sequence[Group], table: Table, rows: Sequence[Row]) -> Iterator[str]:
+    if any(row.summary.cpu_cores for row in rows):
+        kind = "shared pages are split among processes" if memory_is_proportional(found) else "shared pages count once per process"
+        yield f"{_CPU_AND_MEMORY[table]}; {kind}."
+    if any(group.backend_shared and not group.cores_shared for group in found):
+        yield "Too few cores: backend and load generator shared theirs, also in the baseline; the proxy had its own."
+    if any(group.load.rate_from_rps is not None for group in found):
+        yield "Rising rate: latencies and requests/s are those at the highest rate; CPU time is over the whole measurement."
+    if any(group.cores_shared for group in found):
+        other = "reference server" if any(group.client_work for group in found) else "load generator"
+        yield f"Shared cores: target and {other} ran on the same cores, so figures are of both together."
+
+
+_CPU_AND_MEMORY = {
+    Table.HTTP_SERVERS: "CPU: mean over the measurement; 100 is one core. Memory: peak",
+    Table.TCP_PROXIES: (
+        "CPU: mean cores over the measurement, and µs per request, of proxy, backend and load generator. Memory: peak of the proxy"
+    ),
+    Table.COMMANDS: "CPU: mean over the measurement, of the whole process tree; 100 is one core. Memory: peak",
+    Table.APP_SERVERS: (
+        "CPU peak, CPU mean: the highest sample, and the mean over the measurement, of the whole process tree; 100 is one core. "
+        "RAM: peak, of the whole process tree"
+    ),
+}
+
+
+def _marks(rows: Sequence[Row]) -> Iterator[str]:
+    if any(row.odd_size for row in rows):
+        yield f"{ODD_SIZE} Response size differs from the others' by more than {SIZE_TOLERANCE:.0%}."
+    if any(row.is_lower_bound for row in rows):
+        yield f"{LOWER_BOUND.strip()} {_limits_named(rows)} the limit: the target can do more, and its place may be too low."
+    if any(row.counts_partly for row in rows):
+        yield f"{PARTLY} Some rounds are not valid; figures are of the others."
+
+
+def _limits_named(rows: Sequence[Row]) -> str:
+    kinds = {row.summary.verdict.kind for row in rows if row.is_lower_bound}
+    return "The load generator or the backend was" if VerdictKind.BACKEND in kinds else "The load generator was"
+
+
+def _limits(rows: Sequence[Row]) -> Iterator[str]:
+    """What some targets do not do and others do."""
+    targets = {row.target.id: row.target for row in rows}
+    for limit, meaning in LIMITS.items():
+        names = sorted(name for name, target in targets.items() if limit in target.limits)
+        if names:
+            yield f"{limit} ({meaning}): {', '.join(names)}"
+    below = sorted(name for name, target in targets.items() if target.tuning is Tuning.ENGINE)
+    if below:
+        yield f"engine (written below the framework's public API): {', '.join(below)}"
+
+
+def _running(rows: Sequence[Row]) -> Iterator[str]:
+    names = sorted({row.target.framework for row in rows if row.target.url is not None})
+    if names:
+        yield (
+            f"{', '.join(names)} was already running and was not restarted between rounds: what is particular to that one start is in all "
+            "its figures and in no interval. Its CPU time and memory are unknown."
+        )
+
+
+def _row_note(row: Row) -> RowNote:
+    verdict = row.summary.verdict
+    reasons = tuple("; ".join(printable(line) for line in reason.splitlines()) for reason in verdict.reasons)
+    log = tuple(printable(line) for line in (row.log_tail or "").strip().splitlines()[-LOG_LINES:])
+    return RowNote(row.target.id, verdict.kind, reasons, log)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

@@ -1,0 +1,1 @@
+"""Targets of one run compared with each other, round by round."""

@@ -1,0 +1,72 @@
+"""Which rows of a table are compared, in which figures; and the ranks of all.
+
+Each figure of a table is a family of its own for Holm's correction: more throughput and a lower p99 are different claims.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from httpbench.report.tables.rows import Group, Row
+from httpbench.stats.figures import CPU, P99, SPEED, THROUGHPUT, WALL, Figure
+from httpbench.stats.interval import ROUNDS_MIN
+from httpbench.stats.paired import Comparison, Rounds, compare, corrected
+from httpbench.stats.ranks import ranks, rounds_to_rank
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One row against the baseline."""
+
+    row: Row
+    baseline: Row
+    figures: dict[str, Comparison | None]
+    """By the figure's name, the headline first; ``None`` where no round of both has it."""
+
+
+def figures(group: Group) -> tuple[Figure, ...]:
+    """With a rate throughput is fixed, so p99 and its cost are compared. Clients are timed as whole processes."""
+    if group.client_work is not None:
+        return (WALL, CPU)
+    return (THROUGHPUT, P99) if group.load.rate_rps is None else (P99, CPU)
+
+
+def against(group: Group, baseline: str) -> list[Compared]:
+    """Every other row of the table against the baseline, in the table's order; nothing where that is not in the table."""
+    theirs = next((row for row in group.rows if row.target.id == baseline), None)
+    if theirs is None:
+        return []
+    others = [row for row in group.rows if row is not theirs]
+    columns = {figure.name: corrected([_compare(row, theirs, figure) for row in others]) for figure in figures(group)}
+    return [Compared(row, theirs, {name: column[index] for name, column in columns.items()}) for index, row in enumerate(others)]
+
+
+def ranking(group: Group) -> dict[str, int]:
+    """Id → rank by throughput, of clients by time; in the table's order. Without generator-bound rows and rows with too few
+    valid rounds; empty for tables with a rate."""
+    if group.load.rate_rps is not None:
+        return {}
+    rows = _ranked(group)
+    return dict(zip((row.target.id for row in rows), ranks(_speeds(group, rows)), strict=True))
+
+
+def rounds_to_tell(group: Group) -> int | None:
+    """How many rounds would tell at least two rows of the table apart; ``None``: more than anyone would wait for."""
+    return rounds_to_rank(_speeds(group, _ranked(group)))
+
+
+def _ranked(group: Group) -> list[Row]:
+    return [row for row in group.rows if row.summary.rounds_counting >= ROUNDS_MIN and not row.is_lower_bound]
+
+
+def _speeds(group: Group, rows: list[Row]) -> list[Rounds]:
+    figure = SPEED if group.client_work is not None else THROUGHPUT
+    return [_rounds(row, figure) for row in rows]
+
+
+def _compare(ours: Row, theirs: Row, figure: Figure) -> Comparison | None:
+    return compare(_rounds(ours, figure), _rounds(theirs, figure), figure.resolution)
+
+
+def _rounds(row: Row, figure: Figure) -> Rounds:
+    return figure.rounds(row.trials)

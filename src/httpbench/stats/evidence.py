@@ -1,0 +1,116 @@
+"""What a verdict is drawn from, and how busy each program was."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from httpbench.model import CoreOccupancy, Cores, Load, Measurement, Network, Scaling, Trial, Usage, Workload
+
+ERROR_SHARE_LIMIT = 0.001
+"""Errors per request. A lost request costs a timeout that no percentile below it shows; one in a thousand is the p99.9."""
+
+GENERATOR_BUSY = 0.95
+"""Share of its cores from which a generator counts as busy. Higher than for targets: one with a tenth of its time to spare could have
+sent more. Time in which it was ready to run and was kept off its cores, by a quota or a neighbour, counts like time that it ran."""
+
+GENERATOR_STARVED = 0.25
+"""Share of the time in which a generator was kept off its cores, from which it was the limit whatever it did in the rest: a target that had
+time to spare would have responded more often to one that could run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What is known of a trial that was measured."""
+
+    measurement: Measurement
+    load: Load
+    cores: Cores
+    target_usage: Usage | None
+    """Over the measured period, the whole process tree. ``None``: not sampled, and then the limit is unknown."""
+    generator_usage: Usage | None
+    backend_usage: Usage | None = None
+    """Of the server behind a proxy; ``None``: there is none."""
+    occupancy: tuple[CoreOccupancy, ...] = ()
+    """Of the measured cores. Empty: unknown, so other programs on them are not seen."""
+    network: Network | None = None
+    """``None``: unknown, so losses are not seen."""
+    scaling: Scaling = Scaling.MULTI
+    """With ``single`` a target is busy at one core, however many it was given."""
+    workload: Workload | None = None
+    """Where it is given, the bytes that came are compared with the bodies that must have come."""
+    error_share_limit: float = ERROR_SHARE_LIMIT
+    wrong_share_limit: float = 0.0
+    """Above zero only for a search, which overloads targets on purpose: «503» is a correct response then."""
+
+
+def evidence_of(trial: Trial) -> Evidence | None:
+    """What the verdict of a stored trial was drawn from; ``None`` where nothing was measured."""
+    if trial.measurement is None:
+        return None
+    cores, backend = trial.plan.cores, trial.backend_usage
+    if backend is not None and trial.target_usage is None:  # the baseline of proxies: the backend is what is measured
+        cores = cores.model_copy(update={"target": cores.backend, "shared": cores.backend_shared})
+    return Evidence(
+        measurement=trial.measurement,
+        load=trial.plan.load,
+        cores=cores,
+        target_usage=trial.target_usage or backend,
+        generator_usage=trial.generator_usage,
+        backend_usage=backend if trial.target_usage else None,
+        occupancy=trial.occupancy,
+        network=trial.network,
+        scaling=trial.plan.scaling,
+    )
+
+
+def target_capacity(evidence: Evidence) -> int:
+    """Cores that the target can fill."""
+    return 1 if evidence.scaling is Scaling.SINGLE else max(len(evidence.cores.target), 1)
+
+
+def generator_capacity(evidence: Evidence) -> int:
+    """Cores that the generator can fill: no more than it was given, no more than it has threads, no more threads than connections."""
+    cores = max(len(evidence.cores.generator), 1)
+    return min(cores, evidence.load.threads or cores, evidence.load.connections)
+
+
+def generator_is_busy(evidence: Evidence) -> bool:
+    """Whether it could not have made more load than it did; false if its CPU time is unknown."""
+    usage = evidence.generator_usage
+    if usage is None:
+        return False
+    capacity, waited = generator_capacity(evidence), _kept_waiting(evidence)
+    return waited >= GENERATOR_STARVED * capacity or generator_cores(evidence, usage) + waited >= GENERATOR_BUSY * capacity
+
+
+def generator_cores(evidence: Evidence, usage: Usage) -> float:
+    """Cores' worth of time in which the generator had something to do: its CPU time, unless it polls and tells that apart."""
+    reported = evidence.measurement.busy_cores
+    return usage.cpu_cores_mean if reported is None else reported
+
+
+def _kept_waiting(evidence: Evidence) -> float:
+    """Cores' worth of time that the generator was kept off its cores. On shared ones the target does that, and is not to blame."""
+    usage = evidence.generator_usage
+    return 0.0 if usage is None or evidence.cores.shared else usage.cpu_wait_cores_mean or 0.0
+
+
+def others_cores(evidence: Evidence, target: Usage, generator: Usage) -> float:
+    """Cores' worth of the measured cores that were not the target's, nor the generator's, nor a backend's."""
+    backend = evidence.backend_usage.cpu_cores_mean if evidence.backend_usage else 0.0
+    ours = target.cpu_cores_mean + generator.cpu_cores_mean + backend
+    return max(sum(core.busy for core in evidence.occupancy) - ours, 0.0)
+
+
+def generator_text(evidence: Evidence) -> str:
+    """``0.99 of 1 core``, and how long it was kept off its cores."""
+    assert evidence.generator_usage is not None
+    waited = _kept_waiting(evidence)
+    more = f", waiting for a core {waited:.2f} of the time" if waited >= 1 - GENERATOR_BUSY else ""
+    capacity = generator_capacity(evidence)
+    return f"{generator_cores(evidence, evidence.generator_usage):.2f} of {capacity} {cores_text(capacity)}{more}"
+
+
+def cores_text(count: int) -> str:
+    """``core`` or ``cores``."""
+    return "core" if count == 1 else "cores"

@@ -1,0 +1,130 @@
+"""Which of two targets is faster, and by how much: a comparison within each round.
+
+Rounds are interleaved: in each, both were measured within the same minutes. So they are compared round by round. The ratio within a round
+is free of what the machine did to both, and what is claimed is the geometric mean of these ratios with Student's interval (see
+:mod:`httpbench.stats.interval` for why that one). Figures of different rounds are never compared: in a machine that drifts by 3 %
+that would hide every difference below 3 %.
+
+A comparison is a claim only if its p-value, corrected for how many comparisons its table makes, is at most 5 %. Everything else is a tie.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from httpbench.model import Frozen
+from httpbench.stats.interval import CONFIDENCE, ROUNDS_MIN, ConfidenceInterval, Floats, around, p_value, standard_error
+
+Rounds = Mapping[int, float]
+"""Round → figure, of the rounds that count."""
+
+RANK_ROUNDS_MIN = 6
+"""Of fewer rounds even unanimous ones have a rank test's p-value of 2/2⁵ = 6 %: it could never bear out a claim."""
+
+ROUNDS_PATIENCE = 100
+"""More rounds than this are never proposed."""
+
+ROUNDING = 1e-9
+"""Differences below are those of floating point."""
+
+
+class Comparison(Frozen):
+    """Ours against theirs, as a ratio. ``None``: too few rounds."""
+
+    ratio: float
+    """Ours / theirs: the geometric mean over rounds."""
+    interval: ConfidenceInterval | None
+    """95 % confidence interval of the ratio, for this comparison alone. Null: fewer than three rounds."""
+    rounds: int
+    """Rounds in which both count."""
+    p: float | None
+    """p-value of Student's t on the logarithms of the ratios: how often equals would differ this much. Null: fewer than three rounds."""
+    p_adjusted: float | None
+    """p-value after Holm's correction over the comparisons of the same table. Null: fewer than three rounds."""
+    p_rank: float | None
+    """p-value of Wilcoxon's signed-rank test on the same ratios: one wild round cannot sway it. Null: fewer than six rounds."""
+
+    @property
+    def differs(self) -> bool:
+        """Whether a difference may be claimed."""
+        return self.p_adjusted is not None and self.p_adjusted <= 1 - CONFIDENCE
+
+
+def compare(ours: Rounds, theirs: Rounds, resolution: float = 0.0) -> Comparison | None:
+    """Over the rounds that both have, and where both figures are above zero; ``None`` where there is none.
+
+    ``resolution``: the relative step in which the figures were recorded. Two that lie in one step are equal, and no interval is
+    narrower than the step: without it, three rounds in the same bucket of a histogram would be a claim of infinite certainty.
+    """
+    ratios = log_ratios(ours, theirs)
+    if not len(ratios):
+        return None
+    centre, rounds = float(ratios.mean()), len(ratios)
+    if rounds < ROUNDS_MIN:
+        return Comparison(ratio=math.exp(centre), interval=None, rounds=rounds, p=None, p_adjusted=None, p_rank=None)
+    p = _p(ratios, resolution)
+    return Comparison(
+        ratio=math.exp(centre),
+        interval=around(centre, standard_error(ratios), rounds, resolution),
+        rounds=rounds,
+        p=p,
+        p_adjusted=p,
+        p_rank=_rank_test(ratios) if rounds >= RANK_ROUNDS_MIN else None,
+    )
+
+
+def log_ratios(ours: Rounds, theirs: Rounds) -> Floats:
+    """ln(ours / theirs) of each round that both have, ascending by round."""
+    common = sorted(number for number in ours.keys() & theirs.keys() if ours[number] > 0 and theirs[number] > 0)
+    return np.array([math.log(ours[number]) - math.log(theirs[number]) for number in common], dtype=np.float64)
+
+
+def corrected(comparisons: Sequence[Comparison | None]) -> list[Comparison | None]:
+    """The comparisons of one figure of one table, with Holm's correction in ``p_adjusted``."""
+    known = [comparison.p for comparison in comparisons if comparison is not None and comparison.p is not None]
+    adjusted = iter(holm(known))
+    return [
+        comparison if comparison is None or comparison.p is None else comparison.model_copy(update={"p_adjusted": next(adjusted)})
+        for comparison in comparisons
+    ]
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """p-values such that claiming all at most 5 % errs anywhere in at most 5 % of tables, however they depend on each other.
+
+    In ascending order the i-th of m is multiplied by m − i + 1, and none is less than the one before it.
+    Source: S. Holm, «A simple sequentially rejective multiple test procedure», Scandinavian Journal of Statistics 6, 1979.
+
+    >>> holm([0.01, 0.04, 0.03])
+    [0.03, 0.06, 0.06]
+    """
+    order = sorted(range(len(p_values)), key=p_values.__getitem__)
+    adjusted = [0.0] * len(p_values)
+    least = 0.0
+    for place, index in enumerate(order):
+        least = max(least, min((len(order) - place) * p_values[index], 1.0))
+        adjusted[index] = least
+    return adjusted
+
+
+def _p(ratios: Floats, resolution: float) -> float:
+    distance = max(abs(float(ratios.mean())) - max(resolution, ROUNDING), 0.0)
+    return p_value(distance, standard_error(ratios), len(ratios) - 1)
+
+
+def _rank_test(ratios: Floats) -> float:
+    """Source: F. Wilcoxon, «Individual comparisons by ranking methods», Biometrics Bulletin 1, 1945.
+
+    Rounds without any difference say nothing and are left out, as in the original. Exact, by the normal approximation where distances
+    tie: trying all signs, as scipy would choose to, takes seconds.
+    """
+    from scipy.stats import wilcoxon  # within, because it takes longer to load than all else together
+
+    apart = ratios[np.abs(ratios) > ROUNDING]
+    if not len(apart):
+        return 1.0
+    has_ties = len(np.unique(np.abs(apart))) < len(apart)
+    return float(wilcoxon(apart, method="approx" if has_ties else "exact").pvalue)

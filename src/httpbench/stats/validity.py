@@ -1,0 +1,145 @@
+"""Are the figures of a trial true: the rules that make it invalid, each with its reason in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from httpbench.model import Load, Measurement, Step
+from httpbench.stats.evidence import Evidence, generator_is_busy, generator_text
+
+ACHIEVED_SHARE_MIN = 0.99
+"""Achieved / offered rate. Below, the target got fewer requests than the table says; 1 % covers requests in flight at the end."""
+
+STEP_EDGE_REQUESTS = 2
+"""Of a step of a rising rate the first and the last request may fall into its neighbours, which matters where there are few."""
+
+LITTLE_MIN, LITTLE_MAX = 0.97, 1.01
+"""Little's law (J. D. C. Little, «A proof for the queuing formula L = λW», Operations Research 9, 1961): in a closed loop without
+pauses, throughput × mean service time = requests in flight. Less: connections stood still, or the mean leaves requests out. More than
+all there are is impossible, so a clock, a count or a duration is wrong; 1 % covers rounding."""
+
+LITTLE_ROUND_TRIPS_MIN = 100
+"""Requests per request in flight, under which the first and the last ones, cut by the ends of the period, outweigh the tolerance."""
+
+WRONG_RESPONSES = frozenset({"unexpected_status", "unexpected_body", "invalid_response", "unknown_status"})
+"""Kinds of error that are responses. One is too many: a target that was wrong once is not correct, and no share makes it so."""
+
+BODY_BYTES_SHARE_MIN = 0.99
+"""Bytes received / bytes of the bodies that correct responses must have; 1 % because generators print bytes with three digits."""
+
+
+def untrue(evidence: Evidence) -> Iterator[str]:
+    """Why the figures are not true; nothing if they are."""
+    measurement = evidence.measurement
+    if measurement.requests.ok == 0:
+        yield "no correct response" + _named_errors(measurement)
+        return
+    yield from _wrong_responses(evidence)
+    yield from _errors(evidence)
+    yield from _short_bodies(evidence)
+    yield from _rate_not_reached(evidence)
+    yield from _little(evidence)
+
+
+def _wrong_responses(evidence: Evidence) -> Iterator[str]:
+    measurement = evidence.measurement
+    requests = measurement.requests
+    named = sum(count for kind, count in measurement.errors.items() if kind in WRONG_RESPONSES)
+    unnamed = max(requests.completed - requests.ok - measurement.errors_total, 0)
+    if named + unnamed > evidence.wrong_share_limit * requests.completed:
+        yield f"{named + unnamed:,} of {requests.completed:,} responses were wrong{_named_errors(measurement)}"
+
+
+def failed_requests(measurement: Measurement) -> int:
+    """Requests without a correct response. Wrong responses that a generator also counts as errors are counted once."""
+    return max(measurement.errors_total, measurement.requests.completed - measurement.requests.ok)
+
+
+def _errors(evidence: Evidence) -> Iterator[str]:
+    measurement = evidence.measurement
+    failed = failed_requests(measurement)
+    share = failed / (measurement.requests.ok + failed)
+    if share > evidence.error_share_limit:
+        yield f"{share:.2%} of requests failed, more than {evidence.error_share_limit:.2%}{_named_errors(measurement)}"
+
+
+def _named_errors(measurement: Measurement) -> str:
+    named = ", ".join(f"{kind.replace('_', ' ')} {count:,}" for kind, count in sorted(measurement.errors.items()) if count)
+    return f" ({named})" if named else ""
+
+
+def _short_bodies(evidence: Evidence) -> Iterator[str]:
+    """Most generators check the status alone; this finds truncated bodies behind a correct status."""
+    received = evidence.measurement.bytes_received
+    workload = evidence.workload
+    if not received or workload is None or workload.request.method == "HEAD":
+        return
+    size = len(workload.expect.body.encode()) if workload.expect.body else workload.expect.body_bytes or 0
+    needed = size * evidence.measurement.requests.ok
+    if received < BODY_BYTES_SHARE_MIN * needed:
+        yield f"{received:,} bytes received, {needed:,} expected in bodies: responses were truncated"
+
+
+def _rate_not_reached(evidence: Evidence) -> Iterator[str]:
+    offered = evidence.load.rate_rps
+    if offered is None:
+        return
+    if evidence.measurement.steps:
+        yield from _highest_not_held(evidence.measurement.steps, evidence.load)
+        return
+    achieved = evidence.measurement.throughput_rps
+    if achieved / offered < ACHIEVED_SHARE_MIN:
+        yield f"offered {offered:,.0f} requests/s, achieved {achieved:,.0f} ({achieved / offered:.1%})"
+        if generator_is_busy(evidence):
+            yield f"generator-bound (generator {generator_text(evidence)}): perhaps it could not offer more"
+
+
+def _highest_not_held(steps: tuple[Step, ...], load: Load) -> Iterator[str]:
+    """A rising rate says how far it was followed; the figures at the highest rate need that to be all the way."""
+    held = rate_held(steps)
+    if len(steps) == load.steps and held == load.rate_rps:
+        return
+    rate = f"{held:,.0f}" if held else "none"
+    yield f"held {rate} of {load.rate_rps or 0:,.0f} requests/s (achieved / offered at least {ACHIEVED_SHARE_MIN:.0%})"
+
+
+def rate_held(steps: tuple[Step, ...]) -> float | None:
+    """The highest rate, in requests per second, up to which every rate was achieved; ``None`` where not even the first was."""
+    held = None
+    for step in steps:
+        if step.completed < ACHIEVED_SHARE_MIN * step.rate_rps * step.duration_s - STEP_EDGE_REQUESTS:
+            break
+        held = step.rate_rps
+    return held
+
+
+def _little(evidence: Evidence) -> Iterator[str]:
+    ratio = little_ratio(evidence)
+    if ratio is None:
+        return
+    times, duration_s = evidence.measurement.service_time_us, evidence.measurement.duration_s
+    # A request in flight at the start counts with all its time: on each connection at most the longest. One in flight at the
+    # end counts with none; the longest time may be that of a request that never ended, so a usual one says what this may take.
+    usual_us = next((us for us in (times.p99, times.p90, times.max) if us is not None), 0.0) if times else 0.0
+    longest_us = (times.max or 0.0) if times else 0.0
+    if ratio < LITTLE_MIN - usual_us / 1e6 / duration_s:
+        yield f"connections stalled for {1 - ratio:.1%} of the time (throughput × mean service time / requests in flight = {ratio:.3f})"
+    elif ratio > LITTLE_MAX + longest_us / 1e6 / duration_s:
+        yield f"throughput × mean service time is {ratio:.3f} × requests in flight, which is impossible: a clock or a count is wrong"
+
+
+def little_ratio(evidence: Evidence) -> float | None:
+    """Throughput × mean service time / requests in flight; ``None`` where that need not be 1.
+
+    Not in an open loop; not without keep-alive, where time goes into connecting and closing, outside the service time; not for
+    generators whose mean is of something else; not for a few requests.
+    """
+    measurement, load = evidence.measurement, evidence.load
+    times = measurement.service_time_us
+    reconnects = not load.keepalive or load.requests_per_connection is not None
+    if load.rate_rps is not None or reconnects or not measurement.means_every_request:
+        return None
+    in_flight = load.connections * load.pipeline
+    if times is None or times.mean is None or measurement.requests.completed < LITTLE_ROUND_TRIPS_MIN * in_flight:
+        return None
+    return measurement.throughput_rps * times.mean / 1e6 / in_flight

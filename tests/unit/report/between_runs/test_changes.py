@@ -1,0 +1,87 @@
+"""What changed from one run to another: cells, verdicts, environments, gates; and runs read back from their export."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from httpbench.model import Expectation, Load, Run, Trial, Verdict, VerdictKind, Workload
+from httpbench.report import changes, render_changes_json, render_changes_markdown
+from httpbench.stats.gates import Gate
+from tests.factories import make_client, make_plan, make_rounds, make_run, make_trial
+
+SLOWER = Gate(figure="rps", side="<", change=-0.03)
+
+
+def measured(*rows: list[Trial], **changed: Any) -> tuple[Run, list[Trial]]:
+    trials = [trial for row in rows for trial in row]
+    numbered = [trial.model_copy(update={"plan": trial.plan.model_copy(update={"number": n})}) for n, trial in enumerate(trials)]
+    return make_run(numbered, **changed), numbered
+
+
+def test_each_cell_has_ratios_intervals_and_both_verdicts() -> None:
+    generator = Verdict(kind=VerdictKind.GENERATOR, reasons=("generator-bound",))
+    base = measured(make_rounds("c/a", (100_000, 101_000, 99_000)), make_rounds("c/b", (50_000, 50_500, 50_100)))
+    head = measured(make_rounds("c/a", (90_000, 90_500, 89_500)), make_rounds("c/b", (50_200, 50_300, 50_400), verdict=generator))
+    found = changes(base, head, [SLOWER])
+    one, two = found.cells
+    assert (one.target, one.verdict_base, one.verdict_head) == ("c/a", "target", "target")
+    assert one.figures["rps"].ratio == pytest.approx(0.9, abs=0.001)
+    assert one.figures["rps"].differs
+    assert not two.figures["rps"].differs
+    assert [judged.passage for judged in found.gates] == ["breached", "passed"]
+    text = render_changes_markdown(found)
+    assert "BREACHED rps&lt;-3%: c/a, plaintext single -c 64: -10.0%" in text
+    assert "verdict of c/b, plaintext single -c 64, changed from target to generator: generator-bound" in text
+    assert "Generator-bound, so figures are not the target's alone: c/b" in text
+    assert '"schema": "httpbench-changes/1"' in render_changes_json(found)
+
+
+def test_what_does_not_count_any_more_cannot_pass_a_gate() -> None:
+    invalid = Verdict(kind=VerdictKind.INVALID, reasons=("1 of 10 responses were wrong",))
+    base = measured(make_rounds("c/a", (100_000, 101_000, 99_000)))
+    head = measured(make_rounds("c/a", (100_000, 101_000, 99_000), verdict=invalid))
+    found = changes(base, head, [SLOWER])
+    assert found.unknown
+    assert not found.breached
+    assert "NOT JUDGED rps&lt;-3%: c/a, plaintext single -c 64: a run has no valid round" in render_changes_markdown(found)
+
+
+def test_a_gate_on_the_memory_of_clients_is_judged() -> None:
+    def clients(*megabytes: int) -> tuple[Run, list[Trial]]:
+        made = [make_client(0.5, rss_bytes_peak=size * 1_000_000) for size in megabytes]
+        plans = [make_plan("c/a", round_) for round_ in range(len(made))]
+        pairs = zip(plans, made, strict=True)
+        return measured([make_trial(plan, measurement=None, target_usage=None, client=client) for plan, client in pairs])
+
+    found = changes(clients(10, 10, 10), clients(20, 20, 20), [Gate(figure="memory", side=">", change=0.1)])
+    assert [judged.passage for judged in found.gates] == ["breached"]
+
+
+def test_only_what_is_alike_is_compared() -> None:
+    other = {"load": Load(connections=8)}
+    base = measured(make_rounds("c/a", (1000, 1010, 1020)), make_rounds("c/gone", (1000, 1010, 1020)))
+    head = measured(make_rounds("c/a", (1000, 1010, 1020), plan=other))
+    found = changes(base, head)
+    assert found.cells == ()
+    assert found.not_compared == (
+        "Only in base: c/a (plaintext, 64 connections), with this load",
+        "Only in base: c/gone (plaintext, 64 connections)",
+        "Only in head: c/a (plaintext, 8 connections), with this load",
+    )
+
+
+def test_a_workload_that_expects_something_else_is_another_one() -> None:
+    stricter = {"plaintext": Workload(name="plaintext", description="Hello, World!", expect=Expectation(body="Hello"))}
+    rounds = make_rounds("c/a", (1000, 1010, 1020))
+    assert changes(measured(rounds), measured(rounds, workloads=stricter)).cells == ()
+
+
+def test_with_a_rate_throughput_says_nothing() -> None:
+    offered = {"load": Load(connections=64, rate_rps=1000)}
+    run = measured(make_rounds("c/a", (1000, 1000, 1000), plan=offered))
+    found = changes(run, run, [SLOWER])
+    assert "rps" not in found.cells[0].figures
+    assert "p99" in found.cells[0].figures
+    assert found.unknown

@@ -1,0 +1,90 @@
+"""Charts are drawn from what is stored, on light and dark ground, as files that are what their names say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from httpbench.errors import UsageError
+from httpbench.model import Interval, Kind, Load, Run, Sample, Step, Table, Trial
+from httpbench.report import charts
+from httpbench.report.charts import check_charts, write_charts
+from httpbench.run import BASELINE
+from tests.factories import make_distribution, make_measurement, make_plan, make_run, make_target, make_trial, make_usage
+
+RISING = Load(rate_from_rps=100, rate_rps=200, rate_step_rps=100, step_s=1, duration_s=2)
+PROXY = make_target("c/haproxy").model_copy(update={"id": "proxy:c/haproxy", "kind": Kind.PROXY})
+
+
+def trial(target: str, round_: int, p50_us: float, load: Load, samples: int = 20) -> Trial:
+    steps = tuple(
+        Step(
+            rate_rps=level.rate_rps,
+            start_s=level.start_s,
+            duration_s=1,
+            completed=200,
+            errors=0,
+            response_time_us=make_distribution(p50_us),
+        )
+        for level in load.levels
+        if load.step_s
+    )
+    intervals = tuple(Interval(start_s=at / 4, duration_s=0.25, completed=50, p50_us=p50_us, p90_us=p50_us * 2) for at in range(8))
+    sampled = tuple(Sample(at_s=at / 10, cpu_cores=0.5, rss_bytes=10_000_000, processes=1) for at in range(samples))
+    usage = make_usage(0.5, samples=sampled)
+    return make_trial(
+        make_plan(target, round_, load=load),
+        measurement=make_measurement(service_time_us=make_distribution(p50_us), steps=steps, intervals=intervals),
+        target_usage=None if target == BASELINE.id else usage,
+        backend_usage=usage,
+        generator_usage=usage,
+    )
+
+
+def run_of(trials: list[Trial]) -> Run:
+    return make_run(trials, {PROXY.id: PROXY, BASELINE.id: BASELINE}, table=Table.TCP_PROXIES, baseline=BASELINE.id)
+
+
+@pytest.mark.parametrize(
+    ("load", "names"),
+    [
+        (RISING, {"latency-over-time", "usage-over-time", "overhead"}),
+        (Load(connections=8), {"throughput", "usage-over-time", "overhead"}),
+    ],
+)
+def test_every_chart_is_there_in_both_themes_and_formats(load: Load, names: set[str], tmp_path: Path) -> None:
+    trials = [trial(name, round_, us, load) for round_ in range(3) for name, us in ((BASELINE.id, 100.0), ("proxy:c/haproxy", 150.0))]
+    paths = write_charts(run_of(trials), trials, tmp_path / "charts")
+    assert {path.name.partition("-plaintext")[0] for path in paths} == names
+    assert len(paths) == 4 * len(names) and all(path.exists() for path in paths)
+    for path in paths:
+        head = path.read_bytes()[:4]
+        assert head == (b"\x89PNG" if path.suffix == ".png" else b"<svg")
+    light, dark = (next(path for path in paths if path.name.endswith(f"{theme}.svg")).read_text() for theme in ("light", "dark"))
+    assert "#ffffff" in light and "#0d1117" in dark
+
+
+@pytest.mark.parametrize("samples", [0, 1, 2, 5])
+def test_trials_of_less_than_a_second_are_drawn_too(samples: int, tmp_path: Path) -> None:
+    short = Load(connections=8, duration_s=0.5)
+    trials = [trial(name, 0, 100.0, short, samples) for name in (BASELINE.id, "proxy:c/haproxy")]
+    names = {path.name.partition("-plaintext")[0] for path in write_charts(run_of(trials), trials, tmp_path)}
+    assert "throughput" in names
+    assert ("usage-over-time" in names) == (samples >= 3)
+
+
+def test_runs_without_charts_and_without_figures_say_so(tmp_path: Path) -> None:
+    trials = [trial("proxy:c/haproxy", 0, 100.0, RISING)]
+    servers = run_of(trials).model_copy(update={"table": Table.HTTP_SERVERS})
+    with pytest.raises(UsageError, match="no charts of http-servers exist"):
+        write_charts(servers, trials, tmp_path)
+    with pytest.raises(UsageError, match="nothing to draw"):
+        write_charts(run_of(trials), [], tmp_path)
+
+
+def test_the_extra_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(charts, "PACKAGES", ("no_such_package",))
+    with pytest.raises(UsageError, match="altair and vl-convert-python") as raised:
+        check_charts()
+    assert raised.value.hint == "pip install 'httpbench[charts]'"

@@ -1,0 +1,55 @@
+"""A suite chooses the columns of its tables, and the formats follow."""
+
+from __future__ import annotations
+
+import json
+
+from rich.console import Console
+
+from httpbench.model import Run, Table
+from httpbench.report import FORMATS, render_terminal
+from tests.factories import make_mixed_run, make_rounds, make_run, make_usage
+
+APP_SERVER_COLUMNS = ["Language", "App Server", "Requests/s", "± (%)", "RAM (MB)", "CPU peak (%)", "CPU mean (%)", "Probe", "Verdict"]
+
+
+def markdown_rows(table: Table) -> list[list[str]]:
+    run, trials = make_mixed_run()
+    text = FORMATS["markdown"](run.model_copy(update={"table": table}), trials)
+    return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in text.splitlines() if line.startswith("|")]
+
+
+def test_the_table_of_app_servers_sets_throughput_against_cost() -> None:
+    rows = markdown_rows(Table.APP_SERVERS)
+    assert rows[0] == APP_SERVER_COLUMNS
+    assert rows[2] == ["c", "epoll/level", "409,871", "0.9", "9.5", "100.0", "99.0", "loop", "target"]
+
+
+def test_the_terminal_has_the_same_columns_and_says_which_cpu_is_meant() -> None:
+    run, trials = make_mixed_run()
+    console = Console(width=160)
+    with console.capture() as captured:
+        console.print(render_terminal(run.model_copy(update={"table": Table.APP_SERVERS}), trials, width=160))
+    header = next(line for line in captured.get().splitlines() if "App Server" in line)
+    assert header.split("  ")[0] == "Language"
+    assert all(title.partition(" (")[0] in header for title in APP_SERVER_COLUMNS)
+    assert "the highest sample, and the mean over the measurement" in " ".join(captured.get().split())
+
+
+def test_peak_and_mean_are_told_apart() -> None:
+    trials = make_rounds("node/cluster", (9000,), target_usage=make_usage(1.2, cpu_cores_peak=3.45))
+    run = make_run(trials, table=Table.APP_SERVERS)
+    (line,) = [line for line in FORMATS["markdown"](run, trials).splitlines() if line.startswith("| node")]
+    assert [cell.strip() for cell in line.split("|")][6:8] == ["345.0", "120.0"]
+
+
+def test_json_says_which_table_was_chosen() -> None:
+    run, trials = make_mixed_run()
+    text = FORMATS["json"](run.model_copy(update={"table": Table.APP_SERVERS}), trials)
+    assert json.loads(text)["table"] == "app-servers"
+
+
+def test_a_run_that_was_stored_before_there_was_a_choice_has_the_table_that_it_had() -> None:
+    run, trials = make_mixed_run()
+    old = Run.model_validate_json(json.dumps({key: value for key, value in run.model_dump(mode="json").items() if key != "table"}))
+    assert FORMATS["markdown"](old, trials) == FORMATS["markdown"](run, trials)

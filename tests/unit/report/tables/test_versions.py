@@ -1,0 +1,14 @@
+"""Versions as a Markdown table."""
+
+from __future__ import annotations
+
+from httpbench.report import render_versions
+
+
+def test_versions_are_a_markdown_table_by_name() -> None:
+    assert render_versions({"go": "1.26.0\nbuilt yesterday", "c|c": "12"}).splitlines() == [
+        "| Name | Version |",
+        "| ---- | ------- |",
+        "| c\\|c | 12      |",
+        "| go   | 1.26.0  |",
+    ]

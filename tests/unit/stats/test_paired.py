@@ -1,0 +1,146 @@
+"""Comparisons: laws that hold for all rounds, and the edges where a claim begins."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from scipy import stats
+
+from httpbench.stats.paired import Comparison, compare, corrected, holm
+
+figures = st.floats(min_value=1.0, max_value=1e6)
+pairs = st.lists(st.tuples(figures, figures), min_size=3, max_size=15)
+p_values = st.lists(st.floats(min_value=0, max_value=1), min_size=1, max_size=20)
+
+
+def by_round(values: list[float], first: int = 0) -> dict[int, float]:
+    return dict(enumerate(values, start=first))
+
+
+def compared(ours: list[float], theirs: list[float], resolution: float = 0.0) -> Comparison:
+    found = compare(by_round(ours), by_round(theirs), resolution)
+    assert found is not None
+    return found
+
+
+@given(pairs, st.floats(min_value=1e-3, max_value=1e3))
+def test_the_unit_does_not_matter(rounds: list[tuple[float, float]], factor: float) -> None:
+    ours, theirs = (list(side) for side in zip(*rounds, strict=True))
+    plain = compared(ours, theirs)
+    assume(plain.p is not None and 1e-6 < plain.p < 1 - 1e-6)
+    scaled = compared([value * factor for value in ours], [value * factor for value in theirs])
+    assert scaled.ratio == pytest.approx(plain.ratio, rel=1e-6)
+    assert scaled.p == pytest.approx(plain.p, rel=1e-3)
+
+
+@given(pairs)
+def test_the_other_way_round_is_the_inverse(rounds: list[tuple[float, float]]) -> None:
+    ours, theirs = (list(side) for side in zip(*rounds, strict=True))
+    there, back = compared(ours, theirs), compared(theirs, ours)
+    assert there.interval is not None
+    assert back.interval is not None
+    assert back.ratio == pytest.approx(1 / there.ratio)
+    assert back.interval.low == pytest.approx(1 / there.interval.high)
+    assert back.p == pytest.approx(there.p or 0)
+    assert back.differs == there.differs
+
+
+@given(st.lists(figures, min_size=3, max_size=15))
+def test_identical_rounds_are_a_tie(values: list[float]) -> None:
+    found = compared(values, values)
+    assert (found.ratio, found.p) == (1.0, 1.0)
+    assert not found.differs
+
+
+@given(pairs)
+def test_a_claim_and_its_interval_agree(rounds: list[tuple[float, float]]) -> None:
+    ours, theirs = (list(side) for side in zip(*rounds, strict=True))
+    found = compared(ours, theirs)
+    assert found.interval is not None
+    assume(found.p is not None and abs(found.p - 0.05) > 1e-6)
+    assert found.differs == (not found.interval.low <= 1.0 <= found.interval.high)
+
+
+def test_the_p_value_is_that_of_the_paired_test_on_logarithms() -> None:
+    ours, theirs = [103.0, 98.0, 110.0, 104.0], [100.0, 97.0, 101.0, 103.0]
+    expected = stats.ttest_rel([math.log(value) for value in ours], [math.log(value) for value in theirs]).pvalue
+    assert compared(ours, theirs).p == pytest.approx(expected)
+
+
+def test_what_the_machine_did_to_both_cancels() -> None:
+    """A machine that slows down by half over the rounds, and a difference of 2 %."""
+    theirs = [100.0, 90.0, 80.0, 65.0, 50.0]
+    ours = [value * factor for value, factor in zip(theirs, (1.021, 1.019, 1.02, 1.018, 1.022), strict=True)]
+    found = compared(ours, theirs)
+    assert found.differs
+    assert found.ratio == pytest.approx(1.02, abs=0.001)
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_fewer_rounds_than_a_claim_needs_make_none(count: int) -> None:
+    found = compared([200.0] * count, [100.0] * count)
+    assert found.ratio == pytest.approx(2.0)
+    assert found.interval is None
+    assert not found.differs
+
+
+def test_only_rounds_that_both_have_are_compared() -> None:
+    found = compare(by_round([100, 101, 102, 103]), by_round([100, 101, 102], first=2))
+    assert found is not None
+    assert found.rounds == 2
+    assert compare(by_round([100]), by_round([100], first=1)) is None
+    assert compare(by_round([0.0, 100.0]), by_round([100.0, 100.0])) is not None
+
+
+def test_one_bucket_of_a_histogram_is_no_difference() -> None:
+    theirs, ours = [200.0] * 5, [200.2] * 5
+    assert compared(ours, theirs).differs
+    found = compared(ours, theirs, resolution=0.001)
+    assert not found.differs
+    assert found.interval is not None
+    assert found.interval.half_width == pytest.approx(0.001, rel=0.01)
+
+
+def test_the_rank_test_needs_six_rounds_and_is_scipys() -> None:
+    ours, theirs = [103.0, 98.0, 110.0, 104.0, 99.0, 120.0], [100.0, 99.0, 101.0, 103.0, 92.0, 101.0]
+    assert compared(ours[:5], theirs[:5]).p_rank is None
+    expected = stats.wilcoxon([math.log(one / other) for one, other in zip(ours, theirs, strict=True)]).pvalue
+    assert compared(ours, theirs).p_rank == pytest.approx(expected)
+
+
+def test_the_rank_test_of_tied_distances_is_approximate_and_quick() -> None:
+    found = compared([200.0] * 4 + [100.0] * 3, [100.0] * 4 + [200.0] * 3)
+    assert found.p_rank is not None
+    assert 0.5 < found.p_rank <= 1.0
+    assert compared([100.0] * 6, [100.0] * 6).p_rank == 1.0
+
+
+# --- many comparisons ----------------------------------------------------------------------------------------------------------
+
+
+def test_holm_on_a_worked_example() -> None:
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+
+
+@given(p_values)
+def test_holm_keeps_the_order_and_corrects_no_more_than_bonferroni(values: list[float]) -> None:
+    adjusted = holm(values)
+    for (one, one_adjusted), (other, other_adjusted) in zip(
+        zip(values, adjusted, strict=True), zip(values[1:], adjusted[1:], strict=True), strict=False
+    ):
+        assert (one <= other) <= (one_adjusted <= other_adjusted)
+    for plain, corrected_value in zip(values, adjusted, strict=True):
+        assert plain <= corrected_value <= min(1.0, plain * len(values)) + 1e-12
+
+
+def test_one_comparison_among_many_needs_more() -> None:
+    clear = compared([105.0, 104.5, 106.2], [100.0, 100.4, 100.1])
+    assert clear.differs
+    even = compared([100.0, 101.0, 99.0], [100.4, 100.0, 100.1])
+    first, *_ = corrected([clear, *[even] * 9, None])
+    assert first is not None
+    assert not first.differs
+    assert first.interval == clear.interval

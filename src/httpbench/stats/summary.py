@@ -76,8 +76,7 @@ class Latency(Frozen):
     p99_99: Estimate | None
     """p99.99, over rounds. Null: no round has it."""
     merged: Distribution | None
-    """All samples of the rounds that count, as one distribution. Null: a round kept no histogram; see
-    :func:`with_merged`."""
+    """All samples of the rounds that count, as one distribution. Null: a round kept no histogram."""
     merged_intervals: dict[str, ConfidenceInterval]
     """95 % confidence intervals of the percentiles of ``merged``, by their names there."""
 

@@ -75,7 +75,7 @@ def test_where_the_server_closes_each_request_has_its_connection(harness: Harnes
 def test_tables_have_hyperfines_columns_and_its_plots_can_be_fed(harness: Harness) -> None:
     done = bench(harness, f"{PREFIX}/honest", f"{PREFIX}/declared", "--export-markdown", "-", rounds=2)
     assert done.returncode == 0, "a declared limit is no cheating"
-    assert f"no-keepalive (connects anew for each request): {PREFIX}/declared" in done.stdout
+    assert f"no-keepalive (opens a new connection for each request): {PREFIX}/declared" in done.stdout
     header = next(line for line in done.stdout.splitlines() if line.startswith("| Command"))
     titles = [cell.strip() for cell in header.strip("|").split("|")]
     assert titles[:7] == ["Command", "Mean (ms)", "± σ (ms)", "Min (ms)", "Max (ms)", "Relative", "± σ"]

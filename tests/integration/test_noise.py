@@ -24,7 +24,7 @@ def test_noise_is_stored_shown_and_outdated(harness: Harness) -> None:
     exported = harness.bench("c/epoll/edge", "--export-json", "-")
     assert exported.returncode == 0, exported.stderr
     assert json.loads(exported.stdout)["noise"]["rounds"] == 3
-    assert "with 1 round differences in throughput under" in exported.stderr
+    assert "noise floor with 1 round: throughput" in exported.stderr
     assert "noise was measured" not in exported.stderr
     again = harness.run("report")
     assert "noise floor with " in again.stdout

@@ -40,7 +40,7 @@ def test_the_capacity_is_found_stored_drawn_and_exported(harness: Harness, serve
     (line,) = harness.runs()
     assert line["trials_done"] == line["trials_planned"] == sum(len(result["rounds"]) for result in document["results"])
     shown = harness.run("report", "latest").stdout
-    claim = rf"p90 < 300 ms with at most 0.1 % failed holds (at least )?up to {found['rate_rps']:,g} requests/s"
+    claim = rf"SLO \(p90 < 300 ms, at most 0.1 % failed\) holds at {found['rate_rps']:,g} requests/s"
     assert re.search(claim, shown), shown
     assert "● p90, SLO held" in shown
     assert harness.run("report", "--export-markdown", "-").stdout.count("| ") > 5

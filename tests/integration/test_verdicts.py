@@ -39,7 +39,7 @@ def test_a_weak_generator_is_named_and_its_row_not_ranked(harness: Harness, tmp_
         (result,) = results(harness, FAST, "-c", "16", "-d", "1s", "--warmup", "200ms", "--rounds", "3", env=env)
     assert result["verdict"]["kind"] == "generator", result["verdict"]
     assert result["rank"] is None
-    assert "waited for a core" in result["verdict"]["reasons"][-1]
+    assert "waiting for a core" in result["verdict"]["reasons"][-1]
     facts = [trial["facts"] for trial in result["rounds"]]
     assert all(one["generator_wait_cores"] > 0.25 for one in facts), facts
 

@@ -6,7 +6,7 @@ import re
 import sqlite3
 from typing import Any
 
-WAYS = "an id or its beginning, latest, latest~1, the name of the run, or a git commit"
+WAYS = "an id or its beginning, latest, latest~1, the run's name, a git commit"
 """How a run can be named; the first that matches is used. Of several runs with one name or commit, the newest."""
 
 LATEST = re.compile(r"latest(?:~(\d{1,6}))?")

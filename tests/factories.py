@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,6 +11,7 @@ from hdrh.histogram import HdrHistogram
 from httpbench.model import (
     Build,
     Category,
+    ClientMeasurement,
     Cores,
     Distribution,
     Environment,
@@ -18,6 +20,7 @@ from httpbench.model import (
     Limit,
     Load,
     Measurement,
+    Noise,
     Observation,
     Probed,
     Requests,
@@ -26,6 +29,7 @@ from httpbench.model import (
     SampledResponse,
     Scaling,
     Target,
+    Timing,
     Trait,
     Trial,
     TrialPlan,
@@ -33,8 +37,10 @@ from httpbench.model import (
     Usage,
     Verdict,
     VerdictKind,
+    WorkDone,
     Workload,
 )
+from httpbench.stats.noise import noise_of
 
 APART = Cores(target=(0,), generator=(1,), harness=(2,), shared=False)
 SHARED = Cores(target=(0, 1), generator=(0, 1), harness=(0, 1), shared=True)
@@ -44,10 +50,12 @@ HELLO = "Hello, World!"
 
 
 def make_target(name: str = "c/epoll/level", **changes: Any) -> Target:
+    """A server unless ``kind`` says otherwise; ids of clients and proxies get their prefix."""
     language, framework, *variant = name.split("/")
+    kind = changes.get("kind", Kind.SERVER)
     values: dict[str, Any] = {
-        "id": name,
-        "kind": Kind.SERVER,
+        "id": name if kind is Kind.SERVER or name.startswith(f"{kind}:") else f"{kind}:{name}",
+        "kind": kind,
         "language": language,
         "framework": framework,
         "variant": variant[0] if variant else None,
@@ -60,6 +68,19 @@ def make_target(name: str = "c/epoll/level", **changes: Any) -> Target:
         "folder": "/targets/" + name,
     }
     return Target(**{**values, **changes})
+
+
+TARGETS = [
+    make_target("c/epoll/level", category=Category.MICRO),
+    make_target("c/epoll/edge", category=Category.MICRO),
+    make_target("c/nginx"),
+    make_target("golang/fasthttp"),
+    make_target("golang/net-http"),
+    make_target("dlang/epoll/level", category=Category.MICRO),
+    make_target("golang/http-client", kind=Kind.CLIENT),
+    make_target("c/haproxy", kind=Kind.PROXY),
+]
+"""A small catalog."""
 
 
 def make_histogram(values_ns: Sequence[int]) -> str:
@@ -115,6 +136,32 @@ def make_usage(cpu_cores: float = 0.99, **changes: Any) -> Usage:
         "processes_peak": 1,
     }
     return Usage(**{**values, **changes})
+
+
+def make_work(**changes: Any) -> WorkDone:
+    """A thousand requests for twelve bytes, one after the other over one connection."""
+    values: dict[str, Any] = {
+        "requests": 1000,
+        "connections": 1,
+        "in_flight_max": 1,
+        "pipelined": 0,
+        "wrong_requests": 0,
+        "body_bytes_sent": 12_000,
+        "bytes_sent": 140_000,
+    }
+    return WorkDone(**{**values, **changes})
+
+
+def make_client(wall_s: float, startup_s: float = 0.1, cpu_s: float = 0.05, rss_bytes_peak: int = 4_000_000) -> ClientMeasurement:
+    return ClientMeasurement(
+        timer="native",
+        timer_version="0.1.0",
+        requests=1000,
+        whole=Timing(wall_s=wall_s, user_s=cpu_s, system_s=0.01, rss_bytes_peak=rss_bytes_peak),
+        startup=Timing(wall_s=startup_s, user_s=0.01, system_s=0.0),
+        done=make_work(),
+        done_held=make_work(requests=10, body_bytes_sent=120),
+    )
 
 
 def make_plan(target: str = "c/epoll/level", round_: int = 0, number: int = 0, load: Load | None = None, **changes: Any) -> TrialPlan:
@@ -209,6 +256,20 @@ def make_run(trials: Sequence[Trial], targets: Mapping[str, Target] | None = Non
 def make_rounds(target: str, rps: Sequence[float], *, plan: Mapping[str, Any] | None = None, **changes: Any) -> list[Trial]:
     """One trial for each rate, as the rounds of one cell."""
     return [make_trial(make_plan(target, round_=index, **(plan or {})), rps=rate, **changes) for index, rate in enumerate(rps)]
+
+
+def make_pairs(logs: Sequence[float]) -> tuple[Run, list[Trial]]:
+    """A run of A/A pairs, one per round, whose ratios have these logarithms."""
+    one, again = "c/epoll/edge", "c/epoll/edge-again"
+    trials = [*make_rounds(one, [100_000.0] * len(logs)), *make_rounds(again, [100_000.0 * math.exp(value) for value in logs])]
+    return make_run(trials, {one: make_target(one), again: make_target(again)}, measures_noise=True), trials
+
+
+def make_noise(logs: Sequence[float]) -> Noise:
+    """The noise that such pairs show."""
+    found = noise_of(*make_pairs(logs))
+    assert found is not None
+    return found
 
 
 def make_mixed_run() -> tuple[Run, list[Trial]]:

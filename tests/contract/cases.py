@@ -6,15 +6,38 @@ All others are marked ``slow`` and left to ``make test-all``: their toolchains a
 from __future__ import annotations
 
 from pathlib import Path
+from threading import Event
 
 import pytest
 
 from httpbench.model import Scaling, Target
+from httpbench.run import State, state_of
+from httpbench.run.build import build
 
 FIRST = tuple((Path(__file__).parent / "first.txt").read_text(encoding="utf-8").split())
+
+CLIENTS = """
+c/curl zig/http-client rust/attohttpc rust/hyper rust/reqwest rust/ureq golang/http-client python/requests python/http-client
+cpp/asio dlang/std-net-curl dlang/requests dlang/vibe-http dlang/arsd-http2
+"""
+
+# Their libraries come from registries that a machine which only tests need not reach.
+FOREIGN_REGISTRY = {"dlang": "dub's registry", "elixir": "hex", "nim": "nimble's registry", "dotnet": "NuGet", "dart": "pub.dev"}
+
+NO_LIBRARY = ("epoll", "std-net-curl")
+"""Of these languages, what needs nothing beside the compiler."""
 
 
 def case(target: Target, *scaling: Scaling) -> pytest.ParameterSet:
     """A target, and how it scales where that matters, as parameters of a test."""
     marks = () if target.id in FIRST else pytest.mark.slow
     return pytest.param(target, *scaling, id="-".join((target.id, *scaling)), marks=marks)
+
+
+def built(target: Target) -> Path:
+    """Its build; a reason to skip where it cannot be had on this machine."""
+    state = state_of(target)
+    if target.language in FOREIGN_REGISTRY and target.framework not in NO_LIBRARY and state.state is not State.BUILT:
+        pytest.skip(f"its library comes from {FOREIGN_REGISTRY[target.language]}; {state.mend}")
+    assert state.state is not State.NEEDS, f"needs {state.reason}; make test-all would install it: {state.mend}"
+    return build(target, Event()).folder

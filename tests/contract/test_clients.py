@@ -7,8 +7,7 @@ import pytest
 from httpbench import catalog, host
 from httpbench.model import Kind, Scaling, Target
 from httpbench.run import KINDS
-from tests.contract.cases import case
-from tests.contract.test_servers import built
+from tests.contract.cases import built, case
 
 CLIENTS = [target for target in catalog.load().targets.values() if target.kind is Kind.CLIENT]
 

@@ -6,7 +6,7 @@ import pytest
 
 from httpbench import catalog
 from httpbench.model import Kind
-from tests.contract.cases import FIRST
+from tests.contract.cases import CLIENTS, FIRST
 
 SERVERS = """
 c/epoll/level c/epoll/edge c/io_uring c/nginx
@@ -18,11 +18,6 @@ golang/fasthttp golang/net-http golang/gin
 rust/actix-web rust/actix-raw rust/hyper rust/rocket
 ruby/puma ruby/puma-jit python/gunicorn-meinheld node/cluster node/fastify node/express
 dart/http-server elixir/plug-cowboy crystal/http nim/httpbeast
-"""
-
-CLIENTS = """
-c/curl zig/http-client rust/attohttpc rust/hyper rust/reqwest rust/ureq golang/http-client python/requests python/http-client
-cpp/asio dlang/std-net-curl dlang/requests dlang/vibe-http dlang/arsd-http2
 """
 
 PROXIES = "c/haproxy cpp/draft-http-tunnel rust/http-tunnel golang/tcp-proxy java/netcrusher python/pproxy"

@@ -2,35 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from threading import Event
-
 import pytest
 
 from httpbench import catalog, host
 from httpbench.model import Kind, Scaling, Target
 from httpbench.probe import contradiction
-from httpbench.run import State, state_of, verify
-from httpbench.run.build import build
-from tests.contract.cases import case
-
-# Their libraries come from registries that a machine which only tests need not reach.
-FOREIGN_REGISTRY = {"dlang": "dub's registry", "elixir": "hex", "nim": "nimble's registry", "dotnet": "NuGet", "dart": "pub.dev"}
-
-NO_LIBRARY = ("epoll", "std-net-curl")
-"""Of these languages, what needs nothing beside the compiler."""
+from httpbench.run import verify
+from tests.contract.cases import built, case
 
 SERVERS = [target for target in catalog.load().targets.values() if target.kind is Kind.SERVER]
 CASES = [case(target, scaling) for target in SERVERS for scaling in target.scaling]
-
-
-def built(target: Target) -> Path:
-    """Its build; a reason to skip where it cannot be had on this machine."""
-    state = state_of(target)
-    if target.language in FOREIGN_REGISTRY and target.framework not in NO_LIBRARY and state.state is not State.BUILT:
-        pytest.skip(f"its library comes from {FOREIGN_REGISTRY[target.language]}; {state.mend}")
-    assert state.state is not State.NEEDS, f"needs {state.reason}; make test-all would install it: {state.mend}"
-    return build(target, Event()).folder
 
 
 @pytest.mark.timeout(900)

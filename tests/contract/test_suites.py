@@ -6,7 +6,7 @@ import pytest
 
 from httpbench import catalog
 from httpbench.model import Scaling, Suite, SuiteLoad, Table
-from tests.contract.test_rows import CLIENTS
+from tests.contract.cases import CLIENTS
 
 HTTP_SERVERS = """
 c/epoll/level c/epoll/edge c/io_uring c/nginx

@@ -6,37 +6,8 @@ import pytest
 
 from httpbench.catalog import kind_of, select
 from httpbench.errors import SelectionError
-from httpbench.model import Build, Category, Kind, Scaling, Target, Tuning
-
-
-def target(name: str, kind: Kind = Kind.SERVER, category: Category = Category.PLATFORM) -> Target:
-    language, framework, *variant = name.split("/")
-    return Target(
-        id=name if kind is Kind.SERVER else f"{kind}:{name}",
-        kind=kind,
-        language=language,
-        framework=framework,
-        variant=variant[0] if variant else None,
-        category=category,
-        tuning=Tuning.DEFAULT,
-        upstream="https://example.org/",
-        build=Build(),
-        run=("server",),
-        scaling=(Scaling.SINGLE,),
-        folder="/",
-    )
-
-
-TARGETS = [
-    target("c/epoll/level", category=Category.MICRO),
-    target("c/epoll/edge", category=Category.MICRO),
-    target("c/nginx"),
-    target("golang/fasthttp"),
-    target("golang/net-http"),
-    target("dlang/epoll/level", category=Category.MICRO),
-    target("golang/http-client", Kind.CLIENT),
-    target("c/haproxy", Kind.PROXY),
-]
+from httpbench.model import Category, Kind
+from tests.factories import TARGETS
 
 
 def ids(*words: str, **options: object) -> list[str]:

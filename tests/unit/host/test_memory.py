@@ -9,7 +9,7 @@ import pytest
 
 from httpbench.host import check, forget, memory, remembering
 from httpbench.model import Requirement
-from tests.unit.host.test_requirements import program
+from tests.programs import program
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from httpbench.host import Met, Unmet, check, check_all, requirements
 from httpbench.host.requirements import first_version, is_older
 from httpbench.model import Requirement
+from tests.programs import program
 from tests.waiting import gone, until
 
 INSTALL = "https://example.org/install"
@@ -26,13 +27,6 @@ def bin_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
     requirements._candidates.cache_clear()
     return tmp_path
-
-
-def program(folder: Path, name: str, script: str) -> str:
-    path = folder / name
-    path.write_text(f"#!/bin/sh\n{script}\n")
-    path.chmod(0o755)
-    return str(path)
 
 
 def as_user(monkeypatch: pytest.MonkeyPatch, uid: int) -> None:

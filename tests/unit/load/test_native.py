@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -11,24 +10,7 @@ from httpbench.errors import LoadError, SelectionError
 from httpbench.load import Output, Phase
 from httpbench.load.native import Native
 from httpbench.model import Load, Request
-from tests.unit.load.recorded import job
-
-REPORT: dict[str, Any] = {
-    "schema": "httpbench-loadgen/1",
-    "version": "0.1.0",
-    "config": {"connections": 64},
-    "duration_s": 2.0,
-    "requests": {"sent": 104, "completed": 100, "ok": 99, "unsent": 0, "in_flight": 4},
-    "errors": {"connect_refused": 0, "unexpected_body": 1},
-    "bytes": {"received": 5200, "sent": 4000},
-    "throughput_rps": 49.5,
-    "throughput_bytes_per_s": 2600.0,
-    "service_time_us": {"count": 100, "min": 1.5, "mean": 2.0, "p50": 2.0, "p99": None, "histogram": "HIST", "p2_5": 1.6},
-    "response_time_us": None,
-    "intervals": [{"start_s": 0.0, "duration_s": 2.0, "completed": 100, "errors": 1, "offered_rps": None, "histogram": "HIST"}],
-    "generator": {"engine": "epoll", "threads": [{"cpu": 0, "busy": 0.5}, {"cpu": 1, "busy": 0.25}]},
-    "interrupted": False,
-}
+from tests.unit.load.recorded import REPORT, job
 
 
 @pytest.fixture

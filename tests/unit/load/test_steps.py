@@ -12,8 +12,7 @@ from httpbench.load.native import Native
 from httpbench.load.steps import decoded, interval_ms, percentile_us
 from httpbench.model import Load
 from tests.factories import make_histogram
-from tests.unit.load.recorded import job
-from tests.unit.load.test_native import REPORT
+from tests.unit.load.recorded import REPORT, job
 
 RISING = Load(rate_from_rps=100, rate_rps=300, rate_step_rps=100, step_s=0.5, duration_s=2)
 

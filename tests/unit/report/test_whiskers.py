@@ -12,8 +12,7 @@ from httpbench.model import ClientWork, Kind, Run, Table, Trial, Verdict, Verdic
 from httpbench.report.charts import write_charts
 from httpbench.report.charts.clients import charts
 from httpbench.report.hyperfine import render_hyperfine
-from tests.factories import make_failed, make_mixed_run, make_plan, make_run, make_target, make_trial
-from tests.unit.stats.test_clients import measured
+from tests.factories import make_client, make_failed, make_mixed_run, make_plan, make_run, make_target, make_trial
 
 TARGET = Verdict(kind=VerdictKind.TARGET)
 TIMES_S = {"client:c/curl": (0.11, 0.12, 0.10), "client:golang/http-client": (0.21, 0.2, 0.25)}
@@ -24,7 +23,7 @@ def client_run() -> tuple[Run, list[Trial]]:
     for name, times_s in TIMES_S.items():
         for index, wall_s in enumerate(times_s):
             plan = make_plan(name, round_=index, workload="client-small-1000")
-            trials.append(make_trial(plan, TARGET, measurement=None, target_usage=None, client=measured(wall_s, startup_s=0.01)))
+            trials.append(make_trial(plan, TARGET, measurement=None, target_usage=None, client=make_client(wall_s, startup_s=0.01)))
     trials.append(make_failed(make_plan("client:rust/hyper", workload="client-small-1000"), "crashed"))
     targets = {name: make_target(name.removeprefix("client:"), id=name, kind=Kind.CLIENT) for name in (*TIMES_S, "client:rust/hyper")}
     workload = Workload(name="client-small-1000", description="", client=ClientWork(requests=1000))

@@ -12,7 +12,7 @@ import pytest
 from httpbench.errors import BuildError
 from httpbench.model import Build, Target
 from httpbench.run import build
-from tests.unit.catalog.test_select import target as row
+from tests.factories import make_target
 from tests.waiting import until
 
 
@@ -28,7 +28,7 @@ def sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def target(sources: Path, *script: str, artifacts: tuple[str, ...] = ("server",)) -> Target:
     commands = tuple(("sh", "-c", line) for line in script)
-    return row("c/x").model_copy(update={"folder": str(sources), "build": Build(commands=commands, artifacts=artifacts)})
+    return make_target("c/x").model_copy(update={"folder": str(sources), "build": Build(commands=commands, artifacts=artifacts)})
 
 
 COUNTING = "cp server.c server; echo built >> times"

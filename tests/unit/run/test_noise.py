@@ -7,12 +7,11 @@ from pathlib import Path
 from httpbench.model import RunStatus
 from httpbench.run.noise import known_noise, outdated, pair
 from httpbench.store import Store
-from tests.factories import make_environment, make_target
-from tests.unit.stats.test_noise import noise, pairs
+from tests.factories import make_environment, make_noise, make_pairs, make_target
 
 
 def stored(store: Store, name: str, **changes: object) -> None:
-    run, trials = pairs([0.01, 0.02, 0.03])
+    run, trials = make_pairs([0.01, 0.02, 0.03])
     run = run.model_copy(update={"id": name, "started_at": f"2026-11-{name}T08:00:00.000Z", **changes})
     store.begin(run)
     for number, trial in enumerate(trials):
@@ -34,12 +33,12 @@ def test_the_newest_of_this_machine_is_known(tmp_path: Path) -> None:
 
 def test_one_that_is_not_over_is_not_known(tmp_path: Path) -> None:
     with Store(tmp_path / "x.db") as store:
-        store.begin(pairs([0.01, 0.02, 0.03])[0])
+        store.begin(make_pairs([0.01, 0.02, 0.03])[0])
         assert known_noise(store, make_environment()) is None
 
 
 def test_another_kernel_or_tuning_outdates_it() -> None:
-    known = noise([0.01, 0.02, 0.03]).model_copy(update={"tuning": {"governor": "performance"}})
+    known = make_noise([0.01, 0.02, 0.03]).model_copy(update={"tuning": {"governor": "performance"}})
     same = make_environment(tuning={"governor": "performance"})
     assert outdated(known, same) is None
     assert "with kernel 6.1.0-28-amd64, and this is 6.12.0" in (outdated(known, same.model_copy(update={"kernel": "6.12.0"})) or "")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from httpbench.model import Cores, Load, Scaling
 from httpbench.run import BASELINE, Matrix, make_plan, scaling_of
-from tests.unit.catalog.test_select import TARGETS
+from tests.factories import TARGETS
 
 CORES = Cores(target=(0,), generator=(1,), harness=(1,), shared=False)
 

@@ -2,47 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from httpbench.model import ClientMeasurement, Timing, WorkDone
 from httpbench.stats.clients import relative, summarise_clients
 from httpbench.stats.equal_work import Told, unequal
+from tests.factories import make_client, make_work
 
 TOLD = Told(requests=1000, body_bytes=12, reconnects=False)
 
 
-def done(**changes: Any) -> WorkDone:
-    values: dict[str, Any] = {
-        "requests": 1000,
-        "connections": 1,
-        "in_flight_max": 1,
-        "pipelined": 0,
-        "wrong_requests": 0,
-        "body_bytes_sent": 12_000,
-        "bytes_sent": 140_000,
-    }
-    return WorkDone(**{**values, **changes})
-
-
-def measured(wall_s: float, startup_s: float = 0.1, cpu_s: float = 0.05) -> ClientMeasurement:
-    return ClientMeasurement(
-        timer="native",
-        timer_version="0.1.0",
-        requests=1000,
-        whole=Timing(wall_s=wall_s, user_s=cpu_s, system_s=0.01, rss_bytes_peak=4_000_000),
-        startup=Timing(wall_s=startup_s, user_s=0.01, system_s=0.0),
-        done=done(),
-        done_held=done(requests=10, body_bytes_sent=120),
-    )
-
-
 def test_equal_work_has_no_reason() -> None:
-    assert unequal(TOLD, done(), "1000 12000\n") == {}
-    assert unequal(Told(1000, 12, reconnects=True), done(connections=1000), "1000 12000\n") == {}
+    assert unequal(TOLD, make_work(), "1000 12000\n") == {}
+    assert unequal(Told(1000, 12, reconnects=True), make_work(connections=1000), "1000 12000\n") == {}
 
 
 @pytest.mark.parametrize(
@@ -59,38 +32,38 @@ def test_equal_work_has_no_reason() -> None:
     ],
 )
 def test_what_was_otherwise_is_the_one_reason(changes: dict[str, int], reason: str) -> None:
-    assert list(unequal(TOLD, done(**changes), "1000 12000").values()) == [reason]
+    assert list(unequal(TOLD, make_work(**changes), "1000 12000").values()) == [reason]
 
 
 def test_what_it_printed_is_checked() -> None:
-    assert unequal(TOLD, done(), "1000 11000") == {"printed": "printed «1000 11000» instead of «1000 12000»"}
-    assert "printed «»" in unequal(TOLD, done(), "")["printed"]
+    assert unequal(TOLD, make_work(), "1000 11000") == {"printed": "printed «1000 11000» instead of «1000 12000»"}
+    assert "printed «»" in unequal(TOLD, make_work(), "")["printed"]
 
 
 def test_where_the_server_closes_one_connection_is_not_equal_work() -> None:
-    assert unequal(Told(1000, 12, reconnects=True), done(), "1000 12000")["connections"] == "opened 1 connection instead of 1,000"
+    assert unequal(Told(1000, 12, reconnects=True), make_work(), "1000 12000")["connections"] == "opened 1 connection instead of 1,000"
 
 
 def test_startup_is_taken_off() -> None:
-    one = measured(wall_s=0.6, startup_s=0.1, cpu_s=0.1)
+    one = make_client(wall_s=0.6, startup_s=0.1, cpu_s=0.1)
     assert one.requests_rps == pytest.approx(2000)
     assert one.cpu_us_per_request == pytest.approx(100)
-    assert measured(wall_s=0.1, startup_s=0.2).requests_rps is None
+    assert make_client(wall_s=0.1, startup_s=0.2).requests_rps is None
 
 
 def test_mean_and_deviation_are_hyperfines() -> None:
-    found = summarise_clients([measured(wall_s) for wall_s in (1.0, 2.0, 3.0)])
+    found = summarise_clients([make_client(wall_s) for wall_s in (1.0, 2.0, 3.0)])
     assert found is not None
     assert (found.mean_s, found.stddev_s, found.median_s, found.min_s, found.max_s) == (2.0, 1.0, 2.0, 1.0, 3.0)
     assert summarise_clients([]) is None
-    single = summarise_clients([measured(1.0)])
+    single = summarise_clients([make_client(1.0)])
     assert single is not None
     assert single.stddev_s is None
 
 
 def test_relative_is_hyperfines() -> None:
-    fast = summarise_clients([measured(wall_s) for wall_s in (0.9, 1.0, 1.1)])
-    slow = summarise_clients([measured(wall_s) for wall_s in (1.8, 2.0, 2.2)])
+    fast = summarise_clients([make_client(wall_s) for wall_s in (0.9, 1.0, 1.1)])
+    slow = summarise_clients([make_client(wall_s) for wall_s in (1.8, 2.0, 2.2)])
     assert fast is not None
     assert slow is not None
     found = relative(slow, fast)
@@ -101,7 +74,7 @@ def test_relative_is_hyperfines() -> None:
 
 @given(st.lists(st.floats(0.001, 1000), min_size=2, max_size=20))
 def test_the_mean_lies_within_what_was_seen(times_s: list[float]) -> None:
-    found = summarise_clients([measured(wall_s) for wall_s in times_s])
+    found = summarise_clients([make_client(wall_s) for wall_s in times_s])
     assert found is not None
     assert found.min_s <= found.mean_s * (1 + 1e-9)
     assert found.mean_s <= found.max_s * (1 + 1e-9)

@@ -3,39 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 import pytest
 
-from httpbench.model import Noise, Run, Trial, Verdict, VerdictKind
+from httpbench.model import Verdict, VerdictKind
 from httpbench.stats.noise import floor, noise_of
-from tests.factories import make_failed, make_plan, make_rounds, make_run, make_target
+from tests.factories import make_failed, make_noise, make_pairs, make_plan
 
 ONE, AGAIN = "c/epoll/edge", "c/epoll/edge-again"
 
 
-def pairs(logs: Sequence[float]) -> tuple[Run, list[Trial]]:
-    """Rounds whose ratios have these logarithms."""
-    trials = [*make_rounds(ONE, [100_000.0] * len(logs)), *make_rounds(AGAIN, [100_000.0 * math.exp(value) for value in logs])]
-    return make_run(trials, {ONE: make_target(ONE), AGAIN: make_target(AGAIN)}, measures_noise=True), trials
-
-
-def noise(logs: Sequence[float]) -> Noise:
-    found = noise_of(*pairs(logs))
-    assert found is not None
-    return found
-
-
 def test_the_deviation_is_about_zero_and_not_about_the_mean() -> None:
-    found = noise([0.02, 0.02, 0.02, 0.02])
+    found = make_noise([0.02, 0.02, 0.02, 0.02])
     assert found.deviation["throughput_rps"] == pytest.approx(0.02)
     assert (found.rounds, found.target, found.connections, found.duration_s) == (4, ONE, 64, 10)
 
 
 def test_the_floor_by_hand() -> None:
     # t(0.975; 4) = 2.7764; s = 0.01; 4 rounds halve it
-    assert floor(noise([0.01, -0.01, 0.01, -0.01]), "throughput_rps", 4) == pytest.approx(math.exp(2.7764 * 0.01 / 2) - 1, rel=1e-4)
+    assert floor(make_noise([0.01, -0.01, 0.01, -0.01]), "throughput_rps", 4) == pytest.approx(math.exp(2.7764 * 0.01 / 2) - 1, rel=1e-4)
 
 
 def test_of_equals_one_comparison_in_twenty_is_above_the_floor() -> None:
@@ -44,7 +31,7 @@ def test_of_equals_one_comparison_in_twenty_is_above_the_floor() -> None:
     for _ in range(tries):
         logs = source.normal(0, 0.01, 20)
         deviation = float(np.sqrt((logs**2).mean()))
-        known = noise([0.0, 0.0, 0.0]).model_copy(update={"rounds": 20, "deviation": {"throughput_rps": deviation}})
+        known = make_noise([0.0, 0.0, 0.0]).model_copy(update={"rounds": 20, "deviation": {"throughput_rps": deviation}})
         least = floor(known, "throughput_rps", rounds)
         assert least is not None
         above += abs(float(source.normal(0, 0.01, rounds).mean())) > math.log1p(least)
@@ -52,7 +39,7 @@ def test_of_equals_one_comparison_in_twenty_is_above_the_floor() -> None:
 
 
 def test_pairs_of_which_one_does_not_count_are_left_out() -> None:
-    run, trials = pairs([0.01, 0.01, 0.01, 5.0])
+    run, trials = make_pairs([0.01, 0.01, 0.01, 5.0])
     spoilt = trials[-1].model_copy(update={"verdict": Verdict(kind=VerdictKind.INVALID, reasons=("wrong",))})
     found = noise_of(run, [*trials[:-1], spoilt])
     assert found is not None
@@ -61,18 +48,18 @@ def test_pairs_of_which_one_does_not_count_are_left_out() -> None:
 
 
 def test_fewer_than_three_pairs_know_nothing() -> None:
-    assert noise_of(*pairs([0.01, 0.01])) is None
+    assert noise_of(*make_pairs([0.01, 0.01])) is None
 
 
 def test_what_failed_altogether_knows_nothing() -> None:
-    run, trials = pairs([0.01, 0.01, 0.01])
+    run, trials = make_pairs([0.01, 0.01, 0.01])
     failed = [make_failed(make_plan(trial.plan.target, round_=trial.plan.round)) for trial in trials]
     assert noise_of(run, failed) is None
     assert noise_of(run, []) is None
 
 
 def test_a_figure_that_no_pair_has_has_no_floor() -> None:
-    run, trials = pairs([0.01, 0.01, 0.01])
+    run, trials = make_pairs([0.01, 0.01, 0.01])
     found = noise_of(run, [trial.model_copy(update={"target_usage": None}) for trial in trials])
     assert found is not None
     assert floor(found, "cpu_us_per_request", 5) is None

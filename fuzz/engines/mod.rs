@@ -3,6 +3,7 @@
 //! A script is made of arbitrary bytes (`script`), a server plays it (`server`), and the engines run against it as the command line would have
 //! them. The laws are in this file.
 
+mod frame;
 mod script;
 mod server;
 
@@ -52,7 +53,7 @@ fn judge(script: &Script, engine: &'static str) -> Result<(), String> {
                 return Ok(());
             }
         }
-        return Err("a good server was never right".to_owned());
+        return Err("a good server was never correct".to_owned());
     }
     attempt(script, engine, DURATION_MS, TIMEOUT_MS).map(drop)
 }
@@ -72,7 +73,7 @@ fn attempt(script: &Script, engine: &'static str, duration_ms: u64, timeout_ms: 
             Err(error) if error.starts_with("cannot connect to ") && !script.is_good() => None,
             Err(error) => return Err(format!("the run failed: {error}")),
         };
-        let (right, accepted) = (server.right(), server.accepted());
+        let (correct, accepted) = (server.correct(), server.accepted());
         if !server.stop() {
             return Err("a connection stays open after the run".to_owned());
         }
@@ -82,7 +83,7 @@ fn attempt(script: &Script, engine: &'static str, duration_ms: u64, timeout_ms: 
         if let Some(result) = &result {
             let told = |law: String| format!("{law}: {:?} {:?}", result.requests, result.errors);
             sum_of_requests(script, result, accepted).map_err(told)?;
-            right_responses(script, result, right).map_err(told)?;
+            correct_responses(script, result, correct).map_err(told)?;
         }
         if took <= bound {
             return Ok(result);
@@ -110,7 +111,7 @@ fn sum_of_requests(script: &Script, result: &RunResult, connections: u64) -> Res
     let (requests, errors) = (&result.requests, &result.errors);
     let failed = errors.reset + errors.closed_early + errors.timeout + errors.invalid_response;
     let most = requests.completed + requests.unprocessed + failed + requests.in_flight + errors.tls;
-    // Each connection can fail once without a request: in its handshake, or by bytes that answer nothing.
+    // Each connection can fail once without a request: in its handshake, or by bytes without a request.
     let by_handshakes = if script.tls { errors.tls + errors.reset } else { 0 };
     let without_request = (errors.invalid_response + by_handshakes).min(connections);
     if most < requests.sent || most - without_request.min(most) > requests.sent {
@@ -122,10 +123,10 @@ fn sum_of_requests(script: &Script, result: &RunResult, connections: u64) -> Res
     Ok(())
 }
 
-/// No more is right than the server has sent right; of a good server nothing is wrong.
-fn right_responses(script: &Script, result: &RunResult, right: Option<u64>) -> Result<(), String> {
-    if let Some(right) = right.filter(|right| result.requests.ok > *right) {
-        return Err(format!("{} responses counted as right, and {right} were", result.requests.ok));
+/// No more is correct than the server has sent correct; of a good server nothing is wrong.
+fn correct_responses(script: &Script, result: &RunResult, correct: Option<u64>) -> Result<(), String> {
+    if let Some(correct) = correct.filter(|correct| result.requests.ok > *correct) {
+        return Err(format!("{} responses counted as correct, and {correct} were", result.requests.ok));
     }
     if script.is_good() && result.errors.total() > 0 {
         return Err("a good server was said to fail".to_owned());

@@ -1,4 +1,4 @@
-//! From arbitrary bytes to a script: how the client asks, and what the server does to it.
+//! From arbitrary bytes to a script: what the client sends, and what the server does to it.
 //!
 //! The first nine bytes choose the client and the kind of response, one property each; missing bytes are zero. The rest are steps: the low five
 //! bits of one byte name the step, so an ASCII letter is a mnemonic, and its arguments follow. Zero is no step.
@@ -74,7 +74,7 @@ pub enum Stream {
     /// The oldest that has no response yet.
     Waiting,
     /// The newest that has its whole response.
-    Answered,
+    Responded,
     /// One that was never begun.
     Idle,
     /// One that only the server could begin.
@@ -101,7 +101,7 @@ pub enum Step {
         length: usize,
         end: bool,
     },
-    /// A right response, but for one byte.
+    /// A correct response, but for one byte.
     Mutated {
         at: u8,
         byte: u8,
@@ -114,12 +114,12 @@ pub enum Step {
     },
     ReadSome(usize),
     ReadRequests(u8),
-    /// So many right responses; a response that was begun is finished first.
-    Right(u8),
-    /// So many of the next bytes of a right response.
+    /// So many correct responses; a response that was begun is finished first.
+    Correct(u8),
+    /// So many of the next bytes of a correct response.
     Piece(usize),
     Trailing(&'static [u8]),
-    /// An arbitrary part of a right response, in 255ths.
+    /// An arbitrary part of a correct response, in 255ths.
     Part {
         from: u8,
         to: u8,
@@ -176,7 +176,7 @@ impl Input<'_> {
     fn stream(&mut self) -> Stream {
         match self.byte() & 7 {
             0 => Stream::Connection,
-            1 => Stream::Answered,
+            1 => Stream::Responded,
             2 => Stream::Idle,
             3 => Stream::Pushed,
             _ => Stream::Waiting,
@@ -203,7 +203,7 @@ impl Input<'_> {
             15 => Step::Settings { id: u16::from(self.byte() & 15), value: self.number() },               // O
             16 => Step::ReadSome(self.length()),                                                          // P
             17 => Step::ReadRequests(1 + (self.byte() & 7)),                                              // Q
-            18 => Step::Right(1 + (self.byte() & 3)),                                                     // R
+            18 => Step::Correct(1 + (self.byte() & 3)),                                                   // R
             19 => Step::Piece(self.length()),                                                             // S
             20 => Step::Trailing([&b"\r\n"[..], b"0\r\n\r\n", b"\0", b"HTTP/1.1 "][usize::from(self.byte() & 3)]), // T
             21 => Step::Part { from: self.byte(), to: self.byte() },                                      // U
@@ -264,7 +264,7 @@ impl Script {
 
     /// Whether the server does nothing but what it should.
     pub fn is_good(&self) -> bool {
-        let answers_all = self.http2 || self.framing != Framing::UntilClose || self.pipeline == 1;
-        self.steps.is_empty() && self.after == After::ServeWell && self.manners && answers_all
+        let responds_to_all = self.http2 || self.framing != Framing::UntilClose || self.pipeline == 1;
+        self.steps.is_empty() && self.after == After::ServeWell && self.manners && responds_to_all
     }
 }

@@ -1,24 +1,15 @@
 //! An HTTP/2 server's side of a connection, frame by frame, so that a test can say what it likes, when it likes.
 
+#[path = "../../../../fuzz/engines/frame.rs"]
+mod frame;
+
 use std::io::{Read, Write};
 
-pub const HEADERS: u8 = 1;
-pub const RST_STREAM: u8 = 3;
-const DATA: u8 = 0;
-const SETTINGS: u8 = 4;
-const PING: u8 = 6;
-const GOAWAY: u8 = 7;
-
-const ACK: u8 = 1;
-const END_STREAM: u8 = 1;
-const END_HEADERS: u8 = 4;
+use frame::{ACK, DATA, END_HEADERS, END_STREAM, GOAWAY, PING, PREFACE_BYTES, SETTINGS, STATUS_200, frame_bytes};
+pub use frame::{HEADERS, RST_STREAM};
 
 pub const REFUSED_STREAM: u32 = 7;
 pub const CANCEL: u32 = 8;
-
-const PREFACE_BYTES: usize = 24;
-/// `:status: 200`, as the static table of HPACK has it.
-const STATUS_200: u8 = 0x88;
 
 pub struct Frame {
     pub kind: u8,
@@ -90,10 +81,6 @@ impl<S: Read + Write> Frames<S> {
     }
 
     fn send(&mut self, kind: u8, flags: u8, stream: u32, payload: &[u8]) -> bool {
-        let mut frame = (payload.len() as u32).to_be_bytes()[1..].to_vec();
-        frame.extend_from_slice(&[kind, flags]);
-        frame.extend_from_slice(&stream.to_be_bytes());
-        frame.extend_from_slice(payload);
-        self.0.write_all(&frame).and_then(|()| self.0.flush()).is_ok()
+        self.0.write_all(&frame_bytes(kind, flags, stream, payload)).and_then(|()| self.0.flush()).is_ok()
     }
 }

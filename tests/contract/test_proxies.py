@@ -10,7 +10,7 @@ import pytest
 from httpbench import catalog, host
 from httpbench.model import Kind, Scaling, Target
 from httpbench.run import KINDS, State, state_of
-from httpbench.run.build import build
+from httpbench.run.builds.build import build
 from httpbench.run.trial import Backend
 from tests.contract.cases import case
 

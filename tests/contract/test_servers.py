@@ -11,7 +11,7 @@ from httpbench import catalog, host
 from httpbench.model import Kind, Scaling, Target
 from httpbench.probe import contradiction
 from httpbench.run import State, state_of, verify
-from httpbench.run.build import build
+from httpbench.run.builds.build import build
 from tests.contract.cases import case
 
 # Their libraries come from registries that a machine which only tests need not reach.

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from httpbench.run.bench import Bench, Built, Outcome, backend_of, need_programs, prepare, refusals, run_bench, toolchains
-from httpbench.run.build import cache_folder
+from httpbench.run.builds.build import cache_folder
+from httpbench.run.builds.missing import Lack, lacking, packages_of
+from httpbench.run.builds.states import RowState, State, state_of, states
 from httpbench.run.commands import Asked, path_of, targets_of
 from httpbench.run.kinds import KINDS, WARMUP_UNTIL_STEADY, OfKind, estimate_s
 from httpbench.run.loads import load_of
 from httpbench.run.observer import Observer, Stage
 from httpbench.run.plan import Matrix, Plan, make_plan, scaling_of
-from httpbench.run.proxy_trial import BASELINE
+from httpbench.run.proxy.trial import BASELINE
 from httpbench.run.saturate import follow
-from httpbench.run.setup import Lack, lacking, packages_of
-from httpbench.run.states import RowState, State, state_of, states
-from httpbench.run.verify import Verified, probe_target, verify
+from httpbench.run.server.verify import probe_target, verify
+from httpbench.run.verified import Verified
 
 __all__ = [
     "BASELINE",

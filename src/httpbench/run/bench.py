@@ -18,14 +18,14 @@ from httpbench import host
 from httpbench.errors import HttpbenchError, RequirementError, StoreError
 from httpbench.load import Tool
 from httpbench.model import Cores, Precision, Run, RunStatus, Search, Table, Target, Trial, TrialPlan, Workload
-from httpbench.run import build
+from httpbench.run.builds import build
+from httpbench.run.builds.states import needs
 from httpbench.run.kinds import KINDS, estimate_s
 from httpbench.run.noise import known_noise, outdated
 from httpbench.run.observer import Observer
 from httpbench.run.plan import Plan
 from httpbench.run.precision import is_enough
-from httpbench.run.serve import START_LIMIT_S
-from httpbench.run.states import needs
+from httpbench.run.start import START_LIMIT_S
 from httpbench.run.trial import Backend, TrialJob, failed, now
 from httpbench.store import Store
 

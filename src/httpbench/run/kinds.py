@@ -26,15 +26,16 @@ from httpbench.model import (
     TrialPlan,
     Workload,
 )
-from httpbench.run import reference
-from httpbench.run.client_trial import HELD_REQUESTS, HELD_S, run_client_trial
-from httpbench.run.client_verify import sample_client, verify_client
+from httpbench.run.client import reference
+from httpbench.run.client.trial import HELD_REQUESTS, HELD_S, run_client_trial
+from httpbench.run.client.verify import sample_client, verify_client
 from httpbench.run.observer import Observer
-from httpbench.run.proxy_trial import BASELINE, run_proxy_trial
-from httpbench.run.serve import HOST
+from httpbench.run.proxy.trial import BASELINE, run_proxy_trial
+from httpbench.run.proxy.verify import sample_proxy, verify_proxy
+from httpbench.run.server.verify import sample, verify
+from httpbench.run.start import HOST
 from httpbench.run.trial import Backend, TrialJob, run_trial, too_many_connections
-from httpbench.run.verify import Verified, sample, verify
-from httpbench.run.verify_proxy import sample_proxy, verify_proxy
+from httpbench.run.verified import Verified
 
 WARMUP_UNTIL_STEADY = {"warmup_s": 1.0, "warmup_max_s": 10.0}
 """What holds for servers where nothing else is said."""

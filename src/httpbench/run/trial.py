@@ -16,10 +16,10 @@ from httpbench.errors import HttpbenchError, LoadError
 from httpbench.isolate import Stopped, ephemeral_ports, open_files_limit, tail
 from httpbench.load import Job, LoadGenerator, Timer, Tool
 from httpbench.model import ClientWork, Load, Probed, Settling, Target, Trial, TrialPlan, Verdict, VerdictKind, Workload
-from httpbench.run.drive import Driven, Subject, drive, warm_up
+from httpbench.run.measure.generator import Driven, Subject, drive, warm_up
+from httpbench.run.measure.warmup import settle
 from httpbench.run.observer import Observer, Stage
-from httpbench.run.serve import START_LIMIT_S, Place, Served, serve
-from httpbench.run.settle import settle
+from httpbench.run.start import START_LIMIT_S, Place, Served, serve
 from httpbench.stats.verdict import ERROR_SHARE_LIMIT, Evidence, judge
 
 OPEN_FILES_SPARE = 64

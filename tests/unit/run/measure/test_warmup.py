@@ -14,7 +14,7 @@ from httpbench.errors import LoadError
 from httpbench.load import Job, Phase, Progress
 from httpbench.load.native import Native
 from httpbench.model import Load, Settling, Workload
-from httpbench.run.settle import settle
+from httpbench.run.measure.warmup import settle
 
 SAYS = """
 import json, sys, time

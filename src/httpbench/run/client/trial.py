@@ -9,9 +9,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from httpbench.model import ClientMeasurement, ClientWork, Limit, Timing, Trial, Verdict, VerdictKind
-from httpbench.run.client_run import Client, Ran, run_client
+from httpbench.run.client.reference import reference
+from httpbench.run.client.run_once import Client, Ran, run_client
 from httpbench.run.observer import Observer, Stage
-from httpbench.run.reference import reference
 from httpbench.run.trial import TrialJob, make_trial
 from httpbench.stats.equal_work import Told, unequal
 

@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from httpbench import host
 from httpbench.model import Target
-from httpbench.run import build
+from httpbench.run.builds import build
 
 
 class State(StrEnum):

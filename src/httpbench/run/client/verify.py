@@ -9,10 +9,10 @@ from pathlib import Path
 from httpbench import load, probe
 from httpbench.errors import HttpbenchError
 from httpbench.model import ClientWork, Cores, Limit, SampledRequest, Scaling, Target, WorkDone, Workload
-from httpbench.run.client_run import Client, Ran, run_client
-from httpbench.run.client_trial import HELD_REQUESTS, HELD_S
-from httpbench.run.reference import reference
-from httpbench.run.verify import Verified
+from httpbench.run.client.reference import reference
+from httpbench.run.client.run_once import Client, Ran, run_client
+from httpbench.run.client.trial import HELD_REQUESTS, HELD_S
+from httpbench.run.verified import Verified
 from httpbench.stats.equal_work import Told, unequal
 
 LIMIT_S = 60.0

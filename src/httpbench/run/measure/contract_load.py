@@ -12,8 +12,8 @@ from pathlib import Path
 from httpbench import load
 from httpbench.load import Job
 from httpbench.model import Cores, Load, Measurement, Workload
-from httpbench.run.drive import Subject, drive
-from httpbench.run.serve import HOST, Served
+from httpbench.run.measure.generator import Subject, drive
+from httpbench.run.start import HOST, Served
 from httpbench.stats.verdict import failed_requests
 
 REQUESTS = 10_000

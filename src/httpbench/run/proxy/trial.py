@@ -12,7 +12,7 @@ from pathlib import Path
 
 from httpbench.model import Build, Cores, Kind, Scaling, Target, Trial, Tuning, Verdict, VerdictKind, Workload
 from httpbench.run.observer import Observer, Stage
-from httpbench.run.serve import START_LIMIT_S, Place, Served, serve
+from httpbench.run.start import START_LIMIT_S, Place, Served, serve
 from httpbench.run.trial import Backend, TrialJob, load_served, make_trial
 
 BASELINE = Target(

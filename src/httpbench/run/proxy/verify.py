@@ -9,11 +9,11 @@ from pathlib import Path
 from httpbench import host, probe
 from httpbench.errors import HttpbenchError
 from httpbench.model import Cores, SampledResponse, Scaling, Target, Workload
-from httpbench.run.endure import CONNECTIONS, REQUESTS, endures_load
-from httpbench.run.proxy_trial import started_backend
-from httpbench.run.serve import HOST, STOP_GRACE_S, Place, serve
+from httpbench.run.measure.contract_load import CONNECTIONS, REQUESTS, endures_load
+from httpbench.run.proxy.trial import started_backend
+from httpbench.run.start import HOST, STOP_GRACE_S, Place, serve
 from httpbench.run.trial import Backend
-from httpbench.run.verify import Verified
+from httpbench.run.verified import Verified
 
 
 def verify_proxy(target: Target, scaling: Scaling, workload: Workload, folder: Path, cores: Cores, backend: Backend | None) -> Verified:

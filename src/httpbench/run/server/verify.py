@@ -5,33 +5,17 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from httpbench import host, probe
 from httpbench.errors import HttpbenchError
 from httpbench.model import Cores, Label, Probed, SampledResponse, Scaling, Target, Workload
-from httpbench.run.endure import CONNECTIONS, REQUESTS, endures_load
-from httpbench.run.serve import HOST, STOP_GRACE_S, Place, Served, serve
+from httpbench.run.measure.contract_load import CONNECTIONS, REQUESTS, endures_load
+from httpbench.run.start import HOST, STOP_GRACE_S, Place, Served, serve
+from httpbench.run.verified import Verified
 
 PROBE_LIMIT_S = 6.0
 """Here nobody waits for a measurement: there is time for a Date to move, and for slow answers."""
-
-
-@dataclass(frozen=True, slots=True)
-class Verified:
-    """What was found of one target in one way to scale."""
-
-    target: Target
-    scaling: Scaling
-    checks: tuple[probe.Check, ...]
-    error: HttpbenchError | None = None
-    """Why it could not be checked to the end."""
-    probed: Probed | None = None
-
-    @property
-    def passed(self) -> bool:
-        return self.error is None and all(check.passed for check in self.checks)
 
 
 def verify(target: Target, scaling: Scaling, workload: Workload, folder: Path, cores: Cores) -> Verified:

@@ -12,13 +12,14 @@ from httpbench.host.cgroup import read_limits
 from httpbench.host.commands import ask
 from httpbench.host.files import cpu_list, read_int, read_text
 from httpbench.host.knobs import tuned
-from httpbench.host.topology import CPU, read_topology
+from httpbench.host.topology import CPU, Topology, read_topology
 from httpbench.model import Environment
 
 
-def read_environment(folder: Path, versions: Mapping[str, str], root: Path = Path("/")) -> Environment:
-    """The environment now. ``folder``: where the targets come from; ``versions``: of toolchains and libraries that the run uses."""
-    cpus = read_topology(root).cpus
+def read_environment(folder: Path, versions: Mapping[str, str], root: Path = Path("/"), topology: Topology | None = None) -> Environment:
+    """The environment now. ``folder``: where the targets come from; ``versions``: of toolchains and libraries that the run uses;
+    ``topology``: what the run has read already."""
+    cpus = (topology or read_topology(root)).cpus
     limits = read_limits(root)
     return Environment(
         hostname=read_text(root / "proc/sys/kernel/hostname") or "localhost",

@@ -11,7 +11,7 @@ from httpbench import catalog, host
 from httpbench.model import Kind, Scaling, Target
 from httpbench.run import KINDS, State, state_of
 from httpbench.run.builds.build import build
-from httpbench.run.trial import Backend
+from httpbench.run.inputs import Backend
 from tests.contract.cases import case
 
 # What no package brings: a machine which only tests need not have them.
@@ -30,8 +30,8 @@ def built(target: Target) -> Path:
     """Its build; a reason to skip where it cannot be had on this machine."""
     state = state_of(target)
     if target.id in BY_HAND and state.state is not State.BUILT:
-        pytest.skip(f"it {BY_HAND[target.id]}; {state.mend}")
-    assert state.state is not State.NEEDS, f"needs {state.reason}; make test-all would install it: {state.mend}"
+        pytest.skip(f"it {BY_HAND[target.id]}; {state.fix}")
+    assert state.state is not State.MISSING, f"requires {state.reason}; make test-all would install it: {state.fix}"
     return build(target, Event()).folder
 
 

@@ -65,7 +65,7 @@ def test_cheats_pass_for_servers_where_only_the_contract_is_asked_and_fail_verif
     assert done.returncode == 1
     wrong = [line for line in done.stdout.splitlines() if line.startswith("  ✗")]
     assert len(wrong) == 1
-    assert wrong[0].startswith("  ✗ answers what was asked: not so:")
+    assert wrong[0].startswith("  ✗ responds to what was requested: not so:")
     assert "probe: canned" in done.stdout
 
 

@@ -105,5 +105,5 @@ def test_rows_are_built_ahead_and_those_that_cannot_be_are_named(harness: Harnes
     again = harness.run("build", *known, "c/epoll/level", "test/needy", "--skip-missing")
     assert again.returncode == 0, again.stderr
     assert "building" not in again.stderr
-    assert "test/needy: left out: needs no-such-compiler" in again.stdout
+    assert "test/needy: left out: requires no-such-compiler" in again.stdout
     assert harness.run("build", *known, "test/needy").returncode == 1

@@ -54,7 +54,7 @@ def name_of(process: psutil.Process) -> str:
     ("mode", "kind", "sentence"),
     [
         ("exits", "failed", "ended before it answered (exit code 1)"),
-        ("exits-well", "failed", "ended before it answered (exit code 0); a target stays in the foreground"),
+        ("exits-well", "failed", "ended before it answered (exit code 0); a target must stay in the foreground"),
         ("never-answers", "failed", "did not answer within"),
         ("wrong-body", "failed", "answered wrongly: body «Hello, World?» instead of «Hello, World!»"),
         ("length-too-large", "failed", "Content-Length says 14 bytes, but only 13 came"),
@@ -157,7 +157,7 @@ def test_a_toolchain_that_is_missing(harness: Harness) -> None:
     assert done.returncode == 1
     kind, reasons = verdict_of(done)
     assert kind == "failed"
-    assert "needs no-such-compiler ≥ 1.30" in reasons
+    assert "requires no-such-compiler ≥ 1.30" in reasons
     assert "apt-get install no-such-package" in reasons
 
 

@@ -99,7 +99,7 @@ def bench(selection: Selection, db, export_json, export_csv, export_markdown, **
     from httpbench import host
     from httpbench.cli import dry_run
     from httpbench.cli.make import make
-    from httpbench.run import KINDS, Bench, make_plan
+    from httpbench.run import KINDS, RunSpec, make_plan
 
     targets, matrix, workloads = _matrix(selection, known, suite, kind, options)
     if options["skip_missing"]:
@@ -109,7 +109,7 @@ def bench(selection: Selection, db, export_json, export_csv, export_markdown, **
     topology = host.read_topology()
     seed = random.randrange(2**32) if options["seed"] is None else options["seed"]
     plan = make_plan(matrix, lambda scaling: KINDS[kind].partition(topology, scaling), seed)
-    for name, reason in plan.left_out.items():
+    for name, reason in plan.skipped.items():
         errors.print(f"left out: {name} {reason}", markup=False, soft_wrap=True)
     if not plan.trials:
         raise SelectionError("nothing is left to be measured")
@@ -118,21 +118,22 @@ def bench(selection: Selection, db, export_json, export_csv, export_markdown, **
         dry_run.show(plan, rows, console.stdout())
         return
     files.check()
-    job = Bench(
+    spec = RunSpec(
         plan=plan,
         targets=rows,
         workloads=workloads,
         generator=generator,
+        topology=topology,
         command=("httpbench", *sys.argv[1:]),
         table=suite.table if suite else KINDS[kind].table,
-        jobs=options["jobs"],
+        parallel_builds=options["jobs"],
         port=options["port"],
         start_limit_s=options["start_timeout"],
         name=options["name"],
         baseline=matrix.baseline.id if matrix.baseline else None,
         scale=options["scale"],
     )
-    make(job, db, files, output, errors, quiet=options["quiet"])
+    make(spec, db, files, output, errors, quiet=options["quiet"])
 
 
 def _suite(selection: Selection, known: catalog.Catalog, name: str | None) -> Suite | None:
@@ -203,8 +204,8 @@ def _skip_missing(targets: Sequence[Target], errors: Console) -> list[Target]:
 
     kept = []
     for target, state in zip(targets, states(targets), strict=True):
-        if state.state is State.NEEDS:
-            errors.print(f"left out: {target.id} needs {state.reason}; {state.mend} would add it", markup=False, soft_wrap=True)
+        if state.state is State.MISSING:
+            errors.print(f"left out: {target.id} needs {state.reason}; {state.fix} would add it", markup=False, soft_wrap=True)
         else:
             kept.append(target)
     if not kept:

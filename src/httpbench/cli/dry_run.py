@@ -8,10 +8,10 @@ from rich.console import Console
 from rich.table import Table
 
 from httpbench.model import Load, Target
-from httpbench.run import Plan, estimate_s, states
+from httpbench.run import RunPlan, estimate_s, states
 
 
-def show(plan: Plan, targets: Mapping[str, Target], output: Console) -> None:
+def show(plan: RunPlan, targets: Mapping[str, Target], output: Console) -> None:
     """The cells of the plan, the cores, and how long it will take."""
     cells = {trial.cell: trial for trial in plan.trials}
     names = list(dict.fromkeys(trial.target for trial in cells.values()))

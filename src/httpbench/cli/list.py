@@ -13,7 +13,7 @@ from httpbench.cli.options import Selection, selection
 
 if TYPE_CHECKING:
     from httpbench.model import Target
-    from httpbench.run import RowState
+    from httpbench.run import TargetState
 
 
 @click.command(name="list")
@@ -39,13 +39,13 @@ def list_rows(selection: Selection, as_json: bool) -> None:
     _show(rows)
 
 
-def _show(rows: Sequence[tuple[Target, RowState]]) -> None:
+def _show(rows: Sequence[tuple[Target, TargetState]]) -> None:
     from rich.table import Table
     from rich.text import Text
 
     from httpbench.run import State
 
-    styles = {State.READY: "green", State.BUILT: "green", State.NOT_BUILT: "", State.NEEDS: "yellow", State.BROKEN: "red"}
+    styles = {State.READY: "green", State.BUILT: "green", State.NOT_BUILT: "", State.MISSING: "yellow", State.BROKEN: "red"}
     output = console.stdout()
     table = Table(box=None, pad_edge=False)
     for column in ("Row", "Category", "Tuning", "Scaling", "State", "What would mend it"):
@@ -58,12 +58,12 @@ def _show(rows: Sequence[tuple[Target, RowState]]) -> None:
             str(target.tuning),
             ", ".join(target.scaling),
             Text(text.strip(), style=styles[state.state]),
-            Text(state.mend or ""),
+            Text(state.fix or ""),
         )
     output.print(table)
 
 
-def _entry(target: Target, state: RowState) -> dict[str, Any]:
+def _entry(target: Target, state: TargetState) -> dict[str, Any]:
     return {
         "id": target.id,
         "kind": target.kind,
@@ -78,6 +78,6 @@ def _entry(target: Target, state: RowState) -> dict[str, Any]:
         "notes": target.notes,
         "state": state.state,
         "reason": state.reason,
-        "mend": state.mend,
+        "mend": state.fix,
         "version": state.version,
     }

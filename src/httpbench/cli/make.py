@@ -14,7 +14,7 @@ from httpbench.cli.exports import Exports
 from httpbench.errors import UsageError
 from httpbench.model import Run, RunStatus, Trial
 from httpbench.report import gated, render_terminal
-from httpbench.run import Bench, Outcome, need_programs, refusals, run_bench
+from httpbench.run import Outcome, RunSpec, make_run, refusals, require_programs
 from httpbench.stats.gates import Gate, Passage
 from httpbench.stats.level import saturation
 from httpbench.store import Store
@@ -22,15 +22,15 @@ from httpbench.store import Store
 EXIT_BREACHED, EXIT_INTERRUPTED = 3, 130
 
 
-def make(job: Bench, db: Path, files: Exports, output: Console, errors: Console, *, quiet: bool, gates: Sequence[Gate] = ()) -> None:
+def make(spec: RunSpec, db: Path, files: Exports, output: Console, errors: Console, *, quiet: bool, gates: Sequence[Gate] = ()) -> None:
     """Measures, stores, shows and exports; ends the process where a trial does not count. Raises what cannot be done at all."""
-    cannot = refusals(job)
+    cannot = refusals(spec)
     if cannot:
         raise UsageError("\n".join(cannot), hint=f"choose another load, or another load generator: {', '.join(load.GENERATORS)}")
-    need_programs(job)
+    require_programs(spec)
     with Store(db) as store:
         with progress.watcher(errors, quiet=quiet) as watcher:
-            outcome = run_bench(job, store, watcher)
+            outcome = make_run(spec, store, watcher)
         _finish(outcome, files, output, errors, store, gates)
 
 

@@ -61,7 +61,7 @@ def _measure(rounds: int, duration_s: float, connections: int, quiet: bool, db: 
     from httpbench import catalog, host, load
     from httpbench.cli.make import make
     from httpbench.model import Load, Scaling
-    from httpbench.run import Bench, Matrix, make_plan
+    from httpbench.run import Matrix, RunSpec, make_plan
     from httpbench.run.noise import TARGET, pair
 
     known = catalog.load()
@@ -69,16 +69,17 @@ def _measure(rounds: int, duration_s: float, connections: int, quiet: bool, db: 
     asked = Load(connections=connections, duration_s=duration_s, warmup_s=min(duration_s, 0.5))
     matrix = Matrix(targets, [Scaling.SINGLE], [WORKLOAD], [asked], "native", rounds)
     topology = host.read_topology()
-    job = Bench(
+    spec = RunSpec(
         plan=make_plan(matrix, lambda scaling: host.partition(topology, scaling), random.randrange(2**32)),
         targets={target.id: target for target in targets},
         workloads={WORKLOAD: known.workload(WORKLOAD)},
         generator=load.get(matrix.load_generator),
+        topology=topology,
         command=("httpbench", *sys.argv[1:]),
         baseline=TARGET,
         measures_noise=True,
     )
-    make(job, db, exports(None, None, None), console.stdout(), console.stderr(), quiet=quiet)
+    make(spec, db, exports(None, None, None), console.stdout(), console.stderr(), quiet=quiet)
 
 
 def _print(known: Noise) -> None:

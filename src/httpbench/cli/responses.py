@@ -48,7 +48,7 @@ def responses(selection: Selection, workload: str | None, jobs: int) -> None:
             if missing := [name for name in (target.id, workload_asked.backend) if name in built.errors]:
                 raise built.errors[missing[0]]
             cores = of_kind.partition(topology, Scaling.SINGLE)
-            backend = backend_of(workload_asked, known.targets, built, cores)
+            backend = backend_of(workload_asked, known.targets, built, cores, topology)
             found[target.id] = of_kind.sample(target, scaling, workload_asked, built.folders[target.id], cores, backend)
         except HttpbenchError as error:
             built.errors[target.id] = error

@@ -66,7 +66,7 @@ def run(commands: tuple[str, ...], db: Path, export_json, export_csv, export_mar
     from httpbench.cli import dry_run
     from httpbench.cli.make import make
     from httpbench.model import Scaling, Table
-    from httpbench.run import Bench, Matrix, make_plan, targets_of
+    from httpbench.run import Matrix, RunSpec, make_plan, targets_of
 
     files = exports(export_json, export_csv, export_markdown)
     output = console.stderr() if files.to_stdout else console.stdout()
@@ -87,11 +87,12 @@ def run(commands: tuple[str, ...], db: Path, export_json, export_csv, export_mar
     topology = host.read_topology()
     seed = random.randrange(2**32) if options["seed"] is None else options["seed"]
     plan = make_plan(matrix, lambda scaling: host.partition(topology, scaling), seed)
-    job = Bench(
+    spec = RunSpec(
         plan=plan,
         targets={target.id: target for target in targets},
         workloads={workload.name: workload},
         generator=load.get(matrix.load_generator),
+        topology=topology,
         command=("httpbench", *sys.argv[1:]),
         table=Table.COMMANDS,
         baseline=_baseline(targets, options["baseline"]),
@@ -101,10 +102,10 @@ def run(commands: tuple[str, ...], db: Path, export_json, export_csv, export_mar
         name=options["run_name"],
     )
     if options["dry_run"]:
-        dry_run.show(plan, job.targets, output)
+        dry_run.show(plan, spec.targets, output)
         return
     files.check()
-    make(job, db, files, output, errors, quiet=options["quiet"], gates=options["gates"])
+    make(spec, db, files, output, errors, quiet=options["quiet"], gates=options["gates"])
 
 
 def _loads(options) -> list[Load]:  # type: ignore[no-untyped-def]

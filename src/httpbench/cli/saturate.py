@@ -65,7 +65,7 @@ def saturate(what: str | None, db: Path, export_json, export_csv, export_markdow
     from httpbench import host, load
     from httpbench.cli.make import make
     from httpbench.model import Scaling, Table
-    from httpbench.run import Bench, Matrix, follow, make_plan
+    from httpbench.run import Matrix, RunSpec, make_plan
 
     files = exports(export_json, export_csv, export_markdown)
     output = console.stderr() if files.to_stdout else console.stdout()
@@ -76,23 +76,23 @@ def saturate(what: str | None, db: Path, export_json, export_csv, export_markdow
     topology = host.read_topology()
     plan = make_plan(matrix, lambda own: host.partition(topology, own), seed=0)
     if not plan.trials:
-        raise SelectionError(f"{target.id} {plan.left_out[target.id]}")
+        raise SelectionError(f"{target.id} {plan.skipped[target.id]}")
     search = _search(options)
-    job = Bench(
+    spec = RunSpec(
         plan=plan,
         targets={target.id: target},
         workloads={workload.name: workload},
         generator=load.get("native"),
+        topology=topology,
         command=("httpbench", *sys.argv[1:]),
         table=Table.HTTP_SERVERS if target.is_declared else Table.COMMANDS,
         port=options["port"],
         start_limit_s=options["start_timeout"],
         search=search,
-        following=follow(search, plan.trials[0]),
         name=options["name"],
     )
     files.check()
-    make(job, db, files, output, console.stderr(), quiet=options["quiet"])
+    make(spec, db, files, output, console.stderr(), quiet=options["quiet"])
 
 
 def _target(what: str | None, options) -> Target:  # type: ignore[no-untyped-def]

@@ -15,7 +15,7 @@ from httpbench.errors import UsageError
 
 if TYPE_CHECKING:
     from httpbench.model import Request, Workload
-    from httpbench.run import Asked
+    from httpbench.run import Servers
 
 REQUEST_OPTIONS = (
     click.option("--workload", metavar="NAME", help="Ask as a built-in workload does, and expect its answer. [default: any 2xx]"),
@@ -54,13 +54,13 @@ def together(*groups: Sequence[Callable[[Any], Any]]) -> Callable[[Command], Com
     return decorate
 
 
-def asked(commands: tuple[str, ...], options) -> Asked:  # type: ignore[no-untyped-def]
+def asked(commands: tuple[str, ...], options) -> Servers:  # type: ignore[no-untyped-def]
     """Which servers, as it was asked."""
     from httpbench.model import Scaling
-    from httpbench.run import Asked
+    from httpbench.run import Servers
 
     env = dict(_pair(text, "=", "--env", "KEY=VALUE") for text in options["env"])
-    return Asked(
+    return Servers(
         commands=commands,
         urls=options["urls"],
         names=options.get("names", ()),

@@ -16,7 +16,7 @@ from httpbench.errors import RequirementError, UsageError
 
 if TYPE_CHECKING:
     from httpbench.model import Requirement
-    from httpbench.run import Lack
+    from httpbench.run import Missing
 
 
 @click.command()
@@ -37,10 +37,10 @@ def setup(selection: Selection, suite: str | None, generators: tuple[str, ...], 
     httpbench setup --suite quick --print          what would be done, as a script
     """
     from httpbench import host
-    from httpbench.run import lacking, packages_of
+    from httpbench.run import missing_of, packages_of
 
     needs = _needs(selection, suite, generators)
-    lacks = lacking(needs)
+    lacks = missing_of(needs)
     packages = packages_of(lacks)
     if only_print:
         _tell(lack for lack in lacks if not lack.packages)
@@ -50,7 +50,7 @@ def setup(selection: Selection, suite: str | None, generators: tuple[str, ...], 
     if packages:
         _install(packages, yes=yes)
         host.forget()
-        lacks = lacking(needs)
+        lacks = missing_of(needs)
     if built := _build(generators, yes=yes):
         lacks = [lack for lack in lacks if lack.requirement not in built]
     _tell(lacks)
@@ -107,6 +107,6 @@ def _build(names: Iterable[str], *, yes: bool) -> list[Requirement]:
     return [generator.requirement for generator, _ in missing]
 
 
-def _tell(lacks: Iterable[Lack]) -> None:
+def _tell(lacks: Iterable[Missing]) -> None:
     for lack in lacks:
         click.echo(f"to be installed by hand: {lack.text}", err=True)

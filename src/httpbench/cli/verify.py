@@ -57,7 +57,7 @@ def verify(selection: Selection, scaling: tuple[str, ...], workload: str | None,
             own = scaling_of(target, Scaling(word))
             if own is not None:
                 cores = of_kind.partition(topology, own)
-                backend = backend_of(workload_asked, known.targets, built, cores)
+                backend = backend_of(workload_asked, known.targets, built, cores, topology)
                 result = of_kind.verify(target, own, workload_asked, built.folders[target.id], cores, backend)
                 passed = passed and result.passed
                 _show(output, result)

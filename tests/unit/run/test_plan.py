@@ -51,7 +51,7 @@ def test_a_row_that_cannot_be_run_as_asked_is_named() -> None:
     asked = Matrix(TARGETS[:1], [Scaling.MULTI], ["plaintext"], [Load()], "native", 3)
     plan = make_plan(asked, lambda _: CORES, 1)
     assert plan.trials == ()
-    assert plan.left_out == {"c/epoll/level": "cannot be run as multi: it scales as single"}
+    assert plan.skipped == {"c/epoll/level": "cannot be run as multi: it scales as single"}
 
 
 @given(st.integers(1, 6), st.integers(1, 5), st.integers())

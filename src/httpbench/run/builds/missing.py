@@ -1,4 +1,4 @@
-"""What rows and load generators need and this machine does not have: what Debian's packages bring, and what a person has to get."""
+"""What targets and load generators require and this machine lacks: from Debian's packages, or from elsewhere."""
 
 from __future__ import annotations
 
@@ -10,37 +10,37 @@ from httpbench.model import Requirement
 
 
 @dataclass(frozen=True, slots=True)
-class Lack:
-    """Something that is not here."""
+class Missing:
+    """A requirement that is not met."""
 
     requirement: Requirement
     reason: str
-    mend: str
-    """A command, or an address where there is none."""
+    fix: str
+    """A command, or an address if there is no command."""
     packages: tuple[str, ...]
-    """Debian packages that would bring it; empty where there are none, or too old ones."""
-    needed_by: tuple[str, ...]
+    """Debian packages that contain it; empty if there are none, or only too old ones."""
+    required_by: tuple[str, ...]
 
     @property
     def text(self) -> str:
-        """In words: ``dart ≥ 3.4, for dart/http-server (not found in PATH): https://dart.dev/get-dart``."""
-        return f"{self.requirement.label}, for {', '.join(self.needed_by)} ({self.reason}): {self.mend}"
+        """In words, such as ``dart ≥ 3.4, for dart/http-server (not found in PATH): https://dart.dev/get-dart``."""
+        return f"{self.requirement.label}, for {', '.join(self.required_by)} ({self.reason}): {self.fix}"
 
 
-def lacking(needs: Mapping[str, Sequence[Requirement]]) -> list[Lack]:
-    """What is not here of what each name needs; the same thing once."""
-    needed_by: dict[Requirement, list[str]] = {}
-    for name, requirements in needs.items():
-        for requirement in requirements:
-            needed_by.setdefault(requirement, []).append(name)
-    lacks = []
-    for requirement, found in zip(needed_by, host.check_all(list(needed_by)), strict=True):
-        if isinstance(found, host.Unmet):
+def missing_of(requirements: Mapping[str, Sequence[Requirement]]) -> list[Missing]:
+    """The unmet requirements of all names, each requirement once."""
+    required_by: dict[Requirement, list[str]] = {}
+    for name, required in requirements.items():
+        for requirement in required:
+            required_by.setdefault(requirement, []).append(name)
+    found = []
+    for requirement, checked in zip(required_by, host.check_all(list(required_by)), strict=True):
+        if isinstance(checked, host.Unmet):
             packages = host.debian_packages(requirement)
-            lacks.append(Lack(requirement, found.reason, found.mend, packages, tuple(needed_by[requirement])))
-    return lacks
+            found.append(Missing(requirement, checked.reason, checked.mend, packages, tuple(required_by[requirement])))
+    return found
 
 
-def packages_of(lacks: Iterable[Lack]) -> list[str]:
-    """All packages that would help, each once, by name."""
-    return sorted({package for lack in lacks for package in lack.packages})
+def packages_of(missing: Iterable[Missing]) -> list[str]:
+    """All packages to install, each once, sorted."""
+    return sorted({package for one in missing for package in one.packages})

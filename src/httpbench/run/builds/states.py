@@ -1,4 +1,4 @@
-"""The state of a row: can it be run here, and if not, what would mend it."""
+"""The state of each target: whether it can be run here, and if not, the fix."""
 
 from __future__ import annotations
 
@@ -13,50 +13,55 @@ from httpbench.run.builds import build
 
 
 class State(StrEnum):
+    """Whether a target can be run."""
+
     READY = "ready"  # nothing to build
     BUILT = "built"
-    NOT_BUILT = "not built"  # will be built when it is run
-    NEEDS = "needs"
-    BROKEN = "broken"  # the last build of these very sources failed
+    NOT_BUILT = "not built"  # will be built before its first trial
+    MISSING = "missing"  # something that it requires is not installed
+    BROKEN = "broken"  # the last build of the current sources failed
 
 
 @dataclass(frozen=True, slots=True)
-class RowState:
+class TargetState:
+    """A state, and what is known beside it."""
+
     state: State
     reason: str | None = None
-    mend: str | None = None
-    """The command that would mend it."""
+    fix: str | None = None
+    """The command that fixes it."""
     version: str | None = None
-    """Of what the row stands for, once it is built."""
+    """Of the library, once it is built."""
 
 
-def states(targets: Sequence[Target]) -> list[RowState]:
-    """In the order of the targets. Programs are asked for their versions side by side."""
+def states(targets: Sequence[Target]) -> list[TargetState]:
+    """In the order of the targets. The versions of programs are read in parallel."""
     host.check_all(list({requirement.label: requirement for target in targets for requirement in target.requires}.values()))
     with ThreadPoolExecutor(max_workers=8) as pool:
         return list(pool.map(state_of, targets))
 
 
-def needs(target: Target) -> tuple[str, str] | None:
-    """What of its requirements is not here, in words, and the commands that would mend it; ``None`` when all is here."""
-    unmet = [(needed, found) for needed in target.requires if isinstance(found := host.check(needed), host.Unmet)]
-    if not unmet:
+def unmet(target: Target) -> tuple[str, str] | None:
+    """The unmet requirements of a target, in words, and the commands that fix them; ``None`` if all are met."""
+    checked = [(requirement, host.check(requirement)) for requirement in target.requires]
+    missing = [(requirement, found) for requirement, found in checked if isinstance(found, host.Unmet)]
+    if not missing:
         return None
-    reasons = "; ".join(f"{needed.label}: {found.reason}" for needed, found in unmet)
-    return reasons, " && ".join(dict.fromkeys(found.mend for _, found in unmet))
+    reasons = "; ".join(f"{requirement.label}: {found.reason}" for requirement, found in missing)
+    return reasons, " && ".join(dict.fromkeys(found.mend for _, found in missing))
 
 
-def state_of(target: Target) -> RowState:
+def state_of(target: Target) -> TargetState:
     if not target.is_declared:
-        return RowState(State.READY)
-    missing = needs(target)
+        return TargetState(State.READY)
+    missing = unmet(target)
     if missing is not None:
-        return RowState(State.NEEDS, *missing)
+        return TargetState(State.MISSING, *missing)
     known = build.state(target)
     if known.failure:
-        return RowState(State.BROKEN, known.failure.message, f"cat {log}" if (log := build.log_of(target)).exists() else None)
+        return TargetState(State.BROKEN, known.failure.message, f"cat {log}" if (log := build.log_of(target)).exists() else None)
     if known.receipt:
-        return RowState(State.BUILT if target.build.commands else State.READY, version=known.receipt.version)
+        return TargetState(State.BUILT if target.build.commands else State.READY, version=known.receipt.version)
     if not target.build.commands:
-        return RowState(State.READY)
-    return RowState(State.NOT_BUILT, mend=f"httpbench verify {target.id}")
+        return TargetState(State.READY)
+    return TargetState(State.NOT_BUILT, fix=f"httpbench verify {target.id}")

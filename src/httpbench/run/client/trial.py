@@ -1,84 +1,79 @@
-"""One trial of a client: proof that it does the work, start-up, the work itself; and what the reference server saw of it.
+"""One trial of a client: proof that it does the work, its start-up, then the work itself.
 
-In the first run, which is not timed, each answer is held back: a client that does not wait for it is seen for certain. In the timed
-run answers come at once, and the counts are the proof that it was the same work. A client that did other work has no figure.
+In the first run, which is not timed, the reference server holds each response back: so a client that does not wait is detected. In the
+timed run responses come at once, and the server's counts prove that it was the same work. A client that did other work has no figure.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from httpbench.model import ClientMeasurement, ClientWork, Limit, Timing, Trial, Verdict, VerdictKind
+from httpbench.errors import TargetDiedError
+from httpbench.model import ClientMeasurement, Limit, Timing, Trial, Verdict, VerdictKind
 from httpbench.run.client.reference import reference
-from httpbench.run.client.run_once import Client, Ran, run_client
+from httpbench.run.client.run_once import Client, ClientRun, run_client
+from httpbench.run.inputs import TrialInputs
 from httpbench.run.observer import Observer, Stage
-from httpbench.run.trial import TrialJob, make_trial
 from httpbench.stats.equal_work import Told, unequal
 
 HELD_S = 0.05
 HELD_REQUESTS = 10
 BUSY_SHARE = 0.5
-"""A client that was on a processor for less of its time than this mostly waited: for the server, or to be woken up."""
+"""A client with less than this share of its time on a processor mostly waited: for the server, or to be woken up."""
 
 
-def run_client_trial(job: TrialJob, observer: Observer) -> Trial:
-    """A trial of a client."""
-    return make_trial(job, observer, _measured)
-
-
-def _measured(job: TrialJob, scratch: Path, started_at: str, observer: Observer) -> Trial:
-    work, path, cores = job.client_work, job.workload.request.path, job.plan.cores
-    client = Client(job.target, job.folder, cores, job.timer, job.plan.load.duration_s)
+def measure_client(inputs: TrialInputs, scratch: Path, observer: Observer) -> Trial:
+    """A trial of a client. ``scratch``: an empty folder."""
+    work, path, cores = inputs.client_work, inputs.workload.request.path, inputs.plan.cores
+    client = Client(inputs.target, inputs.folder, cores, inputs.timer, inputs.plan.load.duration_s)
     held, free = scratch / "held", scratch / "free"
     held.mkdir()
     free.mkdir()
     observer.stage(Stage.PROVE)
     held_requests = min(work.requests, HELD_REQUESTS)
     with reference(work, path, cores, held, held_s=HELD_S) as server:
-        proved = run_client(client, server.url, held_requests, held)
+        proof = run_client(client, server.url, held_requests, held)
         done_held = server.stop()
-    if proved.timed.code != 0:
-        return _crashed(job, started_at, proved, held_requests)
+    _require_success(proof, held_requests)
     observer.stage(Stage.MEASURE)
     with reference(work, path, cores, free) as server:
-        started = run_client(client, server.url, 0, free)
-        worked = run_client(client, server.url, work.requests, free)
+        startup = run_client(client, server.url, 0, free)
+        whole = run_client(client, server.url, work.requests, free)
         done = server.stop()
-    for ran, requests in ((started, 0), (worked, work.requests)):
-        if ran.timed.code != 0:
-            return _crashed(job, started_at, ran, requests)
-    otherwise = {
-        **unequal(_told(job, held_requests), done_held, proved.printed),
-        **unequal(_told(job, work.requests), done, worked.printed),
+    _require_success(startup, 0)
+    _require_success(whole, work.requests)
+    differences = {
+        **unequal(_told(inputs, held_requests), done_held, proof.printed),
+        **unequal(_told(inputs, work.requests), done, whole.printed),
     }
     return Trial(
-        plan=job.plan,
-        started_at=started_at,
-        verdict=_verdict(tuple(otherwise.values()), worked.timed.timing),
+        plan=inputs.plan,
+        started_at=inputs.started_at,
+        verdict=_verdict(tuple(differences.values()), whole.timed.timing),
         client=ClientMeasurement(
-            timer=job.timer.name,
-            timer_version=job.timer.version(),
+            timer=inputs.timer.name,
+            timer_version=inputs.timer.version(),
             requests=work.requests,
-            whole=worked.timed.timing,
-            startup=started.timed.timing,
+            whole=whole.timed.timing,
+            startup=startup.timed.timing,
             done=done,
             done_held=done_held,
         ),
-        log_tail=worked.log_tail if otherwise else None,
+        log_tail=whole.log_tail if differences else None,
     )
 
 
-def _told(job: TrialJob, requests: int) -> Told:
-    work: ClientWork = job.client_work
-    return Told(requests, work.body_bytes, work.reconnect or Limit.NO_KEEPALIVE in job.target.limits)
+def _told(inputs: TrialInputs, requests: int) -> Told:
+    work = inputs.client_work
+    return Told(requests, work.body_bytes, work.reconnect or Limit.NO_KEEPALIVE in inputs.target.limits)
 
 
-def _crashed(job: TrialJob, started_at: str, ran: Ran, requests: int) -> Trial:
-    verdict = Verdict(kind=VerdictKind.FAILED, reasons=(f"crashed when it was told to make {requests:,} requests ({ran.timed})",))
-    return Trial(plan=job.plan, started_at=started_at, verdict=verdict, log_tail=ran.log_tail)
+def _require_success(ran: ClientRun, requests: int) -> None:
+    if ran.timed.code != 0:
+        raise TargetDiedError(f"crashed when it was told to make {requests:,} requests ({ran.timed})", log_tail=ran.log_tail)
 
 
-def _verdict(otherwise: tuple[str, ...], timing: Timing) -> Verdict:
-    if otherwise:
-        return Verdict(kind=VerdictKind.INVALID, reasons=otherwise)
+def _verdict(differences: tuple[str, ...], timing: Timing) -> Verdict:
+    if differences:
+        return Verdict(kind=VerdictKind.INVALID, reasons=differences)
     return Verdict(kind=VerdictKind.TARGET if timing.cpu_s >= BUSY_SHARE * timing.wall_s else VerdictKind.IDLE)

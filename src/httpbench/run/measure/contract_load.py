@@ -1,8 +1,7 @@
-"""The clause of the contract that takes a load: ten thousand requests over 64 connections, each answered rightly.
+"""The clause of the contract about load: ten thousand requests over 64 connections, each with a correct response.
 
-Our load generator is told how long to run, not how many requests to send, so it runs again, each time twice as long, until there
-are enough. Even the first run is longer than the timeout: a request that is never answered would otherwise pass for one that was
-still on its way at the end.
+Our load generator takes a duration and not a number of requests. So it runs again, each time twice as long, until there are enough.
+Even the first run is longer than the request timeout: otherwise a request without a response would count as in flight at the end.
 """
 
 from __future__ import annotations
@@ -12,33 +11,34 @@ from pathlib import Path
 from httpbench import load
 from httpbench.load import Job
 from httpbench.model import Cores, Load, Measurement, Workload
-from httpbench.run.measure.generator import Subject, drive
-from httpbench.run.start import HOST, Served
+from httpbench.run.measure.generator import Subject, run_generator
+from httpbench.run.start import HOST, RunningTarget
 from httpbench.stats.verdict import failed_requests
 
 REQUESTS = 10_000
 CONNECTIONS = 64
 DURATIONS_S = (6.0, 12.0, 24.0)
 TIMEOUT_S = 5.0
-"""Whoever answers at all does so by then, on a busy machine too: the clause is about right answers, not fast ones."""
+"""Long enough for a slow target on a busy machine: the clause is about correct responses, not fast ones."""
 
 
-def endures_load(served: Served, workload: Workload, cores: Cores, scratch: Path) -> str | None:
-    """What is wrong, or nothing. Raises :class:`~httpbench.errors.LoadError` when the load cannot be made."""
-    answered = 0
+def problem_under_load(running: RunningTarget, workload: Workload, cores: Cores, scratch: Path) -> str | None:
+    """What is wrong; ``None`` if nothing is. Raises :class:`~httpbench.errors.LoadError` if the load cannot be made."""
+    correct = 0
     for duration_s in DURATIONS_S:
-        asked = Load(connections=CONNECTIONS, duration_s=duration_s, warmup_s=0, timeout_s=TIMEOUT_S)
-        job = Job(f"http://{HOST}:{served.port}{workload.request.path}", workload, asked, cores.generator, scratch)
-        driven = drive(load.get("native"), job, Subject(served.guard_pid, cores, served.death), lambda _: None)
-        if driven.death:
-            return f"it died ({driven.death})"
-        assert driven.measurement is not None, "a generator without a result raises, unless the target died"
-        if problem := _failures(driven.measurement):
+        own_load = Load(connections=CONNECTIONS, duration_s=duration_s, warmup_s=0, timeout_s=TIMEOUT_S)
+        job = Job(f"http://{HOST}:{running.port}{workload.request.path}", workload, own_load, cores.generator, scratch)
+        subject = Subject(running.guard_pid, cores, running.death)
+        under_load = run_generator(load.get("native"), job, subject, lambda _: None)
+        if under_load.death:
+            return f"it died ({under_load.death})"
+        assert under_load.measurement is not None, "a generator without a result raises, unless the target died"
+        if problem := _failures(under_load.measurement):
             return problem
-        answered += driven.measurement.requests.ok
-        if answered >= REQUESTS:
+        correct += under_load.measurement.requests.ok
+        if correct >= REQUESTS:
             return None
-    return f"only {answered:,} answers came in {sum(DURATIONS_S):.0f} s"
+    return f"only {correct:,} responses in {sum(DURATIONS_S):.0f} s"
 
 
 def _failures(measurement: Measurement) -> str | None:
@@ -46,4 +46,4 @@ def _failures(measurement: Measurement) -> str | None:
     if not failed:
         return None
     kinds = ", ".join(f"{name.replace('_', ' ')} {count:,}" for name, count in measurement.errors.items() if count)
-    return f"{failed:,} of {failed + measurement.requests.ok:,} requests failed ({kinds or 'wrong answers'})"
+    return f"{failed:,} of {failed + measurement.requests.ok:,} requests failed ({kinds or 'wrong responses'})"

@@ -1,4 +1,4 @@
-"""Verifies a proxy: first with both ends of the relay in our hands, then in front of its real backend, under load, bodies by hash."""
+"""Checks the contract of a proxy: between two ends of our own, then in front of its backend under load, with bodies checked by hash."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from pathlib import Path
 from httpbench import host, probe
 from httpbench.errors import HttpbenchError
 from httpbench.model import Cores, SampledResponse, Scaling, Target, Workload
-from httpbench.run.measure.contract_load import CONNECTIONS, REQUESTS, endures_load
+from httpbench.run.inputs import Backend
+from httpbench.run.measure.contract_load import CONNECTIONS, REQUESTS, problem_under_load
 from httpbench.run.proxy.trial import started_backend
-from httpbench.run.start import HOST, STOP_GRACE_S, Place, serve
-from httpbench.run.trial import Backend
+from httpbench.run.start import HOST, STOP_GRACE_S, Place, start
 from httpbench.run.verified import Verified
 
 
@@ -26,18 +26,21 @@ def verify_proxy(target: Target, scaling: Scaling, workload: Workload, folder: P
             groups = host.core_groups(cores.target)
             with probe.Peer() as peer:
                 place = Place(folder, first, groups, backend=(HOST, peer.port))
-                with serve(target, scaling, probe.HELLO_WORKLOAD, place) as served:
-                    checks = probe.check_relay(HOST, served.port, peer, target.limits)
-                    death = served.death()
+                with start(target, scaling, probe.HELLO_WORKLOAD, place) as running:
+                    checks = probe.check_relay(HOST, running.port, peer, target.limits)
+                    death = running.death()
                     checks = [*checks, probe.Check("stays alive", f"it ended by itself ({death})" if death else None)]
-                    stopped = served.stop()
+                    stopped = running.stop()
             checks = [*checks, probe.Check(f"ends within {STOP_GRACE_S:g} s of SIGTERM, children included", stopped.problem)]
             with started_backend(backend, workload, behind) as server:
                 place = Place(folder, second, groups, backend=(server.host, server.port))
-                with serve(target, scaling, workload, place) as served:
-                    problem = endures_load(served, workload, cores, generators)
-                    served.stop()
-            checks = [*checks, probe.Check(f"carries {REQUESTS:,} answers over {CONNECTIONS} connections, each right by its hash", problem)]
+                with start(target, scaling, workload, place) as running:
+                    problem = problem_under_load(running, workload, cores, generators)
+                    running.stop()
+            checks = [
+                *checks,
+                probe.Check(f"relays {REQUESTS:,} responses over {CONNECTIONS} connections without changing a byte", problem),
+            ]
     except HttpbenchError as error:
         return Verified(target, scaling, tuple(checks), error)
     return Verified(target, scaling, tuple(checks))
@@ -46,15 +49,15 @@ def verify_proxy(target: Target, scaling: Scaling, workload: Workload, folder: P
 def sample_proxy(
     target: Target, scaling: Scaling, workload: Workload, folder: Path, cores: Cores, backend: Backend | None
 ) -> SampledResponse:
-    """One answer of the backend, as it comes through a built proxy. Raises :class:`HttpbenchError`."""
-    assert backend is not None, "a proxy is asked in front of a backend"
+    """One response of the backend, as it comes through a built proxy. Raises :class:`HttpbenchError`."""
+    assert backend is not None, "a proxy is sampled in front of a backend"
     with tempfile.TemporaryDirectory(prefix="httpbench-") as scratch:
         own, behind = (_folder(scratch, name) for name in ("target", "backend"))
         with started_backend(backend, workload, behind) as server:
             place = Place(folder, own, host.core_groups(cores.target), backend=(server.host, server.port))
-            with serve(target, scaling, workload, place) as served:
-                served.stop()
-                return served.response
+            with start(target, scaling, workload, place) as running:
+                running.stop()
+                return running.response
 
 
 def _folder(scratch: str, name: str) -> Path:

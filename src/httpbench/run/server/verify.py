@@ -1,4 +1,4 @@
-"""Verifies a target: built, started, checked clause by clause, stopped."""
+"""Checks the contract of a server: starts it, checks each clause, stops it. Also takes a sample, and probes."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from pathlib import Path
 from httpbench import host, probe
 from httpbench.errors import HttpbenchError
 from httpbench.model import Cores, Label, Probed, SampledResponse, Scaling, Target, Workload
-from httpbench.run.measure.contract_load import CONNECTIONS, REQUESTS, endures_load
-from httpbench.run.start import HOST, STOP_GRACE_S, Place, Served, serve
+from httpbench.run.measure.contract_load import CONNECTIONS, REQUESTS, problem_under_load
+from httpbench.run.start import HOST, STOP_GRACE_S, Place, RunningTarget, start
 from httpbench.run.verified import Verified
 
 PROBE_LIMIT_S = 6.0
-"""Here nobody waits for a measurement: there is time for a Date to move, and for slow answers."""
+"""No measurement waits for it: there is time for the Date header to change, and for slow responses."""
 
 
 def verify(target: Target, scaling: Scaling, workload: Workload, folder: Path, cores: Cores) -> Verified:
-    """Starts a built target, checks its contract, and stops it."""
+    """Starts a built server, checks its contract, and stops it."""
     checks: Sequence[probe.Check] = ()
     probed: Probed | None = None
     try:
@@ -28,17 +28,17 @@ def verify(target: Target, scaling: Scaling, workload: Workload, folder: Path, c
             own.mkdir()
             generators.mkdir()
             place = Place(folder, own, host.core_groups(cores.target))
-            with serve(target, scaling, workload, place) as served:
+            with start(target, scaling, workload, place) as running:
                 begin = time.monotonic()
-                checks = probe.check_all(HOST, served.port, workload, target.limits)
-                probed = _probed(served, workload, begin)
+                checks = probe.check_all(HOST, running.port, workload, target.limits)
+                probed = _probed(running, workload, begin)
                 canned = "; ".join(probed.reasons) if probed.label is Label.CANNED else None
-                checks = [*checks, probe.Check("answers what was asked", canned)]
-                problem = endures_load(served, workload, cores, generators)
-                checks = [*checks, probe.Check(f"answers {REQUESTS:,} requests over {CONNECTIONS} connections", problem)]
-                death = served.death()
+                checks = [*checks, probe.Check("responds to what was requested", canned)]
+                problem = problem_under_load(running, workload, cores, generators)
+                checks = [*checks, probe.Check(f"responds correctly to {REQUESTS:,} requests over {CONNECTIONS} connections", problem)]
+                death = running.death()
                 checks = [*checks, probe.Check("stays alive", f"it ended by itself ({death})" if death else None)]
-                stopped = served.stop()
+                stopped = running.stop()
         checks = [*checks, probe.Check(f"ends within {STOP_GRACE_S:g} s of SIGTERM, children included", stopped.problem)]
     except HttpbenchError as error:
         return Verified(target, scaling, tuple(checks), error, probed)
@@ -46,22 +46,22 @@ def verify(target: Target, scaling: Scaling, workload: Workload, folder: Path, c
 
 
 def probe_target(target: Target, scaling: Scaling, workload: Workload, folder: Path, cores: Cores) -> Probed:
-    """What a built target was seen to do. Raises :class:`HttpbenchError`."""
+    """What a probe of a built server observed. Raises :class:`HttpbenchError`."""
     with tempfile.TemporaryDirectory(prefix="httpbench-") as scratch:
         place = Place(folder, Path(scratch), host.core_groups(cores.target))
-        with serve(target, scaling, workload, place) as served:
-            return _probed(served, workload, time.monotonic())
+        with start(target, scaling, workload, place) as running:
+            return _probed(running, workload, time.monotonic())
 
 
 def sample(target: Target, scaling: Scaling, workload: Workload, folder: Path, cores: Cores) -> SampledResponse:
-    """One answer of a built target. Raises :class:`HttpbenchError`."""
+    """One response of a built server. Raises :class:`HttpbenchError`."""
     with tempfile.TemporaryDirectory(prefix="httpbench-") as scratch:
         place = Place(folder, Path(scratch), host.core_groups(cores.target))
-        with serve(target, scaling, workload, place) as served:
-            served.stop()
-            return served.response
+        with start(target, scaling, workload, place) as running:
+            running.stop()
+            return running.response
 
 
-def _probed(served: Served, workload: Workload, answered_at: float) -> Probed:
-    age_s = time.monotonic() - answered_at
-    return probe.observe(served.host, served.port, workload, served.response, age_s, PROBE_LIMIT_S)
+def _probed(running: RunningTarget, workload: Workload, responded_at: float) -> Probed:
+    age_s = time.monotonic() - responded_at
+    return probe.observe(running.host, running.port, workload, running.response, age_s, PROBE_LIMIT_S)

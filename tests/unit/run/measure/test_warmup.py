@@ -14,7 +14,7 @@ from httpbench.errors import LoadError
 from httpbench.load import Job, Phase, Progress
 from httpbench.load.native import Native
 from httpbench.model import Load, Settling, Workload
-from httpbench.run.measure.warmup import settle
+from httpbench.run.measure.warmup import warm_up_until_steady
 
 SAYS = """
 import json, sys, time
@@ -41,7 +41,7 @@ def settled(monkeypatch: pytest.MonkeyPatch, folder: Path, generator: Says, dies
     asked = Load(warmup_s=2, warmup_max_s=60, rate_rps=500, rate_from_rps=100, rate_step_rps=100, step_s=1)
     told: list[Progress] = []
     job = Job("http://127.0.0.1:1/", Workload(name="x", description="x"), asked, (), folder)
-    return settle(job, lambda: "exit code 1" if dies else None, told.append), told
+    return warm_up_until_steady(job, lambda: "exit code 1" if dies else None, told.append), told
 
 
 def test_it_ends_as_soon_as_throughput_is_steady(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -61,7 +61,7 @@ def test_what_rises_to_the_end_is_not_steady_and_its_series_is_kept(monkeypatch:
 
 
 def test_a_generator_that_fails_is_named_with_what_it_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    with pytest.raises(LoadError, match="native ended with exit code 1 while it warmed the target up") as caught:
+    with pytest.raises(LoadError, match="native ended with exit code 1 during the warm-up") as caught:
         settled(monkeypatch, tmp_path, Says([1.0], stays_s="as long as it likes"))
     assert "could not convert string to float" in (caught.value.log_tail or "")
 

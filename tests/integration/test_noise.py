@@ -25,7 +25,7 @@ def test_noise_is_stored_shown_and_outdated(harness: Harness) -> None:
     assert exported.returncode == 0, exported.stderr
     assert json.loads(exported.stdout)["noise"]["rounds"] == 3
     assert "with 1 round differences in throughput under" in exported.stderr
-    assert "noise was measured" not in exported.stderr
+    assert "noise floor was measured" not in exported.stderr
     again = harness.run("report")
     assert "are noise here (A/A of" in again.stdout
 
@@ -33,5 +33,5 @@ def test_noise_is_stored_shown_and_outdated(harness: Harness) -> None:
         connection.execute("UPDATE run SET document = json_set(document, '$.environment.kernel', '2.6.32')")
     later = harness.bench("c/epoll/edge")
     assert later.returncode == 0, later.stderr
-    assert "warning: this machine's noise was measured with kernel 2.6.32" in later.stderr
+    assert "warning: this machine's noise floor was measured with kernel 2.6.32" in later.stderr
     assert "are noise here" not in later.stdout

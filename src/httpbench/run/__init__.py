@@ -1,4 +1,9 @@
-"""Plan → build → trials, in rounds: the only sequencer."""
+"""Plan → build → trials, in rounds: the only sequencer.
+
+``plan.py`` decides the order of the trials, ``preflight.py`` whether they can be made, ``builds/`` makes the targets ready to start.
+``sequencer.py`` makes one trial after the other and ``record.py`` stores each. ``trial.py`` is the frame of every trial; ``server/``,
+``client/`` and ``proxy/`` fill it, with ``start.py`` and ``measure/``: warm-up, load generator, steps, verdict.
+"""
 
 from __future__ import annotations
 

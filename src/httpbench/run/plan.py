@@ -1,7 +1,7 @@
-"""The plan: every trial of a run, in the order in which it will be made.
+"""The plan of a run: every trial, and their order.
 
-A round is one pass over all trials in an order of its own, so that a slow minute of the machine falls on different targets in
-different rounds instead of on one target in all of them.
+A round is one pass over all trials in its own random order. So a slow minute of the machine falls on different targets in different
+rounds, and not on one target in all of them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Matrix:
     load_generator: str
     rounds: int
     own_loads: Mapping[str, Sequence[Load]] = field(default_factory=dict)
-    """Id → the loads of a target that cannot hold the others' rates."""
+    """By id: the loads of a target that cannot hold the others' rates."""
     baseline: Target | None = None
     """Measured in each round under every workload and load of the targets."""
 

@@ -114,7 +114,7 @@ def commands_of(target: Target, scaling: Scaling, place: Place, port: int) -> li
 
 
 def host_and_port(url: str) -> tuple[str, int]:
-    """Of an ``http`` URL; port 80 where it has none."""
+    """Of an ``http`` URL; port 80 if it has none."""
     parts = urlsplit(url)
     return parts.hostname or HOST, parts.port or 80
 

@@ -1,8 +1,8 @@
 """Builds a target in a copy of its folder, and records what it was built from.
 
-Sources are never written to: a checkout stays clean, and an installed package may be read-only. The copy is kept and brought up to
-date before a build, so that a compiler that can build incrementally does. The receipt holds a fingerprint of the sources and the
-build's commands; it is compared by content, because the clocks of a fresh clone say nothing.
+Sources are never written to: a checkout stays clean, and an installed package may be read-only. The copy is kept and updated
+before a build, so a compiler can build incrementally. The receipt holds a fingerprint of the contents of the sources and of the build's
+commands. File times are not compared: in a fresh clone they mean nothing.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TargetState:
-    """A state, and what is known beside it."""
+    """The state of a target, with its reason and its fix."""
 
     state: State
     reason: str | None = None

@@ -1,6 +1,6 @@
 """One trial of a client: proof that it does the work, its start-up, then the work itself.
 
-In the first run, which is not timed, the reference server holds each response back: so a client that does not wait is detected. In the
+In the first run, which is not timed, the reference server holds each response back, so a client that does not wait is detected. In the
 timed run responses come at once, and the server's counts prove that it was the same work. A client that did other work has no figure.
 """
 

@@ -73,6 +73,6 @@ def _under_load(inputs: TrialInputs, job: Job, running: RunningTarget, observer:
 
 
 def _probed(running: RunningTarget, workload: Workload, begin: float) -> Probed:
-    """After the load, so that nothing that a probe leaves behind in a target is in its figures."""
+    """After the load: whatever a probe leaves behind in a target is not in its figures."""
     age_s = time.monotonic() - begin
     return probe.observe(running.host, running.port, workload, running.response, age_s, PROBE_LIMIT_S)

@@ -12,7 +12,7 @@ from httpbench.stats.verdict import ERROR_SHARE_LIMIT, Evidence, judge
 
 
 def verdict_of(inputs: TrialInputs, under_load: UnderLoad, problems: Sequence[str], stopped: Stopped) -> Verdict:
-    """What limited the trial, with all that a reader must know beside the figures. ``problems``: of the response after the load."""
+    """What limited the trial, and everything unusual about it. ``problems``: of the response after the load."""
     kind, reasons = VerdictKind.INVALID, list[str]()
     if evidence := _evidence(inputs, under_load):
         judged = judge(evidence)

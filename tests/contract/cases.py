@@ -12,7 +12,7 @@ import pytest
 
 from httpbench.model import Scaling, Target
 from httpbench.run import State, state_of
-from httpbench.run.build import build
+from httpbench.run.builds.build import build
 
 FIRST = tuple((Path(__file__).parent / "first.txt").read_text(encoding="utf-8").split())
 
@@ -38,6 +38,6 @@ def built(target: Target) -> Path:
     """Its build; a reason to skip where it cannot be had on this machine."""
     state = state_of(target)
     if target.language in FOREIGN_REGISTRY and target.framework not in NO_LIBRARY and state.state is not State.BUILT:
-        pytest.skip(f"its library comes from {FOREIGN_REGISTRY[target.language]}; {state.mend}")
-    assert state.state is not State.NEEDS, f"needs {state.reason}; make test-all would install it: {state.mend}"
+        pytest.skip(f"its library comes from {FOREIGN_REGISTRY[target.language]}; {state.fix}")
+    assert state.state is not State.MISSING, f"requires {state.reason}; make test-all installs it: {state.fix}"
     return build(target, Event()).folder

@@ -10,8 +10,8 @@ import pytest
 from httpbench import catalog, host
 from httpbench.model import Kind, Scaling, Target
 from httpbench.run import KINDS, State, state_of
-from httpbench.run.build import build
-from httpbench.run.trial import Backend
+from httpbench.run.builds.build import build
+from httpbench.run.inputs import Backend
 from tests.contract.cases import case
 
 # No package installs these, so a machine for tests may lack them.
@@ -30,8 +30,8 @@ def built(target: Target) -> Path:
     """Its build; skips what cannot be installed on this machine."""
     state = state_of(target)
     if target.id in BY_HAND and state.state is not State.BUILT:
-        pytest.skip(f"it {BY_HAND[target.id]}; {state.mend}")
-    assert state.state is not State.NEEDS, f"requires {state.reason}; make test-all installs it: {state.mend}"
+        pytest.skip(f"it {BY_HAND[target.id]}; {state.fix}")
+    assert state.state is not State.MISSING, f"requires {state.reason}; make test-all installs it: {state.fix}"
     return build(target, Event()).folder
 
 

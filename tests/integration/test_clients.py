@@ -95,9 +95,9 @@ def test_tables_have_hyperfines_columns_and_its_plots_can_be_fed(harness: Harnes
 def test_verify_tells_clause_by_clause(harness: Harness) -> None:
     good = harness.run("verify", "--targets", str(TARGETS), f"{PREFIX}/connects-each-time", f"{PREFIX}/declared")
     assert good.returncode == 1
-    assert "✗ sends all over one connection: opened 10 connections for 10 requests" in good.stdout
-    assert "✓ sends all over one connection: does not hold, as declared (no-keepalive)" in good.stdout
-    assert "✗ ends with an error when an answer is 404" in good.stdout
+    assert "✗ sends all requests over one connection: opened 10 connections for 10 requests" in good.stdout
+    assert "✓ sends all requests over one connection: does not hold, as declared (no-keepalive)" in good.stdout
+    assert "✗ ends with an error if the status is 404" in good.stdout
 
 
 def test_what_a_client_asks_is_shown(harness: Harness) -> None:

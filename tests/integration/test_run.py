@@ -171,7 +171,7 @@ def test_rounds_end_when_the_interval_is_narrow_enough(harness: Harness) -> None
 
 def test_rounds_that_do_not_get_there_say_so_and_how_many_would(harness: Harness) -> None:
     done = run(harness, GOOD, GOOD, "--precision", "0.0001%", "--min-rounds", "3", "--max-rounds", "4")
-    assert "at most 4 are made" in done.stderr
+    assert "the run ends after 4" in done.stderr
     assert re.search(r"± \S+ % was not reached in 4 rounds \(± \S+ %\)", done.stdout)
 
 
@@ -195,15 +195,15 @@ def test_gates_decide_the_exit_code(harness: Harness) -> None:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        ((), "there is nothing to measure"),
-        (("./server",), "does not say where it gets its port from"),
+        ((), "no server given"),
+        (("./server",), "has no {port}"),
         (("./server {prot}",), "unknown placeholder {prot}"),
         (("./server {port} '",), "cannot be split into words"),
         (("./server {port}", "--name", "a", "--name", "b"), "2 --name for 1 servers"),
-        (("a {port}", "b {port}", "--name", "x", "--name", "X"), "two servers are called x"),
+        (("a {port}", "b {port}", "--name", "x", "--name", "X"), "two servers have the name x"),
         (("a {port}", "--baseline", "b"), "no server is called b"),
         (("a {port}", "--url", "https://127.0.0.1/"), "is not an http URL"),
-        (("--url", "http://127.0.0.1/a", "--url", "http://127.0.0.1/b"), "the URLs name different paths"),
+        (("--url", "http://127.0.0.1/a", "--url", "http://127.0.0.1/b"), "the URLs have different paths"),
         (("a {port}", "--rounds", "3", "--precision", "2%"), "cannot be used with --precision"),
         (("a {port}", "--min-rounds", "9", "--max-rounds", "3"), "--min-rounds 9 is more than --max-rounds 3"),
         (("a {port}", "--scan", "connections", "1..8", "-c", "8"), "both set the number of connections"),

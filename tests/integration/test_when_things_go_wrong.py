@@ -157,7 +157,7 @@ def test_a_toolchain_that_is_missing(harness: Harness) -> None:
     assert done.returncode == 1
     kind, reasons = verdict_of(done)
     assert kind == "failed"
-    assert "needs no-such-compiler ≥ 1.30" in reasons
+    assert "requires no-such-compiler ≥ 1.30" in reasons
     assert "apt-get install no-such-package" in reasons
 
 

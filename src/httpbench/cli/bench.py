@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from httpbench.catalog import Catalog
     from httpbench.model import Kind, Suite, Target, Workload
-    from httpbench.run import Bench, Matrix, OfKind
+    from httpbench.run import Matrix, OfKind, RunSpec
 
 DEFAULT_SUITE = "quick"
 ROUNDS = 3
@@ -167,11 +167,11 @@ def _kind(selection: Selection, known: Catalog, suite: Suite | None) -> Kind:
     return kind
 
 
-def _plan(selected: Selected, options: BenchOptions) -> Bench:
+def _plan(selected: Selected, options: BenchOptions) -> RunSpec:
     """The trials of every target under every workload and load, and what they require."""
     from httpbench import host
     from httpbench.cli.measure import seed_or_random
-    from httpbench.run import Bench, make_plan
+    from httpbench.run import RunSpec, make_plan
 
     suite, of_kind = selected.suite, selected.of_kind
     workloads = _workloads(selected, options)
@@ -179,18 +179,19 @@ def _plan(selected: Selected, options: BenchOptions) -> Bench:
     generator = of_kind.generator(matrix.load_generator)
     topology = host.read_topology()
     plan = make_plan(matrix, lambda scaling: of_kind.partition(topology, scaling), seed_or_random(options.seed))
-    for name, reason in plan.left_out.items():
+    for name, reason in plan.skipped.items():
         console.stderr().print(f"skipped {name}: {reason}", markup=False, soft_wrap=True)
     if not plan.trials:
         raise SelectionError("no targets left to measure", hint="choose others; `httpbench list` shows what each target can do")
-    return Bench(
+    return RunSpec(
         plan=plan,
         targets={**selected.catalog.targets, **({matrix.baseline.id: matrix.baseline} if matrix.baseline else {})},
         workloads=workloads,
         generator=generator,
+        topology=topology,
         command=("httpbench", *sys.argv[1:]),
         table=suite.table if suite else of_kind.table,
-        jobs=options.jobs,
+        parallel_builds=options.jobs,
         port=options.port,
         start_limit_s=options.start_timeout,
         name=options.name,
@@ -247,8 +248,8 @@ def _skip_missing(targets: Sequence[Target]) -> list[Target]:
 
     kept = []
     for target, state in zip(targets, states(targets), strict=True):
-        if state.state is State.NEEDS:
-            text = f"skipped {target.id}: requires {state.reason}; fix: {state.mend}"
+        if state.state is State.MISSING:
+            text = f"skipped {target.id}: requires {state.reason}; fix: {state.fix}"
             console.stderr().print(text, markup=False, soft_wrap=True)
         else:
             kept.append(target)

@@ -9,10 +9,10 @@ from rich.table import Table
 
 from httpbench.cli.exit_codes import ExitCode
 from httpbench.model import Load, Target
-from httpbench.run import Plan, estimate_s, states
+from httpbench.run import RunPlan, estimate_s, states
 
 
-def show(plan: Plan, targets: Mapping[str, Target], output: Console) -> ExitCode:
+def show(plan: RunPlan, targets: Mapping[str, Target], output: Console) -> ExitCode:
     """Prints the cells of the plan, their cores, and how long it will take."""
     cells = {trial.cell: trial for trial in plan.trials}
     names = list(dict.fromkeys(trial.target for trial in cells.values()))

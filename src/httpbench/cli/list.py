@@ -16,7 +16,7 @@ from httpbench.cli.options import Selection, json_option
 
 if TYPE_CHECKING:
     from httpbench.model import Target
-    from httpbench.run import RowState
+    from httpbench.run import TargetState
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +47,13 @@ def list_targets(options: ListOptions) -> ExitCode:
     return ExitCode.OK
 
 
-def _show(found: Sequence[tuple[Target, RowState]]) -> None:
+def _show(found: Sequence[tuple[Target, TargetState]]) -> None:
     from rich.table import Table
     from rich.text import Text
 
     from httpbench.run import State
 
-    styles = {State.READY: "green", State.BUILT: "green", State.NOT_BUILT: "", State.NEEDS: "yellow", State.BROKEN: "red"}
+    styles = {State.READY: "green", State.BUILT: "green", State.NOT_BUILT: "", State.MISSING: "yellow", State.BROKEN: "red"}
     table = Table(box=None, pad_edge=False)
     for column in ("Target", "Category", "Tuning", "Scaling", "State", "Fix"):
         table.add_column(column, overflow="fold", no_wrap=column == "Target")
@@ -65,12 +65,12 @@ def _show(found: Sequence[tuple[Target, RowState]]) -> None:
             str(target.tuning),
             ", ".join(target.scaling),
             Text(text.strip(), style=styles[state.state]),
-            Text(state.mend or ""),
+            Text(state.fix or ""),
         )
     console.stdout().print(table)
 
 
-def _entry(target: Target, state: RowState) -> dict[str, Any]:
+def _entry(target: Target, state: TargetState) -> dict[str, Any]:
     return {
         "id": target.id,
         "kind": target.kind,
@@ -85,6 +85,6 @@ def _entry(target: Target, state: RowState) -> dict[str, Any]:
         "notes": target.notes,
         "state": state.state,
         "reason": state.reason,
-        "fix": state.mend,
+        "fix": state.fix,
         "version": state.version,
     }

@@ -13,20 +13,20 @@ from httpbench.cli.exports import Exports
 from httpbench.errors import UsageError
 from httpbench.model import Run, RunStatus, Trial
 from httpbench.report import gated, render_terminal
-from httpbench.run import Bench, Outcome, need_programs, refusals, run_bench
+from httpbench.run import Outcome, RunSpec, make_run, refusals, require_programs
 from httpbench.stats.gates import Gate, Passage
 from httpbench.stats.level import saturation
 from httpbench.store import Store
 
 
-def build_and_run(spec: Bench, db: Path, *, quiet: bool) -> Outcome:
+def build_and_run(spec: RunSpec, db: Path, *, quiet: bool) -> Outcome:
     """Builds what is missing, then makes and stores every trial. Raises before the first build what cannot be done."""
     refused = refusals(spec)
     if refused:
         raise UsageError("\n".join(refused), hint=f"use another load, or another load generator: {', '.join(load.GENERATORS)}")
-    need_programs(spec)
+    require_programs(spec)
     with Store(db) as store, progress.observer(console.stderr(), quiet=quiet) as observer:
-        return run_bench(spec, store, observer)
+        return make_run(spec, store, observer)
 
 
 def report(outcome: Outcome, db: Path, files: Exports) -> None:

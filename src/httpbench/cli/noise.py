@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from httpbench.model import Noise
-    from httpbench.run import Bench
+    from httpbench.run import RunSpec
 
 PAIRS = 20
 SHOWN = (3, 5, 10, 20)
@@ -73,11 +73,11 @@ def noise(options: NoiseOptions) -> ExitCode:
     return ExitCode.OK
 
 
-def _plan(options: NoiseOptions) -> Bench:
+def _plan(options: NoiseOptions) -> RunSpec:
     """Pairs of trials of one server, and what they require."""
     from httpbench import catalog, host, load
     from httpbench.model import Load, Scaling
-    from httpbench.run import Bench, Matrix, make_plan
+    from httpbench.run import Matrix, RunSpec, make_plan
     from httpbench.run.noise import TARGET, pair
 
     known = catalog.load()
@@ -86,11 +86,12 @@ def _plan(options: NoiseOptions) -> Bench:
     closed_loop = Load(connections=options.connections, duration_s=duration_s, warmup_s=min(duration_s, 0.5))
     matrix = Matrix(targets, [Scaling.SINGLE], [WORKLOAD], [closed_loop], "native", options.rounds)
     topology = host.read_topology()
-    return Bench(
+    return RunSpec(
         plan=make_plan(matrix, lambda scaling: host.partition(topology, scaling), random.randrange(2**32)),
         targets={target.id: target for target in targets},
         workloads={WORKLOAD: known.workload(WORKLOAD)},
         generator=load.get(matrix.load_generator),
+        topology=topology,
         command=("httpbench", *sys.argv[1:]),
         baseline=TARGET,
         measures_noise=True,

@@ -18,7 +18,7 @@ from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.main import cli
 from httpbench.report import render_targets
 from httpbench.report.formats.markdown import pipe_table
-from httpbench.run import RowState, states
+from httpbench.run import TargetState, states
 
 STATES = "## State on one machine"
 
@@ -103,7 +103,7 @@ def _verb(command: click.Command, context: click.Context) -> Iterator[str]:
     yield ""
 
 
-def _state(state: RowState) -> str:
+def _state(state: TargetState) -> str:
     return f"{state.state} {state.reason}" if state.reason else str(state.state)
 
 

@@ -53,7 +53,7 @@ def responses(options: ResponsesOptions) -> ExitCode:
             if missing := [name for name in (target.id, workload.backend) if name in built.errors]:
                 raise built.errors[missing[0]]
             cores = of_kind.partition(topology, Scaling.SINGLE)
-            backend = backend_of(workload, known.targets, built, cores)
+            backend = backend_of(workload, known.targets, built, cores, topology)
             found[target.id] = of_kind.sample(target, target.scaling[0], workload, built.folders[target.id], cores, backend)
         except HttpbenchError as error:
             built.errors[target.id] = error

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from httpbench.model import Load, Precision, Target
-    from httpbench.run import Bench
+    from httpbench.run import RunSpec
     from httpbench.stats.gates import Gate
 
 ROUNDS = 5
@@ -99,12 +99,12 @@ def run(options: RunOptions) -> ExitCode:
     return measure.exit_code(outcome, measure.judge(outcome, options.gates, files))
 
 
-def _plan(targets: Sequence[Target], options: RunOptions) -> Bench:
+def _plan(targets: Sequence[Target], options: RunOptions) -> RunSpec:
     """The trials of every server under every load, and what they require."""
     from httpbench import host, load
     from httpbench.cli.measure import seed_or_random
     from httpbench.model import Scaling, Table
-    from httpbench.run import Bench, Matrix, make_plan
+    from httpbench.run import Matrix, RunSpec, make_plan
 
     if options.gates and len(targets) < 2:
         raise UsageError("--fail-if requires a second server", hint="name two servers, or use `httpbench compare --fail-if`")
@@ -119,11 +119,12 @@ def _plan(targets: Sequence[Target], options: RunOptions) -> Bench:
         rounds=precision.rounds_max if precision else options.rounds or ROUNDS,
     )
     topology = host.read_topology()
-    return Bench(
+    return RunSpec(
         plan=make_plan(matrix, lambda scaling: host.partition(topology, scaling), seed_or_random(options.seed)),
         targets={target.id: target for target in targets},
         workloads={workload.name: workload},
         generator=load.get(matrix.load_generator),
+        topology=topology,
         command=("httpbench", *sys.argv[1:]),
         table=Table.COMMANDS,
         baseline=_baseline(targets, options.baseline),

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from httpbench.model import Bound, Load, Search, Target
-    from httpbench.run import Bench
+    from httpbench.run import RunSpec
 
 SCOUT_DURATION_S = 1.0
 WIDTH_MIN, WIDTH_MAX = 0.002, 0.5
@@ -119,30 +119,30 @@ def _target(options: SaturateOptions) -> Target:
     return found[0]
 
 
-def _plan(target: Target, options: SaturateOptions) -> Bench:
+def _plan(target: Target, options: SaturateOptions) -> RunSpec:
     """The first trial, from which the search follows, and what it requires."""
     from httpbench import host, load
     from httpbench.model import Scaling, Table
-    from httpbench.run import Bench, Matrix, follow, make_plan
+    from httpbench.run import Matrix, RunSpec, make_plan
 
     workload = options.request.as_workload(options.servers.urls, default="plaintext" if target.is_declared else None)
     matrix = Matrix([target], [Scaling(options.servers.scaling)], [workload.name], [_load(options.load)], "native", rounds=1)
     topology = host.read_topology()
     plan = make_plan(matrix, lambda scaling: host.partition(topology, scaling), seed=0)
     if not plan.trials:
-        raise SelectionError(f"{target.id}: {plan.left_out[target.id]}")
+        raise SelectionError(f"{target.id}: {plan.skipped[target.id]}")
     search = _search(options.search, options.load)
-    return Bench(
+    return RunSpec(
         plan=plan,
         targets={target.id: target},
         workloads={workload.name: workload},
         generator=load.get("native"),
+        topology=topology,
         command=("httpbench", *sys.argv[1:]),
         table=Table.HTTP_SERVERS if target.is_declared else Table.COMMANDS,
         port=options.servers.port,
         start_limit_s=options.servers.start_timeout,
         search=search,
-        following=follow(search, plan.trials[0]),
         name=options.name,
     )
 

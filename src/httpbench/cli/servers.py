@@ -46,10 +46,10 @@ class ServerOptions:
     def targets(self, commands: tuple[str, ...], names: tuple[str, ...] = ()) -> list[Target]:
         """The servers, commands before URLs. Raises :class:`UsageError`."""
         from httpbench.model import Scaling
-        from httpbench.run import Asked, targets_of
+        from httpbench.run import Servers, targets_of
 
         return targets_of(
-            Asked(
+            Servers(
                 commands=commands,
                 urls=self.urls,
                 names=names,

@@ -19,7 +19,7 @@ from httpbench.errors import RequirementError, UsageError
 
 if TYPE_CHECKING:
     from httpbench.model import Requirement
-    from httpbench.run import Lack
+    from httpbench.run import Missing
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +45,10 @@ def setup(options: SetupOptions) -> ExitCode:
     httpbench setup --suite quick --print          the commands, as a script
     """
     from httpbench import host
-    from httpbench.run import lacking, packages_of
+    from httpbench.run import missing_of, packages_of
 
     required = _required(options)
-    lacks = lacking(required)
+    lacks = missing_of(required)
     packages = packages_of(lacks)
     if options.only_print:
         _list(lack for lack in lacks if not lack.packages)
@@ -58,7 +58,7 @@ def setup(options: SetupOptions) -> ExitCode:
     if packages:
         _install(packages, yes=options.yes)
         host.forget()
-        lacks = lacking(required)
+        lacks = missing_of(required)
     if built := _build(options.generators, yes=options.yes):
         lacks = [lack for lack in lacks if lack.requirement not in built]
     _list(lacks)
@@ -116,6 +116,6 @@ def _build(names: Iterable[str], *, yes: bool) -> list[Requirement]:
     return [generator.requirement for generator, _ in missing]
 
 
-def _list(lacks: Iterable[Lack]) -> None:
+def _list(lacks: Iterable[Missing]) -> None:
     for lack in lacks:
         click.echo(f"install by hand: {lack.text}", err=True)

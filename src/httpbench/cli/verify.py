@@ -69,7 +69,7 @@ def verify(options: VerifyOptions) -> ExitCode:
             own = scaling_of(target, Scaling(word))
             if own is not None:
                 cores = of_kind.partition(topology, own)
-                backend = backend_of(workload, known.targets, built, cores)
+                backend = backend_of(workload, known.targets, built, cores, topology)
                 result = of_kind.verify(target, own, workload, built.folders[target.id], cores, backend)
                 passed = passed and result.passed
                 _show(output, result)

@@ -1,51 +1,59 @@
-"""Plan → build → trials, in rounds: the only sequencer."""
+"""Plan → build → trials, in rounds: the only sequencer.
+
+``plan.py`` decides the order of the trials, ``preflight.py`` whether they can be made, ``builds/`` makes the targets ready to start.
+``sequencer.py`` makes one trial after the other and ``record.py`` stores each. ``trial.py`` is the frame of every trial; ``server/``,
+``client/`` and ``proxy/`` fill it, with ``start.py`` and ``measure/``: warm-up, load generator, steps, verdict.
+"""
 
 from __future__ import annotations
 
-from httpbench.run.bench import Bench, Built, Outcome, backend_of, need_programs, prepare, refusals, run_bench, toolchains
-from httpbench.run.build import cache_folder
-from httpbench.run.commands import Asked, path_of, targets_of
+from httpbench.run.builds.build import cache_folder
+from httpbench.run.builds.missing import Missing, missing_of, packages_of
+from httpbench.run.builds.prepare import Built, prepare, toolchains
+from httpbench.run.builds.states import State, TargetState, state_of, states
+from httpbench.run.commands import Servers, path_of, targets_of
 from httpbench.run.kinds import KINDS, WARMUP_UNTIL_STEADY, OfKind, estimate_s
 from httpbench.run.loads import load_of
 from httpbench.run.observer import Observer, Stage
-from httpbench.run.plan import Matrix, Plan, make_plan, scaling_of
-from httpbench.run.proxy_trial import BASELINE
-from httpbench.run.saturate import follow
-from httpbench.run.setup import Lack, lacking, packages_of
-from httpbench.run.states import RowState, State, state_of, states
-from httpbench.run.verify import Verified, probe_target, verify
+from httpbench.run.plan import Matrix, RunPlan, make_plan, scaling_of
+from httpbench.run.preflight import refusals, require_programs
+from httpbench.run.proxy.trial import BASELINE
+from httpbench.run.record import Outcome
+from httpbench.run.sequencer import backend_of, make_run
+from httpbench.run.server.verify import probe_target, verify
+from httpbench.run.spec import RunSpec
+from httpbench.run.verified import Verified
 
 __all__ = [
     "BASELINE",
     "KINDS",
     "WARMUP_UNTIL_STEADY",
-    "Asked",
-    "Bench",
     "Built",
-    "Lack",
     "Matrix",
+    "Missing",
     "Observer",
     "OfKind",
     "Outcome",
-    "Plan",
-    "RowState",
+    "RunPlan",
+    "RunSpec",
+    "Servers",
     "Stage",
     "State",
+    "TargetState",
     "Verified",
     "backend_of",
     "cache_folder",
     "estimate_s",
-    "follow",
-    "lacking",
     "load_of",
     "make_plan",
-    "need_programs",
+    "make_run",
+    "missing_of",
     "packages_of",
     "path_of",
     "prepare",
     "probe_target",
     "refusals",
-    "run_bench",
+    "require_programs",
     "scaling_of",
     "state_of",
     "states",

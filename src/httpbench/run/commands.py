@@ -1,7 +1,7 @@
-"""Targets from the command line: a command that serves on ``{port}``, or the URL of a server that runs already.
+"""Targets from the command line: a command that serves on ``{port}``, or the URL of a running server.
 
-They become the same frozen targets as those of a manifest, so all that can be done with a run can be done with theirs. What a
-manifest declares is not known of them: no category, no upstream, nothing to build.
+They become the same frozen targets as those of a manifest, so a run treats them alike. What a manifest declares is unknown: they have no
+category, no upstream and no build.
 """
 
 from __future__ import annotations
@@ -18,41 +18,41 @@ from httpbench.errors import UsageError
 from httpbench.model import Build, Kind, Scaling, Target, Tuning
 
 LANGUAGE = "command"
-"""Stands where a manifest names a language, so that these ids cannot be mistaken for others."""
+"""Takes the place of the language, so that these ids differ from those of manifests."""
 
 PLACEHOLDERS = ("host", "port", "workers", "scratch")
 NAME_CHARACTERS_MAX = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What the command line says of the servers to compare."""
+class Servers:
+    """The servers that the command line names."""
 
     commands: Sequence[str] = ()
     urls: Sequence[str] = ()
     names: Sequence[str] = ()
-    """For commands, then URLs, in order; none, or one for each."""
+    """For commands, then URLs, in order; none, or one per server."""
     prepare: Sequence[str] = ()
-    """None, one for all, or one for each."""
+    """None, one for all servers, or one per server."""
     shell: bool = False
     port: int | None = None
-    """Where commands without ``{port}`` listen."""
+    """Port of commands without ``{port}``."""
     folder: Path = field(default_factory=Path.cwd)
     env: Mapping[str, str] = field(default_factory=dict)
     scaling: Scaling = Scaling.SINGLE
 
 
-def targets_of(asked: Asked) -> list[Target]:
+def targets_of(servers: Servers) -> list[Target]:
     """In order: commands, then URLs. Raises :class:`UsageError`."""
-    if not asked.commands and not asked.urls:
-        raise UsageError("there is nothing to measure", hint="name a command that serves on {port}, or --url of what runs already")
-    count = len(asked.commands) + len(asked.urls)
-    if asked.names and len(asked.names) != count:
-        raise UsageError(f"{len(asked.names)} --name for {count} servers", hint="give one for each, in order, or none")
-    if len(asked.prepare) not in (0, 1, count):
-        raise UsageError(f"{len(asked.prepare)} --prepare for {count} servers", hint="give one for all, or one for each")
-    ways = [(_argv(command, asked), None) for command in asked.commands] + [((), _origin(url)) for url in asked.urls]
-    preparations = [_words(text, asked.shell) for text in asked.prepare]
+    if not servers.commands and not servers.urls:
+        raise UsageError("no server given", hint="a command with {port}, or --url URL")
+    count = len(servers.commands) + len(servers.urls)
+    if servers.names and len(servers.names) != count:
+        raise UsageError(f"{len(servers.names)} --name for {count} servers", hint="give one per server, in order, or none")
+    if len(servers.prepare) not in (0, 1, count):
+        raise UsageError(f"{len(servers.prepare)} --prepare for {count} servers", hint="give one for all servers, or one per server")
+    ways = [(_argv(command, servers), None) for command in servers.commands] + [((), _origin(url)) for url in servers.urls]
+    preparations = [_words(text, servers.shell) for text in servers.prepare]
     return [
         Target(
             id=f"{LANGUAGE}/{name}",
@@ -66,42 +66,42 @@ def targets_of(asked: Asked) -> list[Target]:
             run=argv,
             url=url,
             prepare=preparations[index % len(preparations)] if preparations else (),
-            env=dict(asked.env),
-            scaling=(asked.scaling,),
-            folder=str(asked.folder.resolve()),
+            env=dict(servers.env),
+            scaling=(servers.scaling,),
+            folder=str(servers.folder.resolve()),
         )
-        for index, ((argv, url), name) in enumerate(zip(ways, names_of(asked), strict=True))
+        for index, ((argv, url), name) in enumerate(zip(ways, names_of(servers), strict=True))
     ]
 
 
 def path_of(urls: Sequence[str]) -> str | None:
-    """The path that the URLs name, if any; one workload has one. Raises :class:`UsageError` when they differ."""
+    """The path in the URLs, if any. Raises :class:`UsageError` if there are several, because a workload has one path."""
     paths = {parts.path + (f"?{parts.query}" if parts.query else "") for parts in map(urlsplit, urls)} - {"", "/"}
     if len(paths) > 1:
-        raise UsageError(f"the URLs name different paths: {', '.join(sorted(paths))}", hint="ask all for one, with --path")
+        raise UsageError(f"the URLs have different paths: {', '.join(sorted(paths))}", hint="set one path with --path")
     return paths.pop() if paths else None
 
 
-def names_of(asked: Asked) -> list[str]:
-    """Short names that differ: those given, or what tells the commands apart.
+def names_of(servers: Servers) -> list[str]:
+    """Short names that differ: those given, or made from the commands.
 
-    The name of the program; where two have the same, also the words that differ; where none does, a number.
+    The name of the program; if two have the same, also the words that differ; if no word differs, a number.
     """
-    given = [_slug(name) for name in asked.names]
+    given = [_slug(name) for name in servers.names]
     if "" in given:
-        raise UsageError(f"«{asked.names[given.index('')]}» has no letter or digit, so it cannot be a name", hint="choose another --name")
+        raise UsageError(f"«{servers.names[given.index('')]}» is not a name: it has no letter or digit", hint="choose another --name")
     if len(set(given)) < len(given):
-        raise UsageError(f"two servers are called {Counter(given).most_common(1)[0][0]}", hint="give each a --name of its own")
+        raise UsageError(f"two servers have the name {Counter(given).most_common(1)[0][0]}", hint="give each its own --name")
     if given:
         return given
-    short = [PurePath(_first_word(command)).stem for command in asked.commands] + [urlsplit(url).netloc for url in asked.urls]
-    words = [re.sub(r"\{[a-z]+\}", "", text).split()[1:] for text in (*asked.commands, *asked.urls)]
+    short = [PurePath(_first_word(command)).stem for command in servers.commands] + [urlsplit(url).netloc for url in servers.urls]
+    words = [re.sub(r"\{[a-z]+\}", "", text).split()[1:] for text in (*servers.commands, *servers.urls)]
     slugs = [_slug(_told_apart(index, short, words))[:NAME_CHARACTERS_MAX].rstrip("-._+") for index in range(len(short))]
     return _numbered([slug or "server" for slug in slugs])
 
 
 def _told_apart(index: int, short: Sequence[str], words: Sequence[Sequence[str]]) -> str:
-    """The program, with the words of its command that not all commands of that program have."""
+    """The program, with those words of its command that not all commands of this program have."""
     alike = [words[other] for other, name in enumerate(short) if name == short[index]]
     return " ".join([short[index], *(word for word in words[index] if not all(word in other for other in alike))])
 
@@ -116,7 +116,7 @@ def _numbered(names: Sequence[str]) -> list[str]:
 
 
 def _slug(text: str) -> str:
-    """As a part of an id: lower case, no slash and no blank. Empty where the text has no letter and no digit."""
+    """As a part of an id: lower case, no slash and no blank. Empty if the text has no letter and no digit."""
     return re.sub(r"[^a-z0-9_.+]+", "-", text.lower()).strip("-._+")
 
 
@@ -124,18 +124,19 @@ def _first_word(command: str) -> str:
     return (command.split() or ["server"])[0]
 
 
-def _argv(command: str, asked: Asked) -> tuple[str, ...]:
+def _argv(command: str, servers: Servers) -> tuple[str, ...]:
     unknown = [name for name in re.findall(r"(?<!\$)\{([a-z_]+)\}", command) if name not in PLACEHOLDERS]
-    if unknown and not asked.shell:
+    if unknown and not servers.shell:
         raise UsageError(
-            f"«{command}»: unknown placeholder {{{unknown[0]}}}", hint=f"there are {', '.join(f'{{{name}}}' for name in PLACEHOLDERS)}"
+            f"«{command}»: unknown placeholder {{{unknown[0]}}}",
+            hint=f"placeholders are {', '.join(f'{{{name}}}' for name in PLACEHOLDERS)}",
         )
-    if "{port}" not in command and not any("{port}" in value for value in asked.env.values()) and asked.port is None:
+    if "{port}" not in command and not any("{port}" in value for value in servers.env.values()) and servers.port is None:
         raise UsageError(
-            f"«{command}» does not say where it gets its port from",
-            hint="write {port} where the port belongs, or name the port that it listens on with --port",
+            f"«{command}» has no {{port}}",
+            hint="write {port} where the port belongs, or give the port that it listens on with --port",
         )
-    return _words(command, asked.shell)
+    return _words(command, servers.shell)
 
 
 def _words(command: str, shell: bool) -> tuple[str, ...]:
@@ -145,7 +146,7 @@ def _words(command: str, shell: bool) -> tuple[str, ...]:
         words = tuple(shlex.split(command))
     except ValueError as error:
         raise UsageError(
-            f"«{command}» cannot be split into words: {error}", hint="close the quotation, or give it to a shell with --shell"
+            f"«{command}» cannot be split into words: {error}", hint="close the quotation, or pass it to a shell with --shell"
         ) from None
     if not words:
         raise UsageError("a command is empty")
@@ -153,13 +154,13 @@ def _words(command: str, shell: bool) -> tuple[str, ...]:
 
 
 def _origin(url: str) -> str:
-    """Scheme, host and port alone. Raises :class:`UsageError` for what is not plain HTTP."""
+    """Scheme, host and port of a URL. Raises :class:`UsageError` unless it is plain HTTP."""
     parts = urlsplit(url)
     try:
         port = parts.port or 80
     except ValueError:
         raise UsageError(f"--url {url}: the port is not a number from 1 to 65535") from None
     if parts.scheme != "http" or not parts.hostname:
-        raise UsageError(f"--url {url} is not an http URL", hint="write it as http://HOST:PORT/PATH")
+        raise UsageError(f"--url {url} is not an http URL", hint="its form is http://HOST:PORT/PATH")
     name = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
     return f"http://{name}:{port}"

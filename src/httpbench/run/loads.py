@@ -1,4 +1,4 @@
-"""Loads as they are asked for, made into loads as they are measured: how long a rising rate takes, what a cap and a scale make of it."""
+"""Turns the fields of a load, as a suite or options give them, into a load: duration of a rising rate, cap and scale."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ STEP_GRAIN_S = 0.5
 
 
 def load_of(fields: Mapping[str, Any], *, scale: float = 1.0, cap_rps: float | None = None, as_typed: Collection[str] = ()) -> Load:
-    """``fields``: of :class:`Load`, where ``duration_s`` is how long the highest rate is held. ``scale`` lowers rates and shortens times,
-    but not those named in ``as_typed``.
+    """A load from its ``fields``, of which ``duration_s`` is how long the highest rate is held. ``scale`` multiplies rates and times,
+    except those named in ``as_typed``.
 
-    Raises ``pydantic.ValidationError`` where they are no load.
+    Raises ``pydantic.ValidationError`` if they are not valid.
     """
     values = {name: value for name, value in fields.items() if value is not None}
     if cap_rps is not None and values.get("rate_rps", 0) > cap_rps:
@@ -34,7 +34,7 @@ def load_of(fields: Mapping[str, Any], *, scale: float = 1.0, cap_rps: float | N
 
 
 def _capped(values: dict[str, Any], cap_rps: float) -> dict[str, Any]:
-    """Rises to the cap and holds it; where it would begin at the cap or above, only holds it."""
+    """Rises to the cap and holds it. A rate that would begin at the cap or above is only held."""
     if values.get("rate_from_rps", cap_rps) < cap_rps:
         return {**values, "rate_rps": cap_rps}
     return {name: value for name, value in values.items() if name not in ("rate_from_rps", "rate_step_rps", "step_s")} | {
@@ -43,9 +43,9 @@ def _capped(values: dict[str, Any], cap_rps: float) -> dict[str, Any]:
 
 
 def _rising_s(values: Mapping[str, Any]) -> float:
-    """How long it takes until the highest rate is reached."""
+    """Time until the highest rate is reached."""
     try:
         steps = math.ceil((values["rate_rps"] - values["rate_from_rps"]) / values["rate_step_rps"] - 1e-9)
     except KeyError as missing:
-        raise UsageError(f"a rate that rises in steps needs {missing.args[0]} too", hint="--rate 10k..25k --step 1k/60s") from None
+        raise UsageError(f"a rising rate also requires {missing.args[0]}", hint="--rate 10k..25k --step 1k/60s") from None
     return float(steps * values["step_s"])

@@ -1,4 +1,4 @@
-"""A/A pairs: one server against itself, and what is known from them of this machine."""
+"""A/A pairs: one server against itself, and the noise floor that they showed on this machine."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from httpbench.stats.noise import noise_of
 from httpbench.store import Store
 
 TARGET = "c/epoll/edge"
-"""The barest of the built-in servers: what it varies by, the machine does."""
+"""The simplest of the built-in servers: if it varies, the machine does."""
 
 
 def pair(target: Target) -> tuple[Target, Target]:
-    """A target, and the same once more under another name."""
+    """A target, and the same target under another name."""
     return target, target.model_copy(update={"id": f"{target.id}-again", "variant": f"{target.variant or target.framework}-again"})
 
 
 def known_noise(store: Store, environment: Environment) -> Noise | None:
-    """The newest that was measured on this machine, whether or not it still holds. Raises :class:`~httpbench.errors.StoreError`."""
+    """The newest noise floor measured on this machine, whether or not it is still valid. Raises :class:`~httpbench.errors.StoreError`."""
     for name in store.noise_runs(environment.hostname, environment.cpu_model):
         if noise := noise_of(*store.run(name)):
             return noise
@@ -24,15 +24,15 @@ def known_noise(store: Store, environment: Environment) -> Noise | None:
 
 
 def outdated(noise: Noise, environment: Environment) -> str | None:
-    """Why a noise no longer holds, in words; ``None`` where it does."""
+    """Why a noise floor is no longer valid, in words; ``None`` if it is valid."""
     if noise.kernel != environment.kernel:
-        change = f"with kernel {noise.kernel}, and this is {environment.kernel}"
+        change = f"with kernel {noise.kernel}, which is now {environment.kernel}"
     elif noise.tuning != environment.tuning:
         names = sorted(
             name for name in noise.tuning.keys() | environment.tuning.keys() if noise.tuning.get(name) != environment.tuning.get(name)
         )
-        changes = (f"{name} was {noise.tuning.get(name, 'absent')} and is {environment.tuning.get(name, 'absent')}" for name in names)
-        change = f"under another tuning: {'; '.join(changes)}"
+        changes = (f"{name} was {noise.tuning.get(name, 'absent')} and is now {environment.tuning.get(name, 'absent')}" for name in names)
+        change = f"with another tuning: {'; '.join(changes)}"
     else:
         return None
-    return f"this machine's noise was measured {change}: httpbench noise measures it again"
+    return f"this machine's noise floor was measured {change}; hint: run `httpbench noise` again"

@@ -1,4 +1,4 @@
-"""What the sequencer tells whoever watches: the terminal's live line, plain lines in a log, or a test."""
+"""What the sequencer reports while it works: to the terminal's live line, to plain lines in a log, or to a test."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from httpbench.model import Target, Trial, TrialPlan
 
 
 class Stage(StrEnum):
+    """What is being done to a target."""
+
     START = "starting"
     PROVE = "proving"
     WARM_UP = "warming up"
@@ -19,12 +21,14 @@ class Stage(StrEnum):
 
 
 class Observer(Protocol):
+    """Learns of each build, trial and stage as it begins or ends."""
+
     def build_started(self, target: Target) -> None: ...
 
     def build_ended(self, target: Target, seconds: float, error: HttpbenchError | None) -> None: ...
 
-    def trial_started(self, plan: TrialPlan, done: int, total: int | None, left_s: float) -> None:
-        """``total``: ``None`` where nobody knows how many will follow. ``left_s``: an estimate for this trial and all that follow."""
+    def trial_started(self, planned: TrialPlan, done: int, total: int | None, left_s: float) -> None:
+        """``total``: ``None`` if unknown. ``left_s``: an estimate for this trial and all that follow."""
 
     def stage(self, stage: Stage) -> None: ...
 

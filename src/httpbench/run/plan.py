@@ -1,7 +1,7 @@
-"""The plan: every trial of a run, in the order in which it will be made.
+"""The plan of a run: every trial, and their order.
 
-A round is one pass over all trials in an order of its own, so that a slow minute of the machine falls on different targets in
-different rounds instead of on one target in all of them.
+A round is one pass over all trials in its own random order. So a slow minute of the machine falls on different targets in different
+rounds, and not on one target in all of them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from httpbench.model import Cores, Load, Scaling, Target, TrialPlan
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """What is crossed: every target under every workload, load and way to scale."""
+    """What a plan combines: every target under every workload, load and scaling."""
 
     targets: Sequence[Target]
     scalings: Sequence[Scaling]
@@ -24,30 +24,32 @@ class Matrix:
     load_generator: str
     rounds: int
     own_loads: Mapping[str, Sequence[Load]] = field(default_factory=dict)
-    """Id → the loads of a target that is known not to hold the others' rates."""
+    """By id: the loads of a target that cannot hold the others' rates."""
     baseline: Target | None = None
-    """Measured in each round under every workload and load that a target has."""
+    """Measured in each round under every workload and load of the targets."""
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class RunPlan:
+    """The trials of a run, in order."""
+
     trials: tuple[TrialPlan, ...]
-    left_out: dict[str, str]
-    """Ids of targets that cannot be run as asked, with the reason."""
+    skipped: dict[str, str]
+    """Ids of targets that cannot be run with the requested scaling, each with the reason."""
 
     @property
     def rounds(self) -> int:
         return max((trial.round for trial in self.trials), default=-1) + 1
 
 
-def make_plan(matrix: Matrix, cores_for: Callable[[Scaling], Cores], seed: int) -> Plan:
-    """``cores_for`` says who runs where for a way to scale; ``seed`` decides the order within each round."""
-    left_out = {}
+def make_plan(matrix: Matrix, cores_for: Callable[[Scaling], Cores], seed: int) -> RunPlan:
+    """The order of the trials. ``cores_for`` divides the cores for a scaling; ``seed`` decides the order within each round."""
+    skipped = {}
     cells: list[tuple[Target, Scaling, str, Load]] = []
     for target in matrix.targets:
-        scalings = [own for asked in matrix.scalings if (own := scaling_of(target, asked)) is not None]
+        scalings = [own for requested in matrix.scalings if (own := scaling_of(target, requested)) is not None]
         if not scalings:
-            left_out[target.id] = f"cannot be run as {' or '.join(matrix.scalings)}: it scales as {', '.join(target.scaling)}"
+            skipped[target.id] = f"cannot be run as {' or '.join(matrix.scalings)}: it scales as {', '.join(target.scaling)}"
         loads = matrix.own_loads.get(target.id, matrix.loads)
         cells += [(target, scaling, workload, load) for scaling in scalings for workload in matrix.workloads for load in loads]
     if matrix.baseline is not None:
@@ -70,16 +72,16 @@ def make_plan(matrix: Matrix, cores_for: Callable[[Scaling], Cores], seed: int) 
                     cores=cores_for(scaling),
                 )
             )
-    return Plan(tuple(trials), left_out)
+    return RunPlan(tuple(trials), skipped)
 
 
 def _filling(scaling: Scaling) -> Scaling:
-    """The baseline of copies of a proxy is that of one proxy on the same cores."""
+    """The baseline for copies of a proxy is that for one proxy on the same cores."""
     return Scaling.MULTI if scaling is Scaling.PREFORK else scaling
 
 
-def scaling_of(target: Target, asked: Scaling) -> Scaling | None:
-    """How a target fills the cores when it is asked to: ``multi`` means prefork for those that do it so."""
-    if asked is Scaling.SINGLE:
-        return asked if Scaling.SINGLE in target.scaling else None
+def scaling_of(target: Target, requested: Scaling) -> Scaling | None:
+    """How a target scales if this is requested: ``multi`` means prefork for targets that fill cores in this way."""
+    if requested is Scaling.SINGLE:
+        return requested if Scaling.SINGLE in target.scaling else None
     return next((own for own in target.scaling if own is not Scaling.SINGLE), None)

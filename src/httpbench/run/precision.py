@@ -1,4 +1,4 @@
-"""Rounds until it is known: whether a run may end before its plan does."""
+"""Decides between rounds whether a run is precise enough to end before its plan does."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from httpbench.stats.interval import ROUNDS_MAX
 from httpbench.stats.precision import Width, widest
 
 
-def is_enough(precision: Precision, baseline: str, following: TrialPlan, trials: Sequence[Trial], observer: Observer) -> bool:
-    """Looked at between rounds, from the least number of them on. The first time it says what is to be expected."""
-    if following.round < precision.rounds_min or trials[-1].plan.round == following.round:
+def is_enough(precision: Precision, baseline: str, planned: TrialPlan, trials: Sequence[Trial], observer: Observer) -> bool:
+    """Whether the run may end before the trial ``planned``, which begins a round. At first it also warns if the rounds will be too few."""
+    if planned.round < precision.rounds_min or trials[-1].plan.round == planned.round:
         return False
     width = widest(trials, baseline)
     if width is None:
         return False
-    if following.round == precision.rounds_min:
-        _foretell(precision, width, observer)
+    if planned.round == precision.rounds_min:
+        _warn_if_too_few(precision, width, observer)
     return width.half_width <= precision.half_width
 
 
-def _foretell(precision: Precision, width: Width, observer: Observer) -> None:
-    needed = width.rounds_for(precision.half_width) or ROUNDS_MAX
-    if needed > precision.rounds_max:
+def _warn_if_too_few(precision: Precision, width: Width, observer: Observer) -> None:
+    required = width.rounds_for(precision.half_width) or ROUNDS_MAX
+    if required > precision.rounds_max:
         observer.warning(
-            f"± {width.half_width:.1%} after {width.rounds} rounds: ± {precision.half_width:.1%} would take about {needed:,} rounds, "
-            f"and at most {precision.rounds_max} are made"
+            f"± {width.half_width:.1%} after {width.rounds} rounds: ± {precision.half_width:.1%} would take about {required:,} rounds; "
+            f"the run ends after {precision.rounds_max}"
         )

@@ -49,7 +49,7 @@ def test_a_cap_at_the_beginning_leaves_one_rate_to_be_held() -> None:
 
 
 def test_a_rise_without_steps_is_refused() -> None:
-    with pytest.raises(UsageError, match="needs rate_from_rps"):
+    with pytest.raises(UsageError, match="also requires rate_from_rps"):
         load_of({"rate_rps": 10, "step_s": 1, "duration_s": 1})
 
 

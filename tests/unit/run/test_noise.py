@@ -41,10 +41,10 @@ def test_another_kernel_or_tuning_outdates_it() -> None:
     known = make_noise([0.01, 0.02, 0.03]).model_copy(update={"tuning": {"governor": "performance"}})
     same = make_environment(tuning={"governor": "performance"})
     assert outdated(known, same) is None
-    assert "with kernel 6.1.0-28-amd64, and this is 6.12.0" in (outdated(known, same.model_copy(update={"kernel": "6.12.0"})) or "")
+    assert "with kernel 6.1.0-28-amd64, which is now 6.12.0" in (outdated(known, same.model_copy(update={"kernel": "6.12.0"})) or "")
     said = outdated(known, same.model_copy(update={"tuning": {"governor": "powersave", "turbo": "0"}}))
     assert said is not None
-    assert "governor was performance and is powersave; turbo was absent and is 0" in said
+    assert "governor was performance and is now powersave; turbo was absent and is now 0" in said
 
 
 def test_a_pair_differs_in_its_name_alone() -> None:

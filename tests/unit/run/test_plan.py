@@ -47,20 +47,20 @@ def test_multi_means_prefork_for_those_that_do_it_so() -> None:
     assert scaling_of(TARGETS[0], Scaling.MULTI) is None
 
 
-def test_a_row_that_cannot_be_run_as_asked_is_named() -> None:
-    asked = Matrix(TARGETS[:1], [Scaling.MULTI], ["plaintext"], [Load()], "native", 3)
-    plan = make_plan(asked, lambda _: CORES, 1)
+def test_a_target_without_the_requested_scaling_is_named() -> None:
+    own_matrix = Matrix(TARGETS[:1], [Scaling.MULTI], ["plaintext"], [Load()], "native", 3)
+    plan = make_plan(own_matrix, lambda _: CORES, 1)
     assert plan.trials == ()
-    assert plan.left_out == {"c/epoll/level": "cannot be run as multi: it scales as single"}
+    assert plan.skipped == {"c/epoll/level": "cannot be run as multi: it scales as single"}
 
 
 @given(st.integers(1, 6), st.integers(1, 5), st.integers())
 def test_a_baseline_is_in_every_round_under_every_load_once(targets: int, rounds: int, seed: int) -> None:
-    """Also under the loads of targets that are asked for less than the others."""
-    asked = matrix(targets, [8], rounds)
+    """Also under the loads of targets with lower rates than the others."""
+    own_matrix = matrix(targets, [8], rounds)
     less = Load(connections=8, rate_rps=100)
-    asked = replace(asked, own_loads={TARGETS[0].id: [less]}, baseline=BASELINE)
-    plan = make_plan(asked, lambda _: CORES, seed)
+    own_matrix = replace(own_matrix, own_loads={TARGETS[0].id: [less]}, baseline=BASELINE)
+    plan = make_plan(own_matrix, lambda _: CORES, seed)
     loads = {trial.load for trial in plan.trials}
     assert loads == ({less, Load(connections=8)} if targets > 1 else {less})
     for number in range(rounds):

@@ -41,6 +41,11 @@ class Topology:
         """Every logical CPU that we may use."""
         return tuple(sorted(cpu for core in self.cores for cpu in core.cpus))
 
+    def groups(self, cpus: Collection[int]) -> tuple[tuple[int, ...], ...]:
+        """These logical CPUs, those of one physical core together: as many groups as a target gets workers."""
+        allowed = set(cpus)
+        return tuple(sorted(group for core in self.cores if (group := tuple(cpu for cpu in core.cpus if cpu in allowed))))
+
 
 def read_topology(root: Path = Path("/"), allowed: Collection[int] | None = None) -> Topology:
     """The topology of this machine. ``allowed``: logical CPUs; by default those of our affinity mask."""
@@ -58,8 +63,8 @@ def read_topology(root: Path = Path("/"), allowed: Collection[int] | None = None
 
 
 def core_groups(cpus: Sequence[int], root: Path = Path("/")) -> tuple[tuple[int, ...], ...]:
-    """These logical CPUs, those of one physical core together: as many groups as a target gets workers."""
-    return tuple(sorted(core.cpus for core in read_topology(root, cpus).cores))
+    """Like :meth:`Topology.groups`, of the topology as it is now."""
+    return read_topology(root, cpus).groups(cpus)
 
 
 def _siblings(root: Path, cpu: int) -> tuple[int, ...]:

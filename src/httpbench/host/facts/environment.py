@@ -7,7 +7,7 @@ from pathlib import Path
 
 from httpbench import __version__, open_files
 from httpbench.host.commands import capture
-from httpbench.host.cores.topology import read_topology
+from httpbench.host.cores.topology import Topology, read_topology
 from httpbench.host.facts import machine
 from httpbench.host.facts.cgroup import read_limits
 from httpbench.host.kernel_files import CPU, cpu_list, read_text
@@ -15,9 +15,10 @@ from httpbench.host.knobs.all_knobs import tuned
 from httpbench.model import Environment
 
 
-def read_environment(folder: Path, versions: Mapping[str, str], root: Path = Path("/")) -> Environment:
-    """The environment now. ``folder``: where the targets are; ``versions``: of the toolchains and libraries that the run uses."""
-    cpus = read_topology(root).cpus
+def read_environment(folder: Path, versions: Mapping[str, str], root: Path = Path("/"), topology: Topology | None = None) -> Environment:
+    """The environment now. ``folder``: where the targets are; ``versions``: of the toolchains and libraries that the run uses;
+    ``topology``: what the run has read already."""
+    cpus = (topology or read_topology(root)).cpus
     limits = read_limits(root)
     return Environment(
         hostname=read_text(root / "proc/sys/kernel/hostname") or "localhost",

@@ -39,5 +39,12 @@ def test_cpus_are_grouped_by_core(tmp_path: Path) -> None:
     assert core_groups((5, 2, 1, 6), tmp_path) == ((1, 5), (2, 6))
 
 
+def test_a_topology_of_all_cpus_groups_some_of_them_alike(tmp_path: Path) -> None:
+    cores(tmp_path, "0,4", "1,5", "2,6", "3,7", capacities=(1024,) * 4 + (446,) * 4)
+    topology = read_topology(tmp_path, range(8))
+    for cpus in ((5, 2, 1, 6), (7, 0), (3,), range(8)):
+        assert topology.groups(cpus) == core_groups(tuple(cpus), tmp_path)
+
+
 def test_this_machine() -> None:
     assert set(read_topology().cpus) == os.sched_getaffinity(0)

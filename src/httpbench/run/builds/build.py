@@ -1,8 +1,8 @@
-"""Builds targets, each in a copy of its folder, and remembers what was built from what.
+"""Builds a target in a copy of its folder, and records what it was built from.
 
-Sources are never written to: a checkout stays clean, and an installed package may be read-only. The copy is kept and brought up to
-date before a build, so that a compiler that can build incrementally does. The receipt holds a fingerprint of the sources and the
-build's commands; it is compared by content, because the clocks of a fresh clone say nothing.
+Sources are never written to: a checkout stays clean, and an installed package may be read-only. The copy is kept and updated
+before a build, so a compiler can build incrementally. The receipt holds a fingerprint of the contents of the sources and of the build's
+commands. File times are not compared: in a fresh clone they mean nothing.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ IGNORED = ("__pycache__", ".git", "Dockerfile")
 
 
 class Receipt(Frozen):
-    """That a build is there, and what it was made from."""
+    """Proof that a build exists, and what it was made from."""
 
     fingerprint: str
     sources: tuple[str, ...]
     version: str | None
-    """What the target's ``version`` command said, cut to the first dotted number."""
+    """The first dotted number that the target's ``version`` command printed."""
 
 
 class Failure(Frozen):
-    """That a build failed, and how."""
+    """Proof that a build failed, and how."""
 
     fingerprint: str
     message: str
@@ -53,7 +53,7 @@ class Failure(Frozen):
 
 @dataclass(frozen=True, slots=True)
 class BuildState:
-    """What is known of a target's build, without building."""
+    """What is known of a target's build without building it."""
 
     folder: Path
     receipt: Receipt | None
@@ -65,12 +65,12 @@ class BuildState:
 
 
 def cache_folder() -> Path:
-    """Where builds are kept."""
+    """The folder of all builds."""
     return user_folder("XDG_CACHE_HOME", ".cache")
 
 
 def build_folder(target: Target) -> Path:
-    """Where a target is built; rows that are built alike share it."""
+    """Where a target is built. Targets that are built in the same way share it."""
     key = hashlib.sha256(f"{target.folder}\n{target.build.model_dump_json()}".encode()).hexdigest()[:12]
     return cache_folder() / "builds" / f"{target.kind}-{target.language}-{target.framework}-{key}"
 
@@ -81,7 +81,7 @@ def log_of(target: Target) -> Path:
 
 
 def state(target: Target) -> BuildState:
-    """Whether a current build is there, or failed from these very sources."""
+    """Whether there is a current build, or a failed one of the current sources."""
     folder = build_folder(target)
     try:
         fingerprint = _fingerprint(target)
@@ -98,9 +98,9 @@ def state(target: Target) -> BuildState:
 
 
 def build(target: Target, cancelled: Event) -> BuildState:
-    """Builds a target unless a current build is there. Raises :class:`BuildError` with the tail of the log.
+    """Builds a target unless there is a current build. Raises :class:`BuildError` with the tail of the log.
 
-    When ``cancelled`` is set, by another thread, a running build is ended and nothing is remembered of it.
+    When another thread sets ``cancelled``, a running build is ended and leaves no record.
     """
     try:
         with _lock(target, cancelled):
@@ -109,7 +109,7 @@ def build(target: Target, cancelled: Event) -> BuildState:
         place = f": {error.filename}" if error.filename else ""
         raise BuildError(
             f"cannot be built in {build_folder(target)}: {error.strerror}{place}",
-            hint="the environment variable XDG_CACHE_HOME names another folder to build in",
+            hint="set the environment variable XDG_CACHE_HOME to build in another folder",
         ) from None
 
 
@@ -137,7 +137,7 @@ def _build(target: Target, cancelled: Event) -> BuildState:
 
 
 def version_of(target: Target, folder: Path) -> str | None:
-    """What the target's ``version`` command says of the build. Raises :class:`BuildError` when it fails: then the build is not there."""
+    """What the target's ``version`` command prints. Raises :class:`BuildError` if it fails: then the build counts as missing."""
     if target.version is None:
         return None
     try:
@@ -146,11 +146,11 @@ def version_of(target: Target, folder: Path) -> str | None:
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise BuildError(f"its version command could not be run: {error}") from None
-    said = done.stdout + done.stderr
+    printed = done.stdout + done.stderr
     if done.returncode != 0:
-        raise BuildError(f"its version command failed: {' '.join(target.version)}", log_tail=said.strip() or None)
-    number = re.search(r"\d+(\.\d+)+", said)
-    return number.group() if number else said.strip().partition("\n")[0] or None
+        raise BuildError(f"its version command failed: {' '.join(target.version)}", log_tail=printed.strip() or None)
+    number = re.search(r"\d+(\.\d+)+", printed)
+    return number.group() if number else printed.strip().partition("\n")[0] or None
 
 
 def _run_commands(target: Target, folder: Path, cancelled: Event) -> None:
@@ -174,7 +174,7 @@ def _run_commands(target: Target, folder: Path, cancelled: Event) -> None:
             raise BuildError(f"its build failed, {end}: {' '.join(argv)}", hint=f"the whole log: {log}", log_tail=tail(log))
     missing = [name for name in target.build.artifacts if not (folder / name).exists()]
     if missing:
-        raise BuildError(f"its build ended well but did not make {', '.join(missing)}", log_tail=tail(log))
+        raise BuildError(f"its build succeeded but did not make {', '.join(missing)}", log_tail=tail(log))
 
 
 def _sources(folder: Path) -> list[Path]:
@@ -184,7 +184,7 @@ def _sources(folder: Path) -> list[Path]:
 
 
 def _fingerprint(target: Target) -> str:
-    """Of everything that a build depends on, the machine's toolchains aside. The manifest counts only by what it says of the build."""
+    """Of everything that a build depends on, except the machine's toolchains. Of the manifest, only the build section counts."""
     folder = Path(target.folder)
     digest = hashlib.sha256(target.build.model_dump_json().encode())
     for path in _sources(folder):
@@ -195,7 +195,7 @@ def _fingerprint(target: Target) -> str:
 
 
 def _copy_sources(target: Target, folder: Path) -> tuple[str, ...]:
-    """Brings the copy up to date and returns the names of the sources; files of the last build stay."""
+    """Updates the copy and returns the names of the sources. Files of the last build stay."""
     origin = Path(target.folder)
     names = [str(path.relative_to(origin)) for path in _sources(origin)]
     listing = folder / ".httpbench-sources.json"
@@ -206,7 +206,7 @@ def _copy_sources(target: Target, folder: Path) -> tuple[str, ...]:
         copy = folder / name
         copy.parent.mkdir(parents=True, exist_ok=True)
         content = (origin / name).read_bytes()
-        if not copy.exists() or copy.read_bytes() != content:  # an unchanged file keeps its time, for the compiler's sake
+        if not copy.exists() or copy.read_bytes() != content:  # an unchanged file keeps its time, for incremental builds
             copy.unlink(missing_ok=True)
             copy.write_bytes(content)
         shutil.copymode(origin / name, copy)
@@ -234,7 +234,7 @@ def _lock(target: Target, cancelled: Event) -> Iterator[None]:
 
 
 def _locked(file: TextIO) -> bool:
-    """Takes the lock if it is to be had. Not waiting within the call keeps a thread able to hear of an interruption."""
+    """Takes the lock if it is free. The call does not wait, so that a thread can react to an interruption."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -243,7 +243,7 @@ def _locked(file: TextIO) -> bool:
 
 
 def _read(path: Path, model: type[Kept]) -> Kept | None:
-    """What was kept; ``None`` when nothing was, or by a version of httpbench that kept it differently."""
+    """What was kept; ``None`` if nothing was, or if another version of httpbench kept it in another form."""
     try:
         return model.model_validate_json(path.read_text())
     except (OSError, ValueError):

@@ -11,7 +11,7 @@ import pytest
 
 from httpbench.errors import BuildError
 from httpbench.model import Build, Target
-from httpbench.run import build
+from httpbench.run.builds import build
 from tests.factories import make_target
 from tests.waiting import until
 

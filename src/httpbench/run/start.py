@@ -1,4 +1,4 @@
-"""Starts a target as its manifest says, and does not return before it answers rightly."""
+"""Starts a target as its manifest says, and waits for its first correct response."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HOST = "127.0.0.1"
 PREPARE_LIMIT_S = 600.0
 START_LIMIT_S = 20.0
 STOP_GRACE_S = 2.0
-RELEASE_LIMIT_S = 2.0  # the kernel closes the sockets of an io_uring some time after its process is gone
+RELEASE_LIMIT_S = 2.0  # the kernel closes the sockets of an io_uring some time after the process is gone
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,17 +35,17 @@ class Place:
     port: int | None = None
     """``None``: a free one."""
     start_limit_s: float = START_LIMIT_S
-    """How long it may take to answer rightly."""
+    """Time allowed until the first correct response."""
     backend: tuple[str, int] | None = None
     """Host and port of what a proxy relays to."""
 
 
 @dataclass(frozen=True, slots=True)
-class Served:
-    """A target that answers rightly."""
+class RunningTarget:
+    """A target that has responded correctly."""
 
     tree: ProcessTree | None
-    """``None``: it ran before us, and goes on."""
+    """``None``: it was already running, and is left running."""
     host: str
     port: int
     response: SampledResponse
@@ -56,36 +56,36 @@ class Served:
         return f"http://{name}:{self.port}{path}"
 
     def death(self) -> str | None:
-        """How it ended, if it did."""
+        """How it ended, if it has."""
         exits = self.tree.exits() if self.tree else []
         return str(exits[0]) if exits else None
 
     @property
     def guard_pid(self) -> int | None:
-        """The parent of its processes; ``None`` where they are not ours."""
+        """The parent of its processes; ``None`` if we did not start them."""
         return self.tree.guard_pid if self.tree else None
 
     def stop(self) -> Stopped:
-        """Ends it, and proves that it is gone; not what ran before us. Raises :class:`~httpbench.errors.StopError`."""
+        """Stops it and proves that it is gone, unless it was already running. Raises :class:`~httpbench.errors.StopError`."""
         if self.tree is None:
             return Stopped(ignored_sigterm=(), left_behind=(), cpu_s=0.0)
         stopped = self.tree.stop(STOP_GRACE_S)
         deadline = time.monotonic() + RELEASE_LIMIT_S
         while accepts(self.port, HOST):
             if time.monotonic() > deadline:
-                # Everything below the guard is dead: so it got out from under it, or the port was shared with a stranger all along.
-                raise StartError(f"port {self.port} still answers after the target was ended: it is not the target that was measured")
+                # Everything below the guard is dead: either the server escaped from it, or another program shared the port.
+                raise StartError(f"port {self.port} still accepts connections: another program than the target was measured")
             time.sleep(0.01)
         return stopped
 
 
 @contextmanager
-def serve(target: Target, scaling: Scaling, workload: Workload, place: Place) -> Iterator[Served]:
-    """The target, answering. Raises :class:`StartError` with the tail of its log. Everything is ended at the end."""
+def start(target: Target, scaling: Scaling, workload: Workload, place: Place) -> Iterator[RunningTarget]:
+    """The target, running until the block ends. Raises :class:`StartError` with the tail of its log."""
     if target.prepare:
         _prepare(target, place)
     if target.url is not None:
-        yield _running(target.url, workload, place)
+        yield _already_running(target.url, workload, place)
         return
     port = free_port(HOST) if place.port is None else place.port
     require_free(port, HOST)
@@ -93,8 +93,8 @@ def serve(target: Target, scaling: Scaling, workload: Workload, place: Place) ->
     commands = commands_of(target, scaling, place, port)
     try:
         with ProcessTree(commands, stdout=log, stderr=log) as tree:
-            response = _wait(tree, port, workload, len(commands), place.start_limit_s)
-            yield Served(tree, HOST, port, response, log)
+            response = _first_response(tree, port, workload, len(commands), place.start_limit_s)
+            yield RunningTarget(tree, HOST, port, response, log)
     except HttpbenchError as error:
         error.log_tail = error.log_tail or tail(log)
         raise
@@ -114,36 +114,36 @@ def commands_of(target: Target, scaling: Scaling, place: Place, port: int) -> li
 
 
 def host_and_port(url: str) -> tuple[str, int]:
-    """Of an ``http`` URL; port 80 where it has none."""
+    """Of an ``http`` URL; port 80 if it has none."""
     parts = urlsplit(url)
     return parts.hostname or HOST, parts.port or 80
 
 
-def _running(url: str, workload: Workload, place: Place) -> Served:
-    """What runs already. It may restart itself, so it is given the same time as one that we start."""
+def _already_running(url: str, workload: Workload, place: Place) -> RunningTarget:
+    """A server at a URL. It may be restarting, so it is given the same time as one that we start."""
     host, port = host_and_port(url)
     response = http.wait_until_correct(host, port, workload, place.start_limit_s, lambda: True)
-    return Served(None, host, port, response, place.scratch / "target.log")
+    return RunningTarget(None, host, port, response, place.scratch / "target.log")
 
 
 def _prepare(target: Target, place: Place) -> None:
-    """Runs what must be done before the target starts. Raises :class:`StartError` when it fails or goes on too long."""
+    """Runs the target's preparation. Raises :class:`StartError` if it fails or takes too long."""
     log = place.scratch / "prepare.log"
-    said = " ".join(target.prepare)
+    command = " ".join(target.prepare)
     with ProcessTree([Command(target.prepare, place.folder, target.env)], stdout=log, stderr=log) as tree:
         end = tree.wait(PREPARE_LIMIT_S)
         if end is None:
-            raise StartError(f"its preparation took longer than {PREPARE_LIMIT_S:g} s: {said}", log_tail=tail(log))
+            raise StartError(f"its preparation took longer than {PREPARE_LIMIT_S:g} s: {command}", log_tail=tail(log))
         if end.code != 0:
-            raise StartError(f"its preparation failed, {end}: {said}", log_tail=tail(log))
+            raise StartError(f"its preparation failed, {end}: {command}", log_tail=tail(log))
 
 
 def _fill(text: str, values: dict[str, str]) -> str:
     return re.sub(r"\{([a-z_]+)\}", lambda match: values.get(match[1], match[0]), text)
 
 
-def _wait(tree: ProcessTree, port: int, workload: Workload, copies: int, limit_s: float) -> SampledResponse:
-    """Until it answers rightly, and each copy listens: one that is late would be left out of the load."""
+def _first_response(tree: ProcessTree, port: int, workload: Workload, copies: int, limit_s: float) -> SampledResponse:
+    """The first correct response, once each copy listens: a late copy would get no load."""
     deadline = time.monotonic() + limit_s
     try:
         response = http.wait_until_correct(HOST, port, workload, limit_s, lambda: not tree.exits())
@@ -151,7 +151,7 @@ def _wait(tree: ProcessTree, port: int, workload: Workload, copies: int, limit_s
             if tree.exits() or time.monotonic() > deadline:
                 raise StartError(
                     f"only {listeners(port)} of {copies} copies listen on port {port}",
-                    hint="a target that scales as prefork sets SO_REUSEPORT before it binds",
+                    hint="a target that scales as prefork must set SO_REUSEPORT before it binds",
                 )
             time.sleep(0.005)
     except StartError as error:
@@ -160,12 +160,12 @@ def _wait(tree: ProcessTree, port: int, workload: Workload, copies: int, limit_s
 
 
 def _explained(error: StartError, tree: ProcessTree, port: int) -> StartError:
-    """With what can be seen from outside of why it did not answer."""
+    """With what can be seen from outside of why there was no correct response."""
     exits = tree.exits()
     if exits:
-        hint = "a target stays in the foreground and does not make itself a daemon" if exits[0].code == 0 else None
+        hint = "a target must stay in the foreground" if exits[0].code == 0 else None
         return StartError(f"{error.message} ({exits[0]})", hint=error.hint or hint)
     places = listening(tree.guard_pid)
     if places and f"{HOST}:{port}" not in places:
-        return StartError(f"{error.message}; it listens on {', '.join(places)}", hint=f"it is to listen on {HOST}, or on all addresses")
+        return StartError(f"{error.message}; it listens on {', '.join(places)}", hint=f"it must listen on {HOST}, or on all addresses")
     return error

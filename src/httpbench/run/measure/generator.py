@@ -1,4 +1,4 @@
-"""Runs a load generator against a target, and watches both while it measures."""
+"""Runs a load generator against a target, and samples both while it measures."""
 
 from __future__ import annotations
 
@@ -10,42 +10,30 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from httpbench.errors import LoadError
-from httpbench.isolate import Command, ProcessTree, tail
+from httpbench.isolate import Command, ProcessTree
 from httpbench.load import Job, LoadGenerator, Output, Phase, Progress
 from httpbench.model import CoreOccupancy, Cores, Measurement, Network, Usage
 from httpbench.sample import NetworkMeter, OccupancyMeter, TreeSampler
 
 POLL_S = 0.1
-SLACK_S = 15.0  # for connecting, reporting and ending, beyond what was asked for
+SLACK_S = 15.0  # for connecting, reporting and ending, beyond the load's own time
 
 
 @dataclass(frozen=True, slots=True)
-class Driven:
-    """What came of a load."""
+class UnderLoad:
+    """What was measured and seen while a target was under load."""
 
     measurement: Measurement | None
-    """``None`` when the target died and the generator could not say anything of the time before."""
+    """``None``: the target died, and the generator has no figures of the time before."""
     target_usage: Usage | None
-    """``None``: it is no process of ours."""
+    """``None``: we did not start it."""
     generator_usage: Usage
     backend_usage: Usage | None
     """``None``: there is no backend."""
     occupancy: tuple[CoreOccupancy, ...]
     network: Network
     death: str | None
-    """How the target ended, if it ended under the load."""
-
-
-def warm_up(generator: LoadGenerator, job: Job, death: Callable[[], str | None]) -> None:
-    """The separate warm-up run of a generator that has no warm-up of its own."""
-    log = job.scratch / "warmup.log"
-    with ProcessTree([_command(generator, job, warmup=True)], stdout=log, stderr=log) as tree:
-        deadline = time.monotonic() + job.load.warmup_s + job.load.timeout_s + SLACK_S
-        while tree.wait(POLL_S) is None:
-            if death() is not None:
-                return
-            if time.monotonic() > deadline:
-                raise LoadError(f"{generator.name} did not end its warm-up", log_tail=tail(log))
+    """How the target ended, if it did."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,18 +41,18 @@ class Subject:
     """What the load is put on."""
 
     guard_pid: int | None
-    """The parent of its process tree; ``None``: it is no process of ours."""
+    """The parent of its process tree; ``None``: we did not start it."""
     cores: Cores
     death: Callable[[], str | None]
-    """How it ended, if it did."""
+    """How it ended, if it has."""
     backend_guard_pid: int | None = None
     """The parent of the process tree of the server behind a proxy; ``None``: there is none."""
 
 
-def drive(generator: LoadGenerator, job: Job, subject: Subject, report: Callable[[Progress], None]) -> Driven:
+def run_generator(generator: LoadGenerator, job: Job, subject: Subject, report: Callable[[Progress], None]) -> UnderLoad:
     """Makes the load; ``report`` gets each sign of progress.
 
-    Raises :class:`LoadError` when the generator fails, hangs or says something unreadable.
+    Raises :class:`LoadError` if the generator fails or hangs, or its output cannot be read.
     """
     stdout = job.scratch / "generator.out"
     stdout.unlink(missing_ok=True)
@@ -82,7 +70,7 @@ def drive(generator: LoadGenerator, job: Job, subject: Subject, report: Callable
         if died is None:
             raise
         measurement = None
-    return Driven(measurement, observed.target, observed.generator, observed.backend, observed.occupancy, observed.network, died)
+    return UnderLoad(measurement, observed.target, observed.generator, observed.backend, observed.occupancy, observed.network, died)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +83,7 @@ class _Observed:
 
 
 class _Window:
-    """Keeps the meters in step with the generator: they count while it measures, not while it connects or warms up."""
+    """Samples only while the generator measures, not while it connects or warms up."""
 
     def __init__(self, generator: LoadGenerator, subject: Subject, own_guard_pid: int, report: Callable[[Progress], None]):
         self._generator = generator
@@ -112,7 +100,7 @@ class _Window:
             sampler.start()
 
     def line(self, text: str) -> bool:
-        """Takes a line of the generator's standard error; whether it was a sign of progress."""
+        """Reads a line of the generator's standard error; returns whether it was a sign of progress."""
         progress = self._generator.progress(text)
         if progress is None:
             return False
@@ -138,24 +126,24 @@ class _Window:
 def _watch(
     tree: ProcessTree, window: _Window, limit_s: float, death: Callable[[], str | None], generator: LoadGenerator
 ) -> tuple[str | None, str]:
-    """Until the generator ends: how the target died, if it did, and what the generator said on standard error."""
+    """Waits until the generator ends: how the target died, if it did, and the generator's messages on standard error."""
     deadline = time.monotonic() + limit_s
     pending = ""
-    said: list[str] = []
+    messages: list[str] = []
     while True:
         ended = bool(tree.exits())
         ready, _, _ = select.select([tree.stderr, *([] if ended else [tree.events])], [], [], 0 if ended else POLL_S)
         if tree.stderr in ready:
             data = os.read(tree.stderr, 65_536)
             *lines, pending = (pending + data.decode(errors="replace")).split("\n")
-            said += [line for line in lines if not window.line(line)]
+            messages += [line for line in lines if not window.line(line)]
         elif ended:
-            return None, "\n".join([*said, pending])
+            return None, "\n".join([*messages, pending])
         if (died := death()) is not None:
-            tree.stop()  # it says what it measured so far, if it can
-            return died, "\n".join([*said, pending])
+            tree.stop()  # it reports what it measured so far, if it can
+            return died, "\n".join([*messages, pending])
         if time.monotonic() > deadline:
-            raise LoadError(f"{generator.name} did not end within {limit_s:.0f} s", log_tail="\n".join(said[-15:]) or None)
+            raise LoadError(f"{generator.name} did not end within {limit_s:.0f} s", log_tail="\n".join(messages[-15:]) or None)
 
 
 def _time_limit(job: Job) -> float:

@@ -1,4 +1,4 @@
-"""Verifies a proxy: first with both ends of the relay in our hands, then in front of its real backend, under load, bodies by hash."""
+"""Checks the contract of a proxy: between two ends of our own, then in front of its backend under load, with bodies checked by hash."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from pathlib import Path
 from httpbench import contract, host
 from httpbench.errors import HttpbenchError
 from httpbench.model import Cores, SampledResponse, Scaling, Target, Workload
-from httpbench.run.endure import CONNECTIONS, REQUESTS, endures_load
-from httpbench.run.proxy_trial import started_backend
-from httpbench.run.serve import HOST, STOP_GRACE_S, Place, serve
-from httpbench.run.trial import Backend
-from httpbench.run.verify import Verified
+from httpbench.run.inputs import Backend
+from httpbench.run.measure.contract_load import CONNECTIONS, REQUESTS, problem_under_load
+from httpbench.run.proxy.trial import started_backend
+from httpbench.run.start import HOST, STOP_GRACE_S, Place, start
+from httpbench.run.verified import Verified
 
 
 def verify_proxy(target: Target, scaling: Scaling, workload: Workload, folder: Path, cores: Cores, backend: Backend | None) -> Verified:
@@ -26,20 +26,20 @@ def verify_proxy(target: Target, scaling: Scaling, workload: Workload, folder: P
             groups = host.core_groups(cores.target)
             with contract.ScriptedBackend() as scripted:
                 place = Place(folder, first, groups, backend=(HOST, scripted.port))
-                with serve(target, scaling, contract.HELLO_WORKLOAD, place) as served:
-                    checks = contract.check_proxy(HOST, served.port, scripted, target.limits)
-                    death = served.death()
+                with start(target, scaling, contract.HELLO_WORKLOAD, place) as running:
+                    checks = contract.check_proxy(HOST, running.port, scripted, target.limits)
+                    death = running.death()
                     checks = [*checks, contract.Check("stays alive", f"it ended by itself ({death})" if death else None)]
-                    stopped = served.stop()
+                    stopped = running.stop()
             checks = [*checks, contract.Check(f"ends within {STOP_GRACE_S:g} s of SIGTERM, children included", stopped.problem)]
             with started_backend(backend, workload, behind) as server:
                 place = Place(folder, second, groups, backend=(server.host, server.port))
-                with serve(target, scaling, workload, place) as served:
-                    problem = endures_load(served, workload, cores, generators)
-                    served.stop()
+                with start(target, scaling, workload, place) as running:
+                    problem = problem_under_load(running, workload, cores, generators)
+                    running.stop()
             checks = [
                 *checks,
-                contract.Check(f"carries {REQUESTS:,} answers over {CONNECTIONS} connections, each right by its hash", problem),
+                contract.Check(f"relays {REQUESTS:,} responses over {CONNECTIONS} connections without changing a byte", problem),
             ]
     except HttpbenchError as error:
         return Verified(target, scaling, tuple(checks), error)
@@ -49,15 +49,15 @@ def verify_proxy(target: Target, scaling: Scaling, workload: Workload, folder: P
 def sample_proxy(
     target: Target, scaling: Scaling, workload: Workload, folder: Path, cores: Cores, backend: Backend | None
 ) -> SampledResponse:
-    """One answer of the backend, as it comes through a built proxy. Raises :class:`HttpbenchError`."""
-    assert backend is not None, "a proxy is asked in front of a backend"
+    """One response of the backend, as it comes through a built proxy. Raises :class:`HttpbenchError`."""
+    assert backend is not None, "a proxy is sampled in front of a backend"
     with tempfile.TemporaryDirectory(prefix="httpbench-") as scratch:
         own, behind = (_folder(scratch, name) for name in ("target", "backend"))
         with started_backend(backend, workload, behind) as server:
             place = Place(folder, own, host.core_groups(cores.target), backend=(server.host, server.port))
-            with serve(target, scaling, workload, place) as served:
-                served.stop()
-                return served.response
+            with start(target, scaling, workload, place) as running:
+                running.stop()
+                return running.response
 
 
 def _folder(scratch: str, name: str) -> Path:

@@ -1,4 +1,4 @@
-"""Runs a client once: as a whole process, on its cores, against a URL, timed."""
+"""Runs a client once and times it: a whole process, on its cores, against a URL."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from httpbench.load import Timed, Timer
 from httpbench.model import Cores, Target
 
 NO_PROXY = {"no_proxy": "*", "NO_PROXY": "*"}
-"""Most clients ask the environment for a proxy; on loopback there is none."""
+"""Most clients take a proxy from the environment; on loopback there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,21 +25,23 @@ class Client:
     cores: Cores
     timer: Timer
     limit_s: float
-    """The longest that it may take."""
+    """It may take at most this long."""
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
-    """A client that was run to its end."""
+class ClientRun:
+    """A client that has ended."""
 
     timed: Timed
     printed: str
     log_tail: str | None
 
 
-def run_client(client: Client, url: str, requests: int, scratch: Path) -> Ran:
-    """One run; ``scratch`` is a folder that exists. Raises :class:`StartError` where it cannot be started, :class:`TargetDiedError`
-    where it does not end, :class:`LoadError` where the timer fails."""
+def run_client(client: Client, url: str, requests: int, scratch: Path) -> ClientRun:
+    """One run, in the folder ``scratch``.
+
+    Raises :class:`StartError` if it cannot be started, :class:`TargetDiedError` if it does not end, :class:`LoadError` if the timer fails.
+    """
     own = scratch / f"run-{requests}"
     own.mkdir()
     report, output, log = own / "report.json", own / "printed", own / "log"
@@ -55,7 +57,7 @@ def run_client(client: Client, url: str, requests: int, scratch: Path) -> Ran:
     if end.code != 0:
         raise StartError(f"could not be run: {client.timer.name} ended with {end}", log_tail=tail(log))
     try:
-        return Ran(client.timer.read(report.read_text()), output.read_text(errors="replace"), tail(log))
+        return ClientRun(client.timer.read(report.read_text()), output.read_text(errors="replace"), tail(log))
     except OSError as error:
         raise LoadError(f"{client.timer.name} left no report: {error.strerror}", log_tail=tail(log)) from None
 

@@ -1,4 +1,4 @@
-"""Verifies a client: what it does with no request, with some, with large bodies, when the server closes, and when an answer is wrong."""
+"""Checks the contract of a client: no request, some requests, large bodies, a server that closes connections, a wrong status."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from pathlib import Path
 from httpbench import contract, load
 from httpbench.errors import HttpbenchError
 from httpbench.model import ClientWork, Cores, Limit, SampledRequest, Scaling, Target, WorkDone, Workload
-from httpbench.run.client_run import Client, Ran, run_client
-from httpbench.run.client_trial import HELD_REQUESTS, HELD_S
-from httpbench.run.reference import reference
-from httpbench.run.verify import Verified
+from httpbench.run.client.reference import reference
+from httpbench.run.client.run_once import Client, ClientRun, run_client
+from httpbench.run.client.trial import HELD_REQUESTS, HELD_S
+from httpbench.run.verified import Verified
 from httpbench.stats.equal_work import Told, unequal
 
 LIMIT_S = 60.0
@@ -22,17 +22,17 @@ RECONNECTING = ClientWork(requests=HELD_REQUESTS, body_bytes=12, reconnect=True)
 
 
 def verify_client(target: Target, scaling: Scaling, workload: Workload, folder: Path, cores: Cores) -> Verified:
-    """Runs a built client against reference servers. Of the workload only the path is asked for."""
+    """Runs a built client against reference servers. Of the workload, only the path is used."""
     client = Client(target, folder, cores, load.timer("native"), LIMIT_S)
     checks: list[contract.Check] = []
     keeps_none = Limit.NO_KEEPALIVE in target.limits
     clauses: tuple[tuple[str, Callable[[Path], str | None], Limit | None], ...] = (
         ("with 0 requests it prints «0 0» and opens no connection", lambda scratch: _idle(client, workload, scratch), None),
         (f"sends {FEW.requests} requests, one after the other", lambda scratch: _works(client, workload, FEW, scratch, keeps_none), None),
-        ("sends all over one connection", lambda scratch: _keeps(client, workload, scratch), Limit.NO_KEEPALIVE),
+        ("sends all requests over one connection", lambda scratch: _keeps(client, workload, scratch), Limit.NO_KEEPALIVE),
         ("reads bodies of 1 MB whole", lambda scratch: _works(client, workload, LARGE, scratch, keeps_none), None),
-        ("connects anew when the server closes", lambda scratch: _works(client, workload, RECONNECTING, scratch, True), None),
-        ("ends with an error when an answer is 404", lambda scratch: _notices(client, workload, scratch), None),
+        ("reconnects when the server closes the connection", lambda scratch: _works(client, workload, RECONNECTING, scratch, True), None),
+        ("ends with an error if the status is 404", lambda scratch: _notices(client, workload, scratch), None),
     )
     try:
         for name, clause, limit in clauses:
@@ -44,7 +44,7 @@ def verify_client(target: Target, scaling: Scaling, workload: Workload, folder: 
 
 
 def sample_client(target: Target, scaling: Scaling, workload: Workload, folder: Path, cores: Cores) -> SampledRequest:
-    """The first request of a built client, as it came. Raises :class:`HttpbenchError`."""
+    """The first request of a built client, as the server received it. Raises :class:`HttpbenchError`."""
     client = Client(target, folder, cores, load.timer("native"), LIMIT_S)
     with tempfile.TemporaryDirectory(prefix="httpbench-") as scratch:
         ran, done = _run(client, workload.request.path, ClientWork(requests=1), Path(scratch))
@@ -54,11 +54,11 @@ def sample_client(target: Target, scaling: Scaling, workload: Workload, folder: 
 
 
 def _run(
-    client: Client, path: str, work: ClientWork, scratch: Path, *, requests: int | None = None, asked: str | None = None, held_s: float = 0
-) -> tuple[Ran, WorkDone]:
-    """``asked``: a path that the client is told in place of the one that the server answers."""
+    client: Client, path: str, work: ClientWork, scratch: Path, *, requests: int | None = None, other: str | None = None, held_s: float = 0
+) -> tuple[ClientRun, WorkDone]:
+    """``other``: a path for the client to request that the server does not have."""
     with reference(work, path, client.cores, scratch, held_s=held_s) as server:
-        url = server.url if asked is None else server.url.removesuffix(path) + asked
+        url = server.url if other is None else server.url.removesuffix(path) + other
         ran = run_client(client, url, work.requests if requests is None else requests, scratch)
         return ran, server.stop()
 
@@ -90,10 +90,10 @@ def _keeps(client: Client, workload: Workload, scratch: Path) -> str | None:
 
 
 def _notices(client: Client, workload: Workload, scratch: Path) -> str | None:
-    ran, _ = _run(client, workload.request.path, FEW, scratch, asked=f"{workload.request.path.rstrip('/')}/not-there")
+    ran, _ = _run(client, workload.request.path, FEW, scratch, other=f"{workload.request.path.rstrip('/')}/not-there")
     return None if ran.timed.code != 0 else f"ended with exit code 0 and printed «{ran.printed.strip()}»"
 
 
-def _crashed(ran: Ran) -> str:
+def _crashed(ran: ClientRun) -> str:
     last = (ran.log_tail or "").splitlines()[-1:]
     return f"crashed ({ran.timed})" + (f": {last[0]}" if last else "")

@@ -1,0 +1,1 @@
+"""Builds targets, says which are built, and what is missing to build them."""

@@ -1,0 +1,81 @@
+"""Makes the targets of a run ready to start: checks what each requires, and builds several at the same time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Event
+
+from httpbench import host
+from httpbench.errors import HttpbenchError, RequirementError
+from httpbench.model import Target
+from httpbench.run.builds import build
+from httpbench.run.builds.states import unmet
+from httpbench.run.observer import Observer
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """Targets that can be started, and why the others cannot."""
+
+    folders: dict[str, Path]
+    errors: dict[str, HttpbenchError]
+    versions: dict[str, str]
+    """Of the toolchains found and the libraries built."""
+
+
+def prepare(targets: Sequence[Target], observer: Observer, parallel_builds: int) -> Built:
+    """Checks what each target requires and builds it. A failure is part of the result and is not raised."""
+    built = Built({}, {}, {})
+    cancelled = Event()
+    with ThreadPoolExecutor(max_workers=parallel_builds) as pool:
+        try:
+            results = list(pool.map(lambda target: _prepare_one(target, observer, cancelled), targets))
+        except BaseException:
+            cancelled.set()
+            pool.shutdown(cancel_futures=True)
+            raise
+    for target, result in zip(targets, results, strict=True):
+        if isinstance(result, HttpbenchError):
+            built.errors[target.id] = result
+            continue
+        built.folders[target.id] = result.folder
+        if result.receipt and result.receipt.version:
+            built.versions[target.id] = result.receipt.version
+    built.versions.update(toolchains(targets))
+    return built
+
+
+def toolchains(targets: Sequence[Target]) -> dict[str, str]:
+    """The version found of each program that the targets require."""
+    requirements = {requirement.label: requirement for target in targets for requirement in target.requires if requirement.program}
+    found = host.check_all(list(requirements.values()))
+    return {
+        str(requirement.program): outcome.version
+        for requirement, outcome in zip(requirements.values(), found, strict=True)
+        if isinstance(outcome, host.Met) and outcome.version
+    }
+
+
+def _prepare_one(target: Target, observer: Observer, cancelled: Event) -> build.BuildState | HttpbenchError:
+    if not target.is_declared:
+        return build.BuildState(Path(target.folder), None, None)
+    missing = unmet(target)
+    if missing is not None:
+        reasons, fix = missing
+        return RequirementError(f"requires {reasons}", hint=fix)
+    state = build.state(target)
+    if state.is_built:
+        return state
+    observer.build_started(target)
+    begin = time.monotonic()
+    try:
+        state = build.build(target, cancelled)
+    except HttpbenchError as error:
+        observer.build_ended(target, time.monotonic() - begin, error)
+        return error
+    observer.build_ended(target, time.monotonic() - begin, None)
+    return state

@@ -1,0 +1,79 @@
+"""One trial of a client: proof that it does the work, its start-up, then the work itself.
+
+In the first run, which is not timed, the reference server holds each response back, so a client that does not wait is detected. In the
+timed run responses come at once, and the server's counts prove that it was the same work. A client that did other work has no figure.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from httpbench.errors import TargetDiedError
+from httpbench.model import ClientMeasurement, Limit, Timing, Trial, Verdict, VerdictKind
+from httpbench.run.client.reference import reference
+from httpbench.run.client.run_once import Client, ClientRun, run_client
+from httpbench.run.inputs import TrialInputs
+from httpbench.run.observer import Observer, Stage
+from httpbench.stats.equal_work import Told, unequal
+
+HELD_S = 0.05
+HELD_REQUESTS = 10
+BUSY_SHARE = 0.5
+"""A client with less than this share of its time on a processor mostly waited: for the server, or to be woken up."""
+
+
+def measure_client(inputs: TrialInputs, scratch: Path, observer: Observer) -> Trial:
+    """A trial of a client. ``scratch``: an empty folder."""
+    work, path, cores = inputs.client_work, inputs.workload.request.path, inputs.plan.cores
+    client = Client(inputs.target, inputs.folder, cores, inputs.timer, inputs.plan.load.duration_s)
+    held, free = scratch / "held", scratch / "free"
+    held.mkdir()
+    free.mkdir()
+    observer.stage(Stage.PROVE)
+    held_requests = min(work.requests, HELD_REQUESTS)
+    with reference(work, path, cores, held, held_s=HELD_S) as server:
+        proof = run_client(client, server.url, held_requests, held)
+        done_held = server.stop()
+    _require_success(proof, held_requests)
+    observer.stage(Stage.MEASURE)
+    with reference(work, path, cores, free) as server:
+        startup = run_client(client, server.url, 0, free)
+        whole = run_client(client, server.url, work.requests, free)
+        done = server.stop()
+    _require_success(startup, 0)
+    _require_success(whole, work.requests)
+    differences = {
+        **unequal(_told(inputs, held_requests), done_held, proof.printed),
+        **unequal(_told(inputs, work.requests), done, whole.printed),
+    }
+    return Trial(
+        plan=inputs.plan,
+        started_at=inputs.started_at,
+        verdict=_verdict(tuple(differences.values()), whole.timed.timing),
+        client=ClientMeasurement(
+            timer=inputs.timer.name,
+            timer_version=inputs.timer.version(),
+            requests=work.requests,
+            whole=whole.timed.timing,
+            startup=startup.timed.timing,
+            done=done,
+            done_held=done_held,
+        ),
+        log_tail=whole.log_tail if differences else None,
+    )
+
+
+def _told(inputs: TrialInputs, requests: int) -> Told:
+    work = inputs.client_work
+    return Told(requests, work.body_bytes, work.reconnect or Limit.NO_KEEPALIVE in inputs.target.limits)
+
+
+def _require_success(ran: ClientRun, requests: int) -> None:
+    if ran.timed.code != 0:
+        raise TargetDiedError(f"crashed when it was told to make {requests:,} requests ({ran.timed})", log_tail=ran.log_tail)
+
+
+def _verdict(differences: tuple[str, ...], timing: Timing) -> Verdict:
+    if differences:
+        return Verdict(kind=VerdictKind.INVALID, reasons=differences)
+    return Verdict(kind=VerdictKind.TARGET if timing.cpu_s >= BUSY_SHARE * timing.wall_s else VerdictKind.IDLE)

@@ -1,0 +1,61 @@
+"""All that a trial is made from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from httpbench.load import LoadGenerator, Timer, Tool
+from httpbench.model import ClientWork, Target, TrialPlan, Workload
+from httpbench.run.start import START_LIMIT_S
+
+
+@dataclass(frozen=True, slots=True)
+class Backend:
+    """The server behind a proxy."""
+
+    target: Target
+    folder: Path
+    """Its build."""
+    cores: Sequence[tuple[int, ...]]
+    """Its physical cores."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrialInputs:
+    """All that a trial is made from."""
+
+    plan: TrialPlan
+    started_at: str
+    target: Target
+    workload: Workload
+    generator: Tool
+    """A load generator; for clients, a timer."""
+    folder: Path
+    """The target's build."""
+    cores: Sequence[tuple[int, ...]]
+    """The target's physical cores."""
+    port: int | None = None
+    start_limit_s: float = START_LIMIT_S
+    backend: Backend | None = None
+    """Of a proxy."""
+    probes: bool = False
+    """Whether to probe the target after the load."""
+    failed_share_max: float | None = None
+    """Share of failed requests that the service level allows; ``None``: as few as a valid trial may have."""
+
+    @property
+    def load_generator(self) -> LoadGenerator:
+        assert isinstance(self.generator, LoadGenerator), "the command line chooses by kind"
+        return self.generator
+
+    @property
+    def timer(self) -> Timer:
+        assert isinstance(self.generator, Timer), "the command line chooses by kind"
+        return self.generator
+
+    @property
+    def client_work(self) -> ClientWork:
+        assert self.workload.client is not None, "the command line chooses by kind"
+        return self.workload.client

@@ -1,0 +1,49 @@
+"""The clause of the contract about load: ten thousand requests over 64 connections, each with a correct response.
+
+Our load generator takes a duration and not a number of requests. So it runs again, each time twice as long, until there are enough.
+Even the first run is longer than the request timeout: otherwise a request without a response would count as in flight at the end.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from httpbench import load
+from httpbench.load import Job
+from httpbench.model import Cores, Load, Measurement, Workload
+from httpbench.run.measure.generator import Subject, run_generator
+from httpbench.run.start import HOST, RunningTarget
+from httpbench.stats.validity import failed_requests
+
+REQUESTS = 10_000
+CONNECTIONS = 64
+DURATIONS_S = (6.0, 12.0, 24.0)
+TIMEOUT_S = 5.0
+"""Long enough for a slow target on a busy machine: the clause is about correct responses, not fast ones."""
+
+
+def problem_under_load(running: RunningTarget, workload: Workload, cores: Cores, scratch: Path) -> str | None:
+    """What is wrong; ``None`` if nothing is. Raises :class:`~httpbench.errors.LoadError` if the load cannot be made."""
+    correct = 0
+    for duration_s in DURATIONS_S:
+        own_load = Load(connections=CONNECTIONS, duration_s=duration_s, warmup_s=0, timeout_s=TIMEOUT_S)
+        job = Job(f"http://{HOST}:{running.port}{workload.request.path}", workload, own_load, cores.generator, scratch)
+        subject = Subject(running.guard_pid, cores, running.death)
+        under_load = run_generator(load.get("native"), job, subject, lambda _: None)
+        if under_load.death:
+            return f"it died ({under_load.death})"
+        assert under_load.measurement is not None, "a generator without a result raises, unless the target died"
+        if problem := _failures(under_load.measurement):
+            return problem
+        correct += under_load.measurement.requests.ok
+        if correct >= REQUESTS:
+            return None
+    return f"only {correct:,} responses in {sum(DURATIONS_S):.0f} s"
+
+
+def _failures(measurement: Measurement) -> str | None:
+    failed = failed_requests(measurement)
+    if not failed:
+        return None
+    kinds = ", ".join(f"{name.replace('_', ' ')} {count:,}" for name, count in measurement.errors.items() if count)
+    return f"{failed:,} of {failed + measurement.requests.ok:,} requests failed ({kinds or 'wrong responses'})"

@@ -1,0 +1,51 @@
+"""Judges a trial of a server or a proxy: the verdict on its measurement, and what was seen around it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from httpbench.isolate import Stopped
+from httpbench.model import Verdict, VerdictKind
+from httpbench.run.inputs import TrialInputs
+from httpbench.run.measure.generator import UnderLoad
+from httpbench.stats.evidence import ERROR_SHARE_LIMIT, Evidence
+from httpbench.stats.verdict import judge
+
+
+def verdict_of(inputs: TrialInputs, under_load: UnderLoad, problems: Sequence[str], stopped: Stopped) -> Verdict:
+    """What limited the trial, and everything unusual about it. ``problems``: of the response after the load."""
+    kind, reasons = VerdictKind.INVALID, list[str]()
+    if evidence := _evidence(inputs, under_load):
+        judged = judge(evidence)
+        kind, reasons = judged.kind, list(judged.reasons)
+    if under_load.death:
+        kind = VerdictKind.INVALID
+        reasons.insert(0, f"the target died under the load ({under_load.death})")
+    if problems:
+        kind = VerdictKind.INVALID
+        reasons.append(f"after the load the target {'; '.join(problems)}")
+    if stopped.problem:
+        reasons.append(stopped.problem)  # the figures are valid all the same
+    if stopped.log_bytes_dropped:
+        reasons.append(f"wrote {stopped.log_bytes_dropped / 1e6:,.0f} MB more to its log than is kept, while it was measured")
+    return Verdict(kind=kind, reasons=tuple(reasons))
+
+
+def _evidence(inputs: TrialInputs, under_load: UnderLoad) -> Evidence | None:
+    if under_load.measurement is None:
+        return None
+    allowed = inputs.failed_share_max
+    return Evidence(
+        measurement=under_load.measurement,
+        load=inputs.plan.load,
+        cores=inputs.plan.cores,
+        target_usage=under_load.target_usage,
+        generator_usage=under_load.generator_usage,
+        backend_usage=under_load.backend_usage,
+        occupancy=under_load.occupancy,
+        network=under_load.network,
+        scaling=inputs.plan.scaling,
+        workload=inputs.workload,
+        error_share_limit=ERROR_SHARE_LIMIT if allowed is None else allowed,
+        wrong_share_limit=allowed or 0.0,
+    )

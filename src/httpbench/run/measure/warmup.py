@@ -1,0 +1,87 @@
+"""Warms a target up, for a fixed time or until its throughput is steady.
+
+Until steady: our own load generator makes the load, whichever measures afterwards, because only ours reports while it runs. It is a
+process of its own and ends with the warm-up: its effect on the target stays, its connections do not. The generator that measures warms
+up its own connections in the fixed part of the warm-up.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+from httpbench import load
+from httpbench.errors import LoadError
+from httpbench.isolate import Command, ProcessTree, tail
+from httpbench.load import Job, LoadGenerator, Output, Phase, Progress
+from httpbench.model import Settling
+from httpbench.stats.steady import is_warm
+
+WINDOW_S = 0.1
+POLL_S = 0.1
+SLACK_S = 15.0  # for connecting and ending, beyond the load's own time
+GENERATOR = "native"
+
+
+def warm_up_for_fixed_time(generator: LoadGenerator, job: Job, death: Callable[[], str | None]) -> None:
+    """The separate warm-up run of a generator that has no warm-up of its own. Raises :class:`LoadError` if it does not end."""
+    log = job.scratch / "warmup.log"
+    with ProcessTree([Command(generator.argv(job, warmup=True), job.scratch, {}, job.cpus)], stdout=log, stderr=log) as tree:
+        deadline = time.monotonic() + job.load.warmup_s + job.load.timeout_s + SLACK_S
+        while tree.wait(POLL_S) is None:
+            if death() is not None:
+                return
+            if time.monotonic() > deadline:
+                raise LoadError(f"{generator.name} did not end its warm-up", log_tail=tail(log))
+
+
+def warm_up_until_steady(job: Job, death: Callable[[], str | None], report: Callable[[Progress], None]) -> Settling:
+    """Loads a target until it is steady, for at most the load's ``warmup_max_s`` less its ``warmup_s``.
+
+    Ends early, and not steady, if the target dies: the measurement that follows reports it. Raises :class:`LoadError` if the
+    generator fails or hangs.
+    """
+    generator, own = load.get(GENERATOR), _warmup_job(job)
+    windows: list[float] = []
+    messages: list[str] = []
+    deadline = time.monotonic() + own.load.duration_s + own.load.timeout_s + SLACK_S
+    with ProcessTree([Command(generator.argv(own, warmup=False), job.scratch, {}, job.cpus)], stdout=job.scratch / "warmup.out") as tree:
+        pending = ""
+        while death() is None and not is_warm(windows):
+            if time.monotonic() > deadline:
+                raise LoadError(f"{generator.name} did not end its warm-up of {own.load.duration_s:g} s")
+            has_ended = bool(tree.exits())
+            if select.select([tree.stderr], [], [], 0 if has_ended else POLL_S)[0]:
+                *lines, pending = (pending + os.read(tree.stderr, 65_536).decode(errors="replace")).split("\n")
+                windows += [rate for line in lines if (rate := _rate(generator, line, report)) is not None]
+                messages += [line for line in lines if generator.progress(line) is None]
+            elif has_ended:
+                break
+        exits = tuple(tree.exits())  # those that ended before we ended them
+        tree.stop()
+    if exits and exits[0].code != 0 and death() is None:
+        output = Output("", "\n".join([*messages, pending]), exits[0].code)
+        raise LoadError(f"{generator.name} {output.ending} during the warm-up", log_tail=output.tail or None)
+    return Settling(window_s=WINDOW_S, throughput_rps=tuple(windows), is_steady=is_warm(windows))
+
+
+def _warmup_job(job: Job) -> Job:
+    """The same load for as long as the warm-up may last; of a rising rate, the first step."""
+    given = job.load
+    assert given.warmup_max_s is not None
+    rate = given.rate_from_rps or given.rate_rps
+    flat = {"rate_rps": rate, "rate_from_rps": None, "rate_step_rps": None, "step_s": None}
+    time_limits = {"duration_s": given.warmup_max_s - given.warmup_s, "warmup_s": 0.0, "warmup_max_s": None}
+    return replace(job, load=given.model_copy(update={**flat, **time_limits}), interval_s=WINDOW_S)
+
+
+def _rate(generator: LoadGenerator, line: str, report: Callable[[Progress], None]) -> float | None:
+    """Throughput of a window that has ended; ``None`` for any other line. Reported as a part of the warm-up."""
+    progress = generator.progress(line)
+    if progress is None or progress.phase is not Phase.MEASURE or progress.elapsed_s == 0:
+        return None
+    report(replace(progress, phase=Phase.WARMUP))
+    return progress.throughput_rps

@@ -1,0 +1,97 @@
+"""One trial of a proxy: start the backend, then the proxy, load it, stop both. Or of the baseline: the backend alone.
+
+The baseline is a trial like the others, in each round, under each load, on the same cores. What a proxy adds is the difference to the
+baseline of its own round: whatever the machine did in that minute is in both.
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from pathlib import Path
+
+from httpbench.model import Build, Cores, Kind, Scaling, Target, Trial, Tuning, Verdict, VerdictKind, Workload
+from httpbench.run.inputs import Backend, TrialInputs
+from httpbench.run.measure.trial_steps import measure
+from httpbench.run.observer import Observer, Stage
+from httpbench.run.start import START_LIMIT_S, Place, RunningTarget, start
+
+BASELINE = Target(
+    id="baseline",
+    kind=Kind.PROXY,
+    language="none",
+    framework="baseline",
+    category=None,
+    tuning=Tuning.DEFAULT,
+    upstream=None,
+    notes="The backend itself, without a proxy.",
+    build=Build(),
+    run=(),
+    scaling=(Scaling.SINGLE, Scaling.MULTI),
+    folder="/",
+)
+"""Takes the place of a proxy: the load goes to the backend directly."""
+
+BROKEN = ("unexpected_body", "unexpected_status", "invalid_response")
+"""Errors that only a proxy can cause: the backend has responded correctly before."""
+
+MISSING = ("timeout", "closed_early", "reset")
+"""Errors that a lost byte may cause, among other things."""
+
+BYTES_DIFFER = "bytes were lost, changed or invented between backend and load generator"
+
+
+def measure_proxy(inputs: TrialInputs, scratch: Path, observer: Observer) -> Trial:
+    """A trial of a proxy, or of the baseline. ``scratch``: an empty folder."""
+    assert inputs.backend is not None, "a proxy is measured in front of a backend"
+    for name in ("backend", "target", "generator"):
+        (scratch / name).mkdir()
+    observer.stage(Stage.START)
+    with started_backend(inputs.backend, inputs.workload, scratch / "backend", inputs.start_limit_s) as backend:
+        if inputs.target.id == BASELINE.id:
+            return _baseline(inputs, backend, scratch, observer)
+        place = Place(inputs.folder, scratch / "target", inputs.cores, inputs.port, inputs.start_limit_s, (backend.host, backend.port))
+        with start(inputs.target, inputs.plan.scaling, inputs.workload, place) as running:
+            trial = measure(inputs, running, scratch / "generator", observer, backend.guard_pid)
+        if (death := backend.death()) is not None:
+            return _invalid(trial, f"the backend died under the load ({death})")
+        backend.stop()
+    return _explained(trial)
+
+
+def started_backend(
+    backend: Backend, workload: Workload, scratch: Path, start_limit_s: float = START_LIMIT_S
+) -> AbstractContextManager[RunningTarget]:
+    """The backend, running, on all its cores."""
+    return start(backend.target, Scaling.MULTI, workload, Place(backend.folder, scratch, backend.cores, None, start_limit_s))
+
+
+def _baseline(inputs: TrialInputs, backend: RunningTarget, scratch: Path, observer: Observer) -> Trial:
+    """The load goes to the backend, on the backend's cores, and the usage is the backend's."""
+    planned, cores = inputs.plan, inputs.plan.cores
+    own = Cores(target=cores.backend, generator=cores.generator, harness=cores.harness, shared=cores.backend_shared)
+    as_target = replace(inputs, plan=planned.model_copy(update={"cores": own, "scaling": Scaling.MULTI}))
+    trial = measure(as_target, backend, scratch / "generator", observer)
+    verdict = trial.verdict
+    if verdict.kind is VerdictKind.TARGET:
+        verdict = verdict.model_copy(update={"kind": VerdictKind.BACKEND})
+    return trial.model_copy(update={"plan": planned, "verdict": verdict, "target_usage": None, "backend_usage": trial.target_usage})
+
+
+def _explained(trial: Trial) -> Trial:
+    """With what the proxy may have done to responses that are wrong or missing."""
+    measurement = trial.measurement
+    if measurement is None or trial.verdict.counts:
+        return trial
+    if any(measurement.errors.get(kind) for kind in BROKEN):
+        return _invalid(trial, BYTES_DIFFER)
+    if any(measurement.errors.get(kind) for kind in MISSING):
+        verdict = trial.verdict
+        hint = f"httpbench verify {trial.plan.target} shows whether bytes are lost"
+        return trial.model_copy(update={"verdict": verdict.model_copy(update={"reasons": (*verdict.reasons, hint)})})
+    return trial
+
+
+def _invalid(trial: Trial, reason: str) -> Trial:
+    verdict = Verdict(kind=VerdictKind.INVALID, reasons=(reason, *trial.verdict.reasons))
+    return trial.model_copy(update={"verdict": verdict})

@@ -1,0 +1,110 @@
+"""Keeps a run in the store, trial by trial. If the store fails, the run goes on: its figures are still printed and exported."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from httpbench import host
+from httpbench.errors import StoreError
+from httpbench.model import Run, RunStatus, Target, Trial
+from httpbench.run.builds.prepare import Built
+from httpbench.run.clock import now
+from httpbench.run.noise import known_noise, outdated
+from httpbench.run.observer import Observer
+from httpbench.run.spec import RunSpec
+from httpbench.store import Store
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What came of a run, whether or not it could be stored."""
+
+    run: Run
+    trials: list[Trial] = field(default_factory=list)
+    store_error: StoreError | None = None
+
+
+class Record:
+    """A run that is being made, and its trials so far."""
+
+    def __init__(self, spec: RunSpec, built: Built, store: Store, observer: Observer):
+        self._store, self._observer = store, observer
+        self._outcome = Outcome(_new_run(spec, built))
+        try:
+            if not spec.measures_noise:
+                self._outcome.run = self._with_noise(self._outcome.run)
+            store.begin(self._outcome.run)
+        except StoreError as error:
+            self._not_stored(error)
+
+    @property
+    def trials(self) -> list[Trial]:
+        return self._outcome.trials
+
+    def keep(self, trial: Trial) -> None:
+        """Adds a finished trial, and commits it unless the store has failed before."""
+        self._outcome.trials.append(trial)
+        if self._outcome.store_error is not None:
+            return
+        try:
+            self._store.add(self._outcome.run.id, trial)
+        except StoreError as error:
+            self._not_stored(error)
+
+    def finish(self, status: RunStatus) -> Outcome:
+        """The run, ended now."""
+        outcome, finished_at = self._outcome, now()
+        outcome.run = outcome.run.model_copy(update={"status": status, "finished_at": finished_at})
+        if outcome.store_error is None:
+            try:
+                self._store.finish(outcome.run.id, status, finished_at)
+            except StoreError as error:
+                outcome.store_error = error
+                self._observer.warning(error.message)
+        return outcome
+
+    def _with_noise(self, run: Run) -> Run:
+        """With this machine's noise floor, if it is known and still valid."""
+        noise = known_noise(self._store, run.environment)
+        if noise is None:
+            return run
+        if reason := outdated(noise, run.environment):
+            self._observer.warning(reason)
+            return run
+        return run.model_copy(update={"noise": noise})
+
+    def _not_stored(self, error: StoreError) -> None:
+        self._outcome.store_error = error
+        self._observer.warning(f"{error.message}: from here on results are not stored, only printed and exported at the end")
+
+
+def _new_run(spec: RunSpec, built: Built) -> Run:
+    targets = {name: spec.targets[name] for name in spec.target_ids}
+    started_at = now()
+    return Run(
+        id=f"{started_at[:19].replace(':', '').replace('-', '')}-{secrets.token_hex(2)}",
+        started_at=started_at,
+        finished_at=None,
+        status=RunStatus.RUNNING,
+        command=spec.command,
+        environment=host.read_environment(_common_folder(targets.values()), built.versions, topology=spec.topology),
+        plan=spec.plan.trials,
+        targets=targets,
+        workloads={planned.workload: spec.workloads[planned.workload] for planned in spec.plan.trials},
+        table=spec.table,
+        baseline=spec.baseline,
+        precision=spec.precision,
+        measures_noise=spec.measures_noise,
+        scale=spec.scale,
+        search=spec.search,
+        name=spec.name,
+    )
+
+
+def _common_folder(targets: Iterable[Target]) -> Path:
+    """The folder that contains all targets: its commit stands for their sources."""
+    return Path(os.path.commonpath([target.folder for target in targets if target.run or target.url]))

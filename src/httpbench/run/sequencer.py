@@ -1,0 +1,95 @@
+"""The sequencer: builds what a run requires, then makes its trials one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from httpbench.host import Topology
+from httpbench.model import Cores, RunStatus, Target, Trial, TrialPlan, Workload
+from httpbench.run.builds.prepare import Built, prepare
+from httpbench.run.clock import now
+from httpbench.run.inputs import Backend, TrialInputs
+from httpbench.run.interrupt import interruptible
+from httpbench.run.kinds import KINDS, estimate_s
+from httpbench.run.observer import Observer
+from httpbench.run.precision import is_enough
+from httpbench.run.record import Outcome, Record
+from httpbench.run.saturate import next_trial
+from httpbench.run.spec import RunSpec
+from httpbench.run.trial import failed, make_trial
+from httpbench.store import Store
+
+
+def make_run(spec: RunSpec, store: Store, observer: Observer) -> Outcome:
+    """Builds what is missing, then makes every trial. An interruption ends the run early and is not raised."""
+    with interruptible():
+        try:
+            built = prepare(_required(spec), observer, spec.parallel_builds)
+        except KeyboardInterrupt:
+            return Record(spec, Built({}, {}, {}), store, observer).finish(RunStatus.INTERRUPTED)
+        record = Record(spec, built, store, observer)
+        try:
+            _make_trials(spec, built, record, observer)
+        except KeyboardInterrupt:
+            return record.finish(RunStatus.INTERRUPTED)
+        return record.finish(RunStatus.FINISHED)
+
+
+def backend_of(workload: Workload, targets: Mapping[str, Target], built: Built, cores: Cores, topology: Topology) -> Backend | None:
+    """The server behind the proxies of a workload, if it has one. It must have been built."""
+    name = workload.backend
+    return None if name is None else Backend(targets[name], built.folders[name], topology.groups(cores.backend))
+
+
+def _required(spec: RunSpec) -> list[Target]:
+    """The targets that are measured, and the backends of proxies."""
+    backends = [spec.workloads[planned.workload].backend for planned in spec.plan.trials]
+    return [spec.targets[name] for name in dict.fromkeys([*spec.target_ids, *filter(None, backends)])]
+
+
+def _make_trials(spec: RunSpec, built: Built, record: Record, observer: Observer) -> None:
+    total = None if spec.search else len(spec.plan.trials)
+    for done, planned in enumerate(_upcoming(spec, record.trials)):
+        if spec.precision and spec.baseline and is_enough(spec.precision, spec.baseline, planned, record.trials, observer):
+            return
+        observer.trial_started(planned, done, total, estimate_s(spec.plan.trials[done:] or [planned], spec.targets))
+        trial = _make_trial(spec, planned, built, record.trials, observer)
+        record.keep(trial)
+        observer.trial_ended(trial)
+
+
+def _upcoming(spec: RunSpec, made: Sequence[Trial]) -> Iterator[TrialPlan]:
+    """The trials of the plan; in a search, then those that follow from what was measured."""
+    yield from spec.plan.trials
+    while spec.search and (planned := next_trial(spec.search, spec.plan.trials[0], made)):
+        yield planned
+
+
+def _make_trial(spec: RunSpec, planned: TrialPlan, built: Built, made: Sequence[Trial], observer: Observer) -> Trial:
+    started_at = now()
+    target, workload = spec.targets[planned.target], spec.workloads[planned.workload]
+    for name in (target.id, workload.backend):
+        if name in built.errors:
+            return failed(planned, started_at, built.errors[name])
+    inputs = TrialInputs(
+        plan=planned,
+        started_at=started_at,
+        target=target,
+        workload=workload,
+        generator=spec.generator,
+        folder=built.folders[target.id],
+        cores=spec.topology.groups(planned.cores.target),
+        port=spec.port,
+        start_limit_s=spec.start_limit_s,
+        backend=backend_of(workload, spec.targets, built, planned.cores, spec.topology),
+        probes=_is_to_be_probed(target, made),
+        failed_share_max=spec.search.level.failed_share_max if spec.search else None,
+    )
+    return make_trial(inputs, observer)
+
+
+def _is_to_be_probed(target: Target, made: Sequence[Trial]) -> bool:
+    """Once in a run. A server that was already running is not probed: malformed requests may set off an alarm."""
+    if not KINDS[target.kind].probes or target.url is not None:
+        return False
+    return not any(trial.probed for trial in made if trial.plan.target == target.id)

@@ -1,0 +1,1 @@
+"""Measures HTTP servers: one trial, and the check of the contract."""

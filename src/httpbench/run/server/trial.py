@@ -1,0 +1,21 @@
+"""One trial of a server: start, wait for the first correct response, and the steps that servers and proxies share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from httpbench.model import Trial
+from httpbench.run.inputs import TrialInputs
+from httpbench.run.measure.trial_steps import measure
+from httpbench.run.observer import Observer, Stage
+from httpbench.run.start import Place, start
+
+
+def measure_server(inputs: TrialInputs, scratch: Path, observer: Observer) -> Trial:
+    """A trial of a server. ``scratch``: an empty folder."""
+    for name in ("target", "generator"):
+        (scratch / name).mkdir()
+    observer.stage(Stage.START)
+    place = Place(inputs.folder, scratch / "target", inputs.cores, inputs.port, inputs.start_limit_s)
+    with start(inputs.target, inputs.plan.scaling, inputs.workload, place) as running:
+        return measure(inputs, running, scratch / "generator", observer)

@@ -1,0 +1,67 @@
+"""Checks the contract of a server: starts it, checks each clause, stops it. Also takes a sample, and probes."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from httpbench import contract, host, probe
+from httpbench.errors import HttpbenchError
+from httpbench.model import Cores, Label, Probed, SampledResponse, Scaling, Target, Workload
+from httpbench.run.measure.contract_load import CONNECTIONS, REQUESTS, problem_under_load
+from httpbench.run.start import HOST, STOP_GRACE_S, Place, RunningTarget, start
+from httpbench.run.verified import Verified
+
+PROBE_LIMIT_S = 6.0
+"""No measurement waits for it: there is time for the Date header to change, and for slow responses."""
+
+
+def verify(target: Target, scaling: Scaling, workload: Workload, folder: Path, cores: Cores) -> Verified:
+    """Starts a built server, checks its contract, and stops it."""
+    checks: Sequence[contract.Check] = ()
+    probed: Probed | None = None
+    try:
+        with tempfile.TemporaryDirectory(prefix="httpbench-") as scratch:
+            own, generators = (Path(scratch, name) for name in ("target", "generator"))
+            own.mkdir()
+            generators.mkdir()
+            place = Place(folder, own, host.core_groups(cores.target))
+            with start(target, scaling, workload, place) as running:
+                begin = time.monotonic()
+                checks = contract.check_server(HOST, running.port, workload, target.limits)
+                probed = _probed(running, workload, begin)
+                canned = "; ".join(probed.reasons) if probed.label is Label.CANNED else None
+                checks = [*checks, contract.Check("responds to what was requested", canned)]
+                problem = problem_under_load(running, workload, cores, generators)
+                checks = [*checks, contract.Check(f"responds correctly to {REQUESTS:,} requests over {CONNECTIONS} connections", problem)]
+                death = running.death()
+                checks = [*checks, contract.Check("stays alive", f"it ended by itself ({death})" if death else None)]
+                stopped = running.stop()
+        checks = [*checks, contract.Check(f"ends within {STOP_GRACE_S:g} s of SIGTERM, children included", stopped.problem)]
+    except HttpbenchError as error:
+        return Verified(target, scaling, tuple(checks), error, probed)
+    return Verified(target, scaling, tuple(checks), None, probed)
+
+
+def probe_target(target: Target, scaling: Scaling, workload: Workload, folder: Path, cores: Cores) -> Probed:
+    """What a probe of a built server observed. Raises :class:`HttpbenchError`."""
+    with tempfile.TemporaryDirectory(prefix="httpbench-") as scratch:
+        place = Place(folder, Path(scratch), host.core_groups(cores.target))
+        with start(target, scaling, workload, place) as running:
+            return _probed(running, workload, time.monotonic())
+
+
+def sample(target: Target, scaling: Scaling, workload: Workload, folder: Path, cores: Cores) -> SampledResponse:
+    """One response of a built server. Raises :class:`HttpbenchError`."""
+    with tempfile.TemporaryDirectory(prefix="httpbench-") as scratch:
+        place = Place(folder, Path(scratch), host.core_groups(cores.target))
+        with start(target, scaling, workload, place) as running:
+            running.stop()
+            return running.response
+
+
+def _probed(running: RunningTarget, workload: Workload, responded_at: float) -> Probed:
+    age_s = time.monotonic() - responded_at
+    return probe.observe(running.host, running.port, workload, running.response, age_s, PROBE_LIMIT_S)

@@ -1,0 +1,46 @@
+"""All that a run is made from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from httpbench.host import Topology
+from httpbench.load import Tool
+from httpbench.model import Precision, Search, Table, Target, Workload
+from httpbench.run.plan import RunPlan
+from httpbench.run.start import START_LIMIT_S
+
+
+@dataclass(frozen=True, slots=True)
+class RunSpec:
+    """All that a run is made from: its plan, and what the plan's names stand for."""
+
+    plan: RunPlan
+    targets: Mapping[str, Target]
+    workloads: Mapping[str, Workload]
+    generator: Tool
+    """A load generator; for clients, a timer."""
+    topology: Topology
+    """Of this machine, read once: the plan was made from it."""
+    command: tuple[str, ...]
+    table: Table = Table.HTTP_SERVERS
+    baseline: str | None = None
+    precision: Precision | None = None
+    """Can end the run before its plan does."""
+    measures_noise: bool = False
+    """The plan consists of A/A pairs."""
+    search: Search | None = None
+    """Chooses further trials after those of the plan."""
+    name: str | None = None
+    """Of the run."""
+    parallel_builds: int = 2
+    port: int | None = None
+    start_limit_s: float = START_LIMIT_S
+    scale: float = 1.0
+    """The suite's rates and times were multiplied by this."""
+
+    @property
+    def target_ids(self) -> list[str]:
+        """Of all planned trials, each once, in the order of the plan."""
+        return list(dict.fromkeys(trial_plan.target for trial_plan in self.plan.trials))

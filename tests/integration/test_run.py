@@ -186,7 +186,7 @@ def test_gates_decide_the_exit_code(harness: Harness) -> None:
     assert "BREACHED rps>-99.9%: head against base" in breached.stdout
     unknown = run(harness, GOOD, GOOD, "--rounds", "2", "--fail-if", "rps<-99.9%")
     assert unknown.returncode == 1
-    assert "2 rounds of both have the figure; it takes at least 3" in unknown.stdout
+    assert "2 rounds have the figure of both; 3 or more are required" in unknown.stdout
 
 
 # --- what is refused -----------------------------------------------------------------------------------------------------------

@@ -696,8 +696,9 @@ impl<'a> Connection<'a> {
         if let Some(exchange) = self.exchanges.get_mut(&id).filter(|exchange| !exchange.over) {
             match kind {
                 HEADERS => {
-                    // The h2 crate does not mind a status in trailers.
-                    exchange.right &= exchange.headers_sent || payload != [STATUS_404];
+                    let has_status = payload == [STATUS_200] || payload == [STATUS_404] || payload == INTERIM_BLOCK;
+                    // Trailers have no status.
+                    exchange.right &= if exchange.headers_sent { !has_status } else { payload != [STATUS_404] };
                     exchange.headers_sent |= payload != INTERIM_BLOCK;
                 }
                 DATA => {

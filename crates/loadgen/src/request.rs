@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use bytes::Bytes;
-
 use crate::protocol::http1::MethodKind;
 use crate::protocol::http1::body::Expectation;
 use crate::schedule::Random;
@@ -26,8 +24,9 @@ enum Placeholder {
 /// A request in the form that HTTP/2 needs.
 #[derive(Clone, Debug)]
 pub struct Structured {
-    pub head: http::Request<()>,
-    pub body: Bytes,
+    /// Names and values, pseudo-headers first.
+    pub fields: Vec<(Vec<u8>, Vec<u8>)>,
+    pub body: Arc<[u8]>,
 }
 
 /// One kind of request.

@@ -95,7 +95,8 @@ mod tests {
     #[test]
     fn heads_are_read() {
         assert_eq!(check(&[(":status", "200")]).head(), Some(Head { status: 200, length: None }));
-        let fields = [(":status", "404"), ("content-length", "12"), ("x-!#$%&'*+-.^_`|~0", "\u{e9} \t\""), ("te", "trailers"), ("empty", "")];
+        let fields =
+            [(":status", "404"), ("content-length", "12"), ("x-!#$%&'*+-.^_`|~0", "\u{e9} \t\""), ("te", "trailers"), ("empty", "")];
         assert_eq!(check(&fields).head(), Some(Head { status: 404, length: Some(12) }));
         let twice = [(":status", "200"), ("content-length", "12"), ("content-length", "12")];
         assert_eq!(check(&twice).head().and_then(|head| head.length), Some(12));

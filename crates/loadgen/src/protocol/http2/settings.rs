@@ -102,8 +102,7 @@ mod tests {
         settings.take(&[]).unwrap();
         assert_eq!((settings.known, settings.streams_max, settings.stream_window), (true, u32::MAX, 65_535));
         settings.take(&payload(&[(1, 7), (2, 0), (3, 5), (4, 9), (5, 20_000), (6, 1), (99, 99), (4, 10)])).unwrap();
-        let expected =
-            Settings { known: true, header_table_bytes: 7, streams_max: 5, stream_window: 10, payload_bytes_max: 20_000 };
+        let expected = Settings { known: true, header_table_bytes: 7, streams_max: 5, stream_window: 10, payload_bytes_max: 20_000 };
         assert_eq!(settings, expected, "of two values the last counts");
     }
 

@@ -138,7 +138,11 @@ fn take_string(block: &mut &[u8], out: &mut Vec<u8>) -> Option<()> {
     let is_huffman = block.first()? & 0x80 != 0;
     let length = take_number(block, 7)?;
     let text = block.split_off(..length)?;
-    if is_huffman { huffman::decode(text, out) } else { Some(out.extend_from_slice(text)) }
+    if is_huffman {
+        return huffman::decode(text, out);
+    }
+    out.extend_from_slice(text);
+    Some(())
 }
 
 #[cfg(test)]
@@ -180,8 +184,7 @@ mod tests {
 
     const FIRST_REQUEST: &str = ":method: GET\n:scheme: http\n:path: /\n:authority: www.example.com\n";
     const SECOND_REQUEST: &str = ":method: GET\n:scheme: http\n:path: /\n:authority: www.example.com\ncache-control: no-cache\n";
-    const THIRD_REQUEST: &str =
-        ":method: GET\n:scheme: https\n:path: /index.html\n:authority: www.example.com\ncustom-key: custom-value\n";
+    const THIRD_REQUEST: &str = ":method: GET\n:scheme: https\n:path: /index.html\n:authority: www.example.com\ncustom-key: custom-value\n";
 
     #[test]
     fn requests_are_those_of_the_rfc() {

@@ -37,8 +37,7 @@ static CODE: Code = Code::new();
 
 impl Code {
     const fn new() -> Self {
-        let mut code =
-            Self { symbols: [0; 257], first: [0; 31], count: [0; 31], start: [0; 31], quick: [(0, 0); 1 << QUICK_BITS] };
+        let mut code = Self { symbols: [0; 257], first: [0; 31], count: [0; 31], start: [0; 31], quick: [(0, 0); 1 << QUICK_BITS] };
         let (mut length, mut next, mut place) = (1, 0u32, 0);
         while length <= LENGTH_MAX {
             next <<= 1;
@@ -137,7 +136,7 @@ pub mod tests {
             let (code, length) = code_of(u16::from(*byte));
             text.push_str(&format!("{code:0length$b}"));
         }
-        while text.len() % 8 > 0 {
+        while !text.len().is_multiple_of(8) {
             text.push('1');
         }
         (0..text.len()).step_by(8).map(|at| u8::from_str_radix(&text[at..at + 8], 2).expect("ones and zeros")).collect()
@@ -159,9 +158,9 @@ pub mod tests {
     #[test]
     fn padding_is_short_and_consists_of_ones() {
         assert_eq!(decoded(b""), Some(b"".to_vec()));
-        assert_eq!(decoded(&[0b00011_111]), Some(b"a".to_vec()));
-        assert_eq!(decoded(&[0b00011_110]), None, "padding of another bit");
-        assert_eq!(decoded(&[0b00011_111, 0xff]), None, "more than seven bits");
+        assert_eq!(decoded(&[0b0001_1111]), Some(b"a".to_vec()));
+        assert_eq!(decoded(&[0b0001_1110]), None, "padding of another bit");
+        assert_eq!(decoded(&[0b0001_1111, 0xff]), None, "more than seven bits");
         assert_eq!(decoded(&[0xff]), None);
         assert_eq!(decoded(&[0xff, 0xff, 0xff, 0xff]), None, "the end of the string");
         assert_eq!(decoded(&[0xff, 0xff, 0xff, 0xfc]), None, "the end of the string, and zeros");

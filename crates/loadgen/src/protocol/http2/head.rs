@@ -36,10 +36,7 @@ impl FieldCheck {
 
     fn take_regular(&mut self, name: &[u8], value: &[u8]) -> bool {
         match name {
-            b"content-length" => {
-                let length = parse_length(value);
-                length.is_some() && *self.length.get_or_insert(length.unwrap_or(0)) == length.unwrap_or(0)
-            }
+            b"content-length" => parse_length(value).is_some_and(|length| *self.length.get_or_insert(length) == length),
             // These are of one connection of HTTP/1.1 (RFC 9113, 8.2.2).
             b"connection" | b"proxy-connection" | b"keep-alive" | b"transfer-encoding" | b"upgrade" => false,
             b"te" => value == b"trailers",

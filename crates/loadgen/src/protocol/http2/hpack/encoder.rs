@@ -1,11 +1,11 @@
 //! Requests to header blocks. What a run repeats goes into the table of the server's decoder once, and is an index of a byte from then on.
 //!
 //! Nothing is ever evicted: what does not fit any more is sent as it is, each time. So a field that is in the table stays there, and its index
-//! is known by the number of those that followed.
+//! follows from the number of those behind it.
 
 use super::{ENTRY_BYTES, STATIC, TABLE_BYTES_DEFAULT, write_number};
 
-/// A field as it is written before it is known: name, value.
+/// Name and value.
 type Plain = (Vec<u8>, Vec<u8>);
 
 /// The fields of all kinds of requests, each distinct one once.
@@ -75,7 +75,7 @@ fn write_string(text: &[u8], out: &mut Vec<u8>) {
 /// What the server's decoder knows on one connection.
 #[derive(Debug)]
 pub struct Encoder {
-    /// By distinct field: the how manieth entry of the table it is, or 0.
+    /// By distinct field: 1 for the oldest entry of the table, 2 for the next; 0 if it has none.
     numbers: Box<[u32]>,
     inserted: u32,
     bytes: usize,

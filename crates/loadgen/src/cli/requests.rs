@@ -11,6 +11,9 @@ use crate::request::expectation::{BodyExpectation, Expectation};
 use crate::request::kind::MethodKind;
 use crate::request::kind::{RequestKind, Structured};
 
+/// Fields of one connection of HTTP/1.1, which HTTP/2 does not have (RFC 9113, 8.2.2).
+const CONNECTION_FIELDS: [&str; 5] = ["connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade"];
+
 impl Args {
     pub(super) fn requests(&self, urls: &[Url]) -> Result<Requests> {
         if !(self.weights.is_empty() || self.weights.len() == urls.len()) {
@@ -71,13 +74,24 @@ impl Args {
     }
 
     fn structured(&self, url: &Url) -> Result<Structured> {
-        let uri = format!("{}://{}{}", url.scheme.name(), url.host_header(), url.path);
-        let mut head = http::Request::builder().method(self.method.as_str()).uri(uri);
+        let (authority, method) = (url.host_header(), self.method.as_str());
+        let pseudo = [(":method", method), (":scheme", url.scheme.name()), (":authority", &authority), (":path", &url.path)];
+        let mut fields: Vec<(Vec<u8>, Vec<u8>)> = Vec::new();
+        for (name, value) in pseudo {
+            // CONNECT has neither (RFC 9113, 8.5).
+            if method != "CONNECT" || !matches!(name, ":scheme" | ":path") {
+                fields.push((name.into(), value.into()));
+            }
+        }
         for (name, value) in self.header_fields()? {
-            head = head.header(name.to_ascii_lowercase(), value);
+            let name = name.to_ascii_lowercase();
+            if CONNECTION_FIELDS.contains(&name.as_str()) || (name == "te" && value != "trailers") || value.contains('\x7f') {
+                bail!("the header `{name}: {value}` cannot be sent with HTTP/2");
+            }
+            fields.push((name.into(), value.into()));
         }
         let body = self.body.as_deref().map(text_or_file).transpose()?.unwrap_or_default();
-        Ok(Structured { head: head.body(()).context("HTTP/2 cannot send this request")?, body: body.into() })
+        Ok(Structured { fields, body: body.into() })
     }
 
     fn header_fields(&self) -> Result<Vec<(&str, &str)>> {

@@ -1,6 +1,6 @@
 //! One kind of request, with what its response must be.
 
-use bytes::Bytes;
+use std::sync::Arc;
 
 use super::expectation::Expectation;
 
@@ -26,8 +26,9 @@ pub(super) enum Placeholder {
 /// A request in the form that HTTP/2 sends.
 #[derive(Clone, Debug)]
 pub struct Structured {
-    pub head: http::Request<()>,
-    pub body: Bytes,
+    /// Names and values, pseudo-headers first.
+    pub fields: Vec<(Vec<u8>, Vec<u8>)>,
+    pub body: Arc<[u8]>,
 }
 
 /// One kind of request.

@@ -98,8 +98,9 @@ impl Connection<'_> {
         if let Some(exchange) = self.exchanges.get_mut(&id).filter(|exchange| !exchange.over) {
             match kind {
                 HEADERS => {
-                    // The h2 crate does not mind a status in trailers.
-                    exchange.correct &= exchange.headers_sent || payload != [STATUS_404];
+                    let has_status = payload == [STATUS_200] || payload == [STATUS_404] || payload == INTERIM_BLOCK;
+                    // Trailers have no status.
+                    exchange.correct &= if exchange.headers_sent { !has_status } else { payload != [STATUS_404] };
                     exchange.headers_sent |= payload != INTERIM_BLOCK;
                 }
                 DATA => {

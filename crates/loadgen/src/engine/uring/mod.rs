@@ -272,8 +272,11 @@ impl Uring {
         if next == Next::Close {
             return self.close(index);
         }
-        if result > 0 {
+        if result > 0 && self.untracked {
             self.flush(worker, index)?;
+        } else if result > 0 && worker.to_flush.last() != Some(&index) {
+            // More of this connection may be in the batch: what is copied and followed is sent once for all of it.
+            worker.to_flush.push(index);
         }
         if cqueue::more(flags) {
             return Ok(());

@@ -1,224 +1,118 @@
-//! HTTP/2 (RFC 9113) on the h2 crate, with prior knowledge or over TLS with ALPN.
+//! HTTP/2 (RFC 9113), with prior knowledge or over TLS with ALPN: a client that does what a load generator requires, and no more.
 //!
-//! h2 is written for an executor; here its connection is polled by hand, over memory, whenever bytes came or a request starts. That costs
-//! more than HTTP/1.1 does and is bounded by the streams in flight on one connection.
+//! It is strict: what the RFC lets a client refuse is refused. A fault of a stream ends that stream, any other ends the connection. Nothing is
+//! allocated for a request whose like was sent before on the same connection, and whose response is like an earlier one.
 
-mod news;
-mod pipe;
+mod flow;
+mod frame;
+mod head;
+mod hpack;
+mod known;
+mod output;
+mod receive;
+mod send;
+mod settings;
+mod streams;
+#[cfg(test)]
+mod tests;
 
 use std::collections::VecDeque;
-use std::future::Future;
-use std::pin::Pin;
-use std::task::{Context, Poll, Waker};
 
-use bytes::Bytes;
-use h2::client::{Builder, Connection, ResponseFuture, SendRequest};
-use h2::{Reason, RecvStream};
-use news::News;
-use pipe::Pipe;
-
-use super::body::{BodyCheck, outcome};
 use super::{Fault, Flow, Outcome, ParserCounts, Protocol, Sink, Slot};
 use crate::figures::errors::ErrorKind;
 use crate::request::Requests;
-use crate::request::expectation::Expectation;
-use crate::request::kind::RequestKind;
+use crate::request::kind::{RequestKind, Structured};
+use flow::{ReceiveWindow, SendWindow, WINDOW_DEFAULT};
+use hpack::{Decoder, Encoder, Fields};
+use known::KnownBlock;
+use output::Output;
+use receive::HeaderBlock;
+use settings::Settings;
+use streams::Streams;
 
-const STREAM_WINDOW_BYTES: u32 = 1 << 20;
-const CONNECTION_WINDOW_BYTES: u32 = 16 << 20;
-/// Streams that were given up and whose responses may still come: h2 remembers so many, for a second each.
-const ABANDONED_MAX: usize = 1024;
+/// Beyond this number no stream is begun: those that wait then can all still be sent.
+const STREAM_LAST: u32 = frame::STREAM_MAX - 2 * (Slot::MAX as u32 + 1);
 
 pub struct Http2 {
     requests: Requests,
+    /// The heads of all kinds of requests.
+    fields: Fields,
     counts: ParserCounts,
 }
 
 pub struct Session {
-    pipe: Pipe,
-    /// What was moved out of the pipe to be sent, and how much of it was sent.
-    out: Vec<u8>,
-    out_sent: usize,
-    connection: Pin<Box<Connection<Pipe, Bytes>>>,
-    sender: SendRequest<Bytes>,
-    /// Whether there is something that only polling the connection turns into output.
-    stirred: bool,
+    output: Output,
+    /// A frame that is not complete yet.
+    carry: Vec<u8>,
+    /// A header block of which more frames must follow.
+    block: Option<HeaderBlock>,
+    decoder: Decoder,
+    encoder: Encoder,
+    /// By kind of request.
+    known: Vec<KnownBlock>,
+    server: Settings,
+    /// Whether the server has acknowledged our settings.
+    acknowledged: bool,
+    receive_window: ReceiveWindow,
+    send_window: SendWindow,
+    /// The number of the next stream.
+    next_id: u32,
+    streams: Streams,
     /// Requests that were not sent yet, or wait because the server allows no more streams.
     waiting: VecDeque<(Slot, u16)>,
-    /// By slot.
-    streams: Vec<Option<Stream>>,
-    in_flight: usize,
-    /// Why a request could not be sent; heard of when something comes.
-    failure: Option<Fault>,
-    news: News,
-}
-
-struct Stream {
-    kind: u16,
-    state: StreamState,
-}
-
-enum StreamState {
-    Head(ResponseFuture),
-    Body { body: RecvStream, check: BodyCheck, status_is_right: bool },
+    /// Streams whose requests have a body that was not wholly put into the output.
+    sending: Vec<Slot>,
+    /// The last stream that the server processes, once it has said so.
+    last_stream: Option<u32>,
 }
 
 impl Http2 {
     pub fn new(requests: Requests) -> Self {
-        Self { requests, counts: ParserCounts::default() }
+        let fields = Fields::new(requests.kinds().iter().map(|kind| structured(kind).fields.clone()));
+        Self { requests, fields, counts: ParserCounts::default() }
     }
 
-    /// Takes in all that came; reports what is over.
-    fn hear(&mut self, session: &mut Session, sink: &mut impl Sink) -> Result<Flow, Fault> {
-        let polled = session.connection.as_mut().poll(&mut noop());
-        // Windows that the streams open are announced when output is prepared.
-        session.stirred = true;
-        self.hear_streams(session, sink)?;
-        if let Some(failure) = session.failure.take() {
-            return Err(failure);
-        }
-        match polled {
-            Poll::Ready(Err(error)) => Err(fault(&error)),
-            Poll::Ready(Ok(())) => Ok(Flow::Close),
-            // After GOAWAY, or when all numbers of streams are used up.
-            Poll::Pending if matches!(session.sender.poll_ready(&mut noop()), Poll::Ready(Err(_))) => {
-                session.return_waiting(sink);
-                Ok(if session.in_flight == 0 { Flow::Close } else { Flow::Drain })
-            }
-            Poll::Pending => Ok(Flow::Open),
-        }
-    }
-
-    /// Asks the streams that have news.
-    fn hear_streams(&mut self, session: &mut Session, sink: &mut impl Sink) -> Result<(), Fault> {
-        let mut heard = Ok(());
-        let slots = session.news.take();
-        for &slot in &slots {
-            let Some(stream) = &mut session.streams[usize::from(slot)] else { continue };
-            let expectation = &self.requests.kinds()[usize::from(stream.kind)].expectation;
-            match poll_stream(stream, expectation, &mut Context::from_waker(session.news.waker(slot))) {
-                Ok(Poll::Pending) => {}
-                Ok(Poll::Ready(outcome)) => {
-                    self.counts.full += u64::from(outcome.is_complete());
-                    session.streams[usize::from(slot)] = None;
-                    session.in_flight -= 1;
-                    sink.complete(slot, outcome);
-                }
-                // What other streams have to say counts all the same.
-                Err(fault) => heard = Err(fault),
-            }
-        }
-        session.news.give_back(slots);
-        heard
-    }
-
-    fn start_waiting(&mut self, session: &mut Session) {
-        while !session.waiting.is_empty() && matches!(session.sender.poll_ready(&mut noop()), Poll::Ready(Ok(()))) {
-            let Some((slot, kind)) = session.waiting.pop_front() else { return };
-            let response = match send(&mut session.sender, &self.requests.kinds()[usize::from(kind)]) {
-                Ok(response) => response,
-                Err(error) => {
-                    session.failure = Some(fault(&error));
-                    return;
-                }
-            };
-            let at = usize::from(slot);
-            if session.streams.len() <= at {
-                session.streams.resize_with(at + 1, || None);
-            }
-            session.streams[at] = Some(Stream { kind, state: StreamState::Head(response) });
-            session.in_flight += 1;
-            // It is asked once without having news, so that it knows whom to tell.
-            session.news.note(slot);
-        }
+    #[inline]
+    fn kind(&self, kind: u16) -> &RequestKind {
+        &self.requests.kinds()[usize::from(kind)]
     }
 }
 
+fn structured(kind: &RequestKind) -> &Structured {
+    let Some(structured) = &kind.structured else { unreachable!("HTTP/2 is planned with structured requests only") };
+    structured
+}
+
 impl Session {
+    /// Whether further streams may be begun at all.
+    #[inline]
+    fn is_open(&self) -> bool {
+        self.last_stream.is_none() && self.next_id <= STREAM_LAST
+    }
+
+    #[inline]
+    fn flow(&mut self, sink: &mut impl Sink) -> Flow {
+        if self.is_open() {
+            return Flow::Open;
+        }
+        self.return_waiting(sink);
+        if self.streams.open() == 0 { Flow::Close } else { Flow::Drain }
+    }
+
     /// Reports what was never sent.
     fn return_waiting(&mut self, sink: &mut impl Sink) {
         for (slot, _) in self.waiting.drain(..) {
             sink.complete(slot, Outcome::Unprocessed);
         }
     }
-}
 
-/// Whoever brings bytes polls again: no waker is needed.
-fn noop() -> Context<'static> {
-    Context::from_waker(Waker::noop())
-}
-
-fn send(sender: &mut SendRequest<Bytes>, kind: &RequestKind) -> Result<ResponseFuture, h2::Error> {
-    let Some(request) = &kind.structured else { unreachable!("HTTP/2 is planned with structured requests only") };
-    let (response, mut stream) = sender.send_request(request.head.clone(), request.body.is_empty())?;
-    if !request.body.is_empty() {
-        stream.send_data(request.body.clone(), true)?;
-    }
-    Ok(response)
-}
-
-/// Takes in what came for one stream.
-fn poll_stream(stream: &mut Stream, expectation: &Expectation, context: &mut Context<'_>) -> Result<Poll<Outcome>, Fault> {
-    loop {
-        match &mut stream.state {
-            StreamState::Head(response) => match Pin::new(response).poll(context) {
-                Poll::Pending => return Ok(Poll::Pending),
-                Poll::Ready(Err(error)) if is_unprocessed(&error) => return Ok(Poll::Ready(Outcome::Unprocessed)),
-                Poll::Ready(Err(error)) => return stream_over(&error),
-                Poll::Ready(Ok(response)) => {
-                    let status_is_right = expectation.status_is_correct(response.status().as_u16());
-                    stream.state =
-                        StreamState::Body { body: response.into_body(), check: BodyCheck::new(&expectation.body), status_is_right };
-                }
-            },
-            StreamState::Body { body, check, status_is_right } => match body.poll_data(context) {
-                Poll::Pending => return Ok(Poll::Pending),
-                Poll::Ready(None) => return Ok(Poll::Ready(outcome(*status_is_right, check.finish(&expectation.body)))),
-                Poll::Ready(Some(Err(error))) => return stream_over(&error),
-                Poll::Ready(Some(Ok(piece))) => {
-                    check.update(&expectation.body, &piece);
-                    body.flow_control().release_capacity(piece.len()).map_err(|error| fault(&error))?;
-                }
-            },
+    /// Tells the server that the stream in this slot is over for us, and forgets it.
+    fn abandon_stream(&mut self, slot: Slot, code: u32) {
+        if let Some(stream) = self.streams.get(slot) {
+            self.output.reset_stream(stream.id, code);
+            self.streams.abandon(slot);
+            self.sending.retain(|sending| *sending != slot);
         }
-    }
-}
-
-/// Whether the server says that it has not processed the request: h2 reports a remote GOAWAY on streams above its last one only. A GOAWAY
-/// with an error is a failure, whatever was processed.
-fn is_unprocessed(error: &h2::Error) -> bool {
-    error.is_remote()
-        && if error.is_go_away() { error.reason() == Some(Reason::NO_ERROR) } else { error.reason() == Some(Reason::REFUSED_STREAM) }
-}
-
-/// A stream that was reset, by the server or by us for what it sent, is over; the others on its connection go on (RFC 9113, 5.4.2).
-fn stream_over(error: &h2::Error) -> Result<Poll<Outcome>, Fault> {
-    let fault = fault(error);
-    let alone = error.is_reset() || (error.is_go_away() && error.is_remote());
-    if alone { Ok(Poll::Ready(Outcome::Failed(fault.kind))) } else { Err(fault) }
-}
-
-fn fault(error: &h2::Error) -> Fault {
-    let kind = match error.reason() {
-        _ if error.is_io() => ErrorKind::ClosedEarly,
-        Some(Reason::NO_ERROR) => ErrorKind::ClosedEarly,
-        _ if error.is_remote() => ErrorKind::Reset,
-        _ => ErrorKind::InvalidResponse,
-    };
-    Fault { kind, reason: error.to_string().into() }
-}
-
-/// The client's side of the handshake only writes, so it is over at once.
-fn handshake(pipe: Pipe) -> (SendRequest<Bytes>, Connection<Pipe, Bytes>) {
-    let mut builder = Builder::new();
-    builder.initial_window_size(STREAM_WINDOW_BYTES).initial_connection_window_size(CONNECTION_WINDOW_BYTES).enable_push(false);
-    // A late response to a stream that was given up must never end the connection.
-    builder.max_concurrent_reset_streams(ABANDONED_MAX).max_local_error_reset_streams(None);
-    let mut handshake = Box::pin(builder.handshake(pipe));
-    match handshake.as_mut().poll(&mut noop()) {
-        Poll::Ready(Ok(both)) => both,
-        Poll::Ready(Err(error)) => unreachable!("writing to memory does not fail: {error}"),
-        Poll::Pending => unreachable!("writing to memory does not wait"),
     }
 }
 
@@ -226,21 +120,24 @@ impl Protocol for Http2 {
     type Session = Session;
 
     fn open(&mut self) -> Session {
-        let pipe = Pipe::default();
-        let (sender, connection) = handshake(pipe.clone());
-        let out = std::mem::take(&mut pipe.0.borrow_mut().output);
+        let mut output = Output::default();
+        settings::write_first(output.end());
         Session {
-            pipe,
-            out,
-            out_sent: 0,
-            connection: Box::pin(connection),
-            sender,
-            stirred: false,
+            output,
+            carry: Vec::new(),
+            block: None,
+            decoder: Decoder::new(),
+            encoder: Encoder::new(&self.fields),
+            known: Vec::new(),
+            server: Settings::at_first(),
+            acknowledged: false,
+            receive_window: ReceiveWindow::new(settings::CONNECTION_WINDOW_BYTES),
+            send_window: SendWindow::new(WINDOW_DEFAULT),
+            next_id: 1,
+            streams: Streams::default(),
             waiting: VecDeque::new(),
-            streams: Vec::new(),
-            in_flight: 0,
-            failure: None,
-            news: News::default(),
+            sending: Vec::new(),
+            last_stream: None,
         }
     }
 
@@ -248,68 +145,55 @@ impl Protocol for Http2 {
         true
     }
 
+    #[inline]
     fn request(&mut self, session: &mut Session, slot: Slot) {
         let kind = self.requests.next_kind();
         session.waiting.push_back((slot, kind));
-        session.stirred = true;
     }
 
     fn abandon(&mut self, session: &mut Session, slot: Slot) -> bool {
-        match session.streams.get_mut(usize::from(slot)).and_then(Option::take) {
-            // To drop a stream that is not over is to reset it with CANCEL.
-            Some(_) => session.in_flight -= 1,
-            None => session.waiting.retain(|(waiting, _)| *waiting != slot),
+        if session.streams.get(slot).is_some() {
+            session.abandon_stream(slot, frame::CANCEL);
+        } else {
+            session.waiting.retain(|(waiting, _)| *waiting != slot);
         }
-        session.stirred = true;
         true
     }
 
+    #[inline]
     fn prepare_output(&mut self, session: &mut Session) {
-        if !std::mem::take(&mut session.stirred) {
-            return;
-        }
-        self.start_waiting(session);
-        // Nothing ends without input. A connection that has failed says so when something comes.
-        let _ = session.connection.as_mut().poll(&mut noop());
-        let output = &mut session.pipe.0.borrow_mut().output;
-        if session.out.is_empty() {
-            std::mem::swap(&mut session.out, output);
-        } else {
-            session.out.append(output);
-        }
+        self.begin_waiting(session);
+        self.write_bodies(session);
     }
 
+    #[inline]
     fn output<'a>(&'a self, session: &'a Session) -> &'a [u8] {
-        &session.out[session.out_sent..]
+        session.output.unsent()
     }
 
+    #[inline]
     fn sent(&mut self, session: &mut Session, count: usize) {
-        session.out_sent += count;
-        if session.out_sent == session.out.len() {
-            session.out.clear();
-            session.out_sent = 0;
-        }
+        session.output.sent(count);
     }
 
     fn stable_output(&self) -> bool {
         false
     }
 
+    #[inline]
     fn receive(&mut self, session: &mut Session, bytes: &[u8], sink: &mut impl Sink) -> Result<Flow, Fault> {
-        session.pipe.0.borrow_mut().input.extend_from_slice(bytes);
-        let flow = self.hear(session, sink);
-        if !matches!(flow, Ok(Flow::Open | Flow::Drain)) {
-            session.return_waiting(sink);
+        match self.take_frames(session, bytes, sink) {
+            Ok(()) => Ok(session.flow(sink)),
+            Err(fault) => {
+                session.return_waiting(sink);
+                Err(fault)
+            }
         }
-        flow
     }
 
     fn end_of_stream(&mut self, session: &mut Session, sink: &mut impl Sink) -> Fault {
-        session.pipe.0.borrow_mut().ended = true;
-        let early = Fault::closed_early("the connection was closed before the response was complete");
-        let heard = self.hear(session, sink);
         session.return_waiting(sink);
-        heard.err().unwrap_or(early)
+        Fault::closed_early("the connection was closed before the response was complete")
     }
 
     fn reset(&mut self, session: &mut Session, sink: &mut impl Sink) -> Fault {

@@ -1,0 +1,91 @@
+//! Flow control (RFC 9113, section 5.2), in both directions.
+
+/// No window may grow beyond this.
+pub const WINDOW_MAX: i64 = (1 << 31) - 1;
+/// What a window is before anybody says otherwise.
+pub const WINDOW_DEFAULT: u32 = 65_535;
+
+/// How much the server may still send. It is told of more when half is used.
+#[derive(Clone, Copy, Debug)]
+pub struct ReceiveWindow {
+    left: u32,
+    size: u32,
+}
+
+impl ReceiveWindow {
+    pub const fn new(size: u32) -> Self {
+        Self { left: size, size }
+    }
+
+    /// False if the server was not allowed to send this much.
+    #[inline]
+    pub fn take(&mut self, bytes: usize) -> bool {
+        let fits = bytes <= self.left as usize;
+        self.left -= if fits { bytes as u32 } else { 0 };
+        fits
+    }
+
+    /// By how much to open the window again, if it is time to.
+    #[inline]
+    pub fn update(&mut self) -> Option<u32> {
+        let used = self.size - self.left;
+        (used >= self.size / 2).then(|| {
+            self.left = self.size;
+            used
+        })
+    }
+}
+
+/// How much may still be sent. It can fall below zero, when the server makes the windows of open streams smaller.
+#[derive(Clone, Copy, Debug)]
+pub struct SendWindow(i64);
+
+impl SendWindow {
+    pub const fn new(size: u32) -> Self {
+        Self(size as i64)
+    }
+
+    #[inline]
+    pub fn room(self) -> usize {
+        self.0.max(0) as usize
+    }
+
+    #[inline]
+    pub fn take(&mut self, bytes: usize) {
+        self.0 -= bytes as i64;
+    }
+
+    /// False if the window would be larger than windows may be.
+    #[must_use]
+    pub fn change(&mut self, by: i64) -> bool {
+        self.0 += by;
+        self.0 <= WINDOW_MAX
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_server_is_told_of_more_when_half_is_used() {
+        let mut window = ReceiveWindow::new(100);
+        assert!(window.take(49));
+        assert_eq!(window.update(), None);
+        assert!(window.take(1));
+        assert_eq!(window.update(), Some(50));
+        assert!(!window.take(101) && window.take(100) && !window.take(1) && window.take(0));
+        assert_eq!(window.update(), Some(100));
+    }
+
+    #[test]
+    fn what_may_be_sent_can_fall_below_zero_and_not_grow_too_large() {
+        let mut window = SendWindow::new(10);
+        window.take(4);
+        assert!(window.change(-8));
+        assert_eq!(window.room(), 0);
+        assert!(window.change(3));
+        assert_eq!(window.room(), 1);
+        assert!(window.change(WINDOW_MAX - 1) && !window.change(1));
+    }
+}

@@ -1,0 +1,132 @@
+//! Requests to header blocks. What a run repeats goes into the table of the server's decoder once, and is an index of a byte from then on.
+//!
+//! Nothing is ever evicted: what does not fit any more is sent as it is, each time. So a field that is in the table stays there, and its index
+//! follows from the number of those behind it.
+
+use super::{ENTRY_BYTES, STATIC, TABLE_BYTES_DEFAULT, write_number};
+
+/// Name and value.
+type Plain = (Vec<u8>, Vec<u8>);
+
+/// The fields of all kinds of requests, each distinct one once.
+#[derive(Debug)]
+pub struct Fields {
+    distinct: Vec<Field>,
+    /// By kind of request: places in `distinct`.
+    kinds: Vec<Vec<u32>>,
+}
+
+#[derive(Debug)]
+struct Field {
+    plain: Plain,
+    /// Its index in the static table if it is there as a whole; otherwise 0.
+    index: u8,
+    /// The index of its name in the static table, or 0.
+    name_index: u8,
+}
+
+impl Fields {
+    pub fn new(kinds: impl IntoIterator<Item = Vec<Plain>>) -> Self {
+        let mut fields = Self { distinct: Vec::new(), kinds: Vec::new() };
+        for kind in kinds {
+            let places = kind.into_iter().map(|plain| fields.place(plain)).collect();
+            fields.kinds.push(places);
+        }
+        fields
+    }
+
+    fn place(&mut self, plain: Plain) -> u32 {
+        let known = self.distinct.iter().position(|field| field.plain == plain);
+        known.unwrap_or_else(|| {
+            self.distinct.push(Field::new(plain));
+            self.distinct.len() - 1
+        }) as u32
+    }
+}
+
+impl Field {
+    fn new(plain: Plain) -> Self {
+        let (name, value) = (&plain.0[..], &plain.1[..]);
+        let find = |matches: &dyn Fn(&(&str, &str)) -> bool| STATIC.iter().position(matches).map_or(0, |at| at as u8 + 1);
+        let index = find(&|(known, with)| known.as_bytes() == name && with.as_bytes() == value);
+        let name_index = find(&|(known, _)| known.as_bytes() == name);
+        Self { plain, index, name_index }
+    }
+
+    fn table_bytes(&self) -> usize {
+        self.plain.0.len() + self.plain.1.len() + ENTRY_BYTES
+    }
+
+    fn write_literal(&self, pattern: u8, bits: u32, out: &mut Vec<u8>) {
+        write_number(out, pattern, bits, usize::from(self.name_index));
+        let (name, value) = &self.plain;
+        if self.name_index == 0 {
+            write_string(name, out);
+        }
+        write_string(value, out);
+    }
+}
+
+fn write_string(text: &[u8], out: &mut Vec<u8>) {
+    write_number(out, 0, 7, text.len());
+    out.extend_from_slice(text);
+}
+
+/// What the server's decoder knows on one connection.
+#[derive(Debug)]
+pub struct Encoder {
+    /// By distinct field: 1 for the oldest entry of the table, 2 for the next; 0 if it has none.
+    numbers: Box<[u32]>,
+    inserted: u32,
+    bytes: usize,
+    bytes_max: usize,
+    /// The server has changed what it allows; the next block says that the table is emptied.
+    changed: bool,
+}
+
+impl Encoder {
+    pub fn new(fields: &Fields) -> Self {
+        let numbers = vec![0; fields.distinct.len()].into();
+        Self { numbers, inserted: 0, bytes: 0, bytes_max: TABLE_BYTES_DEFAULT as usize, changed: false }
+    }
+
+    /// The server's decoder has a table of at most this size; no more than the default is used.
+    pub fn allow(&mut self, bytes: u32) {
+        let bytes_max = bytes.min(TABLE_BYTES_DEFAULT) as usize;
+        if bytes_max != self.bytes_max {
+            (self.bytes_max, self.bytes, self.inserted, self.changed) = (bytes_max, 0, 0, true);
+            self.numbers.fill(0);
+        }
+    }
+
+    /// Appends the header block of a request of this kind.
+    #[inline]
+    pub fn encode(&mut self, fields: &Fields, kind: usize, out: &mut Vec<u8>) {
+        if std::mem::take(&mut self.changed) {
+            write_number(out, 0x20, 5, 0);
+            write_number(out, 0x20, 5, self.bytes_max);
+        }
+        for &place in &fields.kinds[kind] {
+            let field = &fields.distinct[place as usize];
+            let number = self.numbers[place as usize];
+            if field.index > 0 {
+                out.push(0x80 | field.index);
+            } else if number > 0 {
+                write_number(out, 0x80, 7, STATIC.len() + 1 + (self.inserted - number) as usize);
+            } else {
+                self.encode_literal(field, place as usize, out);
+            }
+        }
+    }
+
+    fn encode_literal(&mut self, field: &Field, place: usize, out: &mut Vec<u8>) {
+        let bytes = self.bytes + field.table_bytes();
+        if bytes > self.bytes_max {
+            field.write_literal(0, 4, out);
+            return;
+        }
+        field.write_literal(0x40, 6, out);
+        (self.bytes, self.inserted) = (bytes, self.inserted + 1);
+        self.numbers[place] = self.inserted;
+    }
+}

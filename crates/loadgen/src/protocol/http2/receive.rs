@@ -1,0 +1,357 @@
+//! What the server sends: frames, and what follows from them (RFC 9113, sections 5 and 6).
+
+use super::frame::{self, Head};
+use super::head::FieldCheck;
+use super::hpack::LIST_BYTES_MAX;
+use super::known::KnownBlock;
+use super::streams::StreamError;
+use super::{Fault, Http2, Outcome, Session, Sink, Slot, structured};
+use crate::figures::errors::ErrorKind;
+
+/// The parts of a header block that have come so far.
+pub struct HeaderBlock {
+    stream: u32,
+    end_stream: bool,
+    bytes: Vec<u8>,
+}
+
+const TOO_MANY_REPLIES: Fault = Fault::invalid("the server asks for replies and does not read them");
+
+impl Http2 {
+    /// Takes in bytes, split anywhere.
+    #[inline]
+    pub(super) fn take_frames(&mut self, session: &mut Session, mut bytes: &[u8], sink: &mut impl Sink) -> Result<(), Fault> {
+        if !session.carry.is_empty() && !self.take_carried(session, &mut bytes, sink)? {
+            return Ok(());
+        }
+        while let Some((head, rest)) = bytes.split_first_chunk() {
+            let head = checked(Head::read(head))?;
+            let Some((payload, rest)) = rest.split_at_checked(head.length) else { break };
+            self.take_frame(session, head, payload, sink)?;
+            bytes = rest;
+        }
+        session.carry.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    /// Completes the frame that began in earlier bytes; false if it takes more than there are.
+    fn take_carried(&mut self, session: &mut Session, bytes: &mut &[u8], sink: &mut impl Sink) -> Result<bool, Fault> {
+        if !fill(&mut session.carry, frame::HEAD_BYTES, bytes) {
+            return Ok(false);
+        }
+        let Some((head, _)) = session.carry.split_first_chunk() else { return Ok(false) };
+        let head = checked(Head::read(head))?;
+        if !fill(&mut session.carry, frame::HEAD_BYTES + head.length, bytes) {
+            return Ok(false);
+        }
+        let mut whole = std::mem::take(&mut session.carry);
+        self.take_frame(session, head, &whole[frame::HEAD_BYTES..], sink)?;
+        whole.clear();
+        session.carry = whole;
+        Ok(true)
+    }
+
+    #[inline]
+    fn take_frame(&mut self, session: &mut Session, head: Head, payload: &[u8], sink: &mut impl Sink) -> Result<(), Fault> {
+        if !session.server.known && (head.kind != frame::SETTINGS || head.has(frame::ACK)) {
+            return Err(Fault::invalid("the first frame has no settings"));
+        }
+        if session.block.as_ref().is_some_and(|block| head.kind != frame::CONTINUATION || head.stream != block.stream) {
+            return Err(Fault::invalid("a header block is interrupted by another frame"));
+        }
+        match head.kind {
+            frame::DATA => self.take_data(session, head, payload, sink),
+            frame::HEADERS => self.take_headers(session, head, payload, sink),
+            frame::CONTINUATION => self.take_continuation(session, head, payload, sink),
+            frame::PRIORITY => self.take_priority(session, head, sink),
+            frame::RST_STREAM => self.take_reset(session, head, payload, sink),
+            frame::SETTINGS => self.take_settings(session, head, payload),
+            frame::PUSH_PROMISE => Err(Fault::invalid("a push was promised, and pushes are disabled")),
+            frame::PING => take_ping(session, head, payload),
+            frame::GOAWAY => take_go_away(session, head, payload, sink),
+            frame::WINDOW_UPDATE => self.take_window_update(session, head, payload, sink),
+            // Whatever it is, it may be ignored (RFC 9113, 5.5).
+            _ => Ok(()),
+        }
+    }
+
+    #[inline]
+    fn take_data(&mut self, session: &mut Session, head: Head, payload: &[u8], sink: &mut impl Sink) -> Result<(), Fault> {
+        if !session.receive_window.take(payload.len()) {
+            return Err(Fault::invalid("more came than the window of the connection allows"));
+        }
+        if let Some(by) = session.receive_window.update() {
+            reply(session, frame::WINDOW_UPDATE, 0, &by.to_be_bytes())?;
+        }
+        let content = frame::content(head, payload)?;
+        let Some(slot) = session.find(head.stream)? else { return Ok(()) };
+        let Some(stream) = session.streams.get(slot) else { return Ok(()) };
+        let end = head.has(frame::END_STREAM);
+        let taken = stream.take_body(content, payload.len(), end, self.kind(stream.kind));
+        if let Ok(None) = taken
+            && let Some(by) = stream.window_update()
+        {
+            reply(session, frame::WINDOW_UPDATE, head.stream, &by.to_be_bytes())?;
+        }
+        self.settle(session, slot, taken, sink);
+        Ok(())
+    }
+
+    #[inline]
+    fn take_headers(&mut self, session: &mut Session, head: Head, payload: &[u8], sink: &mut impl Sink) -> Result<(), Fault> {
+        let fragment = frame::fragment(head, payload)?;
+        let end_stream = head.has(frame::END_STREAM);
+        if head.has(frame::END_HEADERS) {
+            return self.take_block(session, head.stream, end_stream, fragment, sink);
+        }
+        session.find(head.stream)?;
+        session.block = Some(HeaderBlock { stream: head.stream, end_stream, bytes: fragment.to_vec() });
+        Ok(())
+    }
+
+    fn take_continuation(&mut self, session: &mut Session, head: Head, payload: &[u8], sink: &mut impl Sink) -> Result<(), Fault> {
+        let Some(mut block) = session.block.take() else {
+            return Err(Fault::invalid("a header block is continued that was not begun"));
+        };
+        block.bytes.extend_from_slice(payload);
+        if block.bytes.len() > LIST_BYTES_MAX {
+            return Err(Fault::invalid("a header block is larger than 64 KiB"));
+        }
+        if !head.has(frame::END_HEADERS) {
+            session.block = Some(block);
+            return Ok(());
+        }
+        self.take_block(session, block.stream, block.end_stream, &block.bytes, sink)
+    }
+
+    /// Takes in a whole header block.
+    #[inline]
+    fn take_block(&mut self, session: &mut Session, id: u32, end: bool, block: &[u8], sink: &mut impl Sink) -> Result<(), Fault> {
+        let found = session.find(id)?;
+        let version = session.decoder.version();
+        if let Some(slot) = found
+            && let Some(stream) = session.streams.get(slot)
+            && stream.is_awaited()
+            && let Some(known) = session.known.get(usize::from(stream.kind))
+            && let Some(head) = known.recognise(block, version)
+        {
+            self.counts.fast += 1;
+            let taken = stream.take_head(head, end, self.kind(stream.kind));
+            self.settle(session, slot, taken, sink);
+            return Ok(());
+        }
+        let mut fields = FieldCheck::default();
+        session.decoder.decode(block, |name, value| fields.take(name, value))?;
+        if let Some(slot) = found {
+            let taken = self.take_fields(session, slot, &fields, end, (block, version));
+            self.settle(session, slot, taken, sink);
+        }
+        Ok(())
+    }
+
+    /// Takes in the fields of a block that was decoded; `version`: of the decoder's table before that.
+    fn take_fields(
+        &mut self,
+        session: &mut Session,
+        slot: Slot,
+        fields: &FieldCheck,
+        end: bool,
+        (block, version): (&[u8], u64),
+    ) -> Result<Option<Outcome>, StreamError> {
+        let Some(stream) = session.streams.get(slot) else { return Ok(None) };
+        let (kind, request) = (usize::from(stream.kind), self.kind(stream.kind));
+        if !stream.is_awaited() {
+            let are_trailers = end && fields.are_trailers();
+            return if are_trailers { stream.finish(request).map(Some) } else { Err(frame::PROTOCOL_ERROR) };
+        }
+        let head = fields.head().ok_or(frame::PROTOCOL_ERROR)?;
+        let taken = stream.take_head(head, end, request)?;
+        if head.status >= 200 {
+            self.counts.full += 1;
+            if session.known.len() <= kind {
+                session.known.resize_with(kind + 1, KnownBlock::default);
+            }
+            session.known[kind].learn(block, head, version, session.decoder.version());
+        }
+        Ok(taken)
+    }
+
+    /// Ends the stream in this slot if its response is complete, or is none.
+    #[inline]
+    fn settle(&self, session: &mut Session, slot: Slot, taken: Result<Option<Outcome>, StreamError>, sink: &mut impl Sink) {
+        match taken {
+            Ok(None) => {}
+            Ok(Some(outcome)) => {
+                self.close(session, slot);
+                sink.complete(slot, outcome);
+            }
+            Err(code) => {
+                session.abandon_stream(slot, code);
+                sink.complete(slot, Outcome::Failed(ErrorKind::InvalidResponse));
+            }
+        }
+    }
+
+    /// Closes a stream whose response is complete. What is left of its request is not sent any more.
+    #[inline]
+    fn close(&self, session: &mut Session, slot: Slot) {
+        if !session.sending.is_empty() {
+            self.stop_sending(session, slot);
+        }
+        session.streams.remove(slot);
+    }
+
+    #[cold]
+    fn stop_sending(&self, session: &mut Session, slot: Slot) {
+        if let Some(stream) = session.streams.get(slot)
+            && stream.body_sent < structured(self.kind(stream.kind)).body.len()
+        {
+            session.output.reset_stream(stream.id, frame::CANCEL);
+            session.sending.retain(|sending| *sending != slot);
+        }
+    }
+
+    /// Priorities are ignored (RFC 9113, 5.3.2), but must be well-formed.
+    fn take_priority(&self, session: &mut Session, head: Head, sink: &mut impl Sink) -> Result<(), Fault> {
+        if head.stream == 0 {
+            return Err(Fault::invalid("a priority belongs to no stream"));
+        }
+        if head.length != 5
+            && let Some(slot) = session.streams.find(head.stream)
+        {
+            self.settle(session, slot, Err(frame::FRAME_SIZE_ERROR), sink);
+        }
+        Ok(())
+    }
+
+    fn take_reset(&self, session: &mut Session, head: Head, payload: &[u8], sink: &mut impl Sink) -> Result<(), Fault> {
+        if payload.len() != 4 {
+            return Err(Fault::invalid("a RST_STREAM frame has a wrong length"));
+        }
+        session.check_begun(head.stream)?;
+        let Some(slot) = session.streams.find(head.stream) else { return Ok(()) };
+        let Some(stream) = session.streams.get(slot) else { return Ok(()) };
+        let outcome = match frame::number(payload) {
+            frame::REFUSED_STREAM if stream.is_awaited() => Outcome::Unprocessed,
+            frame::NO_ERROR => Outcome::Failed(ErrorKind::ClosedEarly),
+            _ => Outcome::Failed(ErrorKind::Reset),
+        };
+        session.give_up(slot, outcome, sink);
+        Ok(())
+    }
+
+    fn take_settings(&self, session: &mut Session, head: Head, payload: &[u8]) -> Result<(), Fault> {
+        if head.stream != 0 {
+            return Err(Fault::invalid("settings belong to a stream"));
+        }
+        if head.has(frame::ACK) {
+            let is_first = !std::mem::replace(&mut session.acknowledged, true);
+            return if is_first && payload.is_empty() { Ok(()) } else { Err(Fault::invalid("an acknowledgement of no settings")) };
+        }
+        let before = i64::from(session.server.stream_window);
+        session.server.take(payload)?;
+        session.encoder.allow(session.server.header_table_bytes);
+        let change = i64::from(session.server.stream_window) - before;
+        if change != 0 && !session.streams.iter_mut().all(|(_, stream)| stream.send_window.change(change)) {
+            return Err(Fault::invalid("the server's settings make a window too large"));
+        }
+        if session.output.reply(frame::SETTINGS, frame::ACK, 0, &[]) { Ok(()) } else { Err(TOO_MANY_REPLIES) }
+    }
+
+    fn take_window_update(&self, session: &mut Session, head: Head, payload: &[u8], sink: &mut impl Sink) -> Result<(), Fault> {
+        if payload.len() != 4 {
+            return Err(Fault::invalid("a WINDOW_UPDATE frame has a wrong length"));
+        }
+        let by = i64::from(frame::number(payload) & frame::STREAM_MAX);
+        if head.stream == 0 {
+            let is_right = by > 0 && session.send_window.change(by);
+            return if is_right { Ok(()) } else { Err(Fault::invalid("the window of the connection changes by nothing, or by too much")) };
+        }
+        session.check_begun(head.stream)?;
+        // A stream that has ended may have had its window opened just before.
+        let Some(slot) = session.streams.find(head.stream) else { return Ok(()) };
+        let Some(stream) = session.streams.get(slot) else { return Ok(()) };
+        let taken = match by {
+            0 => Err(frame::PROTOCOL_ERROR),
+            _ if stream.send_window.change(by) => Ok(None),
+            _ => Err(frame::FLOW_CONTROL_ERROR),
+        };
+        self.settle(session, slot, taken, sink);
+        Ok(())
+    }
+}
+
+impl Session {
+    /// The slot of a stream that a frame of a response is about; `None` if it was given up. Any other is a fault.
+    #[inline]
+    fn find(&self, id: u32) -> Result<Option<Slot>, Fault> {
+        match self.streams.find(id) {
+            Some(slot) => Ok(Some(slot)),
+            None => self.check_late(id).map(|()| None),
+        }
+    }
+
+    #[cold]
+    fn check_late(&self, id: u32) -> Result<(), Fault> {
+        self.check_begun(id)?;
+        if self.streams.is_abandoned(id) { Ok(()) } else { Err(Fault::invalid("a frame came on a stream that is over")) }
+    }
+
+    /// Whether this is, or was, a stream of ours.
+    fn check_begun(&self, id: u32) -> Result<(), Fault> {
+        let is_begun = id % 2 == 1 && id < self.next_id;
+        if is_begun { Ok(()) } else { Err(Fault::invalid("a frame came on a stream that was not begun")) }
+    }
+
+    /// Ends a stream that the server has given up.
+    fn give_up(&mut self, slot: Slot, outcome: Outcome, sink: &mut impl Sink) {
+        self.streams.remove(slot);
+        self.sending.retain(|sending| *sending != slot);
+        sink.complete(slot, outcome);
+    }
+}
+
+/// Refuses frames that are too large when their heads have come: what follows need not be a frame at all.
+#[inline]
+fn checked(head: Head) -> Result<Head, Fault> {
+    if head.length > frame::PAYLOAD_BYTES_MAX { Err(Fault::invalid("a frame is larger than 16 KiB, or none")) } else { Ok(head) }
+}
+
+/// Moves bytes to the end of `room` until it has this length; whether it has.
+fn fill(room: &mut Vec<u8>, length: usize, bytes: &mut &[u8]) -> bool {
+    let take = length.saturating_sub(room.len()).min(bytes.len());
+    let (taken, rest) = bytes.split_at(take);
+    room.extend_from_slice(taken);
+    *bytes = rest;
+    room.len() >= length
+}
+
+fn reply(session: &mut Session, kind: u8, stream: u32, payload: &[u8]) -> Result<(), Fault> {
+    if session.output.reply(kind, 0, stream, payload) { Ok(()) } else { Err(TOO_MANY_REPLIES) }
+}
+
+fn take_ping(session: &mut Session, head: Head, payload: &[u8]) -> Result<(), Fault> {
+    if head.stream != 0 || payload.len() != 8 {
+        return Err(Fault::invalid("a PING frame belongs to a stream, or has a wrong length"));
+    }
+    let is_taken = head.has(frame::ACK) || session.output.reply(frame::PING, frame::ACK, 0, payload);
+    if is_taken { Ok(()) } else { Err(TOO_MANY_REPLIES) }
+}
+
+/// The server begins no work on later streams. With an error it is not said whether it did.
+fn take_go_away(session: &mut Session, head: Head, payload: &[u8], sink: &mut impl Sink) -> Result<(), Fault> {
+    let Some((last, rest)) = payload.split_first_chunk().filter(|(_, rest)| rest.len() >= 4 && head.stream == 0) else {
+        return Err(Fault::invalid("a GOAWAY frame belongs to a stream, or has a wrong length"));
+    };
+    let last = u32::from_be_bytes(*last) & frame::STREAM_MAX;
+    if session.last_stream.is_some_and(|known| last > known) {
+        return Err(Fault::invalid("the last stream of a GOAWAY frame is above that of an earlier one"));
+    }
+    session.last_stream = Some(last);
+    let outcome = if frame::number(rest) == frame::NO_ERROR { Outcome::Unprocessed } else { Outcome::Failed(ErrorKind::Reset) };
+    let above: Vec<Slot> = session.streams.iter_mut().filter(|(_, stream)| stream.id > last).map(|(slot, _)| slot).collect();
+    for slot in above {
+        session.give_up(slot, outcome, sink);
+    }
+    Ok(())
+}

@@ -1,0 +1,68 @@
+//! Requests to frames, within what the server allows.
+
+use super::frame::{self, Head};
+use super::streams::Stream;
+use super::{Http2, Session, structured};
+
+/// As long as more of the output waits, no more of the bodies joins it.
+const OUTPUT_BYTES: usize = 64 * 1024;
+/// DATA frames are not larger, whatever the server allows.
+const DATA_BYTES_MAX: usize = 16 * 1024;
+
+impl Http2 {
+    /// Begins the streams of requests that wait, as far as the server allows.
+    #[inline]
+    pub(super) fn begin_waiting(&self, session: &mut Session) {
+        while session.streams.open() < session.server.streams_max as usize
+            && session.is_open()
+            && let Some((slot, kind)) = session.waiting.pop_front()
+        {
+            let Session { output, encoder, server, .. } = session;
+            let id = session.next_id;
+            let has_body = !structured(self.kind(kind)).body.is_empty();
+            let encode = |out: &mut Vec<u8>| encoder.encode(&self.fields, usize::from(kind), out);
+            output.headers(id, !has_body, server.payload_bytes_max, encode);
+            session.streams.insert(slot, Stream::new(id, kind, server.stream_window));
+            session.next_id += 2;
+            if has_body {
+                session.sending.push(slot);
+            }
+        }
+    }
+
+    /// Puts as much of the bodies into the output as the windows allow and can be sent soon.
+    #[inline]
+    pub(super) fn write_bodies(&self, session: &mut Session) {
+        if !session.sending.is_empty() {
+            let mut sending = std::mem::take(&mut session.sending);
+            sending.retain(|slot| !self.write_body(session, *slot));
+            session.sending = sending;
+        }
+    }
+
+    /// Whether the body is now wholly in the output.
+    fn write_body(&self, session: &mut Session, slot: u16) -> bool {
+        let Session { output, streams, send_window, server, .. } = session;
+        let Some(stream) = streams.get(slot) else { return true };
+        let body = &structured(self.kind(stream.kind)).body;
+        let length_max = server.payload_bytes_max.min(DATA_BYTES_MAX);
+        while output.unsent().len() < OUTPUT_BYTES {
+            let left = &body[stream.body_sent..];
+            let length = left.len().min(length_max).min(send_window.room()).min(stream.send_window.room());
+            if length == 0 {
+                return false;
+            }
+            let is_last = length == left.len();
+            let flags = if is_last { frame::END_STREAM } else { 0 };
+            Head { length, kind: frame::DATA, flags, stream: stream.id }.write(output.end());
+            output.end().extend_from_slice(&left[..length]);
+            send_window.take(length);
+            stream.send_window.take(length);
+            stream.body_sent += length;
+            if is_last {
+                return true;
+            }
+        }
+        false
+    }
+}

@@ -43,11 +43,17 @@ pub struct Epoll {
 struct Link {
     socket: Option<Socket>,
     connected: bool,
+    /// Whether a send met the reset. The kernel reports a reset once: the read after it sees an orderly end of the stream.
+    reset: bool,
 }
 
 impl Link {
     fn connected_fd(&self) -> Option<RawFd> {
         self.socket.as_ref().filter(|_| self.connected).map(AsRawFd::as_raw_fd)
+    }
+
+    fn end_of_stream(&self) -> End {
+        if self.reset { End::Reset } else { End::Closed }
     }
 }
 
@@ -189,7 +195,7 @@ impl Epoll {
             Ok(socket)
         });
         match started {
-            Ok(socket) => self.links[index as usize] = Link { socket: Some(socket), connected: false },
+            Ok(socket) => self.links[index as usize] = Link { socket: Some(socket), ..Link::default() },
             Err(error) => worker.connect_failed(index, connect_error_kind(&error), &error.to_string(), now_ns()),
         }
     }
@@ -266,7 +272,7 @@ impl Epoll {
 
     fn read_nothing<P: Protocol>(&mut self, worker: &mut Worker<P>, index: u32, count: isize, now: u64) -> Read {
         let end = if count == 0 {
-            End::Closed
+            self.links[index as usize].end_of_stream()
         } else {
             match io::Error::last_os_error().kind() {
                 IoErrorKind::WouldBlock => return Read::Drained,
@@ -292,6 +298,7 @@ impl Epoll {
             let count = unsafe { libc::send(fd, output.as_ptr().cast(), output.len(), libc::MSG_NOSIGNAL) };
             if count < 0 {
                 // A full buffer is announced by EPOLLOUT, a broken connection by EPOLLHUP or EPOLLERR.
+                self.links[index as usize].reset |= io::Error::last_os_error().kind() == IoErrorKind::ConnectionReset;
                 return;
             }
             worker.sent(index, count as usize);

@@ -55,6 +55,8 @@ struct Link {
     connected: bool,
     /// Bytes that the kernel is sending, where the protocol's own memory may change meanwhile.
     sending: Vec<u8>,
+    /// Whether a send met the reset. The kernel reports a reset once: the read after it sees an orderly end of the stream.
+    reset: bool,
 }
 
 impl Uring {
@@ -178,6 +180,7 @@ impl Uring {
         if !link.sending.is_empty() {
             self.retired.push((send_tag, std::mem::take(&mut link.sending)));
         }
+        link.reset = false;
         link.generation = link.generation.wrapping_add(1);
         let Some(socket) = link.socket.take() else { return Ok(()) };
         // What was queued for this socket must not meet the next one.
@@ -226,7 +229,9 @@ impl Uring {
             Operation::Connect if current => self.connect_over(worker, tag.index, result, now),
             Operation::Send if current => {
                 // The receiving side tells of a failure as well.
-                self.links[tag.index as usize].sending.clear();
+                let link = &mut self.links[tag.index as usize];
+                link.reset |= result == -libc::ECONNRESET;
+                link.sending.clear();
                 self.flush(worker, tag.index)
             }
             Operation::Send => {
@@ -289,8 +294,9 @@ impl Uring {
                 Ok(())
             }
             error => {
+                let reset = error != 0 || self.links[index as usize].reset;
                 self.close(index)?;
-                worker.ended(index, if error == 0 { End::Closed } else { End::Reset }, now);
+                worker.ended(index, if reset { End::Reset } else { End::Closed }, now);
                 Ok(())
             }
         }

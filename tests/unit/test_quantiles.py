@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from httpbench.load.distribution import distribution
-from httpbench.load.steps import Slice, steps
+from httpbench.load.rate_steps import Slice, steps
 from httpbench.model import Distribution, Interval, Load
 from httpbench.quantiles import PERCENTILES, decoded, figures_us, is_known, recorded, samples_needed, together
 from httpbench.stats.histogram import merged

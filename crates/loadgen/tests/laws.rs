@@ -7,7 +7,7 @@ use loadgen::request::Requests;
 use loadgen::request::expectation::{BodyExpectation, Expectation};
 use loadgen::request::kind::MethodKind;
 use loadgen::request::kind::RequestKind;
-use loadgen::time::pauses::Pauses;
+use loadgen::time::coordinator_pauses::Pauses;
 use proptest::prelude::*;
 
 const DEPTH: u16 = 4;

@@ -16,7 +16,7 @@ use loadgen::request::Requests;
 use loadgen::request::expectation::Expectation;
 use loadgen::request::kind::MethodKind;
 use loadgen::request::kind::RequestKind;
-use loadgen::time::pauses::Pauses;
+use loadgen::time::coordinator_pauses::Pauses;
 use loadgen::time::window::Window;
 use loadgen::worker::{Limits, Load, Next, Shared, Worker};
 

@@ -1,7 +1,8 @@
 """The contract of a server, checked one clause at a time: :data:`CLAUSES`.
 
 Each check is a function that returns what is wrong, or nothing. A declared limit is checked as well: one that does not apply is as wrong as
-one that is hidden.
+one that is hidden. The clauses that require the target's process or a load (responses derived from requests, many connections, SIGTERM) are
+in ``run/server/verify.py``.
 """
 
 from __future__ import annotations

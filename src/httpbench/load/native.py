@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from httpbench import programs
 from httpbench.errors import LoadError
 from httpbench.load.base import Job, LoadGenerator, Output, Phase, Progress
-from httpbench.load.steps import Slice, interval_ms, steps
+from httpbench.load.rate_steps import Slice, interval_ms, steps
 from httpbench.load.tool import first_version
 from httpbench.model import Distribution, Interval, Load, Measurement, Requests, Requirement
 from httpbench.quantiles import decoded, percentiles_us, recorded

@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 
 use super::units::{parse_number, parse_positive_duration};
-use crate::time::profile::{Profile, Segment};
+use crate::time::offered_rate::{Profile, Segment};
 
 /// Far more than a machine can send; it bounds what we count at the end.
 const RATE_MAX_RPS: f64 = 1e8;

@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 
 use super::recorder::Recorder;
-use crate::time::pauses::Pauses;
+use crate::time::coordinator_pauses::Pauses;
 
 /// Empty recorders, which go round between all threads and the coordinator, so that a long run takes no more memory than a short one.
 #[derive(Debug)]

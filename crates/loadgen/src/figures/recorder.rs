@@ -5,7 +5,7 @@ use hdrhistogram::Histogram;
 use super::errors::{ErrorCounts, ErrorKind};
 use super::histogram::new_histogram;
 use super::outcome::Outcome;
-use crate::time::pauses::Pauses;
+use crate::time::coordinator_pauses::Pauses;
 
 /// How many histograms a recorder has.
 pub const HISTOGRAMS: u32 = 6;

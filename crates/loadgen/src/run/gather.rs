@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use hdrhistogram::Histogram;
 
-use super::generator::generator;
+use super::generator_cost::generator;
 use super::observer::{Observer, Progress};
 use super::plan::Plan;
 use super::signal;
@@ -15,7 +15,7 @@ use crate::figures::pool::Pool;
 use crate::figures::recorder::Recorder;
 use crate::figures::result::{Bytes, Interval, Parser, RequestCounts, RunResult, SCHEMA, TlsHandshakes};
 use crate::time::clock::{now_ns, seconds};
-use crate::time::pauses::Pauses;
+use crate::time::coordinator_pauses::Pauses;
 use crate::time::window::{Phase, Slice, Window};
 use crate::worker::{Final, Load, Report};
 

@@ -2,7 +2,7 @@
 
 mod crew;
 mod gather;
-mod generator;
+mod generator_cost;
 pub mod observer;
 pub mod open_files;
 mod panics;
@@ -23,7 +23,7 @@ use crate::figures::pool::Pool;
 use crate::figures::recorder::HISTOGRAMS;
 use crate::figures::result::RunResult;
 use crate::time::clock::now_ns;
-use crate::time::pauses::Pauses;
+use crate::time::coordinator_pauses::Pauses;
 use crate::time::window::{Phase, Window};
 use crate::worker::{Report, Shared};
 use crew::{Failure, Member, choose_engine, pin};

@@ -4,7 +4,7 @@
 //! an instant: k itself for constant spacing, a sum of k exponential gaps for Poisson arrivals (the time-rescaling theorem; Brown et al.,
 //! Neural Computation 14, 2002). So nothing drifts, and ramps need no case of their own.
 
-use super::profile::Profile;
+use super::offered_rate::Profile;
 use crate::random::Random;
 
 /// How arrivals are spaced around the offered rate.
@@ -97,7 +97,7 @@ impl Schedule {
 mod tests {
     use std::time::Duration;
 
-    use super::super::profile::Segment;
+    use super::super::offered_rate::Segment;
     use super::*;
 
     fn arrivals_s(schedule: &mut Schedule, until_s: f64) -> Vec<f64> {

@@ -9,6 +9,7 @@ pub mod cost;
 mod events;
 mod pacing;
 mod phases;
+mod sending;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32};

@@ -46,7 +46,7 @@ from httpbench.model import (
 from httpbench.report.tables.groups import groups
 from httpbench.report.tables.overhead import differences
 from httpbench.report.tables.rows import Group, Row
-from httpbench.report.within_run.comparisons import against, ranking
+from httpbench.report.within_run.compared_rows import against, ranking
 from httpbench.stats.facts import Facts, facts
 from httpbench.stats.level import Saturation, saturation
 from httpbench.stats.overhead import Difference

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from httpbench.model import Noise, Run, RunStatus, Trial, VerdictKind
 from httpbench.report.printable import percentage
 from httpbench.report.tables.rows import Group, Row
-from httpbench.report.within_run.comparisons import Compared, against, ranking, rounds_to_tell
+from httpbench.report.within_run.compared_rows import Compared, against, ranking, rounds_to_tell
 from httpbench.stats.figures import CPU, P99, THROUGHPUT, WALL
 from httpbench.stats.interval import CONFIDENCE, ROUNDS_MIN
 from httpbench.stats.noise import floor

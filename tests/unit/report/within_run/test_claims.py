@@ -10,7 +10,7 @@ from httpbench.model import Load, Noise, Precision, Run, RunStatus, Trial, Verdi
 from httpbench.report.tables.groups import groups
 from httpbench.report.tables.notes import origin
 from httpbench.report.within_run.claims import claims, percent, precision, times
-from httpbench.report.within_run.comparisons import ranking
+from httpbench.report.within_run.compared_rows import ranking
 from httpbench.stats.paired import Comparison, compare
 from tests.factories import make_distribution, make_failed, make_measurement, make_plan, make_rounds, make_run, make_target, make_trial
 

@@ -9,7 +9,7 @@ import pytest
 from httpbench.errors import LoadError
 from httpbench.load import Output
 from httpbench.load.native import Native
-from httpbench.load.steps import interval_ms
+from httpbench.load.rate_steps import interval_ms
 from httpbench.model import Load
 from tests.factories import make_histogram
 from tests.unit.load.recorded import REPORT, job

@@ -1,0 +1,84 @@
+//! When a request is sent: at once where a connection has room (closed loop), or when it is due and a connection has a place (open loop).
+
+use super::Worker;
+use super::connection::State;
+use super::pacing::{Load, Place};
+use crate::figures::recorder::Sent;
+use crate::protocol::Protocol;
+
+impl<P: Protocol> Worker<P> {
+    /// An open connection without requests gets its first ones, once the run has started.
+    pub(super) fn put_to_work(&mut self, index: u32, now_ns: u64) {
+        let connection = &self.connections[index as usize];
+        if !self.running() || connection.state != State::Open {
+            return;
+        }
+        if self.pacing.is_immediate() {
+            self.fill(index, now_ns);
+            self.to_flush.push(index);
+            return;
+        }
+        let places = u64::from(connection.flight.depth()).min(connection.left);
+        self.free(index, places, now_ns);
+    }
+
+    /// Offers places on a connection to what is due, now or soon.
+    pub(super) fn free(&mut self, index: u32, places: u64, now_ns: u64) {
+        let place = Place { index, generation: self.connections[index as usize].generation };
+        for _ in 0..places {
+            self.pacing.put_free(place, now_ns);
+        }
+        self.dispatch(now_ns);
+        // When there was no place, nothing that is due was a reason to wake up.
+        self.wake_ns = self.wake_ns.min(self.pacing.wake_ns());
+    }
+
+    #[inline]
+    pub(super) fn fill(&mut self, index: u32, now_ns: u64) {
+        while self.connections[index as usize].has_room() {
+            self.start_request(index, Sent { intended_ns: now_ns, actual_ns: now_ns }, now_ns);
+        }
+    }
+
+    #[inline]
+    fn start_request(&mut self, index: u32, sent: Sent, free_ns: u64) {
+        let connection = &mut self.connections[index as usize];
+        connection.left -= 1;
+        let slot = connection.flight.take(sent);
+        self.recorder.request_sent(sent, free_ns);
+        self.protocol.request(&mut connection.session, slot);
+    }
+
+    /// Starts what is due and has a place.
+    pub(super) fn dispatch(&mut self, now_ns: u64) {
+        while let Some(intended_ns) = self.due(now_ns) {
+            let Some((free_ns, place)) = self.pacing.take_free(now_ns) else { break };
+            let connection = &mut self.connections[place.index as usize];
+            if connection.generation != place.generation || !connection.has_room() {
+                continue;
+            }
+            if connection.refused {
+                connection.held_back += 1;
+                continue;
+            }
+            self.start_request(place.index, Sent { intended_ns, actual_ns: now_ns }, free_ns);
+            self.to_flush.push(place.index);
+            self.pacing.advance();
+        }
+    }
+
+    /// The intended time of a request that should be sent by now.
+    fn due(&mut self, now_ns: u64) -> Option<u64> {
+        let Load::Open(open) = &self.pacing.load else { return Some(now_ns) };
+        let deadline_ns = open.deadline_ns;
+        while self.pacing.next_due_ns() <= now_ns {
+            let due_ns = self.pacing.next_due_ns();
+            if deadline_ns.is_none_or(|deadline_ns| now_ns - due_ns <= deadline_ns) {
+                return Some(due_ns);
+            }
+            self.recorder.request_not_sent(due_ns);
+            self.pacing.advance();
+        }
+        None
+    }
+}

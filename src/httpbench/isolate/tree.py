@@ -83,7 +83,8 @@ class ProcessTree:
         self._exits: list[Exit] = []
         self._pending = b""
         self._stopped: Stopped | None = None
-        self._guard = subprocess.Popen(
+        self._guard_pid: int | None = None
+        self._guard = subprocess.Popen(  # its keeper; the guard is a child of it
             [sys.executable, "-I", "-S", str(GUARD)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -104,12 +105,14 @@ class ProcessTree:
         except BaseException:
             self.kill()
             raise
+        self._guard_pid = int(event["guard"])
         self.pids: tuple[int, ...] = tuple(event["pids"])
 
     @property
     def guard_pid(self) -> int:
         """The parent of all; not itself a part of what is measured."""
-        return self._guard.pid
+        assert self._guard_pid is not None
+        return self._guard_pid
 
     @property
     def stderr(self) -> int:
@@ -145,7 +148,7 @@ class ProcessTree:
             return self._stopped
         immortal: list[str] = []
         try:
-            self._guard.send_signal(signal.SIGCONT)  # in case somebody stopped it
+            self._continue()
             self._send({"stop": grace_s})
             deadline = time.monotonic() + grace_s + GUARD_START_LIMIT_S
             while self._stopped is None:
@@ -166,18 +169,25 @@ class ProcessTree:
             if pipe is not None:
                 with contextlib.suppress(BrokenPipeError):  # closing tries once more to send what could not be sent
                     pipe.close()
-        self._guard.send_signal(signal.SIGCONT)
-        try:
-            self._guard.wait(GUARD_END_LIMIT_S)
-        except subprocess.TimeoutExpired:
-            self._guard.kill()  # the commands have it as their parent-death signal
-            self._guard.wait()
+        self._continue()
+        for pid in (self._guard_pid, self._guard.pid):  # the keeper ends what the guard does not; its own end is the guard's signal
+            try:
+                self._guard.wait(GUARD_END_LIMIT_S)
+            except subprocess.TimeoutExpired:
+                if pid is not None:
+                    os.kill(pid, signal.SIGKILL)
+        self._guard.wait()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.kill()
+
+    def _continue(self) -> None:
+        """Wakes guard and keeper, in case somebody stopped them."""
+        if self._guard.poll() is None:
+            os.killpg(self._guard.pid, signal.SIGCONT)
 
     def _send(self, message: Mapping[str, Any]) -> None:
         assert self._guard.stdin is not None

@@ -65,7 +65,7 @@ VERBS = {
     "compare": Verb(
         "httpbench.cli.compare:compare", "Compare two runs: what changed from BASE to HEAD in each row, and what the rounds can tell of it."
     ),
-    "runs": Verb("httpbench.cli.runs:runs", "List stored runs, newest first."),
+    "runs": Verb("httpbench.cli.runs:runs", "List stored runs, newest first, or delete some of them."),
     "doctor": Verb(
         "httpbench.cli.doctor:doctor",
         "Show the environment, and what on this machine will disturb a measurement, with what to do about it.",

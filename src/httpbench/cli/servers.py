@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -30,7 +31,12 @@ REQUEST_OPTIONS = (
 SERVER_OPTIONS = (
     click.option("--url", "urls", multiple=True, metavar="URL", help="A server that runs already; it is not restarted. May be repeated."),
     click.option("--prepare", multiple=True, metavar="CMD", help="Run before each trial: one for all servers, or one for each."),
-    click.option("--env", multiple=True, metavar="KEY=VALUE", help="Set in the environment of every command; may be repeated."),
+    click.option(
+        "--env",
+        multiple=True,
+        metavar="KEY[=VALUE]",
+        help="Environment variable of every command; KEY alone passes yours on. Repeatable. Values are never stored.",
+    ),
     click.option(
         "--cwd", type=click.Path(exists=True, file_okay=False, path_type=Path), default=Path(), show_default=".", help="Where commands run."
     ),
@@ -59,7 +65,7 @@ def asked(commands: tuple[str, ...], options) -> Asked:  # type: ignore[no-untyp
     from httpbench.model import Scaling
     from httpbench.run import Asked
 
-    env = dict(_pair(text, "=", "--env", "KEY=VALUE") for text in options["env"])
+    env = dict(_variable(text) for text in options["env"])
     return Asked(
         commands=commands,
         urls=options["urls"],
@@ -119,10 +125,19 @@ def _given(values: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
 
 
+def _variable(text: str) -> tuple[str, str]:
+    """``KEY=VALUE``; ``KEY`` alone has the value that it has here."""
+    if "=" in text:
+        return _pair(text, "=", "--env", "KEY=VALUE")
+    if text not in os.environ:
+        raise UsageError(f"--env {text}: the environment has no such variable", hint="write it as KEY=VALUE")
+    return text, os.environ[text]
+
+
 def _pair(text: str, mark: str, option: str, form: str) -> tuple[str, str]:
     name, found, value = text.partition(mark)
     if not found or not name.strip():
-        raise UsageError(f"{option} {text}: there is no name", hint=f"write it as {form}")
+        raise UsageError(f"{option}: there is no name before «{mark}»", hint=f"write it as {form}")  # its value may be a secret
     return name.strip(), value.strip() if mark == ":" else value
 
 

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
+from httpbench import inherited
 from httpbench.errors import StartError, StopError
 
 GUARD = Path(__file__).with_name("guard.py")
@@ -30,7 +31,10 @@ GUARD_END_LIMIT_S = 10.0  # longer than the guard itself waits for what it has k
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A program to start: ``env`` is added to our own environment, ``cpus`` are the logical CPUs that it may use (none: all)."""
+    """A program to start.
+
+    ``env`` is added to what :mod:`~httpbench.inherited` passes on; ``cpus`` are the logical CPUs that it may use (none: all).
+    """
 
     argv: tuple[str, ...]
     cwd: Path
@@ -92,7 +96,9 @@ class ProcessTree:
             start_new_session=True,
         )
         spec: dict[str, Any] = {
-            "commands": [{"argv": c.argv, "cwd": str(c.cwd), "env": {**os.environ, **c.env}, "cpus": c.cpus} for c in commands],
+            "commands": [
+                {"argv": c.argv, "cwd": str(c.cwd), "env": {**inherited.for_targets(), **c.env}, "cpus": c.cpus} for c in commands
+            ],
             "stdout": str(stdout),
             "stderr": None if stderr is None else str(stderr),
         }

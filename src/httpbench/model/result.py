@@ -234,6 +234,9 @@ class SampledResponse(Frozen):
     status: int
     headers: tuple[tuple[str, str], ...]
     body: str
+    """Of a stored one the first 2,000 characters."""
+    body_sha256: str | None = None
+    """Of the whole body; ``None``: stored by an earlier version."""
     size_bytes: int
     """Header block and body."""
 

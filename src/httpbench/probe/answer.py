@@ -93,6 +93,7 @@ def sampled(answer: Answer) -> SampledResponse:
         status=answer.status,
         headers=answer.headers,
         body=answer.body.decode(errors="replace"),
+        body_sha256=hashlib.sha256(answer.body).hexdigest(),
         size_bytes=answer.size_bytes,
     )
 

@@ -19,6 +19,7 @@ from httpbench.errors import HttpbenchError, RequirementError, StoreError
 from httpbench.load import Tool
 from httpbench.model import Cores, Precision, Run, RunStatus, Search, Table, Target, Trial, TrialPlan, Workload
 from httpbench.run import build
+from httpbench.run.kept import Secrets, kept_run, kept_trial
 from httpbench.run.kinds import KINDS, estimate_s
 from httpbench.run.noise import known_noise, outdated
 from httpbench.run.observer import Observer
@@ -168,6 +169,7 @@ def _prepare_one(target: Target, observer: Observer, cancelled: Event) -> build.
 
 
 def _trials(bench: Bench, built: Built, outcome: Outcome, store: Store, observer: Observer) -> None:
+    secrets = Secrets.of(bench.targets.values(), bench.workloads.values())
     total = None if bench.following else len(bench.plan.trials)
     for done, plan in enumerate(_upcoming(bench, outcome.trials)):
         if bench.precision and bench.baseline and is_enough(bench.precision, bench.baseline, plan, outcome.trials, observer):
@@ -176,6 +178,7 @@ def _trials(bench: Bench, built: Built, outcome: Outcome, store: Store, observer
         missing = [name for name in (plan.target, bench.workloads[plan.workload].backend) if name in built.errors]
         probes = _is_to_be_probed(bench.targets[plan.target], outcome.trials)
         trial = failed(plan, built.errors[missing[0]]) if missing else _trial(bench, plan, built, observer, probes=probes)
+        trial = kept_trial(trial, secrets)
         outcome.trials.append(trial)
         _keep(outcome, trial, store, observer)
         observer.trial_ended(trial)
@@ -246,6 +249,7 @@ def _begin(bench: Bench, built: Built, store: Store, observer: Observer) -> Outc
         search=bench.search,
         name=bench.name,
     )
+    run = kept_run(run, Secrets.of(bench.targets.values(), bench.workloads.values()))
     outcome = Outcome(run)
     try:
         if not bench.measures_noise:

@@ -61,6 +61,9 @@ def _show(rows: Sequence[tuple[Target, RowState]]) -> None:
             Text(state.mend or ""),
         )
     output.print(table)
+    unchecked = sorted({name for _, state in rows for name in state.unchecked})
+    if unchecked:
+        click.echo(f"not checked, because list runs no version_command of a --targets folder: {', '.join(unchecked)}", err=True)
 
 
 def _entry(target: Target, state: RowState) -> dict[str, Any]:
@@ -80,4 +83,5 @@ def _entry(target: Target, state: RowState) -> dict[str, Any]:
         "reason": state.reason,
         "mend": state.mend,
         "version": state.version,
+        "unchecked": state.unchecked,
     }

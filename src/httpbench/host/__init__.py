@@ -11,7 +11,7 @@ from httpbench.host.finding import Finding
 from httpbench.host.knobs import KNOBS, Knob, tuned
 from httpbench.host.memory import remembering
 from httpbench.host.partition import partition, partition_for_proxy
-from httpbench.host.requirements import Met, Unmet, check, check_all, debian_packages, forget
+from httpbench.host.requirements import Met, Unmet, check, check_all, debian_packages, find, forget
 from httpbench.host.topology import Core, Topology, core_groups, read_topology
 from httpbench.host.tuning import Outcome, Shown, Tuning
 
@@ -32,6 +32,7 @@ __all__ = [
     "core_groups",
     "debian_packages",
     "examine",
+    "find",
     "forget",
     "packages",
     "partition",

@@ -36,7 +36,7 @@ def script(packages: Sequence[str]) -> str:
 
 def command(packages: Sequence[str]) -> str:
     """The one of the script's commands that matters to a person."""
-    return f"apt-get install --yes --quiet --no-install-recommends {shlex.join(packages)}"
+    return f"apt-get install --yes --quiet --no-install-recommends -- {shlex.join(packages)}"
 
 
 def becoming_root(packages: Sequence[str]) -> tuple[str, ...]:

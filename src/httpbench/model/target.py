@@ -13,6 +13,9 @@ from httpbench.model.frozen import Argv, Frozen, Name
 PLACEHOLDERS = ("host", "port", "workers", "scratch", "backend_host", "backend_port", "url", "requests")
 """What the harness fills in, in a target's command line and environment, where it stands in braces."""
 
+Package = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9+.-]*[a-z0-9+]$")]
+"""A Debian package (Debian Policy, section 5.6.1). Never an option of apt-get, nor ``name-``, with which it removes a package."""
+
 
 class Kind(StrEnum):
     SERVER = "server"
@@ -64,15 +67,15 @@ class Limit(StrEnum):
 class Requirement(Frozen):
     """A program or a file that a target needs on the machine, and how to get it."""
 
-    program: str | None = None
-    """Looked up in PATH."""
+    program: str | None = Field(default=None, pattern=r"^[^/-][^/]*$")
+    """A name, looked up in PATH."""
     file: str | None = Field(default=None, pattern=r"^/")
     """An absolute path, for headers and libraries; may hold glob characters."""
     version: str | None = Field(default=None, pattern=r"^[0-9]+(\.[0-9]+)*$")
     """The oldest version that will do, as numbers joined by dots."""
     version_command: Argv | None = None
     """Prints the version; ``PROGRAM --version`` unless said. The first dotted number in its output counts."""
-    apt: tuple[str, ...] = ()
+    apt: tuple[Package, ...] = ()
     """Debian packages that bring it."""
     install: str | None = None
     """The language's own way to get it, for systems where Debian's is missing or too old. One command or address."""

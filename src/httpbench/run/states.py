@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import dataclasses
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from enum import StrEnum
 
 from httpbench import host
-from httpbench.model import Target
+from httpbench.manifests import is_built_in
+from httpbench.model import Requirement, Target
 from httpbench.run import build
 
 
@@ -28,28 +30,44 @@ class RowState:
     """The command that would mend it."""
     version: str | None = None
     """Of what the row stands for, once it is built."""
+    unchecked: tuple[str, ...] = ()
+    """Requirements whose version would take a command of a folder that is not ours: looking at a row does not run it."""
 
 
 def states(targets: Sequence[Target]) -> list[RowState]:
     """In the order of the targets. Programs are asked for their versions side by side."""
-    host.check_all(list({requirement.label: requirement for target in targets for requirement in target.requires}.values()))
+    asked = {each.label: each for target in targets for each in target.requires if not _is_unchecked(target, each)}
+    host.check_all(list(asked.values()))
     with ThreadPoolExecutor(max_workers=8) as pool:
         return list(pool.map(state_of, targets))
 
 
 def needs(target: Target) -> tuple[str, str] | None:
     """What of its requirements is not here, in words, and the commands that would mend it; ``None`` when all is here."""
-    unmet = [(needed, found) for needed in target.requires if isinstance(found := host.check(needed), host.Unmet)]
+    return _needs(target, host.check)
+
+
+def _needs(target: Target, check: Callable[[Requirement], host.Met | host.Unmet]) -> tuple[str, str] | None:
+    unmet = [(needed, found) for needed in target.requires if isinstance(found := check(needed), host.Unmet)]
     if not unmet:
         return None
     reasons = "; ".join(f"{needed.label}: {found.reason}" for needed, found in unmet)
     return reasons, " && ".join(dict.fromkeys(found.mend for _, found in unmet))
 
 
+def _is_unchecked(target: Target, requirement: Requirement) -> bool:
+    return requirement.version_command is not None and not is_built_in(target.folder)
+
+
 def state_of(target: Target) -> RowState:
+    unchecked = tuple(each.label for each in target.requires if _is_unchecked(target, each))
+    return dataclasses.replace(_state_of(target), unchecked=unchecked)
+
+
+def _state_of(target: Target) -> RowState:
     if not target.is_declared:
         return RowState(State.READY)
-    missing = needs(target)
+    missing = _needs(target, lambda each: host.find(each) if _is_unchecked(target, each) else host.check(each))
     if missing is not None:
         return RowState(State.NEEDS, *missing)
     known = build.state(target)

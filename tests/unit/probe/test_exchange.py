@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from httpbench.model import Expectation, Request
 from httpbench.probe.answer import problems
-from httpbench.probe.exchange import ExchangeError, ask
+from httpbench.probe.exchange import Connection, ExchangeError, ask
 
 
 @contextmanager
@@ -75,6 +75,41 @@ def test_head_has_no_body() -> None:
     with server(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n", close=False) as port:
         answer, surplus = ask("127.0.0.1", port, Request(method="HEAD"))
     assert (answer.body, surplus) == (b"", b"")
+
+
+CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
+EARLY_HINTS = b"HTTP/1.1 103 Early Hints\r\nLink: </style.css>; rel=preload\r\n\r\n"
+
+
+@pytest.mark.parametrize("interim", [CONTINUE, EARLY_HINTS, CONTINUE + EARLY_HINTS + EARLY_HINTS], ids=["100", "103", "100 and 103"])
+def test_interim_responses_before_the_final_one_are_passed_over(interim: bytes) -> None:
+    with server(interim, LENGTH) as port:
+        answer, surplus = ask("127.0.0.1", port, Request())
+    assert (answer.status, answer.body, answer.size_bytes, surplus) == (200, b"hello", len(LENGTH), b"")
+
+
+def test_interim_responses_before_each_of_several_are_passed_over() -> None:
+    with server(CONTINUE + LENGTH + EARLY_HINTS + LENGTH) as port, Connection("127.0.0.1", port) as connection:
+        connection.send(b"GET / HTTP/1.1\r\n\r\n" * 2)
+        heard = connection.everything(0.2, 1.0, "GET")
+    assert heard.text == "200, 200, then closed"
+
+
+def test_101_is_a_final_response() -> None:
+    with server(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\n\r\n") as port:
+        assert ask("127.0.0.1", port, Request())[0].status == 101
+
+
+@pytest.mark.parametrize(
+    ("wire", "complaint"),
+    [
+        (CONTINUE, "closed the connection before it answered"),
+        (CONTINUE * 20 + LENGTH, "sent more than 16 interim answers"),
+    ],
+)
+def test_interim_responses_without_a_final_one_are_named(wire: bytes, complaint: str) -> None:
+    with server(wire) as port, pytest.raises(ExchangeError, match=complaint):
+        ask("127.0.0.1", port, Request())
 
 
 @pytest.mark.parametrize(

@@ -6,17 +6,19 @@ Data goes to standard output, everything else to standard error. Exit codes: 0 f
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import io
 import os
 import sys
+from pathlib import Path
 
 import click
 
 from httpbench import __version__
 from httpbench.cli import EXIT_INTERRUPTED
 from httpbench.cli.lazy import LazyGroup, Verb
-from httpbench.errors import HttpbenchError
+from httpbench.errors import HttpbenchError, UsageError
 
 STDOUT = 1
 OUTPUT_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
@@ -94,6 +96,7 @@ def run_command_line() -> None:
             stream.reconfigure(errors="replace")  # a terminal that knows no «µ» shows a question mark
     _look_into_system_folders()
     try:
+        _require_text()
         code = cli.main(prog_name="httpbench", standalone_mode=False)
         sys.exit(code if isinstance(code, int) else 0)
     except HttpbenchError as error:
@@ -115,6 +118,18 @@ def run_command_line() -> None:
         _say(f"cannot write the output: {error.strerror}", None, None)
         os.dup2(os.open(os.devnull, os.O_WRONLY), STDOUT)
         sys.exit(1)
+
+
+def _require_text() -> None:
+    """Raises :class:`UsageError` for an argument or a current folder that is not UTF-8: it could be neither stored nor shown."""
+    texts = {f"argument {number}": word for number, word in enumerate(sys.argv[1:], 1)}
+    with contextlib.suppress(OSError):  # the folder may be gone
+        texts["the name of the current folder"] = str(Path.cwd())
+    for what, text in texts.items():
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            raise UsageError(f"{what} is not valid UTF-8: {os.fsencode(text)!r}", hint="rename the file, or use a link to it") from None
 
 
 def _say(message: str, hint: str | None, log_tail: str | None) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import resource
 from collections.abc import Mapping
+from importlib.metadata import version
 from pathlib import Path
 
 from httpbench import __version__
@@ -17,7 +18,7 @@ from httpbench.model import Environment
 
 
 def read_environment(folder: Path, versions: Mapping[str, str], root: Path = Path("/")) -> Environment:
-    """The environment now. ``folder``: where the targets come from; ``versions``: of toolchains and libraries that the run uses."""
+    """The environment now. ``folder``: where the targets come from; ``versions``: of what targets use; our own libraries are added."""
     cpus = read_topology(root).cpus
     limits = read_limits(root)
     return Environment(
@@ -41,7 +42,7 @@ def read_environment(folder: Path, versions: Mapping[str, str], root: Path = Pat
         memory_limit_bytes=limits.memory_bytes,
         git_commit=git_commit(folder),
         httpbench_version=__version__,
-        versions=dict(versions),
+        versions={**_libraries(), **versions},
         tuning=tuned(root),
     )
 
@@ -68,6 +69,11 @@ def git_commit(folder: Path) -> str | None:
     if changes is None or changes.code != 0:
         return None
     return head.stdout.strip() + ("+changes" if changes.stdout else "")
+
+
+def _libraries() -> dict[str, str]:
+    """Versions of the libraries that make figures out of what was measured."""
+    return {name: version(name) for name in ("numpy", "scipy")}
 
 
 def _system(root: Path) -> str:

@@ -73,6 +73,7 @@ class PerfGauge(LoadGenerator):
         return super().locate() or (str(own) if own.is_file() else None)
 
     def install_argv(self) -> tuple[str, ...]:
+        # Without --locked: with current compilers what its lock file names does not compile (traitobject 0.1.0).
         return ("cargo", "install", f"perf-gauge@{VERSION}", "--root", str(_root()))
 
     def version(self) -> str:

@@ -54,7 +54,7 @@ def name_of(process: psutil.Process) -> str:
     ("mode", "kind", "sentence"),
     [
         ("exits", "failed", "ended before it responded (exit code 1)"),
-        ("exits-well", "failed", "ended before it responded (exit code 0); a target stays in the foreground"),
+        ("exits-well", "failed", "ended before it responded (exit code 0); a target must stay in the foreground"),
         ("never-answers", "failed", "did not respond within"),
         ("wrong-body", "failed", "responded incorrectly: body «Hello, World?» instead of «Hello, World!»"),
         ("length-too-large", "failed", "Content-Length says 14 bytes, but only 13 arrived"),
@@ -306,7 +306,7 @@ def test_bad_input_is_one_sentence_and_exit_code_2(harness: Harness) -> None:
         ("bench", "c/epoll", "--export-json", "/no/such/folder/x.json"): "cannot write the export /no/such/folder/x.json",
         ("list", "--targets", "/no/such/folder"): "/no/such/folder: is not a folder",
         ("report", "nothing"): "no run «nothing»",
-        ("report",): "there is no run in",
+        ("report",): "no run in",
     }.items():
         done = harness.run(*words)
         assert done.returncode == 2, (words, done.stderr)

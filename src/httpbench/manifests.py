@@ -16,6 +16,11 @@ def root() -> Path:
     return installed if installed.is_dir() else PACKAGE.parent.parent
 
 
+def is_built_in(folder: str | Path) -> bool:
+    """Whether a target's folder belongs to httpbench, rather than to a folder given with ``--targets``."""
+    return Path(folder).resolve().is_relative_to((root() / "targets").resolve())
+
+
 def manifests(folder: Path) -> list[Path]:
     """The target.toml files at any depth. Paths are absolute: a folder that is named twice, or within another, is read once."""
     return sorted(path.absolute() for path in folder.rglob("target.toml"))

@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from httpbench.errors import StartError, StopError
+from httpbench.errors import StartError
 from httpbench.isolate import Command, ProcessTree, accepts, free_port, listeners, require_free, tail
 from tests.waiting import gone, until
 
@@ -161,24 +161,6 @@ def test_data_on_standard_output_is_never_cut(tmp_path: Path) -> None:
     with ProcessTree([Command(("sh", "-c", script), tmp_path, {})], stdout=tmp_path / "out") as tree:
         tree.wait(10)
     assert (tmp_path / "out").stat().st_size == 20_000_000
-
-
-def test_a_guard_that_was_stopped_still_ends_its_tree(tmp_path: Path) -> None:
-    with start(tmp_path, "sleep 1000") as tree:
-        os.kill(tree.guard_pid, signal.SIGSTOP)
-        begin = time.monotonic()
-    assert time.monotonic() - begin < 5
-    assert gone([tree.guard_pid, *tree.pids])
-
-
-def test_a_guard_that_is_killed_takes_its_commands_with_it_and_is_reported(tmp_path: Path) -> None:
-    with start(tmp_path, "exec sleep 1000") as tree:
-        os.kill(tree.guard_pid, signal.SIGKILL)
-        with pytest.raises(StopError, match="the guard of a process tree was killed"):
-            tree.wait(5)
-        with pytest.raises(StopError):
-            tree.stop()
-    until(lambda: gone(tree.pids), limit_s=1)
 
 
 def test_an_impossible_program_name_is_an_error(tmp_path: Path) -> None:

@@ -65,7 +65,7 @@ def test_a_cheat_keeps_the_clauses_of_the_contract_and_fails_the_probe_of_verify
     assert done.returncode == 1
     wrong = [line for line in done.stdout.splitlines() if line.startswith("  ✗")]
     assert len(wrong) == 1
-    assert wrong[0].startswith("  ✗ derives responses from requests: failed:")
+    assert wrong[0].startswith("  ✗ responds to what was requested: failed: derives responses from requests (")
     assert "probe: canned" in done.stdout
 
 

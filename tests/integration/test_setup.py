@@ -40,7 +40,7 @@ def test_the_commands_are_printed_and_not_run(harness: Harness, debian: Path) ->
     candidate(debian, "1.31.0-2")
     done = setup(harness, debian, "--print")
     assert done.returncode == 0
-    assert "apt-get install --yes --quiet --no-install-recommends no-such-package" in done.stdout
+    assert "apt-get install --yes --quiet --no-install-recommends -- no-such-package" in done.stdout
     assert subprocess.run(["sh", "-n"], input=done.stdout, text=True, check=False).returncode == 0
     assert not (debian / "log").exists()
 

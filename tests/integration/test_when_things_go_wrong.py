@@ -344,3 +344,20 @@ def test_a_terminal_without_unicode_is_no_error(harness: Harness) -> None:
     env = {**harness.env, "PYTHONIOENCODING": "ascii"}
     done = harness.run("list", env=env)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("words", [(b"run", b"./serv\xe9r {port}"), (b"runs", b"--db", b"/tmp/\xff.db"), (b"list", b"\xc3(")])
+def test_an_argument_that_is_not_utf8_is_one_error(harness: Harness, words: tuple[bytes, ...]) -> None:
+    done = subprocess.run([*map(os.fsencode, harness.argv()), *words], capture_output=True, text=True, env=harness.env, check=False)
+    assert done.returncode == 2
+    error, _ = done.stderr.splitlines()
+    assert error.startswith(f"error: argument {len(words)} is not valid UTF-8: b'")
+    assert done.stdout == ""
+
+
+def test_a_current_folder_that_is_not_utf8_is_one_error(harness: Harness, tmp_path: Path) -> None:
+    folder = tmp_path / os.fsdecode(b"f\xf6lder")
+    folder.mkdir()
+    done = subprocess.run(harness.argv("run", "server {port}"), capture_output=True, text=True, env=harness.env, cwd=folder, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: the name of the current folder is not valid UTF-8: b'")

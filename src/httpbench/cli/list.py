@@ -68,6 +68,9 @@ def _show(found: Sequence[tuple[Target, TargetState]]) -> None:
             Text(state.fix or ""),
         )
     console.stdout().print(table)
+    unchecked = sorted({name for _, state in found for name in state.unchecked})
+    if unchecked:
+        click.echo(f"version not checked, because list runs no version_command of a --targets folder: {', '.join(unchecked)}", err=True)
 
 
 def _entry(target: Target, state: TargetState) -> dict[str, Any]:
@@ -87,4 +90,5 @@ def _entry(target: Target, state: TargetState) -> dict[str, Any]:
         "reason": state.reason,
         "fix": state.fix,
         "version": state.version,
+        "unchecked": state.unchecked,
     }

@@ -5,17 +5,19 @@ Data goes to standard output, everything else to standard error.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import io
 import os
 import sys
+from pathlib import Path
 
 import click
 
 from httpbench import __version__
 from httpbench.cli.exit_codes import ExitCode, of_error
 from httpbench.cli.lazy import LazyGroup, Verb
-from httpbench.errors import HttpbenchError
+from httpbench.errors import HttpbenchError, UsageError
 
 STDOUT = 1
 OUTPUT_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
@@ -46,7 +48,7 @@ VERBS = {
     "probe": Verb("httpbench.cli.probe:probe", "Classify servers: do they route, parse, or respond to anything?"),
     "report": Verb("httpbench.cli.report:report", "Show a stored run again."),
     "compare": Verb("httpbench.cli.compare:compare", "Show what changed from one run to another."),
-    "runs": Verb("httpbench.cli.runs:runs", "List stored runs, newest first."),
+    "runs": Verb("httpbench.cli.runs:runs", "List stored runs, newest first, or delete some of them."),
     "doctor": Verb("httpbench.cli.doctor:doctor", "Show the environment, and what will disturb a measurement."),
     "tune": Verb("httpbench.cli.tune:tune", "Set this machine's knobs for measuring, and put them back."),
     "noise": Verb("httpbench.cli.noise:noise", "Measure this machine's noise floor: one server against itself."),
@@ -77,6 +79,7 @@ def run_command_line() -> None:
 def _exit_code() -> int:
     """Runs the command line; an error is printed and becomes its exit code."""
     try:
+        _require_utf8()
         code = cli.main(prog_name="httpbench", standalone_mode=False)
         return code if isinstance(code, int) else ExitCode.OK
     except HttpbenchError as error:
@@ -101,6 +104,18 @@ def _exit_code() -> int:
         _print_error(f"cannot write the output: {error.strerror}")
         _discard_output()
         return ExitCode.FAILED
+
+
+def _require_utf8() -> None:
+    """Raises :class:`UsageError` if an argument or the current folder is not UTF-8, because it can be neither stored nor shown."""
+    texts = {f"argument {number}": word for number, word in enumerate(sys.argv[1:], 1)}
+    with contextlib.suppress(OSError):  # the folder may be gone
+        texts["the name of the current folder"] = str(Path.cwd())
+    for what, text in texts.items():
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            raise UsageError(f"{what} is not valid UTF-8: {os.fsencode(text)!r}", hint="rename the file, or use a link to it") from None
 
 
 def _print_error(message: str, hint: str | None = None, log_tail: str | None = None) -> None:

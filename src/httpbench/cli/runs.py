@@ -1,10 +1,12 @@
-"""``httpbench runs``: the stored runs."""
+"""``httpbench runs``: the stored runs, their sizes, and how to delete them."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import click
@@ -13,9 +15,15 @@ from httpbench.cli import console
 from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.fields import command, option
 from httpbench.cli.options import db_option, json_option
+from httpbench.cli.retention import RETENTION, outdated
+from httpbench.errors import UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from httpbench.store import RunLine
+
+ALL = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,35 +31,72 @@ class RunsOptions:
     db: Path = db_option()
     limit: int = option("-n", "--limit", type=click.IntRange(1), default=20, metavar="N", help="Maximum number of runs.")
     json: bool = json_option()
+    delete: tuple[str, ...] = option("--delete", multiple=True, metavar="RUN", help="Delete this run.")
+    prune: int | timedelta | None = option(
+        "--prune",
+        type=RETENTION,
+        metavar="COUNT|AGE",
+        help="Delete old runs without a name; keep the newest COUNT, or those of the last 30d or 8w.",
+    )
 
 
 @command(RunsOptions)
 def runs(options: RunsOptions) -> ExitCode:
-    """List stored runs, newest first.
+    """List stored runs, newest first, or delete some of them.
 
     \b
     httpbench runs -n 5                     the last five
     httpbench runs --db results.db --json   another database, as JSON
+    httpbench runs --delete latest~1        delete the run before the last
+    httpbench runs --prune 30d              delete runs older than 30 days
     """
-    from rich.table import Table
-
     from httpbench.store import Store
 
+    if options.delete and options.prune is not None:
+        raise UsageError("--delete and --prune cannot be combined", hint="use one of them")
+    if options.delete or options.prune is not None:
+        _delete(options.db, options.delete, options.prune)
+        return ExitCode.OK
     with Store(options.db, reading=True) as store:
         lines = store.runs(options.limit)
     if options.json:
         click.echo(json.dumps([dataclasses.asdict(line) for line in lines], indent=2, ensure_ascii=False))
-        return ExitCode.OK
-    if not lines:
+    elif lines:
+        _show(lines)
+    else:
         click.echo(f"no runs in {options.db}", err=True)
-        return ExitCode.OK
+    return ExitCode.OK
+
+
+def _delete(db: Path, words: tuple[str, ...], prune: int | timedelta | None) -> None:
+    from httpbench.store import Store
+
+    with Store(db, reading=True) as store:
+        known = {line.id: line for line in store.runs(ALL)}
+        chosen = [store.run(word)[0].id for word in words] if prune is None else outdated(list(known.values()), prune)
+    if not chosen:
+        click.echo("no runs to delete", err=True)
+        return
+    with Store(db) as store:
+        store.delete(chosen)
+    for name in dict.fromkeys(chosen):
+        click.echo(f"deleted {name} ({_size(known[name].size_bytes)})")
+
+
+def _size(size_bytes: int) -> str:
+    return f"{size_bytes / 1e6:,.1f} MB"
+
+
+def _show(lines: Sequence[RunLine]) -> None:
+    from rich.table import Table
+
     table = Table(box=None, pad_edge=False)
     names = ["Name"] if any(line.name for line in lines) else []
-    for column in ("Run", *names, "Started", "Status", "Targets", "Trials", "Command"):
-        table.add_column(column, overflow="fold", no_wrap=column != "Command")
+    for column in ("Run", *names, "Started", "Status", "Targets", "Trials", "Size", "Command"):
+        table.add_column(column, overflow="fold", no_wrap=column != "Command", justify="right" if column == "Size" else "left")
     for line in lines:
         trials = f"{line.trials_done}/{line.trials_planned}"
         name = [line.name or ""] if names else []
-        table.add_row(line.id, *name, line.started_at[:19].replace("T", " "), str(line.status), str(line.targets), trials, line.command)
+        started = line.started_at[:19].replace("T", " ")
+        table.add_row(line.id, *name, started, str(line.status), str(line.targets), trials, _size(line.size_bytes), line.command)
     console.stdout().print(table, markup=False)
-    return ExitCode.OK

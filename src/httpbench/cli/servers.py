@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,7 +26,12 @@ class ServerOptions:
 
     urls: tuple[str, ...] = option("--url", multiple=True, metavar="URL", help="URL of a running server; it is not restarted.")
     prepare: tuple[str, ...] = option("--prepare", multiple=True, metavar="CMD", help="Command before each trial: one, or one per server.")
-    env: tuple[str, ...] = option("--env", multiple=True, metavar="KEY=VALUE", help="Environment variable of every command.")
+    env: tuple[str, ...] = option(
+        "--env",
+        multiple=True,
+        metavar="KEY[=VALUE]",
+        help="Environment variable of every command; KEY alone passes on yours. The value is not stored.",
+    )
     cwd: Path = option(
         "--cwd",
         type=click.Path(exists=True, file_okay=False, path_type=Path),
@@ -57,7 +63,7 @@ class ServerOptions:
                 shell=self.shell,
                 port=self.port,
                 folder=self.cwd,
-                env=dict(_pair(text, "=", "--env", "KEY=VALUE") for text in self.env),
+                env=dict(_variable(text) for text in self.env),
                 scaling=Scaling(self.scaling),
             )
         )
@@ -132,10 +138,19 @@ def _given(values: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
 
 
+def _variable(text: str) -> tuple[str, str]:
+    """``KEY=VALUE``, or ``KEY`` with the value of the environment."""
+    if "=" in text:
+        return _pair(text, "=", "--env", "KEY=VALUE")
+    if text not in os.environ:
+        raise UsageError(f"--env {text}: the environment has no such variable", hint="write it as KEY=VALUE")
+    return text, os.environ[text]
+
+
 def _pair(text: str, mark: str, option: str, form: str) -> tuple[str, str]:
     name, found, value = text.partition(mark)
     if not found or not name.strip():
-        raise UsageError(f"{option} {text} has no name", hint=f"write it as {form}")
+        raise UsageError(f"{option} has no name before «{mark}»", hint=f"write it as {form}")  # its value may be a secret
     return name.strip(), value.strip() if mark == ":" else value
 
 

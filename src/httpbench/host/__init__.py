@@ -12,7 +12,7 @@ from httpbench.host.knobs.all_knobs import KNOBS, tuned
 from httpbench.host.knobs.knob import Knob
 from httpbench.host.knobs.tuning import Outcome, Shown, Tuning
 from httpbench.host.tools import packages
-from httpbench.host.tools.requirements import Met, Unmet, check, check_all, debian_packages, forget
+from httpbench.host.tools.requirements import Met, Unmet, check, check_all, debian_packages, find, forget
 from httpbench.host.tools.version_cache import remembering
 
 __all__ = [
@@ -32,6 +32,7 @@ __all__ = [
     "core_groups",
     "debian_packages",
     "examine",
+    "find",
     "forget",
     "packages",
     "partition",

@@ -9,6 +9,8 @@ import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from httpbench import inherited
+
 
 @dataclass(frozen=True, slots=True)
 class Captured:
@@ -33,7 +35,7 @@ def capture(argv: Sequence[str], timeout_s: float = 10.0) -> Captured | None:
             text=True,
             errors="replace",
             start_new_session=True,
-            env={**os.environ, "LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0"},
+            env={**inherited.for_builds(), "LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0"},
         )
     except OSError:
         return None

@@ -50,6 +50,7 @@ def sampled(response: Response) -> SampledResponse:
         status=response.status,
         headers=response.headers,
         body=response.body.decode(errors="replace"),
+        body_sha256=hashlib.sha256(response.body).hexdigest(),
         size_bytes=response.size_bytes,
     )
 

@@ -20,6 +20,8 @@ from httpbench.model import Request
 HEAD_LIMIT_BYTES = 65_536
 BODY_LIMIT_BYTES = 64 << 20
 TOO_LARGE = f"sent a body of more than {BODY_LIMIT_BYTES >> 20} MiB, the most that is read"
+INTERIM_MAX = 16
+"""Responses 100 to 199 before the final one; a server that sends more does not end."""
 SURPLUS_WAIT_S = 0.02  # on loopback, surplus bytes come with the response or right behind it
 
 NUMBER = re.compile(r"[0-9]{1,18}")
@@ -102,8 +104,18 @@ class Connection:
             raise ExchangeError(f"did not take the request: {error.strerror or error}") from None
 
     def receive(self, method: str = "GET") -> Response:
-        """The next response; ``method`` is that of its request. Raises :class:`ExchangeError`."""
+        """The next final response; ``method`` is that of its request. Raises :class:`ExchangeError`.
+
+        Interim responses before it (100, 103) are ignored (RFC 9110, section 15.2). 101 is final: what follows is not HTTP.
+        """
         deadline = time.monotonic() + self._timeout_s
+        for _ in range(INTERIM_MAX):
+            response = self._receive(method, deadline)
+            if response.status >= 200 or response.status == 101:
+                return response
+        raise ExchangeError(f"sent more than {INTERIM_MAX} interim responses")
+
+    def _receive(self, method: str, deadline: float) -> Response:
         while (end := self._buffer.find(b"\r\n\r\n")) < 0:
             if len(self._buffer) > HEAD_LIMIT_BYTES:
                 raise ExchangeError(f"sent more than {HEAD_LIMIT_BYTES} bytes of headers")

@@ -5,14 +5,19 @@ It is a program of its own (``python -I -S guard.py``, standard library only), o
 cannot escape. When the guard's standard input closes, even because the harness was killed, it kills all its descendants and ends. A
 parent-death signal alone would not be enough: it reaches only direct children, and it fires when the *thread* that started them ends.
 
+The guard itself may be killed, for instance when memory runs out. So it has a *keeper*: its parent, a fork of the same program that only
+waits. When the guard is gone, its processes become children of the keeper, a subreaper too, which kills them. When the keeper is gone, a
+pipe tells the guard. Grandchildren survive only if both are killed at once. In a delegated control group of version 2 the commands get a
+group of their own: ``cgroup.kill`` ends all of it in one step, set-uid programs included.
+
 Line protocol, JSON both ways. First line in: ``{"commands": [{"argv", "cwd", "env", "cpus"}], "stdout": PATH, "stderr": PATH|null,
 "open_files": N}``.
 A shell is stopped together with its process group, as a terminal does it, because shells pass no signal on.
 ``null`` passes the guard's own standard error on. One path for both is a log; if it grows large, only its end is kept. Later
-lines in: ``{"stop": GRACE_S}``. Lines out: ``started`` or ``failed``, one ``exited`` for each command that ends, and ``stopped`` as the
-last.
+lines in: ``{"stop": GRACE_S}``. Lines out: ``started`` (with the guard's own process id) or ``failed``, one ``exited`` for each command
+that ends, and ``stopped`` as the last.
 
-Its own cost: about 15 ms to start, 10 MB, and a check of the log's size four times a second.
+Its own cost: about 15 ms to start, 10 MB that guard and keeper mostly share, and a check of the log's size four times a second.
 """
 
 from __future__ import annotations
@@ -25,7 +30,10 @@ import select
 import signal
 import sys
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # it costs start-up time
+    from collections.abc import Callable
 
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
@@ -33,6 +41,7 @@ LOG_LIMIT_BYTES = 16 << 20
 LOG_KEPT_BYTES = 64 << 10
 LOG_CHECK_S = 0.25  # what a program can write in this time fits on any disk
 SHELLS = ("sh", "bash", "dash", "zsh")
+CGROUP_MOUNTS = ("/sys/fs/cgroup", "/sys/fs/cgroup/unified")
 KILL_LIMIT_S = 5.0  # how long SIGKILL may take before it is reported as failed
 
 libc = ctypes.CDLL(None, use_errno=True)
@@ -40,22 +49,45 @@ libc = ctypes.CDLL(None, use_errno=True)
 
 def descendants() -> list[int]:
     """Every process below this one."""
+    # A kernel without CONFIG_PROC_CHILDREN lists no children. Then the parent of every process is read.
+    below = children_of if os.path.exists(f"/proc/self/task/{os.getpid()}/children") else children_by_parent().get
     found: list[int] = []
     pending = [os.getpid()]
     while pending:
-        pid = pending.pop()
+        children = below(pending.pop()) or []
+        found += children
+        pending += children
+    return found
+
+
+def children_of(pid: int) -> list[int]:
+    found: list[int] = []
+    try:
+        tasks = os.listdir(f"/proc/{pid}/task")
+    except OSError:
+        return found
+    for task in tasks:
         try:
-            tasks = os.listdir(f"/proc/{pid}/task")
+            with open(f"/proc/{pid}/task/{task}/children") as file:
+                found += map(int, file.read().split())
         except OSError:
             continue
-        for task in tasks:
-            try:
-                with open(f"/proc/{pid}/task/{task}/children") as file:
-                    children = [int(word) for word in file.read().split()]
-            except OSError:
-                continue
-            found += children
-            pending += children
+    return found
+
+
+def children_by_parent() -> dict[int, list[int]]:
+    """The children of every process, by its parent."""
+    found: dict[int, list[int]] = {}
+    for name in os.listdir("/proc"):
+        if not name.isdigit():
+            continue
+        try:
+            with open(f"/proc/{name}/stat", "rb") as file:
+                data = file.read()
+        except OSError:
+            continue
+        parent = int(data[data.rindex(b")") + 2 :].split(None, 2)[1])  # the name before it may hold spaces and parentheses
+        found.setdefault(parent, []).append(int(name))
     return found
 
 
@@ -70,8 +102,50 @@ def name_of(pid: int) -> str:
 def send_signal(pid: int, number: int) -> None:
     try:
         os.kill(pid, number)
-    except ProcessLookupError:
-        pass
+    except (ProcessLookupError, PermissionError):
+        pass  # it is gone; or it is a set-uid program, which is named if it stays
+
+
+def make_group() -> str | None:
+    """A new control group below our own, if that is delegated (version 2) and has no controllers for its children; ``None`` otherwise."""
+    try:
+        with open("/proc/self/cgroup") as file:
+            own = next(line.rstrip("\n")[3:] for line in file if line.startswith("0::"))
+        mount = next(path for path in CGROUP_MOUNTS if os.path.exists(f"{path}/cgroup.procs"))
+        if own == "/" or not os.path.exists(f"{mount}{own}/cgroup.kill"):
+            return None
+        with open(f"{mount}{own}/cgroup.subtree_control") as file:
+            if file.read().strip():
+                return None
+        group = f"{mount}{own}/httpbench-{os.getpid()}"
+        os.mkdir(group)
+    except (OSError, StopIteration):
+        return None
+    return group
+
+
+def write_to(group: str, name: str, text: str) -> None:
+    try:
+        with open(f"{group}/{name}", "w") as file:
+            file.write(text)
+    except OSError:
+        pass  # signals do the same, one process at a time
+
+
+def end_all(group: str | None, reap: Callable[[], None]) -> list[str]:
+    """Sends SIGKILL until no process is left below this one. Returns the names of those that were."""
+    killed: dict[int, str] = {}
+    deadline = time.monotonic() + KILL_LIMIT_S
+    while (left := descendants()) and time.monotonic() < deadline:
+        for pid in left:
+            killed.setdefault(pid, name_of(pid))
+        if group:
+            write_to(group, "cgroup.kill", "1")
+        for pid in left:
+            send_signal(pid, signal.SIGKILL)
+        time.sleep(0.002)
+        reap()
+    return list(killed.values())
 
 
 def is_shell(command: dict[str, Any]) -> bool:
@@ -83,9 +157,11 @@ def append_to(path: str) -> int:
     return os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
 
 
-def become(command: dict[str, Any], open_files: int, stdout: int, stderr: int, error: int) -> None:
+def become(command: dict[str, Any], open_files: int, stdout: int, stderr: int, error: int, group: str | None) -> None:
     """Turns the forked child into the command; never returns."""
     try:
+        if group:
+            write_to(group, "cgroup.procs", "0")
         libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
         os.setsid()
         if command["cpus"]:
@@ -109,9 +185,11 @@ def become(command: dict[str, Any], open_files: int, stdout: int, stderr: int, e
 
 
 class Guard:
-    def __init__(self, spec: dict[str, Any], wakeup: int):
+    def __init__(self, spec: dict[str, Any], wakeup: int, keeper: int, group: str | None):
         self.spec = spec
         self.wakeup = wakeup
+        self.keeper = keeper
+        self.group = group
         self.pids: list[int] = []
         self.running: set[int] = set()
         self.log: int | None = None
@@ -133,7 +211,7 @@ class Guard:
             reader, writer = os.pipe()  # close-on-exec: end of file means that the command runs
             pid = os.fork()
             if pid == 0:
-                become(command, self.spec["open_files"], stdout, stderr, writer)
+                become(command, self.spec["open_files"], stdout, stderr, writer, self.group)
             os.close(writer)
             self.pids.append(pid)
             self.running.add(pid)
@@ -165,16 +243,7 @@ class Guard:
         self.log_bytes_dropped += size - len(end)
 
     def kill_all(self) -> list[str]:
-        """Sends SIGKILL until no process is left. Returns the names of those that were."""
-        killed: dict[int, str] = {}
-        deadline = time.monotonic() + KILL_LIMIT_S
-        while (left := descendants()) and time.monotonic() < deadline:
-            for pid in left:
-                killed.setdefault(pid, name_of(pid))
-                send_signal(pid, signal.SIGKILL)
-            time.sleep(0.002)
-            self.reap()
-        return list(killed.values())
+        return end_all(self.group, self.reap)
 
     def stop(self, grace_s: float) -> None:
         """SIGTERM to each command, time for it and all below it to end, then SIGKILL for the rest."""
@@ -198,14 +267,17 @@ class Guard:
         )
 
     def watch(self) -> None:
-        """Waits until the harness says stop or is gone."""
+        """Waits until the harness says stop, or until harness or keeper is gone."""
         pending = b""
         while True:
-            ready, _, _ = select.select([0, self.wakeup], [], [], LOG_CHECK_S if self.log is not None else None)
+            ready, _, _ = select.select([0, self.wakeup, self.keeper], [], [], LOG_CHECK_S if self.log is not None else None)
             self.bound_log()
             if self.wakeup in ready:
                 os.read(self.wakeup, 512)
                 self.reap()
+            if self.keeper in ready:
+                self.kill_all()
+                return
             if 0 in ready:
                 data = os.read(0, 4096)
                 if not data:
@@ -217,20 +289,59 @@ class Guard:
                     return
 
 
+def keep(guard: int, group: str | None) -> int:
+    """Waits for the guard, and if it was killed, ends what it guarded. Returns its exit code."""
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (0, 1, 2):
+        os.dup2(nothing, descriptor)  # so that the harness sees the guard's end at once
+    while True:
+        pid, status = os.wait()
+        if pid == guard:
+            break
+    code = os.waitstatus_to_exitcode(status)
+    if code:
+        end_all(group, reap_orphans)
+    if group:
+        try:
+            os.rmdir(group)
+        except OSError:
+            pass
+    return abs(code)
+
+
+def reap_orphans() -> None:
+    try:
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+    except ChildProcessError:
+        pass
+
+
 def main() -> None:
     libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    # The harness decides when to stop, so a Ctrl-C that reaches the guard too is ignored.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    group = make_group()
+    keeper, held = os.pipe()  # end of file means that the keeper is gone
+    if pid := os.fork():
+        os.close(keeper)
+        sys.exit(keep(pid, group))
+    os.close(held)
+    libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)  # a fork does not inherit it
+    guard(keeper, group)
+
+
+def guard(keeper: int, group: str | None) -> None:
     wakeup, wakeup_writer = os.pipe()
     for descriptor in (wakeup, wakeup_writer):
         os.set_blocking(descriptor, False)
     signal.set_wakeup_fd(wakeup_writer, warn_on_full_buffer=False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
-    # The harness decides when to stop, so a Ctrl-C that reaches the guard too is ignored.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
     spec = sys.stdin.buffer.readline()
     if not spec:
         return  # the harness ended before it sent what to start
-    guard = Guard(json.loads(spec), wakeup)
+    guard = Guard(json.loads(spec), wakeup, keeper, group)
     try:
         problem = guard.start()
     except OSError as error:
@@ -239,7 +350,7 @@ def main() -> None:
         guard.say(event="failed", reason=problem)
         guard.kill_all()
         return
-    guard.say(event="started", pids=guard.pids)
+    guard.say(event="started", guard=os.getpid(), pids=guard.pids)
     guard.watch()
 
 

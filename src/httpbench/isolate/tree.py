@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from httpbench import open_files
+from httpbench import inherited, open_files
 from httpbench.errors import StartError, StopError
 
 GUARD = Path(__file__).with_name("guard.py")
@@ -31,7 +31,10 @@ GUARD_END_LIMIT_S = 10.0  # longer than the guard itself waits for killed proces
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A program to start: ``env`` is added to our environment, ``cpus`` are the logical CPUs that it may use (empty: all)."""
+    """A program to start.
+
+    ``env`` is added to what :mod:`~httpbench.inherited` passes on; ``cpus`` are the logical CPUs that it may use (empty: all).
+    """
 
     argv: tuple[str, ...]
     cwd: Path
@@ -84,7 +87,8 @@ class ProcessTree:
         self._exits: list[Exit] = []
         self._pending = b""
         self._stopped: Stopped | None = None
-        self._guard = subprocess.Popen(
+        self._guard_pid: int | None = None
+        self._guard = subprocess.Popen(  # its keeper, whose child is the guard
             [sys.executable, "-I", "-S", str(GUARD)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -92,7 +96,9 @@ class ProcessTree:
             start_new_session=True,
         )
         spec: dict[str, Any] = {
-            "commands": [{"argv": c.argv, "cwd": str(c.cwd), "env": {**os.environ, **c.env}, "cpus": c.cpus} for c in commands],
+            "commands": [
+                {"argv": c.argv, "cwd": str(c.cwd), "env": {**inherited.for_targets(), **c.env}, "cpus": c.cpus} for c in commands
+            ],
             "stdout": str(stdout),
             "stderr": None if stderr is None else str(stderr),
             "open_files": open_files.limit_of_programs(),
@@ -106,12 +112,14 @@ class ProcessTree:
         except BaseException:
             self.kill()
             raise
+        self._guard_pid = int(event["guard"])
         self.pids: tuple[int, ...] = tuple(event["pids"])
 
     @property
     def guard_pid(self) -> int:
         """The parent of all processes; itself not part of what is measured."""
-        return self._guard.pid
+        assert self._guard_pid is not None
+        return self._guard_pid
 
     @property
     def stderr(self) -> int:
@@ -147,7 +155,7 @@ class ProcessTree:
             return self._stopped
         immortal: list[str] = []
         try:
-            self._guard.send_signal(signal.SIGCONT)  # in case it was stopped
+            self._continue()
             self._send({"stop": grace_s})
             deadline = time.monotonic() + grace_s + GUARD_START_LIMIT_S
             while self._stopped is None:
@@ -168,18 +176,25 @@ class ProcessTree:
             if pipe is not None:
                 with contextlib.suppress(BrokenPipeError):  # closing tries again to send what could not be sent
                     pipe.close()
-        self._guard.send_signal(signal.SIGCONT)
-        try:
-            self._guard.wait(GUARD_END_LIMIT_S)
-        except subprocess.TimeoutExpired:
-            self._guard.kill()  # the commands then get their parent-death signal
-            self._guard.wait()
+        self._continue()
+        for pid in (self._guard_pid, self._guard.pid):  # the keeper kills what the guard did not; the keeper's end tells the guard
+            try:
+                self._guard.wait(GUARD_END_LIMIT_S)
+            except subprocess.TimeoutExpired:
+                if pid is not None:
+                    os.kill(pid, signal.SIGKILL)
+        self._guard.wait()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.kill()
+
+    def _continue(self) -> None:
+        """Continues guard and keeper, in case they were stopped."""
+        if self._guard.poll() is None:
+            os.killpg(self._guard.pid, signal.SIGCONT)
 
     def _send(self, message: Mapping[str, Any]) -> None:
         assert self._guard.stdin is not None

@@ -73,6 +73,7 @@ class PerfGauge(LoadGenerator):
         return super().locate() or (str(own) if own.is_file() else None)
 
     def install_argv(self) -> tuple[str, ...]:
+        # Without --locked: the versions in its lock file do not compile with current compilers (traitobject 0.1.0).
         return ("cargo", "install", f"perf-gauge@{VERSION}", "--root", str(_root()))
 
     def version(self) -> str:

@@ -287,7 +287,9 @@ class SampledResponse(Frozen):
     headers: tuple[tuple[str, str], ...]
     """Header fields in order, as name and value."""
     body: str
-    """The body, as text."""
+    """The body, as text; its first 2,000 characters if stored."""
+    body_sha256: str | None = None
+    """SHA-256 of the whole body. Null: stored by an earlier version."""
     size_bytes: int
     """Header block and body, in bytes."""
 

@@ -13,6 +13,9 @@ from httpbench.model.frozen import Argv, Frozen, Name
 PLACEHOLDERS = ("host", "port", "workers", "scratch", "backend_host", "backend_port", "url", "requests")
 """What the harness fills in, in a target's command line and environment, where it stands in braces."""
 
+Package = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9+.-]*[a-z0-9+]$")]
+"""A Debian package (Debian Policy, section 5.6.1). Never an option of apt-get, nor ``name-``, with which apt-get removes a package."""
+
 
 class Kind(StrEnum):
     SERVER = "server"
@@ -64,15 +67,15 @@ class Limit(StrEnum):
 class Requirement(Frozen):
     """A program or a file that a target requires on the machine, and how to install it."""
 
-    program: str | None = None
-    """Program that must be in PATH. Null: ``file`` is required instead."""
+    program: str | None = Field(default=None, pattern=r"^[^/-][^/]*$")
+    """Name of a program that must be in PATH. Null: ``file`` is required instead."""
     file: str | None = Field(default=None, pattern=r"^/")
     """Absolute path of a required file, such as a header or a library; may hold glob characters. Null: ``program`` is required instead."""
     version: str | None = Field(default=None, pattern=r"^[0-9]+(\.[0-9]+)*$")
     """Oldest version that will do, as numbers joined by dots. Null: any."""
     version_command: Argv | None = None
     """Command that prints the version; the first dotted number in its output counts. Default: ``PROGRAM --version``."""
-    apt: tuple[str, ...] = ()
+    apt: tuple[Package, ...] = ()
     """Debian packages that install it."""
     install: str | None = None
     """The language's own way to install it, if Debian's is missing or too old: a command or an address. Null: none."""

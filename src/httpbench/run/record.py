@@ -13,6 +13,7 @@ from httpbench.errors import StoreError
 from httpbench.model import Run, RunStatus, Target, Trial
 from httpbench.run.builds.prepare import Built
 from httpbench.run.clock import now
+from httpbench.run.kept import Secrets, kept_run, kept_trial
 from httpbench.run.noise import known_noise, outdated
 from httpbench.run.observer import Observer
 from httpbench.run.spec import RunSpec
@@ -33,7 +34,8 @@ class Record:
 
     def __init__(self, spec: RunSpec, built: Built, store: Store, observer: Observer):
         self._store, self._observer = store, observer
-        self._outcome = Outcome(_new_run(spec, built))
+        self._secrets = Secrets.of(spec.targets.values(), spec.workloads.values())
+        self._outcome = Outcome(kept_run(_new_run(spec, built), self._secrets))
         try:
             if not spec.measures_noise:
                 self._outcome.run = self._with_noise(self._outcome.run)
@@ -45,15 +47,16 @@ class Record:
     def trials(self) -> list[Trial]:
         return self._outcome.trials
 
-    def keep(self, trial: Trial) -> None:
-        """Adds a finished trial, and commits it unless the store has failed before."""
-        self._outcome.trials.append(trial)
-        if self._outcome.store_error is not None:
-            return
-        try:
-            self._store.add(self._outcome.run.id, trial)
-        except StoreError as error:
-            self._not_stored(error)
+    def keep(self, trial: Trial) -> Trial:
+        """Adds a finished trial without its secrets, and commits it unless the store has failed before. Returns what it kept."""
+        kept = kept_trial(trial, self._secrets)
+        self._outcome.trials.append(kept)
+        if self._outcome.store_error is None:
+            try:
+                self._store.add(self._outcome.run.id, kept)
+            except StoreError as error:
+                self._not_stored(error)
+        return kept
 
     def finish(self, status: RunStatus) -> Outcome:
         """The run, ended now."""

@@ -53,8 +53,7 @@ def _make_trials(spec: RunSpec, built: Built, record: Record, observer: Observer
         if spec.precision and spec.baseline and is_enough(spec.precision, spec.baseline, planned, record.trials, observer):
             return
         observer.trial_started(planned, done, total, estimate_s(spec.plan.trials[done:] or [planned], spec.targets))
-        trial = _make_trial(spec, planned, built, record.trials, observer)
-        record.keep(trial)
+        trial = record.keep(_make_trial(spec, planned, built, record.trials, observer))
         observer.trial_ended(trial)
 
 

@@ -7,6 +7,7 @@ its process: if another process gets the same PID, reading fails.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
@@ -14,6 +15,8 @@ PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 STAT_BYTES = 1024  # 52 numbers and a name
 ROLLUP_BYTES = 4096  # some twenty short lines
 ZOMBIE = b"Z"
+KERNEL_LISTS_CHILDREN = os.path.exists(f"/proc/self/task/{os.getpid()}/children")  # noqa: PTH110
+"""False for kernels without CONFIG_PROC_CHILDREN."""
 
 
 def descendants(root_pid: int) -> list[int]:
@@ -21,10 +24,30 @@ def descendants(root_pid: int) -> list[int]:
 
     The kernel may miss a child if a sibling ends while it lists them. A caller that requires all of them calls again.
     """
+    return _below(root_pid, _children if KERNEL_LISTS_CHILDREN else children_by_parent().get)
+
+
+def _below(root_pid: int, children_of: Callable[[int], list[int] | None]) -> list[int]:
     found: list[int] = []
-    for pid in _children(root_pid):
+    for pid in children_of(root_pid) or ():
         found.append(pid)
-        found += descendants(pid)
+        found += _below(pid, children_of)
+    return found
+
+
+def children_by_parent() -> dict[int, list[int]]:
+    """The children of every process, by its parent. Takes some milliseconds on a machine with a thousand processes."""
+    found: dict[int, list[int]] = {}
+    for name in os.listdir("/proc"):  # noqa: PTH208  (as below)
+        if not name.isdigit():
+            continue
+        try:
+            with open(f"/proc/{name}/stat", "rb") as file:  # noqa: PTH123  (as below)
+                data = file.read()
+        except OSError:
+            continue
+        parent = int(data[data.rindex(b")") + 2 :].split(None, 2)[1])
+        found.setdefault(parent, []).append(int(name))
     return found
 
 

@@ -11,8 +11,8 @@ WAYS = "an id or its beginning, latest, latest~1, the run's name, a git commit"
 
 LATEST = re.compile(r"latest(?:~(\d{1,6}))?")
 COMMIT = re.compile(r"[0-9a-f]{7,40}")
-QUERY = "SELECT id, status, pid, pid_started, finished_at, document FROM run"
-NEWEST = "ORDER BY started_at DESC, rowid DESC LIMIT 1"
+QUERY = "SELECT id, status, boot_id, pid, pid_start_ticks, finished_at, document FROM run"
+NEWEST = "ORDER BY sequence DESC LIMIT 1"
 
 
 def find(connection: sqlite3.Connection, word: str) -> list[Any]:

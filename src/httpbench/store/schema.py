@@ -46,6 +46,15 @@ MIGRATIONS: tuple[str, ...] = (
     ) STRICT;
     CREATE INDEX trial_by_target ON trial(target, run_id);
     """,
+    # The order in which runs began, and the process that makes each: neither depends on a clock that can be set.
+    """
+    ALTER TABLE run ADD COLUMN sequence INTEGER;
+    UPDATE run SET sequence = rowid;
+    CREATE UNIQUE INDEX run_by_sequence ON run(sequence);
+    ALTER TABLE run ADD COLUMN boot_id TEXT NOT NULL DEFAULT '';
+    ALTER TABLE run ADD COLUMN pid_start_ticks INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE run DROP COLUMN pid_started;
+    """,
 )
 
 TABLES = {"run", "trial", "histogram"}

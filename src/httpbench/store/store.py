@@ -8,17 +8,16 @@ import shlex
 import sqlite3
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
 
-import psutil
-
 from httpbench.errors import SelectionError, StoreError
 from httpbench.model import Distribution, Measurement, Run, RunStatus, Trial
 from httpbench.store.names import find
+from httpbench.store.owner import Owner, is_alive, this_process
 from httpbench.store.schema import is_current, migrate
 
 DISTRIBUTIONS = ("service_time_us", "response_time_us", "schedule_lag_us", "connect_time_us")
@@ -47,6 +46,8 @@ class RunLine:
     command: str
     name: str | None = None
     """That it was given."""
+    size_bytes: int = 0
+    """Size of its documents and histograms, in bytes."""
 
 
 class Store:
@@ -61,6 +62,7 @@ class Store:
         with self._errors():
             if not reading:
                 path.parent.mkdir(parents=True, exist_ok=True)
+                _make_private(path)
             self._connection = sqlite3.connect(_address(path, reading), uri=True, timeout=BUSY_LIMIT_S, isolation_level=None)
             try:
                 self._prepare(reading)
@@ -70,11 +72,12 @@ class Store:
 
     def begin(self, run: Run) -> None:
         """Notes a run before its first trial."""
+        query = """
+            INSERT INTO run (sequence, id, started_at, status, boot_id, pid, pid_start_ticks, document)
+            VALUES ((SELECT coalesce(max(sequence), 0) + 1 FROM run), ?, ?, ?, ?, ?, ?, ?)
+        """
         with self._errors():
-            self._connection.execute(
-                "INSERT INTO run (id, started_at, status, pid, pid_started, document) VALUES (?, ?, ?, ?, ?, ?)",
-                (run.id, run.started_at, run.status, os.getpid(), psutil.Process().create_time(), run.model_dump_json()),
-            )
+            self._connection.execute(query, (run.id, run.started_at, run.status, *this_process(), run.model_dump_json()))
 
     def add(self, run_id: str, trial: Trial) -> None:
         """Commits one trial with its histograms."""
@@ -111,15 +114,18 @@ class Store:
         """The newest runs, newest first. One whose process is gone without a word is shown as interrupted; one that ended as soon as it
         knew enough has made all that was needed of its plan, and a search has no plan beyond what it made."""
         query = """
-            SELECT run.id, started_at, status, pid, pid_started,
+            SELECT run.id, started_at, status, boot_id, pid, pid_start_ticks,
                    (SELECT count(*) FROM json_each(document, '$.targets')),
                    (SELECT count(*) FROM trial WHERE run_id = run.id),
                    CASE WHEN status = 'finished' AND json_extract(document, '$.precision') IS NOT NULL
                         THEN (SELECT count(*) FROM trial WHERE run_id = run.id)
                         ELSE coalesce(json_array_length(document, '$.plan'), 0) END,
                    coalesce(json_extract(document, '$.command'), '[]'),
-                   json_extract(document, '$.name')
-            FROM run ORDER BY started_at DESC, run.rowid DESC LIMIT ?
+                   json_extract(document, '$.name'),
+                   length(CAST(document AS BLOB))
+                   + (SELECT coalesce(sum(length(CAST(document AS BLOB))), 0) FROM trial WHERE run_id = run.id)
+                   + (SELECT coalesce(sum(length(data)), 0) FROM histogram WHERE run_id = run.id)
+            FROM run ORDER BY sequence DESC LIMIT ?
         """
         with self._errors():
             rows = self._connection.execute(query, (limit,)).fetchall()
@@ -127,14 +133,15 @@ class Store:
             RunLine(
                 id=name,
                 started_at=started_at,
-                status=_status(status, pid, pid_started),
+                status=_status(status, Owner(boot_id, pid, ticks)),
                 targets=targets,
                 trials_done=done,
                 trials_planned=max(planned, done),
                 command=shlex.join(json.loads(command)),
                 name=given,
+                size_bytes=size,
             )
-            for name, started_at, status, pid, pid_started, targets, done, planned, command, given in rows
+            for name, started_at, status, boot_id, pid, ticks, targets, done, planned, command, given, size in rows
         ]
 
     def run(self, name: str) -> tuple[Run, list[Trial]]:
@@ -143,7 +150,7 @@ class Store:
             rows = find(self._connection, name)
             if len(rows) != 1:
                 raise SelectionError(_not_one(name, [row[0] for row in rows], self.path), hint="`httpbench runs` lists them")
-            run_id, status, pid, pid_started, finished_at, document = rows[0]
+            run_id, status, *owner, finished_at, document = rows[0]
             trials = self._connection.execute("SELECT document, number FROM trial WHERE run_id = ? ORDER BY number", (run_id,)).fetchall()
             stored = self._connection.execute("SELECT number, name, data FROM histogram WHERE run_id = ?", (run_id,)).fetchall()
         histograms: dict[int, dict[str, str]] = {}
@@ -152,7 +159,7 @@ class Store:
         with self._errors():
             run = _read(Run, document, run_id)
             found = [_join(_read(Trial, text, run_id), histograms.get(number, {})) for text, number in trials]
-        return run.model_copy(update={"status": _status(status, pid, pid_started), "finished_at": finished_at}), found
+        return run.model_copy(update={"status": _status(status, Owner(*owner)), "finished_at": finished_at}), found
 
     def noise_runs(self, hostname: str, cpu_model: str, limit: int = 5) -> list[str]:
         """Ids of the finished runs of A/A pairs on such a machine, newest first."""
@@ -160,10 +167,23 @@ class Store:
             SELECT id FROM run
             WHERE status = 'finished' AND json_extract(document, '$.measures_noise')
               AND json_extract(document, '$.environment.hostname') = ? AND json_extract(document, '$.environment.cpu_model') = ?
-            ORDER BY started_at DESC, rowid DESC LIMIT ?
+            ORDER BY sequence DESC LIMIT ?
         """
         with self._errors():
             return [name for (name,) in self._connection.execute(query, (hostname, cpu_model, limit))]
+
+    def delete(self, run_ids: Sequence[str]) -> None:
+        """Deletes runs with their trials and gives their space back. Raises :class:`StoreError` if one is still running."""
+        ids = json.dumps(run_ids)
+        with self._errors(), self._transaction():
+            chosen = "FROM run WHERE id IN (SELECT value FROM json_each(?))"
+            for name, status, *owner in self._connection.execute(f"SELECT id, status, boot_id, pid, pid_start_ticks {chosen}", (ids,)):
+                if _status(status, Owner(*owner)) is RunStatus.RUNNING:
+                    raise StoreError(f"run {name} is still running", hint="end it first")
+            self._connection.execute(f"DELETE {chosen}", (ids,))
+        with suppress(sqlite3.OperationalError):  # while another program reads, the file keeps the space and reuses it
+            self._connection.execute("VACUUM")
+            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def close(self) -> None:
         self._connection.close()
@@ -175,14 +195,32 @@ class Store:
         self.close()
 
     def _prepare(self, reading: bool) -> None:
-        if reading and is_current(self._connection):
+        if reading:
+            if not is_current(self._connection):
+                self._read_a_copy()
             return
         with self._transaction():  # so that two that start at once do not both do it
+            if not is_current(self._connection):
+                self._take_from_others()
             migrate(self._connection)
         self._keep_a_log()
         # FULL: a trial that is reported as stored is on the disk, also after a power cut.
         self._connection.execute("PRAGMA synchronous = FULL")
         self._connection.execute("PRAGMA foreign_keys = ON")
+
+    def _read_a_copy(self) -> None:
+        """Continues with a copy in memory, in the current format. The file may be read-only, and stays as it is."""
+        copy = sqlite3.connect(":memory:", isolation_level=None)
+        with closing(self._connection) as original:
+            original.backup(copy)
+        self._connection = copy
+        migrate(copy)
+
+    def _take_from_others(self) -> None:
+        """Makes the file private once. Earlier versions let everybody read it; later, its owner may have changed that on purpose."""
+        for suffix in ("", "-wal", "-shm"):
+            with suppress(OSError):
+                self.path.with_name(f"{self.path.name}{suffix}").chmod(0o600)
 
     def _keep_a_log(self) -> None:
         """Switches to WAL, once in a file's life. SQLite does not wait for others there, as it does elsewhere."""
@@ -233,6 +271,12 @@ def _address(path: Path, reading: bool) -> str:
     return f"{path.absolute().as_uri()}?mode=ro" + ("" if in_use else "&immutable=1")
 
 
+def _make_private(path: Path) -> None:
+    """Creates a missing file that only its owner may read. SQLite gives the files beside it the same permissions."""
+    if not path.exists():
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+
+
 def _read(model: type[Document], text: str, run_id: str) -> Document:
     try:
         return model.model_validate_json(text)
@@ -265,14 +309,9 @@ def _with(trial: Trial, measurement: Measurement, distributions: dict[str, Distr
     return trial.model_copy(update={"measurement": measurement.model_copy(update=distributions)})
 
 
-def _status(status: str, pid: int, pid_started: float) -> RunStatus:
-    if status != RunStatus.RUNNING:
-        return RunStatus(status)
-    try:
-        alive = abs(psutil.Process(pid).create_time() - pid_started) < 1  # the same number may be another process by now
-    except psutil.Error:
-        alive = False
-    return RunStatus.RUNNING if alive else RunStatus.INTERRUPTED
+def _status(status: str, owner: Owner) -> RunStatus:
+    """The status of a run; a running one whose process is gone was interrupted."""
+    return RunStatus.INTERRUPTED if status == RunStatus.RUNNING and not is_alive(owner) else RunStatus(status)
 
 
 def _not_one(name: str, found: Sequence[str], path: Path) -> str:

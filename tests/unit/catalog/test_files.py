@@ -68,6 +68,7 @@ def test_a_good_file_is_a_model(tmp_path: Path) -> None:
         (GOOD + "[[requires]]\nprogram = 'gcc'\nversion = 'new'\napt = ['gcc']\n", "requires[0].version: «new» does not match"),
         (GOOD + "[[requires]]\nfile = 'stdio.h'\napt = ['libc6-dev']\n", "requires[0].file: «stdio.h» does not match"),
         (GOOD.partition("[[variant]]")[0] + "variant = [1]\n", "variant[0]: must be a table, not «1»"),
+        (GOOD + "[[requires]]\nprogram = './gcc'\napt = ['gcc']\n", "requires[0].program: «./gcc» does not match"),
         (GOOD + "[[requires]]\nprogram = 'gcc'\n", "requires[0]: give apt or install, so that a user knows how to install it"),
     ],
 )
@@ -112,3 +113,18 @@ def test_a_file_that_is_not_text_is_said(tmp_path: Path) -> None:
     path.write_bytes(b"\xff\xfe")
     with pytest.raises(CatalogError, match="not UTF-8"):
         files.read(path, Suite)
+
+
+@pytest.mark.parametrize(
+    "entry", ["-oAPT::Update::Pre-Invoke::=touch /tmp/x", "--purge", "nginx-", "nginx=1.22", "nginx/sid", "Nginx", "a b", "a", ""]
+)
+def test_an_apt_entry_that_is_not_a_package_is_an_error(tmp_path: Path, entry: str) -> None:
+    (found,) = problems(tmp_path, GOOD + f"[[requires]]\nprogram = 'gcc'\napt = ['gcc', '{entry}']\n")
+    assert found.startswith(f"requires[0].apt[1]: «{entry}» does not match ^[a-z0-9]")
+
+
+@pytest.mark.parametrize("entry", ["gcc", "g++", "libstdc++-12-dev", "python3.11", "7zip"])
+def test_an_apt_entry_that_is_a_package_is_accepted(tmp_path: Path, entry: str) -> None:
+    path = tmp_path / "target.toml"
+    path.write_text(GOOD + f"[[requires]]\nprogram = 'gcc'\napt = ['{entry}']\n")
+    assert files.read(path, TargetFile).requires[0].apt == (entry,)

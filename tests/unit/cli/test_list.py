@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from httpbench.cli.main import cli
 
-KEYS = "id kind language framework variant category tuning scaling limits upstream notes state reason fix version"
+KEYS = "id kind language framework variant category tuning scaling limits upstream notes state reason fix version unchecked"
 
 
 def test_each_target_has_its_state_and_its_fix() -> None:

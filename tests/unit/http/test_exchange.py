@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from httpbench.http.exchange import ExchangeError, exchange
+from httpbench.http.exchange import Connection, ExchangeError, exchange
 from httpbench.model import Request
 
 
@@ -74,6 +74,41 @@ def test_head_has_no_body() -> None:
     with server(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n", close=False) as port:
         response, surplus = exchange("127.0.0.1", port, Request(method="HEAD"))
     assert (response.body, surplus) == (b"", b"")
+
+
+CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
+EARLY_HINTS = b"HTTP/1.1 103 Early Hints\r\nLink: </style.css>; rel=preload\r\n\r\n"
+
+
+@pytest.mark.parametrize("interim", [CONTINUE, EARLY_HINTS, CONTINUE + EARLY_HINTS + EARLY_HINTS], ids=["100", "103", "100 and 103"])
+def test_interim_responses_before_the_final_one_are_ignored(interim: bytes) -> None:
+    with server(interim, LENGTH) as port:
+        response, surplus = exchange("127.0.0.1", port, Request())
+    assert (response.status, response.body, response.size_bytes, surplus) == (200, b"hello", len(LENGTH), b"")
+
+
+def test_interim_responses_before_each_of_several_are_ignored() -> None:
+    with server(CONTINUE + LENGTH + EARLY_HINTS + LENGTH) as port, Connection("127.0.0.1", port) as connection:
+        connection.send(b"GET / HTTP/1.1\r\n\r\n" * 2)
+        received = connection.everything(0.2, 1.0, "GET")
+    assert received.text == "200, 200, then closed"
+
+
+def test_101_is_a_final_response() -> None:
+    with server(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\n\r\n") as port:
+        assert exchange("127.0.0.1", port, Request())[0].status == 101
+
+
+@pytest.mark.parametrize(
+    ("wire", "complaint"),
+    [
+        (CONTINUE, "closed the connection before it responded"),
+        (CONTINUE * 20 + LENGTH, "sent more than 16 interim responses"),
+    ],
+)
+def test_interim_responses_without_a_final_one_are_an_error(wire: bytes, complaint: str) -> None:
+    with server(wire) as port, pytest.raises(ExchangeError, match=complaint):
+        exchange("127.0.0.1", port, Request())
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from httpbench.sample import descendants
+from httpbench.sample import descendants, tree
 from httpbench.sample.tree import Process
 from tests.waiting import until
 
@@ -22,7 +22,11 @@ threading.Thread(target=start).start()
 """
 
 
-def test_all_below_are_found_parents_first_whichever_thread_started_them() -> None:
+@pytest.mark.parametrize("kernel_lists_children", [True, False], ids=["as it is", "without CONFIG_PROC_CHILDREN"])
+def test_all_below_are_found_parents_first_whichever_thread_started_them(
+    kernel_lists_children: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tree, "KERNEL_LISTS_CHILDREN", kernel_lists_children)
     with subprocess.Popen([sys.executable, "-c", FROM_A_THREAD]) as root:
         try:
             until(lambda: len(descendants(root.pid)) == 2)

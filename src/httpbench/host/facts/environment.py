@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib.metadata import version
 from pathlib import Path
 
 from httpbench import __version__, open_files
@@ -16,8 +17,8 @@ from httpbench.model import Environment
 
 
 def read_environment(folder: Path, versions: Mapping[str, str], root: Path = Path("/"), topology: Topology | None = None) -> Environment:
-    """The environment now. ``folder``: where the targets are; ``versions``: of the toolchains and libraries that the run uses;
-    ``topology``: what the run has read already."""
+    """The environment now. ``folder``: where the targets are; ``versions``: of the toolchains and libraries of targets, to which
+    ours are added; ``topology``: what the run has read already."""
     cpus = (topology or read_topology(root)).cpus
     limits = read_limits(root)
     return Environment(
@@ -41,7 +42,7 @@ def read_environment(folder: Path, versions: Mapping[str, str], root: Path = Pat
         memory_limit_bytes=limits.memory_bytes,
         git_commit=git_commit(folder),
         httpbench_version=__version__,
-        versions=dict(versions),
+        versions={**_libraries(), **versions},
         tuning=tuned(root),
     )
 
@@ -61,6 +62,11 @@ def git_commit(folder: Path) -> str | None:
     if changes is None or changes.code != 0:
         return None
     return head.stdout.strip() + ("+changes" if changes.stdout else "")
+
+
+def _libraries() -> dict[str, str]:
+    """Versions of the libraries that compute figures."""
+    return {name: version(name) for name in ("numpy", "scipy")}
 
 
 def _system(root: Path) -> str:

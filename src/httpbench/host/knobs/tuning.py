@@ -92,7 +92,11 @@ class Tuning:
         with self._locked():
             stored, known = self._stored(), self._current()
             outcome.rebooted = stored is not None and stored.boot_id != known.boot_id
+            ours = {setting.path for knob in KNOBS.values() for setting in knob.settings(self.root)}
             for path, before in known.before.items():
+                if path not in ours:
+                    outcome.failed[path] = "it is not a knob of this machine, so it was not changed"
+                    continue
                 now = read_value(self.root / path)
                 if now != before:
                     self._set(path, now or "", before, outcome)

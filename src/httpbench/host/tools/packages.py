@@ -35,7 +35,7 @@ def script(packages: Sequence[str]) -> str:
 
 def command(packages: Sequence[str]) -> str:
     """The command of the script that installs."""
-    return f"apt-get install --yes --quiet --no-install-recommends {shlex.join(packages)}"
+    return f"apt-get install --yes --quiet --no-install-recommends -- {shlex.join(packages)}"
 
 
 def becoming_root(packages: Sequence[str]) -> tuple[str, ...]:

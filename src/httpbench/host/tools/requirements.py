@@ -52,6 +52,11 @@ def check(requirement: Requirement) -> Met | Unmet:
     return _check(requirement, os.environ.get("PATH", os.defpath))
 
 
+def find(requirement: Requirement) -> Met | Unmet:
+    """Whether the program or file exists, whatever its version. Runs nothing."""
+    return _found(requirement, os.environ.get("PATH", os.defpath))
+
+
 def check_all(requirements: Sequence[Requirement]) -> list[Met | Unmet]:
     """Like :func:`check` for each, side by side; in the order given."""
     with ThreadPoolExecutor(max_workers=AT_ONCE) as pool:
@@ -90,14 +95,17 @@ def forget() -> None:
 
 @cache
 def _check(requirement: Requirement, path: str) -> Met | Unmet:
+    found = _found(requirement, path)
+    return _check_version(requirement, found.path) if isinstance(found, Met) and requirement.program else found
+
+
+def _found(requirement: Requirement, path: str) -> Met | Unmet:
     if requirement.file is not None:
         found = sorted(Path("/").glob(requirement.file.lstrip("/")))
         return Met(None, str(found[0])) if found else Unmet(f"no file matches {requirement.file}", _fix(requirement))
     assert requirement.program is not None
     where = shutil.which(requirement.program, path=path)
-    if where is None:
-        return Unmet("not found in PATH", _fix(requirement))
-    return _check_version(requirement, where)
+    return Met(None, where) if where else Unmet("not found in PATH", _fix(requirement))
 
 
 def _check_version(requirement: Requirement, where: str) -> Met | Unmet:
@@ -153,6 +161,6 @@ def _newest(versions: Sequence[str]) -> str:
 @cache
 def _candidates(packages: tuple[str, ...]) -> tuple[str, ...]:
     """The versions that apt would install, without epoch and Debian revision. Packages that it does not know are left out."""
-    printed = capture(("apt-cache", "policy", *packages))
+    printed = capture(("apt-cache", "policy", "--", *packages))
     found = re.findall(r"^  Candidate: (?:\d+:)?(\d[\d.]*)", printed.stdout if printed else "", re.MULTILINE)
     return tuple(version.rstrip(".") for version in found)

@@ -21,6 +21,7 @@ from pathlib import Path
 from threading import Event
 from typing import TextIO, TypeVar
 
+from httpbench import inherited
 from httpbench.errors import BuildError, HttpbenchError
 from httpbench.folders import user_folder
 from httpbench.isolate import Command, ProcessTree, tail
@@ -142,7 +143,14 @@ def version_of(target: Target, folder: Path) -> str | None:
         return None
     try:
         done = subprocess.run(
-            target.version, cwd=folder, capture_output=True, text=True, errors="replace", timeout=VERSION_TIMEOUT_S, check=False
+            target.version,
+            cwd=folder,
+            env=inherited.for_builds(),
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=VERSION_TIMEOUT_S,
+            check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise BuildError(f"its version command could not be run: {error}") from None
@@ -161,7 +169,7 @@ def _run_commands(target: Target, folder: Path, cancelled: Event) -> None:
         with log.open("a") as file:
             file.write(f"$ {' '.join(argv)}\n")
         try:
-            with ProcessTree([Command(argv, folder, target.build.env)], stdout=log, stderr=log) as process:
+            with ProcessTree([Command(argv, folder, {**inherited.for_builds(), **target.build.env})], stdout=log, stderr=log) as process:
                 while (end := process.wait(POLL_S)) is None and time.monotonic() < deadline and not cancelled.is_set():
                     pass
         except HttpbenchError as error:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import dataclasses
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from enum import StrEnum
 
 from httpbench import host
-from httpbench.model import Target
+from httpbench.manifests import is_built_in
+from httpbench.model import Requirement, Target
 from httpbench.run.builds import build
 
 
@@ -32,18 +34,25 @@ class TargetState:
     """The command that fixes it."""
     version: str | None = None
     """Of the library, once it is built."""
+    unchecked: tuple[str, ...] = ()
+    """Requirements whose version is unknown, because only a command from a folder of the user would print it."""
 
 
 def states(targets: Sequence[Target]) -> list[TargetState]:
     """In the order of the targets. The versions of programs are read in parallel."""
-    host.check_all(list({requirement.label: requirement for target in targets for requirement in target.requires}.values()))
+    checked = {each.label: each for target in targets for each in target.requires if not _is_unchecked(target, each)}
+    host.check_all(list(checked.values()))
     with ThreadPoolExecutor(max_workers=8) as pool:
         return list(pool.map(state_of, targets))
 
 
 def unmet(target: Target) -> tuple[str, str] | None:
     """The unmet requirements of a target, in words, and the commands that fix them; ``None`` if all are met."""
-    checked = [(requirement, host.check(requirement)) for requirement in target.requires]
+    return _unmet(target, host.check)
+
+
+def _unmet(target: Target, check: Callable[[Requirement], host.Met | host.Unmet]) -> tuple[str, str] | None:
+    checked = [(requirement, check(requirement)) for requirement in target.requires]
     missing = [(requirement, found) for requirement, found in checked if isinstance(found, host.Unmet)]
     if not missing:
         return None
@@ -51,10 +60,20 @@ def unmet(target: Target) -> tuple[str, str] | None:
     return reasons, " && ".join(dict.fromkeys(found.fix for _, found in missing))
 
 
+def _is_unchecked(target: Target, requirement: Requirement) -> bool:
+    return requirement.version_command is not None and not is_built_in(target.folder)
+
+
 def state_of(target: Target) -> TargetState:
+    """The state of one target. Runs no command of a folder of the user."""
+    unchecked = tuple(each.label for each in target.requires if _is_unchecked(target, each))
+    return dataclasses.replace(_state_of(target), unchecked=unchecked)
+
+
+def _state_of(target: Target) -> TargetState:
     if not target.is_declared:
         return TargetState(State.READY)
-    missing = unmet(target)
+    missing = _unmet(target, lambda each: host.find(each) if _is_unchecked(target, each) else host.check(each))
     if missing is not None:
         return TargetState(State.MISSING, *missing)
     known = build.state(target)

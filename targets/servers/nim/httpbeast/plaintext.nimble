@@ -10,4 +10,5 @@ bin = @["plaintext"]
 # Dependencies
 
 requires "nim >= 1.6.0"
-requires "httpbeast == 0.4.1"
+# httpbeast == 0.4.1, by the commit of its tag: what a tag points to can change
+requires "httpbeast#abc13d11c210b614960fe8760e581d44cfb2e3e9"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sys
@@ -190,3 +191,19 @@ def test_what_knobs_stand_at_is_a_fact_of_the_environment(tmp_path: Path) -> Non
 def test_each_knob_is_documented() -> None:
     page = (Path(__file__).parents[4] / "docs" / "tune.md").read_text()
     assert [line.removeprefix("### ") for line in page.splitlines() if line.startswith("### ")] == list(KNOBS)
+
+
+@pytest.mark.parametrize(
+    "path", ["etc/passwd", "../etc/passwd", "/etc/passwd", "proc/sys/net/core/../../../../etc/passwd", "proc/sys/kernel/core_pattern"]
+)
+def test_reset_writes_to_known_knobs_only_whatever_the_journal_says(tmp_path: Path, path: str) -> None:
+    tuning = disturbed(tmp_path, ["packet-queue"])
+    write(tmp_path, {"etc/passwd": "root", "proc/sys/kernel/core_pattern": "core"})
+    tuning.apply()
+    journal = json.loads(tuning.journal.read_text())
+    journal["before"][path] = "|/tmp/evil"
+    tuning.journal.write_text(json.dumps(journal))
+    outcome = tuning.reset()
+    assert outcome.failed == {path: "it is not a knob of this machine, so it was not changed"}
+    assert set(outcome.changed) == set(DISTURBED["packet-queue"])
+    assert [(tmp_path / name).read_text().strip() for name in ("etc/passwd", "proc/sys/kernel/core_pattern")] == ["root", "core"]

@@ -34,7 +34,7 @@ def test_lists_are_updated_and_packages_installed_while_no_service_may_start(deb
     packages.install(["nginx-light", "wrk"])
     assert (debian / "arguments").read_text().splitlines() == [
         "update --quiet",
-        "install --yes --quiet --no-install-recommends nginx-light wrk",
+        "install --yes --quiet --no-install-recommends -- nginx-light wrk",
     ]
     assert (debian / "policy").read_text().splitlines()[-1] == "101"
     assert not (debian / "policy-rc.d").exists()

@@ -1,0 +1,49 @@
+"""Which environment variables the programs inherit that the harness starts: those that lead to a toolchain, and no others.
+
+Everything else (tokens, credentials, addresses of internal services) stays with the harness. A target declares further variables in
+``env``; ``httpbench run --env`` passes them to a command. docs/trust.md lists the names for users.
+"""
+
+from __future__ import annotations
+
+import os
+
+EVERYWHERE = (
+    *("HOME", "LOGNAME", "PATH", "SHELL", "TMPDIR", "TZ", "USER"),
+    *("LANG", "LANGUAGE", "LC_ALL", "LC_COLLATE", "LC_CTYPE", "LC_MESSAGES", "LC_NUMERIC", "LC_TIME"),
+    *("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"),
+    *("ASDF_DATA_DIR", "ASDF_DIR", "CARGO_HOME", "DOTNET_ROOT", "GEM_HOME", "GEM_PATH", "GOROOT", "JAVA_HOME", "LD_LIBRARY_PATH"),
+    *("MISE_DATA_DIR", "NVM_DIR", "PYENV_ROOT", "PYENV_VERSION", "RBENV_ROOT", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN", "SDKMAN_DIR"),
+)
+"""Where the user's files and the runtimes of languages are."""
+
+PROXIES = ("ALL_PROXY", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "all_proxy", "http_proxy", "https_proxy", "no_proxy")
+CERTIFICATES = (
+    *("AWS_CA_BUNDLE", "CARGO_HTTP_CAINFO", "CURL_CA_BUNDLE", "GIT_SSL_CAINFO", "HEX_CACERTS_PATH", "NIX_SSL_CERT_FILE"),
+    *("NODE_EXTRA_CA_CERTS", "PIP_CERT", "REQUESTS_CA_BUNDLE", "SSL_CERT_DIR", "SSL_CERT_FILE"),
+)
+REGISTRIES = (
+    *("CARGO_NET_OFFLINE", "GOFLAGS", "GONOSUMDB", "GOPRIVATE", "GOPROXY", "GOSUMDB", "GOTOOLCHAIN", "HEX_MIRROR", "NPM_CONFIG_REGISTRY"),
+    *("PIP_DEFAULT_TIMEOUT", "PIP_EXTRA_INDEX_URL", "PIP_FIND_LINKS", "PIP_INDEX_URL", "PUB_HOSTED_URL", "npm_config_registry"),
+)
+CACHES = (
+    *("CRYSTAL_CACHE_DIR", "DOTNET_CLI_HOME", "DPATH", "DUB_HOME", "GOCACHE", "GOMODCACHE", "GOPATH", "HEX_HOME", "MAVEN_OPTS", "MIX_HOME"),
+    *("NIMBLE_DIR", "NPM_CONFIG_CACHE", "NUGET_PACKAGES", "PIP_CACHE_DIR", "PUB_CACHE", "ZIG_GLOBAL_CACHE_DIR", "npm_config_cache"),
+)
+COMPILERS = ("CC", "CFLAGS", "CPATH", "CXX", "CXXFLAGS", "LDFLAGS", "LIBRARY_PATH", "PKG_CONFIG_PATH")
+BUILDS = (*PROXIES, *CERTIFICATES, *REGISTRIES, *CACHES, *COMPILERS)
+"""How a build reaches package registries, and where it caches downloads. An address among them may hold a password."""
+
+
+def for_targets() -> dict[str, str]:
+    """The variables for every program that the harness starts."""
+    return _those_set(EVERYWHERE)
+
+
+def for_builds() -> dict[str, str]:
+    """The variables for commands that build a target or print a version."""
+    return _those_set((*EVERYWHERE, *BUILDS))
+
+
+def _those_set(names: tuple[str, ...]) -> dict[str, str]:
+    return {name: os.environ[name] for name in names if name in os.environ}

@@ -1,0 +1,179 @@
+"""No process survives when the guard itself is refused, stopped or killed. With real processes."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from httpbench.errors import StopError
+from httpbench.isolate import Command, ProcessTree, guard
+from tests.waiting import gone, until
+
+GONE = "the guard of a process tree was killed"
+FAMILIES = {
+    "children": "sleep 1000 & sleep 1001 & wait",
+    "setsid": "setsid sleep 1000 & setsid sh -c 'sleep 1001 & wait' & wait",
+    "double fork": "(sleep 1000 &) ; (setsid sh -c '(sleep 1001 &)' &) ; sleep 1002 & wait",
+}
+SLEEPS = {"children": 2, "setsid": 2, "double fork": 3}
+
+HARNESS = """
+import os, sys
+from pathlib import Path
+from httpbench.errors import StopError
+from httpbench.isolate import Command, ProcessTree
+folder = Path(sys.argv[1])
+with ProcessTree([Command(tuple(sys.argv[2:]), folder, {})], stdout=folder / "log", stderr=folder / "log") as tree:
+    print(tree.guard_pid, *tree.pids, flush=True)
+    sys.stdin.readline()
+    try:
+        print(tree.stop(0.2), flush=True)
+    except StopError as error:
+        print(error.message, flush=True)
+"""
+
+
+def start(folder: Path, script: str) -> ProcessTree:
+    return ProcessTree([Command(("sh", "-c", script), folder, {})], stdout=folder / "log", stderr=folder / "log")
+
+
+def family_of(tree: ProcessTree, name: str) -> list[int]:
+    """All processes below the guard, once all have called exec."""
+
+    def sleeps() -> bool:
+        return sum(process.name() == "sleep" for process in below()) == SLEEPS[name]
+
+    def below() -> list[psutil.Process]:
+        return psutil.Process(tree.guard_pid).children(recursive=True)
+
+    until(sleeps)
+    return [process.pid for process in below()]
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_grandchildren_die_when_the_guard_is_killed(tmp_path: Path, name: str) -> None:
+    with start(tmp_path, FAMILIES[name]) as tree:
+        family = family_of(tree, name)
+        os.kill(tree.guard_pid, signal.SIGKILL)
+        with pytest.raises(StopError, match=GONE):
+            tree.wait(5)
+        until(lambda: gone(family), limit_s=2)
+        with pytest.raises(StopError):
+            tree.stop()
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_grandchildren_die_when_the_keeper_of_the_guard_is_killed(tmp_path: Path, name: str) -> None:
+    with start(tmp_path, FAMILIES[name]) as tree:
+        family = family_of(tree, name)
+        os.kill(psutil.Process(tree.guard_pid).ppid(), signal.SIGKILL)
+        until(lambda: gone([*family, tree.guard_pid]), limit_s=2)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_grandchildren_die_when_harness_and_guard_are_killed(tmp_path: Path, name: str) -> None:
+    harness = subprocess.Popen(
+        [sys.executable, "-c", HARNESS, str(tmp_path), "sh", "-c", FAMILIES[name]], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    with harness:
+        assert harness.stdout
+        guard_pid = int(harness.stdout.readline().split()[0])
+        until(lambda: sum(p.name() == "sleep" for p in psutil.Process(guard_pid).children(recursive=True)) == SLEEPS[name])
+        family = [process.pid for process in psutil.Process(guard_pid).children(recursive=True)]
+        harness.kill()
+        os.kill(guard_pid, signal.SIGKILL)
+        until(lambda: gone([guard_pid, *family]), limit_s=2)
+
+
+def test_a_keeper_is_not_measured(tmp_path: Path) -> None:
+    with start(tmp_path, "exec sleep 1000") as tree:
+        assert [process.pid for process in psutil.Process(tree.guard_pid).children(recursive=True)] == list(tree.pids)
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or shutil.which("setpriv") is None, reason="requires root and setpriv")
+def test_a_set_uid_target_does_not_kill_the_guard(tmp_path: Path) -> None:
+    """A program of another user that the harness may not signal stands for a set-uid program."""
+    argv = ["setpriv", "--bounding-set", "-kill", sys.executable, "-c", HARNESS, str(tmp_path)]
+    target = ["setpriv", "--reuid", "65534", "--clear-groups", "sleep", "1000"]
+    with subprocess.Popen([*argv, *target], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as harness:
+        assert harness.stdout
+        _, pid = map(int, harness.stdout.readline().split())
+        try:
+            until(lambda: psutil.Process(pid).name() == "sleep")
+            said, _ = harness.communicate("stop\n", timeout=30)
+        finally:
+            os.kill(pid, signal.SIGKILL)
+    assert said == f"SIGKILL did not end sleep (pid {pid})\n"
+
+
+def test_a_signal_that_is_not_permitted_is_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(pid: int, number: int) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(os, "kill", refuse)
+    guard.send_signal(1, signal.SIGKILL)
+
+
+@pytest.fixture
+def delegated() -> Iterator[Path]:
+    """A control group of version 2 that belongs to this process."""
+    parent = Path("/sys/fs/cgroup")
+    parent = parent if (parent / "cgroup.procs").exists() else parent / "unified"
+    group = parent / f"httpbench-test-{os.getpid()}"
+    try:
+        group.mkdir()
+    except OSError:
+        pytest.skip("control groups cannot be made here")
+    try:
+        if not (group / "cgroup.kill").exists():
+            pytest.skip("the kernel has no cgroup.kill")
+        yield group
+    finally:
+        until(lambda: not (group / "cgroup.procs").read_text())
+        group.rmdir()
+
+
+def test_a_delegated_control_group_is_killed_in_one_step(tmp_path: Path, delegated: Path) -> None:
+    enter = f'echo $$ > {delegated}/cgroup.procs; exec "$@"'
+    argv = ["sh", "-c", enter, "sh", sys.executable, "-c", HARNESS, str(tmp_path), "sh", "-c", FAMILIES["double fork"]]
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as harness:
+        assert harness.stdout
+        guard_pid = int(harness.stdout.readline().split()[0])
+        (inner,) = [path for path in delegated.iterdir() if path.is_dir()]
+        until(lambda: len((inner / "cgroup.procs").read_text().split()) >= SLEEPS["double fork"])
+        family = list(map(int, (inner / "cgroup.procs").read_text().split()))
+        assert guard_pid not in family
+        (inner / "cgroup.kill").write_text("1")  # what the guard does
+        until(lambda: gone(family))
+        harness.communicate("stop\n", timeout=30)
+    assert not inner.exists()
+
+
+def test_children_are_found_without_the_kernels_lists_of_them(tmp_path: Path) -> None:
+    """As on a kernel without CONFIG_PROC_CHILDREN."""
+    with start(tmp_path, FAMILIES["double fork"]) as tree:
+        family = family_of(tree, "double fork")
+        found, pending = [], [tree.guard_pid]
+        by_parent = guard.children_by_parent()
+        while pending:
+            below = by_parent.get(pending.pop(), [])
+            found += below
+            pending += below
+    assert sorted(found) == sorted(family)
+
+
+def test_a_guard_that_was_stopped_still_ends_its_tree(tmp_path: Path) -> None:
+    with start(tmp_path, "sleep 1000") as tree:
+        os.kill(tree.guard_pid, signal.SIGSTOP)
+        begin = time.monotonic()
+    assert time.monotonic() - begin < 5
+    assert gone([tree.guard_pid, *tree.pids])

@@ -1,0 +1,60 @@
+"""The secrets of a CI job are neither passed on nor stored: tokens in its environment and on its command line."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+from tests.harness import Harness
+
+TOKEN = "t0ken-of-a-user-4711"
+CI_TOKEN = "t0ken-of-the-job-0815"
+PASSWORD = "passw0rd-for-the-app"
+
+# It logs all that it gets, and responds incorrectly, so that its log is stored.
+TALKER = """
+import http.server, os, sys
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        print(sorted(os.environ.items()))
+        print(self.headers.items(), flush=True)
+        self.send_response(404)
+        self.send_header("X-Echo", self.headers.get("Authorization", ""))
+        self.end_headers()
+http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
+"""
+
+
+def test_nothing_secret_is_stored_exported_or_shown(harness: Harness, tmp_path: Path) -> None:
+    (tmp_path / "talker.py").write_text(TALKER)
+    env = {**harness.env, "GITHUB_TOKEN": CI_TOKEN, "PASSED_ON": PASSWORD}
+    words: tuple[str, ...] = ("run", f"{sys.executable} talker.py {{port}}", "--cwd", str(tmp_path), "-H", f"Authorization: Bearer {TOKEN}")
+    words += ("--env", f"APP={PASSWORD}", "--env", "PASSED_ON", "--rounds", "1", "-d", "200ms", "--start-timeout", "3s")
+    planned = harness.run(*words, "--dry-run", env=env)
+    assert planned.returncode == 0, planned.stderr
+    files = [f"--export-{name}={tmp_path / name}" for name in ("json", "csv", "markdown")]
+    done = harness.run(*words, *files, env=env)
+    report = harness.run("report", "latest")
+    listed = harness.run("runs", "--json")
+    shown = [text for each in (planned, done, report, listed) for text in (each.stdout, each.stderr)]
+    shown += [(tmp_path / name).read_text() for name in ("json", "csv", "markdown")]
+    shown += [path.read_bytes().decode(errors="replace") for path in harness.db.parent.iterdir() if path.is_file()]
+    log = json.loads((tmp_path / "json").read_text())["results"][0]["rounds"][0]["log_tail"]
+    assert "'PASSED_ON', '<redacted>'" in log, "the target got it"
+    assert "'Authorization', '<redacted>'" in log
+    assert "GITHUB_TOKEN" not in log, "the target did not get it"
+    for secret in (TOKEN, CI_TOKEN, PASSWORD):
+        assert not [text[:200] for text in shown if secret in text]
+
+
+def test_a_variable_that_is_not_set_is_an_error(harness: Harness) -> None:
+    done = harness.run("run", "server {port}", "--env", "NOT_SET_ANYWHERE")
+    assert done.returncode == 2
+    assert "--env NOT_SET_ANYWHERE: the environment has no such variable" in done.stderr
+
+
+def test_a_value_is_not_repeated_by_an_error(harness: Harness) -> None:
+    done = harness.run("run", "server {port}", "-H", f": Bearer {TOKEN}")
+    assert done.returncode == 2
+    assert TOKEN not in done.stderr + done.stdout

@@ -1,0 +1,59 @@
+"""Which commands of a foreign folder run before the user asks for them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.harness import Harness
+
+MANIFEST = """
+kind = "server"
+language = "c"
+framework = "strange"
+category = "micro"
+upstream = "https://example.org/"
+version = ["touch", "{marker}"]
+
+[[requires]]
+program = "sh"
+version = "1"
+version_command = ["sh", "-c", "touch {marker}; echo 2.0"]
+apt = ["dash"]
+
+[[variant]]
+run = ["./server", "{{port}}"]
+"""
+
+
+@pytest.fixture
+def marker(tmp_path: Path) -> Path:
+    folder = tmp_path / "theirs" / "strange"
+    folder.mkdir(parents=True)
+    (folder / "target.toml").write_text(MANIFEST.format(marker=tmp_path / "marker"))
+    return tmp_path / "marker"
+
+
+@pytest.mark.parametrize("words", [("list",), ("list", "--json"), ("bench", "--dry-run")])
+def test_looking_at_a_foreign_folder_runs_no_version_command(harness: Harness, marker: Path, words: tuple[str, ...]) -> None:
+    done = harness.run(*words, "--targets", str(marker.parent / "theirs"), "c/strange")
+    assert done.returncode == 0, done.stderr
+    assert "c/strange" in done.stdout
+    assert not marker.exists()
+
+
+def test_versions_that_were_not_checked_are_listed(harness: Harness, marker: Path) -> None:
+    folder = str(marker.parent / "theirs")
+    assert (
+        "version not checked, because list runs no version_command of a --targets folder: sh ≥ 1"
+        in harness.run("list", "--targets", folder, "c/strange").stderr
+    )
+    (entry,) = json.loads(harness.run("list", "--targets", folder, "--json", "c/strange").stdout)
+    assert entry["unchecked"] == ["sh ≥ 1"]
+
+
+def test_a_verb_that_runs_the_target_runs_its_version_command(harness: Harness, marker: Path) -> None:
+    harness.run("build", "--targets", str(marker.parent / "theirs"), "c/strange")
+    assert marker.exists()

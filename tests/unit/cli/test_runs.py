@@ -1,0 +1,66 @@
+"""Listing and deleting stored runs."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from httpbench.cli.runs import runs
+from httpbench.model import RunStatus
+from httpbench.store import Store
+from tests.factories import make_rounds, make_run
+
+
+@pytest.fixture
+def db(tmp_path: Path) -> Path:
+    """Runs of the last four days, one of them named and one still running."""
+    path = tmp_path / "results.db"
+    with Store(path) as store:
+        for age, name in enumerate(("d3", "d2", "d1", "d0")):
+            started = (datetime.now(UTC) - timedelta(days=3 - age, hours=1)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+            status = RunStatus.RUNNING if name == "d2" else RunStatus.FINISHED
+            store.begin(make_run(make_rounds("c/a", (1,)), id=name, started_at=started, status=status))
+        store.begin(make_run(make_rounds("c/a", (1,)), id="named", started_at="2000-01-01T00:00:00.000Z", name="main"))
+    return path
+
+
+def asked(db: Path, *words: str) -> str:
+    done = CliRunner().invoke(runs, ["--db", str(db), *words], catch_exceptions=False)
+    assert done.exit_code == 0
+    return done.output
+
+
+def left(db: Path) -> list[str]:
+    return [line["id"] for line in json.loads(asked(db, "--json"))]
+
+
+def test_sizes_are_shown(db: Path) -> None:
+    assert "Size" in asked(db)
+    assert "0.0 MB" in asked(db)
+    assert all(line["size_bytes"] > 500 for line in json.loads(asked(db, "--json")))
+
+
+def test_delete_deletes_the_runs_that_are_named(db: Path) -> None:
+    assert asked(db, "--delete", "main", "--delete", "latest~1").splitlines() == ["deleted named (0.0 MB)", "deleted d0 (0.0 MB)"]
+    assert left(db) == ["d1", "d2", "d3"]
+
+
+@pytest.mark.parametrize(("keep", "kept"), [("2", ["named", "d0", "d2"]), ("2d", ["named", "d0", "d1", "d2"]), ("0", ["named", "d2"])])
+def test_prune_keeps_a_count_or_an_age_and_what_is_named_or_running(db: Path, keep: str, kept: list[str]) -> None:
+    asked(db, "--prune", keep)
+    assert left(db) == kept
+
+
+def test_nothing_to_delete_is_reported(db: Path) -> None:
+    assert asked(db, "--prune", "8w") == "no runs to delete\n"
+
+
+@pytest.mark.parametrize("words", [("--prune", "soon"), ("--prune", "-1")])
+def test_an_invalid_count_or_age_is_an_error(db: Path, words: tuple[str, ...]) -> None:
+    done = CliRunner().invoke(runs, ["--db", str(db), *words])
+    assert done.exit_code == 2
+    assert len(left(db)) == 5

@@ -1,0 +1,53 @@
+"""Who may read the results database."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+from httpbench.store import Store
+from httpbench.store.schema import MIGRATIONS
+from tests.factories import make_run, make_trial
+
+
+def modes(folder: Path) -> dict[str, int]:
+    return {path.name: path.stat().st_mode & 0o777 for path in folder.iterdir()}
+
+
+def test_only_its_owner_may_read_the_store_and_what_lies_beside_it(tmp_path: Path) -> None:
+    with Store(tmp_path / "results.db") as store:
+        store.begin(make_run([make_trial()]))
+        assert modes(tmp_path) == {"results.db": 0o600, "results.db-wal": 0o600, "results.db-shm": 0o600}
+
+
+def make_old(path: Path) -> None:
+    """A file of the first format, which everybody could read, with two runs."""
+    connection = sqlite3.connect(path, isolation_level=None)
+    for statement in MIGRATIONS[0].split(";"):
+        connection.execute(statement)
+    connection.execute("PRAGMA user_version = 1")
+    for name, minute in (("b", 2), ("a", 1)):
+        run = make_run([make_trial()], id=name, started_at=f"2026-11-21T08:0{minute}:00.000Z")
+        connection.execute(
+            "INSERT INTO run VALUES (?, ?, ?, 'finished', 1, 1.0, ?)", (name, run.started_at, run.finished_at, run.model_dump_json())
+        )
+    connection.close()
+    path.chmod(0o644)
+
+
+def test_a_store_of_an_earlier_version_becomes_private_and_keeps_its_runs_in_order(tmp_path: Path) -> None:
+    make_old(tmp_path / "results.db")
+    with Store(tmp_path / "results.db") as store:
+        assert [line.id for line in store.runs()] == ["a", "b"]
+        assert modes(tmp_path)["results.db"] == 0o600
+    (tmp_path / "results.db").chmod(0o640)  # on purpose
+    Store(tmp_path / "results.db").close()
+    assert modes(tmp_path)["results.db"] == 0o640
+
+
+def test_reading_a_store_of_an_earlier_version_leaves_it_as_it_is(tmp_path: Path) -> None:
+    make_old(tmp_path / "results.db")
+    before = (tmp_path / "results.db").read_bytes()
+    with Store(tmp_path / "results.db", reading=True) as store:
+        assert store.run("latest")[0].id == "a"
+    assert (tmp_path / "results.db").read_bytes() == before

@@ -50,7 +50,7 @@ class Samples:
 
 
 def is_known(percentile: float, count: int) -> bool:
-    """Whether so many samples are enough for a percentile.
+    """Whether ``count`` samples are enough for a percentile.
 
     >>> is_known(99, 1000), is_known(99, 999)
     (True, False)

@@ -103,7 +103,7 @@ def test_a_plan_shows_the_scaled_rates_and_who_runs_where(harness: Harness) -> N
     assert done.returncode == 0 and "baseline" in done.stdout
     assert "100 to 250" in done.stdout and "closed loop" in done.stdout and "Backend cores" in done.stdout
     shorter = harness.run("bench", "--suite", "tcp-proxies", "--step", "2s", "-d", "2s", "--rounds", "1", "--dry-run", "c/haproxy")
-    assert "6 trials: 6 cells × 1 round" in shorter.stdout, shorter.stderr
+    assert "6 trials: 6 lines × 1 round" in shorter.stdout, shorter.stderr
 
 
 def test_a_proxy_of_ones_own_is_found_in_a_folder(harness: Harness, tmp_path: Path) -> None:
@@ -113,4 +113,4 @@ def test_a_proxy_of_ones_own_is_found_in_a_folder(harness: Harness, tmp_path: Pa
     (folder / "target.toml").write_text(manifest)
     (folder / "relay.c").write_text((TARGETS / "relaying" / "relay.c").read_text())
     done = harness.run("bench", "--targets", str(tmp_path), "proxy:test/mine/good", "--dry-run", "--rounds", "2")
-    assert done.returncode == 0 and "4 trials: 2 cells × 2 rounds" in done.stdout
+    assert done.returncode == 0 and "4 trials: 2 lines × 2 rounds" in done.stdout

@@ -77,7 +77,7 @@ def test_a_server_that_runs_already_is_measured_and_left_running(harness: Harnes
     with Server(Mode.OK) as server:
         done = run(harness, "--url", server.url, GOOD, "--name", "mine", "--name", "running", "--rounds", "1")
         assert done.returncode == 0, done.stderr
-        assert "running was already running and was not restarted between rounds" in " ".join(done.stdout.split())
+        assert "running: already running, and not restarted between rounds" in " ".join(done.stdout.split())
         before = server.requests
         again = run(harness, "--url", f"{server.url}", "--rounds", "1", "-q")
         assert again.returncode == 0, again.stderr
@@ -226,5 +226,5 @@ def test_refused_before_anything_runs(harness: Harness, words: tuple[str, ...], 
 def test_a_dry_run_does_nothing(harness: Harness) -> None:
     done = harness.run("run", "a {port}", "b {port}", "--dry-run")
     assert done.returncode == 0
-    assert "10 trials: 2 cells × 5 rounds" in done.stdout
+    assert "10 trials: 2 lines × 5 rounds" in done.stdout
     assert harness.runs() == []

@@ -65,7 +65,7 @@ def test_without_permission_to_write_there_is_an_error_and_nothing_is_touched(ha
     (tmp_path / "file").touch()
     before = KNOB.read_text()
     refused = harness.run("tune", "apply", "--journal", str(tmp_path / "file" / "tune.json"))
-    assert (refused.returncode, "nothing was touched" in refused.stderr, "hint:" in refused.stderr) == (1, True, True)
+    assert (refused.returncode, "nothing was changed" in refused.stderr, "hint:" in refused.stderr) == (1, True, True)
     assert KNOB.read_text() == before
 
 

@@ -66,7 +66,7 @@ class BenchOptions:
         type=click.FloatRange(0, 1, min_open=True),
         default=1.0,
         metavar="FACTOR",
-        help="Multiply the suite's rates and times by this, such as 0.2; other options are not scaled.",
+        help="Multiply the suite's rates and times by this, such as 0.2. Values of other options stay as given.",
     )
     generator: str | None = option(
         "--load-generator",
@@ -111,14 +111,15 @@ class Selected:
 def bench(options: BenchOptions) -> ExitCode:
     """Measure targets of one kind in interleaved rounds.
 
-    Each trial starts the target, warms it up, measures and stops it. What is not built is built first. TARGET is an id or a part of one
-    (c/epoll, nginx), a language or a category. A run measures one kind: servers if they match every TARGET, else clients, else proxies.
+    Each trial starts the target, warms it up, measures and stops it. Targets are built first if necessary. TARGET is an id or a part of
+    one (c/epoll, nginx), a language or a category. A run measures targets of one kind: servers if each TARGET matches one, otherwise
+    clients, otherwise proxies.
 
     \b
     httpbench bench c/epoll golang -c 8,64           8 and 64 connections
     httpbench bench c/nginx --load-generator wrk     another load generator
     httpbench bench client:c/curl client:golang      clients, as whole processes
-    httpbench bench --suite tcp-proxies --scale 0.2  a suite, at a fifth of its load
+    httpbench bench --suite tcp-proxies --scale 0.2  a suite, at a fifth of its rates and times
     httpbench bench --suite http-servers --dry-run   the plan and its duration
     httpbench bench micro --quick --export-json -    JSON on standard output
     """

@@ -25,7 +25,7 @@ class CompareOptions:
     head: str = argument(default="latest")
     gates: tuple[Gate, ...] = gates_option()
     across_environments: bool = option(
-        "--across-environments", is_flag=True, help="Compare runs from different environments; the result has a warning."
+        "--across-environments", is_flag=True, help="Compare runs from different environments, with a warning."
     )
     export_markdown: str | None = export_option("markdown", "Markdown for a pull request")
     export_json: str | None = export_option("json", "JSON")
@@ -89,5 +89,5 @@ def _commit(word: str) -> str | None:
         return None
     from httpbench import host
 
-    answer = host.capture(("git", "rev-parse", "--verify", "--quiet", f"{word}^{{commit}}"))
-    return answer.stdout.strip() if answer and answer.code == 0 else None
+    output = host.capture(("git", "rev-parse", "--verify", "--quiet", f"{word}^{{commit}}"))
+    return output.stdout.strip() if output and output.code == 0 else None

@@ -53,7 +53,7 @@ def _show(environment: Environment, findings: Sequence[Finding]) -> None:
 
     output = console.stdout()
     for name, value in environment.model_dump(exclude={"versions", "mitigations"}).items():
-        output.print(f"{name:22} {'' if value is None else value}", markup=False, soft_wrap=True)
+        output.print(f"{name:22} {_text(value)}", markup=False, soft_wrap=True)
     output.print()
     for finding in findings:
         output.print(Text.assemble((f"{finding.severity:8}", STYLES[finding.severity]), f"{finding.name}: {finding.what}"), soft_wrap=True)
@@ -61,3 +61,14 @@ def _show(environment: Environment, findings: Sequence[Finding]) -> None:
             output.print(f"{'':8}why: {finding.why}", markup=False, soft_wrap=True)
             if finding.do:
                 output.print(f"{'':8}fix: {finding.do}", markup=False, soft_wrap=True)
+
+
+def _text(value: object) -> str:
+    """A value of the environment as a reader writes it; ``-``: none."""
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {setting}" for name, setting in value.items()) or "-"
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, tuple):
+        return ",".join(map(str, value))
+    return "-" if value in (None, "") else str(value)

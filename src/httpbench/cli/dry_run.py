@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 from httpbench.cli.exit_codes import ExitCode
+from httpbench.cli.progress import clock
 from httpbench.model import Load, Target
 from httpbench.run import RunPlan, estimate_s, states
 
@@ -39,9 +40,8 @@ def show(plan: RunPlan, targets: Mapping[str, Target], output: Console) -> ExitC
             _cpus(cores.generator) + (" (shared)" if cores.shared else " (shared with the backend)" if cores.backend_shared else ""),
         )
     output.print(table)
-    minutes, seconds = divmod(round(estimate_s(plan.trials, targets)), 60)
-    size = f"{_count(len(plan.trials), 'trial')}: {_count(len(cells), 'cell')} × {_count(plan.rounds, 'round')}"
-    output.print(f"\n{size}, about {minutes} min {seconds:02} s, without builds", markup=False)
+    size = f"{_count(len(plan.trials), 'trial')}: {_count(len(cells), 'line')} × {_count(plan.rounds, 'round')}"
+    output.print(f"\n{size}, about {clock(estimate_s(plan.trials, targets))}, without builds", markup=False)
     return ExitCode.OK
 
 

@@ -12,7 +12,7 @@ class ExitCode(IntEnum):
 
     meaning: str
 
-    OK = 0, "Done: every trial counts, and every gate passed."
+    OK = 0, "Done. Every trial is valid, and every gate passed."
     FAILED = 1, "A trial failed or is invalid, a gate could not be judged, or something is missing."
     USAGE = 2, "Wrong usage or configuration. Nothing was measured."
     BREACHED = 3, "A gate was breached."

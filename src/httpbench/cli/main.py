@@ -50,7 +50,7 @@ VERBS = {
     "compare": Verb("httpbench.cli.compare:compare", "Show what changed from one run to another."),
     "runs": Verb("httpbench.cli.runs:runs", "List stored runs, newest first, or delete some of them."),
     "doctor": Verb("httpbench.cli.doctor:doctor", "Show the environment, and what will disturb a measurement."),
-    "tune": Verb("httpbench.cli.tune:tune", "Set this machine's knobs for measuring, and put them back."),
+    "tune": Verb("httpbench.cli.tune:tune", "Set this machine's knobs for measuring, and restore them."),
     "noise": Verb("httpbench.cli.noise:noise", "Measure this machine's noise floor: one server against itself."),
 }
 """In the order in which a user meets them."""

@@ -168,14 +168,14 @@ class LoadOptions:
         type=RATE,
         metavar="RATE",
         default_text="closed loop",
-        help="Open loop at this rate, in requests per second; 10k..25k rises.",
+        help="Open loop at this rate, in requests per second, or rising: 10k..25k.",
     )
     step: tuple[int | None, float] | None = option(
         "--step",
         type=STEP,
         metavar="RATE/TIME",
         default_text="the suite's",
-        help="Step of a rising rate, such as 1k/60s; in a suite, 60s alone keeps its rate step.",
+        help="Step of a rising rate, such as 1k/60s. For a suite, 60s alone changes only the time.",
     )
 
     def given(self) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from rich.text import Text
 from httpbench.errors import HttpbenchError
 from httpbench.load import Phase, Progress
 from httpbench.model import Kind, Target, Trial, TrialPlan, VerdictKind
+from httpbench.report.printable import three_digits
 from httpbench.run import Stage
 from httpbench.stats.steady import unsteady
 
@@ -86,10 +87,10 @@ class LiveLine(Lines):
         super().trial_started(plan, done, total, left_s)
         self._short = f"{_count(done, total)} {plan.target} {_load_of(plan)}, round {plan.round + 1}"
         self._left_s, self._warmup_s = left_s, plan.load.warmup_s
-        self._show(f"{self._short} · {_clock(left_s)} left")
+        self._show(f"{self._short} · {clock(left_s)} left")
 
     def stage(self, stage: Stage) -> None:
-        self._show(f"{self._short} · {stage} · {_clock(self._left_s)} left")
+        self._show(f"{self._short} · {stage} · {clock(self._left_s)} left")
 
     def progress(self, progress: Progress) -> None:
         before = self._warmup_s if progress.phase in (Phase.MEASURE, Phase.DONE) else 0
@@ -98,8 +99,8 @@ class LiveLine(Lines):
         if progress.throughput_rps:  # a phase that has just begun has none
             parts.append(f"{progress.throughput_rps:,.0f}/s")
         if progress.p50_us is not None and progress.p99_us is not None:
-            parts.append(f"p50 {progress.p50_us / 1000:.3g}, p99 {progress.p99_us / 1000:.3g} ms")
-        self._show(" · ".join([*parts, f"{_clock(left_s)} left"]))
+            parts.append(f"p50 {three_digits(progress.p50_us / 1000)}, p99 {three_digits(progress.p99_us / 1000)} ms")
+        self._show(" · ".join([*parts, f"{clock(left_s)} left"]))
 
     def __enter__(self) -> Self:
         self._live.start()
@@ -140,9 +141,9 @@ def outcome(trial: Trial) -> str:
     parts = [f"{trial.measurement.throughput_rps:,.0f} requests/s"]
     times = trial.measurement.service_time_us
     if times and times.p50 is not None:
-        parts.append(f"p50 {times.p50 / 1000:.3g} ms")
+        parts.append(f"p50 {three_digits(times.p50 / 1000)} ms")
     if times and times.p99 is not None:
-        parts.append(f"p99 {times.p99 / 1000:.3g} ms")
+        parts.append(f"p99 {three_digits(times.p99 / 1000)} ms")
     if trial.target_usage:
         parts.append(f"{trial.target_usage.cpu_cores_mean * 100:.0f} % CPU")
     if unsteady(trial):
@@ -156,7 +157,8 @@ def _count(done: int, total: int | None) -> str:
     return f"[{done + 1}]" if total is None else f"[{done + 1}/{total}]"
 
 
-def _clock(seconds: float) -> str:
+def clock(seconds: float) -> str:
+    """``1h 05m``, ``2m 30s``, ``12s``."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}h {minutes:02}m" if hours else f"{minutes}m {rest:02}s" if minutes else f"{rest}s"

@@ -59,7 +59,7 @@ class RunOptions:
     )
     rounds: int | None = rounds_option("--rounds", ROUNDS, "Rounds.")
     precision: float | None = option(
-        "--precision", type=PERCENTAGE, help=f"Run until the widest interval is within ± this share, such as {PRECISION:.0%}."
+        "--precision", type=PERCENTAGE, help=f"Add rounds until every interval is within ± this percentage, such as {PRECISION:.0%}."
     )
     min_rounds: int | None = rounds_option("--min-rounds", ROUNDS_MIN, "With --precision: minimum rounds.")
     max_rounds: int | None = rounds_option("--max-rounds", ROUNDS_MAX, "With --precision: maximum rounds.")

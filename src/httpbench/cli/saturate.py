@@ -44,8 +44,10 @@ class SearchOptions:
         default_text="p99<10ms",
         help="Latency bound of the service level.",
     )
-    max_errors: float = option("--max-errors", type=PERCENTAGE, default="0.1%", help="Share of requests that may fail or be wrong.")
-    width: float = option("--width", type=PERCENTAGE, default="1%", help="Relative width of the result.")
+    max_errors: float = option(
+        "--max-errors", type=PERCENTAGE, default="0.1%", help="Maximum share of requests that fail or get a wrong response."
+    )
+    width: float = option("--width", type=PERCENTAGE, default="1%", help="Stop when the rate is known to within this percentage.")
     trials: int = option(
         "--trials", type=click.IntRange(1, 99), default=3, metavar="N", help="Trials per rate; a rate holds if at least half of them hold."
     )

@@ -24,8 +24,10 @@ if TYPE_CHECKING:
 class ServerOptions:
     """Servers given as commands and URLs, and how commands are started."""
 
-    urls: tuple[str, ...] = option("--url", multiple=True, metavar="URL", help="URL of a running server; it is not restarted.")
-    prepare: tuple[str, ...] = option("--prepare", multiple=True, metavar="CMD", help="Command before each trial: one, or one per server.")
+    urls: tuple[str, ...] = option("--url", multiple=True, metavar="URL", help="URL of a running server, which is never restarted.")
+    prepare: tuple[str, ...] = option(
+        "--prepare", multiple=True, metavar="CMD", help="Command to run before each trial: one, or one per server."
+    )
     env: tuple[str, ...] = option(
         "--env",
         multiple=True,

@@ -46,7 +46,7 @@ class TuneOptions:
 
 @command(TuneOptions)
 def tune(options: TuneOptions) -> ExitCode:
-    """Set this machine's knobs for measuring, and put them back.
+    """Set this machine's knobs for measuring, and restore them.
 
     The original settings are stored before the first change. Reset restores them, even after a crash; a reboot does too. Apply and reset
     require root. KNOB is a name listed by show. Default: all knobs.

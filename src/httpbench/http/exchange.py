@@ -101,7 +101,7 @@ class Connection:
         try:
             self._socket.sendall(data)
         except OSError as error:
-            raise ExchangeError(f"did not take the request: {error.strerror or error}") from None
+            raise ExchangeError(f"did not accept the request: {error.strerror or error}") from None
 
     def receive(self, method: str = "GET") -> Response:
         """The next final response; ``method`` is that of its request. Raises :class:`ExchangeError`.

@@ -72,7 +72,7 @@ class Hey(LoadGenerator):
     requirement = Requirement(program="hey", apt=("hey",), install="go install github.com/rakyll/hey@v0.1.4")
     warms_up_itself = False
     latency_meaning = (
-        "Service time of the first million responses, from when Go's HTTP client is asked for a connection to the end of the body."
+        "Service time of the first million responses, from the request to Go's HTTP client for a connection to the end of the body."
     )
 
     def version(self) -> str:

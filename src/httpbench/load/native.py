@@ -98,8 +98,8 @@ class Native(LoadGenerator):
     requirement = Requirement(program=PROGRAM, install="cargo build --release --package httpbench-loadgen")
     warms_up_itself = True
     latency_meaning = (
-        "Service time of correct responses, from the actual send to the last byte; for timed-out requests the time waited (a lower bound). "
-        "In an open loop also response time, from the intended send, free of coordinated omission."
+        "Service time of correct responses, from the actual send to the last byte. A timed-out request counts with the time waited, "
+        "a lower bound. An open loop also has response time, from the intended send, free of coordinated omission."
     )
 
     def locate(self) -> str | None:

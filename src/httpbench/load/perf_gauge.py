@@ -54,7 +54,7 @@ ERROR_KINDS = (
 )
 
 NOTES = (
-    "perf-gauge starts the clock of a request after its rate limiter: the time that a late request waited before is missing.",
+    "perf-gauge starts the clock of a request after its rate limiter: the earlier wait of a late request is missing.",
     "perf-gauge does not check bodies; a request that times out ends its measurement and is not counted.",
 )
 

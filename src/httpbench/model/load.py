@@ -125,7 +125,7 @@ class Load(Frozen):
     def _can_become_steady(self) -> Load:
         if self.warmup_max_s is not None and self.warmup_max_s < self.warmup_s + STEADY_S_MIN:
             raise ValueError(
-                f"warmup_max_s must be at least {STEADY_S_MIN:g} s more than warmup_s: it takes that long to see what is steady"
+                f"warmup_max_s must be at least {STEADY_S_MIN:g} s more than warmup_s: a steady state takes that long to detect"
             )
         return self
 
@@ -135,9 +135,9 @@ class Load(Frozen):
         if all(part is None for part in parts):
             return self
         if self.rate_rps is None or None in parts:
-            raise ValueError("a rising rate takes all of rate_from_rps, rate_rps, rate_step_rps and step_s")
+            raise ValueError("a rising rate requires all of rate_from_rps, rate_rps, rate_step_rps and step_s")
         if self.rate_from_rps and self.rate_from_rps >= self.rate_rps:
-            raise ValueError("a rising rate begins below the rate that it rises to")
+            raise ValueError("rate_from_rps must be below rate_rps")
         if len(self.levels) < self.steps:
             raise ValueError(f"{self.duration_s:g} s are too short for {self.steps} steps of {self.step_s:g} s each")
         return self

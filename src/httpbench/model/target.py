@@ -60,7 +60,7 @@ class Limit(StrEnum):
 
     @property
     def shows_always(self) -> bool:
-        """Whether whoever looks sees it; a race comes and goes."""
+        """Whether every check sees it; a race comes and goes."""
         return self is not Limit.STALLS
 
 

@@ -41,7 +41,7 @@ WHOLE = (Trait.NONSENSE, Trait.WAITS, Trait.LENGTH, Trait.CHUNKED, Trait.HEAD)
 
 MEANINGS = {
     Label.CANNED: "its responses are not made from requests",
-    Label.LOOP: "responds to any bytes: no parser, no router",
+    Label.LOOP: "responds to any bytes, without parser or router",
     Label.PARSER: "refuses nonsense, but gives every path the same response",
     Label.ROUTER: "routes by path, but breaks a rule of HTTP that a server must keep",
     Label.SERVER: "reads whole requests as HTTP defines them, and routes by path",

@@ -8,7 +8,7 @@ from httpbench.model import SampledRequest, SampledResponse
 from httpbench.report.printable import printable
 
 BODY_CHARACTERS = 2000
-"""Of a body that is printed; longer ones are cut, and it is said."""
+"""Characters of a body that are printed; a last line says how many were cut."""
 
 
 def render_responses(responses: Mapping[str, SampledResponse | SampledRequest]) -> str:

@@ -3,7 +3,7 @@
 The unit is the round. All intervals are Student's *t* on the logarithms of the rounds' figures: what disturbs a server multiplies its
 rate, so logarithms vary alike at every rate, a ratio of two figures becomes a difference, and no bound is below zero.
 
-Why not the bootstrap, which needs no distribution? With a handful of rounds it has nothing to draw from: its 95 % intervals of a
+Why not the bootstrap, which assumes no distribution? With a handful of rounds it has nothing to draw from: its 95 % intervals of a
 median miss the truth in one of ten runs of three rounds, and in one of four when rounds are paired. *t* keeps its promise from three
 rounds on, also where the noise has heavy tails or leans to one side (simulated in ``tests/unit/stats/test_interval_coverage.py``).
 The price: one round that went badly wrong widens the interval much more than it would widen that of a median. That is too few claims,

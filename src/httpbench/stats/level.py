@@ -166,4 +166,4 @@ def _miss(bound: Bound, times: Distribution | None) -> str | None:
     value: float | None = getattr(times, bound.figure, None)
     if value is None:
         return f"too few responses for {name}"
-    return f"{name} was {value / 1000:.3g} ms" if value >= bound.limit_us else None
+    return f"{name} was {float(f'{value / 1000:.3g}'):,g} ms" if value >= bound.limit_us else None

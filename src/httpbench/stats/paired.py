@@ -41,7 +41,7 @@ class Comparison(Frozen):
     rounds: int
     """Rounds in which both count."""
     p: float | None
-    """p-value of Student's t on the logarithms of the ratios: how often equals would differ this much. Null: fewer than three rounds."""
+    """p-value of Student's t on the log ratios: how often identical servers would differ this much. Null: fewer than three rounds."""
     p_adjusted: float | None
     """p-value after Holm's correction over the comparisons of the same table. Null: fewer than three rounds."""
     p_rank: float | None

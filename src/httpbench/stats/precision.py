@@ -6,7 +6,7 @@ itself where there is one; in every table of the run.
 To look after each round and to stop when an interval happens to be narrow favours rounds that happen to agree. With five rounds before the
 first look the interval that ended a run holds the truth in at least 92 % of runs instead of 95 % (simulated in
 ``tests/unit/stats/test_interval_coverage.py``). A width is looked at and never a difference: to stop when a difference becomes clear would
-find one in most equals.
+find one in most pairs of identical servers.
 """
 
 from __future__ import annotations

@@ -69,7 +69,7 @@ def _error(values: Floats) -> float:
 
 
 def truncation(values: Sequence[float]) -> int:
-    """How many leading windows to drop: the d with the least Σ(yᵢ − ȳ)² / (n − d)² over i > d. Of equals, the least."""
+    """How many leading windows to drop: the d with the least Σ(yᵢ − ȳ)² / (n − d)² over i > d; on a tie, the smallest."""
     count = len(values)
     rest_min = max(REST_MIN, count // 3)
     series = np.asarray(values, dtype=np.float64)

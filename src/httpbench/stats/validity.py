@@ -91,11 +91,11 @@ def _rate_not_reached(evidence: Evidence) -> Iterator[str]:
     if achieved / offered < ACHIEVED_SHARE_MIN:
         yield f"offered {offered:,.0f} requests/s, achieved {achieved:,.0f} ({achieved / offered:.1%})"
         if generator_is_busy(evidence):
-            yield f"generator-bound (generator {generator_text(evidence)}): perhaps it could not offer more"
+            yield f"generator-bound (generator {generator_text(evidence)}): it may be unable to offer more"
 
 
 def _highest_not_held(steps: tuple[Step, ...], load: Load) -> Iterator[str]:
-    """A rising rate says how far it was followed; the figures at the highest rate need that to be all the way."""
+    """A rising rate says how far it was followed; the figures at the highest rate are valid only if every rate was achieved."""
     held = rate_held(steps)
     if len(steps) == load.steps and held == load.rate_rps:
         return

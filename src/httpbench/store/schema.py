@@ -1,8 +1,8 @@
 """The tables, as numbered migrations.
 
 A migration is never changed once it has been released; a new one is added. The number of those that were applied is kept in SQLite's
-``user_version``. Whole models are kept as JSON beside the columns that queries need, so that a figure that is added later needs no
-migration and a report can be made from the file alone.
+``user_version``. Whole models are kept as JSON beside the columns that queries use, so that a figure that is added later requires
+no migration and a report can be made from the file alone.
 """
 
 from __future__ import annotations

@@ -266,7 +266,7 @@ def _address(path: Path, reading: bool) -> str:
         return "file::memory:"
     if os.access(path, os.W_OK) and os.access(path.parent, os.W_OK):
         return f"{path.absolute().as_uri()}?mode=rw"
-    # Without the right to lock, a file is read as it stands; one with a log beside it is in use, and needs the log.
+    # Without the right to lock, a file is read as it stands; one with a log beside it is in use, and requires the log.
     in_use = path.with_name(f"{path.name}-wal").exists()
     return f"{path.absolute().as_uri()}?mode=ro" + ("" if in_use else "&immutable=1")
 

@@ -274,7 +274,7 @@ def test_a_rate_that_the_generator_could_not_offer_is_not_laid_to_the_target() -
     load = Load(connections=64, rate_rps=500_000)
     kind, reason = verdict(load=load, generator_usage=make_usage(0.99))
     assert kind is VerdictKind.INVALID
-    assert "generator-bound (generator 0.99 of 1 core): perhaps it could not offer more" in reason
+    assert "generator-bound (generator 0.99 of 1 core): it may be unable to offer more" in reason
     assert "generator" not in verdict(load=load)[1]
 
 

@@ -41,10 +41,10 @@ pub struct Args {
     /// URL to request, as http://host:port/path. Several URLs of one host and port take turns.
     #[arg(required_unless_present_any = ["completions", "json_schema"], value_name = "URL")]
     pub urls: Vec<String>,
-    /// Share of each URL, such as 3,1; one whole number per URL [default: equal]
+    /// Weights of the URLs, such as 3,1; one whole number per URL [default: equal]
     #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub weights: Vec<u32>,
-    /// Open loop at this rate, in requests per second; 10k..25k rises in a straight line [default: closed loop]
+    /// Open loop at this rate, in requests per second; 10k..25k rises linearly [default: closed loop]
     #[arg(short = 'r', long, value_parser = parse_rate, conflicts_with = "think_time")]
     pub rate: Option<RateRange>,
     /// With --rate 10k..25k: rise in steps, such as 1k/10s.
@@ -104,16 +104,16 @@ pub struct Args {
     /// Accept any certificate [default: verify with the system's roots, or those in SSL_CERT_FILE]
     #[arg(short = 'k', long)]
     pub insecure: bool,
-    /// Accept only certificates that lead to a root in this PEM file.
+    /// Accept only certificates that chain to a root in this PEM file.
     #[arg(long, value_name = "FILE", conflicts_with = "insecure")]
     pub ca_file: Option<PathBuf>,
-    /// Server name that TLS requests and the certificate must have [default: the URL's host]
+    /// Server name for TLS; the certificate must match it [default: the URL's host]
     #[arg(long, value_name = "NAME")]
     pub sni: Option<String>,
     /// Resume TLS sessions of earlier connections; off: a full handshake for each connection.
     #[arg(long, value_enum, default_value_t = Switch::Off)]
     pub tls_resumption: Switch,
-    /// HTTP proxy to reach the host through with CONNECT, as http://host:port.
+    /// HTTP proxy to connect through, with the method CONNECT, as http://host:port.
     #[arg(long, value_name = "URL", conflicts_with = "unix_socket")]
     pub proxy: Option<String>,
     /// Unix socket to connect to instead of the URL's host.
@@ -122,13 +122,13 @@ pub struct Args {
     /// TCP congestion control of the connections [default: the system's, or Reno if that is BBR]
     #[arg(long, value_name = "NAME", conflicts_with = "unix_socket")]
     pub congestion_control: Option<String>,
-    /// Correct status [default: any from 200 to 399]
+    /// Expected status [default: any from 200 to 399]
     #[arg(long, value_parser = clap::value_parser!(u16).range(200..=999))]
     pub expect_status: Option<u16>,
-    /// Correct body, or @FILE [default: any]
+    /// Expected body, or @FILE [default: any]
     #[arg(long)]
     pub expect_body: Option<String>,
-    /// SHA-256 of the correct body, in hexadecimal.
+    /// SHA-256 of the expected body, in hexadecimal.
     #[arg(long, conflicts_with = "expect_body")]
     pub expect_body_sha256: Option<String>,
     /// CPUs to pin the threads to, in turn, such as 2,3 [default: not pinned]

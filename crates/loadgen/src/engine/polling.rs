@@ -9,11 +9,11 @@ use crate::time::clock::now_ns;
 
 /// How long to look. Longer than a fast server takes to respond; shorter than two trips through the scheduler of a busy machine.
 const POLL_NS: u64 = 50_000;
-/// At most so many waits in a row are not polled for: looking in vain then costs 50 ns of each.
+/// Maximum number of waits in a row that are not polled for: empty polls then cost 50 ns of each.
 const SKIPPED_MAX: u32 = 1023;
 /// Looks between two readings of the clock.
 const LOOKS: u32 = 16;
-/// Far longer than so many looks take: in a longer gap between two readings somebody else had the CPU, so no CPU time was spent.
+/// Far longer than this many looks take: in a longer gap between two readings another thread had the CPU, so no CPU time was spent.
 const GAP_MAX_NS: u64 = 20_000;
 
 #[derive(Debug, Default)]

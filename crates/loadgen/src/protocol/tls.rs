@@ -56,7 +56,7 @@ impl TlsSetup {
         if !resumption {
             config.resumption = Resumption::disabled();
         }
-        let name = ServerName::try_from(name.to_owned()).with_context(|| format!("`{name}` is no name that TLS can ask for"))?;
+        let name = ServerName::try_from(name.to_owned()).with_context(|| format!("`{name}` is not a valid server name for TLS"))?;
         let setup = Self { config: Arc::new(config), name };
         ClientConnection::new(Arc::clone(&setup.config), setup.name.clone()).context("cannot set up TLS")?;
         Ok(setup)

@@ -29,7 +29,7 @@ impl Attention {
         self.stalled_ns
     }
 
-    /// The thread entered the kernel at `entered_ns` and has handled so many events since; `all`: there are no more. The kernel lists events
+    /// The thread entered the kernel at `entered_ns` and handled `events` events since; `all`: no more are left. The kernel lists events
     /// in the order in which they happened, so once as many are handled as can have been listed then, those from before are among them.
     #[inline]
     pub fn note_read(&mut self, entered_ns: u64, events: usize, all: bool, connections: usize) {

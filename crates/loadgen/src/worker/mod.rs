@@ -158,7 +158,7 @@ impl<P: Protocol> Worker<P> {
         self.wake_ns
     }
 
-    /// The engine entered the kernel at `entered_ns` and has handled so many events since; `all`: nothing more is known to have come.
+    /// The engine entered the kernel at `entered_ns` and has handled `events` events since; `all`: nothing more is known to have come.
     #[inline]
     pub fn note_read(&mut self, entered_ns: u64, events: usize, all: bool) {
         self.attention.note_read(entered_ns, events, all, self.connections.len());

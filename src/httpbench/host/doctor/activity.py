@@ -42,7 +42,7 @@ def _load(root: Path, topology: Topology) -> Finding:
         "load-average",
         load <= limit,
         f"the load average of the last minute is {load:g}; up to {limit:g} is quiet",
-        "something else used the processor; this includes what you ran a moment ago",
+        "other programs used the CPUs, including anything that you ran a moment ago",
         "wait a minute, or find what runs with `top`",
     )
 
@@ -54,12 +54,12 @@ def _busy(before: dict[int, _Process], after: dict[int, _Process], elapsed_s: fl
         if pid in before and before[pid].name == process.name and pid != os.getpid()
     }
     busiest = sorted((pid for pid in cores if cores[pid] >= BUSY_CORES), key=lambda pid: -cores[pid])
-    why = "it takes CPU time and caches from what is measured, and not equally in all trials"
+    why = "it takes CPU time and cache from target and load generator, more in some trials than in others"
     if not busiest:
         return Finding("busy-processes", "ok", "no other process is busy", why)
     named = ", ".join(f"{after[pid].name} (pid {pid}, {cores[pid]:.0%} of a core)" for pid in busiest[:SHOWN])
     more = f" and {len(busiest) - SHOWN} more" if len(busiest) > SHOWN else ""
-    return Finding("busy-processes", "warning", f"busy: {named}{more}", why, "stop it, or wait until it ends")
+    return Finding("busy-processes", "warning", f"{named}{more}", why, "stop it, or wait until it ends")
 
 
 def _steal(before: list[int], after: list[int]) -> Iterator[Finding]:
@@ -69,8 +69,8 @@ def _steal(before: list[int], after: list[int]) -> Iterator[Finding]:
     yield judged(
         "steal",
         stolen <= 0,
-        f"the hypervisor took {stolen / max(total, 1):.1%} of our CPU time" if stolen > 0 else "the hypervisor took no CPU time",
-        "while the host runs another machine on our core, time passes and nothing is served",
+        f"the hypervisor took {stolen / max(total, 1):.1%} of this machine's CPU time" if stolen > 0 else "the hypervisor took no CPU time",
+        "while the host runs another machine on a core, time passes and nothing is served",
         "use an instance with dedicated cores, or measure at another time; more rounds show how much it matters",
     )
 

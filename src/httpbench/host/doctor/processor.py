@@ -32,7 +32,7 @@ def _siblings(root: Path, topology: Topology) -> Iterator[Finding]:
         yield Finding(
             "siblings",
             "warning",
-            f"other programs may use the SMT siblings {cpu_text(strangers)} of our CPUs",
+            f"other programs may use CPUs {cpu_text(strangers)}, the SMT siblings of httpbench's own",
             why,
             "give httpbench whole physical cores: an affinity (or cpuset) with all siblings of a core or none",
         )
@@ -58,7 +58,7 @@ def _cores(topology: Topology) -> Finding:
         return Finding(
             "cores",
             "warning",
-            f"{what}: enough for single; multi and prefork share them with the load generator",
+            f"{what}; with multi or prefork, the target shares them with the load generator",
             why,
             "measure with --scaling single",
         )

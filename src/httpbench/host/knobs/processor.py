@@ -77,7 +77,7 @@ class HaltPolling(Knob):
         return at_least(root, path, enough=HALT_POLL_NS_ENOUGH, wanted=HALT_POLL_NS_WANTED)
 
     def what(self, settings: Sequence[Setting]) -> str:
-        return f"virtual CPUs poll for work for at most {int(settings[0].now) / 1e6:g} ms before they halt"
+        return f"virtual CPUs that wait for work halt after {int(settings[0].now) / 1e6:g} ms"
 
 
 class Clocksource(Knob):
@@ -105,7 +105,7 @@ class Clocksource(Knob):
 class NmiWatchdog(Knob):
     name = "nmi-watchdog"
     severity = "note"
-    why = "it interrupts every CPU at a rate that depends on the clock, and takes a hardware counter from profilers"
+    why = "it interrupts every CPU at a rate that depends on the clock, and occupies a hardware counter that profilers use"
     source = "Linux, Documentation/admin-guide/lockup-watchdogs.rst"
 
     def settings(self, root: Path) -> Sequence[Setting]:

@@ -164,7 +164,7 @@ class Tuning:
             lock = os.open(self.journal.with_suffix(".lock"), os.O_RDWR | os.O_CREAT, 0o644)
         except OSError as error:
             raise TuneError(
-                f"{self.journal.parent} cannot be written to ({error.strerror}); nothing was touched",
+                f"{self.journal.parent} cannot be written to ({error.strerror}); nothing was changed",
                 hint="run it as root: sudo httpbench tune …" if os.geteuid() else "choose another place with --journal FILE",
             ) from None
         try:

@@ -140,12 +140,19 @@ def _change(base: Row, head: Row, name: str, comparisons: int) -> Change | None:
 
 def _alone(ours: dict[_Key, Row], theirs: dict[_Key, Row], side: str) -> list[str]:
     others = {row.target.id for row in theirs.values()}
+    other = "head" if side == "base" else "base"
     return [
-        f"Only in {side}: {row.target.id} ({row.summary.workload}, {row.summary.load.connections} connections)"
-        + (", with this load" if row.target.id in others else "")
+        f"Only in {side}: {row.target.id} ({_load(row)})" + (f"; {other} has it with another load" if row.target.id in others else "")
         for key, row in ours.items()
         if key not in theirs
     ]
+
+
+def _load(row: Row) -> str:
+    """``plaintext, 64 connections, 10,000 requests/s``."""
+    load = row.summary.load
+    rate = f", {load.rate_rps:,.0f} requests/s" if load.rate_rps else ""
+    return f"{row.summary.workload}, {load.connections} connections{rate}"
 
 
 def _side(run: Run) -> Side:

@@ -12,12 +12,13 @@ from rich.text import Text
 from httpbench.model import VerdictKind
 from httpbench.report.between_runs.changes import Cell, Changes, Side
 from httpbench.report.formats.markdown import escape, pipe_table
+from httpbench.report.printable import three_digits
 from httpbench.stats.gates import Passage
 from httpbench.stats.interval import ROUNDS_MIN
 from httpbench.stats.unpaired import Change
 
 TITLES = {"rps": "Requests/s", "cpu": "CPU/request", "memory": "Memory", "time": "Time"}
-"""Of figures whose name alone would not do."""
+"""Titles of figures whose name is not also their title."""
 
 COMMIT_DIGITS = 12
 
@@ -106,10 +107,10 @@ def _value(name: str, value: float) -> str:
     if name == "rps":
         return f"{value:,.0f}"
     if name == "cpu":
-        return f"{value:.3g} µs"
+        return f"{three_digits(value)} µs"
     if name == "memory":
         return f"{value / 1e6:,.1f} MB"
-    return f"{value:.3g} s" if name == "time" else f"{value / 1000:.3g} ms"
+    return f"{three_digits(value)} s" if name == "time" else f"{three_digits(value / 1000)} ms"
 
 
 def _verdict(cell: Cell) -> str:
@@ -152,6 +153,6 @@ def _notes(found: Changes) -> Sequence[str]:
     if weak:
         notes.append(f"Generator-bound, so figures are not the target's alone: {', '.join(dict.fromkeys(weak))}")
     if not found.cells:
-        return [*notes, "The runs have no target with the same load in common."]
-    family = f" that hold for all {len(found.cells)} of a column together" if len(found.cells) > 1 else ""
-    return [*notes, f"Ratios are head / base with 95 % intervals{family}; = marks no significant difference.", NOT_PAIRED]
+        return [*notes, "The runs share no target with the same load."]
+    family = f"; those of a column hold jointly for all {len(found.cells)} lines" if len(found.cells) > 1 else ""
+    return [*notes, f"Ratios are head / base with 95 % intervals{family}. = marks no significant difference.", NOT_PAIRED]

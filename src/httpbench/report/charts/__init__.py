@@ -35,7 +35,7 @@ def write_charts(run: Run, trials: Sequence[Trial], folder: Path) -> list[Path]:
     """
     check_charts()
     if run.table not in _OF_TABLE:
-        raise UsageError(f"no charts of {run.table} exist", hint=f"charts exist of {', '.join(_OF_TABLE)}")
+        raise UsageError(f"no charts are available for {run.table}", hint=f"charts are available for {', '.join(_OF_TABLE)}")
     found = importlib.import_module(_OF_TABLE[run.table]).charts(run, trials)
     if not found:
         raise UsageError(f"run {run.id} has nothing to draw: it has no valid trial")

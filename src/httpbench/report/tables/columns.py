@@ -31,7 +31,7 @@ class Column:
     """Of the figures; empty where there is none."""
     text: Callable[[Row], str]
     need: int
-    """The higher, the sooner a narrow terminal goes without it; ``ALWAYS``: never."""
+    """A narrow terminal leaves out the columns with the highest values first; ``ALWAYS``: never."""
     is_number: bool = True
     is_headline: bool = False
     """The figure that rows are ordered by."""
@@ -187,7 +187,7 @@ def _integer(estimate: Estimate | None) -> str:
 
 
 def _http_clients(found: Sequence[Group]) -> list[Column]:
-    """Needs all tables: a row's relative speed is to the fastest of its own."""
+    """Requires all tables: a row's relative speed is to the fastest of its own."""
     relatives = {id(row): known for group in found for row, known in _relatives(group)}
 
     def ratio(row: Row) -> str:

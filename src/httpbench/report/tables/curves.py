@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from httpbench.model import Bound, Figure, Run, Search, Trial, VerdictKind
+from httpbench.report.printable import three_digits
 from httpbench.report.tables.notes import SCALINGS
 from httpbench.stats.level import RatePoint, Saturation, held_in_most
 
@@ -28,7 +29,7 @@ def title(run: Run, trials: Sequence[Trial]) -> str:
 def method(search: Search, trials: Sequence[Trial]) -> str:
     """How the rate was searched."""
     plan = trials[0].plan
-    made = f"{len(trials)} trials, {search.trials_per_rate} of {search.duration_s:g} s at each rate below"
+    made = f"{len(trials)} trials in total, up to {search.trials_per_rate} of {search.duration_s:g} s at each rate below"
     return f"open loop, evenly spaced · {made} · warm-up {plan.load.warmup_s:g} s · load generator {plan.load_generator}"
 
 
@@ -110,9 +111,9 @@ def _result(search: Search, found: Saturation, trials: Sequence[Trial]) -> str:
     if found.rate_rps is None:
         return f"{slo} held at no rate{_nowhere(found, trials)}"
     if found.rate_failed_rps is None:
-        return f"{slo} holds at {found.rate_rps:,g} requests/s or more: the search ended before a rate failed"
+        return f"{slo} holds up to at least {found.rate_rps:,g} requests/s; the search ended before a rate failed"
     if found.generator_limited:
-        return f"{slo} holds at {found.rate_rps:,g} requests/s or more: above that, the load generator was the limit"
+        return f"{slo} holds up to at least {found.rate_rps:,g} requests/s; above that, the load generator was the limit"
     width = f"{slo} holds at {found.rate_rps:,g} requests/s and fails at {found.rate_failed_rps:,g}"
     return width if found.is_narrow else f"{width}; the search ended before it was narrow enough"
 
@@ -121,12 +122,12 @@ def _nowhere(found: Saturation, trials: Sequence[Trial]) -> str:
     if found.curve:
         return f" down to {found.curve[0].rate_rps:,g} requests/s"
     failed = [trial for trial in trials if trial.verdict.kind is VerdictKind.FAILED]
-    return f": {'; '.join(failed[-1].verdict.reasons)}" if failed else ": the search ended before one was decided"
+    return f": {'; '.join(failed[-1].verdict.reasons)}" if failed else ": the search ended before any rate was decided"
 
 
 def _row(point: RatePoint) -> list[str]:
     figures = [f"{point.times_us[figure] / 1000:,.3f}" if figure in point.times_us else "" for figure in SHOWN]
-    busy = f"generator busy in {point.generator_busy} of {point.trials}" if point.generator_busy else ""
+    busy = f"generator busy in {point.generator_busy} of {point.trials} trials" if point.generator_busy else ""
     words = "" if not point.misses else point.misses[0]
     return [f"{point.rate_rps:,g}", f"{point.held}/{point.trials}", *figures, "; ".join(filter(None, (words, busy)))]
 
@@ -136,4 +137,4 @@ def _name(bound: Bound) -> str:
 
 
 def _ms(value_us: float) -> str:
-    return f"{value_us / 1000:.3g} ms" if value_us >= 10 else f"{value_us:.2g} µs"
+    return f"{three_digits(value_us / 1000)} ms" if value_us >= 10 else f"{value_us:.2g} µs"

@@ -19,13 +19,13 @@ from httpbench.stats.facts import Facts, facts
 from httpbench.stats.validity import LITTLE_MAX, LITTLE_MIN
 
 LEGEND = (
-    "Target CPU, Generator CPU: mean CPU time in cores, of the cores that each could fill. Waited: cores that the generator was ready to "
-    "use and did not get. Others: what other programs used of these cores. Stolen: what the hypervisor gave to other machines.",
+    "Target CPU, Generator CPU: mean cores used / cores available. Waited: cores that the generator was ready to use but did not get. "
+    "Others: cores that other programs used. Stolen: cores that the hypervisor gave to other machines.",
     "Per core: busy share of each measured core, all programs, without interrupts.",
     "Achieved: correct responses per second / offered rate. Lag p99: 99 % of requests were sent at most this much later than intended.",
     f"Little: throughput × mean service time / requests in flight; valid from {LITTLE_MIN} to {LITTLE_MAX} in a closed loop.",
-    "Resent: TCP segments sent again, of all sent. Timeouts: TCP's waits for a lost segment. Refused: connections that a full accept queue "
-    "rejected. Dropped: packets that a core dropped. All four are of the whole machine.",
+    "Resent: TCP segments sent again / all sent. Timeouts: TCP's retransmission timeouts. Refused: connections that a full accept queue "
+    "rejected. Dropped: packets that a core dropped. All four count the whole machine.",
 )
 
 CLIENT_LEGEND = ("Counted by the reference server. held: an untimed run in which each response is delayed.",)

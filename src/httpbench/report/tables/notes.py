@@ -25,7 +25,7 @@ LIMITS = {
     Limit.NO_METHOD: "responds to every method alike",
     Limit.NO_HEAD: "responds to HEAD with a body",
     Limit.NO_CLOSE: "ignores «Connection: close»",
-    Limit.NO_PIPELINING: "responds to one of several requests that arrive together",
+    Limit.NO_PIPELINING: "responds to only one of several requests that arrive together",
     Limit.NO_SPLIT: "requires a whole request in one read",
     Limit.NO_KEEPALIVE: "opens a new connection for each request",
     Limit.NO_HALF_CLOSE: "closes both directions when one has ended",
@@ -161,7 +161,7 @@ def _generators(found: Sequence[Group]) -> Iterator[str]:
     measured = {group.load_generator: group for group in found if any(row.latency for row in group.rows)}
     for name, group in measured.items():
         if group.latency_meaning:
-            yield f"Latency by {name}: {group.latency_meaning}"
+            yield f"Latency ({name}): {group.latency_meaning}"
     yield from alike(note for group in found for note in group.generator_notes)
 
 
@@ -183,7 +183,7 @@ def _range(numbers: Iterable[str]) -> str:
 def _clients(found: Sequence[Group]) -> Iterator[str]:
     rows = [row for group in found for row in group.rows if row.summary.client]
     for name in dict.fromkeys(group.load_generator for group in found if rows and group.load_generator in TIMERS):
-        yield f"Time by {name}: the whole process, {TIMERS[name].meaning}"
+        yield f"Time ({name}): the whole process, {TIMERS[name].meaning}"
     if rows:
         yield "Relative: mean time in multiples of the shortest; ± σ is that of a ratio of independent figures, as in hyperfine."
         yield "Start-up: the same program with 0 requests. Requests/s and CPU/request (medians over rounds) exclude it."
@@ -192,7 +192,7 @@ def _clients(found: Sequence[Group]) -> Iterator[str]:
             "A client that did other work than required has no figures."
         )
     if any(row.summary.verdict.kind is VerdictKind.IDLE for row in rows):
-        yield "idle: the client used a CPU for less than half of its time, and waited for the rest."
+        yield "idle: the client used a CPU for less than half of the time, and waited for the rest."
 
 
 def _meanings(found: Sequence[Group], table: Table, rows: Sequence[Row]) -> Iterator[str]:
@@ -205,7 +205,7 @@ def _meanings(found: Sequence[Group], table: Table, rows: Sequence[Row]) -> Iter
         yield "Rising rate: latencies and requests/s are those at the highest rate; CPU time is over the whole measurement."
     if any(group.cores_shared for group in found):
         other = "reference server" if any(group.client_work for group in found) else "load generator"
-        yield f"Shared cores: target and {other} ran on the same cores, so figures are of both together."
+        yield f"Shared cores: target and {other} ran on the same cores, so the figures cover both together."
 
 
 _CPU_AND_MEMORY = {
@@ -225,9 +225,9 @@ def _marks(rows: Sequence[Row]) -> Iterator[str]:
     if any(row.odd_size for row in rows):
         yield f"{ODD_SIZE} Response size differs from the others' by more than {SIZE_TOLERANCE:.0%}."
     if any(row.is_lower_bound for row in rows):
-        yield f"{LOWER_BOUND.strip()} {_limits_named(rows)} the limit: the target can do more, and its place may be too low."
+        yield f"{LOWER_BOUND.strip()} {_limits_named(rows)} the limit: the target can do more, and its rank may be too low."
     if any(row.counts_partly for row in rows):
-        yield f"{PARTLY} Some rounds are not valid; figures are of the others."
+        yield f"{PARTLY} Some rounds are not valid; the figures come from the others."
 
 
 def _limits_named(rows: Sequence[Row]) -> str:
@@ -251,8 +251,8 @@ def _running(rows: Sequence[Row]) -> Iterator[str]:
     names = sorted({row.target.framework for row in rows if row.target.url is not None})
     if names:
         yield (
-            f"{', '.join(names)} was already running and was not restarted between rounds: what is particular to that one start is in all "
-            "its figures and in no interval. Its CPU time and memory are unknown."
+            f"{', '.join(names)}: already running, and not restarted between rounds. Effects of that one start are in all figures, "
+            "and no interval covers them. CPU time and memory are unknown."
         )
 
 

@@ -14,7 +14,7 @@ def probe_legend(rows: Sequence[Row]) -> Iterator[str]:
     probed = {row.target.id: row for row in rows if row.probed is not None and row.probed.label is not None}
     labels = {row.probed.label for row in probed.values() if row.probed}
     if labels:
-        yield "Probe: " + "; ".join(f"{label}: {MEANINGS[label]}" for label in Label if label in labels) + "."
+        yield "Probe: " + "; ".join(f"{label} ({MEANINGS[label]})" for label in Label if label in labels)
     for name in sorted(probed):
         row = probed[name]
         if row.probed and (warning := probe_warning(row.target, row.probed)):

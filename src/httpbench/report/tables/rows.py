@@ -38,7 +38,7 @@ class Row:
 
     @property
     def is_lower_bound(self) -> bool:
-        """The generator or the backend was the limit, so the target can do more than its figures say, and its place may be too low."""
+        """The generator or the backend was the limit, so the target can do more than its figures say, and its rank may be too low."""
         limits = (VerdictKind.GENERATOR, VerdictKind.BACKEND) if self.target.is_declared else (VerdictKind.GENERATOR,)
         return self.counts and self.summary.verdict.kind in limits
 
@@ -57,7 +57,7 @@ class Group:
     load: Load
     load_generator: str
     generator_version: str | None
-    """``None`` where no trial got as far as to tell."""
+    """``None``: no trial recorded it."""
     cores_shared: bool
     backend_shared: bool
     """The backend of proxies and the load generator had a core in common."""

@@ -1,4 +1,4 @@
-"""Every target as Markdown: what it is, what it does and what it does not. From the manifests alone, so the same on every machine."""
+"""Every target as Markdown: what it is, what it does and what it lacks. From the manifests alone, so the same on every machine."""
 
 from __future__ import annotations
 

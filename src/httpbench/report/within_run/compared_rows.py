@@ -51,7 +51,7 @@ def ranking(group: Group) -> dict[str, int]:
 
 
 def rounds_to_tell(group: Group) -> int | None:
-    """How many rounds would tell at least two rows of the table apart; ``None``: more than anyone would wait for."""
+    """How many rounds would show a significant difference between at least two rows; ``None``: more than is practical."""
     return rounds_to_rank(_speeds(group, _ranked(group)))
 
 

@@ -12,7 +12,7 @@ def test_stolen_time() -> None:
     before = [100, 0, 50, 9000, 10, 0, 5, 20, 0, 0]
     after = [110, 0, 55, 9030, 10, 0, 5, 25, 0, 0]
     (finding,) = _steal(before, after)
-    assert (finding.severity, finding.what) == ("warning", "the hypervisor took 10.0% of our CPU time")
+    assert (finding.severity, finding.what) == ("warning", "the hypervisor took 10.0% of this machine's CPU time")
     assert [finding.severity for finding in _steal(before, before)] == ["ok"]
     assert list(_steal([], [])) == []
 

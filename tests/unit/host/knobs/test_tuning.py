@@ -157,7 +157,7 @@ def test_what_the_kernel_does_not_take_is_told_and_the_rest_is_set(tmp_path: Pat
 def test_nothing_is_touched_where_nothing_can_be_written_down(tmp_path: Path) -> None:
     tuning = disturbed(tmp_path)
     write(tmp_path, {"var": "a file where a folder should be"})
-    with pytest.raises(TuneError, match="nothing was touched"):
+    with pytest.raises(TuneError, match="nothing was changed"):
         tuning.apply()
     assert held(tuning) == FILES
 

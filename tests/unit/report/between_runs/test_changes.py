@@ -66,9 +66,9 @@ def test_only_what_is_alike_is_compared() -> None:
     found = changes(base, head)
     assert found.cells == ()
     assert found.not_compared == (
-        "Only in base: c/a (plaintext, 64 connections), with this load",
+        "Only in base: c/a (plaintext, 64 connections); head has it with another load",
         "Only in base: c/gone (plaintext, 64 connections)",
-        "Only in head: c/a (plaintext, 8 connections), with this load",
+        "Only in head: c/a (plaintext, 8 connections); base has it with another load",
     )
 
 

@@ -77,7 +77,7 @@ def test_trials_of_less_than_a_second_are_drawn_too(samples: int, tmp_path: Path
 def test_runs_without_charts_and_without_figures_say_so(tmp_path: Path) -> None:
     trials = [trial("proxy:c/haproxy", 0, 100.0, RISING)]
     servers = run_of(trials).model_copy(update={"table": Table.HTTP_SERVERS})
-    with pytest.raises(UsageError, match="no charts of http-servers exist"):
+    with pytest.raises(UsageError, match="no charts are available for http-servers"):
         write_charts(servers, trials, tmp_path)
     with pytest.raises(UsageError, match="nothing to draw"):
         write_charts(run_of(trials), [], tmp_path)

@@ -22,7 +22,7 @@ const NO_SIGNAL_WHOLE: i32 = libc::MSG_NOSIGNAL | libc::MSG_WAITALL;
 const BUFFER_BYTES: usize = 16 * 1024;
 const BUFFERS_MIN: u32 = 256;
 const BUFFERS_MAX: u32 = 4096;
-/// A kernel that takes no entry in so many tries in a row will not.
+/// A kernel that takes no entry in this many tries in a row never will.
 const TRIES_MAX: u32 = 1000;
 
 pub struct Ring {
@@ -114,7 +114,7 @@ impl Ring {
         self.enter_once(IORING_ENTER_GETEVENTS).map(drop)
     }
 
-    /// The same, but waits for at most so long until something happens.
+    /// The same, but waits for at most `wait_ns` until something happens.
     pub fn sleep(&mut self, wait_ns: u64) -> Result<()> {
         let timeout = Timespec::new().sec(wait_ns / 1_000_000_000).nsec((wait_ns % 1_000_000_000) as u32);
         match self.ring.submitter().submit_with_args(1, &SubmitArgs::new().timespec(&timeout)) {
@@ -132,7 +132,7 @@ impl Ring {
         !self.stash.is_empty() || !self.ring.completion().is_empty()
     }
 
-    /// Moves at most so many completions, the oldest, to the end of `batch`.
+    /// Moves at most `most` completions, the oldest, to the end of `batch`.
     #[inline]
     pub fn take(&mut self, most: usize, batch: &mut Vec<Completion>) {
         if !self.stash.is_empty() {

@@ -15,7 +15,7 @@ pub struct HeaderBlock {
     bytes: Vec<u8>,
 }
 
-const TOO_MANY_REPLIES: Fault = Fault::invalid("the server asks for replies and does not read them");
+const TOO_MANY_REPLIES: Fault = Fault::invalid("the server requires replies but does not read them");
 
 impl Http2 {
     /// Takes in bytes, split anywhere.

@@ -9,7 +9,7 @@ use super::{Outcome, Slot, frame};
 use crate::protocol::body::{BodyCheck, outcome};
 use crate::request::kind::{MethodKind, RequestKind};
 
-/// Streams that were given up and of which frames may still come: so many are told apart.
+/// Maximum number of abandoned streams that are still recognised when late frames of theirs arrive.
 const ABANDONED_MAX: usize = 1024;
 const INTERIM_RESPONSES_MAX: u8 = 16;
 
@@ -147,7 +147,7 @@ impl Streams {
         (id / 2) as usize & (self.hints.len() - 1)
     }
 
-    /// Makes room for so many slots. Twice as many hints as slots: neighbours in time hardly share one.
+    /// Makes room for `slots` slots. Twice as many hints as slots: neighbours in time hardly share one.
     #[cold]
     fn grow(&mut self, slots: usize) {
         self.slots.resize_with(slots, || Stream::FREE);

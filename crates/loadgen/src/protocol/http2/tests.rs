@@ -58,7 +58,7 @@ impl Client {
         Self { protocol, session, outcomes: Vec::new() }
     }
 
-    /// A client of a server whose settings have come, with so many GET requests on their way, in slots from 0 on.
+    /// A client of a server whose settings have come, with `count` GET requests on their way, in slots from 0 on.
     fn with_requests(count: u16) -> Self {
         let mut client = Self::new(vec![kind("GET", b"", None)]);
         client.set_up();

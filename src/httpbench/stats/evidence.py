@@ -64,13 +64,13 @@ def evidence_of(trial: Trial) -> Evidence | None:
 
 
 def target_capacity(evidence: Evidence) -> int:
-    """Cores that the target can fill."""
-    return 1 if evidence.scaling is Scaling.SINGLE else max(len(evidence.cores.target), 1)
+    """Physical cores that the target can fill."""
+    return 1 if evidence.scaling is Scaling.SINGLE else max(evidence.cores.physical(evidence.cores.target), 1)
 
 
 def generator_capacity(evidence: Evidence) -> int:
-    """Cores that the generator can fill: no more than it was given, no more than it has threads, no more threads than connections."""
-    cores = max(len(evidence.cores.generator), 1)
+    """Physical cores that the generator can fill: no more than it was given, than it has threads, than it has connections."""
+    cores = max(evidence.cores.physical(evidence.cores.generator), 1)
     return min(cores, evidence.load.threads or cores, evidence.load.connections)
 
 

@@ -91,20 +91,22 @@ def _strangers(evidence: Evidence, target: Usage, generator: Usage) -> str | Non
         return None
     stolen = sum(core.stolen for core in cores)
     others = others_cores(evidence, target, generator)
-    if others + stolen < STRANGERS_SHARE_MIN * len(cores):
+    count = evidence.cores.physical([core.cpu for core in cores])
+    if others + stolen < STRANGERS_SHARE_MIN * count:
         return None
-    return f"other programs took {others:.2f} and other virtual machines {stolen:.2f} of the {len(cores)} measured {cores_text(len(cores))}"
+    return f"other programs took {others:.2f} and other virtual machines {stolen:.2f} of the {count} measured {cores_text(count)}"
 
 
 def _limit_of_backend(evidence: Evidence, backend: Usage, generator: Usage) -> Verdict | None:
     """A proxy that was not busy, between two others: whether one of these was, or both filled the cores that they share."""
     cores = evidence.cores
     if not cores.backend_shared:
-        if backend.cpu_cores_mean < TARGET_BUSY * len(cores.backend):
+        capacity = cores.physical(cores.backend)
+        if backend.cpu_cores_mean < TARGET_BUSY * capacity:
             return None
-        said = _of(backend, len(cores.backend))
+        said = _of(backend, capacity)
         return Verdict(kind=VerdictKind.BACKEND, reasons=(f"backend-bound (backend {said})",))
-    capacity = len({*cores.backend, *cores.generator})
+    capacity = cores.physical({*cores.backend, *cores.generator})
     if backend.cpu_cores_mean + generator.cpu_cores_mean < MACHINE_BUSY * capacity:
         return None
     kind = VerdictKind.GENERATOR if generator.cpu_cores_mean > backend.cpu_cores_mean else VerdictKind.BACKEND
@@ -114,7 +116,7 @@ def _limit_of_backend(evidence: Evidence, backend: Usage, generator: Usage) -> V
 
 def _limit_of_shared_cores(evidence: Evidence, target: Usage, generator: Usage) -> Verdict:
     """Neither had its cores to itself. Where these were full, the greater consumer is named: more could have been had from it."""
-    capacity = len({*evidence.cores.target, *evidence.cores.generator})
+    capacity = evidence.cores.physical({*evidence.cores.target, *evidence.cores.generator})
     said = f"generator {generator.cpu_cores_mean:.2f} and target {target.cpu_cores_mean:.2f} of {capacity} shared {cores_text(capacity)}"
     if generator.cpu_cores_mean + target.cpu_cores_mean < MACHINE_BUSY * capacity:
         return Verdict(kind=VerdictKind.IDLE, reasons=(_why_idle(evidence, said),))

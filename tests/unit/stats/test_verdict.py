@@ -186,6 +186,37 @@ def test_a_target_of_one_core_is_busy_at_one_of_two() -> None:
     assert kind_of(make_evidence(1.0, 0.5, cores=FOUR, scaling=Scaling.MULTI)) is VerdictKind.IDLE
 
 
+SMT = Cores(
+    target=(0, 1, 2, 3, 8, 9, 10, 11),
+    generator=(4, 5, 6, 12, 13, 14),
+    harness=(7, 15),
+    shared=False,
+    siblings=tuple((cpu, cpu + 8) for cpu in range(8)),
+)
+"""Eight physical cores of two threads: four for the target, three for the generator."""
+
+
+def test_four_full_workers_fill_four_physical_cores_of_eight_threads() -> None:
+    assert kind_of(make_evidence(4.0, 1.0, cores=SMT, scaling=Scaling.MULTI)) is VerdictKind.TARGET
+    assert kind_of(make_evidence(3.2, 0.5, cores=SMT, scaling=Scaling.MULTI)) is VerdictKind.IDLE
+    assert "3.20 of 4 cores" in judge(make_evidence(3.2, 0.5, cores=SMT, scaling=Scaling.MULTI)).reasons[0]
+
+
+def test_a_single_target_on_two_siblings_has_one_core_to_fill() -> None:
+    cores = Cores(target=(0, 8), generator=(1, 9), harness=(2,), shared=False, siblings=((0, 8), (1, 9)))
+    assert kind_of(make_evidence(0.98, 0.5, cores=cores, scaling=Scaling.SINGLE)) is VerdictKind.TARGET
+    assert kind_of(make_evidence(0.98, 0.5, cores=cores, scaling=Scaling.MULTI)) is VerdictKind.TARGET
+
+
+def test_a_generator_on_siblings_is_busy_when_its_physical_cores_are() -> None:
+    assert kind_of(make_evidence(0.5, 2.9, cores=SMT, load=Load(connections=64))) is VerdictKind.GENERATOR
+
+
+def test_a_backend_on_siblings_is_busy_when_its_physical_core_is() -> None:
+    cores = Cores(target=(2, 6), generator=(0, 4), harness=(0, 4), backend=(1, 5), shared=False, siblings=((0, 4), (1, 5), (2, 6)))
+    assert kind_of(make_evidence(0.5, 0.5, cores=cores, backend_usage=make_usage(0.95))) is VerdictKind.BACKEND
+
+
 @pytest.mark.parametrize("load", [Load(connections=64, threads=1), Load(connections=1)], ids=["one thread", "one connection"])
 def test_a_generator_fills_no_more_cores_than_it_has_threads(load: Load) -> None:
     measurement = make_measurement(service_time_us=None)

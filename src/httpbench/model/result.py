@@ -302,6 +302,8 @@ class SampledRequest(Frozen):
 class VerdictKind(StrEnum):
     TARGET = "target"
     GENERATOR = "generator"
+    BOTH = "both"  # target and generator were nearly full, so neither is the limit for certain
+    SHARED = "shared"  # the cores that target and generator share were full
     BACKEND = "backend"  # the server behind a proxy
     NETWORK = "network"
     IDLE = "idle"

@@ -13,6 +13,9 @@ GENERATOR_BUSY = 0.95
 """Share of its cores from which a generator counts as busy. Higher than for targets: one with a tenth of its time to spare could have
 sent more. Time in which it was ready to run and was kept off its cores, by a quota or a neighbour, counts like time that it ran."""
 
+GENERATOR_NEARLY_BUSY = 0.90
+"""Share of its cores from which a generator may have held up a target that was nearly full itself."""
+
 GENERATOR_STARVED = 0.25
 """Share of the time in which a generator was kept off its cores, from which it was the limit whatever it did in the rest: a target that had
 time to spare would have responded more often to one that could run."""
@@ -76,11 +79,20 @@ def generator_capacity(evidence: Evidence) -> int:
 
 def generator_is_busy(evidence: Evidence) -> bool:
     """Whether it could not have made more load than it did; false if its CPU time is unknown."""
+    return _generator_is_full(evidence, GENERATOR_BUSY)
+
+
+def generator_is_nearly_busy(evidence: Evidence) -> bool:
+    """Whether it could have made hardly more load than it did; false if its CPU time is unknown."""
+    return _generator_is_full(evidence, GENERATOR_NEARLY_BUSY)
+
+
+def _generator_is_full(evidence: Evidence, share: float) -> bool:
     usage = evidence.generator_usage
     if usage is None:
         return False
     capacity, waited = generator_capacity(evidence), _kept_waiting(evidence)
-    return waited >= GENERATOR_STARVED * capacity or generator_cores(evidence, usage) + waited >= GENERATOR_BUSY * capacity
+    return waited >= GENERATOR_STARVED * capacity or generator_cores(evidence, usage) + waited >= share * capacity
 
 
 def generator_cores(evidence: Evidence, usage: Usage) -> float:

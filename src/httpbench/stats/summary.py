@@ -19,6 +19,10 @@ from httpbench.stats.steady import unsteady
 from httpbench.stats.validity import failed_requests, rate_held
 
 
+NOT_THE_TARGETS_ALONE = (VerdictKind.GENERATOR, VerdictKind.BOTH)
+"""Verdicts of which one round is enough for the row: its median is then no longer the target's alone."""
+
+
 class Estimate(Frozen):
     """One figure over the rounds that have it."""
 
@@ -198,7 +202,7 @@ def with_merged(summary: Summary, trials: Sequence[Trial]) -> Summary:
 
 
 def overall(trials: Sequence[Trial]) -> Verdict:
-    """One verdict for a cell: the most common one of the rounds that count, but ``generator`` as soon as one round has it.
+    """One verdict for a cell: the most common one of the rounds that count, but ``generator``, or else ``both``, if one round has it.
 
     A median over rounds of which some are the generator's limit is no longer the target's alone. The reasons name
     rounds with another verdict, rounds that were not steady, and rounds that are not valid.
@@ -209,7 +213,7 @@ def overall(trials: Sequence[Trial]) -> Verdict:
         kind = VerdictKind.INVALID if any(verdict.kind is VerdictKind.INVALID for verdict in dropped) else VerdictKind.FAILED
         return Verdict(kind=kind, reasons=_reasons(dropped))
     kinds = Counter(verdict.kind for verdict in counting)
-    kind = VerdictKind.GENERATOR if VerdictKind.GENERATOR in kinds else kinds.most_common(1)[0][0]
+    kind = next((kind for kind in NOT_THE_TARGETS_ALONE if kind in kinds), kinds.most_common(1)[0][0])
     notes = []
     if len(kinds) > 1:
         notes.append("rounds differ: " + ", ".join(f"{count} {name}" for name, count in kinds.most_common()))

@@ -14,6 +14,7 @@ from httpbench.stats.evidence import (
     Evidence,
     cores_text,
     generator_is_busy,
+    generator_is_nearly_busy,
     generator_text,
     others_cores,
     target_capacity,
@@ -22,6 +23,14 @@ from httpbench.stats.validity import untrue
 
 TARGET_BUSY = 0.90
 """Share of its cores from which a target counts as busy. Not 1: interrupts and network work of the kernel are charged to no process."""
+
+TARGET_FULL = 0.97
+"""Share of its cores from which the target is the limit even if the generator is full too: it can do 3 % more at most, as much as rounds
+differ by."""
+
+BOTH_TARGET = 0.80
+"""Share of its cores from which a target beside a nearly full generator is nearly full too. Below, it can do a quarter more, and the
+generator alone is the limit."""
 
 MACHINE_BUSY = 0.95
 """Share of the cores that target and generator use together, from which shared cores are the limit."""
@@ -50,15 +59,9 @@ def _limit(evidence: Evidence) -> Verdict:
     target, generator = evidence.target_usage, evidence.generator_usage
     if target is None or generator is None:
         return Verdict(kind=VerdictKind.UNKNOWN, reasons=("CPU time was not sampled, so the limit is unknown",))
-    capacity = target_capacity(evidence)
-    target_is_busy = target.cpu_cores_mean >= TARGET_BUSY * capacity
-    said = f"generator {generator_text(evidence)}, target {_of(target, capacity)}"
-    if target_is_busy and generator_is_busy(evidence):
-        return Verdict(kind=VerdictKind.TARGET, reasons=(f"both busy ({said}): another load generator might show more",))
-    if target_is_busy:
-        return Verdict(kind=VerdictKind.TARGET)
-    if generator_is_busy(evidence):
-        return Verdict(kind=VerdictKind.GENERATOR, reasons=(f"generator-bound ({said})",))
+    said = f"generator {generator_text(evidence)}, target {_of(target, target_capacity(evidence))}"
+    if limit := _limit_of_either(evidence, target, said):
+        return limit
     if evidence.backend_usage is not None and (limit := _limit_of_backend(evidence, evidence.backend_usage, generator)):
         return limit
     strangers = _strangers(evidence, target, generator)
@@ -70,6 +73,21 @@ def _limit(evidence: Evidence) -> Verdict:
     if evidence.cores.shared:
         return _limit_of_shared_cores(evidence, target, generator)
     return Verdict(kind=VerdictKind.IDLE, reasons=(_why_idle(evidence, said),))
+
+
+def _limit_of_either(evidence: Evidence, target: Usage, said: str) -> Verdict | None:
+    """Target or generator, or both where neither is the limit for certain; ``None``: neither was full."""
+    share = target.cpu_cores_mean / target_capacity(evidence)
+    if share >= TARGET_FULL and generator_is_busy(evidence):
+        return Verdict(kind=VerdictKind.TARGET, reasons=(f"both busy ({said}): another load generator might show more",))
+    if BOTH_TARGET <= share < TARGET_FULL and generator_is_nearly_busy(evidence):
+        reason = f"target and generator were both nearly full ({said}): the target can do more"
+        return Verdict(kind=VerdictKind.BOTH, reasons=(reason,))
+    if share >= TARGET_BUSY:
+        return Verdict(kind=VerdictKind.TARGET)
+    if generator_is_busy(evidence):
+        return Verdict(kind=VerdictKind.GENERATOR, reasons=(f"generator-bound ({said})",))
+    return None
 
 
 def _losses(evidence: Evidence) -> str | None:

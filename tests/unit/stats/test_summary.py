@@ -143,6 +143,12 @@ def test_one_round_of_the_generators_makes_the_row_the_generators() -> None:
     assert "generator-bound" in verdict.reasons
 
 
+def test_one_round_of_both_is_enough_and_one_of_the_generators_comes_before_it() -> None:
+    both = Verdict(kind=VerdictKind.BOTH, reasons=("both nearly full",))
+    assert overall(_of(TARGET, TARGET, both)).kind is VerdictKind.BOTH
+    assert overall(_of(TARGET, GENERATOR, both)).kind is VerdictKind.GENERATOR
+
+
 def test_otherwise_most_rounds_decide() -> None:
     assert overall(_of(IDLE, TARGET, TARGET)).kind is VerdictKind.TARGET
     assert overall(_of(IDLE, TARGET, IDLE)).kind is VerdictKind.IDLE

@@ -162,10 +162,16 @@ def test_all_that_is_wrong_is_said_at_once() -> None:
     [
         (0.99, 0.50, VerdictKind.TARGET),
         (0.90, 0.50, VerdictKind.TARGET),
-        (0.90, 0.99, VerdictKind.TARGET),
-        (0.89, 0.95, VerdictKind.GENERATOR),
+        (0.90, 0.89, VerdictKind.TARGET),
+        (0.97, 1.00, VerdictKind.TARGET),
+        (0.96, 1.00, VerdictKind.BOTH),
+        (0.91, 1.00, VerdictKind.BOTH),
+        (0.89, 1.00, VerdictKind.BOTH),
+        (0.80, 0.90, VerdictKind.BOTH),
+        (0.79, 0.95, VerdictKind.GENERATOR),
         (0.10, 1.00, VerdictKind.GENERATOR),
-        (0.89, 0.94, VerdictKind.IDLE),
+        (0.79, 0.94, VerdictKind.IDLE),
+        (0.89, 0.89, VerdictKind.IDLE),
         (0.01, 0.02, VerdictKind.IDLE),
     ],
 )
@@ -176,6 +182,12 @@ def test_the_busy_one_is_the_limit(target: float, generator: float, kind: Verdic
 def test_a_busy_target_needs_no_words_unless_the_generator_was_busy_too() -> None:
     assert judge(make_evidence(0.99, 0.5)).reasons == ()
     assert "both busy (" in judge(make_evidence(0.99, 0.99)).reasons[0]
+
+
+def test_both_full_says_how_full_each_was() -> None:
+    assert judge(make_evidence(0.91, 1.0)).reasons == (
+        "target and generator were both nearly full (generator 1.00 of 1 core, target 0.91 of 1 core): the target can do more",
+    )
 
 
 FOUR = Cores(target=(0, 1), generator=(2, 3), harness=(4,), shared=False)

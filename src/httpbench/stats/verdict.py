@@ -57,10 +57,13 @@ def judge(evidence: Evidence) -> Verdict:
 
 def _limit(evidence: Evidence) -> Verdict:
     target, generator = evidence.target_usage, evidence.generator_usage
-    if target is None or generator is None:
+    if generator is None:
         return Verdict(kind=VerdictKind.UNKNOWN, reasons=("CPU time was not sampled, so the limit is unknown",))
-    said = f"generator {generator_text(evidence)}, target {_of(target, target_capacity(evidence))}"
-    if limit := _limit_of_either(evidence, target, said):
+    if target is None:
+        return _limit_beside_unknown(evidence)
+    if limit := _limit_of_shared_cores(evidence, target, generator):
+        return limit
+    if limit := _limit_of_either(evidence, target):
         return limit
     if evidence.backend_usage is not None and (limit := _limit_of_backend(evidence, evidence.backend_usage, generator)):
         return limit
@@ -70,13 +73,20 @@ def _limit(evidence: Evidence) -> Verdict:
     losses = _losses(evidence)
     if losses:
         return Verdict(kind=VerdictKind.NETWORK, reasons=(losses,))
-    if evidence.cores.shared:
-        return _limit_of_shared_cores(evidence, target, generator)
-    return Verdict(kind=VerdictKind.IDLE, reasons=(_why_idle(evidence, said),))
+    return Verdict(kind=VerdictKind.IDLE, reasons=(_why_idle(evidence, target, generator),))
 
 
-def _limit_of_either(evidence: Evidence, target: Usage, said: str) -> Verdict | None:
+def _limit_beside_unknown(evidence: Evidence) -> Verdict:
+    """Of a target whose CPU time is unknown: a generator that was full is the limit all the same."""
+    said = f"generator {generator_text(evidence)}, target not sampled"
+    if generator_is_busy(evidence):
+        return Verdict(kind=VerdictKind.GENERATOR, reasons=(f"generator-bound ({said})",))
+    return Verdict(kind=VerdictKind.UNKNOWN, reasons=(f"the target's CPU time is unknown, so its limit is unknown ({said})",))
+
+
+def _limit_of_either(evidence: Evidence, target: Usage) -> Verdict | None:
     """Target or generator, or both where neither is the limit for certain; ``None``: neither was full."""
+    said = _each(evidence, target)
     share = target.cpu_cores_mean / target_capacity(evidence)
     if share >= TARGET_FULL and generator_is_busy(evidence):
         return Verdict(kind=VerdictKind.TARGET, reasons=(f"both busy ({said}): another load generator might show more",))
@@ -127,23 +137,39 @@ def _limit_of_backend(evidence: Evidence, backend: Usage, generator: Usage) -> V
     capacity = cores.physical({*cores.backend, *cores.generator})
     if backend.cpu_cores_mean + generator.cpu_cores_mean < MACHINE_BUSY * capacity:
         return None
-    kind = VerdictKind.GENERATOR if generator.cpu_cores_mean > backend.cpu_cores_mean else VerdictKind.BACKEND
     said = f"generator {generator.cpu_cores_mean:.2f} and backend {backend.cpu_cores_mean:.2f} of {capacity} shared {cores_text(capacity)}"
-    return Verdict(kind=kind, reasons=(f"generator and backend filled the cores that they share ({said})",))
+    return Verdict(kind=VerdictKind.BACKEND, reasons=(f"generator and backend filled the cores that they share ({said})",))
 
 
-def _limit_of_shared_cores(evidence: Evidence, target: Usage, generator: Usage) -> Verdict:
-    """Neither had its cores to itself. Where these were full, the greater consumer is named: more could have been had from it."""
-    capacity = evidence.cores.physical({*evidence.cores.target, *evidence.cores.generator})
-    said = f"generator {generator.cpu_cores_mean:.2f} and target {target.cpu_cores_mean:.2f} of {capacity} shared {cores_text(capacity)}"
+def _limit_of_shared_cores(evidence: Evidence, target: Usage, generator: Usage) -> Verdict | None:
+    """Full cores that both ran on: the limit of both together, whichever used more of them. ``None``: not shared, or not full."""
+    if not evidence.cores.shared:
+        return None
+    capacity = _shared_capacity(evidence)
     if generator.cpu_cores_mean + target.cpu_cores_mean < MACHINE_BUSY * capacity:
-        return Verdict(kind=VerdictKind.IDLE, reasons=(_why_idle(evidence, said),))
-    if generator.cpu_cores_mean > target.cpu_cores_mean:
-        return Verdict(kind=VerdictKind.GENERATOR, reasons=(f"generator-bound: it used more of the shared cores than the target ({said})",))
-    return Verdict(kind=VerdictKind.TARGET, reasons=(f"shared cores: figures are of target and generator together ({said})",))
+        return None
+    reason = f"shared cores were full: figures are of target and generator together ({_together(evidence, target, generator)})"
+    return Verdict(kind=VerdictKind.SHARED, reasons=(reason,))
 
 
-def _why_idle(evidence: Evidence, said: str) -> str:
+def _shared_capacity(evidence: Evidence) -> int:
+    return evidence.cores.physical({*evidence.cores.target, *evidence.cores.generator})
+
+
+def _together(evidence: Evidence, target: Usage, generator: Usage) -> str:
+    """How full the cores that both share were."""
+    capacity = _shared_capacity(evidence)
+    both = f"generator {generator.cpu_cores_mean:.2f} and target {target.cpu_cores_mean:.2f}"
+    return f"{both} of {capacity} shared {cores_text(capacity)}"
+
+
+def _each(evidence: Evidence, target: Usage) -> str:
+    """How full each was."""
+    return f"generator {generator_text(evidence)}, target {_of(target, target_capacity(evidence))}"
+
+
+def _why_idle(evidence: Evidence, target: Usage, generator: Usage) -> str:
+    said = _together(evidence, target, generator) if evidence.cores.shared else _each(evidence, target)
     if evidence.load.rate_rps is not None:
         return f"the offered rate left cores idle ({said})"
     return f"neither busy ({said}): the target waited, or the load is too small"

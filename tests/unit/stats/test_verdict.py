@@ -244,16 +244,21 @@ def test_a_generator_with_a_thread_for_each_core_is_busy_on_all() -> None:
 @pytest.mark.parametrize(
     ("target", "generator", "kind"),
     [
-        (1.2, 0.7, VerdictKind.TARGET),
-        (0.7, 1.2, VerdictKind.GENERATOR),
+        (1.2, 0.7, VerdictKind.SHARED),
+        (0.7, 1.2, VerdictKind.SHARED),
+        (1.85, 0.1, VerdictKind.SHARED),
         (0.7, 1.1, VerdictKind.IDLE),
-        (1.85, 0.1, VerdictKind.TARGET),
     ],
 )
-def test_on_shared_cores_the_greater_consumer_is_named_once_they_are_full(target: float, generator: float, kind: VerdictKind) -> None:
+def test_full_shared_cores_are_a_verdict_of_their_own_whoever_used_more(target: float, generator: float, kind: VerdictKind) -> None:
     verdict = judge(make_evidence(target, generator, cores=SHARED, load=Load(connections=64)))
     assert verdict.kind is kind
-    assert target == 1.85 or "shared cores" in verdict.reasons[0]
+    assert "shared cores" in verdict.reasons[0]
+
+
+def test_on_shared_cores_with_time_to_spare_a_full_generator_thread_is_still_the_limit() -> None:
+    load = Load(connections=64, threads=1)
+    assert kind_of(make_evidence(0.4, 0.97, cores=SHARED, load=load)) is VerdictKind.GENERATOR
 
 
 def test_an_offered_rate_that_leaves_cores_to_spare_is_said_to_do_so() -> None:
@@ -266,6 +271,14 @@ def test_without_samples_the_limit_is_unknown_and_the_figures_count(changes: dic
     verdict = judge(make_evidence(**changes))
     assert verdict.kind is VerdictKind.UNKNOWN
     assert verdict.counts
+
+
+@pytest.mark.parametrize(("generator", "kind"), [(0.96, VerdictKind.GENERATOR), (0.94, VerdictKind.UNKNOWN)])
+def test_a_full_generator_is_named_although_the_target_was_not_sampled(generator: float, kind: VerdictKind) -> None:
+    """A server behind ``--url``."""
+    verdict = judge(make_evidence(generator_cores=generator, target_usage=None))
+    assert verdict.kind is kind
+    assert f"generator {generator:.2f} of 1 core" in verdict.reasons[0]
 
 
 # --- what CPU time alone does not show -----------------------------------------------------------------------------------------
@@ -370,9 +383,9 @@ def test_a_backend_with_cores_of_its_own_is_the_limit_when_it_is_busy_and_the_pr
     assert kind_of(make_evidence(0.95, 0.5, cores=BESIDE, backend_usage=make_usage(0.95))) is VerdictKind.TARGET
 
 
-def test_of_backend_and_generator_on_one_full_core_the_greater_consumer_is_named() -> None:
+def test_of_backend_and_generator_on_one_full_core_the_backend_is_named_whoever_used_more() -> None:
     assert kind_of(make_evidence(0.5, 0.4, cores=BACKEND_SHARES, backend_usage=make_usage(0.58))) is VerdictKind.BACKEND
-    assert kind_of(make_evidence(0.5, 0.58, cores=BACKEND_SHARES, backend_usage=make_usage(0.4))) is VerdictKind.GENERATOR
+    assert kind_of(make_evidence(0.5, 0.58, cores=BACKEND_SHARES, backend_usage=make_usage(0.4))) is VerdictKind.BACKEND
     assert kind_of(make_evidence(0.5, 0.4, cores=BACKEND_SHARES, backend_usage=make_usage(0.4))) is VerdictKind.IDLE
 
 

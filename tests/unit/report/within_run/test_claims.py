@@ -145,6 +145,13 @@ def test_rows_of_which_target_and_generator_were_both_nearly_full_are_not_ranked
     assert rank_lines(trials)[-1] == "Not ranked (generator-bound or bound by both): c/both, c/limited"
 
 
+def test_rows_on_full_shared_cores_are_ranked() -> None:
+    shared = Verdict(kind=VerdictKind.SHARED, reasons=("full",))
+    rows = {"c/one": STEADY, "c/fast": FASTER, "c/slow": [rate / 2 for rate in STEADY]}
+    trials = [trial for name, rates in rows.items() for trial in make_rounds(name, rates, verdict=shared)]
+    assert rank_lines(trials) == ["Ranks (ties share a rank): 1 c/fast · 2 c/one · 3 c/slow"]
+
+
 def test_fewer_than_three_rounds_have_no_ranks_and_neither_has_a_rate() -> None:
     trials = [trial for name in ("c/one", "c/two", "c/three") for trial in make_rounds(name, STEADY[:2])]
     assert rank_lines(trials) == ["No ranks: 3 or more rounds required"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from httpbench.model import CoreOccupancy, Cores, Load, Measurement, Network, Scaling, Trial, Usage, Workload
@@ -19,6 +20,13 @@ GENERATOR_NEARLY_BUSY = 0.90
 GENERATOR_STARVED = 0.25
 """Share of the time in which a generator was kept off its cores, from which it was the limit whatever it did in the rest: a target that had
 time to spare would have responded more often to one that could run."""
+
+STRANGERS_SHARE_MIN = 0.05
+"""Share of the measured cores that others take, from which they may be why neither was busy. Less than the complement of a busy target's
+share: in a closed loop each party waits for the other, so what holds one up idles both."""
+
+THREAD_FULL = 0.95
+"""Share of a core from which a thread counts as full: it cannot run on two, so the other cores of its program do not help it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,13 +100,45 @@ def _generator_is_full(evidence: Evidence, share: float) -> bool:
     if usage is None:
         return False
     capacity, waited = generator_capacity(evidence), _kept_waiting(evidence)
+    if generator_thread_is_full(evidence):
+        return True
     return waited >= GENERATOR_STARVED * capacity or generator_cores(evidence, usage) + waited >= share * capacity
 
 
 def generator_cores(evidence: Evidence, usage: Usage) -> float:
     """Cores' worth of time in which the generator had something to do: its CPU time, unless it polls and tells that apart."""
-    reported = evidence.measurement.busy_cores
-    return usage.cpu_cores_mean if reported is None else reported
+    reported, cores = evidence.measurement.busy_cores, evidence.cores
+    if reported is not None:
+        return reported
+    return _with_interrupts(evidence, usage, cores.generator, {*cores.target, *cores.backend})
+
+
+def generator_thread_is_full(evidence: Evidence) -> bool:
+    """Whether one of its threads had no time to spare, polling aside; false if that is unknown."""
+    usage, reported = evidence.generator_usage, evidence.measurement.busy_cores
+    if usage is None or usage.thread_cores_max is None:
+        return False
+    useful = 1.0 if reported is None or usage.cpu_cores_mean <= 0 else min(reported / usage.cpu_cores_mean, 1.0)
+    return usage.thread_cores_max * useful >= THREAD_FULL
+
+
+def target_cores(evidence: Evidence, usage: Usage) -> float:
+    """Cores' worth of time in which the target's cores were not idle: its CPU time, and interrupts on cores that are its own."""
+    cores = evidence.cores
+    return _with_interrupts(evidence, usage, cores.target, {*cores.generator, *cores.backend, *cores.harness})
+
+
+def _with_interrupts(evidence: Evidence, usage: Usage, cpus: Sequence[int], of_others: Collection[int]) -> float:
+    """CPU time with the interrupts on these CPUs, where no other program used them. Kernels differ in whether they charge interrupts to
+    the process that runs: what processes used without them is known as well, so none counts twice."""
+    cores = [core for core in evidence.occupancy if core.cpu in cpus]
+    used = usage.cpu_cores_mean
+    if not cores or set(cpus) & set(of_others):
+        return used
+    busy = sum(core.busy for core in cores)
+    if busy - used > STRANGERS_SHARE_MIN * evidence.cores.physical(cpus):
+        return used
+    return max(used, min(busy, used) + sum(core.interrupts for core in cores))
 
 
 def _kept_waiting(evidence: Evidence) -> float:
@@ -120,7 +160,10 @@ def generator_text(evidence: Evidence) -> str:
     waited = _kept_waiting(evidence)
     more = f", waiting for a core {waited:.2f} of the time" if waited >= 1 - GENERATOR_BUSY else ""
     capacity = generator_capacity(evidence)
-    return f"{generator_cores(evidence, evidence.generator_usage):.2f} of {capacity} {cores_text(capacity)}{more}"
+    full = (
+        f", one of its {evidence.generator_usage.threads} threads was full" if generator_thread_is_full(evidence) and capacity > 1 else ""
+    )
+    return f"{generator_cores(evidence, evidence.generator_usage):.2f} of {capacity} {cores_text(capacity)}{full}{more}"
 
 
 def cores_text(count: int) -> str:

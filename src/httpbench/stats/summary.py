@@ -18,7 +18,6 @@ from httpbench.stats.interval import ConfidenceInterval, interval
 from httpbench.stats.steady import unsteady
 from httpbench.stats.validity import failed_requests, rate_held
 
-
 NOT_THE_TARGETS_ALONE = (VerdictKind.GENERATOR, VerdictKind.BOTH)
 """Verdicts of which one round is enough for the row: its median is then no longer the target's alone."""
 

@@ -4,13 +4,19 @@ A rate without its limit is half a fact: a server's requests per second, measure
 generator's. The verdict is drawn from CPU time and counts alone, so it costs nothing, works without root and can be drawn again from
 the store. The price: what uses no CPU time of ours (a disk, a lock) shows only as «idle»; a network shows by what it lost.
 
+Cores are physical ones, so SMT siblings do not double what a program could fill.
+
 Order matters: whether the figures are true comes before what they are limited by.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from httpbench.model import Usage, Verdict, VerdictKind
 from httpbench.stats.evidence import (
+    STRANGERS_SHARE_MIN,
+    THREAD_FULL,
     Evidence,
     cores_text,
     generator_is_busy,
@@ -18,6 +24,7 @@ from httpbench.stats.evidence import (
     generator_text,
     others_cores,
     target_capacity,
+    target_cores,
 )
 from httpbench.stats.validity import untrue
 
@@ -35,10 +42,6 @@ generator alone is the limit."""
 MACHINE_BUSY = 0.95
 """Share of the cores that target and generator use together, from which shared cores are the limit."""
 
-STRANGERS_SHARE_MIN = 0.05
-"""Share of the measured cores that others take, from which they may be why neither was busy. Less than the complement of ``TARGET_BUSY``:
-in a closed loop each party waits for the other, so what holds one up idles both."""
-
 RETRANSMISSION_S = 0.2
 """What a retransmission timeout costs: Linux waits at least this long (TCP_RTO_MIN; RFC 6298 requires a second). Segments that are sent
 again sooner, by a tail loss probe (RFC 8985), are often not lost at all: the acknowledgement was late."""
@@ -46,13 +49,31 @@ again sooner, by a tail loss probe (RFC 8985), are often not lost at all: the ac
 LOST_SHARE_MIN = 0.05
 """Share of the connections' time that losses took, from which they may be why neither was busy. As for other programs."""
 
+THROTTLED_SHARE_MIN = 0.05
+"""Share of a quota's periods in which it was used up, from which it may be why nobody was busy. As for other programs."""
+
+STEAL_SHARE_MIN = 0.05
+"""Share of a core that other virtual machines took, from which it is always said."""
+
+WAITING_SHARE_MIN = 0.05
+"""Share of its cores that a target waited for, from which it is said. No limit by itself: threads of one program wait for each other."""
+
 
 def judge(evidence: Evidence) -> Verdict:
     """The verdict of a trial, with its reasons in words. Never ``failed``: that is a trial without a measurement."""
     wrong = tuple(untrue(evidence))
-    if wrong:
-        return Verdict(kind=VerdictKind.INVALID, reasons=wrong)
-    return _limit(evidence)
+    verdict = Verdict(kind=VerdictKind.INVALID, reasons=wrong) if wrong else _limit(evidence)
+    around = tuple(_around(evidence))
+    return verdict.model_copy(update={"reasons": (*verdict.reasons, *around)}) if around else verdict
+
+
+def _around(evidence: Evidence) -> Iterator[str]:
+    """What the machine did to the trial, whatever its verdict."""
+    if throttled := _throttled(evidence.target_usage):
+        yield f"the target's CPU quota stopped it in {throttled:.0%} of the quota's periods"
+    stolen = [f"{core.stolen:.0%} of core {core.cpu}" for core in evidence.occupancy if core.stolen >= STEAL_SHARE_MIN]
+    if stolen:
+        yield f"steal: other virtual machines took {', '.join(stolen)}"
 
 
 def _limit(evidence: Evidence) -> Verdict:
@@ -65,6 +86,8 @@ def _limit(evidence: Evidence) -> Verdict:
         return limit
     if limit := _limit_of_either(evidence, target):
         return limit
+    if _throttled(target):
+        return Verdict(kind=VerdictKind.TARGET)  # the reason is one that is always said
     if evidence.backend_usage is not None and (limit := _limit_of_backend(evidence, evidence.backend_usage, generator)):
         return limit
     strangers = _strangers(evidence, target, generator)
@@ -87,17 +110,35 @@ def _limit_beside_unknown(evidence: Evidence) -> Verdict:
 def _limit_of_either(evidence: Evidence, target: Usage) -> Verdict | None:
     """Target or generator, or both where neither is the limit for certain; ``None``: neither was full."""
     said = _each(evidence, target)
-    share = target.cpu_cores_mean / target_capacity(evidence)
-    if share >= TARGET_FULL and generator_is_busy(evidence):
-        return Verdict(kind=VerdictKind.TARGET, reasons=(f"both busy ({said}): another load generator might show more",))
-    if BOTH_TARGET <= share < TARGET_FULL and generator_is_nearly_busy(evidence):
+    share = target_cores(evidence, target) / target_capacity(evidence)
+    has_full_thread = target.thread_cores_max is not None and target.thread_cores_max >= THREAD_FULL
+    if share >= TARGET_FULL:
+        both = (f"both busy ({said}): another load generator might show more",) if generator_is_busy(evidence) else ()
+        return Verdict(kind=VerdictKind.TARGET, reasons=both)
+    if _throttled(target) and _throttled(evidence.generator_usage):
+        reason = f"a CPU quota stopped target and generator: figures are of both together ({said})"
+        return Verdict(kind=VerdictKind.SHARED, reasons=(reason,))
+    if (share >= BOTH_TARGET or has_full_thread) and generator_is_nearly_busy(evidence):
         reason = f"target and generator were both nearly full ({said}): the target can do more"
         return Verdict(kind=VerdictKind.BOTH, reasons=(reason,))
     if share >= TARGET_BUSY:
         return Verdict(kind=VerdictKind.TARGET)
+    if has_full_thread:
+        return Verdict(kind=VerdictKind.TARGET, reasons=(_full_thread(evidence, target),))
     if generator_is_busy(evidence):
         return Verdict(kind=VerdictKind.GENERATOR, reasons=(f"generator-bound ({said})",))
     return None
+
+
+def _full_thread(evidence: Evidence, target: Usage) -> str:
+    mean = target_cores(evidence, target) / target_capacity(evidence)
+    return f"one of the target's {target.threads} threads was full ({target.thread_cores_max:.2f} of a core, mean {mean:.2f})"
+
+
+def _throttled(usage: Usage | None) -> float | None:
+    """Share of a quota's periods in which it stopped a program, if that is enough to have been the limit."""
+    share = usage.throttled_share if usage else None
+    return share if share is not None and share >= THROTTLED_SHARE_MIN else None
 
 
 def _losses(evidence: Evidence) -> str | None:
@@ -165,7 +206,12 @@ def _together(evidence: Evidence, target: Usage, generator: Usage) -> str:
 
 def _each(evidence: Evidence, target: Usage) -> str:
     """How full each was."""
-    return f"generator {generator_text(evidence)}, target {_of(target, target_capacity(evidence))}"
+    capacity = target_capacity(evidence)
+    cores = target_cores(evidence, target)
+    waited = target.cpu_wait_cores_mean or 0.0
+    more = f", its fullest thread {target.thread_cores_max:.2f}" if target.thread_cores_max is not None and capacity > 1 else ""
+    more += f", waiting for a core {waited:.2f} of the time" if waited >= WAITING_SHARE_MIN * capacity else ""
+    return f"generator {generator_text(evidence)}, target {cores:.2f} of {capacity} {cores_text(capacity)}{more}"
 
 
 def _why_idle(evidence: Evidence, target: Usage, generator: Usage) -> str:

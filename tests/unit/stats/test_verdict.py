@@ -9,13 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from httpbench.model import CoreOccupancy, Cores, Expectation, Load, Network, Request, Requests, Scaling, Step, VerdictKind, Workload
+from httpbench.model import CoreOccupancy, Cores, Expectation, Load, Network, Request, Requests, Scaling, Step, Usage, VerdictKind, Workload
 from httpbench.stats.evidence import Evidence
 from httpbench.stats.validity import failed_requests, little_ratio, rate_held
 from httpbench.stats.verdict import judge
 from tests.factories import APART, HELLO, SHARED, make_distribution, make_measurement, make_usage
 
 LOAD = Load(connections=64, threads=1)
+WRONG = make_measurement(requests=Requests(completed=10_000, ok=9_999))
 PLAINTEXT = Workload(name="plaintext", description="", expect=Expectation(body=HELLO))
 
 
@@ -347,6 +348,103 @@ def test_strangers_are_named(busy: float, stolen: float) -> None:
 
 def test_without_strangers_it_was_idle() -> None:
     assert verdict(0.4, 0.3, occupancy=both_cores(0.36, 0.01))[0] is VerdictKind.IDLE
+
+
+# --- interrupts, threads, quotas ----------------------------------------------------------------------------------------------
+
+
+def on_core(busy: float, interrupts: float = 0.0, stolen: float = 0.0) -> tuple[CoreOccupancy, ...]:
+    """The target's core, and the generator's at a fifth."""
+    return (CoreOccupancy(cpu=0, busy=busy, interrupts=interrupts, stolen=stolen), CoreOccupancy(cpu=1, busy=0.2, stolen=0.0))
+
+
+def test_interrupts_on_its_own_cores_fill_them_whether_or_not_the_kernel_charges_them_to_the_target() -> None:
+    assert verdict(0.7, occupancy=on_core(0.7, 0.25))[0] is VerdictKind.TARGET, "not charged: 0.70 + 0.25"
+    assert verdict(0.7, occupancy=on_core(0.45, 0.25))[0] is VerdictKind.IDLE, "charged: 0.25 of the 0.70"
+    assert verdict(0.7, occupancy=on_core(0.7, 0.1))[0] is VerdictKind.IDLE
+
+
+def test_interrupts_are_not_laid_to_the_target_where_strangers_used_its_core() -> None:
+    assert verdict(0.6, occupancy=on_core(0.75, 0.25))[0] is VerdictKind.UNKNOWN
+
+
+def test_interrupts_on_the_generators_own_core_fill_it() -> None:
+    occupancy = (CoreOccupancy(cpu=0, busy=0.3, stolen=0.0), CoreOccupancy(cpu=1, busy=0.7, interrupts=0.28, stolen=0.0))
+    assert verdict(0.3, 0.7, occupancy=occupancy)[0] is VerdictKind.GENERATOR
+
+
+PREFORK: dict[str, Any] = {"cores": FOUR, "scaling": Scaling.PREFORK}
+
+
+def threaded(cpu_cores: float, fullest: float, threads: int = 2) -> Usage:
+    return make_usage(cpu_cores, threads=threads, thread_cores_max=fullest)
+
+
+def test_one_full_worker_does_not_hide_in_an_average() -> None:
+    kind, reason = verdict(target_usage=threaded(1.6, 1.0), **PREFORK)
+    assert kind is VerdictKind.TARGET
+    assert "one of the target's 2 threads was full (1.00 of a core, mean 0.80)" in reason
+    kind, reason = verdict(target_usage=threaded(1.6, 0.94), **PREFORK)
+    assert kind is VerdictKind.IDLE
+    assert "its fullest thread 0.94" in reason
+
+
+def test_one_full_thread_of_the_generator_does_not_hide_in_an_average() -> None:
+    kind, reason = verdict(generator_usage=threaded(1.6, 1.0), **PREFORK)
+    assert kind is VerdictKind.GENERATOR
+    assert "one of its 2 threads was full" in reason
+
+
+def test_a_generator_thread_that_polls_is_not_full_for_that() -> None:
+    polls = make_measurement(busy_cores=0.5)
+    assert verdict(generator_usage=threaded(2.0, 1.0), measurement=polls, **PREFORK)[0] is VerdictKind.IDLE
+
+
+def test_a_full_thread_of_each_is_both() -> None:
+    kind, _ = verdict(target_usage=threaded(1.6, 1.0), generator_usage=threaded(1.6, 1.0), **PREFORK)
+    assert kind is VerdictKind.BOTH
+
+
+def test_a_target_that_its_quota_throttled_is_the_limit_and_the_quota_is_named() -> None:
+    kind, reason = verdict(target_usage=make_usage(0.5, throttled_share=0.8))
+    assert kind is VerdictKind.TARGET
+    assert "the target's CPU quota stopped it in 80% of the quota's periods" in reason
+    assert verdict(target_usage=make_usage(0.5, throttled_share=0.04))[0] is VerdictKind.IDLE
+
+
+def test_a_quota_that_throttled_both_limits_both() -> None:
+    target, generator = (make_usage(cores, throttled_share=0.8) for cores in (0.5, 0.2))
+    kind, reason = verdict(target_usage=target, generator_usage=generator)
+    assert kind is VerdictKind.SHARED
+    assert "CPU quota" in reason
+
+
+def test_a_full_target_under_a_quota_says_so_too() -> None:
+    kind, reason = verdict(target_usage=make_usage(0.99, throttled_share=0.1))
+    assert kind is VerdictKind.TARGET
+    assert "CPU quota" in reason
+
+
+def test_an_idle_target_that_waited_for_a_core_says_so() -> None:
+    kind, reason = verdict(target_usage=make_usage(0.4, cpu_wait_cores_mean=0.3))
+    assert kind is VerdictKind.IDLE
+    assert "target 0.40 of 1 core, waiting for a core 0.30 of the time" in reason
+
+
+@pytest.mark.parametrize(
+    ("target", "changes"),
+    [
+        (0.99, {}),
+        (0.4, {"load": Load(connections=64, rate_rps=400_000)}),
+        (0.99, {"generator_usage": None}),
+        (0.99, {"measurement": WRONG}),
+    ],
+)
+def test_steal_is_always_said(target: float, changes: dict[str, Any]) -> None:
+    _, reason = verdict(target, occupancy=on_core(0.9, stolen=0.05), **changes)
+    assert "steal: other virtual machines took 5% of core 0" in reason
+    _, reason = verdict(target, occupancy=on_core(0.9, stolen=0.04), **changes)
+    assert "steal" not in reason
 
 
 # --- laws ----------------------------------------------------------------------------------------------------------------------

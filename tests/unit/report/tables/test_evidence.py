@@ -18,7 +18,7 @@ def test_columns_that_do_not_fit_continue_below(width: int) -> None:
     with console.capture() as captured:
         console.print(render_evidence(make_run(trials), trials))
     lines = captured.get().splitlines()
-    tables = [line for line in lines if line.startswith("Target ")]
+    tables = [line for line in lines if line.startswith("Target  ")]
     assert (len(tables) == 1) == (width == 200)
     assert sum("golang/net-http" in line for line in lines) == 3 * len(tables)
     assert all("0:50% 1:50% 2:50% 3:50%" in line for line in lines if "0:" in line)

@@ -86,8 +86,6 @@ def _limit(evidence: Evidence) -> Verdict:
         return limit
     if limit := _limit_of_either(evidence, target):
         return limit
-    if _throttled(target):
-        return Verdict(kind=VerdictKind.TARGET)  # the reason is one that is always said
     if evidence.backend_usage is not None and (limit := _limit_of_backend(evidence, evidence.backend_usage, generator)):
         return limit
     strangers = _strangers(evidence, target, generator)
@@ -118,13 +116,15 @@ def _limit_of_either(evidence: Evidence, target: Usage) -> Verdict | None:
     if _throttled(target) and _throttled(evidence.generator_usage):
         reason = f"a CPU quota stopped target and generator: figures are of both together ({said})"
         return Verdict(kind=VerdictKind.SHARED, reasons=(reason,))
-    if (share >= BOTH_TARGET or has_full_thread) and generator_is_nearly_busy(evidence):
+    if (share >= BOTH_TARGET or has_full_thread or _throttled(target)) and generator_is_nearly_busy(evidence):
         reason = f"target and generator were both nearly full ({said}): the target can do more"
         return Verdict(kind=VerdictKind.BOTH, reasons=(reason,))
     if share >= TARGET_BUSY:
         return Verdict(kind=VerdictKind.TARGET)
     if has_full_thread:
         return Verdict(kind=VerdictKind.TARGET, reasons=(_full_thread(evidence, target),))
+    if _throttled(target):
+        return Verdict(kind=VerdictKind.TARGET)  # the reason is one that is always said
     if generator_is_busy(evidence):
         return Verdict(kind=VerdictKind.GENERATOR, reasons=(f"generator-bound ({said})",))
     return None

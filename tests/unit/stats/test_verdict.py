@@ -419,6 +419,10 @@ def test_a_quota_that_throttled_both_limits_both() -> None:
     assert "CPU quota" in reason
 
 
+def test_a_throttled_target_beside_a_full_generator_is_both() -> None:
+    assert verdict(0.5, 0.99, target_usage=make_usage(0.5, throttled_share=0.8))[0] is VerdictKind.BOTH
+
+
 def test_a_full_target_under_a_quota_says_so_too() -> None:
     kind, reason = verdict(target_usage=make_usage(0.99, throttled_share=0.1))
     assert kind is VerdictKind.TARGET

@@ -11,8 +11,6 @@ Order matters: whether the figures are true comes before what they are limited b
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from httpbench.model import Usage, Verdict, VerdictKind
 from httpbench.stats.evidence import (
     STRANGERS_SHARE_MIN,
@@ -27,6 +25,7 @@ from httpbench.stats.evidence import (
     target_cores,
 )
 from httpbench.stats.validity import untrue
+from httpbench.stats.withheld import throttled, withheld
 
 TARGET_BUSY = 0.90
 """Share of its cores from which a target counts as busy. Not 1: interrupts and network work of the kernel are charged to no process."""
@@ -49,12 +48,6 @@ again sooner, by a tail loss probe (RFC 8985), are often not lost at all: the ac
 LOST_SHARE_MIN = 0.05
 """Share of the connections' time that losses took, from which they may be why neither was busy. As for other programs."""
 
-THROTTLED_SHARE_MIN = 0.05
-"""Share of a quota's periods in which it was used up, from which it may be why nobody was busy. As for other programs."""
-
-STEAL_SHARE_MIN = 0.05
-"""Share of a core that other virtual machines took, from which it is always said."""
-
 WAITING_SHARE_MIN = 0.05
 """Share of its cores that a target waited for, from which it is said. No limit by itself: threads of one program wait for each other."""
 
@@ -63,17 +56,8 @@ def judge(evidence: Evidence) -> Verdict:
     """The verdict of a trial, with its reasons in words. Never ``failed``: that is a trial without a measurement."""
     wrong = tuple(untrue(evidence))
     verdict = Verdict(kind=VerdictKind.INVALID, reasons=wrong) if wrong else _limit(evidence)
-    around = tuple(_around(evidence))
-    return verdict.model_copy(update={"reasons": (*verdict.reasons, *around)}) if around else verdict
-
-
-def _around(evidence: Evidence) -> Iterator[str]:
-    """What the machine did to the trial, whatever its verdict."""
-    if throttled := _throttled(evidence.target_usage):
-        yield f"the target's CPU quota stopped it in {throttled:.0%} of the quota's periods"
-    stolen = [f"{core.stolen:.0%} of core {core.cpu}" for core in evidence.occupancy if core.stolen >= STEAL_SHARE_MIN]
-    if stolen:
-        yield f"steal: other virtual machines took {', '.join(stolen)}"
+    also = tuple(each.text for each in withheld(evidence).values())
+    return verdict.model_copy(update={"reasons": (*verdict.reasons, *also)})
 
 
 def _limit(evidence: Evidence) -> Verdict:
@@ -113,17 +97,17 @@ def _limit_of_either(evidence: Evidence, target: Usage) -> Verdict | None:
     if share >= TARGET_FULL:
         both = (f"both busy ({said}): another load generator might show more",) if generator_is_busy(evidence) else ()
         return Verdict(kind=VerdictKind.TARGET, reasons=both)
-    if _throttled(target) and _throttled(evidence.generator_usage):
+    if throttled(target) and throttled(evidence.generator_usage):
         reason = f"a CPU quota stopped target and generator: figures are of both together ({said})"
         return Verdict(kind=VerdictKind.SHARED, reasons=(reason,))
-    if (share >= BOTH_TARGET or has_full_thread or _throttled(target)) and generator_is_nearly_busy(evidence):
+    if (share >= BOTH_TARGET or has_full_thread or throttled(target)) and generator_is_nearly_busy(evidence):
         reason = f"target and generator were both nearly full ({said}): the target can do more"
         return Verdict(kind=VerdictKind.BOTH, reasons=(reason,))
     if share >= TARGET_BUSY:
         return Verdict(kind=VerdictKind.TARGET)
     if has_full_thread:
         return Verdict(kind=VerdictKind.TARGET, reasons=(_full_thread(evidence, target),))
-    if _throttled(target):
+    if throttled(target):
         return Verdict(kind=VerdictKind.TARGET)  # the reason is one that is always said
     if generator_is_busy(evidence):
         return Verdict(kind=VerdictKind.GENERATOR, reasons=(f"generator-bound ({said})",))
@@ -133,12 +117,6 @@ def _limit_of_either(evidence: Evidence, target: Usage) -> Verdict | None:
 def _full_thread(evidence: Evidence, target: Usage) -> str:
     mean = target_cores(evidence, target) / target_capacity(evidence)
     return f"one of the target's {target.threads} threads was full ({target.thread_cores_max:.2f} of a core, mean {mean:.2f})"
-
-
-def _throttled(usage: Usage | None) -> float | None:
-    """Share of a quota's periods in which it stopped a program, if that is enough to have been the limit."""
-    share = usage.throttled_share if usage else None
-    return share if share is not None and share >= THROTTLED_SHARE_MIN else None
 
 
 def _losses(evidence: Evidence) -> str | None:

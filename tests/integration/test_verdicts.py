@@ -44,6 +44,22 @@ def test_a_weak_generator_is_named_and_its_row_not_ranked(harness: Harness, tmp_
     assert all(one["generator_wait_cores"] > 0.25 for one in facts), facts
 
 
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="on one core target and generator share it, and neither is to blame")
+def test_a_target_under_a_quota_is_the_limit_and_the_quota_is_named(harness: Harness, tmp_path: Path) -> None:
+    """A fifth of a core for the target: by its CPU time alone it would look idle."""
+    with limited_to(0.2) as group:
+        server = f"{sys.executable} {TARGETS / 'misbehaving' / 'server.py'} {{host}} {{port}} good"
+        wrapper = tmp_path / "limited"
+        wrapper.write_text(f'#!/bin/sh\necho $$ > {group}\nexec "$@"\n')
+        wrapper.chmod(0o755)
+        words = ("-c", "8", "-d", "1s", "--warmup", "200ms", "--rounds", "1", "--export-json", "-")
+        done = harness.run("run", f"{wrapper} {server}", *words, cwd=tmp_path)
+    (result,) = json.loads(done.stdout)["results"]
+    assert result["verdict"]["kind"] in ("target", "both"), result["verdict"]  # a loud neighbour also holds up the generator
+    assert "the target's CPU quota stopped it" in "; ".join(result["verdict"]["reasons"])
+    assert result["rounds"][0]["facts"]["target_throttled_share"] > 0.5
+
+
 @pytest.mark.parametrize(
     ("mode", "sentences"),
     [

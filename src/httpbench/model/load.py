@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from enum import StrEnum
 from typing import Annotated
 
@@ -255,6 +256,13 @@ class Cores(Frozen):
     """Logical CPUs of the server behind a proxy; empty for servers and clients."""
     shared: bool
     """Whether the target and the load generator have a CPU in common; every table says so."""
+    siblings: tuple[tuple[int, ...], ...] = ()
+    """Logical CPUs that share a physical core (SMT), one group for each such core; a CPU in no group is a core of its own."""
+
+    def physical(self, cpus: Collection[int]) -> int:
+        """How many physical cores these logical CPUs are on."""
+        core_of = {cpu: group[0] for group in self.siblings for cpu in group}
+        return len({core_of.get(cpu, cpu) for cpu in cpus})
 
     @property
     def backend_shared(self) -> bool:

@@ -246,6 +246,12 @@ class Usage(Frozen):
     """Highest number of processes."""
     cpu_wait_cores_mean: float | None = None
     """Time in which its threads were ready to run and had no CPU, in cores' worth. Null: not watched, or the kernel does not report it."""
+    threads: int | None = None
+    """Threads that were seen. Null: not watched, or the kernel does not report them."""
+    thread_cores_max: float | None = None
+    """Mean CPU use of the thread that used most, in cores' worth. Null: not watched, or the kernel does not report it."""
+    throttled_share: float | None = None
+    """Share of the periods of a CPU quota in which its control groups were throttled, 0 to 1. Null: no quota, or not watched."""
     samples: tuple[Sample, ...] = ()
     """CPU and memory over time."""
 
@@ -257,6 +263,8 @@ class CoreOccupancy(Frozen):
     """Number of the logical CPU."""
     busy: float
     """Time of all processes, ours or not, without interrupts: a share, 0 to 1."""
+    interrupts: float = 0.0
+    """Time in interrupts, hard and soft (network work of the kernel): a share, 0 to 1; 0 in stores that do not have it."""
     stolen: float
     """Time that the hypervisor gave to others although there was work: a share, 0 to 1."""
 
@@ -304,6 +312,8 @@ class SampledRequest(Frozen):
 class VerdictKind(StrEnum):
     TARGET = "target"
     GENERATOR = "generator"
+    BOTH = "both"  # target and generator were nearly full, so neither is the limit for certain
+    SHARED = "shared"  # the cores that target and generator share were full
     BACKEND = "backend"  # the server behind a proxy
     NETWORK = "network"
     IDLE = "idle"

@@ -1,7 +1,7 @@
 """How busy each core was over a period, with any program: what neither target nor generator used, others did.
 
-Reads ``/proc/stat`` once at each end of the period; the kernel counts in ticks of 10 ms. Interrupt time is excluded: the kernel counts
-network work in interrupts for no process, so it would look like another program's.
+Reads ``/proc/stat`` once at each end of the period; the kernel counts in ticks of 10 ms. Interrupt time stands apart: whether the kernel
+also charges network work in interrupts to a process depends on its configuration, so it must not look like another program's.
 """
 
 from __future__ import annotations
@@ -33,21 +33,21 @@ class OccupancyMeter:
         elapsed_s = max(time.monotonic() - self._begin, 1 / TICKS_PER_S)
         after = self._read()
         return tuple(
-            CoreOccupancy(
-                cpu=cpu,
-                busy=round((after[cpu][0] - self._before[cpu][0]) / TICKS_PER_S / elapsed_s, 4),
-                stolen=round((after[cpu][1] - self._before[cpu][1]) / TICKS_PER_S / elapsed_s, 4),
-            )
+            CoreOccupancy(cpu=cpu, **{name: self._share(after[cpu][name] - ticks, elapsed_s) for name, ticks in self._before[cpu].items()})
             for cpu in self._cpus
             if cpu in after and cpu in self._before
         )
 
-    def _read(self) -> dict[int, tuple[int, int]]:
-        """Ticks of processes and ticks stolen by the hypervisor, for each CPU (proc(5), /proc/stat)."""
+    @staticmethod
+    def _share(ticks: int, elapsed_s: float) -> float:
+        return round(ticks / TICKS_PER_S / elapsed_s, 4)
+
+    def _read(self) -> dict[int, dict[str, int]]:
+        """Ticks of processes, of interrupts, and stolen by the hypervisor, for each CPU (proc(5), /proc/stat)."""
         found = {}
         for line in self._stat.read_text().splitlines():
             name, *rest = line.split()
             if name.startswith("cpu") and name != "cpu":
-                user, nice, system, _idle, _iowait, _irq, _softirq, steal = (int(ticks) for ticks in rest[:8])
-                found[int(name.removeprefix("cpu"))] = (user + nice + system, steal)
+                user, nice, system, _idle, _iowait, irq, softirq, steal = (int(ticks) for ticks in rest[:8])
+                found[int(name.removeprefix("cpu"))] = {"busy": user + nice + system, "interrupts": irq + softirq, "stolen": steal}
         return found

@@ -20,9 +20,10 @@ import time
 from dataclasses import dataclass
 
 from httpbench.model import Usage
+from httpbench.sample.quota import QuotaMeter
 from httpbench.sample.series import Series
+from httpbench.sample.threads import Threads
 from httpbench.sample.tree import TICKS_PER_S, Process, descendants
-from httpbench.sample.waits import Waits
 
 RESCAN_S = 0.5  # listing the tree costs more than reading it
 PAGES_S = 1.0
@@ -41,11 +42,11 @@ class TreeSampler:
     """Watches all processes below ``root_pid``, without itself: a child subreaper that waits for all orphans.
 
     Call ``start()`` once, ``mark()`` when the measured window begins (otherwise it begins at the start), and ``stop()`` once. A thread
-    takes a sample every ``interval_s`` seconds. A tree that ends, in part or whole, is no error. ``waits``: also measure how long its
-    threads waited for a CPU, which costs more with more threads.
+    takes a sample every ``interval_s`` seconds. A tree that ends, in part or whole, is no error. Its threads are read at both ends of the
+    window; ``threads_often``: with each sample too, which costs more with more threads, and is for programs that end with the window.
     """
 
-    def __init__(self, root_pid: int, interval_s: float = 0.1, *, waits: bool = False):
+    def __init__(self, root_pid: int, interval_s: float = 0.1, *, threads_often: bool = False):
         self._root_pid = root_pid
         self._interval_s = interval_s
         self._root: Process | None = None
@@ -53,7 +54,9 @@ class TreeSampler:
         self._known: dict[int, Process] = {}
         self._ticks_before = 0
         self._series = Series(0.0)
-        self._waits = Waits() if waits else None
+        self._threads = Threads()
+        self._threads_often = threads_often
+        self._quota = QuotaMeter()
         self._rescan_at = 0.0
         self._pages_at = 0.0
         self._pages_known = True
@@ -75,8 +78,8 @@ class TreeSampler:
             self._ticks_before = reading.ticks
             self._series = Series(now)
             self._series.memory(reading.rss_bytes, reading.processes)
-            if self._waits:
-                self._waits.begin(self._known)
+            self._threads.begin(self._known)
+            self._quota.mark(self._known)
             self._pages_at = now
 
     def stop(self) -> Usage:
@@ -84,11 +87,19 @@ class TreeSampler:
         self._ended.set()
         self._thread.join()
         self._scan()
+        self._threads.look(self._known)
         self._take()
         self._count_pages()
         for process in (*self._known.values(), *([self._root] if self._root else [])):
             process.close()
-        return self._series.usage().model_copy(update={"cpu_wait_cores_mean": self._waits.cores_mean if self._waits else None})
+        return self._series.usage().model_copy(
+            update={
+                "cpu_wait_cores_mean": self._threads.wait_cores_mean,
+                "threads": self._threads.count,
+                "thread_cores_max": self._threads.fullest_cores,
+                "throttled_share": self._quota.throttled_share(),
+            }
+        )
 
     def _watch(self) -> None:
         due = time.monotonic() + self._interval_s
@@ -112,8 +123,8 @@ class TreeSampler:
         reading = self._read()
         self._series.add(time.monotonic(), (reading.ticks - self._ticks_before) / TICKS_PER_S, reading.rss_bytes, reading.processes)
         self._ticks_before = reading.ticks
-        if self._waits:
-            self._waits.look(self._known)
+        if self._threads_often:
+            self._threads.look(self._known)
 
     def _read(self) -> _Reading:
         """A consistent reading: no process ended meanwhile, so no time moved from a child to its parent unnoticed."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from httpbench.model import CoreOccupancy, Cores, Load, Measurement, Network, Scaling, Trial, Usage, Workload
@@ -13,9 +14,19 @@ GENERATOR_BUSY = 0.95
 """Share of its cores from which a generator counts as busy. Higher than for targets: one with a tenth of its time to spare could have
 sent more. Time in which it was ready to run and was kept off its cores, by a quota or a neighbour, counts like time that it ran."""
 
+GENERATOR_NEARLY_BUSY = 0.90
+"""Share of its cores from which a generator may have held up a target that was nearly full itself."""
+
 GENERATOR_STARVED = 0.25
 """Share of the time in which a generator was kept off its cores, from which it was the limit whatever it did in the rest: a target that had
 time to spare would have responded more often to one that could run."""
+
+STRANGERS_SHARE_MIN = 0.05
+"""Share of the measured cores that others take, from which they may be why neither was busy. Less than the complement of a busy target's
+share: in a closed loop each party waits for the other, so what holds one up idles both."""
+
+THREAD_FULL = 0.95
+"""Share of a core from which a thread counts as full: it cannot run on two, so the other cores of its program do not help it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,29 +75,70 @@ def evidence_of(trial: Trial) -> Evidence | None:
 
 
 def target_capacity(evidence: Evidence) -> int:
-    """Cores that the target can fill."""
-    return 1 if evidence.scaling is Scaling.SINGLE else max(len(evidence.cores.target), 1)
+    """Physical cores that the target can fill."""
+    return 1 if evidence.scaling is Scaling.SINGLE else max(evidence.cores.physical(evidence.cores.target), 1)
 
 
 def generator_capacity(evidence: Evidence) -> int:
-    """Cores that the generator can fill: no more than it was given, no more than it has threads, no more threads than connections."""
-    cores = max(len(evidence.cores.generator), 1)
+    """Physical cores that the generator can fill: no more than it was given, than it has threads, than it has connections."""
+    cores = max(evidence.cores.physical(evidence.cores.generator), 1)
     return min(cores, evidence.load.threads or cores, evidence.load.connections)
 
 
 def generator_is_busy(evidence: Evidence) -> bool:
     """Whether it could not have made more load than it did; false if its CPU time is unknown."""
+    return _generator_is_full(evidence, GENERATOR_BUSY)
+
+
+def generator_is_nearly_busy(evidence: Evidence) -> bool:
+    """Whether it could have made hardly more load than it did; false if its CPU time is unknown."""
+    return _generator_is_full(evidence, GENERATOR_NEARLY_BUSY)
+
+
+def _generator_is_full(evidence: Evidence, share: float) -> bool:
     usage = evidence.generator_usage
     if usage is None:
         return False
     capacity, waited = generator_capacity(evidence), _kept_waiting(evidence)
-    return waited >= GENERATOR_STARVED * capacity or generator_cores(evidence, usage) + waited >= GENERATOR_BUSY * capacity
+    if generator_thread_is_full(evidence):
+        return True
+    return waited >= GENERATOR_STARVED * capacity or generator_cores(evidence, usage) + waited >= share * capacity
 
 
 def generator_cores(evidence: Evidence, usage: Usage) -> float:
     """Cores' worth of time in which the generator had something to do: its CPU time, unless it polls and tells that apart."""
-    reported = evidence.measurement.busy_cores
-    return usage.cpu_cores_mean if reported is None else reported
+    reported, cores = evidence.measurement.busy_cores, evidence.cores
+    if reported is not None:
+        return reported
+    return _with_interrupts(evidence, usage, cores.generator, {*cores.target, *cores.backend})
+
+
+def generator_thread_is_full(evidence: Evidence) -> bool:
+    """Whether one of its threads had no time to spare, polling aside; false if that is unknown."""
+    usage, reported = evidence.generator_usage, evidence.measurement.busy_cores
+    if usage is None or usage.thread_cores_max is None:
+        return False
+    useful = 1.0 if reported is None or usage.cpu_cores_mean <= 0 else min(reported / usage.cpu_cores_mean, 1.0)
+    return usage.thread_cores_max * useful >= THREAD_FULL
+
+
+def target_cores(evidence: Evidence, usage: Usage) -> float:
+    """Cores' worth of time in which the target's cores were not idle: its CPU time, and interrupts on cores that are its own."""
+    cores = evidence.cores
+    return _with_interrupts(evidence, usage, cores.target, {*cores.generator, *cores.backend, *cores.harness})
+
+
+def _with_interrupts(evidence: Evidence, usage: Usage, cpus: Sequence[int], of_others: Collection[int]) -> float:
+    """CPU time with the interrupts on these CPUs, where no other program used them. Kernels differ in whether they charge interrupts to
+    the process that runs: what processes used without them is known as well, so none counts twice."""
+    cores = [core for core in evidence.occupancy if core.cpu in cpus]
+    used = usage.cpu_cores_mean
+    if not cores or set(cpus) & set(of_others):
+        return used
+    busy = sum(core.busy for core in cores)
+    if busy - used > STRANGERS_SHARE_MIN * evidence.cores.physical(cpus):
+        return used
+    return max(used, min(busy, used) + sum(core.interrupts for core in cores))
 
 
 def _kept_waiting(evidence: Evidence) -> float:
@@ -108,7 +160,10 @@ def generator_text(evidence: Evidence) -> str:
     waited = _kept_waiting(evidence)
     more = f", waiting for a core {waited:.2f} of the time" if waited >= 1 - GENERATOR_BUSY else ""
     capacity = generator_capacity(evidence)
-    return f"{generator_cores(evidence, evidence.generator_usage):.2f} of {capacity} {cores_text(capacity)}{more}"
+    full = (
+        f", one of its {evidence.generator_usage.threads} threads was full" if generator_thread_is_full(evidence) and capacity > 1 else ""
+    )
+    return f"{generator_cores(evidence, evidence.generator_usage):.2f} of {capacity} {cores_text(capacity)}{full}{more}"
 
 
 def cores_text(count: int) -> str:

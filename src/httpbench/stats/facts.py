@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from httpbench.model import Frozen, Network, Trial
-from httpbench.stats.evidence import evidence_of, generator_capacity, others_cores, target_capacity
+from httpbench.stats.evidence import Evidence, evidence_of, generator_capacity, others_cores, target_capacity, target_cores
 from httpbench.stats.summary import throughput_rps
 from httpbench.stats.validity import failed_requests, little_ratio
 
@@ -12,13 +14,26 @@ class Facts(Frozen):
     """Of one trial. ``None``: not measured, or without meaning for its load."""
 
     target_cores: float | None
-    """Mean CPU use of the target, in cores' worth. Null: not watched."""
+    """Mean CPU use of the target with the interrupts on cores that are its own, in cores' worth. Null: not watched."""
     target_capacity_cores: int
-    """Cores that the target could have filled."""
+    """Physical cores that the target could have filled."""
+    target_thread_cores_max: float | None = None
+    """Mean CPU use of the target's fullest thread, in cores' worth. Null: not watched, or the kernel does not report it."""
+    target_core_max: float | None = None
+    """Share of the period, 0 to 1, in which the fullest logical CPU of the target was not idle, whoever used it. Null: not watched."""
+    target_wait_cores: float | None = None
+    """Time in which the target's threads were ready to run and had no CPU, in cores' worth. Null: not watched."""
+    target_throttled_share: float | None = None
+    """Share of the periods of the target's CPU quota in which it was stopped, 0 to 1. Null: no quota, or not watched."""
     generator_cores: float | None
     """Mean CPU use of the load generator, in cores' worth. Null: not watched."""
     generator_capacity_cores: int
-    """Cores that the load generator could have filled."""
+    """Physical cores that the load generator could have filled."""
+    generator_thread_cores_max: float | None = None
+    """Mean CPU use of the load generator's fullest thread, in cores' worth. Null: not watched, or the kernel does not report it."""
+    generator_core_max: float | None = None
+    """Share of the period, 0 to 1, in which the fullest logical CPU of the load generator was not idle, whoever used it. Null: not
+    watched."""
     generator_wait_cores: float | None
     """Time in which the load generator was ready to run and had no CPU, in cores' worth. Null: not watched."""
     others_cores: float | None
@@ -48,10 +63,16 @@ def facts(trial: Trial) -> Facts | None:
     rate = evidence.load.rate_rps
     lag = measurement.schedule_lag_us
     return Facts(
-        target_cores=target.cpu_cores_mean if target else None,
+        target_cores=target_cores(evidence, target) if target else None,
         target_capacity_cores=target_capacity(evidence),
+        target_thread_cores_max=target.thread_cores_max if target else None,
+        target_core_max=_fullest(evidence, evidence.cores.target),
+        target_wait_cores=target.cpu_wait_cores_mean if target else None,
+        target_throttled_share=target.throttled_share if target else None,
         generator_cores=generator.cpu_cores_mean if generator else None,
         generator_capacity_cores=generator_capacity(evidence),
+        generator_thread_cores_max=generator.thread_cores_max if generator else None,
+        generator_core_max=_fullest(evidence, evidence.cores.generator),
         generator_wait_cores=generator.cpu_wait_cores_mean if generator else None,
         others_cores=others_cores(evidence, target, generator) if target and generator and evidence.occupancy else None,
         stolen_cores=sum(core.stolen for core in evidence.occupancy) if evidence.occupancy else None,
@@ -61,3 +82,8 @@ def facts(trial: Trial) -> Facts | None:
         failed_share=failed / max(measurement.requests.ok + failed, 1),
         network=trial.network,
     )
+
+
+def _fullest(evidence: Evidence, cpus: Collection[int]) -> float | None:
+    """How full the fullest of these CPUs was."""
+    return max((core.busy + core.interrupts for core in evidence.occupancy if core.cpu in cpus), default=None)

@@ -13,10 +13,15 @@ from collections.abc import Callable, Iterable, Sequence
 
 from httpbench.model import Distribution, Frozen, Load, Measurement, Scaling, Trial, Usage, Verdict, VerdictKind
 from httpbench.stats.clients import ClientSummary, summarise_clients
+from httpbench.stats.evidence import evidence_of
 from httpbench.stats.histogram import merged, merged_intervals
 from httpbench.stats.interval import ConfidenceInterval, interval
 from httpbench.stats.steady import unsteady
 from httpbench.stats.validity import failed_requests, rate_held
+from httpbench.stats.withheld import withheld, withheld_in_rounds
+
+NOT_THE_TARGETS_ALONE = (VerdictKind.GENERATOR, VerdictKind.BOTH)
+"""Verdicts of which one round is enough for the row: its median is then no longer the target's alone."""
 
 
 class Estimate(Frozen):
@@ -198,7 +203,7 @@ def with_merged(summary: Summary, trials: Sequence[Trial]) -> Summary:
 
 
 def overall(trials: Sequence[Trial]) -> Verdict:
-    """One verdict for a cell: the most common one of the rounds that count, but ``generator`` as soon as one round has it.
+    """One verdict for a cell: the most common one of the rounds that count, but ``generator``, or else ``both``, if one round has it.
 
     A median over rounds of which some are the generator's limit is no longer the target's alone. The reasons name
     rounds with another verdict, rounds that were not steady, and rounds that are not valid.
@@ -209,7 +214,7 @@ def overall(trials: Sequence[Trial]) -> Verdict:
         kind = VerdictKind.INVALID if any(verdict.kind is VerdictKind.INVALID for verdict in dropped) else VerdictKind.FAILED
         return Verdict(kind=kind, reasons=_reasons(dropped))
     kinds = Counter(verdict.kind for verdict in counting)
-    kind = VerdictKind.GENERATOR if VerdictKind.GENERATOR in kinds else kinds.most_common(1)[0][0]
+    kind = next((kind for kind in NOT_THE_TARGETS_ALONE if kind in kinds), kinds.most_common(1)[0][0])
     notes = []
     if len(kinds) > 1:
         notes.append("rounds differ: " + ", ".join(f"{count} {name}" for name, count in kinds.most_common()))
@@ -218,7 +223,9 @@ def overall(trials: Sequence[Trial]) -> Verdict:
         notes.append(f"not steady{f' in {len(changes)} of {len(counting)} rounds' if len(counting) > 1 else ''}: {changes[0]}")
     if dropped:
         notes.append(f"{len(dropped)} of {len(trials)} rounds not valid: {'; '.join(_reasons(dropped))}")
-    return Verdict(kind=kind, reasons=(*notes, *_reasons([verdict for verdict in counting if verdict.kind is kind])[:1]))
+    notes += withheld_in_rounds([trial for trial in trials if trial.verdict.counts])
+    of_kind = [trial for trial in trials if trial.verdict.kind is kind]
+    return Verdict(kind=kind, reasons=(*notes, *_own_reasons(of_kind)[:1]))
 
 
 def bytes_per_s(measurement: Measurement) -> float | None:
@@ -304,6 +311,12 @@ def _with_merged(latency: Latency | None, rounds: Sequence[Distribution | None])
     if latency is None:
         return None
     return latency.model_copy(update={"merged": merged(rounds), "merged_intervals": merged_intervals(rounds)})
+
+
+def _own_reasons(trials: Sequence[Trial]) -> list[str]:
+    """Each reason once, in order, but for those that are said once for all rounds."""
+    said = {each.text for trial in trials if (evidence := evidence_of(trial)) for each in withheld(evidence).values()}
+    return [reason for reason in _reasons([trial.verdict for trial in trials]) if reason not in said]
 
 
 def _reasons(verdicts: Iterable[Verdict]) -> tuple[str, ...]:

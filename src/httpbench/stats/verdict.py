@@ -4,6 +4,8 @@ A rate without its limit is half a fact: a server's requests per second, measure
 generator's. The verdict is drawn from CPU time and counts alone, so it costs nothing, works without root and can be drawn again from
 the store. The price: what uses no CPU time of ours (a disk, a lock) shows only as «idle»; a network shows by what it lost.
 
+Cores are physical ones, so SMT siblings do not double what a program could fill.
+
 Order matters: whether the figures are true comes before what they are limited by.
 """
 
@@ -11,24 +13,33 @@ from __future__ import annotations
 
 from httpbench.model import Usage, Verdict, VerdictKind
 from httpbench.stats.evidence import (
+    STRANGERS_SHARE_MIN,
+    THREAD_FULL,
     Evidence,
     cores_text,
     generator_is_busy,
+    generator_is_nearly_busy,
     generator_text,
     others_cores,
     target_capacity,
+    target_cores,
 )
 from httpbench.stats.validity import untrue
+from httpbench.stats.withheld import throttled, withheld
 
 TARGET_BUSY = 0.90
 """Share of its cores from which a target counts as busy. Not 1: interrupts and network work of the kernel are charged to no process."""
 
+TARGET_FULL = 0.97
+"""Share of its cores from which the target is the limit even if the generator is full too: it can do 3 % more at most, as much as rounds
+differ by."""
+
+BOTH_TARGET = 0.80
+"""Share of its cores from which a target beside a nearly full generator is nearly full too. Below, it can do a quarter more, and the
+generator alone is the limit."""
+
 MACHINE_BUSY = 0.95
 """Share of the cores that target and generator use together, from which shared cores are the limit."""
-
-STRANGERS_SHARE_MIN = 0.05
-"""Share of the measured cores that others take, from which they may be why neither was busy. Less than the complement of ``TARGET_BUSY``:
-in a closed loop each party waits for the other, so what holds one up idles both."""
 
 RETRANSMISSION_S = 0.2
 """What a retransmission timeout costs: Linux waits at least this long (TCP_RTO_MIN; RFC 6298 requires a second). Segments that are sent
@@ -37,28 +48,28 @@ again sooner, by a tail loss probe (RFC 8985), are often not lost at all: the ac
 LOST_SHARE_MIN = 0.05
 """Share of the connections' time that losses took, from which they may be why neither was busy. As for other programs."""
 
+WAITING_SHARE_MIN = 0.05
+"""Share of its cores that a target waited for, from which it is said. No limit by itself: threads of one program wait for each other."""
+
 
 def judge(evidence: Evidence) -> Verdict:
     """The verdict of a trial, with its reasons in words. Never ``failed``: that is a trial without a measurement."""
     wrong = tuple(untrue(evidence))
-    if wrong:
-        return Verdict(kind=VerdictKind.INVALID, reasons=wrong)
-    return _limit(evidence)
+    verdict = Verdict(kind=VerdictKind.INVALID, reasons=wrong) if wrong else _limit(evidence)
+    also = tuple(each.text for each in withheld(evidence).values())
+    return verdict.model_copy(update={"reasons": (*verdict.reasons, *also)})
 
 
 def _limit(evidence: Evidence) -> Verdict:
     target, generator = evidence.target_usage, evidence.generator_usage
-    if target is None or generator is None:
+    if generator is None:
         return Verdict(kind=VerdictKind.UNKNOWN, reasons=("CPU time was not sampled, so the limit is unknown",))
-    capacity = target_capacity(evidence)
-    target_is_busy = target.cpu_cores_mean >= TARGET_BUSY * capacity
-    said = f"generator {generator_text(evidence)}, target {_of(target, capacity)}"
-    if target_is_busy and generator_is_busy(evidence):
-        return Verdict(kind=VerdictKind.TARGET, reasons=(f"both busy ({said}): another load generator might show more",))
-    if target_is_busy:
-        return Verdict(kind=VerdictKind.TARGET)
-    if generator_is_busy(evidence):
-        return Verdict(kind=VerdictKind.GENERATOR, reasons=(f"generator-bound ({said})",))
+    if target is None:
+        return _limit_beside_unknown(evidence)
+    if limit := _limit_of_shared_cores(evidence, target, generator):
+        return limit
+    if limit := _limit_of_either(evidence, target):
+        return limit
     if evidence.backend_usage is not None and (limit := _limit_of_backend(evidence, evidence.backend_usage, generator)):
         return limit
     strangers = _strangers(evidence, target, generator)
@@ -67,9 +78,45 @@ def _limit(evidence: Evidence) -> Verdict:
     losses = _losses(evidence)
     if losses:
         return Verdict(kind=VerdictKind.NETWORK, reasons=(losses,))
-    if evidence.cores.shared:
-        return _limit_of_shared_cores(evidence, target, generator)
-    return Verdict(kind=VerdictKind.IDLE, reasons=(_why_idle(evidence, said),))
+    return Verdict(kind=VerdictKind.IDLE, reasons=(_why_idle(evidence, target, generator),))
+
+
+def _limit_beside_unknown(evidence: Evidence) -> Verdict:
+    """Of a target whose CPU time is unknown: a generator that was full is the limit all the same."""
+    said = f"generator {generator_text(evidence)}, target not sampled"
+    if generator_is_busy(evidence):
+        return Verdict(kind=VerdictKind.GENERATOR, reasons=(f"generator-bound ({said})",))
+    return Verdict(kind=VerdictKind.UNKNOWN, reasons=(f"the target's CPU time is unknown, so its limit is unknown ({said})",))
+
+
+def _limit_of_either(evidence: Evidence, target: Usage) -> Verdict | None:
+    """Target or generator, or both where neither is the limit for certain; ``None``: neither was full."""
+    said = _each(evidence, target)
+    share = target_cores(evidence, target) / target_capacity(evidence)
+    has_full_thread = target.thread_cores_max is not None and target.thread_cores_max >= THREAD_FULL
+    if share >= TARGET_FULL:
+        both = (f"both busy ({said}): another load generator might show more",) if generator_is_busy(evidence) else ()
+        return Verdict(kind=VerdictKind.TARGET, reasons=both)
+    if throttled(target) and throttled(evidence.generator_usage):
+        reason = f"a CPU quota stopped target and generator: figures are of both together ({said})"
+        return Verdict(kind=VerdictKind.SHARED, reasons=(reason,))
+    if (share >= BOTH_TARGET or has_full_thread or throttled(target)) and generator_is_nearly_busy(evidence):
+        reason = f"target and generator were both nearly full ({said}): the target can do more"
+        return Verdict(kind=VerdictKind.BOTH, reasons=(reason,))
+    if share >= TARGET_BUSY:
+        return Verdict(kind=VerdictKind.TARGET)
+    if has_full_thread:
+        return Verdict(kind=VerdictKind.TARGET, reasons=(_full_thread(evidence, target),))
+    if throttled(target):
+        return Verdict(kind=VerdictKind.TARGET)  # the reason is one that is always said
+    if generator_is_busy(evidence):
+        return Verdict(kind=VerdictKind.GENERATOR, reasons=(f"generator-bound ({said})",))
+    return None
+
+
+def _full_thread(evidence: Evidence, target: Usage) -> str:
+    mean = target_cores(evidence, target) / target_capacity(evidence)
+    return f"one of the target's {target.threads} threads was full ({target.thread_cores_max:.2f} of a core, mean {mean:.2f})"
 
 
 def _losses(evidence: Evidence) -> str | None:
@@ -91,39 +138,62 @@ def _strangers(evidence: Evidence, target: Usage, generator: Usage) -> str | Non
         return None
     stolen = sum(core.stolen for core in cores)
     others = others_cores(evidence, target, generator)
-    if others + stolen < STRANGERS_SHARE_MIN * len(cores):
+    count = evidence.cores.physical([core.cpu for core in cores])
+    if others + stolen < STRANGERS_SHARE_MIN * count:
         return None
-    return f"other programs took {others:.2f} and other virtual machines {stolen:.2f} of the {len(cores)} measured {cores_text(len(cores))}"
+    return f"other programs took {others:.2f} and other virtual machines {stolen:.2f} of the {count} measured {cores_text(count)}"
 
 
 def _limit_of_backend(evidence: Evidence, backend: Usage, generator: Usage) -> Verdict | None:
     """A proxy that was not busy, between two others: whether one of these was, or both filled the cores that they share."""
     cores = evidence.cores
     if not cores.backend_shared:
-        if backend.cpu_cores_mean < TARGET_BUSY * len(cores.backend):
+        capacity = cores.physical(cores.backend)
+        if backend.cpu_cores_mean < TARGET_BUSY * capacity:
             return None
-        said = _of(backend, len(cores.backend))
+        said = _of(backend, capacity)
         return Verdict(kind=VerdictKind.BACKEND, reasons=(f"backend-bound (backend {said})",))
-    capacity = len({*cores.backend, *cores.generator})
+    capacity = cores.physical({*cores.backend, *cores.generator})
     if backend.cpu_cores_mean + generator.cpu_cores_mean < MACHINE_BUSY * capacity:
         return None
-    kind = VerdictKind.GENERATOR if generator.cpu_cores_mean > backend.cpu_cores_mean else VerdictKind.BACKEND
     said = f"generator {generator.cpu_cores_mean:.2f} and backend {backend.cpu_cores_mean:.2f} of {capacity} shared {cores_text(capacity)}"
-    return Verdict(kind=kind, reasons=(f"generator and backend filled the cores that they share ({said})",))
+    return Verdict(kind=VerdictKind.BACKEND, reasons=(f"generator and backend filled the cores that they share ({said})",))
 
 
-def _limit_of_shared_cores(evidence: Evidence, target: Usage, generator: Usage) -> Verdict:
-    """Neither had its cores to itself. Where these were full, the greater consumer is named: more could have been had from it."""
-    capacity = len({*evidence.cores.target, *evidence.cores.generator})
-    said = f"generator {generator.cpu_cores_mean:.2f} and target {target.cpu_cores_mean:.2f} of {capacity} shared {cores_text(capacity)}"
+def _limit_of_shared_cores(evidence: Evidence, target: Usage, generator: Usage) -> Verdict | None:
+    """Full cores that both ran on: the limit of both together, whichever used more of them. ``None``: not shared, or not full."""
+    if not evidence.cores.shared:
+        return None
+    capacity = _shared_capacity(evidence)
     if generator.cpu_cores_mean + target.cpu_cores_mean < MACHINE_BUSY * capacity:
-        return Verdict(kind=VerdictKind.IDLE, reasons=(_why_idle(evidence, said),))
-    if generator.cpu_cores_mean > target.cpu_cores_mean:
-        return Verdict(kind=VerdictKind.GENERATOR, reasons=(f"generator-bound: it used more of the shared cores than the target ({said})",))
-    return Verdict(kind=VerdictKind.TARGET, reasons=(f"shared cores: figures are of target and generator together ({said})",))
+        return None
+    reason = f"shared cores were full: figures are of target and generator together ({_together(evidence, target, generator)})"
+    return Verdict(kind=VerdictKind.SHARED, reasons=(reason,))
 
 
-def _why_idle(evidence: Evidence, said: str) -> str:
+def _shared_capacity(evidence: Evidence) -> int:
+    return evidence.cores.physical({*evidence.cores.target, *evidence.cores.generator})
+
+
+def _together(evidence: Evidence, target: Usage, generator: Usage) -> str:
+    """How full the cores that both share were."""
+    capacity = _shared_capacity(evidence)
+    both = f"generator {generator.cpu_cores_mean:.2f} and target {target.cpu_cores_mean:.2f}"
+    return f"{both} of {capacity} shared {cores_text(capacity)}"
+
+
+def _each(evidence: Evidence, target: Usage) -> str:
+    """How full each was."""
+    capacity = target_capacity(evidence)
+    cores = target_cores(evidence, target)
+    waited = target.cpu_wait_cores_mean or 0.0
+    more = f", its fullest thread {target.thread_cores_max:.2f}" if target.thread_cores_max is not None and capacity > 1 else ""
+    more += f", waiting for a core {waited:.2f} of the time" if waited >= WAITING_SHARE_MIN * capacity else ""
+    return f"generator {generator_text(evidence)}, target {cores:.2f} of {capacity} {cores_text(capacity)}{more}"
+
+
+def _why_idle(evidence: Evidence, target: Usage, generator: Usage) -> str:
+    said = _together(evidence, target, generator) if evidence.cores.shared else _each(evidence, target)
     if evidence.load.rate_rps is not None:
         return f"the offered rate left cores idle ({said})"
     return f"neither busy ({said}): the target waited, or the load is too small"

@@ -15,18 +15,19 @@ def table(*rows: tuple[int, ...]) -> str:
     return "\n".join(["cpu 0 0 0 0 0 0 0 0 0 0", *(f"cpu{n} {' '.join(map(str, row))} 0 0" for n, row in enumerate(rows)), "intr 5 5"])
 
 
-def test_processes_count_and_interrupts_do_not(tmp_path: Path) -> None:
+def test_processes_interrupts_and_steal_are_told_apart(tmp_path: Path) -> None:
     stat = tmp_path / "stat"
     stat.write_text(table((0,) * 8, (0,) * 8))
     meter = OccupancyMeter([1, 0, 7], stat)
     time.sleep(0.1)
     #                user nice system idle iowait irq softirq steal
-    stat.write_text(table((2, 1, 2, 9, 9, 50, 50, 1), (0,) * 8))
+    stat.write_text(table((2, 1, 2, 9, 9, 1, 2, 1), (0,) * 8))
     first, second = meter.read()
     assert (first.cpu, second.cpu) == (0, 1)
     assert 0.3 < first.busy <= 0.5  # 50 ms of a little more than 100
     assert 0.05 < first.stolen <= 0.1
-    assert (second.busy, second.stolen) == (0, 0)
+    assert 0.15 < first.interrupts <= 0.3, "irq and softirq"
+    assert (second.busy, second.interrupts, second.stolen) == (0, 0, 0)
 
 
 def test_a_busy_core_is_seen() -> None:

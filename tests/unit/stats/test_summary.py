@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from httpbench.model import Distribution, Requests, Trial, Verdict, VerdictKind
+from httpbench.model import CoreOccupancy, Distribution, Requests, Trial, Verdict, VerdictKind
 from httpbench.stats import Estimate, summarise
 from httpbench.stats.summary import cells, cpu_us_per_request, overall, with_merged
 from tests.factories import make_failed, make_histogram, make_measurement, make_plan, make_rounds, make_trial, make_usage
@@ -141,6 +141,24 @@ def test_one_round_of_the_generators_makes_the_row_the_generators() -> None:
     assert verdict.kind is VerdictKind.GENERATOR
     assert verdict.reasons[0] == "rounds differ: 2 target, 1 generator"
     assert "generator-bound" in verdict.reasons
+
+
+def test_one_round_of_both_is_enough_and_one_of_the_generators_comes_before_it() -> None:
+    both = Verdict(kind=VerdictKind.BOTH, reasons=("both nearly full",))
+    assert overall(_of(TARGET, TARGET, both)).kind is VerdictKind.BOTH
+    assert overall(_of(TARGET, GENERATOR, both)).kind is VerdictKind.GENERATOR
+
+
+def test_steal_of_any_round_is_said_once_for_the_row() -> None:
+    def stolen(share: float) -> Trial:
+        occupancy = (CoreOccupancy(cpu=0, busy=0.8, stolen=share),)
+        said = (f"steal: other virtual machines took {share:.0%} of core 0",) if share >= 0.05 else ()
+        return make_trial(make_plan(), Verdict(kind=VerdictKind.TARGET, reasons=said), occupancy=occupancy)
+
+    assert overall([stolen(0.0), stolen(0.06), stolen(0.2)]).reasons == (
+        "steal: other virtual machines took 20% of core 0 (worst of 2 in 3 rounds)",
+    )
+    assert overall([stolen(0.0), stolen(0.04)]).reasons == ()
 
 
 def test_otherwise_most_rounds_decide() -> None:

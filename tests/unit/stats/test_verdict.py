@@ -9,13 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from httpbench.model import CoreOccupancy, Cores, Expectation, Load, Network, Request, Requests, Scaling, Step, VerdictKind, Workload
+from httpbench.model import CoreOccupancy, Cores, Expectation, Load, Network, Request, Requests, Scaling, Step, Usage, VerdictKind, Workload
 from httpbench.stats.evidence import Evidence
 from httpbench.stats.validity import failed_requests, little_ratio, rate_held
 from httpbench.stats.verdict import judge
 from tests.factories import APART, HELLO, SHARED, make_distribution, make_measurement, make_usage
 
 LOAD = Load(connections=64, threads=1)
+WRONG = make_measurement(requests=Requests(completed=10_000, ok=9_999))
 PLAINTEXT = Workload(name="plaintext", description="", expect=Expectation(body=HELLO))
 
 
@@ -162,10 +163,16 @@ def test_all_that_is_wrong_is_said_at_once() -> None:
     [
         (0.99, 0.50, VerdictKind.TARGET),
         (0.90, 0.50, VerdictKind.TARGET),
-        (0.90, 0.99, VerdictKind.TARGET),
-        (0.89, 0.95, VerdictKind.GENERATOR),
+        (0.90, 0.89, VerdictKind.TARGET),
+        (0.97, 1.00, VerdictKind.TARGET),
+        (0.96, 1.00, VerdictKind.BOTH),
+        (0.91, 1.00, VerdictKind.BOTH),
+        (0.89, 1.00, VerdictKind.BOTH),
+        (0.80, 0.90, VerdictKind.BOTH),
+        (0.79, 0.95, VerdictKind.GENERATOR),
         (0.10, 1.00, VerdictKind.GENERATOR),
-        (0.89, 0.94, VerdictKind.IDLE),
+        (0.79, 0.94, VerdictKind.IDLE),
+        (0.89, 0.89, VerdictKind.IDLE),
         (0.01, 0.02, VerdictKind.IDLE),
     ],
 )
@@ -178,12 +185,49 @@ def test_a_busy_target_needs_no_words_unless_the_generator_was_busy_too() -> Non
     assert "both busy (" in judge(make_evidence(0.99, 0.99)).reasons[0]
 
 
+def test_both_full_says_how_full_each_was() -> None:
+    assert judge(make_evidence(0.91, 1.0)).reasons == (
+        "target and generator were both nearly full (generator 1.00 of 1 core, target 0.91 of 1 core): the target can do more",
+    )
+
+
 FOUR = Cores(target=(0, 1), generator=(2, 3), harness=(4,), shared=False)
 
 
 def test_a_target_of_one_core_is_busy_at_one_of_two() -> None:
     assert kind_of(make_evidence(1.0, 0.5, cores=FOUR, scaling=Scaling.SINGLE)) is VerdictKind.TARGET
     assert kind_of(make_evidence(1.0, 0.5, cores=FOUR, scaling=Scaling.MULTI)) is VerdictKind.IDLE
+
+
+SMT = Cores(
+    target=(0, 1, 2, 3, 8, 9, 10, 11),
+    generator=(4, 5, 6, 12, 13, 14),
+    harness=(7, 15),
+    shared=False,
+    siblings=tuple((cpu, cpu + 8) for cpu in range(8)),
+)
+"""Eight physical cores of two threads: four for the target, three for the generator."""
+
+
+def test_four_full_workers_fill_four_physical_cores_of_eight_threads() -> None:
+    assert kind_of(make_evidence(4.0, 1.0, cores=SMT, scaling=Scaling.MULTI)) is VerdictKind.TARGET
+    assert kind_of(make_evidence(3.2, 0.5, cores=SMT, scaling=Scaling.MULTI)) is VerdictKind.IDLE
+    assert "3.20 of 4 cores" in judge(make_evidence(3.2, 0.5, cores=SMT, scaling=Scaling.MULTI)).reasons[0]
+
+
+def test_a_single_target_on_two_siblings_has_one_core_to_fill() -> None:
+    cores = Cores(target=(0, 8), generator=(1, 9), harness=(2,), shared=False, siblings=((0, 8), (1, 9)))
+    assert kind_of(make_evidence(0.98, 0.5, cores=cores, scaling=Scaling.SINGLE)) is VerdictKind.TARGET
+    assert kind_of(make_evidence(0.98, 0.5, cores=cores, scaling=Scaling.MULTI)) is VerdictKind.TARGET
+
+
+def test_a_generator_on_siblings_is_busy_when_its_physical_cores_are() -> None:
+    assert kind_of(make_evidence(0.5, 2.9, cores=SMT, load=Load(connections=64))) is VerdictKind.GENERATOR
+
+
+def test_a_backend_on_siblings_is_busy_when_its_physical_core_is() -> None:
+    cores = Cores(target=(2, 6), generator=(0, 4), harness=(0, 4), backend=(1, 5), shared=False, siblings=((0, 4), (1, 5), (2, 6)))
+    assert kind_of(make_evidence(0.5, 0.5, cores=cores, backend_usage=make_usage(0.95))) is VerdictKind.BACKEND
 
 
 @pytest.mark.parametrize("load", [Load(connections=64, threads=1), Load(connections=1)], ids=["one thread", "one connection"])
@@ -201,16 +245,21 @@ def test_a_generator_with_a_thread_for_each_core_is_busy_on_all() -> None:
 @pytest.mark.parametrize(
     ("target", "generator", "kind"),
     [
-        (1.2, 0.7, VerdictKind.TARGET),
-        (0.7, 1.2, VerdictKind.GENERATOR),
+        (1.2, 0.7, VerdictKind.SHARED),
+        (0.7, 1.2, VerdictKind.SHARED),
+        (1.85, 0.1, VerdictKind.SHARED),
         (0.7, 1.1, VerdictKind.IDLE),
-        (1.85, 0.1, VerdictKind.TARGET),
     ],
 )
-def test_on_shared_cores_the_greater_consumer_is_named_once_they_are_full(target: float, generator: float, kind: VerdictKind) -> None:
+def test_full_shared_cores_are_a_verdict_of_their_own_whoever_used_more(target: float, generator: float, kind: VerdictKind) -> None:
     verdict = judge(make_evidence(target, generator, cores=SHARED, load=Load(connections=64)))
     assert verdict.kind is kind
-    assert target == 1.85 or "shared cores" in verdict.reasons[0]
+    assert "shared cores" in verdict.reasons[0]
+
+
+def test_on_shared_cores_with_time_to_spare_a_full_generator_thread_is_still_the_limit() -> None:
+    load = Load(connections=64, threads=1)
+    assert kind_of(make_evidence(0.4, 0.97, cores=SHARED, load=load)) is VerdictKind.GENERATOR
 
 
 def test_an_offered_rate_that_leaves_cores_to_spare_is_said_to_do_so() -> None:
@@ -223,6 +272,14 @@ def test_without_samples_the_limit_is_unknown_and_the_figures_count(changes: dic
     verdict = judge(make_evidence(**changes))
     assert verdict.kind is VerdictKind.UNKNOWN
     assert verdict.counts
+
+
+@pytest.mark.parametrize(("generator", "kind"), [(0.96, VerdictKind.GENERATOR), (0.94, VerdictKind.UNKNOWN)])
+def test_a_full_generator_is_named_although_the_target_was_not_sampled(generator: float, kind: VerdictKind) -> None:
+    """A server behind ``--url``."""
+    verdict = judge(make_evidence(generator_cores=generator, target_usage=None))
+    assert verdict.kind is kind
+    assert f"generator {generator:.2f} of 1 core" in verdict.reasons[0]
 
 
 # --- what CPU time alone does not show -----------------------------------------------------------------------------------------
@@ -293,6 +350,107 @@ def test_without_strangers_it_was_idle() -> None:
     assert verdict(0.4, 0.3, occupancy=both_cores(0.36, 0.01))[0] is VerdictKind.IDLE
 
 
+# --- interrupts, threads, quotas ----------------------------------------------------------------------------------------------
+
+
+def on_core(busy: float, interrupts: float = 0.0, stolen: float = 0.0) -> tuple[CoreOccupancy, ...]:
+    """The target's core, and the generator's at a fifth."""
+    return (CoreOccupancy(cpu=0, busy=busy, interrupts=interrupts, stolen=stolen), CoreOccupancy(cpu=1, busy=0.2, stolen=0.0))
+
+
+def test_interrupts_on_its_own_cores_fill_them_whether_or_not_the_kernel_charges_them_to_the_target() -> None:
+    assert verdict(0.7, occupancy=on_core(0.7, 0.25))[0] is VerdictKind.TARGET, "not charged: 0.70 + 0.25"
+    assert verdict(0.7, occupancy=on_core(0.45, 0.25))[0] is VerdictKind.IDLE, "charged: 0.25 of the 0.70"
+    assert verdict(0.7, occupancy=on_core(0.7, 0.1))[0] is VerdictKind.IDLE
+
+
+def test_interrupts_are_not_laid_to_the_target_where_strangers_used_its_core() -> None:
+    assert verdict(0.6, occupancy=on_core(0.75, 0.25))[0] is VerdictKind.UNKNOWN
+
+
+def test_interrupts_on_the_generators_own_core_fill_it() -> None:
+    occupancy = (CoreOccupancy(cpu=0, busy=0.3, stolen=0.0), CoreOccupancy(cpu=1, busy=0.7, interrupts=0.28, stolen=0.0))
+    assert verdict(0.3, 0.7, occupancy=occupancy)[0] is VerdictKind.GENERATOR
+
+
+PREFORK: dict[str, Any] = {"cores": FOUR, "scaling": Scaling.PREFORK}
+
+
+def threaded(cpu_cores: float, fullest: float, threads: int = 2) -> Usage:
+    return make_usage(cpu_cores, threads=threads, thread_cores_max=fullest)
+
+
+def test_one_full_worker_does_not_hide_in_an_average() -> None:
+    kind, reason = verdict(target_usage=threaded(1.6, 1.0), **PREFORK)
+    assert kind is VerdictKind.TARGET
+    assert "one of the target's 2 threads was full (1.00 of a core, mean 0.80)" in reason
+    kind, reason = verdict(target_usage=threaded(1.6, 0.94), **PREFORK)
+    assert kind is VerdictKind.IDLE
+    assert "its fullest thread 0.94" in reason
+
+
+def test_one_full_thread_of_the_generator_does_not_hide_in_an_average() -> None:
+    kind, reason = verdict(generator_usage=threaded(1.6, 1.0), **PREFORK)
+    assert kind is VerdictKind.GENERATOR
+    assert "one of its 2 threads was full" in reason
+
+
+def test_a_generator_thread_that_polls_is_not_full_for_that() -> None:
+    polls = make_measurement(busy_cores=0.5)
+    assert verdict(generator_usage=threaded(2.0, 1.0), measurement=polls, **PREFORK)[0] is VerdictKind.IDLE
+
+
+def test_a_full_thread_of_each_is_both() -> None:
+    kind, _ = verdict(target_usage=threaded(1.6, 1.0), generator_usage=threaded(1.6, 1.0), **PREFORK)
+    assert kind is VerdictKind.BOTH
+
+
+def test_a_target_that_its_quota_throttled_is_the_limit_and_the_quota_is_named() -> None:
+    kind, reason = verdict(target_usage=make_usage(0.5, throttled_share=0.8))
+    assert kind is VerdictKind.TARGET
+    assert "the target's CPU quota stopped it in 80% of the quota's periods" in reason
+    assert verdict(target_usage=make_usage(0.5, throttled_share=0.04))[0] is VerdictKind.IDLE
+
+
+def test_a_quota_that_throttled_both_limits_both() -> None:
+    target, generator = (make_usage(cores, throttled_share=0.8) for cores in (0.5, 0.2))
+    kind, reason = verdict(target_usage=target, generator_usage=generator)
+    assert kind is VerdictKind.SHARED
+    assert "CPU quota" in reason
+
+
+def test_a_throttled_target_beside_a_full_generator_is_both() -> None:
+    assert verdict(0.5, 0.99, target_usage=make_usage(0.5, throttled_share=0.8))[0] is VerdictKind.BOTH
+
+
+def test_a_full_target_under_a_quota_says_so_too() -> None:
+    kind, reason = verdict(target_usage=make_usage(0.99, throttled_share=0.1))
+    assert kind is VerdictKind.TARGET
+    assert "CPU quota" in reason
+
+
+def test_an_idle_target_that_waited_for_a_core_says_so() -> None:
+    kind, reason = verdict(target_usage=make_usage(0.4, cpu_wait_cores_mean=0.3))
+    assert kind is VerdictKind.IDLE
+    assert "target 0.40 of 1 core, waiting for a core 0.30 of the time" in reason
+
+
+@pytest.mark.parametrize(
+    ("target", "changes"),
+    [
+        (0.99, {}),
+        (0.4, {"load": Load(connections=64, rate_rps=400_000)}),
+        (0.99, {"generator_usage": None}),
+        (0.99, {"measurement": WRONG}),
+    ],
+)
+def test_steal_is_always_said(target: float, changes: dict[str, Any]) -> None:
+    _, reason = verdict(target, occupancy=on_core(0.9, stolen=0.05), **changes)
+    assert "steal: other virtual machines took 5% of core 0" in reason
+    _, reason = verdict(target, occupancy=on_core(0.9, stolen=0.04), **changes)
+    assert "steal" not in reason
+
+
 # --- laws ----------------------------------------------------------------------------------------------------------------------
 
 shares = st.floats(min_value=0, max_value=2)
@@ -327,9 +485,9 @@ def test_a_backend_with_cores_of_its_own_is_the_limit_when_it_is_busy_and_the_pr
     assert kind_of(make_evidence(0.95, 0.5, cores=BESIDE, backend_usage=make_usage(0.95))) is VerdictKind.TARGET
 
 
-def test_of_backend_and_generator_on_one_full_core_the_greater_consumer_is_named() -> None:
+def test_of_backend_and_generator_on_one_full_core_the_backend_is_named_whoever_used_more() -> None:
     assert kind_of(make_evidence(0.5, 0.4, cores=BACKEND_SHARES, backend_usage=make_usage(0.58))) is VerdictKind.BACKEND
-    assert kind_of(make_evidence(0.5, 0.58, cores=BACKEND_SHARES, backend_usage=make_usage(0.4))) is VerdictKind.GENERATOR
+    assert kind_of(make_evidence(0.5, 0.58, cores=BACKEND_SHARES, backend_usage=make_usage(0.4))) is VerdictKind.BACKEND
     assert kind_of(make_evidence(0.5, 0.4, cores=BACKEND_SHARES, backend_usage=make_usage(0.4))) is VerdictKind.IDLE
 
 

@@ -34,24 +34,24 @@ CORES_TO_DIVIDE = {Scaling.SINGLE: 2, Scaling.MULTI: 4, Scaling.PREFORK: 4}
 
 def partition(topology: Topology, scaling: Scaling) -> Cores:
     """Divides the physical cores. ``single``: the target gets one; ``multi`` and ``prefork``: half of them, rounded down."""
-    cores = topology.cores
+    cores, siblings = topology.cores, _siblings(topology)
     count = len(cores)
     if count < CORES_TO_DIVIDE[scaling]:
-        return Cores(target=topology.cpus, generator=topology.cpus, harness=topology.cpus, shared=True)
+        return Cores(target=topology.cpus, generator=topology.cpus, harness=topology.cpus, shared=True, siblings=siblings)
     for_target = 1 if scaling is Scaling.SINGLE else count // 2
     rest, target = cores[:-for_target], cores[-for_target:]
     if count < CORES_FOR_HARNESS[scaling]:
-        return Cores(target=_cpus(target), generator=_cpus(rest), harness=_cpus(rest), shared=False)
-    return Cores(target=_cpus(target), generator=_cpus(rest[1:]), harness=_cpus(rest[:1]), shared=False)
+        return Cores(target=_cpus(target), generator=_cpus(rest), harness=_cpus(rest), shared=False, siblings=siblings)
+    return Cores(target=_cpus(target), generator=_cpus(rest[1:]), harness=_cpus(rest[:1]), shared=False, siblings=siblings)
 
 
 def partition_for_proxy(topology: Topology, scaling: Scaling) -> Cores:
     """Divides the physical cores in three. ``single``: the proxy gets one; ``multi`` and ``prefork``: a third, as the backend does."""
-    cores = topology.cores
+    cores, siblings = topology.cores, _siblings(topology)
     count = len(cores)
     if count == 1:
         cpus = topology.cpus
-        return Cores(target=cpus, generator=cpus, harness=cpus, backend=cpus, shared=True)
+        return Cores(target=cpus, generator=cpus, harness=cpus, backend=cpus, shared=True, siblings=siblings)
     third = max(count // 3, 1)
     for_target = 1 if scaling is Scaling.SINGLE else third
     target, rest = cores[-for_target:], cores[:-for_target]
@@ -61,8 +61,15 @@ def partition_for_proxy(topology: Topology, scaling: Scaling) -> Cores:
         harness = generator
     else:
         harness, generator = generator[:1], generator[1:]
-    return Cores(target=_cpus(target), generator=_cpus(generator), harness=_cpus(harness), backend=_cpus(backend), shared=False)
+    return Cores(
+        target=_cpus(target), generator=_cpus(generator), harness=_cpus(harness), backend=_cpus(backend), shared=False, siblings=siblings
+    )
 
 
 def _cpus(cores: tuple[Core, ...]) -> tuple[int, ...]:
     return tuple(sorted(cpu for core in cores for cpu in core.cpus))
+
+
+def _siblings(topology: Topology) -> tuple[tuple[int, ...], ...]:
+    """The logical CPUs of each physical core that has more than one."""
+    return tuple(sorted(core.cpus for core in topology.cores if len(core.cpus) > 1))

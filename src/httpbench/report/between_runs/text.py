@@ -149,7 +149,8 @@ def _notes(found: Changes) -> Sequence[str]:
     notes = [*found.not_compared]
     if found.toolchains:
         notes.append(f"Versions: {'; '.join(found.toolchains)}")
-    weak = [cell.target for cell in found.cells if VerdictKind.GENERATOR in (cell.verdict_base, cell.verdict_head)]
+    bounds = {VerdictKind.GENERATOR, VerdictKind.BOTH}
+    weak = [cell.target for cell in found.cells if bounds & {cell.verdict_base, cell.verdict_head}]
     if weak:
         notes.append(f"Generator-bound, so figures are not the target's alone: {', '.join(dict.fromkeys(weak))}")
     if not found.cells:

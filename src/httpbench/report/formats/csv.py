@@ -22,7 +22,8 @@ Value = str | int | float | bool | None
 
 _FIGURES = tuple(name for name in Distribution.model_fields if name not in ("count", "histogram"))
 _TIMES = ("service_time", "response_time", "connect_time")
-_USAGE = tuple(name for name in Usage.model_fields if name not in ("samples", "cpu_wait_cores_mean"))
+_USAGE_OF_VERDICTS = ("samples", "cpu_wait_cores_mean", "threads", "thread_cores_max", "throttled_share")
+_USAGE = tuple(name for name in Usage.model_fields if name not in _USAGE_OF_VERDICTS)
 _FACTS = tuple(name for name in Facts.model_fields if name != "network")
 _NETWORK = tuple(Network.model_fields)
 

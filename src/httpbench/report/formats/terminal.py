@@ -33,6 +33,8 @@ INDENT = 2
 VERDICT_STYLES = {
     VerdictKind.TARGET: "green",
     VerdictKind.GENERATOR: "yellow",
+    VerdictKind.BOTH: "yellow",
+    VerdictKind.SHARED: "yellow",
     VerdictKind.BACKEND: "yellow",
     VerdictKind.NETWORK: "yellow",
     VerdictKind.IDLE: "cyan",

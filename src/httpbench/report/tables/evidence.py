@@ -19,9 +19,11 @@ from httpbench.stats.facts import Facts, facts
 from httpbench.stats.validity import LITTLE_MAX, LITTLE_MIN
 
 LEGEND = (
-    "Target CPU, Generator CPU: mean cores used / cores available. Waited: cores that the generator was ready to use but did not get. "
-    "Others: cores that other programs used. Stolen: cores that the hypervisor gave to other machines.",
-    "Per core: busy share of each measured core, all programs, without interrupts.",
+    "Target CPU, Generator CPU: mean CPU time in cores, of the physical cores that each could fill; the target's includes interrupts on "
+    "cores that are its own. Target thread, Generator thread: CPU time of the fullest thread.",
+    "Target waited, Waited: cores that the target or the generator was ready to use and did not get. Throttled: periods of a CPU quota in "
+    "which it stopped the target. Others: what other programs used of these cores. Stolen: what the hypervisor gave to other machines.",
+    "Per core: share of the time in which each measured logical CPU was not idle, with any program or with interrupts.",
     "Achieved: correct responses per second / offered rate. Lag p99: 99 % of requests were sent at most this much later than intended.",
     f"Little: throughput × mean service time / requests in flight; valid from {LITTLE_MIN} to {LITTLE_MAX} in a closed loop.",
     "Resent: TCP segments sent again / all sent. Timeouts: TCP's retransmission timeouts. Refused: connections that a full accept queue "
@@ -46,11 +48,15 @@ COLUMNS: tuple[Column, ...] = (
     ("Round", lambda one: str(one.trial.plan.round + 1)),
     ("Verdict", lambda one: str(one.trial.verdict.kind)),
     ("Target CPU", lambda one: _of(one.facts.target_cores, one.facts.target_capacity_cores)),
+    ("Target thread", lambda one: _number(one.facts.target_thread_cores_max, 2)),
+    ("Target waited", lambda one: _number(one.facts.target_wait_cores, 2)),
+    ("Throttled", lambda one: _share(one.facts.target_throttled_share)),
     ("Generator CPU", lambda one: _of(one.facts.generator_cores, one.facts.generator_capacity_cores)),
+    ("Generator thread", lambda one: _number(one.facts.generator_thread_cores_max, 2)),
     ("Waited", lambda one: _number(one.facts.generator_wait_cores, 2)),
     ("Others", lambda one: _number(one.facts.others_cores, 2)),
     ("Stolen", lambda one: _number(one.facts.stolen_cores, 2)),
-    ("Per core", lambda one: " ".join(f"{core.cpu}:{core.busy:.0%}" for core in one.trial.occupancy)),
+    ("Per core", lambda one: " ".join(f"{core.cpu}:{core.busy + core.interrupts:.0%}" for core in one.trial.occupancy)),
     ("Achieved", lambda one: _share(one.facts.achieved_share)),
     ("Lag p99 (ms)", lambda one: _number(one.facts.schedule_lag_us_p99, 3, 1000)),
     ("Little", lambda one: _number(one.facts.little_ratio, 3)),

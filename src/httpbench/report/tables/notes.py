@@ -232,7 +232,8 @@ def _marks(rows: Sequence[Row]) -> Iterator[str]:
 
 def _limits_named(rows: Sequence[Row]) -> str:
     kinds = {row.summary.verdict.kind for row in rows if row.is_lower_bound}
-    return "The load generator or the backend was" if VerdictKind.BACKEND in kinds else "The load generator was"
+    subject = "The load generator or the backend" if VerdictKind.BACKEND in kinds else "The load generator"
+    return f"{subject} was or nearly was" if VerdictKind.BOTH in kinds else f"{subject} was"
 
 
 def _limits(rows: Sequence[Row]) -> Iterator[str]:

@@ -38,8 +38,8 @@ class Row:
 
     @property
     def is_lower_bound(self) -> bool:
-        """The generator or the backend was the limit, so the target can do more than its figures say, and its rank may be too low."""
-        limits = (VerdictKind.GENERATOR, VerdictKind.BACKEND) if self.target.is_declared else (VerdictKind.GENERATOR,)
+        """The target can do more than its figures say, and its place may be too low: the generator or the backend was full, or nearly."""
+        limits = (VerdictKind.GENERATOR, VerdictKind.BOTH, *([VerdictKind.BACKEND] if self.target.is_declared else []))
         return self.counts and self.summary.verdict.kind in limits
 
     @property

@@ -25,6 +25,12 @@ WIDE = 0.25
 BLIND = 1.0
 """A half-width from which an interval includes both half and double: such rounds show nothing."""
 
+BOUNDS = {VerdictKind.GENERATOR: "generator-bound", VerdictKind.BOTH: "bound by both", VerdictKind.BACKEND: "backend-bound"}
+"""Verdicts with which a figure is a lower bound."""
+
+LIMIT_KNOWN = (VerdictKind.TARGET, VerdictKind.SHARED)
+"""Verdicts of ranked rows that require no word. With ``shared`` the cores were full; what that means is below every such table."""
+
 SUBJECTS = {P99.name: "p99", CPU.name: "CPU time per request", WALL.name: "time"}
 
 
@@ -57,9 +63,9 @@ def label(row: Row) -> str:
 
 
 def bound(rows: Sequence[Row]) -> str:
-    """What limited rows in place of the target: ``generator-bound``, ``backend-bound`` or both."""
+    """What limited rows in place of the target, or together with it: ``generator-bound or bound by both``."""
     kinds = {row.summary.verdict.kind for row in rows}
-    return "-bound or ".join(kind for kind in (VerdictKind.GENERATOR, VerdictKind.BACKEND) if kind in kinds) + "-bound"
+    return " or ".join(words for kind, words in BOUNDS.items() if kind in kinds)
 
 
 def times(comparison: Comparison) -> str:
@@ -165,5 +171,5 @@ def _shared_ranks(group: Group) -> Iterator[str]:
     kinds = {row.target.id: row.summary.verdict.kind for row in group.rows}
     if group.client_work is not None:
         return  # a client that waits takes that time all the same
-    if others := [f"{names[name]} ({kinds[name]})" for name in places if kinds[name] is not VerdictKind.TARGET]:
+    if others := [f"{names[name]} ({kinds[name]})" for name in places if kinds[name] not in LIMIT_KNOWN]:
         yield f"Ranked, limit unknown: {', '.join(others)}"

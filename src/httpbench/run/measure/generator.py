@@ -89,7 +89,7 @@ class _Window:
         self._generator = generator
         self._target = None if subject.guard_pid is None else TreeSampler(subject.guard_pid)
         self._backend = None if subject.backend_guard_pid is None else TreeSampler(subject.backend_guard_pid)
-        self._own = TreeSampler(own_guard_pid, waits=True)
+        self._own = TreeSampler(own_guard_pid, threads_often=True)
         self._meter = OccupancyMeter({*subject.cores.target, *subject.cores.generator, *subject.cores.backend})
         self._network = NetworkMeter()
         self._report = report

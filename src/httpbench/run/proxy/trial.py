@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 
-from httpbench.model import Build, Cores, Kind, Scaling, Target, Trial, Tuning, Verdict, VerdictKind, Workload
+from httpbench.model import Build, Kind, Scaling, Target, Trial, Tuning, Verdict, VerdictKind, Workload
 from httpbench.run.inputs import Backend, TrialInputs
 from httpbench.run.measure.trial_steps import measure
 from httpbench.run.observer import Observer, Stage
@@ -69,7 +69,7 @@ def started_backend(
 def _baseline(inputs: TrialInputs, backend: RunningTarget, scratch: Path, observer: Observer) -> Trial:
     """The load goes to the backend, on the backend's cores, and the usage is the backend's."""
     planned, cores = inputs.plan, inputs.plan.cores
-    own = Cores(target=cores.backend, generator=cores.generator, harness=cores.harness, shared=cores.backend_shared)
+    own = cores.model_copy(update={"target": cores.backend, "backend": (), "shared": cores.backend_shared})
     as_target = replace(inputs, plan=planned.model_copy(update={"cores": own, "scaling": Scaling.MULTI}))
     trial = measure(as_target, backend, scratch / "generator", observer)
     verdict = trial.verdict

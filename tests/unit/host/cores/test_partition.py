@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -100,3 +102,10 @@ def test_a_proxy_has_cores_of_its_own_and_the_others_stay_where_they_are(topolog
 def test_six_cores_are_two_for_each() -> None:
     cores = partition_for_proxy(machine(6), Scaling.MULTI)
     assert (cores.generator, cores.backend, cores.target) == ((0, 1), (2, 3), (4, 5))
+
+
+@given(topologies, st.sampled_from(Scaling), st.sampled_from([partition, partition_for_proxy]))
+def test_the_grouping_of_siblings_is_kept(topology: Topology, scaling: Scaling, divide: Callable[[Topology, Scaling], Cores]) -> None:
+    cores = divide(topology, scaling)
+    assert cores.physical(topology.cpus) == len(topology.cores)
+    assert cores.physical(cores.target) == len(topology.groups(cores.target))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from httpbench.model import Load, Scaling, Trial, Verdict, VerdictKind
 from httpbench.report.tables.groups import groups
 from httpbench.report.tables.rows import Group
@@ -16,8 +18,6 @@ from tests.factories import (
     make_run,
     make_trial,
 )
-
-GENERATOR = Verdict(kind=VerdictKind.GENERATOR, reasons=("generator-bound",))
 
 
 def groups_of(trials: list[Trial]) -> list[Group]:
@@ -56,8 +56,10 @@ def test_rows_under_different_loads_never_share_a_table() -> None:
     assert found[-1].scaling is Scaling.MULTI
 
 
-def test_a_row_that_the_generator_limited_is_a_lower_bound() -> None:
-    (group,) = groups_of([*make_rounds("a/a", (10,), verdict=GENERATOR), *make_rounds("b/b", (20,))])
+@pytest.mark.parametrize("kind", [VerdictKind.GENERATOR, VerdictKind.BOTH])
+def test_a_row_that_the_generator_limited_is_a_lower_bound(kind: VerdictKind) -> None:
+    limited = Verdict(kind=kind, reasons=("full",))
+    (group,) = groups_of([*make_rounds("a/a", (10,), verdict=limited), *make_rounds("b/b", (20,))])
     assert {row.target.id: row.is_lower_bound for row in group.rows} == {"a/a": True, "b/b": False}
 
 

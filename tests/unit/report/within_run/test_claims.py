@@ -15,6 +15,7 @@ from httpbench.stats.paired import Comparison, compare
 from tests.factories import make_distribution, make_failed, make_measurement, make_plan, make_rounds, make_run, make_target, make_trial
 
 GENERATOR = Verdict(kind=VerdictKind.GENERATOR, reasons=("generator-bound",))
+BOTH = Verdict(kind=VerdictKind.BOTH, reasons=("both nearly full",))
 OLD, NEW = "command/old", "command/new"
 
 STEADY = (100_000, 101_000, 100_500, 99_800, 100_200)
@@ -135,6 +136,20 @@ def test_rows_that_the_generator_limited_or_that_have_too_few_rounds_are_not_ran
         "Not ranked (generator-bound): c/limited",
         "Not ranked (fewer than 3 valid rounds): c/partly",
     ]
+
+
+def test_rows_of_which_target_and_generator_were_both_nearly_full_are_not_ranked() -> None:
+    trials = [*make_rounds("c/one", STEADY), *make_rounds("c/fast", FASTER), *make_rounds("c/both", STEADY, verdict=BOTH)]
+    assert rank_lines(trials) == ["Ranks (ties share a rank): 1 c/fast · 2 c/one", "Not ranked (bound by both): c/both"]
+    trials += make_rounds("c/limited", STEADY, verdict=GENERATOR)
+    assert rank_lines(trials)[-1] == "Not ranked (generator-bound or bound by both): c/both, c/limited"
+
+
+def test_rows_on_full_shared_cores_are_ranked() -> None:
+    shared = Verdict(kind=VerdictKind.SHARED, reasons=("full",))
+    rows = {"c/one": STEADY, "c/fast": FASTER, "c/slow": [rate / 2 for rate in STEADY]}
+    trials = [trial for name, rates in rows.items() for trial in make_rounds(name, rates, verdict=shared)]
+    assert rank_lines(trials) == ["Ranks (ties share a rank): 1 c/fast · 2 c/one · 3 c/slow"]
 
 
 def test_fewer_than_three_rounds_have_no_ranks_and_neither_has_a_rate() -> None:

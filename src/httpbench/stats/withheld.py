@@ -1,0 +1,51 @@
+"""CPU time that the machine withheld from a trial: by a quota, or by steal. It is always said, whatever the verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from httpbench.model import Trial, Usage
+from httpbench.stats.evidence import Evidence, evidence_of
+
+THROTTLED_SHARE_MIN = 0.05
+"""Share of a quota's periods in which it was used up, from which it may be why nobody was busy. As for other programs."""
+
+STEAL_SHARE_MIN = 0.05
+"""Share of a core that other virtual machines took, from which it is always said."""
+
+
+@dataclass(frozen=True, slots=True)
+class Withheld:
+    """One way in which CPU time was withheld."""
+
+    share: float
+    text: str
+
+
+def withheld(evidence: Evidence) -> dict[str, Withheld]:
+    """Way → how much; nothing where it was too little to matter."""
+    found = {}
+    if share := throttled(evidence.target_usage):
+        found["quota"] = Withheld(share, f"the target's CPU quota stopped it in {share:.0%} of the quota's periods")
+    stolen = [core for core in evidence.occupancy if core.stolen >= STEAL_SHARE_MIN]
+    if stolen:
+        named = ", ".join(f"{core.stolen:.0%} of core {core.cpu}" for core in stolen)
+        found["steal"] = Withheld(max(core.stolen for core in stolen), f"steal: other virtual machines took {named}")
+    return found
+
+
+def throttled(usage: Usage | None) -> float | None:
+    """Share of a quota's periods in which it stopped a program, if that is enough to have been the limit."""
+    share = usage.throttled_share if usage else None
+    return share if share is not None and share >= THROTTLED_SHARE_MIN else None
+
+
+def withheld_in_rounds(trials: Sequence[Trial]) -> Iterator[str]:
+    """Of each way the worst round, and in how many rounds it was."""
+    known = [withheld(evidence) for trial in trials if (evidence := evidence_of(trial))]
+    for way in ("quota", "steal"):
+        rounds = [found[way] for found in known if way in found]
+        if rounds:
+            worst = max(rounds, key=lambda each: each.share)
+            yield f"{worst.text} (worst of {len(rounds)} in {len(known)} rounds)" if len(known) > 1 else worst.text

@@ -1,0 +1,74 @@
+"""How long threads ran, and how long they waited for a CPU."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+
+from httpbench.sample.threads import Threads
+from tests.waiting import until
+
+CPU = min(os.sched_getaffinity(0))
+BURN = f"import os; os.sched_setaffinity(0, [{CPU}]); print(flush=True)\nwhile True: pass"
+
+
+def test_two_that_share_a_cpu_wait_for_each_other() -> None:
+    """Two that always want to run get at most one CPU between them: they wait at least for the other one."""
+    pair = [subprocess.Popen([sys.executable, "-c", BURN], stdout=subprocess.PIPE) for _ in range(2)]
+    try:
+        for process in pair:
+            assert process.stdout
+            process.stdout.readline()
+        threads = Threads()
+        threads.begin([process.pid for process in pair])
+        deadline = time.monotonic() + 0.5
+        until(lambda: time.monotonic() > deadline)
+        threads.look([process.pid for process in pair])
+    finally:
+        for process in pair:
+            process.kill()
+            process.communicate()
+    assert threads.wait_cores_mean is not None
+    assert threads.wait_cores_mean > 0.6
+
+
+def test_one_that_sleeps_does_not_wait_and_keeps_its_figure_when_it_is_gone() -> None:
+    with subprocess.Popen(["sleep", "60"]) as process:
+        threads = Threads()
+        threads.begin([process.pid])
+        threads.look([process.pid])
+        before = threads.wait_cores_mean
+        process.kill()
+    threads.look([process.pid])
+    assert before == threads.wait_cores_mean
+    assert before is not None
+    assert before < 0.5
+
+
+def test_nothing_seen_is_not_zero() -> None:
+    threads = Threads()
+    threads.begin([])
+    threads.look([])
+    assert threads.wait_cores_mean is None
+    assert threads.count is None
+    assert threads.fullest_cores is None
+
+
+def test_one_full_thread_shows_beside_one_that_sleeps() -> None:
+    burn = (
+        "import threading, time\nthreading.Thread(target=time.sleep, args=(60,), daemon=True).start()\nprint(flush=True)\nwhile True: pass"
+    )
+    with subprocess.Popen([sys.executable, "-c", burn], stdout=subprocess.PIPE) as process:
+        assert process.stdout
+        process.stdout.readline()
+        threads = Threads()
+        threads.begin([process.pid])
+        deadline = time.monotonic() + 0.5
+        until(lambda: time.monotonic() > deadline)
+        threads.look([process.pid])
+        process.kill()
+    assert threads.count == 2
+    assert threads.fullest_cores is not None and threads.wait_cores_mean is not None
+    assert 0.9 < threads.fullest_cores + threads.wait_cores_mean <= 1.1

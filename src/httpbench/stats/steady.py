@@ -25,12 +25,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 
 from httpbench.model import Measurement, Settling, Trial
-from httpbench.stats.interval import Floats
+from httpbench.stats.interval import Floats, quantile
 from httpbench.stats.validity import EDGE_REQUESTS
 
 LOOKED_AT_MIN = 10
@@ -41,9 +40,6 @@ LOOKS = 5
 
 SHIFT_MAX = 0.02
 """Of throughput. About what a careful comparison claims; less is left to intervals."""
-
-CONFIDENCE = 0.95
-"""Of the interval of a change in a warm-up."""
 
 SOUGHT_ERRORS_MAX = 3.0
 """Standard errors by which the means of a measurement may differ by chance, where the place at which they differ most was sought."""
@@ -91,16 +87,8 @@ def _change(earlier: Floats, later: Floats) -> _Change | None:
     mean = float(earlier.mean() + later.mean()) / 2
     if mean <= 0:
         return None
-    half_width = _quantile(len(earlier) + len(later) - 2) * math.hypot(_error(earlier), _error(later))
+    half_width = quantile(len(earlier) + len(later) - 1) * math.hypot(_error(earlier), _error(later))
     return _Change(float(later.mean() - earlier.mean()) / mean, half_width / mean)
-
-
-@cache
-def _quantile(degrees: int) -> float:
-    """Of Student's t."""
-    from scipy.special import stdtrit  # slow to load, and used by few commands
-
-    return float(stdtrit(degrees, (1 + CONFIDENCE) / 2))
 
 
 def _keeps(part: Floats, window_s: float, rate_rps: float) -> bool:

@@ -30,6 +30,8 @@ def test_the_capacity_is_found_stored_drawn_and_exported(harness: Harness, serve
     command = f"{server} {{host}} {{port}} {SERVICE_US}"
     asked = ("--slo", "p90<300ms", "--width", "10%", "--trials", "1", "-d", "2s", "--warmup", "0s", "--name", "known")
     done = harness.run("saturate", command, *asked, "--export-json", "-")
+    if "trials in a row were disturbed" in done.stdout + done.stderr:
+        pytest.skip("other programs disturbed every trial")
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
     found = document["saturation"]
@@ -64,7 +66,7 @@ def test_a_server_that_does_not_start_ends_the_search(harness: Harness) -> None:
 
 def test_refused_before_anything_runs(harness: Harness) -> None:
     for words, sentence in {
-        (): "there is nothing to measure",
+        (): "no server given",
         ("c",): "saturate takes one server; ",
         ("c/nginx", "--slo", "p99"): "«p99» is not a bound; write it as p99<5ms",
         ("c/nginx", "--slo", "p98<5ms"): "with one of mean, p50",

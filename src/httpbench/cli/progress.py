@@ -15,7 +15,7 @@ from httpbench.load import Phase, Progress
 from httpbench.model import Kind, Target, Trial, TrialPlan, VerdictKind
 from httpbench.report.printable import three_digits
 from httpbench.run import Stage
-from httpbench.stats.steady import unsteady
+from httpbench.stats.steady import not_shown_steady, unsteady
 
 REFRESH_PER_S = 4  # looks alive, and hardly uses the measured cores
 
@@ -148,6 +148,8 @@ def outcome(trial: Trial) -> str:
         parts.append(f"{trial.target_usage.cpu_cores_mean * 100:.0f} % CPU")
     if unsteady(trial):
         parts.append("not steady")
+    elif not_shown_steady(trial):
+        parts.append("not shown to be steady")
     if trial.verdict.kind is not VerdictKind.TARGET:
         parts.append(str(trial.verdict.kind))  # the reason is a note below the table
     return ", ".join(parts)

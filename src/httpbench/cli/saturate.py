@@ -85,8 +85,9 @@ def saturate(options: SaturateOptions) -> ExitCode:
     """Find the highest rate that keeps a service level.
 
     Also draws latency against rate. Open loop: requests are due on a schedule, and times count from when each was due. Short trials
-    narrow the range of rates; several longer trials decide each rate in it (MLRsearch). TARGET is the id of one server, or a part of
-    it. CMD is a command line that serves HTTP on {port}.
+    narrow the range of rates; several longer trials decide each rate in it (MLRsearch). Trials that others disturbed do not count, and
+    both ends of the result are tried again. TARGET is the id of one server, or a part of it. CMD is a command line that serves HTTP on
+    {port}.
 
     \b
     httpbench saturate c/nginx --slo 'p99<5ms'                  a target

@@ -344,7 +344,7 @@ class Settling(Frozen):
     throughput_rps: tuple[float, ...]
     """Throughput of each window, in requests/s."""
     is_steady: bool
-    """Whether throughput was steady at the end; otherwise the time for it was over."""
+    """Whether throughput was shown to be steady; otherwise the time for it was over."""
 
     @property
     def duration_s(self) -> float:

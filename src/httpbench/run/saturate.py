@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 
 from httpbench.model import Search, Trial, TrialPlan, VerdictKind
-from httpbench.stats.level import closed_loop_rps, observations, phases, rate_min_rps
-from httpbench.stats.search import next_offer
+from httpbench.stats.level import closed_loop_rps, is_too_disturbed, observations, phases, rate_min_rps
+from httpbench.stats.search import Offer, next_offer
 
 FAILURES_MAX = 2
 """The search ends after this many failed trials in a row: the target does not start any more."""
 
 
-def next_trial(search: Search, first: TrialPlan, trials: Sequence[Trial]) -> TrialPlan | None:
-    """The trial after those made; ``None`` at the end. ``first``: a closed loop, whose throughput is where the search begins."""
-    start_rps = closed_loop_rps(trials)
-    if not start_rps or len(trials) >= search.trials_max or _has_given_up(trials):
+def upcoming(search: Search, first: TrialPlan, made: Sequence[Trial], warn: Callable[[str], None]) -> Iterator[TrialPlan]:
+    """The trials that follow from those made, which grow as these are measured. ``first``: a closed loop, where the search begins."""
+    while (offer := _next_offer(search, made)) is not None:
+        if offer.wait_s:
+            warn(f"trials contradict each other: waiting {offer.wait_s:.0f} s before the next")
+            time.sleep(offer.wait_s)
+        load = first.load.model_copy(update={"rate_rps": offer.rate_rps, "duration_s": offer.duration_s})
+        before = sum(trial.plan.load == load for trial in made)
+        yield first.model_copy(update={"number": len(made), "round": before, "load": load})
+
+
+def _next_offer(search: Search, made: Sequence[Trial]) -> Offer | None:
+    start_rps = closed_loop_rps(made)
+    if not start_rps or len(made) >= search.trials_max or _has_given_up(made) or is_too_disturbed(made):
         return None
-    offer = next_offer(observations(search, trials), phases(search), start_rps, rate_min_rps(search))
-    if offer is None:
-        return None
-    load = first.load.model_copy(update={"rate_rps": offer.rate_rps, "duration_s": offer.duration_s})
-    before = sum(trial.plan.load == load for trial in trials)
-    return first.model_copy(update={"number": len(trials), "round": before, "load": load})
+    return next_offer(observations(search, made), phases(search), start_rps, rate_min_rps(search))
 
 
 def _has_given_up(trials: Sequence[Trial]) -> bool:

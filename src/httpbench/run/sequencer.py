@@ -14,7 +14,7 @@ from httpbench.run.kinds import KINDS, estimate_s
 from httpbench.run.observer import Observer
 from httpbench.run.precision import is_enough
 from httpbench.run.record import Outcome, Record
-from httpbench.run.saturate import next_trial
+from httpbench.run.saturate import upcoming
 from httpbench.run.spec import RunSpec
 from httpbench.run.trial import failed, make_trial
 from httpbench.store import Store
@@ -49,7 +49,7 @@ def _required(spec: RunSpec) -> list[Target]:
 
 def _make_trials(spec: RunSpec, built: Built, record: Record, observer: Observer) -> None:
     total = None if spec.search else len(spec.plan.trials)
-    for done, planned in enumerate(_upcoming(spec, record.trials)):
+    for done, planned in enumerate(_upcoming(spec, record.trials, observer)):
         if spec.precision and spec.baseline and is_enough(spec.precision, spec.baseline, planned, record.trials, observer):
             return
         observer.trial_started(planned, done, total, estimate_s(spec.plan.trials[done:] or [planned], spec.targets))
@@ -57,11 +57,11 @@ def _make_trials(spec: RunSpec, built: Built, record: Record, observer: Observer
         observer.trial_ended(trial)
 
 
-def _upcoming(spec: RunSpec, made: Sequence[Trial]) -> Iterator[TrialPlan]:
+def _upcoming(spec: RunSpec, made: Sequence[Trial], observer: Observer) -> Iterator[TrialPlan]:
     """The trials of the plan; in a search, then those that follow from what was measured."""
     yield from spec.plan.trials
-    while spec.search and (planned := next_trial(spec.search, spec.plan.trials[0], made)):
-        yield planned
+    if spec.search:
+        yield from upcoming(spec.search, spec.plan.trials[0], made, observer.warning)
 
 
 def _make_trial(spec: RunSpec, planned: TrialPlan, built: Built, made: Sequence[Trial], observer: Observer) -> Trial:

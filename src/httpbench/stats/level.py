@@ -8,8 +8,9 @@ from typing import get_args
 
 from httpbench.model import Bound, Distribution, Figure, Frozen, Measurement, Search, Trial, VerdictKind
 from httpbench.quantiles import PERCENTILES, samples_needed
+from httpbench.stats.disturbance import disturbance
 from httpbench.stats.evidence import evidence_of, generator_is_busy
-from httpbench.stats.search import Bounds, Observation, Phase, Place, bounds, place, places
+from httpbench.stats.search import Bounds, Observation, Phase, Place, bounds, ends_retested, place, places, retested_place
 
 SCOUT_WIDTH = 0.05
 """How closely scouts look; what counts begins at the ends of the interval that they leave."""
@@ -22,6 +23,10 @@ DURATION_MAX_S = 60.0
 
 PERCENTILE_MIN = 90.0
 """A trial is long enough for this percentile, so that a mean and a maximum are also of some responses."""
+
+
+DISTURBED_MAX = 10
+"""Disturbed trials in a row that end a search: the machine is not quiet enough."""
 
 
 class RatePoint(Frozen):
@@ -58,6 +63,20 @@ class Saturation(Frozen):
     """Rates at which it held above one at which it did not, in requests/s."""
     curve: tuple[RatePoint, ...]
     """All rates, ascending."""
+    rate_low_rps: float | None = None
+    """Low end of what was seen, in requests/s: the lowest rate at which any trial failed, if below ``rate_rps``, else ``rate_rps``. Null:
+    it held at no rate."""
+    rate_high_rps: float | None = None
+    """High end of what was seen, in requests/s: the highest rate at which any trial held, if above ``rate_failed_rps``, else
+    ``rate_failed_rps``. Null: no rate failed."""
+    is_retested: bool = False
+    """Whether both ends were tried again after other trials."""
+    disturbed: int = 0
+    """Trials that others disturbed. They do not count."""
+    disturbed_by: tuple[str, ...] = ()
+    """Who disturbed them and how much, in words, each trial that was."""
+    too_disturbed: bool = False
+    """Whether the search ended because too many trials in a row were disturbed."""
 
 
 def responses_needed(search: Search) -> int:
@@ -92,12 +111,22 @@ def misses(search: Search, trial: Trial) -> tuple[str, ...]:
 
 
 def observations(search: Search, trials: Sequence[Trial]) -> list[Observation]:
-    """Those with a rate that were measured. One that could not be measured says nothing of its rate."""
+    """Those with a rate that count. One that could not be measured, or that others disturbed, says nothing of its rate."""
     return [
         Observation(trial.plan.load.rate_rps, trial.plan.load.duration_s, not misses(search, trial))
         for trial in trials
-        if trial.plan.load.rate_rps is not None and trial.verdict.kind is not VerdictKind.FAILED
+        if trial.plan.load.rate_rps is not None and _says_something(trial)
     ]
+
+
+def _says_something(trial: Trial) -> bool:
+    return trial.verdict.kind is not VerdictKind.FAILED and disturbance(trial) is None
+
+
+def is_too_disturbed(trials: Sequence[Trial]) -> bool:
+    """Whether so many of the last trials were disturbed that a search ends."""
+    last = [trial for trial in trials if trial.plan.load.rate_rps is not None][-DISTURBED_MAX:]
+    return len(last) == DISTURBED_MAX and all(disturbance(trial) is not None for trial in last)
 
 
 def saturation(search: Search, trials: Sequence[Trial]) -> Saturation:
@@ -107,6 +136,7 @@ def saturation(search: Search, trials: Sequence[Trial]) -> Saturation:
     found = places(seen, final)
     known = bounds(found)
     curve = [_point(search, rate, _counting(rate, trials, final)) for rate in found]
+    by = tuple(who for trial in trials if trial.plan.load.rate_rps is not None and (who := disturbance(trial)) is not None)
     return Saturation(
         rate_rps=known.lower,
         rate_failed_rps=known.upper,
@@ -115,7 +145,18 @@ def saturation(search: Search, trials: Sequence[Trial]) -> Saturation:
         closed_loop_rps=closed_loop_rps(trials),
         inversions=_inversions(found, known),
         curve=tuple(curve),
+        rate_low_rps=min((known.lower, *_rates(curve, failed=True))) if known.lower is not None else None,
+        rate_high_rps=max((known.upper, *_rates(curve, failed=False))) if known.upper is not None else None,
+        is_retested=bool(found) and ends_retested(seen, final),
+        disturbed=len(by),
+        disturbed_by=by,
+        too_disturbed=is_too_disturbed(trials),
     )
+
+
+def _rates(curve: Sequence[RatePoint], *, failed: bool) -> list[float]:
+    """Rates at which at least one trial failed, or held."""
+    return [point.rate_rps for point in curve if (point.held < point.trials if failed else point.held > 0)]
 
 
 def closed_loop_rps(trials: Sequence[Trial]) -> float | None:
@@ -126,11 +167,11 @@ def closed_loop_rps(trials: Sequence[Trial]) -> float | None:
 def held_in_most(point: RatePoint, search: Search) -> bool:
     """Whether the rate is a lower bound."""
     results = [True] * point.held + [False] * (point.trials - point.held)
-    return place(results, search.trials_per_rate) is Place.LOWER
+    return Place.LOWER in (place(results, search.trials_per_rate), retested_place(results, search.trials_per_rate))
 
 
 def _counting(rate: float, trials: Sequence[Trial], final: Phase) -> list[Trial]:
-    at_rate = [trial for trial in trials if trial.plan.load.rate_rps == rate and trial.verdict.kind is not VerdictKind.FAILED]
+    at_rate = [trial for trial in trials if trial.plan.load.rate_rps == rate and _says_something(trial)]
     return [trial for trial in at_rate if trial.plan.load.duration_s >= final.duration_s(rate)]
 
 

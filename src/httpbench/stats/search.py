@@ -7,13 +7,18 @@ an exceed ratio of one half:
   its trials even if all that are missing should not hold, an *upper bound* when it fails in more than half even if they should.
 - The result is the highest lower bound below the lowest upper bound. A rate that holds above one that does not (*loss inversion*) is not
   believed: who is promised a rate is promised all lower ones.
+- When the interval is narrow, both ends are tried again, by turns, so that other trials lie between those of one end. All trials of an
+  end decide together: an upper bound that holds now is reopened, and the search goes on above it.
 - Short trials come first and only show where to look (*scouts*); each phase begins at the ends of the interval that the one before found,
   and where they do not stand the test, steps away from them in strides that double.
 
-Different is what a trial must show (a service level instead of packets lost), that scouts are single and do not count at the end, and
-that intervals are halved on the scale of logarithms, where a width is the same share of every rate.
+Different is what a trial must show (a service level instead of packets lost), that scouts are single and do not count at the end, that
+ends are tried again, and that intervals are halved on the scale of logarithms, where a width is the same share of every rate.
 
-Cost: for a width of 1 % and three trials about fifteen trials that count. The price: a rate is judged by few trials, so one that would hold
+Why ends are tried again: a rate is decided by two or three trials in a row, and one loud minute can spoil all of them. Without a second
+look such a minute would stand as an upper bound for ever.
+
+Cost: for a width of 1 % and three trials about twenty trials that count. The price: a rate is judged by few trials, so one that would hold
 in 40 % of an endless number of them comes out as a lower bound in one of three searches. That is noise of the size of the width, not of
 the result.
 """
@@ -37,6 +42,15 @@ RATE_DIGITS = 4
 
 STRIDES_MAX = 6
 """Doublings of a stride: with a width of 5 % the longest is a factor of 23."""
+
+
+RETEST_TRIALS = 4
+"""Times the trials of a rate, plus one: the most at an end whose trials contradict each other."""
+
+RETEST_AFTER_TRIALS = 4
+"""Other trials before an end is tried again, where it is doubtful; where there are fewer, the search waits for as long instead."""
+
+RETEST_WAIT_MAX_S = 30.0
 
 
 class Place(Enum):
@@ -70,6 +84,8 @@ class Offer:
 
     rate_rps: float
     duration_s: float
+    wait_s: float = 0.0
+    """Before it is made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,13 +112,32 @@ def place(held: Iterable[bool], trials: int) -> Place:
     return Place.UPPER if failed > EXCEED_RATIO * wanted else Place.UNDECIDED
 
 
+def retested_place(held: Sequence[bool], trials: int) -> Place:
+    """Of an end of the interval, by all its trials: one result leads by more than ``trials``, or has the majority of the most trials."""
+    lead = 2 * sum(held) - len(held)
+    if abs(lead) <= trials and len(held) < RETEST_TRIALS * trials + 1:
+        return Place.UNDECIDED
+    return Place.LOWER if lead > 0 else Place.UPPER
+
+
 def places(observations: Iterable[Observation], phase: Phase) -> dict[float, Place]:
-    """Each rate that was tried for long enough, ascending."""
+    """Each rate that was tried for long enough, ascending. What its first trials decided stands until a retest is decided."""
+    results = _results(observations, phase)
+    return {rate: _standing(results[rate], phase.trials) for rate in sorted(results)}
+
+
+def _results(observations: Iterable[Observation], phase: Phase) -> dict[float, list[bool]]:
+    """Of each rate that was tried for long enough; the rate that was tried longest ago first."""
     results: dict[float, list[bool]] = {}
     for one in observations:
         if one.duration_s >= phase.duration_s(one.rate_rps):
-            results.setdefault(one.rate_rps, []).append(one.held)
-    return {rate: place(results[rate], phase.trials) for rate in sorted(results)}
+            results[one.rate_rps] = [*results.pop(one.rate_rps, []), one.held]
+    return results
+
+
+def _standing(held: Sequence[bool], trials: int) -> Place:
+    looks = (retested_place(held, trials), *(place(held[:count], trials) for count in range(1, len(held) + 1)))
+    return next((kind for kind in looks if kind is not Place.UNDECIDED), Place.UNDECIDED)
 
 
 def bounds(found: dict[float, Place]) -> Bounds:
@@ -113,16 +148,43 @@ def bounds(found: dict[float, Place]) -> Bounds:
 
 
 def next_offer(observations: Sequence[Observation], phases: Sequence[Phase], start_rps: float, rate_min_rps: float) -> Offer | None:
-    """The trial to be made next; ``None`` when the last phase knows enough, or there is no lower rate left to try."""
+    """The trial to be made next; ``None`` when the last phase knows enough and its ends were tried again."""
     hints = [_rounded(min(max(start_rps, rate_min_rps), RATE_MAX_RPS))]
     for phase in phases:
         found = places(observations, phase)
         known = bounds(found)
-        if not known.is_within(phase.width):
-            rate = _next_rate(found, known, hints, phase.width, rate_min_rps)
-            return None if rate is None else Offer(rate, phase.duration_s(rate))
+        rate = None if known.is_within(phase.width) else _next_rate(found, known, hints, phase.width, rate_min_rps)
+        if rate is not None:
+            return Offer(rate, phase.duration_s(rate))
         hints = [rate for rate in (known.lower, known.upper) if rate is not None]
+    return _retest(observations, phases[-1])
+
+
+def ends_retested(observations: Sequence[Observation], phase: Phase) -> bool:
+    """Whether the ends of the interval were tried again, and what they are is decided."""
+    return _retest(observations, phase) is None
+
+
+def _retest(observations: Sequence[Observation], phase: Phase) -> Offer | None:
+    """Of both ends the one that was tried longest ago, so that they take turns; ``None`` when both were tried again."""
+    results = _results(observations, phase)
+    known = bounds(places(observations, phase))
+    for rate, held in results.items():
+        if rate in (known.lower, known.upper) and retested_place(held, phase.trials) is Place.UNDECIDED:
+            wait_s = _wait_s(rate, observations, phase) if _is_doubtful(observations, known, phase.width) else 0.0
+            return Offer(rate, phase.duration_s(rate), wait_s)
     return None
+
+
+def _is_doubtful(observations: Iterable[Observation], known: Bounds, width: float) -> bool:
+    """Whether a trial held well above the rates, a scout or not: perhaps what disturbed the others is still there."""
+    return known.upper is not None and any(one.held and one.rate_rps > known.upper * (1 + width) for one in observations)
+
+
+def _wait_s(rate: float, observations: Sequence[Observation], phase: Phase) -> float:
+    """Until so much time has passed since a rate was tried last that what disturbed it then is likely to be over."""
+    others = next(index for index, one in enumerate(reversed(observations)) if one.rate_rps == rate)
+    return min(max(RETEST_AFTER_TRIALS - others, 0) * phase.duration_s(rate), RETEST_WAIT_MAX_S)
 
 
 def _next_rate(found: dict[float, Place], known: Bounds, hints: Sequence[float], width: float, rate_min_rps: float) -> float | None:

@@ -16,7 +16,7 @@ from httpbench.stats.clients import ClientSummary, summarise_clients
 from httpbench.stats.evidence import evidence_of
 from httpbench.stats.histogram import merged, merged_intervals
 from httpbench.stats.interval import ConfidenceInterval, interval
-from httpbench.stats.steady import unsteady
+from httpbench.stats.steady import not_shown_steady, unsteady
 from httpbench.stats.validity import failed_requests, rate_held
 from httpbench.stats.withheld import withheld, withheld_in_rounds
 
@@ -206,7 +206,7 @@ def overall(trials: Sequence[Trial]) -> Verdict:
     """One verdict for a cell: the most common one of the rounds that count, but ``generator``, or else ``both``, if one round has it.
 
     A median over rounds of which some are the generator's limit is no longer the target's alone. The reasons name
-    rounds with another verdict, rounds that were not steady, and rounds that are not valid.
+    rounds with another verdict, rounds that were not (shown to be) steady, and rounds that are not valid.
     """
     counting = [trial.verdict for trial in trials if trial.verdict.counts]
     dropped = [trial.verdict for trial in trials if not trial.verdict.counts]
@@ -218,9 +218,10 @@ def overall(trials: Sequence[Trial]) -> Verdict:
     notes = []
     if len(kinds) > 1:
         notes.append("rounds differ: " + ", ".join(f"{count} {name}" for name, count in kinds.most_common()))
-    changes = [change for trial in trials if trial.verdict.counts and (change := unsteady(trial))]
-    if changes:
-        notes.append(f"not steady{f' in {len(changes)} of {len(counting)} rounds' if len(counting) > 1 else ''}: {changes[0]}")
+    for words, why in (("not steady", unsteady), ("not shown to be steady", not_shown_steady)):
+        found = [reason for trial in trials if trial.verdict.counts and (reason := why(trial))]
+        if found:
+            notes.append(f"{words}{f' in {len(found)} of {len(counting)} rounds' if len(counting) > 1 else ''}: {found[0]}")
     if dropped:
         notes.append(f"{len(dropped)} of {len(trials)} rounds not valid: {'; '.join(_reasons(dropped))}")
     notes += withheld_in_rounds([trial for trial in trials if trial.verdict.counts])

@@ -10,8 +10,8 @@ from httpbench.stats.evidence import Evidence, generator_is_busy, generator_text
 ACHIEVED_SHARE_MIN = 0.99
 """Achieved / offered rate. Below, the target got fewer requests than the table says; 1 % covers requests in flight at the end."""
 
-STEP_EDGE_REQUESTS = 2
-"""Of a step of a rising rate the first and the last request may fall into its neighbours, which matters where there are few."""
+EDGE_REQUESTS = 2
+"""The first and the last request of an offered rate, or of a step of it, may fall outside its period, which matters where there are few."""
 
 LITTLE_MIN, LITTLE_MAX = 0.97, 1.01
 """Little's law (J. D. C. Little, «A proof for the queuing formula L = λW», Operations Research 9, 1961): in a closed loop without
@@ -87,8 +87,8 @@ def _rate_not_reached(evidence: Evidence) -> Iterator[str]:
     if evidence.measurement.steps:
         yield from _highest_not_held(evidence.measurement.steps, evidence.load)
         return
-    achieved = evidence.measurement.throughput_rps
-    if achieved / offered < ACHIEVED_SHARE_MIN:
+    achieved, duration_s = evidence.measurement.throughput_rps, evidence.measurement.duration_s
+    if not is_achieved(offered, duration_s, achieved * duration_s):
         yield f"offered {offered:,.0f} requests/s, achieved {achieved:,.0f} ({achieved / offered:.1%})"
         if generator_is_busy(evidence):
             yield f"generator-bound (generator {generator_text(evidence)}): it may be unable to offer more"
@@ -103,11 +103,16 @@ def _highest_not_held(steps: tuple[Step, ...], load: Load) -> Iterator[str]:
     yield f"held {rate} of {load.rate_rps or 0:,.0f} requests/s (achieved / offered at least {ACHIEVED_SHARE_MIN:.0%})"
 
 
+def is_achieved(rate_rps: float, duration_s: float, responses: float) -> bool:
+    """Whether so many responses are the offered rate, as far as the edges of its period allow."""
+    return responses >= ACHIEVED_SHARE_MIN * rate_rps * duration_s - EDGE_REQUESTS
+
+
 def rate_held(steps: tuple[Step, ...]) -> float | None:
     """The highest rate, in requests per second, up to which every rate was achieved; ``None`` where not even the first was."""
     held = None
     for step in steps:
-        if step.completed < ACHIEVED_SHARE_MIN * step.rate_rps * step.duration_s - STEP_EDGE_REQUESTS:
+        if not is_achieved(step.rate_rps, step.duration_s, step.completed):
             break
         held = step.rate_rps
     return held

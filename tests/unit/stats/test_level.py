@@ -6,8 +6,19 @@ from typing import Any
 
 import pytest
 
-from httpbench.model import Bound, Load, Search, ServiceLevel, Trial, Verdict, VerdictKind
-from httpbench.stats.level import closed_loop_rps, misses, observations, phases, rate_min_rps, responses_needed, saturation
+from httpbench.model import Bound, CoreOccupancy, Load, Search, ServiceLevel, Trial, Verdict, VerdictKind
+from httpbench.report.tables import curves
+from httpbench.stats.level import (
+    DISTURBED_MAX,
+    closed_loop_rps,
+    is_too_disturbed,
+    misses,
+    observations,
+    phases,
+    rate_min_rps,
+    responses_needed,
+    saturation,
+)
 from tests.factories import make_distribution, make_measurement, make_plan, make_trial, make_usage
 
 IDLE = Verdict(kind=VerdictKind.IDLE)
@@ -82,3 +93,52 @@ def test_a_rate_that_the_generator_could_not_make_is_no_limit_of_the_target() ->
 def test_nothing_measured_is_a_result_too() -> None:
     found = saturation(make_search(), [])
     assert (found.rate_rps, found.curve, closed_loop_rps([])) == (None, (), None)
+
+
+LOUD: dict[str, Any] = {
+    "occupancy": tuple(CoreOccupancy(cpu=cpu, busy=0.5, stolen=0.1) for cpu in range(2)),
+    "generator_usage": make_usage(0.5),
+}
+"""Other virtual machines took a tenth of both cores."""
+
+
+def test_disturbed_trials_do_not_count_and_who_disturbed_them_is_said() -> None:
+    search = make_search()
+    trials = [trial(None), trial(1000), trial(1000), trial(1005, 9000, **LOUD), trial(1005, 9000, **LOUD)]
+    found = saturation(search, trials)
+    assert (found.rate_rps, found.rate_failed_rps, found.disturbed) == (1000, None, 2)
+    assert [point.rate_rps for point in found.curve] == [1000]
+    said = "2 of 5 trials were disturbed and do not count: other virtual machines took 0.20 of the 2 measured cores"
+    assert said in curves.sentences(search, found, trials)[-1]
+
+
+def test_disturbed_trials_do_not_count_when_they_held_either() -> None:
+    assert observations(make_search(), [trial(1000, **LOUD)]) == []
+
+
+def test_a_machine_that_is_never_quiet_ends_the_search_and_is_said_to() -> None:
+    trials = [trial(None), *[trial(1000, 9000, **LOUD)] * DISTURBED_MAX]
+    assert is_too_disturbed(trials)
+    assert not is_too_disturbed([*trials, trial(1000)])
+    assert not is_too_disturbed(trials[:-1])
+    assert "trials in a row were disturbed" in curves.sentences(make_search(), saturation(make_search(), trials), trials)[-1]
+
+
+def test_the_range_that_is_printed_covers_all_trials_that_count() -> None:
+    search = make_search()
+    trials = [trial(950), trial(950, 9000), trial(950), trial(1000), trial(1000), trial(1008, 9000), trial(1008), trial(1008, 9000)]
+    found = saturation(search, trials)
+    assert (found.rate_rps, found.rate_failed_rps) == (1000, 1008)
+    assert (found.rate_low_rps, found.rate_high_rps) == (950, 1008)
+    assert "trials contradict each other between 950 and 1,008 requests/s" in curves.sentences(search, found, trials)
+
+
+def test_a_search_that_ended_before_the_retest_says_so() -> None:
+    search = make_search()
+    trials = [trial(1000), trial(1000), trial(1008, 9000), trial(1008, 9000)]
+    found = saturation(search, trials)
+    assert (found.is_narrow, found.is_retested) == (True, False)
+    assert curves.sentences(search, found, trials)[0].endswith("; the search ended before both were retested")
+    again = saturation(search, [*trials, *trials])
+    assert again.is_retested
+    assert curves.sentences(search, again, trials)[0].endswith("holds at 1,000 requests/s and fails at 1,008")

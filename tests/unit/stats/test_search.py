@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from httpbench.stats.search import Bounds, Observation, Offer, Phase, Place, bounds, next_offer, place, places
+from httpbench.stats.search import Bounds, Observation, Offer, Phase, Place, bounds, next_offer, place, places, retested_place
 
 SCOUTS = Phase(1, 0.05, lambda rate: 1.0)
 FINAL = Phase(3, 0.01, lambda rate: 5.0)
@@ -115,3 +115,97 @@ def test_trials_last_as_long_as_their_rate_needs() -> None:
     phase = Phase(1, 0.05, lambda rate: max(1.0, 1000 / rate))
     assert next_offer([], (phase, FINAL), 250, 1.0) == Offer(250, 4.0)
     assert places([Observation(250, 3.0, True)], phase) == {}
+
+
+# --- both ends are tried again -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("held", "kind"),
+    [
+        ([True] * 3, Place.UNDECIDED),
+        ([True] * 4, Place.LOWER),
+        ([False] * 4, Place.UPPER),
+        ([False, False, *[True] * 5], Place.UNDECIDED),
+        ([False, False, *[True] * 6], Place.LOWER),
+        ([True, False] * 6 + [True], Place.LOWER),
+        ([True, False] * 6 + [False], Place.UPPER),
+    ],
+)
+def test_an_end_is_decided_again_by_all_its_trials(held: list[bool], kind: Place) -> None:
+    assert retested_place(held, 3) is kind
+
+
+def test_both_ends_are_tried_again_after_other_trials() -> None:
+    found, made = search(lambda rate: rate <= 1000, 990)
+    rates = [one.rate_rps for one in made if one.duration_s == 5.0]
+    for end in (found.lower, found.upper):
+        blocks = sum(rate == end and (index == 0 or rates[index - 1] != end) for index, rate in enumerate(rates))
+        assert blocks >= 2, rates
+
+
+def test_an_upper_bound_that_holds_when_it_is_tried_again_is_reopened() -> None:
+    """All trials above 500 fail, from the fourth to the twelfth trial."""
+    made: list[Observation] = []
+    while offer := next_offer(made, (SCOUTS, FINAL), 900, 1.0):
+        limit = 500 if 3 <= len(made) < 12 else 1000
+        made.append(Observation(offer.rate_rps, offer.duration_s, offer.rate_rps <= limit))
+        assert len(made) < TRIALS_MAX
+    found = bounds(places(made, FINAL))
+    assert found.lower is not None and found.upper is not None
+    assert 980 < found.lower <= 1000 < found.upper
+    assert any(not one.held and one.rate_rps < found.lower for one in made), "it was seen, and did not stay"
+
+
+def test_a_search_waits_where_trials_that_held_contradict_its_upper_bound() -> None:
+    """What disturbed its trials may still be there."""
+    made = [Observation(1200, 1.0, True), *[Observation(rate, 5.0, held) for rate, held in ((1000, True), (1009, False)) for _ in range(2)]]
+    scouted = Phase(1, 0.5, lambda rate: 1.0)
+    offer = next_offer(made, (scouted, FINAL), 1200, 1.0)
+    assert offer is not None and offer.rate_rps == 1000
+    assert offer.wait_s == 10.0
+
+
+def disturbed_search(seed: int, seen: float) -> tuple[float, int]:
+    """The rate found, and trials made, where the capacity is 1000. Disturbances begin at 2 % of trials, last for four trials on average and
+    take up to 60 % of the capacity; a disturbed trial is seen to be one, and does not count, with this probability."""
+    chance = random.Random(seed)
+    made: list[Observation] = []
+    left, factor, count = 0, 1.0, 0
+    start = 1000 * chance.uniform(0.9, 1.02)
+
+    def pass_time() -> None:
+        nonlocal left, factor
+        left = max(left - 1, 0)
+        if left == 0:
+            factor = 1.0
+            if chance.random() < 0.02:
+                left, factor = 1 + int(chance.expovariate(1 / 4)), chance.uniform(0.4, 0.95)
+
+    while offer := next_offer(made, (SCOUTS, FINAL), start, 1.0):
+        for _ in range(round(offer.wait_s / 7)):
+            pass_time()
+        pass_time()
+        count += 1
+        assert count <= TRIALS_MAX, "the search does not end"
+        if left and chance.random() < seen:
+            continue
+        capacity = 1000 * factor * (1 + chance.gauss(0, 0.003))
+        made.append(Observation(offer.rate_rps, offer.duration_s, offer.rate_rps <= capacity))
+    return bounds(places(made, FINAL)).lower or 0.0, count
+
+
+@pytest.mark.parametrize("seen", [0.5, 0.9])
+def test_of_searches_with_rare_disturbances_at_most_one_in_a_hundred_is_two_percent_too_low(seen: float) -> None:
+    found = [disturbed_search(seed, seen) for seed in range(200)]
+    assert sum(rate < 980 for rate, _ in found) <= 2
+    assert max(rate for rate, _ in found) < 1010
+    counts = sorted(count for _, count in found)
+    assert counts[len(counts) // 2] <= 25
+    assert counts[-1] <= 130
+
+
+def test_disturbances_that_are_never_seen_are_mostly_outlived_by_the_retest() -> None:
+    """Without a retest 7 % of these searches are more than 2 % too low."""
+    found = [disturbed_search(seed, 0.0)[0] for seed in range(200)]
+    assert sum(rate < 980 for rate in found) <= 4

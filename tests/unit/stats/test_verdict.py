@@ -95,6 +95,21 @@ def test_an_offered_rate_must_be_reached(reached: float, kind: VerdictKind) -> N
     assert kind_of(make_evidence(0.2, 0.2, load=load, measurement=make_measurement(reached))) is kind
 
 
+@pytest.mark.parametrize(
+    ("rate", "responses", "kind"),
+    [
+        (10, 29, VerdictKind.IDLE),
+        (10, 28, VerdictKind.IDLE),
+        (10, 27, VerdictKind.INVALID),
+        (1000, 2968, VerdictKind.IDLE),
+        (1000, 2967, VerdictKind.INVALID),
+    ],
+)
+def test_a_flat_rate_may_miss_what_the_edges_of_its_window_explain(rate: float, responses: int, kind: VerdictKind) -> None:
+    load = Load(connections=1, rate_rps=rate, duration_s=3)
+    assert kind_of(make_evidence(0.2, 0.2, load=load, measurement=make_measurement(responses / 3, 3.0))) is kind
+
+
 def with_ratio(ratio: float, **changes: Any) -> Evidence:
     """Mean and throughput such that Little's law gives the ratio."""
     mean_us = ratio * LOAD.connections / 400_000 * 1e6

@@ -51,7 +51,7 @@ from httpbench.stats.facts import Facts, facts
 from httpbench.stats.level import Saturation, saturation
 from httpbench.stats.overhead import Difference
 from httpbench.stats.paired import Comparison
-from httpbench.stats.steady import unsteady
+from httpbench.stats.steady import not_shown_steady, unsteady
 from httpbench.stats.summary import Summary, with_merged
 
 
@@ -115,7 +115,7 @@ class Round(Frozen):
     settling: Settling | None = None
     """The part of the warm-up that lasts until throughput is steady. Null: the warm-up had a fixed length."""
     unsteady: str | None = None
-    """Why the round is not steady, in words. Null: it is steady, or unknown."""
+    """Why the round is not steady, or not shown to be, in words. Null: no change was seen."""
     occupancy: tuple[CoreOccupancy, ...]
     """Use of the CPUs of target and load generator."""
     network: Network | None = None
@@ -317,7 +317,7 @@ def _round(trial: Trial) -> Round:
         generator_usage=trial.generator_usage,
         backend_usage=trial.backend_usage,
         settling=trial.settling,
-        unsteady=unsteady(trial),
+        unsteady=unsteady(trial) or not_shown_steady(trial),
         occupancy=trial.occupancy,
         network=trial.network,
         facts=facts(trial),

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from httpbench.model import Bound, Figure, Run, Search, Trial, VerdictKind
 from httpbench.report.printable import three_digits
 from httpbench.report.tables.notes import SCALINGS
-from httpbench.stats.level import RatePoint, Saturation, held_in_most
+from httpbench.stats.level import DISTURBED_MAX, RatePoint, Saturation, held_in_most
 
 ROWS = 14
 AXIS_COLUMNS = 11
@@ -41,6 +41,12 @@ def sentences(search: Search, found: Saturation, trials: Sequence[Trial]) -> lis
     if found.inversions:
         rates = ", ".join(f"{rate:,g}" for rate in found.inversions)
         lines.append(f"SLO also held at {rates} requests/s, above a rate that failed; ignored")
+    if found.rate_low_rps and found.rate_high_rps and (found.rate_low_rps, found.rate_high_rps) != (found.rate_rps, found.rate_failed_rps):
+        lines.append(f"trials contradict each other between {found.rate_low_rps:,g} and {found.rate_high_rps:,g} requests/s")
+    if found.disturbed:
+        lines.append(f"{found.disturbed} of {len(trials)} trials were disturbed and do not count: {found.disturbed_by[-1]}")
+    if found.too_disturbed:
+        lines.append(f"the search ended because {DISTURBED_MAX} trials in a row were disturbed; repeat it on a quiet machine")
     return lines
 
 
@@ -108,6 +114,8 @@ class _Canvas:
 def _result(search: Search, found: Saturation, trials: Sequence[Trial]) -> str:
     bounds = [f"{_name(bound)} < {_ms(bound.limit_us)}" for bound in search.level.bounds]
     slo = f"SLO ({', '.join(bounds)}, at most {search.level.failed_share_max * 100:g} % failed)"
+    if found.rate_rps is None and found.too_disturbed:
+        return f"{slo}: the highest rate is unknown"
     if found.rate_rps is None:
         return f"{slo} held at no rate{_nowhere(found, trials)}"
     if found.rate_failed_rps is None:
@@ -115,6 +123,8 @@ def _result(search: Search, found: Saturation, trials: Sequence[Trial]) -> str:
     if found.generator_limited:
         return f"{slo} holds up to at least {found.rate_rps:,g} requests/s; above that, the load generator was the limit"
     width = f"{slo} holds at {found.rate_rps:,g} requests/s and fails at {found.rate_failed_rps:,g}"
+    if found.is_narrow and not found.is_retested:
+        return f"{width}; the search ended before both were retested"
     return width if found.is_narrow else f"{width}; the search ended before it was narrow enough"
 
 

@@ -47,10 +47,11 @@ def warm_up_until_steady(job: Job, death: Callable[[], str | None], report: Call
     generator, own = load.get(GENERATOR), _warmup_job(job)
     windows: list[float] = []
     messages: list[str] = []
+    rate_rps = own.load.rate_rps
     deadline = time.monotonic() + own.load.duration_s + own.load.timeout_s + SLACK_S
     with ProcessTree([Command(generator.argv(own, warmup=False), job.scratch, {}, job.cpus)], stdout=job.scratch / "warmup.out") as tree:
         pending = ""
-        while death() is None and not is_warm(windows):
+        while death() is None and not is_warm(windows, WINDOW_S, rate_rps):
             if time.monotonic() > deadline:
                 raise LoadError(f"{generator.name} did not end its warm-up of {own.load.duration_s:g} s")
             has_ended = bool(tree.exits())
@@ -65,7 +66,7 @@ def warm_up_until_steady(job: Job, death: Callable[[], str | None], report: Call
     if exits and exits[0].code != 0 and death() is None:
         output = Output("", "\n".join([*messages, pending]), exits[0].code)
         raise LoadError(f"{generator.name} {output.ending} during the warm-up", log_tail=output.tail or None)
-    return Settling(window_s=WINDOW_S, throughput_rps=tuple(windows), is_steady=is_warm(windows))
+    return Settling(window_s=WINDOW_S, throughput_rps=tuple(windows), is_steady=is_warm(windows, WINDOW_S, rate_rps))
 
 
 def _warmup_job(job: Job) -> Job:

@@ -45,7 +45,7 @@ def warm_up(monkeypatch: pytest.MonkeyPatch, folder: Path, generator: FakeGenera
 
 
 def test_it_ends_as_soon_as_throughput_is_steady(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    generator = FakeGenerator([100.0 * i for i in range(10)] + [1000.0] * 60, stays_s=600)
+    generator = FakeGenerator([10.0 * i for i in range(10)] + [100.0] * 60, stays_s=600)
     settling, reported = warm_up(monkeypatch, tmp_path, generator)
     assert settling.is_steady
     assert settling.duration_s == pytest.approx(0.1 * len(settling.throughput_rps))

@@ -64,6 +64,23 @@ def ranks(rows: Sequence[Rounds]) -> list[int]:
     return [1 + count for count in above]
 
 
+def pooled(rows: Sequence[Rounds]) -> list[int]:
+    """The rows that are ranked together: those that keep the most figures in the rounds that all of them have.
+
+    Rows are ranked over common rounds. So a row that failed in two rounds of five would cost all others these rounds, and is left out;
+    one that failed in one round of fifteen is not. Below :data:`ROWS_MIN` each pair has rounds of its own, and all are kept.
+    """
+    everyone = list(range(len(rows)))
+    if len(rows) < ROWS_MIN:
+        return everyone
+    own = [frozenset(number for number, value in row.items() if value > 0) for row in rows]
+    candidates = {one & other for one in own for other in own} | {frozenset.intersection(*own)}
+    kept = {rounds: [row for row in everyone if rounds <= own[row]] for rounds in candidates if len(rounds) >= ROUNDS_MIN}
+    if not kept:
+        return everyone
+    return kept[max(kept, key=lambda rounds: (len(kept[rounds]) * len(rounds), len(kept[rounds]), sorted(rounds)))]
+
+
 def rounds_to_rank(rows: Sequence[Rounds]) -> int | None:
     """How many rounds would tell at least one pair of rows apart, if further rounds varied as these did.
 

@@ -12,8 +12,9 @@ from collections.abc import Iterator, Sequence
 from httpbench.model import Noise, Run, RunStatus, Trial, VerdictKind
 from httpbench.report.printable import percentage
 from httpbench.report.tables.rows import Group, Row
-from httpbench.report.within_run.comparisons import Compared, against, ranking, rounds_to_tell
+from httpbench.report.within_run.comparisons import Compared, against, flaky, ranking, rounds_to_tell
 from httpbench.stats.figures import CPU, P99, THROUGHPUT, WALL
+from httpbench.stats.gates import lost_rounds
 from httpbench.stats.interval import CONFIDENCE, ROUNDS_MIN
 from httpbench.stats.noise import floor
 from httpbench.stats.paired import ROUNDS_PATIENCE, Comparison
@@ -147,6 +148,9 @@ def _ranks(group: Group) -> Iterator[str]:
         yield f"Not ranked ({bound(limited)}): {', '.join(map(label, limited))}"
     if partly := [label(row) for row in group.rows if row.counts_partly and row.summary.rounds_counting < ROUNDS_MIN]:
         yield f"Not ranked (fewer than {ROUNDS_MIN} valid rounds): {', '.join(partly)}"
+    for row in flaky(group) if group.rounds >= ROUNDS_MIN else []:
+        reason = lost_rounds(row.trials) or f"{row.summary.rounds_counting} of {group.rounds} rounds are valid"
+        yield f"Not ranked ({reason}): {label(row)}"
 
 
 def _shared_ranks(group: Group) -> Iterator[str]:

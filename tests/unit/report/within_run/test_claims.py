@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 from httpbench.model import Load, Noise, Precision, Run, RunStatus, Trial, Verdict, VerdictKind
@@ -134,6 +135,21 @@ def test_rows_that_the_generator_limited_or_that_have_too_few_rounds_are_not_ran
         "Ranks (ties share a rank): 1 c/fast · 2 c/one",
         "Not ranked (generator-bound): c/limited",
         "Not ranked (fewer than 3 valid rounds): c/partly",
+    ]
+
+
+def test_one_flaky_target_does_not_cost_the_table_its_ranks() -> None:
+    """It failed in two rounds of five: over the three that are left the others could not be told apart."""
+    random = np.random.default_rng(20)
+    names = [f"c/{name}" for name in ("one", "two", "three", "four", "five", "six")]
+    rates = [rate * np.exp(random.normal(0, 0.02, 5)) for rate in (100_000, 100_000, 100_000, 88_000, 88_000, 88_000)]
+    others = [trial for name, own in zip(names, rates, strict=True) for trial in make_rounds(name, own.tolist())]
+    flaky = [make_failed(make_plan("c/flaky", number), "exited with status 139") for number in (3, 4)]
+    expected = rank_lines(others)
+    assert expected[0].startswith("Ranks (ties share a rank): 1 ")
+    assert rank_lines([*others, *make_rounds("c/flaky", STEADY[:3]), *flaky]) == [
+        *expected,
+        "Not ranked (2 of 5 rounds failed or are invalid: exited with status 139): c/flaky",
     ]
 
 

@@ -15,13 +15,17 @@ from httpbench.report.tables.rows import Group, Row
 from httpbench.report.within_run.comparisons import Compared, against, flaky, ranking, rounds_to_tell
 from httpbench.stats.figures import CPU, P99, THROUGHPUT, WALL
 from httpbench.stats.gates import lost_rounds
-from httpbench.stats.interval import CONFIDENCE, ROUNDS_MIN
+from httpbench.stats.interval import CONFIDENCE, LEFT_OUT, ROUNDS_MIN
 from httpbench.stats.noise import floor
 from httpbench.stats.paired import ROUNDS_PATIENCE, Comparison
 from httpbench.stats.precision import widest
 
 WIDE = 0.25
 """A half-width, relative to the ratio, from which both ends of an interval are printed: it is no longer symmetric."""
+
+LOPSIDED = 0.1
+"""Distance of a ratio from the middle of its interval, relative to the half-width, from which both ends are printed: rounds of one side
+were disturbed."""
 
 BLIND = 1.0
 """A half-width from which an interval includes both half and double: such rounds show nothing."""
@@ -72,6 +76,8 @@ def times(comparison: Comparison) -> str:
     if half > WIDE * ratio:
         return f"{ratio:.2g} times ({interval.low:.2g} to {interval.high:.2g})"
     digits = 2 if half == 0 else min(max(-math.floor(math.log10(half)), 0 if ratio >= 10 else 2), 4)
+    if comparison.rounds >= LEFT_OUT and abs((interval.low + interval.high) / 2 - ratio) > LOPSIDED * half:
+        return f"{ratio:.{digits}f} times ({interval.low:.{digits}f} to {interval.high:.{digits}f})"
     return f"{ratio:.{digits}f} ± {half:.{digits}f} times"
 
 

@@ -16,7 +16,7 @@ from httpbench.report.within_run.comparisons import Compared, against, flaky, ra
 from httpbench.stats.figures import CPU, P99, THROUGHPUT, WALL
 from httpbench.stats.gates import lost_rounds
 from httpbench.stats.interval import CONFIDENCE, LEFT_OUT, ROUNDS_MIN
-from httpbench.stats.noise import floor
+from httpbench.stats.noise import floor, other_load
 from httpbench.stats.paired import ROUNDS_PATIENCE, Comparison
 from httpbench.stats.precision import widest
 
@@ -37,7 +37,7 @@ def claims(run: Run, group: Group) -> list[str]:
     """Sentences on one table: against the run's baseline; between two rows; ranks of more."""
     baseline = run.baseline or (group.rows[1].target.id if len(group.rows) == 2 else None)
     compared = against(group, baseline) if baseline else []
-    lines = [_sentence(each, len(compared), run.noise) for each in compared]
+    lines = [_sentence(each, len(compared), _noise(run, group)) for each in compared]
     return lines if len(group.rows) < 3 else [*lines, *_ranks(group)]
 
 
@@ -84,6 +84,14 @@ def times(comparison: Comparison) -> str:
 def percent(half_width: float) -> str:
     """``± 1.8 %``, ``± 25 %``, ``± 0.04 %``."""
     return f"± {percentage(half_width)}"
+
+
+def _noise(run: Run, group: Group) -> Noise | None:
+    """``None`` also where it was measured under another load."""
+    workload = run.workloads.get(group.workload)
+    if run.noise is None or workload is None or other_load(run.noise, group.load, workload) is not None:
+        return None
+    return run.noise
 
 
 def _sentence(compared: Compared, family: int, noise: Noise | None) -> str:

@@ -220,6 +220,7 @@ def noise(deviation: float) -> Noise:
         tuning={},
         target="c/epoll/edge",
         connections=64,
+        load=Load(connections=64, threads=1),
         duration_s=1,
         rounds=20,
         deviation={"throughput_rps": deviation, "latency_us_p99": deviation / 100},
@@ -238,3 +239,23 @@ def test_the_noise_of_the_machine_stands_below_the_tables() -> None:
     (line,) = [line for line in origin(run_of(trials, noise=noise(0.02)), trials) if "noise" in line]
     assert line == "noise floor with 5 rounds: throughput 1.9 %, p99 0.019 % (A/A of 2026-11-20, 20 pairs of 1 s)"
     assert not [line for line in origin(run_of(trials), trials) if "noise" in line]
+
+
+def test_under_another_load_nothing_is_within_the_noise_and_it_is_said_once() -> None:
+    other = {"load": Load(connections=256, threads=1)}
+    trials = [*make_rounds(OLD, STEADY, plan=other), *make_rounds(NEW, FASTER, plan=other)]
+    assert said(trials, noise=noise(0.2)) == said(trials)
+    found = [line for line in origin(run_of(trials, noise=noise(0.2)), trials) if "noise" in line]
+    assert found == ["noise under this load is unknown: A/A pairs had another load (connections 64 → 256)"]
+
+
+def test_of_two_loads_the_noise_floor_is_for_one() -> None:
+    other = {"load": Load(connections=256, threads=1)}
+    trials = [
+        *make_rounds(OLD, STEADY),
+        *make_rounds(NEW, SAME),
+        *make_rounds(OLD, STEADY, plan=other),
+        *make_rounds(NEW, SAME, plan=other),
+    ]
+    (line,) = [line for line in origin(run_of(trials, noise=noise(0.02)), trials) if "noise" in line]
+    assert line.endswith("20 pairs of 1 s, for tables under its load only)")

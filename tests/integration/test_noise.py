@@ -16,22 +16,25 @@ def test_noise_is_stored_shown_and_outdated(harness: Harness) -> None:
     unknown = harness.run("noise", "--show")
     assert (unknown.returncode, "noise floor is unknown" in unknown.stderr) == (2, True)
 
-    measured = harness.run("noise", "--rounds", "3", "-d", "200ms", "-c", "4")
+    measured = harness.run("noise", "--rounds", "3", "-d", "200ms", "-c", "8")
     assert measured.returncode == 0, measured.stderr
-    assert "3 pairs of 0.2 s over 4 connections, c/epoll/edge against itself" in measured.stdout
+    assert "3 pairs of 0.2 s over 8 connections, c/epoll/edge against itself" in measured.stdout
     assert "edge-again" in measured.stdout
 
     exported = harness.bench("c/epoll/edge", "--export-json", "-")
     assert exported.returncode == 0, exported.stderr
     assert json.loads(exported.stdout)["noise"]["rounds"] == 3
     assert "noise floor with 1 round: throughput" in exported.stderr
-    assert "noise was measured" not in exported.stderr
+    assert "no longer valid" not in exported.stderr
     again = harness.run("report")
     assert "noise floor with " in again.stdout
+    other = harness.bench("c/epoll/edge", "-c", "4")
+    assert "noise under this load is unknown: A/A pairs had another load (connections 8 → 4)" in other.stdout
+    assert "noise floor" not in other.stdout
 
     with sqlite3.connect(harness.db) as connection:
         connection.execute("UPDATE run SET document = json_set(document, '$.environment.kernel', '2.6.32')")
     later = harness.bench("c/epoll/edge")
     assert later.returncode == 0, later.stderr
-    assert "warning: this machine's noise was measured with kernel 2.6.32" in later.stderr
+    assert "warning: this machine's noise floor is no longer valid: kernel 2.6.32 → " in later.stderr
     assert "noise floor" not in later.stdout

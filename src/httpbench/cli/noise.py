@@ -42,8 +42,8 @@ class NoiseOptions:
 def noise(options: NoiseOptions) -> ExitCode:
     """Measure this machine's noise floor: one server against itself.
 
-    Identical servers differ only by noise. The noise floor is stored with kernel and tuning. Later runs note the differences that are
-    within it, and warn if kernel or tuning have changed since.
+    Identical servers differ only by noise. Later runs under the same load note the differences that are within the noise floor. They warn
+    if kernel, tuning, CPUs, quota or httpbench have changed since, or after 30 days.
 
     \b
     httpbench noise                    20 pairs of 1 s: a minute and a half
@@ -52,6 +52,7 @@ def noise(options: NoiseOptions) -> ExitCode:
     """
     from httpbench import catalog, host
     from httpbench.cli import measure
+    from httpbench.run.clock import now
     from httpbench.run.noise import known_noise, outdated
     from httpbench.store import Store
 
@@ -68,7 +69,7 @@ def noise(options: NoiseOptions) -> ExitCode:
     if known is None:
         raise SelectionError(f"this machine's noise floor is unknown: {options.db} has no A/A pairs of it", hint="run `httpbench noise`")
     _print(known)
-    if reason := outdated(known, environment):
+    if reason := outdated(known, environment, now()):
         click.echo(f"warning: {reason}", err=True)
     return ExitCode.OK
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from httpbench.model.frozen import Frozen
+from httpbench.model.load import Load, Request
 
 
 class Noise(Frozen):
@@ -20,10 +21,22 @@ class Noise(Frozen):
     """Release of its kernel."""
     tuning: dict[str, str]
     """Value of each knob of ``httpbench tune``, by name."""
+    httpbench_version: str = ""
+    """Version of httpbench. Empty: measured by a version that did not store it."""
+    cpus_allowed: tuple[int, ...] = ()
+    """Logical CPUs that httpbench could use. Empty: not stored."""
+    cpu_quota_cores: float | None = None
+    """CPU time that the control groups allowed, in cores' worth. Null: no limit."""
     target: str
     """Id of the server that was compared with itself."""
     connections: int
     """Connections of the load."""
+    load: Load | None = None
+    """The load. Null: only ``connections`` and ``duration_s`` were stored, and the rest had its default."""
+    workload: str = "plaintext"
+    """Name of the workload."""
+    request: Request = Request()
+    """The request of the workload."""
     duration_s: float
     """Measured duration of each trial, in seconds."""
     rounds: int

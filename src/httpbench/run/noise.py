@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
-from httpbench.model import Environment, Noise, Target
-from httpbench.stats.noise import noise_of
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+
+from httpbench.model import Environment, Noise, Run, Target
+from httpbench.stats.noise import noise_of, other_load
 from httpbench.store import Store
 
 TARGET = "c/epoll/edge"
 """The simplest of the built-in servers: if it varies, the machine does."""
+
+AGE_MAX = timedelta(days=30)
+"""A machine gets other neighbours, other microcode and another room."""
+
+ALIKE = {
+    "kernel": "kernel",
+    "httpbench_version": "httpbench",
+    "cpus_allowed": "CPUs allowed",
+    "cpu_quota_cores": "CPU quota",
+}
+"""What must be alike besides host, processor and tuning."""
 
 
 def pair(target: Target) -> tuple[Target, Target]:
@@ -17,22 +31,52 @@ def pair(target: Target) -> tuple[Target, Target]:
 
 def known_noise(store: Store, environment: Environment) -> Noise | None:
     """The newest noise floor measured on this machine, whether or not it is still valid. Raises :class:`~httpbench.errors.StoreError`."""
+    return next(_noises(store, environment), None)
+
+
+def noise_for(store: Store, run: Run) -> tuple[Noise | None, str | None]:
+    """The newest valid noise floor, if possible one that was measured under a load of the run; or why the newest is no longer valid."""
+    environment, at = run.environment, run.started_at
+    found = list(_noises(store, environment))
+    valid = [noise for noise in found if outdated(noise, environment, at) is None]
+    alike = (noise for noise in valid if _has_its_load(run, noise))
+    if valid:
+        return next(alike, valid[0]), None
+    return None, outdated(found[0], environment, at) if found else None
+
+
+def outdated(noise: Noise, environment: Environment, at: str) -> str | None:
+    """Why a noise floor is no longer valid at a time (UTC, ISO 8601), in words; ``None`` if it is valid."""
+    changes = "; ".join(_changes(noise, environment, at))
+    return f"this machine's noise floor is no longer valid: {changes}; hint: run `httpbench noise` again" if changes else None
+
+
+def _noises(store: Store, environment: Environment) -> Iterator[Noise]:
+    """Of this machine, newest first."""
     for name in store.noise_runs(environment.hostname, environment.cpu_model):
         if noise := noise_of(*store.run(name)):
-            return noise
-    return None
+            yield noise
 
 
-def outdated(noise: Noise, environment: Environment) -> str | None:
-    """Why a noise floor is no longer valid, in words; ``None`` if it is valid."""
-    if noise.kernel != environment.kernel:
-        change = f"with kernel {noise.kernel}, which is now {environment.kernel}"
-    elif noise.tuning != environment.tuning:
-        names = sorted(
-            name for name in noise.tuning.keys() | environment.tuning.keys() if noise.tuning.get(name) != environment.tuning.get(name)
-        )
-        changes = (f"{name} was {noise.tuning.get(name, 'absent')} and is now {environment.tuning.get(name, 'absent')}" for name in names)
-        change = f"with another tuning: {'; '.join(changes)}"
-    else:
-        return None
-    return f"this machine's noise floor was measured {change}; hint: run `httpbench noise` again"
+def _has_its_load(run: Run, noise: Noise) -> bool:
+    return any(other_load(noise, planned.load, run.workloads[planned.workload]) is None for planned in run.plan)
+
+
+def _changes(noise: Noise, environment: Environment, at: str) -> Iterator[str]:
+    age = datetime.fromisoformat(at) - datetime.fromisoformat(noise.made_at)
+    if age > AGE_MAX:
+        yield f"it is {age.days} days old"
+    for field, name in ALIKE.items():
+        before, after = getattr(noise, field), getattr(environment, field)
+        if before != after:
+            yield f"{name} {_text(before)} → {_text(after)}"
+    for name in sorted(noise.tuning.keys() | environment.tuning.keys()):
+        known, now = noise.tuning.get(name, "absent"), environment.tuning.get(name, "absent")
+        if known != now:
+            yield f"{name} {known} → {now}"
+
+
+def _text(value: object) -> str:
+    if value is None:
+        return "none"
+    return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)

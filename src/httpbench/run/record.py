@@ -14,7 +14,7 @@ from httpbench.model import Run, RunStatus, Target, Trial
 from httpbench.run.builds.prepare import Built
 from httpbench.run.clock import now
 from httpbench.run.kept import Secrets, kept_run, kept_trial
-from httpbench.run.noise import known_noise, outdated
+from httpbench.run.noise import noise_for
 from httpbench.run.observer import Observer
 from httpbench.run.spec import RunSpec
 from httpbench.store import Store
@@ -72,12 +72,9 @@ class Record:
 
     def _with_noise(self, run: Run) -> Run:
         """With this machine's noise floor, if it is known and still valid."""
-        noise = known_noise(self._store, run.environment)
-        if noise is None:
-            return run
-        if reason := outdated(noise, run.environment):
+        noise, reason = noise_for(self._store, run)
+        if reason is not None:
             self._observer.warning(reason)
-            return run
         return run.model_copy(update={"noise": noise})
 
     def _not_stored(self, error: StoreError) -> None:

@@ -1,13 +1,17 @@
-"""A gate: by how much a figure may change. It is breached only where the whole interval lies beyond, so that noise breaches nothing."""
+"""A gate: by how much a figure may change. It is breached only where the whole interval lies beyond, so that noise breaches nothing.
+
+A target that fails in some rounds is judged by none of its gates: the rounds that it survived are those in which it did well.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Literal
 
 from pydantic import Field
 
-from httpbench.model import Frozen
+from httpbench.model import Frozen, Trial, VerdictKind
 from httpbench.stats.interval import ConfidenceInterval
 
 
@@ -27,7 +31,7 @@ class Gate(Frozen):
 class Passage(StrEnum):
     PASSED = "passed"
     BREACHED = "breached"
-    UNKNOWN = "unknown"  # there is no interval: too few rounds count, or the figure was not measured
+    UNKNOWN = "unknown"  # there is no interval, or rounds of the target that is judged failed or are invalid
 
 
 def passage(gate: Gate, interval: ConfidenceInterval | None) -> Passage:
@@ -37,3 +41,12 @@ def passage(gate: Gate, interval: ConfidenceInterval | None) -> Passage:
     limit = 1 + gate.change
     is_beyond = interval.high < limit if gate.side == "<" else interval.low > limit
     return Passage.BREACHED if is_beyond else Passage.PASSED
+
+
+def lost_rounds(trials: Sequence[Trial]) -> str | None:
+    """``12 of 15 rounds failed or are invalid: exited with status 1``, with the first reason; ``None``: all rounds are valid."""
+    lost = [trial.verdict for trial in trials if trial.verdict.kind in (VerdictKind.FAILED, VerdictKind.INVALID)]
+    if not lost:
+        return None
+    reason = next((verdict.reasons[0] for verdict in lost if verdict.reasons), None)
+    return f"{len(lost)} of {len(trials)} rounds failed or are invalid" + (f": {reason}" if reason else "")

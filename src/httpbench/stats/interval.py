@@ -6,8 +6,13 @@ rate, so logarithms vary alike at every rate, a ratio of two figures becomes a d
 Why not the bootstrap, which assumes no distribution? With a handful of rounds it has nothing to draw from: its 95 % intervals of a
 median miss the truth in one of ten runs of three rounds, and in one of four when rounds are paired. *t* keeps its promise from three
 rounds on, also where the noise has heavy tails or leans to one side (simulated in ``tests/unit/stats/test_interval_coverage.py``).
-The price: one round that went badly wrong widens the interval much more than it would widen that of a median. That is too few claims,
-never too many, and more rounds narrow it.
+One round that went badly wrong widens the interval much more than it would widen that of a median: too few claims rather than too many.
+
+That alone is no protection where one server of two is disturbed again and again: over many rounds its disturbances become a difference that
+is certain. So a comparison holds whichever seventh of its rounds is left out, the highest or the lowest: its interval reaches from the
+lowest to the highest mean that remains (:func:`centres`), and Student's *t* beyond. Of equals of which one is disturbed in one round of ten
+it excludes the truth in at most 5 % of runs, whatever the number of rounds. The price is a part of the interval that more rounds do not
+narrow: a quarter of the standard deviation.
 """
 
 from __future__ import annotations
@@ -25,6 +30,10 @@ CONFIDENCE = 0.95
 ROUNDS_MIN = 3
 """Fewer have no interval. Two rounds may lie as close together by chance as they like, and nothing but a normal distribution would
 vouch for them."""
+
+LEFT_OUT = 7
+"""One round of so many may be disturbed on one side without becoming a claim. In fewer rounds Student's interval is wide enough by itself:
+one that is disturbed makes it as wide as its mean is off."""
 
 ROUNDS_MAX = 100_000
 """Where the search for the rounds that a width requires gives up: more are not practical."""
@@ -51,17 +60,30 @@ def interval(values: Sequence[float]) -> ConfidenceInterval | None:
     if len(values) < ROUNDS_MIN or min(values) <= 0:
         return None
     logs = np.log(np.asarray(values, dtype=np.float64))
-    return around(float(logs.mean()), standard_error(logs), len(logs))
+    centre = float(logs.mean())
+    return around(centre, centre, standard_error(logs), len(logs))
 
 
-def around(log_centre: float, log_error: float, rounds: int, resolution: float = 0.0) -> ConfidenceInterval:
-    """centre · e^(± (t · standard error + resolution)), with ``rounds`` − 1 degrees of freedom.
+def around(low: float, high: float, log_error: float, rounds: int, resolution: float = 0.0) -> ConfidenceInterval:
+    """From e^(low − reach) to e^(high + reach): reach = t · standard error + resolution, with ``rounds`` − 1 degrees of freedom.
 
-    ``log_centre`` and ``log_error`` are on the scale of logarithms; ``resolution`` is the relative step in which the figure was recorded.
+    ``low`` and ``high`` are centres, alike unless they come from :func:`centres`. They and ``log_error`` are on the scale of logarithms;
+    ``resolution`` is the relative step in which the figure was recorded.
     Source: Student, «The probable error of a mean», Biometrika 6, 1908; on logarithms, the interval of a geometric mean.
     """
     reach = quantile(rounds) * log_error + resolution
-    return ConfidenceInterval(low=math.exp(log_centre - reach), high=math.exp(log_centre + reach))
+    return ConfidenceInterval(low=math.exp(low - reach), high=math.exp(high + reach))
+
+
+def centres(logs: Floats) -> tuple[float, float]:
+    """The lowest and the highest mean of logarithms that remain when the highest or the lowest seventh of the rounds is left out."""
+    ascending, left_out = np.sort(logs), len(logs) // LEFT_OUT
+    return float(ascending[: len(logs) - left_out].mean()), float(ascending[left_out:].mean())
+
+
+def nearest_to_zero(low: float, high: float) -> float:
+    """0 where it lies between the two."""
+    return max(low, 0.0) + min(high, 0.0)
 
 
 def standard_error(logs: Floats) -> float:
@@ -119,4 +141,4 @@ def jackknife(whole: float, without: Sequence[float], resolution: float) -> Conf
         return None
     logs = np.log(np.asarray(without, dtype=np.float64))
     error = math.sqrt((rounds - 1) / rounds * float(((logs - logs.mean()) ** 2).sum()))
-    return around(math.log(whole), error, rounds, resolution)
+    return around(math.log(whole), math.log(whole), error, rounds, resolution)

@@ -1,9 +1,9 @@
 """Which of two targets is faster, and by how much: a comparison within each round.
 
 Rounds are interleaved: in each, both were measured within the same minutes. So they are compared round by round. The ratio within a round
-is free of what the machine did to both, and what is claimed is the geometric mean of these ratios with Student's interval (see
-:mod:`httpbench.stats.interval` for why that one). Figures of different rounds are never compared: in a machine that drifts by 3 %
-that would hide every difference below 3 %.
+is free of what the machine did to both, and what is claimed is the geometric mean of these ratios, with an interval that holds whichever
+seventh of the rounds is left out (see :mod:`httpbench.stats.interval` for why that one). Figures of different rounds are never compared:
+in a machine that drifts by 3 % that would hide every difference below 3 %.
 
 A comparison is a claim only if its p-value, corrected for how many comparisons its table makes, is at most 5 %. Everything else is a tie.
 """
@@ -16,7 +16,17 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from httpbench.model import Frozen
-from httpbench.stats.interval import CONFIDENCE, ROUNDS_MIN, ConfidenceInterval, Floats, around, p_value, standard_error
+from httpbench.stats.interval import (
+    CONFIDENCE,
+    ROUNDS_MIN,
+    ConfidenceInterval,
+    Floats,
+    around,
+    centres,
+    nearest_to_zero,
+    p_value,
+    standard_error,
+)
 
 Rounds = Mapping[int, float]
 """Round → figure, of the rounds that count."""
@@ -37,11 +47,13 @@ class Comparison(Frozen):
     ratio: float
     """Ours / theirs: the geometric mean over rounds."""
     interval: ConfidenceInterval | None
-    """95 % confidence interval of the ratio, for this comparison alone. Null: fewer than three rounds."""
+    """95 % confidence interval of the ratio, for this comparison alone, whichever seventh of the rounds is left out. Null: fewer than
+    three rounds."""
     rounds: int
     """Rounds in which both count."""
     p: float | None
-    """p-value of Student's t on the log ratios: how often identical servers would differ this much. Null: fewer than three rounds."""
+    """p-value of Student's t on the log ratios, whichever seventh of the rounds is left out: how often identical servers would differ this
+    much. Null: fewer than three rounds."""
     p_adjusted: float | None
     """p-value after Holm's correction over the comparisons of the same table. Null: fewer than three rounds."""
     p_rank: float | None
@@ -68,7 +80,7 @@ def compare(ours: Rounds, theirs: Rounds, resolution: float = 0.0) -> Comparison
     p = _p(ratios, resolution)
     return Comparison(
         ratio=math.exp(centre),
-        interval=around(centre, standard_error(ratios), rounds, resolution),
+        interval=around(*centres(ratios), standard_error(ratios), rounds, resolution),
         rounds=rounds,
         p=p,
         p_adjusted=p,
@@ -111,7 +123,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def _p(ratios: Floats, resolution: float) -> float:
-    distance = max(abs(float(ratios.mean())) - max(resolution, ROUNDING), 0.0)
+    distance = max(abs(nearest_to_zero(*centres(ratios))) - max(resolution, ROUNDING), 0.0)
     return p_value(distance, standard_error(ratios), len(ratios) - 1)
 
 

@@ -18,9 +18,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from httpbench.model import Trial
-from httpbench.stats.interval import ROUNDS_MIN, Floats, quantile, rounds_for, standard_error
+from httpbench.stats.interval import LEFT_OUT, ROUNDS_MIN, Floats, centres, quantile, rounds_for, standard_error
 from httpbench.stats.paired import Rounds, log_ratios
 from httpbench.stats.summary import cells
+
+BETWEEN_CENTRES = 0.25
+"""Half the distance between the centres of a comparison's interval, in standard deviations, if rounds are normal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +34,16 @@ class Width:
     """Relative: 0.02 is «± 2 %»."""
     rounds: int
     log_deviation: float
+    is_ratio: bool
+    """The interval is of a comparison, so it holds whichever seventh of the rounds is left out."""
 
     def rounds_for(self, half_width: float) -> int | None:
         """Rounds that would be enough; ``None``: more than practical."""
-        return rounds_for(self.log_deviation, half_width)
+        enough = rounds_for(self.log_deviation, half_width)
+        if not self.is_ratio or enough is None or enough < LEFT_OUT:
+            return enough
+        left = math.log1p(half_width) - BETWEEN_CENTRES * self.log_deviation
+        return rounds_for(self.log_deviation, math.expm1(left)) if left > 0 else None
 
 
 def headline(trials: Iterable[Trial]) -> Rounds:
@@ -46,7 +55,7 @@ def headline(trials: Iterable[Trial]) -> Rounds:
 
 def widest(trials: Sequence[Trial], baseline: str) -> Width | None:
     """Over all tables; ``None`` while one of them has an unknown interval. Targets without a valid round are left out."""
-    widths = [_width(logs) for logs in _samples(trials, baseline)]
+    widths = [_width(logs, is_ratio=is_ratio) for logs, is_ratio in _samples(trials, baseline)]
     known = [width for width in widths if width is not None]
     return max(known, key=lambda width: width.half_width) if known and len(known) == len(widths) else None
 
@@ -60,8 +69,8 @@ def _headline(trial: Trial) -> float | None:
     return times.p99 if times else None
 
 
-def _samples(trials: Sequence[Trial], baseline: str) -> list[Floats]:
-    """The logarithms, one for each round, of which the intervals are."""
+def _samples(trials: Sequence[Trial], baseline: str) -> list[tuple[Floats, bool]]:
+    """The logarithms, one for each round, of which the intervals are; and whether they are of ratios."""
     tables: dict[object, dict[str, Rounds]] = {}
     for cell in cells(trials):
         if figures := headline(cell):
@@ -70,14 +79,15 @@ def _samples(trials: Sequence[Trial], baseline: str) -> list[Floats]:
     for rows in tables.values():
         theirs = rows.get(baseline)
         if len(rows) == 1 or theirs is None:
-            samples += [np.log(np.array(list(figures.values()))) for figures in rows.values()]
+            samples += [(np.log(np.array(list(figures.values()))), False) for figures in rows.values()]
         else:
-            samples += [log_ratios(figures, theirs) for target, figures in rows.items() if target != baseline]
+            samples += [(log_ratios(figures, theirs), True) for target, figures in rows.items() if target != baseline]
     return samples
 
 
-def _width(logs: Floats) -> Width | None:
+def _width(logs: Floats, *, is_ratio: bool) -> Width | None:
     if len(logs) < ROUNDS_MIN:
         return None
-    reach = quantile(len(logs)) * standard_error(logs)
-    return Width(math.expm1(reach), len(logs), float(logs.std(ddof=1)))
+    low, high = centres(logs) if is_ratio else (0.0, 0.0)
+    reach = (high - low) / 2 + quantile(len(logs)) * standard_error(logs)
+    return Width(math.expm1(reach), len(logs), float(logs.std(ddof=1)), is_ratio)

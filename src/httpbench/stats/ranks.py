@@ -22,7 +22,7 @@ from itertools import combinations
 
 import numpy as np
 
-from httpbench.stats.interval import CONFIDENCE, ROUNDS_MIN, Floats, p_value
+from httpbench.stats.interval import CONFIDENCE, ROUNDS_MIN, Floats, centres, nearest_to_zero, p_value
 from httpbench.stats.paired import ROUNDING, ROUNDS_PATIENCE, Rounds, holm, log_ratios
 
 ROWS_MIN = 4
@@ -36,7 +36,7 @@ class Pair:
     one: int
     other: int
     distance: float
-    """Of ``one`` above ``other``: the mean logarithm of their ratio."""
+    """Of ``one`` above ``other``: the mean logarithm of their ratio, whichever seventh of the rounds is left out."""
     variance: float
     """Of that logarithm from round to round."""
     rounds: int
@@ -64,6 +64,23 @@ def ranks(rows: Sequence[Rounds]) -> list[int]:
     return [1 + count for count in above]
 
 
+def pooled(rows: Sequence[Rounds]) -> list[int]:
+    """The rows that are ranked together: those that keep the most figures in the rounds that all of them have.
+
+    Rows are ranked over common rounds. So a row that failed in two rounds of five would cost all others these rounds, and is left out;
+    one that failed in one round of fifteen is not. Below :data:`ROWS_MIN` each pair has rounds of its own, and all are kept.
+    """
+    everyone = list(range(len(rows)))
+    if len(rows) < ROWS_MIN:
+        return everyone
+    own = [frozenset(number for number, value in row.items() if value > 0) for row in rows]
+    candidates = {one & other for one in own for other in own} | {frozenset.intersection(*own)}
+    kept = {rounds: [row for row in everyone if rounds <= own[row]] for rounds in candidates if len(rounds) >= ROUNDS_MIN}
+    if not kept:
+        return everyone
+    return kept[max(kept, key=lambda rounds: (len(kept[rounds]) * len(rounds), len(kept[rounds]), sorted(rounds)))]
+
+
 def rounds_to_rank(rows: Sequence[Rounds]) -> int | None:
     """How many rounds would tell at least one pair of rows apart, if further rounds varied as these did.
 
@@ -82,14 +99,14 @@ def _pairs(rows: Sequence[Rounds]) -> Iterator[Pair]:
         yield from _pairs_alone(rows)
         return
     logs = np.log(np.array([[row[number] for number in sorted(common)] for row in rows], dtype=np.float64))
-    means, count = logs.mean(axis=1), len(rows)
+    count = len(rows)
     own = noise_of_rows(logs)
     floor = max(float(own.mean()), ROUNDING**2)
     variance = np.maximum(own, floor)
     freedom = np.where(own > floor, 1.0, count - 1.0)
     for one, other in combinations(range(count), 2):
         both = variance[[one, other]]
-        apart = float(means[one] - means[other])
+        apart = nearest_to_zero(*centres(logs[one] - logs[other]))
         pooled = float(both.sum() ** 2 / (both**2 / freedom[[one, other]]).sum())
         yield Pair(one, other, apart, float(both.sum()), len(common), pooled)
 
@@ -98,7 +115,7 @@ def _pairs_alone(rows: Sequence[Rounds]) -> Iterator[Pair]:
     for one, other in combinations(range(len(rows)), 2):
         logs = log_ratios(rows[one], rows[other])
         if len(logs) >= ROUNDS_MIN:
-            yield Pair(one, other, float(logs.mean()), float(logs.var(ddof=1)), len(logs))
+            yield Pair(one, other, nearest_to_zero(*centres(logs)), float(logs.var(ddof=1)), len(logs))
 
 
 def noise_of_rows(logs: Floats) -> Floats:

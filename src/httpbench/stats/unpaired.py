@@ -5,6 +5,9 @@ on the logarithms, which does not require that both runs vary alike (B. L. Welch
 different population variances are involved», Biometrika 34, 1947; degrees of freedom after F. E. Satterthwaite, Biometrics Bulletin 2,
 1946).
 
+Like that of a comparison within a run, it holds whichever seventh of the rounds of one of the two runs is left out: see
+:mod:`httpbench.stats.interval`.
+
 The price is large, and no formula removes it: whatever differed between the two runs (a neighbour, a colder room, another day) is in the
 ratio and in no interval. Only rounds of one run are free of it.
 """
@@ -17,7 +20,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from httpbench.model import Frozen
-from httpbench.stats.interval import CONFIDENCE, ROUNDS_MIN, ConfidenceInterval, standard_error
+from httpbench.stats.interval import CONFIDENCE, ROUNDS_MIN, ConfidenceInterval, centres, standard_error
 
 
 class Change(Frozen):
@@ -53,7 +56,10 @@ def change(base: Sequence[float], head: Sequence[float], comparisons: int = 1, r
     if min(len(each) for each in logs) >= ROUNDS_MIN:
         errors = [standard_error(each) for each in logs]
         reach = _reach(errors, [len(each) for each in logs], comparisons) + resolution
-        interval = ConfidenceInterval(low=math.exp(centre - reach), high=math.exp(centre + reach))
+        (base_low, base_high), (head_low, head_high) = (centres(each) for each in logs)
+        low = min(head_low - means[0], means[1] - base_high)
+        high = max(head_high - means[0], means[1] - base_low)
+        interval = ConfidenceInterval(low=math.exp(low - reach), high=math.exp(high + reach))
     return Change(
         base=math.exp(means[0]),
         head=math.exp(means[1]),

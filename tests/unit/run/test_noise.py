@@ -1,17 +1,22 @@
-"""What is known of this machine's noise, and whether it still holds."""
+"""What is known of this machine's noise, whether it is still valid, and which a run gets."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
-from httpbench.model import RunStatus
-from httpbench.run.noise import known_noise, outdated, pair
+import pytest
+
+from httpbench.model import Load, Run, RunStatus
+from httpbench.run.noise import known_noise, noise_for, outdated, pair
 from httpbench.store import Store
-from tests.factories import make_environment, make_noise, make_pairs, make_target
+from tests.factories import make_environment, make_noise, make_pairs, make_rounds, make_run, make_target
 
 
-def stored(store: Store, name: str, **changes: object) -> None:
+def stored(store: Store, name: str, load: Load | None = None, **changes: object) -> None:
     run, trials = make_pairs([0.01, 0.02, 0.03])
+    if load is not None:
+        trials = [trial.model_copy(update={"plan": trial.plan.model_copy(update={"load": load})}) for trial in trials]
     run = run.model_copy(update={"id": name, "started_at": f"2026-11-{name}T08:00:00.000Z", **changes})
     store.begin(run)
     for number, trial in enumerate(trials):
@@ -37,14 +42,53 @@ def test_one_that_is_not_over_is_not_known(tmp_path: Path) -> None:
         assert known_noise(store, make_environment()) is None
 
 
-def test_another_kernel_or_tuning_outdates_it() -> None:
-    known = make_noise([0.01, 0.02, 0.03]).model_copy(update={"tuning": {"governor": "performance"}})
+NOW = "2026-11-25T08:00:00.000Z"
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"kernel": "6.12.0"}, "kernel 6.1.0-28-amd64 → 6.12.0"),
+        ({"httpbench_version": "0.2.0"}, "httpbench 0.1.0 → 0.2.0"),
+        ({"cpus_allowed": (0, 1)}, "CPUs allowed 0,1,2,3,4,5,6,7 → 0,1"),
+        ({"cpu_quota_cores": 2.0}, "CPU quota none → 2.0"),
+        (
+            {"tuning": {"governor": "powersave", "turbo": "0"}},
+            "governor performance → powersave; turbo absent → 0",
+        ),
+    ],
+)
+def test_a_machine_that_changed_outdates_it(changed: dict[str, Any], said: str) -> None:
     same = make_environment(tuning={"governor": "performance"})
-    assert outdated(known, same) is None
-    assert "with kernel 6.1.0-28-amd64, which is now 6.12.0" in (outdated(known, same.model_copy(update={"kernel": "6.12.0"})) or "")
-    said = outdated(known, same.model_copy(update={"tuning": {"governor": "powersave", "turbo": "0"}}))
-    assert said is not None
-    assert "governor was performance and is now powersave; turbo was absent and is now 0" in said
+    known = make_noise([0.01, 0.02, 0.03]).model_copy(update={"tuning": {"governor": "performance"}})
+    assert outdated(known, same, NOW) is None
+    sentence = f"this machine's noise floor is no longer valid: {said}; hint: run `httpbench noise` again"
+    assert outdated(known, same.model_copy(update=changed), NOW) == sentence
+
+
+def test_thirty_days_outdate_it() -> None:
+    known = make_noise([0.01, 0.02, 0.03])
+    assert outdated(known, make_environment(), "2026-12-21T07:00:00.000Z") is None
+    assert "no longer valid: it is 31 days old" in (outdated(known, make_environment(), "2026-12-22T08:00:00.000Z") or "")
+
+
+def later_run(**changes: Any) -> Run:
+    run = make_run(make_rounds("c/a", (1000, 1010, 1020), plan={"load": Load(connections=256)}))
+    return run.model_copy(update={"started_at": NOW, **changes})
+
+
+def test_a_run_gets_the_newest_valid_one_that_has_its_load(tmp_path: Path) -> None:
+    with Store(tmp_path / "x.db") as store:
+        assert noise_for(store, later_run()) == (None, None)
+        stored(store, "20", load=Load(connections=256))
+        stored(store, "21", load=Load(connections=64))
+        found, reason = noise_for(store, later_run())
+        assert found is not None
+        assert (found.run, reason) == ("20", None)
+        stored(store, "22", load=Load(connections=256))
+        assert "22" in repr(noise_for(store, later_run())[0])
+        assert noise_for(store, later_run(environment=make_environment(kernel="6.12.0")))[0] is None
+        assert "kernel 6.1" in str(noise_for(store, later_run(environment=make_environment(kernel="6.12.0")))[1])
 
 
 def test_a_pair_differs_in_its_name_alone() -> None:

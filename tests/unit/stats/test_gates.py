@@ -6,8 +6,10 @@ from typing import Literal
 
 import pytest
 
-from httpbench.stats.gates import Gate, Passage, passage
+from httpbench.model import Verdict, VerdictKind
+from httpbench.stats.gates import Gate, Passage, lost_rounds, passage
 from httpbench.stats.interval import ConfidenceInterval
+from tests.factories import make_failed, make_plan, make_rounds
 
 
 @pytest.mark.parametrize(
@@ -31,3 +33,12 @@ def test_what_is_not_known_does_not_pass() -> None:
     gate = Gate(figure="rps", side="<", change=-0.03)
     assert passage(gate, None) is Passage.UNKNOWN
     assert str(gate) == "rps<-3%"
+
+
+def test_rounds_that_failed_or_are_invalid_are_counted_with_their_reason() -> None:
+    wrong = Verdict(kind=VerdictKind.INVALID, reasons=("1 of 10 responses were wrong",))
+    rounds = make_rounds("c/a", (100, 101))
+    assert lost_rounds(rounds) is None
+    assert lost_rounds([*rounds, make_failed(make_plan("c/a", 2), "exited with status 1"), *make_rounds("c/a", (1,), verdict=wrong)]) == (
+        "2 of 4 rounds failed or are invalid: exited with status 1"
+    )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 
-from httpbench.model import Verdict, VerdictKind
-from httpbench.stats.noise import floor, noise_of
+from httpbench.model import Load, Noise, Request, Verdict, VerdictKind, Workload
+from httpbench.stats.noise import floor, noise_of, other_load
 from tests.factories import make_failed, make_noise, make_pairs, make_plan
 
 ONE, AGAIN = "c/epoll/edge", "c/epoll/edge-again"
@@ -63,3 +64,42 @@ def test_a_figure_that_no_pair_has_has_no_floor() -> None:
     found = noise_of(run, [trial.model_copy(update={"target_usage": None}) for trial in trials])
     assert found is not None
     assert floor(found, "cpu_us_per_request", 5) is None
+
+
+PLAINTEXT = Workload(name="plaintext", description="Hello, World!")
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"connections": 256}, "connections 64 → 256"),
+        ({"threads": None}, "threads 1 → none"),
+        ({"pipeline": 16}, "pipeline depth 1 → 16"),
+        ({"keepalive": False}, "keep-alive on → off"),
+        ({"rate_rps": 10_000}, "rate none → 10,000"),
+    ],
+)
+def test_another_load_is_not_that_of_the_pairs(changed: dict[str, Any], said: str) -> None:
+    load = Load(connections=64, threads=1)
+    assert other_load(make_noise([0.01, 0.01, 0.01]), load, PLAINTEXT) is None
+    assert other_load(make_noise([0.01, 0.01, 0.01]), load.model_copy(update=changed), PLAINTEXT) == said
+
+
+def test_another_workload_is_another_load_whatever_its_name() -> None:
+    load, known = Load(connections=64, threads=1), make_noise([0.01, 0.01, 0.01])
+    assert other_load(known, load, PLAINTEXT.model_copy(update={"name": "request"})) is None
+    assert other_load(known, load, PLAINTEXT.model_copy(update={"request": Request(path="/large")})) == "workload plaintext → plaintext"
+    proxied = Workload(name="tcp", description="a proxy", backend="c/nginx")
+    assert other_load(known, load, proxied) == "workload plaintext → tcp"
+
+
+def test_longer_trials_are_the_same_load() -> None:
+    assert other_load(make_noise([0.01, 0.01, 0.01]), Load(connections=64, threads=1, duration_s=60), PLAINTEXT) is None
+
+
+def test_a_stored_noise_of_an_earlier_version_still_loads() -> None:
+    known = make_noise([0.01, 0.01, 0.01])
+    added = {"load", "workload", "request", "httpbench_version", "cpus_allowed", "cpu_quota_cores"}
+    earlier = Noise.model_validate(known.model_dump(exclude=added))
+    assert other_load(earlier, Load(connections=64), PLAINTEXT) is None
+    assert other_load(earlier, Load(connections=8), PLAINTEXT) == "connections 64 → 8"

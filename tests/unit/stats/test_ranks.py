@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from httpbench.stats.interval import Floats
-from httpbench.stats.ranks import noise_of_rows, ranks, rounds_to_rank
+from httpbench.stats.ranks import noise_of_rows, pooled, ranks, rounds_to_rank
 
 
 def by_round(values: list[float], first: int = 0) -> dict[int, float]:
@@ -63,6 +63,37 @@ def test_where_a_round_of_one_row_does_not_count_the_others_are_compared() -> No
     assert ranks(rows) == [1, 2, 3, 4]
     del rows[0][3]
     assert ranks(rows) == [1, 1, 2, 3], "a row of two rounds is compared with nobody"
+
+
+def test_one_row_that_failed_often_is_left_out_of_the_pooling() -> None:
+    rows = [by_round([100.0 + row] * 5) for row in range(6)]
+    for number in (1, 3):
+        del rows[2][number]
+    assert pooled(rows) == [0, 1, 3, 4, 5]
+
+
+def test_one_lost_round_of_many_costs_no_row_its_rank() -> None:
+    rows = [by_round([100.0 + row] * 15) for row in range(6)]
+    del rows[2][7]
+    assert pooled(rows) == list(range(6))
+
+
+def test_a_round_that_all_rows_lost_costs_no_row_its_rank() -> None:
+    rows = [dict.fromkeys((0, 1, 3, 4), 100.0) for _ in range(6)]
+    assert pooled(rows) == list(range(6))
+
+
+def test_two_rows_that_failed_in_different_rounds_leave_the_rounds_to_the_others() -> None:
+    rows = [by_round([100.0 + row] * 5) for row in range(6)]
+    rows[0] = dict.fromkeys((0, 1, 2), 100.0)
+    rows[1] = dict.fromkeys((2, 3, 4), 100.0)
+    assert pooled(rows) == [2, 3, 4, 5]
+
+
+def test_where_no_pooling_is_possible_every_row_is_kept() -> None:
+    assert pooled([by_round([100.0] * 2)] * 5) == list(range(5))
+    assert pooled([by_round([100.0] * 5), by_round([100.0] * 3), by_round([100.0] * 5)]) == [0, 1, 2], "pairs have rounds of their own"
+    assert pooled([]) == []
 
 
 def test_the_noise_of_rows_is_found_in_a_machine_that_drifts() -> None:

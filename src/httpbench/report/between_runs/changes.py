@@ -12,7 +12,9 @@ from httpbench.report.between_runs.environments import differences, toolchains
 from httpbench.report.tables.groups import groups
 from httpbench.report.tables.rows import Row
 from httpbench.stats.figures import BY_NAME
-from httpbench.stats.gates import Gate, Passage, passage
+from httpbench.stats.gates import Gate, Passage, lost_rounds, passage
+from httpbench.stats.interval import ROUNDS_MIN
+from httpbench.stats.summary import Summary
 from httpbench.stats.unpaired import Change, change
 
 SHOWN = ("rps", "p50", "p99", "cpu", "memory", "time")
@@ -44,15 +46,21 @@ class Cell(Frozen):
     """Why the rounds of head do not count, or what limited them."""
     figures: dict[str, Change]
     """By the name that gates have for it; what a run lacks is left out. With a rate, ``rps`` is left out."""
+    lost_head: str | None = None
+    """How many rounds of head failed or are invalid, and why. Null: none."""
 
 
 class Judged(Frozen):
     """A gate at one cell."""
 
     gate: Gate
-    cell: int
-    """Index in ``cells``."""
+    cell: int | None
+    """Index in ``cells``. Null: only base has the cell."""
+    place: str
+    """Target, workload and load."""
     passage: Passage
+    reason: str | None
+    """Why the gate could not be judged. Null: it was."""
 
 
 class Changes(Frozen):
@@ -76,7 +84,7 @@ class Changes(Frozen):
 
     @property
     def unknown(self) -> bool:
-        """A gate could not be judged where the base has figures: it would let everything pass."""
+        """A gate could not be judged: it would let everything pass."""
         return any(judged.passage is Passage.UNKNOWN for judged in self.gates)
 
 
@@ -94,11 +102,25 @@ def changes(base: Measured, head: Measured, gates: Sequence[Gate] = ()) -> Chang
         cells=tuple(found),
         not_compared=(*_alone(before, after, "base"), *_alone(after, before, "head")),
         gates=tuple(
-            Judged(gate=gate, cell=index, passage=passage(gate, known.interval if (known := cell.figures.get(gate.figure)) else None))
+            judged
             for gate in gates
-            for index, cell in enumerate(found)
+            for judged in (
+                *(_judged(gate, index, cell) for index, cell in enumerate(found)),
+                *(_lacking(gate, row) for key, row in before.items() if key not in after),
+            )
         ),
     )
+
+
+def place(cell: Cell | Summary) -> str:
+    """``c/nginx, plaintext single -c 64``."""
+    return f"{cell.target}, {load_text(cell)}"
+
+
+def load_text(cell: Cell | Summary) -> str:
+    """``plaintext single -c 64``."""
+    rate = f" --rate {cell.load.rate_rps:g}" if cell.load.rate_rps else ""
+    return f"{cell.workload} {cell.scaling} -c {cell.load.connections}{rate}"
 
 
 def render_changes_json(found: Changes) -> str:
@@ -129,7 +151,33 @@ def _cell(base: Row, head: Row, names: Sequence[str], comparisons: int) -> Cell:
         verdict_head=summary.verdict.kind,
         reasons_head=summary.verdict.reasons,
         figures={name: pair for name, pair in pairs.items() if pair is not None},
+        lost_head=lost_rounds(head.trials),
     )
+
+
+def _judged(gate: Gate, index: int, cell: Cell) -> Judged:
+    reason = _why_unknown(gate, cell)
+    known = cell.figures.get(gate.figure)
+    kind = Passage.UNKNOWN if reason or known is None else passage(gate, known.interval)
+    return Judged(gate=gate, cell=index, place=place(cell), passage=kind, reason=reason)
+
+
+def _lacking(gate: Gate, row: Row) -> Judged:
+    reason = "head lacks this target under this load"
+    return Judged(gate=gate, cell=None, place=place(row.summary), passage=Passage.UNKNOWN, reason=reason)
+
+
+def _why_unknown(gate: Gate, cell: Cell) -> str | None:
+    if cell.lost_head is not None:
+        return f"in head {cell.lost_head}"
+    if gate.figure == "rps" and cell.load.rate_rps is not None:
+        return "`--rate` fixes throughput, so there is nothing to compare"
+    change = cell.figures.get(gate.figure)
+    if change is None:
+        return "a run has no valid round with this figure"
+    if change.interval is None:
+        return f"{min(change.rounds_base, change.rounds_head)} rounds are too few; {ROUNDS_MIN} or more are required in each run"
+    return None
 
 
 def _change(base: Row, head: Row, name: str, comparisons: int) -> Change | None:

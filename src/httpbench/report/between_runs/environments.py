@@ -6,7 +6,7 @@ machine (its load a minute ago). Names of containers are random, so they are ign
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from httpbench.model import Environment
 
@@ -55,6 +55,16 @@ def _differences(base: Environment, head: Environment) -> Iterator[str]:
             yield f"{name} ({_text(before)} → {_text(after)})"
     if abs(base.memory_bytes - head.memory_bytes) > MEMORY_TOLERANCE * base.memory_bytes:
         yield f"memory ({base.memory_bytes / 1e9:.1f} → {head.memory_bytes / 1e9:.1f} GB)"
+    if base.tuning and head.tuning:  # runs of earlier versions stored none
+        yield from (f"knob {change}" for change in _knobs(base.tuning, head.tuning))
+
+
+def _knobs(base: Mapping[str, str], head: Mapping[str, str]) -> Iterator[str]:
+    """Those that have no name in ``ALIKE``: governor and turbo would be named twice."""
+    for name in sorted((base.keys() | head.keys()) - ALIKE.keys()):
+        before, after = base.get(name, "absent"), head.get(name, "absent")
+        if before != after:
+            yield f"{name} ({before} → {after})"
 
 
 def _text(value: object) -> str:

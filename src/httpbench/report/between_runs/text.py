@@ -10,11 +10,10 @@ from rich.table import Table
 from rich.text import Text
 
 from httpbench.model import VerdictKind
-from httpbench.report.between_runs.changes import Cell, Changes, Side
+from httpbench.report.between_runs.changes import Cell, Changes, Side, load_text, place
 from httpbench.report.formats.markdown import escape, pipe_table
 from httpbench.report.printable import three_digits
 from httpbench.stats.gates import Passage
-from httpbench.stats.interval import ROUNDS_MIN
 from httpbench.stats.unpaired import Change
 
 TITLES = {"rps": "Requests/s", "cpu": "CPU/request", "memory": "Memory", "time": "Time"}
@@ -77,19 +76,14 @@ def _commit(name: str) -> str:
 def _table(found: Changes) -> tuple[list[str], list[list[str]]]:
     names = [name for name in _names(found) if any(name in cell.figures for cell in found.cells)]
     header = ["Target", "Load", *(TITLES.get(name, name) for name in names), "Verdict"]
-    rows = [[cell.target, _load(cell), *(_figure(name, cell.figures.get(name)) for name in names), _verdict(cell)] for cell in found.cells]
+    rows = [
+        [cell.target, load_text(cell), *(_figure(name, cell.figures.get(name)) for name in names), _verdict(cell)] for cell in found.cells
+    ]
     return header, rows
 
 
 def _names(found: Changes) -> list[str]:
     return list(dict.fromkeys(name for cell in found.cells for name in cell.figures))
-
-
-def _load(cell: Cell) -> str:
-    load = cell.load
-    parts = [cell.workload, cell.scaling, f"-c {load.connections}"]
-    parts += [f"--rate {load.rate_rps:g}"] if load.rate_rps else []
-    return " ".join(parts)
 
 
 def _figure(name: str, change: Change | None) -> str:
@@ -120,29 +114,19 @@ def _verdict(cell: Cell) -> str:
 def _sentences(found: Changes) -> Iterator[str]:
     """Gates first: what failed, what could not be judged, and at last that the others passed."""
     for judged in found.gates:
-        cell = found.cells[judged.cell]
-        change = cell.figures.get(judged.gate.figure)
-        place = f"{judged.gate}: {cell.target}, {_load(cell)}"
+        change = None if judged.cell is None else found.cells[judged.cell].figures.get(judged.gate.figure)
         if judged.passage is Passage.BREACHED and change and change.interval:
             low, high = change.interval.low - 1, change.interval.high - 1
-            yield f"BREACHED {place}: {change.ratio - 1:+.1%}, interval {low:+.1%} to {high:+.1%}"
+            yield f"BREACHED {judged.gate}: {judged.place}: {change.ratio - 1:+.1%}, interval {low:+.1%} to {high:+.1%}"
         elif judged.passage is Passage.UNKNOWN:
-            yield f"NOT JUDGED {place}: {_why_unknown(cell, judged.gate.figure, change)}"
+            yield f"NOT JUDGED {judged.gate}: {judged.place}: {judged.reason}"
     passed = sum(judged.passage is Passage.PASSED for judged in found.gates)
     if passed:
         yield f"{passed} of {len(found.gates)} gates passed"
     for cell in found.cells:
         if cell.verdict_base is not cell.verdict_head:
             reasons = f": {'; '.join(cell.reasons_head)}" if cell.reasons_head else ""
-            yield f"verdict of {cell.target}, {_load(cell)}, changed from {cell.verdict_base} to {cell.verdict_head}{reasons}"
-
-
-def _why_unknown(cell: Cell, figure: str, change: Change | None) -> str:
-    if change is not None:
-        return f"{min(change.rounds_base, change.rounds_head)} rounds are too few; {ROUNDS_MIN} or more are required in each run"
-    if figure == "rps" and cell.load.rate_rps is not None:
-        return "`--rate` fixes throughput, so there is nothing to compare"
-    return "a run has no valid round with this figure"
+            yield f"verdict of {place(cell)}, changed from {cell.verdict_base} to {cell.verdict_head}{reasons}"
 
 
 def _notes(found: Changes) -> Sequence[str]:

@@ -146,7 +146,8 @@ class Result(Frozen):
     verdict: Verdict
     """The most common verdict of the rounds that count, but ``generator`` if one of them has it; or why none counts."""
     rank: int | None
-    """Rank by throughput; ties share one. Null: too few rounds count, the load generator was the limit, or the load has a rate."""
+    """Rank by throughput; ties share one. Null: too few rounds count, fewer than those of the others, the load generator was the
+    limit, or the load has a rate."""
     summary: Summary
     """Figures over the rounds that count."""
     overhead: dict[str, Difference]

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from itertools import zip_longest
 
 from httpbench.load import TIMERS
-from httpbench.model import STEADY_S_MIN, ClientWork, Limit, Load, Run, RunStatus, Scaling, Table, Trial, Tuning, VerdictKind
+from httpbench.model import STEADY_S_MIN, ClientWork, Kind, Limit, Load, Run, RunStatus, Scaling, Table, Trial, Tuning, VerdictKind
 from httpbench.report.printable import percentage, printable
 from httpbench.report.tables.columns import LOWER_BOUND, ODD_SIZE, PARTLY, memory_is_proportional
 from httpbench.report.tables.groups import SIZE_TOLERANCE
 from httpbench.report.tables.probes import probe_legend
 from httpbench.report.tables.rows import Group, Row
 from httpbench.stats.figures import P99, THROUGHPUT
-from httpbench.stats.noise import floor
+from httpbench.stats.noise import floor, other_load
 
 LIMITS = {
     Limit.NO_ROUTER: "responds to every path alike",
@@ -127,14 +127,22 @@ def origin(run: Run, trials: Sequence[Trial]) -> list[str]:
 
 
 def _noise(run: Run, trials: Sequence[Trial]) -> Iterator[str]:
-    """How much identical servers differed on this machine, with as many rounds."""
-    rounds = max((trial.plan.round for trial in trials if trial.measurement), default=-1) + 1
-    if run.noise is None or rounds == 0:
+    """How much identical servers differed on this machine under this load, with as many rounds; or that only another load is known."""
+    kinds = {name: workload.kind for name, workload in run.workloads.items()}
+    measured = [trial.plan for trial in trials if trial.measurement and kinds.get(trial.plan.workload) is Kind.SERVER]
+    if run.noise is None or not measured:
         return
+    differences = [other_load(run.noise, plan.load, run.workloads[plan.workload]) for plan in measured]
+    alike = [plan for plan, difference in zip(measured, differences, strict=True) if difference is None]
+    if not alike:
+        yield f"noise under this load is unknown: A/A pairs had another load ({differences[0]})"
+        return
+    rounds = max(plan.round for plan in alike) + 1
     throughput, p99 = (floor(run.noise, figure.name, rounds) for figure in (THROUGHPUT, P99))
     if throughput is not None:
         also = f", p99 {percentage(p99)}" if p99 is not None else ""
         made = f"A/A of {run.noise.made_at[:10]}, {run.noise.rounds} pairs of {run.noise.duration_s:g} s"
+        made += "" if len(alike) == len(measured) else ", for tables under its load only"
         yield f"noise floor with {_count(rounds, 'round')}: throughput {percentage(throughput)}{also} ({made})"
 
 

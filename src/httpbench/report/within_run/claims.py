@@ -12,15 +12,20 @@ from collections.abc import Iterator, Sequence
 from httpbench.model import Noise, Run, RunStatus, Trial, VerdictKind
 from httpbench.report.printable import percentage
 from httpbench.report.tables.rows import Group, Row
-from httpbench.report.within_run.compared_rows import Compared, against, ranking, rounds_to_tell
+from httpbench.report.within_run.compared_rows import Compared, against, flaky, ranking, rounds_to_tell
 from httpbench.stats.figures import CPU, P99, THROUGHPUT, WALL
-from httpbench.stats.interval import CONFIDENCE, ROUNDS_MIN
-from httpbench.stats.noise import floor
+from httpbench.stats.gates import lost_rounds
+from httpbench.stats.interval import CONFIDENCE, LEFT_OUT, ROUNDS_MIN
+from httpbench.stats.noise import floor, other_load
 from httpbench.stats.paired import ROUNDS_PATIENCE, Comparison
 from httpbench.stats.precision import widest
 
 WIDE = 0.25
 """A half-width, relative to the ratio, from which both ends of an interval are printed: it is no longer symmetric."""
+
+LOPSIDED = 0.1
+"""Distance of a ratio from the middle of its interval, relative to the half-width, from which both ends are printed: rounds of one side
+were disturbed."""
 
 BLIND = 1.0
 """A half-width from which an interval includes both half and double: such rounds show nothing."""
@@ -38,7 +43,7 @@ def claims(run: Run, group: Group) -> list[str]:
     """Sentences on one table: against the run's baseline; between two rows; ranks of more."""
     baseline = run.baseline or (group.rows[1].target.id if len(group.rows) == 2 else None)
     compared = against(group, baseline) if baseline else []
-    lines = [_sentence(each, len(compared), run.noise) for each in compared]
+    lines = [_sentence(each, len(compared), _noise(run, group)) for each in compared]
     return lines if len(group.rows) < 3 else [*lines, *_ranks(group)]
 
 
@@ -77,12 +82,22 @@ def times(comparison: Comparison) -> str:
     if half > WIDE * ratio:
         return f"{ratio:.2g} times ({interval.low:.2g} to {interval.high:.2g})"
     digits = 2 if half == 0 else min(max(-math.floor(math.log10(half)), 0 if ratio >= 10 else 2), 4)
+    if comparison.rounds >= LEFT_OUT and abs((interval.low + interval.high) / 2 - ratio) > LOPSIDED * half:
+        return f"{ratio:.{digits}f} times ({interval.low:.{digits}f} to {interval.high:.{digits}f})"
     return f"{ratio:.{digits}f} ± {half:.{digits}f} times"
 
 
 def percent(half_width: float) -> str:
     """``± 1.8 %``, ``± 25 %``, ``± 0.04 %``."""
     return f"± {percentage(half_width)}"
+
+
+def _noise(run: Run, group: Group) -> Noise | None:
+    """``None`` also where it was measured under another load."""
+    workload = run.workloads.get(group.workload)
+    if run.noise is None or workload is None or other_load(run.noise, group.load, workload) is not None:
+        return None
+    return run.noise
 
 
 def _sentence(compared: Compared, family: int, noise: Noise | None) -> str:
@@ -153,6 +168,9 @@ def _ranks(group: Group) -> Iterator[str]:
         yield f"Not ranked ({bound(limited)}): {', '.join(map(label, limited))}"
     if partly := [label(row) for row in group.rows if row.counts_partly and row.summary.rounds_counting < ROUNDS_MIN]:
         yield f"Not ranked (fewer than {ROUNDS_MIN} valid rounds): {', '.join(partly)}"
+    for row in flaky(group) if group.rounds >= ROUNDS_MIN else []:
+        reason = lost_rounds(row.trials) or f"{row.summary.rounds_counting} of {group.rounds} rounds are valid"
+        yield f"Not ranked ({reason}): {label(row)}"
 
 
 def _shared_ranks(group: Group) -> Iterator[str]:

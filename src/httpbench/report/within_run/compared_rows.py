@@ -11,7 +11,7 @@ from httpbench.report.tables.rows import Group, Row
 from httpbench.stats.figures import CPU, P99, SPEED, THROUGHPUT, WALL, Figure
 from httpbench.stats.interval import ROUNDS_MIN
 from httpbench.stats.paired import Comparison, Rounds, compare, corrected
-from httpbench.stats.ranks import ranks, rounds_to_rank
+from httpbench.stats.ranks import pooled, ranks, rounds_to_rank
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +42,8 @@ def against(group: Group, baseline: str) -> list[Compared]:
 
 
 def ranking(group: Group) -> dict[str, int]:
-    """Id → rank by throughput, of clients by time; in the table's order. Without generator-bound rows and rows with too few
-    valid rounds; empty for tables with a rate."""
+    """Id → rank by throughput, of clients by time; in the table's order. Without generator-bound rows, rows with too few valid
+    rounds, and flaky ones; empty for tables with a rate."""
     if group.load.rate_rps is not None:
         return {}
     rows = _ranked(group)
@@ -55,7 +55,18 @@ def rounds_to_tell(group: Group) -> int | None:
     return rounds_to_rank(_speeds(group, _ranked(group)))
 
 
+def flaky(group: Group) -> list[Row]:
+    """Rows that lost so many rounds that all others would lose their ranks."""
+    ranked = _ranked(group)
+    return [row for row in _eligible(group) if row not in ranked]
+
+
 def _ranked(group: Group) -> list[Row]:
+    rows = _eligible(group)
+    return [rows[index] for index in pooled(_speeds(group, rows))]
+
+
+def _eligible(group: Group) -> list[Row]:
     return [row for row in group.rows if row.summary.rounds_counting >= ROUNDS_MIN and not row.is_lower_bound]
 
 

@@ -11,7 +11,7 @@ from httpbench.report.tables.notes import title
 from httpbench.report.tables.rows import Group, Row
 from httpbench.report.within_run.claims import label
 from httpbench.stats.figures import BY_NAME
-from httpbench.stats.gates import Gate, Passage, passage
+from httpbench.stats.gates import Gate, Passage, lost_rounds, passage
 from httpbench.stats.interval import ROUNDS_MIN
 from httpbench.stats.paired import compare
 
@@ -31,8 +31,12 @@ def gated(run: Run, trials: Sequence[Trial], gates: Sequence[Gate]) -> list[Gate
 
 def _of_table(group: Group, baseline: str | None, gates: Sequence[Gate]) -> Iterator[Gated]:
     theirs = next((row for row in group.rows if row.target.id == baseline), None)
+    if theirs is None:
+        reason = f"{baseline}, the baseline, was not measured"
+        yield from (Gated(Passage.UNKNOWN, f"NOT JUDGED {gate}: {title(group)}: {reason}") for gate in gates)
+        return
     for row in group.rows:
-        if theirs is not None and row is not theirs:
+        if row is not theirs:
             yield from (_judged(gate, row, theirs, group) for gate in gates)
 
 
@@ -41,6 +45,8 @@ def _judged(gate: Gate, row: Row, theirs: Row, group: Group) -> Gated:
     place = f"{gate}: {label(row)} against {label(theirs)}, {title(group)}"
     if gate.figure == "rps" and group.load.rate_rps is not None:
         return Gated(Passage.UNKNOWN, f"NOT JUDGED {place}: `--rate` fixes throughput, so there is nothing to compare")
+    if lost := lost_rounds(row.trials):
+        return Gated(Passage.UNKNOWN, f"NOT JUDGED {place}: {lost}")
     found = compare(figure.rounds(row.trials), figure.rounds(theirs.trials), figure.resolution)
     if found is None or found.interval is None:
         rounds = found.rounds if found else 0

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import io
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from httpbench.model import Expectation, Load, Run, Trial, Verdict, VerdictKind, Workload
-from httpbench.report import changes, render_changes_json, render_changes_markdown
+from httpbench.report import Changes, changes, render_changes, render_changes_json, render_changes_markdown
 from httpbench.stats.gates import Gate
-from tests.factories import make_client, make_plan, make_rounds, make_run, make_trial
+from tests.factories import make_client, make_failed, make_plan, make_rounds, make_run, make_trial
 
 SLOWER = Gate(figure="rps", side="<", change=-0.03)
 
@@ -18,6 +20,12 @@ def measured(*rows: list[Trial], **changed: Any) -> tuple[Run, list[Trial]]:
     trials = [trial for row in rows for trial in row]
     numbered = [trial.model_copy(update={"plan": trial.plan.model_copy(update={"number": n})}) for n, trial in enumerate(trials)]
     return make_run(numbered, **changed), numbered
+
+
+def shown(found: Changes) -> str:
+    output = io.StringIO()
+    Console(width=300, file=output).print(render_changes(found))
+    return output.getvalue()
 
 
 def test_each_cell_has_ratios_intervals_and_both_verdicts() -> None:
@@ -45,7 +53,51 @@ def test_what_does_not_count_any_more_cannot_pass_a_gate() -> None:
     found = changes(base, head, [SLOWER])
     assert found.unknown
     assert not found.breached
-    assert "NOT JUDGED rps&lt;-3%: c/a, plaintext single -c 64: a run has no valid round" in render_changes_markdown(found)
+    assert (
+        "NOT JUDGED rps&lt;-3%: c/a, plaintext single -c 64: in head 3 of 3 rounds failed or are invalid: 1 of 10 responses"
+        in render_changes_markdown(found)
+    )
+
+
+def test_a_gate_is_unknown_where_one_round_of_head_failed_however_good_the_others_are() -> None:
+    base = measured(make_rounds("c/a", (100_000, 101_000, 99_000, 100_000)), make_rounds("c/b", (50_000, 50_500, 50_100)))
+    crashed = make_failed(make_plan("c/a", 3), "exited with status 139")
+    head = measured([*make_rounds("c/a", (100_000, 101_000, 99_000)), crashed], make_rounds("c/b", (50_000, 50_500, 50_100)))
+    found = changes(base, head, [SLOWER])
+    reason = "in head 1 of 4 rounds failed or are invalid: exited with status 139"
+    assert [(judged.passage, judged.reason) for judged in found.gates] == [("unknown", reason), ("passed", None)]
+    assert found.unknown
+    sentence = f"NOT JUDGED rps&lt;-3%: c/a, plaintext single -c 64: {reason}"
+    assert sentence in render_changes_markdown(found)
+    assert sentence.replace("&lt;", "<") in shown(found)
+    assert reason in render_changes_json(found)
+
+
+def test_a_breach_beside_failed_rounds_is_unknown_too() -> None:
+    base = measured(make_rounds("c/a", (100_000, 101_000, 99_000)))
+    head = measured([*make_rounds("c/a", (50_000, 50_100, 50_200)), make_failed(make_plan("c/a", 3))])
+    found = changes(base, head, [SLOWER])
+    assert (found.unknown, found.breached) == (True, False)
+
+
+def test_failed_rounds_of_base_leave_the_gate_to_the_others() -> None:
+    base = measured([*make_rounds("c/a", (100_000, 101_000, 99_000)), make_failed(make_plan("c/a", 3))])
+    assert not changes(base, measured(make_rounds("c/a", (100_000, 101_000, 99_000))), [SLOWER]).unknown
+
+
+def test_a_gate_is_unknown_at_a_target_that_head_lacks() -> None:
+    base = measured(make_rounds("c/a", (1000, 1010, 1020)), make_rounds("c/gone", (1000, 1010, 1020)))
+    found = changes(base, measured(make_rounds("c/a", (1000, 1010, 1020))), [SLOWER])
+    reason = "head lacks this target under this load"
+    assert [(judged.place, judged.passage, judged.reason) for judged in found.gates] == [
+        ("c/a, plaintext single -c 64", "passed", None),
+        ("c/gone, plaintext single -c 64", "unknown", reason),
+    ]
+    sentence = f"NOT JUDGED rps<-3%: c/gone, plaintext single -c 64: {reason}"
+    assert sentence in shown(found)
+    assert sentence.replace("<", "&lt;") in render_changes_markdown(found)
+    assert reason in render_changes_json(found)
+    assert not changes(measured(make_rounds("c/a", (1000, 1010, 1020))), base, [SLOWER]).unknown, "a target that is new in head has no base"
 
 
 def test_a_gate_on_the_memory_of_clients_is_judged() -> None:

@@ -25,6 +25,23 @@ def test_what_differs_between_environments_is_named(field: str, value: object, p
     assert found.startswith(phrase)
 
 
+def test_each_knob_that_differs_is_named() -> None:
+    base = make_environment(tuning={"idle-states": "on", "numa-balancing": "1", "packet-queue": "1000"})
+    head = make_environment(tuning={"idle-states": "off", "packet-queue": "1000", "backlog": "4096"})
+    assert differences(base, head) == ["knob backlog (absent → 4096)", "knob idle-states (on → off)", "knob numa-balancing (1 → absent)"]
+
+
+def test_a_governor_that_differs_is_named_once() -> None:
+    base = make_environment(tuning={"governor": "performance"})
+    head = make_environment(governor="powersave", tuning={"governor": "powersave"})
+    assert differences(base, head) == ["governor (performance → powersave)"]
+
+
+def test_a_run_that_stored_no_knobs_is_compared_with_all() -> None:
+    """Runs of earlier versions."""
+    assert differences(make_environment(), make_environment(tuning={"backlog": "4096"})) == []
+
+
 def test_what_may_be_compared_is_no_difference() -> None:
     base = make_environment()
     head = base.model_copy(update={"git_commit": "f" * 40, "load_average_1m": 9.0, "versions": {**base.versions, "go": "1.27"}})

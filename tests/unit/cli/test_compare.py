@@ -1,0 +1,42 @@
+"""How ``httpbench compare`` ends: the exit code of a gate that is passed, breached or unknown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from httpbench.cli.main import cli
+from httpbench.model import Trial
+from httpbench.report.formats.json import render_json
+from tests.factories import make_failed, make_plan, make_rounds, make_run
+
+STEADY = (100_000, 101_000, 99_000)
+CRASHED = [make_failed(make_plan("c/a", number), "exited with status 139") for number in range(3, 15)]
+
+
+def exported(path: Path, trials: Sequence[Trial]) -> str:
+    numbered = [trial.model_copy(update={"plan": trial.plan.model_copy(update={"number": n})}) for n, trial in enumerate(trials)]
+    path.write_text(render_json(make_run(numbered), numbered))
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("head", "code", "said"),
+    [
+        (make_rounds("c/a", STEADY), 0, "1 of 1 gates passed"),
+        (make_rounds("c/a", [rate / 2 for rate in STEADY]), 3, "BREACHED rps<-3%: c/a"),
+        ([*make_rounds("c/a", STEADY), *CRASHED], 1, "in head 12 of 15 rounds failed or are invalid: exited with status 139"),
+        ([*make_rounds("c/a", [rate / 2 for rate in STEADY]), *CRASHED], 1, "NOT JUDGED rps<-3%: c/a"),
+        (make_rounds("c/b", STEADY), 1, "head lacks this target under this load"),
+    ],
+    ids=["passed", "breached", "rounds failed", "breached and rounds failed", "target missing"],
+)
+def test_the_exit_code_follows_the_gate(
+    head: list[Trial], code: int, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [exported(tmp_path / "base.json", make_rounds("c/a", STEADY)), exported(tmp_path / "head.json", head)]
+    ended = cli.main(["compare", *words, "--fail-if", "rps<-3%", "--db", str(tmp_path / "x.db")], standalone_mode=False)
+    assert ended == code
+    assert said in " ".join(capsys.readouterr().out.split())

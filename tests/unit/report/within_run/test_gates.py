@@ -1,0 +1,36 @@
+"""Gates of one run: what fails or was not measured passes no gate."""
+
+from __future__ import annotations
+
+from httpbench.model import Trial
+from httpbench.report import gated
+from httpbench.stats.gates import Gate, Passage
+from tests.factories import make_failed, make_plan, make_rounds, make_run
+
+SLOWER = Gate(figure="rps", side="<", change=-0.03)
+STEADY = (100_000, 101_000, 99_000, 100_500)
+
+
+def judged(trials: list[Trial], baseline: str = "c/old") -> list[tuple[Passage, str]]:
+    found = gated(make_run(trials, baseline=baseline), trials, [SLOWER])
+    return [(each.passage, each.sentence) for each in found]
+
+
+def test_a_gate_passes_where_every_round_is_valid() -> None:
+    ((kind, _),) = judged([*make_rounds("c/old", STEADY), *make_rounds("c/new", STEADY)])
+    assert kind is Passage.PASSED
+
+
+def test_a_gate_is_unknown_where_one_round_of_the_target_failed() -> None:
+    crashed = make_failed(make_plan("c/new", 4), "exited with status 139")
+    for rates in (STEADY, [rate / 2 for rate in STEADY]):
+        ((kind, sentence),) = judged([*make_rounds("c/old", STEADY), *make_rounds("c/new", rates), crashed])
+        assert kind is Passage.UNKNOWN
+        assert sentence.startswith("NOT JUDGED rps<-3%: c/new against c/old, plaintext")
+        assert sentence.endswith(": 1 of 5 rounds failed or are invalid: exited with status 139")
+
+
+def test_a_gate_is_unknown_where_the_baseline_was_not_measured() -> None:
+    ((kind, sentence),) = judged(make_rounds("c/new", STEADY))
+    assert kind is Passage.UNKNOWN
+    assert sentence.endswith("c/old, the baseline, was not measured")

@@ -15,6 +15,7 @@ from httpbench.model import Distribution, Frozen, Load, Measurement, Scaling, Tr
 from httpbench.stats.clients import ClientSummary, summarise_clients
 from httpbench.stats.histogram import merged, merged_intervals
 from httpbench.stats.interval import ConfidenceInterval, interval
+from httpbench.stats.once import once
 from httpbench.stats.steady import unsteady
 from httpbench.stats.validity import failed_requests, rate_held
 
@@ -217,8 +218,9 @@ def overall(trials: Sequence[Trial]) -> Verdict:
     if changes:
         notes.append(f"not steady{f' in {len(changes)} of {len(counting)} rounds' if len(counting) > 1 else ''}: {changes[0]}")
     if dropped:
-        notes.append(f"{len(dropped)} of {len(trials)} rounds not valid: {'; '.join(_reasons(dropped))}")
-    return Verdict(kind=kind, reasons=(*notes, *_reasons([verdict for verdict in counting if verdict.kind is kind])[:1]))
+        notes.append(f"{len(dropped)} of {len(trials)} rounds not valid: {'; '.join(_reasons(dropped, len(dropped)))}")
+    own = [verdict for verdict in counting if verdict.kind is kind]
+    return Verdict(kind=kind, reasons=(*notes, *_reasons(own, len(own))[:1]))
 
 
 def bytes_per_s(measurement: Measurement) -> float | None:
@@ -306,6 +308,7 @@ def _with_merged(latency: Latency | None, rounds: Sequence[Distribution | None])
     return latency.model_copy(update={"merged": merged(rounds), "merged_intervals": merged_intervals(rounds)})
 
 
-def _reasons(verdicts: Iterable[Verdict]) -> tuple[str, ...]:
-    """Each reason once, in order."""
-    return tuple(dict.fromkeys(reason for verdict in verdicts for reason in verdict.reasons))
+def _reasons(verdicts: Sequence[Verdict], rounds: int | None = None) -> tuple[str, ...]:
+    """Each reason once, in order, with the number of rounds that have it. ``rounds``: a number that the reader knows already."""
+    found = once(reason for verdict in verdicts for reason in verdict.reasons)
+    return tuple(said.text if said.count in (1, rounds) else f"{said.text}, in {said.count} rounds" for said in found)

@@ -46,7 +46,7 @@ def _group(run: Run, key: GroupKey, found: Sequence[Sequence[Trial]], probed: Ma
         backend_shared=any(trial.plan.cores.backend_shared for trial in trials),
         scale=run.scale,
         rounds=max(len(cell) for cell in found),
-        generator_notes=tuple(dict.fromkeys(note for measurement in measurements for note in measurement.notes)),
+        generator_notes=tuple(note for measurement in measurements for note in measurement.notes),
         rows=tuple(sorted(_rows(run, found, probed), key=proxy_place if run.table is Table.TCP_PROXIES else row_place)),
         client_work=run.workloads[workload].client if workload in run.workloads else None,
     )

@@ -5,10 +5,9 @@ Sentences only; the formats decide how to set them.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import groupby
 
 from httpbench.load import TIMERS
 from httpbench.model import STEADY_S_MIN, ClientWork, Limit, Load, Run, RunStatus, Scaling, Table, Trial, Tuning, VerdictKind
@@ -19,6 +18,7 @@ from httpbench.report.tables.probes import probe_legend
 from httpbench.report.tables.rows import Group, Row
 from httpbench.stats.figures import P99, THROUGHPUT
 from httpbench.stats.noise import floor
+from httpbench.stats.once import Said, once
 
 LIMITS = {
     Limit.NO_ROUTER: "responds to every path alike",
@@ -37,8 +37,6 @@ SCALINGS = {
     Scaling.MULTI: "target on all its cores",
     Scaling.PREFORK: "one copy of the target per core",
 }
-
-NUMBER = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?")
 
 LOG_LINES = 12
 """Of a log's tail below a table; the whole tail is in the JSON export."""
@@ -162,22 +160,12 @@ def _generators(found: Sequence[Group]) -> Iterator[str]:
     for name, group in measured.items():
         if group.latency_meaning:
             yield f"Latency by {name}: {group.latency_meaning}"
-    yield from alike(note for group in found for note in group.generator_notes)
+    yield from (_counted(said) for said in once(note for group in found for note in group.generator_notes))
 
 
-def alike(notes: Iterable[str]) -> Iterator[str]:
-    """Each note once. Those that differ in their numbers alone become one, with ranges: ``25 to 32 requests timed out``."""
-    families: dict[tuple[str, ...], list[list[str]]] = {}
-    for note in notes:
-        families.setdefault(tuple(NUMBER.split(note)), []).append(NUMBER.findall(note))
-    for words, numbers in families.items():
-        ranges = [_range(each) for each in zip(*numbers, strict=True)]
-        yield "".join(part for pair in zip_longest(words, ranges, fillvalue="") for part in pair)
-
-
-def _range(numbers: Iterable[str]) -> str:
-    ascending = sorted(set(numbers), key=lambda number: float(number.replace(",", "")))
-    return ascending[0] if len(ascending) == 1 else f"{ascending[0]} to {ascending[-1]}"
+def _counted(said: Said) -> str:
+    """With the number of trials, where the trials differ."""
+    return f"{said.text.removesuffix('.')} (in {said.count} trials)." if said.varies else said.text
 
 
 def _clients(found: Sequence[Group]) -> Iterator[str]:
@@ -259,8 +247,14 @@ def _running(rows: Sequence[Row]) -> Iterator[str]:
 def _row_note(row: Row) -> RowNote:
     verdict = row.summary.verdict
     reasons = tuple("; ".join(printable(line) for line in reason.splitlines()) for reason in verdict.reasons)
-    log = tuple(printable(line) for line in (row.log_tail or "").strip().splitlines()[-LOG_LINES:])
+    log = tuple(printable(line) for line in _repeated_once((row.log_tail or "").strip().splitlines())[-LOG_LINES:])
     return RowNote(row.target.id, verdict.kind, reasons, log)
+
+
+def _repeated_once(lines: Sequence[str]) -> list[str]:
+    """Lines that repeat become one: ``GET / (20 times)``."""
+    runs = [(line, len(list(own))) for line, own in groupby(lines)]
+    return [line if count == 1 else f"{line} ({count} times)" for line, count in runs]
 
 
 def _count(number: int, noun: str) -> str:

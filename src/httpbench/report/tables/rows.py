@@ -64,7 +64,7 @@ class Group:
     scale: float
     rounds: int
     generator_notes: tuple[str, ...]
-    """What the generator's figures leave out."""
+    """What the generator's figures leave out: all notes of all trials."""
     rows: tuple[Row, ...]
     client_work: ClientWork | None = None
     """The work of clients; ``None``: they are no clients."""

@@ -82,6 +82,7 @@ def _make_trial(spec: RunSpec, planned: TrialPlan, built: Built, made: Sequence[
         port=spec.port,
         start_limit_s=spec.start_limit_s,
         backend=backend_of(workload, spec.targets, built, planned.cores, spec.topology),
+        learned=next((trial.learned for trial in made if trial.plan.target == target.id and trial.learned), None),
         probes=_is_to_be_probed(target, made),
         failed_share_max=spec.search.level.failed_share_max if spec.search else None,
     )

@@ -151,12 +151,15 @@ def cells(trials: Iterable[Trial]) -> list[list[Trial]]:
     return [sorted(rounds, key=lambda trial: trial.plan.round) for rounds in found.values()]
 
 
-def summarise(trials: Sequence[Trial]) -> Summary:
-    """The summary of one cell. ``trials``: all its rounds, at least one, of one cell only."""
+def summarise(trials: Sequence[Trial], *, invalid: bool = False) -> Summary:
+    """The summary of one cell. ``trials``: all its rounds, at least one, of one cell only.
+
+    ``invalid``: with figures of all rounds that were measured, although they do not count; never to be compared.
+    """
     if len({trial.plan.cell for trial in trials}) != 1:
         raise ValueError("summarise takes the rounds of exactly one cell")
     plan = trials[0].plan
-    counting = _counting(trials)
+    counting = [trial for trial in trials if trial.measurement or trial.client] if invalid else _counting(trials)
     clients = [trial.client for trial in counting if trial.client is not None]
     return Summary(
         target=plan.target,
@@ -165,7 +168,7 @@ def summarise(trials: Sequence[Trial]) -> Summary:
         load_generator=plan.load_generator,
         load=plan.load,
         rounds=len(trials),
-        rounds_counting=len(counting),
+        rounds_counting=len(_counting(trials)),
         verdict=overall(trials),
         client=summarise_clients(clients),
         throughput_rps=Estimate.of(_throughput_rps(trial) for trial in counting),

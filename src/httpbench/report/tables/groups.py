@@ -59,7 +59,16 @@ def _rows(run: Run, found: Sequence[Sequence[Trial]], probed: Mapping[str, Probe
     for cell, size in zip(found, sizes, strict=True):
         summary = summarise(cell)
         odd = size is not None and abs(size - usual) > SIZE_TOLERANCE * usual
-        yield Row(run.targets[summary.target], summary, tuple(cell), size, odd, _log_tail(cell), probed.get(summary.target))
+        yield Row(
+            target=run.targets[summary.target],
+            summary=summary,
+            trials=tuple(cell),
+            response_bytes=size,
+            odd_size=odd,
+            log_tail=_log_tail(cell),
+            probed=probed.get(summary.target),
+            measured=None if summary.rounds_counting else summarise(cell, invalid=True),
+        )
 
 
 def _response_bytes(cell: Sequence[Trial]) -> int | None:

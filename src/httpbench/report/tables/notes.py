@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from httpbench.load import TIMERS
-from httpbench.model import STEADY_S_MIN, ClientWork, Limit, Load, Run, RunStatus, Scaling, Table, Trial, Tuning, VerdictKind
+from httpbench.model import STEADY_S_MIN, ClientWork, Learned, Limit, Load, Run, RunStatus, Scaling, Table, Trial, Tuning, VerdictKind
 from httpbench.report.printable import percentage, printable
 from httpbench.report.tables.columns import LOWER_BOUND, ODD_SIZE, PARTLY, memory_is_proportional
 from httpbench.report.tables.groups import SIZE_TOLERANCE
 from httpbench.report.tables.probes import probe_legend
 from httpbench.report.tables.rows import Group, Row
 from httpbench.stats.figures import P99, THROUGHPUT
+from httpbench.stats.next_step import next_step
 from httpbench.stats.noise import floor
 from httpbench.stats.once import Said, once
 
@@ -51,6 +52,8 @@ class RowNote:
     reasons: tuple[str, ...]
     log: tuple[str, ...]
     """The last lines of the target's log, where a round failed."""
+    next_step: str | None = None
+    """What to do if no round is valid."""
 
 
 def title(group: Group) -> str:
@@ -149,7 +152,9 @@ def legend(found: Sequence[Group], table: Table) -> list[str]:
         *_clients(found),
         *_meanings(found, table, rows),
         *_marks(rows),
+        *_struck(rows),
         *probe_legend(rows),
+        *_learned(rows),
         *_limits(rows),
         *_running(rows),
     ]
@@ -218,6 +223,11 @@ def _marks(rows: Sequence[Row]) -> Iterator[str]:
         yield f"{PARTLY} Some rounds are not valid; figures are of the others."
 
 
+def _struck(rows: Sequence[Row]) -> Iterator[str]:
+    if any(row.measured and (row.measured.throughput_rps or row.measured.client) for row in rows):
+        yield "(…) Measured in invalid rounds: not ranked and not compared."
+
+
 def _limits_named(rows: Sequence[Row]) -> str:
     kinds = {row.summary.verdict.kind for row in rows if row.is_lower_bound}
     return "The load generator or the backend was" if VerdictKind.BACKEND in kinds else "The load generator was"
@@ -235,6 +245,21 @@ def _limits(rows: Sequence[Row]) -> Iterator[str]:
         yield f"engine (written below the framework's public API): {', '.join(below)}"
 
 
+def _learned(rows: Sequence[Row]) -> Iterator[str]:
+    """Which response was correct, where the workload does not say: once for targets that are alike."""
+    names: dict[Learned, list[str]] = {}
+    for row in rows:
+        if found := next((trial.learned for trial in row.trials if trial.learned), None):
+            own = names.setdefault(found, [])
+            own += [] if row.target.framework in own else [row.target.framework]
+    for learned, targets in names.items():
+        kept = f"status {learned.status}" + (f", {learned.content_type}" if learned.content_type else "")
+        if learned.body_bytes is None:
+            yield f"Correct response of {', '.join(targets)}, learned: {kept}. Its body changes, so bodies were not checked."
+        else:
+            yield f"Correct response of {', '.join(targets)}, learned: {kept}, and one body of {_count(learned.body_bytes, 'byte')}."
+
+
 def _running(rows: Sequence[Row]) -> Iterator[str]:
     names = sorted({row.target.framework for row in rows if row.target.url is not None})
     if names:
@@ -248,7 +273,7 @@ def _row_note(row: Row) -> RowNote:
     verdict = row.summary.verdict
     reasons = tuple("; ".join(printable(line) for line in reason.splitlines()) for reason in verdict.reasons)
     log = tuple(printable(line) for line in _repeated_once((row.log_tail or "").strip().splitlines())[-LOG_LINES:])
-    return RowNote(row.target.id, verdict.kind, reasons, log)
+    return RowNote(row.target.id, verdict.kind, reasons, log, next_step(row.trials))
 
 
 def _repeated_once(lines: Sequence[str]) -> list[str]:

@@ -455,6 +455,7 @@ class RunStatus(StrEnum):
     RUNNING = "running"
     FINISHED = "finished"
     INTERRUPTED = "interrupted"
+    STOPPED = "stopped"  # after the first round, which was invalid for one reason
 
 
 class Run(Frozen):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from httpbench.model import Learned, Load, Trial, Verdict, VerdictKind
@@ -11,7 +13,7 @@ from tests.factories import make_measurement, make_plan, make_rounds, make_trial
 INVALID = Verdict(kind=VerdictKind.INVALID, reasons=("0.64% of requests failed",))
 
 
-def invalid(errors: dict[str, int], load: Load | None = None, **changes: object) -> Trial:
+def invalid(errors: dict[str, int], load: Load | None = None, **changes: Any) -> Trial:
     measurement = make_measurement(400.0, errors=errors)
     return make_trial(make_plan(load=load or Load(connections=64)), INVALID, measurement=measurement, **changes)
 

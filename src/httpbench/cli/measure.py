@@ -13,7 +13,7 @@ from httpbench.cli.exports import Exports
 from httpbench.errors import UsageError
 from httpbench.model import Run, RunStatus, Trial
 from httpbench.report import gated, render_terminal
-from httpbench.run import Outcome, RunSpec, make_run, refusals, require_programs
+from httpbench.run import Outcome, RunSpec, make_run, refusals, require_programs, with_warmup_of_its_own
 from httpbench.stats.gates import Gate, Passage
 from httpbench.stats.level import saturation
 from httpbench.store import Store
@@ -25,8 +25,13 @@ def build_and_run(spec: RunSpec, db: Path, *, quiet: bool) -> Outcome:
     if refused:
         raise UsageError("\n".join(refused), hint=f"use another load, or another load generator: {', '.join(load.GENERATORS)}")
     require_programs(spec)
+    own = with_warmup_of_its_own(spec)
     with Store(db) as store, progress.observer(console.stderr(), quiet=quiet) as observer:
-        return make_run(spec, store, observer)
+        if own != spec:
+            observer.warning(
+                f"httpbench-loadgen is not built: {own.generator.name} warms up for the longest time, and steadiness is not seen"
+            )
+        return make_run(own, store, observer)
 
 
 def report(outcome: Outcome, db: Path, files: Exports) -> None:

@@ -94,6 +94,8 @@ class LoadGenerator(Tool):
 
     warms_up_itself: bool
     """It warms up in the measuring process, on the same connections; otherwise ``argv(job, warmup=True)`` is run before."""
+    counts_headers: bool = False
+    """Whether its count of received bytes is of whole responses."""
     latency_meaning: str
     """One sentence, shown beside its latencies."""
 

@@ -59,6 +59,7 @@ class Wrk(LoadGenerator):
         program="wrk", version="4.0", version_command=("wrk", "-v"), apt=("wrk",), install="https://github.com/wg/wrk"
     )
     warms_up_itself = False
+    counts_headers = True
     latency_meaning = (
         "Service time of every response in whole µs, from the first write of a request to the end of its response; with pipelining, of a "
         "whole batch. The samples that wrk adds afterwards are removed."

@@ -351,6 +351,19 @@ class Settling(Frozen):
         return self.window_s * len(self.throughput_rps)
 
 
+class Learned(Frozen):
+    """The correct response that a trial learned from the first three: each response under load must match it."""
+
+    status: int
+    """Status code."""
+    content_type: str | None = None
+    """Media type, without its parameters. Null: none was sent."""
+    body_bytes: int | None = None
+    """Size of the body, in bytes. Null: the bodies differed, so bodies are not checked."""
+    body_sha256: str | None = None
+    """SHA-256 of the body. Null: the bodies differed, so bodies are not checked."""
+
+
 class Trial(Frozen):
     """A finished trial, as it is stored."""
 
@@ -378,6 +391,10 @@ class Trial(Frozen):
     """Counters of the kernel's network stack. Null: not read."""
     response: SampledResponse | None = None
     """A response of the target. Null: none was kept."""
+    learned: Learned | None = None
+    """The correct response, learned from the target. Null: the workload states it."""
+    accept_queue: int | None = None
+    """Connections that the target's listening socket queues until they are accepted. Null: unknown."""
     probed: Probed | None = None
     """What a probe found; only in the first trial of each target that got as far."""
     overhead_s: float | None = None
@@ -450,6 +467,7 @@ class RunStatus(StrEnum):
     RUNNING = "running"
     FINISHED = "finished"
     INTERRUPTED = "interrupted"
+    STOPPED = "stopped"  # after the first round, which was invalid for one reason
 
 
 class Run(Frozen):

@@ -11,11 +11,12 @@ import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path, PurePath
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from httpbench.errors import UsageError
 from httpbench.model import Build, Kind, Scaling, Target, Tuning
+from httpbench.run.command_names import Named, named
 
 LANGUAGE = "command"
 """Takes the place of the language, so that these ids differ from those of manifests."""
@@ -85,7 +86,7 @@ def path_of(urls: Sequence[str]) -> str | None:
 def names_of(servers: Servers) -> list[str]:
     """Short names that differ: those given, or made from the commands.
 
-    The name of the program; if two have the same, also the words that differ; if no word differs, a number.
+    The name of the program or script; if two have the same, also the folders and words that differ; if nothing differs, a number.
     """
     given = [_slug(name) for name in servers.names]
     if "" in given:
@@ -94,16 +95,17 @@ def names_of(servers: Servers) -> list[str]:
         raise UsageError(f"two servers have the name {Counter(given).most_common(1)[0][0]}", hint="give each its own --name")
     if given:
         return given
-    short = [PurePath(_first_word(command)).stem for command in servers.commands] + [urlsplit(url).netloc for url in servers.urls]
-    words = [re.sub(r"\{[a-z]+\}", "", text).split()[1:] for text in (*servers.commands, *servers.urls)]
-    slugs = [_slug(_told_apart(index, short, words))[:NAME_CHARACTERS_MAX].rstrip("-._+") for index in range(len(short))]
+    programs = [*map(named, servers.commands), *(Named(urlsplit(url).netloc, (), ()) for url in servers.urls)]
+    slugs = [_slug(_told_apart(program, programs))[:NAME_CHARACTERS_MAX].rstrip("-._+") for program in programs]
     return _numbered([slug or "server" for slug in slugs])
 
 
-def _told_apart(index: int, short: Sequence[str], words: Sequence[Sequence[str]]) -> str:
-    """The program, with those words of its command that not all commands of this program have."""
-    alike = [words[other] for other, name in enumerate(short) if name == short[index]]
-    return " ".join([short[index], *(word for word in words[index] if not all(word in other for other in alike))])
+def _told_apart(program: Named, programs: Sequence[Named]) -> str:
+    """The program, with those of its folders and words that not all programs of this name have."""
+    alike = [other for other in programs if other.name == program.name]
+    folders = [folder for folder in program.folders if not all(folder in other.folders for other in alike)]
+    words = [word for word in program.words if not all(word in other.words for other in alike)]
+    return " ".join([*folders, program.name, *words])
 
 
 def _numbered(names: Sequence[str]) -> list[str]:
@@ -118,10 +120,6 @@ def _numbered(names: Sequence[str]) -> list[str]:
 def _slug(text: str) -> str:
     """As a part of an id: lower case, no slash and no blank. Empty if the text has no letter and no digit."""
     return re.sub(r"[^a-z0-9_.+]+", "-", text.lower()).strip("-._+")
-
-
-def _first_word(command: str) -> str:
-    return (command.split() or ["server"])[0]
 
 
 def _argv(command: str, servers: Servers) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from httpbench.load import LoadGenerator, Timer, Tool
-from httpbench.model import ClientWork, Target, TrialPlan, Workload
+from httpbench.model import ClientWork, Learned, Target, TrialPlan, Workload
 from httpbench.run.start import START_LIMIT_S
 
 
@@ -40,6 +40,8 @@ class TrialInputs:
     start_limit_s: float = START_LIMIT_S
     backend: Backend | None = None
     """Of a proxy."""
+    learned: Learned | None = None
+    """What an earlier trial of the run learned of this target."""
     probes: bool = False
     """Whether to probe the target after the load."""
     failed_share_max: float | None = None

@@ -17,6 +17,7 @@ from httpbench.run.record import Outcome, Record
 from httpbench.run.saturate import upcoming
 from httpbench.run.spec import RunSpec
 from httpbench.run.trial import failed, make_trial
+from httpbench.stats.hopeless import common_failure
 from httpbench.store import Store
 
 
@@ -29,10 +30,9 @@ def make_run(spec: RunSpec, store: Store, observer: Observer) -> Outcome:
             return Record(spec, Built({}, {}, {}), store, observer).finish(RunStatus.INTERRUPTED)
         record = Record(spec, built, store, observer)
         try:
-            _make_trials(spec, built, record, observer)
+            return record.finish(_make_trials(spec, built, record, observer))
         except KeyboardInterrupt:
             return record.finish(RunStatus.INTERRUPTED)
-        return record.finish(RunStatus.FINISHED)
 
 
 def backend_of(workload: Workload, targets: Mapping[str, Target], built: Built, cores: Cores, topology: Topology) -> Backend | None:
@@ -47,14 +47,27 @@ def _required(spec: RunSpec) -> list[Target]:
     return [spec.targets[name] for name in dict.fromkeys([*spec.target_ids, *filter(None, backends)])]
 
 
-def _make_trials(spec: RunSpec, built: Built, record: Record, observer: Observer) -> None:
+def _make_trials(spec: RunSpec, built: Built, record: Record, observer: Observer) -> RunStatus:
     total = None if spec.search else len(spec.plan.trials)
     for done, planned in enumerate(_upcoming(spec, record.trials, observer)):
         if spec.precision and spec.baseline and is_enough(spec.precision, spec.baseline, planned, record.trials, observer):
-            return
+            return RunStatus.FINISHED
+        if _is_hopeless(spec, planned, record.trials, observer):
+            return RunStatus.STOPPED
         observer.trial_started(planned, done, total, estimate_s(spec.plan.trials[done:] or [planned], spec.targets))
         trial = record.keep(_make_trial(spec, planned, built, record.trials, observer))
         observer.trial_ended(trial)
+    return RunStatus.FINISHED
+
+
+def _is_hopeless(spec: RunSpec, planned: TrialPlan, made: Sequence[Trial], observer: Observer) -> bool:
+    """Whether the first round is over and was invalid for one reason in every trial, so that each further round would be."""
+    if spec.search or planned.round != 1 or made[-1].plan.round != 0:
+        return False
+    reason = common_failure(made)
+    if reason is not None:
+        observer.warning(f"stopped after round 1 of {spec.plan.rounds}: no trial is valid, all for the same reason: {reason}")
+    return reason is not None
 
 
 def _upcoming(spec: RunSpec, made: Sequence[Trial], observer: Observer) -> Iterator[TrialPlan]:
@@ -81,6 +94,7 @@ def _make_trial(spec: RunSpec, planned: TrialPlan, built: Built, made: Sequence[
         port=spec.port,
         start_limit_s=spec.start_limit_s,
         backend=backend_of(workload, spec.targets, built, planned.cores, spec.topology),
+        learned=next((trial.learned for trial in made if trial.plan.target == target.id and trial.learned), None),
         probes=_is_to_be_probed(target, made),
         failed_share_max=spec.search.level.failed_share_max if spec.search else None,
     )

@@ -49,6 +49,8 @@ class Evidence:
     """With ``single`` a target is busy at one core, however many it was given."""
     workload: Workload | None = None
     """Where it is given, the bytes that came are compared with the bodies that must have come."""
+    response_bytes: int | None = None
+    """Size of a whole correct response, if all are alike and the generator counts headers; ``None``: only bodies are compared."""
     error_share_limit: float = ERROR_SHARE_LIMIT
     wrong_share_limit: float = 0.0
     """Above zero only for a search, which overloads targets on purpose: «503» is a correct response then."""

@@ -16,6 +16,7 @@ from httpbench.stats.clients import ClientSummary, summarise_clients
 from httpbench.stats.evidence import evidence_of
 from httpbench.stats.histogram import merged, merged_intervals
 from httpbench.stats.interval import ConfidenceInterval, interval
+from httpbench.stats.once import once
 from httpbench.stats.steady import not_shown_steady, unsteady
 from httpbench.stats.validity import failed_requests, rate_held
 from httpbench.stats.withheld import withheld, withheld_in_rounds
@@ -155,12 +156,15 @@ def cells(trials: Iterable[Trial]) -> list[list[Trial]]:
     return [sorted(rounds, key=lambda trial: trial.plan.round) for rounds in found.values()]
 
 
-def summarise(trials: Sequence[Trial]) -> Summary:
-    """The summary of one cell. ``trials``: all its rounds, at least one, of one cell only."""
+def summarise(trials: Sequence[Trial], *, invalid: bool = False) -> Summary:
+    """The summary of one cell. ``trials``: all its rounds, at least one, of one cell only.
+
+    ``invalid``: with figures of all rounds that were measured, although they do not count; never to be compared.
+    """
     if len({trial.plan.cell for trial in trials}) != 1:
         raise ValueError("summarise takes the rounds of exactly one cell")
     plan = trials[0].plan
-    counting = _counting(trials)
+    counting = [trial for trial in trials if trial.measurement or trial.client] if invalid else _counting(trials)
     clients = [trial.client for trial in counting if trial.client is not None]
     return Summary(
         target=plan.target,
@@ -169,7 +173,7 @@ def summarise(trials: Sequence[Trial]) -> Summary:
         load_generator=plan.load_generator,
         load=plan.load,
         rounds=len(trials),
-        rounds_counting=len(counting),
+        rounds_counting=len(_counting(trials)),
         verdict=overall(trials),
         client=summarise_clients(clients),
         throughput_rps=Estimate.of(_throughput_rps(trial) for trial in counting),
@@ -223,7 +227,7 @@ def overall(trials: Sequence[Trial]) -> Verdict:
         if found:
             notes.append(f"{words}{f' in {len(found)} of {len(counting)} rounds' if len(counting) > 1 else ''}: {found[0]}")
     if dropped:
-        notes.append(f"{len(dropped)} of {len(trials)} rounds not valid: {'; '.join(_reasons(dropped))}")
+        notes.append(f"{len(dropped)} of {len(trials)} rounds not valid: {'; '.join(_reasons(dropped, len(dropped)))}")
     notes += withheld_in_rounds([trial for trial in trials if trial.verdict.counts])
     of_kind = [trial for trial in trials if trial.verdict.kind is kind]
     return Verdict(kind=kind, reasons=(*notes, *_own_reasons(of_kind)[:1]))
@@ -314,12 +318,19 @@ def _with_merged(latency: Latency | None, rounds: Sequence[Distribution | None])
     return latency.model_copy(update={"merged": merged(rounds), "merged_intervals": merged_intervals(rounds)})
 
 
-def _own_reasons(trials: Sequence[Trial]) -> list[str]:
+def _own_reasons(trials: Sequence[Trial]) -> tuple[str, ...]:
     """Each reason once, in order, but for those that are said once for all rounds."""
     said = {each.text for trial in trials if (evidence := evidence_of(trial)) for each in withheld(evidence).values()}
-    return [reason for reason in _reasons([trial.verdict for trial in trials]) if reason not in said]
+    own = [
+        Verdict(kind=trial.verdict.kind, reasons=tuple(reason for reason in trial.verdict.reasons if reason not in said))
+        if said
+        else trial.verdict
+        for trial in trials
+    ]
+    return _reasons(own, len(own))
 
 
-def _reasons(verdicts: Iterable[Verdict]) -> tuple[str, ...]:
-    """Each reason once, in order."""
-    return tuple(dict.fromkeys(reason for verdict in verdicts for reason in verdict.reasons))
+def _reasons(verdicts: Sequence[Verdict], rounds: int | None = None) -> tuple[str, ...]:
+    """Each reason once, in order, with the number of rounds that have it. ``rounds``: a number that the reader knows already."""
+    found = once(reason for verdict in verdicts for reason in verdict.reasons)
+    return tuple(said.text if said.count in (1, rounds) else f"{said.text}, in {said.count} rounds" for said in found)

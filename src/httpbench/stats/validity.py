@@ -27,6 +27,9 @@ WRONG_RESPONSES = frozenset({"unexpected_status", "unexpected_body", "invalid_re
 BODY_BYTES_SHARE_MIN = 0.99
 """Bytes received / bytes of the bodies that correct responses must have; 1 % because generators print bytes with three digits."""
 
+HEADERS_VARY_BYTES = 8
+"""By which headers of equal responses may be shorter: counts of remaining requests, lengths of dates."""
+
 
 def untrue(evidence: Evidence) -> Iterator[str]:
     """Why the figures are not true; nothing if they are."""
@@ -75,9 +78,11 @@ def _short_bodies(evidence: Evidence) -> Iterator[str]:
     if not received or workload is None or workload.request.method == "HEAD":
         return
     size = len(workload.expect.body.encode()) if workload.expect.body else workload.expect.body_bytes or 0
-    needed = size * evidence.measurement.requests.ok
+    needed, place = size * evidence.measurement.requests.ok, "bodies"
+    if evidence.response_bytes is not None:
+        needed, place = (evidence.response_bytes - HEADERS_VARY_BYTES) * evidence.measurement.requests.ok, "responses"
     if received < BODY_BYTES_SHARE_MIN * needed:
-        yield f"{received:,} bytes received, {needed:,} expected in bodies: responses were truncated"
+        yield f"{received:,} bytes received, {needed:,} expected in {place}: responses were truncated"
 
 
 def _rate_not_reached(evidence: Evidence) -> Iterator[str]:

@@ -18,6 +18,13 @@ from httpbench.run.commands import Servers, names_of, path_of, targets_of
         (["./app {port} -q", "./app {port}"], ["app-q", "app"]),
         (["./app {port}", "./app {port}", "./app {port}"], ["app", "app-2", "app-3"]),
         (["./My_Server.bin {port}"], ["my_server"]),
+        (["old/server {port}", "new/server {port}"], ["old-server", "new-server"]),
+        (["python3 cheats.py {port} first", "python3 cheats.py {port} second"], ["cheats.py-first", "cheats.py-second"]),
+        (
+            ["python3 -m http.server {port}", "python3 -m http.server --protocol HTTP/1.1 {port}"],
+            ["http.server", "http.server-protocol-http-1.1"],
+        ),
+        (["python3 a/app.py {port}", "python3 b/app.py {port}"], ["a-app.py", "b-app.py"]),
     ],
 )
 def test_names_are_short_and_differ(commands: list[str], names: list[str]) -> None:

@@ -80,7 +80,8 @@ def test_a_cell_without_a_round_that_counts_has_no_figure_at_all() -> None:
         exclude={"target", "scaling", "workload", "load_generator", "load", "rounds", "rounds_counting", "verdict"}
     )
     assert set(figures.values()) == {None}
-    assert summary.verdict == INVALID
+    assert summary.verdict.kind is VerdictKind.INVALID
+    assert summary.verdict.reasons == ("3 responses were wrong, in 2 rounds",)
 
 
 def test_percentiles_are_medians_over_rounds_and_merged_beside() -> None:

@@ -187,12 +187,18 @@ def _change(base: Row, head: Row, name: str, comparisons: int) -> Change | None:
 
 
 def _alone(ours: dict[_Key, Row], theirs: dict[_Key, Row], side: str) -> list[str]:
+    """A sentence for each target and workload, however many loads it has."""
     others = {row.target.id for row in theirs.values()}
     other = "head" if side == "base" else "base"
+    alone: dict[tuple[str, str, int], int] = {}
+    for key, row in ours.items():
+        if key not in theirs:
+            place = (row.target.id, row.summary.workload, row.summary.load.connections)
+            alone[place] = alone.get(place, 0) + 1
     return [
-        f"Only in {side}: {row.target.id} ({_load(row)})" + (f"; {other} has it with another load" if row.target.id in others else "")
-        for key, row in ours.items()
-        if key not in theirs
+        f"Only in {side}: {name} ({workload}, {connections} connections{f', {loads} loads' if loads > 1 else ''})"
+        + (f"; {other} has it with {'another load' if loads == 1 else 'other loads'}" if name in others else "")
+        for (name, workload, connections), loads in alone.items()
     ]
 
 

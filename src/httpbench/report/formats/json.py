@@ -21,6 +21,7 @@ from httpbench.model import (
     Environment,
     Frozen,
     Kind,
+    Learned,
     Limit,
     Load,
     Measurement,
@@ -124,6 +125,10 @@ class Round(Frozen):
     """The figures behind the verdict. Null: nothing was measured."""
     response: SampledResponse | None
     """A response of the target. Null: none was kept."""
+    learned: Learned | None = None
+    """The correct response, learned from the target. Null: the workload states it."""
+    accept_queue: int | None = None
+    """Connections that the target's listening socket queues until they are accepted. Null: unknown."""
     overhead_s: float | None
     """Wall time beyond warm-up and measurement, builds aside, in seconds. Null: unknown."""
     log_tail: str | None
@@ -323,6 +328,8 @@ def _round(trial: Trial) -> Round:
         network=trial.network,
         facts=facts(trial),
         response=trial.response,
+        learned=trial.learned,
+        accept_queue=trial.accept_queue,
         overhead_s=trial.overhead_s,
         log_tail=trial.log_tail,
     )

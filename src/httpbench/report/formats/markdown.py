@@ -31,9 +31,16 @@ def render_markdown(run: Run, trials: Sequence[Trial]) -> str:
     return "\n".join(lines).strip() + "\n"
 
 
-def pipe_table(header: Sequence[str], numbers: Sequence[bool], rows: Sequence[Sequence[str]]) -> list[str]:
-    """The lines of a table, its columns padded so that the source can be read too. ``numbers``: columns that are flush right."""
+def pipe_table(
+    header: Sequence[str], numbers: Sequence[bool], rows: Sequence[Sequence[str]], struck: Sequence[Sequence[bool]] = ()
+) -> list[str]:
+    """The lines of a table, its columns padded so that the source can be read too.
+
+    ``numbers``: columns that are flush right. ``struck``: cells that are struck through; empty: none.
+    """
     cells = [[escape(text) for text in row] for row in (header, *rows)]
+    for row, marks in zip(cells[1:], struck, strict=False):
+        row[:] = [f"~~{text}~~" if mark else text for text, mark in zip(row, marks, strict=True)]
     widths = [max(3, *(len(row[index]) for row in cells)) for index in range(len(header))]
     ruler = [("-" * (width - 1) + ":") if number else "-" * width for width, number in zip(widths, numbers, strict=True)]
     padded = [
@@ -91,12 +98,15 @@ def _section(group: Group, every: Sequence[Column]) -> Iterator[str]:
     yield ""
     yield escape(notes.method(group))
     yield ""
-    rows = [[column.text(row) for column in every] for row in group.rows]
-    yield from pipe_table([column.heading for column in every], [column.is_number for column in every], rows)
+    rows = [[column.shown(row) for column in every] for row in group.rows]
+    struck = [[column.is_struck(row) for column in every] for row in group.rows]
+    yield from pipe_table([column.heading for column in every], [column.is_number for column in every], rows, struck)
     yield ""
     row_notes = notes.row_notes(group)
     for note in row_notes:
         yield f"- **{escape(note.id)}** {note.kind}: {escape('; '.join(note.reasons))}"
+        if note.next_step:
+            yield f"  - hint: {note.next_step}"
         if note.log:
             yield ""
             yield from (f"  {line}" for line in fenced("\n".join(note.log)))

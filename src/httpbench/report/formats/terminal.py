@@ -115,7 +115,7 @@ def _claims(sentences: Sequence[str]) -> Iterator[RenderableType]:
 def fit(all_columns: Sequence[Column], rows: Sequence[Row], width: int) -> tuple[list[Column], list[Column]]:
     """Columns that fit side by side, and those that are left out because they do not fit. Columns without any content are neither."""
     widths = {column.title: _column_width(column, rows) for column in all_columns}
-    shown = [column for column in all_columns if any(column.text(row) for row in rows)]
+    shown = [column for column in all_columns if any(column.shown(row) for row in rows)]
     left_out: list[Column] = []
     while sum(widths[column.title] + GAP for column in shown) - GAP > width:
         least = max(shown, key=lambda column: column.need)
@@ -127,7 +127,7 @@ def fit(all_columns: Sequence[Column], rows: Sequence[Row], width: int) -> tuple
 
 
 def _column_width(column: Column, rows: Sequence[Row]) -> int:
-    return max(cell_len(text) for text in (column.title, column.unit, *(column.text(row) for row in rows)))
+    return max(cell_len(text) for text in (column.title, column.unit, *(column.shown(row) for row in rows)))
 
 
 def _grid(shown: Sequence[Column], rows: Sequence[Row]) -> Table:
@@ -143,16 +143,18 @@ def _grid(shown: Sequence[Column], rows: Sequence[Row]) -> Table:
 
 
 def _cell(column: Column, row: Row) -> Text:
-    text = column.text(row)
+    text = column.shown(row)
     if column.title == "Verdict":
         return Text(text, style=VERDICT_STYLES[row.summary.verdict.kind])
     if not row.counts:
-        return Text(text, style="dim")
+        return Text.assemble((text, "dim strike" if column.is_struck(row) else "dim"))  # the padding is not struck
     return Text(text, style="bold" if column.is_headline else "")
 
 
 def _row_note(note: notes.RowNote) -> Iterator[RenderableType]:
     yield _paragraph(Text.assemble((note.id, "bold"), " ", (note.kind, VERDICT_STYLES[note.kind]), ": ", "; ".join(note.reasons)))
+    if note.next_step:
+        yield Padding(Text(f"hint: {note.next_step}", style="bold", overflow="fold"), (0, 0, 0, INDENT), expand=False)
     for line in note.log:
         yield Padding(Text(f"│ {line}", style="dim", no_wrap=True, overflow="ellipsis"), (0, 0, 0, INDENT), expand=False)
 

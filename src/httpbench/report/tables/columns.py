@@ -36,6 +36,15 @@ class Column:
     is_headline: bool = False
     """The figure that rows are ordered by."""
 
+    def is_struck(self, row: Row) -> bool:
+        """Whether its figure is of invalid rounds."""
+        return not row.counts and not self.text(row) and bool(self.text(row.as_measured))
+
+    def shown(self, row: Row) -> str:
+        """The text of a cell, with figures of invalid rounds; the headline is then in parentheses, as some terminals strike nothing."""
+        text = self.text(row.as_measured)
+        return f"({text})" if self.is_headline and self.is_struck(row) else text
+
     @property
     def heading(self) -> str:
         """Title and unit on one line."""

@@ -46,7 +46,7 @@ def _group(run: Run, key: GroupKey, found: Sequence[Sequence[Trial]], probed: Ma
         backend_shared=any(trial.plan.cores.backend_shared for trial in trials),
         scale=run.scale,
         rounds=max(len(cell) for cell in found),
-        generator_notes=tuple(dict.fromkeys(note for measurement in measurements for note in measurement.notes)),
+        generator_notes=tuple(note for measurement in measurements for note in measurement.notes),
         rows=tuple(sorted(_rows(run, found, probed), key=proxy_place if run.table is Table.TCP_PROXIES else row_place)),
         client_work=run.workloads[workload].client if workload in run.workloads else None,
     )
@@ -59,7 +59,16 @@ def _rows(run: Run, found: Sequence[Sequence[Trial]], probed: Mapping[str, Probe
     for cell, size in zip(found, sizes, strict=True):
         summary = summarise(cell)
         odd = size is not None and abs(size - usual) > SIZE_TOLERANCE * usual
-        yield Row(run.targets[summary.target], summary, tuple(cell), size, odd, _log_tail(cell), probed.get(summary.target))
+        yield Row(
+            target=run.targets[summary.target],
+            summary=summary,
+            trials=tuple(cell),
+            response_bytes=size,
+            odd_size=odd,
+            log_tail=_log_tail(cell),
+            probed=probed.get(summary.target),
+            measured=None if summary.rounds_counting else summarise(cell, invalid=True),
+        )
 
 
 def _response_bytes(cell: Sequence[Trial]) -> int | None:

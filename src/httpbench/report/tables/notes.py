@@ -5,20 +5,21 @@ Sentences only; the formats decide how to set them.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import groupby
 
 from httpbench.load import TIMERS
-from httpbench.model import STEADY_S_MIN, ClientWork, Kind, Limit, Load, Run, RunStatus, Scaling, Table, Trial, Tuning, VerdictKind
+from httpbench.model import STEADY_S_MIN, ClientWork, Kind, Learned, Limit, Load, Run, RunStatus, Scaling, Table, Trial, Tuning, VerdictKind
 from httpbench.report.printable import percentage, printable
 from httpbench.report.tables.columns import LOWER_BOUND, ODD_SIZE, PARTLY, memory_is_proportional
 from httpbench.report.tables.groups import SIZE_TOLERANCE
 from httpbench.report.tables.probes import probe_legend
 from httpbench.report.tables.rows import Group, Row
 from httpbench.stats.figures import P99, THROUGHPUT
+from httpbench.stats.next_step import next_step
 from httpbench.stats.noise import floor, other_load
+from httpbench.stats.once import Said, once
 
 LIMITS = {
     Limit.NO_ROUTER: "responds to every path alike",
@@ -38,8 +39,6 @@ SCALINGS = {
     Scaling.PREFORK: "one copy of the target per core",
 }
 
-NUMBER = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?")
-
 LOG_LINES = 12
 """Of a log's tail below a table; the whole tail is in the JSON export."""
 
@@ -53,6 +52,8 @@ class RowNote:
     reasons: tuple[str, ...]
     log: tuple[str, ...]
     """The last lines of the target's log, where a round failed."""
+    next_step: str | None = None
+    """What to do if no round is valid."""
 
 
 def title(group: Group) -> str:
@@ -159,7 +160,9 @@ def legend(found: Sequence[Group], table: Table) -> list[str]:
         *_clients(found),
         *_meanings(found, table, rows),
         *_marks(rows),
+        *_struck(rows),
         *probe_legend(rows),
+        *_learned(rows),
         *_limits(rows),
         *_running(rows),
     ]
@@ -170,22 +173,12 @@ def _generators(found: Sequence[Group]) -> Iterator[str]:
     for name, group in measured.items():
         if group.latency_meaning:
             yield f"Latency ({name}): {group.latency_meaning}"
-    yield from alike(note for group in found for note in group.generator_notes)
+    yield from (_counted(said) for said in once(note for group in found for note in group.generator_notes))
 
 
-def alike(notes: Iterable[str]) -> Iterator[str]:
-    """Each note once. Those that differ in their numbers alone become one, with ranges: ``25 to 32 requests timed out``."""
-    families: dict[tuple[str, ...], list[list[str]]] = {}
-    for note in notes:
-        families.setdefault(tuple(NUMBER.split(note)), []).append(NUMBER.findall(note))
-    for words, numbers in families.items():
-        ranges = [_range(each) for each in zip(*numbers, strict=True)]
-        yield "".join(part for pair in zip_longest(words, ranges, fillvalue="") for part in pair)
-
-
-def _range(numbers: Iterable[str]) -> str:
-    ascending = sorted(set(numbers), key=lambda number: float(number.replace(",", "")))
-    return ascending[0] if len(ascending) == 1 else f"{ascending[0]} to {ascending[-1]}"
+def _counted(said: Said) -> str:
+    """With the number of trials, where the trials differ."""
+    return f"{said.text.removesuffix('.')} (in {said.count} trials)." if said.varies else said.text
 
 
 def _clients(found: Sequence[Group]) -> Iterator[str]:
@@ -238,6 +231,11 @@ def _marks(rows: Sequence[Row]) -> Iterator[str]:
         yield f"{PARTLY} Some rounds are not valid; the figures come from the others."
 
 
+def _struck(rows: Sequence[Row]) -> Iterator[str]:
+    if any(row.measured and (row.measured.throughput_rps or row.measured.client) for row in rows):
+        yield "(…) Measured in invalid rounds: not ranked and not compared."
+
+
 def _limits_named(rows: Sequence[Row]) -> str:
     kinds = {row.summary.verdict.kind for row in rows if row.is_lower_bound}
     subject = "The load generator or the backend" if VerdictKind.BACKEND in kinds else "The load generator"
@@ -256,6 +254,21 @@ def _limits(rows: Sequence[Row]) -> Iterator[str]:
         yield f"engine (written below the framework's public API): {', '.join(below)}"
 
 
+def _learned(rows: Sequence[Row]) -> Iterator[str]:
+    """Which response was correct, where the workload does not say: once for targets that are alike."""
+    names: dict[Learned, list[str]] = {}
+    for row in rows:
+        if found := next((trial.learned for trial in row.trials if trial.learned), None):
+            own = names.setdefault(found, [])
+            own += [] if row.target.framework in own else [row.target.framework]
+    for learned, targets in names.items():
+        kept = f"status {learned.status}" + (f", {learned.content_type}" if learned.content_type else "")
+        if learned.body_bytes is None:
+            yield f"Correct response of {', '.join(targets)}, learned: {kept}. Its body changes, so bodies were not checked."
+        else:
+            yield f"Correct response of {', '.join(targets)}, learned: {kept}, and one body of {_count(learned.body_bytes, 'byte')}."
+
+
 def _running(rows: Sequence[Row]) -> Iterator[str]:
     names = sorted({row.target.framework for row in rows if row.target.url is not None})
     if names:
@@ -268,8 +281,14 @@ def _running(rows: Sequence[Row]) -> Iterator[str]:
 def _row_note(row: Row) -> RowNote:
     verdict = row.summary.verdict
     reasons = tuple("; ".join(printable(line) for line in reason.splitlines()) for reason in verdict.reasons)
-    log = tuple(printable(line) for line in (row.log_tail or "").strip().splitlines()[-LOG_LINES:])
-    return RowNote(row.target.id, verdict.kind, reasons, log)
+    log = tuple(printable(line) for line in _repeated_once((row.log_tail or "").strip().splitlines())[-LOG_LINES:])
+    return RowNote(row.target.id, verdict.kind, reasons, log, next_step(row.trials))
+
+
+def _repeated_once(lines: Sequence[str]) -> list[str]:
+    """Lines that repeat become one: ``GET / (20 times)``."""
+    runs = [(line, len(list(own))) for line, own in groupby(lines)]
+    return [line if count == 1 else f"{line} ({count} times)" for line, count in runs]
 
 
 def _count(number: int, noun: str) -> str:

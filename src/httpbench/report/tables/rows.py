@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from httpbench.load import GENERATORS
 from httpbench.model import ClientWork, Load, Probed, Scaling, Target, Trial, VerdictKind
@@ -25,11 +25,18 @@ class Row:
     """Of the last round that does not count."""
     probed: Probed | None
     """Of the run's first trial of the target that was probed."""
+    measured: Summary | None = None
+    """What was measured, where no round counts: shown struck through, never compared."""
 
     @property
     def counts(self) -> bool:
         """Whether the row has figures to show."""
         return self.summary.rounds_counting > 0
+
+    @property
+    def as_measured(self) -> Row:
+        """The same row with what was measured in rounds that do not count, where no round counts."""
+        return self if self.measured is None else replace(self, summary=self.measured)
 
     @property
     def counts_partly(self) -> bool:
@@ -64,7 +71,7 @@ class Group:
     scale: float
     rounds: int
     generator_notes: tuple[str, ...]
-    """What the generator's figures leave out."""
+    """What the generator's figures leave out: all notes of all trials."""
     rows: tuple[Row, ...]
     client_work: ClientWork | None = None
     """The work of clients; ``None``: they are no clients."""

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from pathlib import Path
 
 from httpbench import http, probe
 from httpbench.isolate import tail
 from httpbench.load import Job
-from httpbench.model import Probed, Settling, Trial, Workload
+from httpbench.model import Learned, Probed, Settling, Trial, Workload
 from httpbench.run.inputs import TrialInputs
 from httpbench.run.measure.generator import Subject, UnderLoad, run_generator
 from httpbench.run.measure.verdict import verdict_of
 from httpbench.run.measure.warmup import warm_up_for_fixed_time, warm_up_until_steady
 from httpbench.run.observer import Observer, Stage
 from httpbench.run.start import RunningTarget
+from httpbench.sample import accept_queue
 
 PROBE_LIMIT_S = 0.8
 """For all that a probe sends; most servers take 0.3 s."""
@@ -23,16 +25,19 @@ PROBE_LIMIT_S = 0.8
 def measure(inputs: TrialInputs, running: RunningTarget, scratch: Path, observer: Observer, backend_guard_pid: int | None = None) -> Trial:
     """A trial of a target that runs, which it stops. ``backend_guard_pid``: of the backend's processes, which the caller stops."""
     begin = time.monotonic()
-    workload = _with_known_status(inputs.workload, running)
+    workload, learned = _expected(inputs, running)
+    inputs = replace(inputs, workload=workload)
     job = Job(running.url(workload.request.path), workload, inputs.plan.load, inputs.plan.cores.generator, scratch)
     settling = _until_steady(job, running, observer) if inputs.plan.load.warmup_max_s else None
     under_load = _under_load(inputs, job, running, observer, backend_guard_pid)
     problems = [] if under_load.death else http.check(running.host, running.port, workload)
     log_tail = tail(running.log)  # before a probe fills it with complaints
     probed = _probed(running, workload, begin) if inputs.probes and not under_load.death and not problems else None
+    queue = None if running.guard_pid is None else accept_queue(running.port)
     observer.stage(Stage.STOP)
     stopped = running.stop()
-    verdict = verdict_of(inputs, under_load, problems, stopped)
+    alike_bytes = running.response.size_bytes if learned and learned.body_bytes is not None else None
+    verdict = verdict_of(inputs, under_load, problems, stopped, alike_bytes)
     return Trial(
         plan=inputs.plan,
         started_at=inputs.started_at,
@@ -45,16 +50,24 @@ def measure(inputs: TrialInputs, running: RunningTarget, scratch: Path, observer
         occupancy=under_load.occupancy,
         network=under_load.network,
         response=running.response,
+        learned=learned,
+        accept_queue=queue,
         probed=probed,
         log_tail=log_tail if verdict.reasons else None,
     )
 
 
-def _with_known_status(workload: Workload, running: RunningTarget) -> Workload:
-    """If any success is correct, the status of the first response is from then on the only correct one."""
+def _expected(inputs: TrialInputs, running: RunningTarget) -> tuple[Workload, Learned | None]:
+    """The workload with the only correct response, and what of it was learned.
+
+    If any success is correct, three responses show which one is; if these cannot tell, the status of the first response is.
+    """
+    workload = inputs.workload
+    if http.is_learned(workload) and (found := http.learn(running.host, running.port, workload, inputs.learned)):
+        return found
     if workload.expect.status is not None:
-        return workload
-    return workload.model_copy(update={"expect": workload.expect.model_copy(update={"status": running.response.status})})
+        return workload, None
+    return workload.model_copy(update={"expect": workload.expect.model_copy(update={"status": running.response.status})}), None
 
 
 def _until_steady(job: Job, running: RunningTarget, observer: Observer) -> Settling:

@@ -12,10 +12,15 @@ from httpbench.stats.evidence import ERROR_SHARE_LIMIT, Evidence
 from httpbench.stats.verdict import judge
 
 
-def verdict_of(inputs: TrialInputs, under_load: UnderLoad, problems: Sequence[str], stopped: Stopped) -> Verdict:
-    """What limited the trial, and everything unusual about it. ``problems``: of the response after the load."""
+def verdict_of(
+    inputs: TrialInputs, under_load: UnderLoad, problems: Sequence[str], stopped: Stopped, response_bytes: int | None = None
+) -> Verdict:
+    """What limited the trial, and everything unusual about it.
+
+    ``problems``: of the response after the load. ``response_bytes``: the size of each correct response; ``None``: they may differ.
+    """
     kind, reasons = VerdictKind.INVALID, list[str]()
-    if evidence := _evidence(inputs, under_load):
+    if evidence := _evidence(inputs, under_load, response_bytes):
         judged = judge(evidence)
         kind, reasons = judged.kind, list(judged.reasons)
     if under_load.death:
@@ -31,7 +36,7 @@ def verdict_of(inputs: TrialInputs, under_load: UnderLoad, problems: Sequence[st
     return Verdict(kind=kind, reasons=tuple(reasons))
 
 
-def _evidence(inputs: TrialInputs, under_load: UnderLoad) -> Evidence | None:
+def _evidence(inputs: TrialInputs, under_load: UnderLoad, response_bytes: int | None) -> Evidence | None:
     if under_load.measurement is None:
         return None
     allowed = inputs.failed_share_max
@@ -46,6 +51,7 @@ def _evidence(inputs: TrialInputs, under_load: UnderLoad) -> Evidence | None:
         network=under_load.network,
         scaling=inputs.plan.scaling,
         workload=inputs.workload,
+        response_bytes=response_bytes if inputs.load_generator.counts_headers else None,
         error_share_limit=ERROR_SHARE_LIMIT if allowed is None else allowed,
         wrong_share_limit=allowed or 0.0,
     )

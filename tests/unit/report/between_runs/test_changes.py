@@ -124,6 +124,13 @@ def test_only_what_is_alike_is_compared() -> None:
     )
 
 
+def test_a_target_that_only_head_has_is_named_once_however_many_loads_it_has() -> None:
+    base = measured(make_rounds("c/a", (1000, 1010, 1020)))
+    alone = [make_rounds("c/nginx", (1000,), plan={"load": Load(rate_rps=rate)}) for rate in range(1, 11)]
+    found = changes(base, measured(make_rounds("c/a", (1000, 1010, 1020)), *alone))
+    assert found.not_compared == ("Only in head: c/nginx (plaintext, 64 connections, 10 loads)",)
+
+
 def test_a_workload_that_expects_something_else_is_another_one() -> None:
     stricter = {"plaintext": Workload(name="plaintext", description="Hello, World!", expect=Expectation(body="Hello"))}
     rounds = make_rounds("c/a", (1000, 1010, 1020))

@@ -81,12 +81,24 @@ def test_a_missing_figure_is_blank() -> None:
     assert "-1" not in line
 
 
-def test_figures_of_a_round_that_does_not_count_are_nowhere() -> None:
-    verdict = Verdict(kind=VerdictKind.INVALID, reasons=("7 responses were wrong",))
+def test_figures_of_invalid_rounds_are_struck_through_in_parentheses_with_a_reason_and_a_hint() -> None:
+    verdict = Verdict(kind=VerdictKind.INVALID, reasons=("0.50% of requests failed (timeout 7)",))
     trials = make_rounds("a/a", (123_456,), verdict=verdict)
     text = shown(make_run(trials), trials)
-    assert "123,456" not in text
-    assert "7 responses were wrong" in text
+    assert "(123,456)" in text
+    assert "0.50% of requests failed (timeout 7)" in text
+    assert "hint: use fewer connections: try `-c 16`" in text
+    assert "Measured in invalid rounds: not ranked and not compared." in text
+    assert "\x1b[2;9m(123,456)" in shown(make_run(trials), trials, color=True)
+
+
+def test_figures_of_invalid_rounds_are_below_those_that_count_and_not_ranked() -> None:
+    verdict = Verdict(kind=VerdictKind.INVALID, reasons=("0.50% of requests failed (timeout 7)",))
+    fast = make_rounds("a/fast", (900_000,) * 3, verdict=verdict)
+    trials = [*fast, *make_rounds("b/b", (300, 301, 302)), *make_rounds("c/c", (100, 101, 102))]
+    text = shown(make_run(trials), trials)
+    assert text.index("(900,000)") > text.index(" 301 ")
+    assert "1 a/fast" not in text
 
 
 def test_one_round_is_not_called_a_median() -> None:

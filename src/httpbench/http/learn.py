@@ -1,0 +1,83 @@
+"""Learns which response of a server is correct, where the workload does not say: three responses before the warm-up.
+
+If they are equal, each later response must have their status, media type and body. If their bodies differ, only status and media type
+are expected.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Sequence
+
+from httpbench.http.correct import problems
+from httpbench.http.exchange import ExchangeError, Response, exchange
+from httpbench.model import Learned, Workload
+
+RESPONSES = 3
+PAUSE_S = 0.55
+"""Between them, so that a body with a clock that shows seconds differs."""
+BODY_MAX_BYTES = 65_536
+"""Longest body that is compared byte by byte; of a longer one, size and SHA-256 are compared."""
+
+
+def is_learned(workload: Workload) -> bool:
+    """Whether the workload leaves open which response is correct."""
+    expect = workload.expect
+    return expect.status is None and expect.body is None and expect.body_sha256 is None and expect.body_bytes is None
+
+
+def learn(host: str, port: int, workload: Workload, before: Learned | None = None) -> tuple[Workload, Learned] | None:
+    """The workload that expects what the responses have in common, and what that is; ``None`` if a response is not correct.
+
+    ``before``: what an earlier trial of the same server learned. It has seen whether bodies change in time, so there is no pause.
+    """
+    responses: list[Response] = []
+    for number in range(RESPONSES):
+        if number and before is None:
+            time.sleep(PAUSE_S)
+        try:
+            response, surplus = exchange(host, port, workload.request)
+        except (ExchangeError, OSError):
+            return None
+        if problems(response, surplus, workload.expect):
+            return None
+        responses.append(response)
+    if len({response.status for response in responses}) > 1:
+        return None
+    has_bodies = workload.request.method != "HEAD" and (before is None or before.body_sha256 is not None)
+    learned = _common(responses, bodies=has_bodies)
+    return _expecting(workload, learned, responses[0].body), learned
+
+
+def _expecting(workload: Workload, learned: Learned, body: bytes) -> Workload:
+    changes: dict[str, object] = {"status": learned.status, "content_type": learned.content_type}
+    if learned.body_sha256 is not None:
+        text = _text(body)
+        whole = {"body_sha256": learned.body_sha256} if text is None else {"body": text}
+        changes |= {"body_bytes": learned.body_bytes, **whole}
+    return workload.model_copy(update={"expect": workload.expect.model_copy(update=changes)})
+
+
+def _common(responses: Sequence[Response], *, bodies: bool) -> Learned:
+    first = responses[0]
+    types = {_media_type(response) for response in responses}
+    content_type = types.pop() if len(types) == 1 else None
+    if not bodies or any(response.body != first.body for response in responses):
+        return Learned(status=first.status, content_type=content_type)
+    digest = hashlib.sha256(first.body).hexdigest()
+    return Learned(status=first.status, content_type=content_type, body_bytes=len(first.body), body_sha256=digest)
+
+
+def _media_type(response: Response) -> str | None:
+    return (response.header("content-type") or "").partition(";")[0].strip().lower() or None
+
+
+def _text(body: bytes) -> str | None:
+    """The body as text, if it is short and its bytes can be restored from it."""
+    if len(body) > BODY_MAX_BYTES:
+        return None
+    try:
+        return body.decode()
+    except UnicodeDecodeError:
+        return None

@@ -1,0 +1,116 @@
+"""What the program of a command line is called: the script that an interpreter runs, not the interpreter."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from dataclasses import dataclass
+from pathlib import PurePath
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """The program of a command line."""
+
+    name: str
+    """Its file name, such as ``server.py``; of a module, ``http.server``."""
+    folders: tuple[str, ...]
+    """The folders that it is in, as the command gives them."""
+    words: tuple[str, ...]
+    """All other words of the command, without placeholders."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Interpreter:
+    """How the command line of an interpreter is read."""
+
+    names: frozenset[str] = frozenset()
+    """Options whose value is what it runs."""
+    values: frozenset[str] = frozenset()
+    """Other options that take the next word."""
+    inline: frozenset[str] = frozenset()
+    """Options whose value is the program itself: it has no name."""
+    verbs: frozenset[str] = frozenset()
+    """Words that may come before the script."""
+
+
+_PYTHON = _Interpreter(names=frozenset({"-m"}), values=frozenset({"-W", "-X"}), inline=frozenset({"-c"}))
+_NODE = _Interpreter(
+    values=frozenset({"-r", "--require", "--import", "--loader", "--env-file"}), inline=frozenset({"-e", "--eval", "-p", "--print"})
+)
+_DENO = _Interpreter(values=frozenset({"-c", "--config", "--import-map"}), verbs=frozenset({"run", "serve"}))
+_SHELL = _Interpreter(values=frozenset({"-o"}), inline=frozenset({"-c"}))
+
+_INTERPRETERS = {
+    "python": _PYTHON,
+    "pypy": _PYTHON,
+    "node": _NODE,
+    "nodejs": _NODE,
+    "deno": _DENO,
+    "bun": _Interpreter(values=frozenset({"-r", "--preload"}), inline=frozenset({"-e", "--eval"}), verbs=frozenset({"run"})),
+    "ruby": _Interpreter(values=frozenset({"-I", "-r", "-C"}), inline=frozenset({"-e"})),
+    "perl": _Interpreter(values=frozenset({"-I"}), inline=frozenset({"-e", "-E"})),
+    "php": _Interpreter(values=frozenset({"-S", "-t", "-d", "-c"}), inline=frozenset({"-r"})),
+    "java": _Interpreter(
+        names=frozenset({"-jar", "-m", "--module"}),
+        values=frozenset({"-cp", "-classpath", "--class-path", "-p", "--module-path", "--add-modules", "--add-opens"}),
+    ),
+    "sh": _SHELL,
+    "bash": _SHELL,
+}
+
+_VERSION = re.compile(r"[\d.]+$")
+"""``python3.11`` is ``python``."""
+_PLACEHOLDER = re.compile(r"\{[a-z]+\}")
+_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
+
+
+def named(command: str) -> Named:
+    """The program of a command line. A shell's ``cd x && A=1 exec ./server`` is ``server``."""
+    words = _without_prefix(_words(re.split(r"&&|;", command.strip().rstrip(";&"))[-1]))
+    if not words:
+        return Named("server", (), ())
+    program = PurePath(words[0])
+    interpreter = _INTERPRETERS.get(_VERSION.sub("", program.name))
+    at = _script_at(interpreter, words) if interpreter else None
+    if at is None:
+        return Named(program.stem, program.parent.parts, _others(words[1:]))
+    script = PurePath(words[at])
+    is_option = words[at - 1] in (interpreter.names if interpreter else ())
+    return Named(script.name, script.parent.parts, _others((*words[1 : at - is_option], *words[at + 1 :])))
+
+
+def _script_at(interpreter: _Interpreter, words: list[str]) -> int | None:
+    """Index of the word that names what an interpreter runs; ``None``: no word does."""
+    at = 1
+    while at < len(words):
+        word = words[at]
+        if word in interpreter.inline:
+            return None
+        if word in interpreter.names:
+            return at + 1 if at + 1 < len(words) else None
+        if word in interpreter.values:
+            at += 1
+        elif not (word.startswith("-") or word in interpreter.verbs or _PLACEHOLDER.search(word)):
+            return at
+        at += 1
+    return None
+
+
+def _words(command: str) -> list[str]:
+    try:
+        return shlex.split(command)
+    except ValueError:
+        return command.split()
+
+
+def _without_prefix(words: list[str]) -> list[str]:
+    """Without ``exec``, ``env`` and assignments."""
+    at = 0
+    while at < len(words) - 1 and (words[at] in ("exec", "env") or _ASSIGNMENT.match(words[at])):
+        at += 1
+    return words[at:]
+
+
+def _others(words: tuple[str, ...] | list[str]) -> tuple[str, ...]:
+    return tuple(left for word in words if (left := _PLACEHOLDER.sub("", word)))

@@ -1,0 +1,64 @@
+"""What to do about rounds that are invalid."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from httpbench.model import Learned, Load, Trial, Verdict, VerdictKind
+from httpbench.stats.next_step import next_step
+from tests.factories import make_measurement, make_plan, make_rounds, make_trial
+
+INVALID = Verdict(kind=VerdictKind.INVALID, reasons=("0.64% of requests failed",))
+
+
+def invalid(errors: dict[str, int], load: Load | None = None, **changes: Any) -> Trial:
+    measurement = make_measurement(400.0, errors=errors)
+    return make_trial(make_plan(load=load or Load(connections=64)), INVALID, measurement=measurement, **changes)
+
+
+def test_a_short_accept_queue_means_fewer_connections() -> None:
+    assert next_step([invalid({"connect timeout": 12, "timeout": 77}, accept_queue=5)]) == (
+        "the server accepts 5 connections at a time: try `-c 5`"
+    )
+
+
+def test_a_queue_that_holds_all_connections_is_not_to_blame() -> None:
+    step = next_step([invalid({"timeout": 77}, accept_queue=4096)])
+    assert step == "some responses take longer than 2 s: try `--timeout 10s`"
+
+
+def test_a_rate_that_was_not_reached_is_offered_lower() -> None:
+    assert next_step([invalid({}, Load(connections=64, rate_rps=1000))]) == "offer less: try `--rate 360`"
+
+
+def test_a_learned_response_that_changes_may_be_stated() -> None:
+    learned = Learned(status=200, body_bytes=5, body_sha256="0" * 64)
+    step = next_step([invalid({"unexpected_body": 3}, learned=learned)])
+    assert step == "if the response may change, state what is correct: `--expect-status 200`"
+
+
+def test_a_built_in_target_that_is_wrong_is_verified() -> None:
+    assert next_step([invalid({"unexpected_status": 3})]) == "`httpbench verify c/epoll/level` shows what is wrong"
+
+
+def test_a_target_that_died_has_its_output_shown() -> None:
+    died = Verdict(kind=VerdictKind.INVALID, reasons=("the target died under the load (exit code 3)",))
+    assert next_step([make_trial(verdict=died)]) == "its last lines of output are below; try `-c 1`"
+
+
+@pytest.mark.parametrize(
+    ("connections", "step"), [(64, "use fewer connections: try `-c 16`"), (1, "give it more time: try `--timeout 10s`")]
+)
+def test_there_is_always_a_next_step(connections: int, step: str) -> None:
+    assert next_step([invalid({}, Load(connections=connections))]) == step
+
+
+def test_wrong_responses_that_no_error_names_are_wrong_all_the_same() -> None:
+    wrong = Verdict(kind=VerdictKind.INVALID, reasons=("1 of 10 responses were wrong",))
+    assert next_step([make_trial(verdict=wrong)]) == "`httpbench verify c/epoll/level` shows what is wrong"
+
+
+def test_a_row_with_a_valid_round_needs_none() -> None:
+    assert next_step([*make_rounds("c/nginx", (1000,)), invalid({"timeout": 3})]) is None

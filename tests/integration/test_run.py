@@ -228,3 +228,23 @@ def test_a_dry_run_does_nothing(harness: Harness) -> None:
     assert done.returncode == 0
     assert "10 trials: 2 lines × 5 rounds" in done.stdout
     assert harness.runs() == []
+
+
+@pytest.mark.parametrize("generator", ["native", "wrk"])
+def test_a_body_that_becomes_shorter_under_load_is_not_correct(harness: Harness, generator: str) -> None:
+    words = ("-d", "1s", "--rounds", "2", "--load-generator", generator, "--export-json", "-")
+    done = run(harness, f"{SERVER} turns-shorter", *words)
+    assert done.returncode == 1, done.stdout
+    found = document(done)
+    (result,) = found["results"]
+    assert result["verdict"]["kind"] == "invalid"
+    assert [each["learned"]["body_bytes"] for each in result["rounds"]] == [13], "it stopped after the first round"
+    assert found["status"] == "stopped"
+    assert "stopped after round 1 of 2" in done.stderr
+
+
+def test_a_short_accept_queue_is_the_next_step(harness: Harness) -> None:
+    done = harness.run("run", "-c", "64", "-d", "3s", "--warmup", "0s", "--rounds", "2", f"{sys.executable} -m http.server {{port}}")
+    assert "http.server" in done.stdout
+    if done.returncode:  # a fast machine may accept all connections in time
+        assert "hint: the server accepts 5 connections at a time: try `-c 5`" in done.stdout

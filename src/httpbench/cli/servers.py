@@ -76,14 +76,21 @@ class RequestOptions:
     """What is requested, and which response is correct."""
 
     workload: str | None = option(
-        "--workload", metavar="NAME", default_text="any 2xx is correct", help="Use a built-in workload's request and expected response."
+        "--workload",
+        metavar="NAME",
+        default_text="the first responses are correct",
+        help="Use a built-in workload's request and expected response.",
     )
     path: str | None = option("--path", type=REQUEST_PATH, default_text="the URL's, or /", help="Request path.")
     method: str | None = option("-X", "--method", metavar="METHOD", default_text="GET, or POST with a body", help="Request method.")
     headers: tuple[str, ...] = option("-H", "--header", multiple=True, metavar="'NAME: VALUE'", help="Request header.")
     body: str | None = option("--body", metavar="TEXT|@FILE", help="Request body.")
     expect_status: int | None = option(
-        "--expect-status", type=click.IntRange(100, 599), metavar="STATUS", default_text="any 2xx", help="Expected status."
+        "--expect-status",
+        type=click.IntRange(100, 599),
+        metavar="STATUS",
+        default_text="learned",
+        help="Expected status; nothing is learned then.",
     )
     expect_body: str | None = option("--expect-body", metavar="TEXT|@FILE", default_text="any", help="Expected body.")
 

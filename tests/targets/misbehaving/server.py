@@ -26,6 +26,7 @@ numbers = itertools.count(1)  # its next() is one step, whatever the threads do
 
 def answer(mode: str, number: int) -> bytes:
     body = b"Hello, World?" if mode == "wrong-body" else GOOD_BODY
+    body = b"Hello" if mode == "turns-shorter" and number > LOADED_AFTER else body
     length = {"length-too-large": len(body) + 1, "length-too-small": len(body) - 1}.get(mode, len(body))
     status = "500 Internal Server Error" if mode == "turns-500" and number > LOADED_AFTER else "200 OK"
     date = "Thu, 01 Jan 1970 00:00:00 GMT" if mode == "date-stands" else formatdate(usegmt=True)

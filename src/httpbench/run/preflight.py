@@ -14,6 +14,6 @@ def refusals(spec: RunSpec) -> list[str]:
 
 
 def require_programs(spec: RunSpec) -> None:
-    """Raises :class:`~httpbench.errors.LoadError` if a load generator, or a program of ours, is missing."""
+    """Raises :class:`~httpbench.errors.LoadError` if a load generator, or a program of httpbench, is missing."""
     for kind in {spec.targets[planned.target].kind for planned in spec.plan.trials}:
         KINDS[kind].require_programs(spec.generator)

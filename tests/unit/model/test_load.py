@@ -44,8 +44,8 @@ def test_levels_fill_the_measurement_without_gaps(first: int, more: int, step: i
     ("changes", "sentence"),
     [
         ({"duration_s": 10}, "too short for 16 steps"),
-        ({"rate_from_rps": 25_000}, "begins below"),
-        ({"step_s": None}, "takes all of"),
+        ({"rate_from_rps": 25_000}, "must be below"),
+        ({"step_s": None}, "requires all of"),
     ],
 )
 def test_what_cannot_rise_is_refused(changes: dict[str, float], sentence: str) -> None:

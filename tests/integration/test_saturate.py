@@ -64,7 +64,7 @@ def test_a_server_that_does_not_start_ends_the_search(harness: Harness) -> None:
 
 def test_refused_before_anything_runs(harness: Harness) -> None:
     for words, sentence in {
-        (): "there is nothing to measure",
+        (): "no server given",
         ("c",): "saturate takes one server; ",
         ("c/nginx", "--slo", "p99"): "«p99» is not a bound; write it as p99<5ms",
         ("c/nginx", "--slo", "p98<5ms"): "with one of mean, p50",

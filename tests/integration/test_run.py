@@ -213,7 +213,7 @@ def test_gates_decide_the_exit_code(harness: Harness) -> None:
         (("a {port}", "-H", "nonsense"), "write it as 'Name: value'"),
         (("a {port}", "--env", "nonsense"), "write it as KEY=VALUE"),
         (("a {port}", "--body", "@/nowhere"), "cannot read /nowhere"),
-        (("a {port}", "--rate", "1k", "--load-generator", "wrk"), "wrk cannot hold a rate"),
+        (("a {port}", "--rate", "1k", "--load-generator", "wrk"), "wrk has no open loop"),
     ],
 )
 def test_refused_before_anything_runs(harness: Harness, words: tuple[str, ...], sentence: str) -> None:

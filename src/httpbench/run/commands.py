@@ -46,7 +46,7 @@ class Servers:
 def targets_of(servers: Servers) -> list[Target]:
     """In order: commands, then URLs. Raises :class:`UsageError`."""
     if not servers.commands and not servers.urls:
-        raise UsageError("no server given", hint="a command with {port}, or --url URL")
+        raise UsageError("no server given", hint="give a command with {port}, or --url URL")
     count = len(servers.commands) + len(servers.urls)
     if servers.names and len(servers.names) != count:
         raise UsageError(f"{len(servers.names)} --name for {count} servers", hint="give one per server, in order, or none")

@@ -61,7 +61,7 @@ class OfKind:
     refuses: Callable[[Tool, TrialPlan, Workload], str | None]
     """Why a trial cannot be made at all, in a sentence; ``None`` if it can."""
     require_programs: Callable[[Tool], object]
-    """Raises :class:`~httpbench.errors.LoadError` if a program of ours, or the load generator, is missing."""
+    """Raises :class:`~httpbench.errors.LoadError` if a program of httpbench, or the load generator, is missing."""
     trial_s: Callable[[TrialPlan], float]
     """Estimates how long a trial takes."""
     verify: Callable[[Target, Scaling, Workload, Path, Cores, Backend | None], Verified]

@@ -62,7 +62,7 @@ class RunningTarget:
 
     @property
     def guard_pid(self) -> int | None:
-        """The parent of its processes; ``None`` if we did not start them."""
+        """The parent of its processes; ``None`` if the harness did not start them."""
         return self.tree.guard_pid if self.tree else None
 
     def stop(self) -> Stopped:
@@ -120,7 +120,7 @@ def host_and_port(url: str) -> tuple[str, int]:
 
 
 def _already_running(url: str, workload: Workload, place: Place) -> RunningTarget:
-    """A server at a URL. It may be restarting, so it is given the same time as one that we start."""
+    """A server at a URL. It may be restarting, so it is given the same time as one that the harness starts."""
     host, port = host_and_port(url)
     response = http.wait_until_correct(host, port, workload, place.start_limit_s, lambda: True)
     return RunningTarget(None, host, port, response, place.scratch / "target.log")

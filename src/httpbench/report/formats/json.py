@@ -1,4 +1,4 @@
-"""The whole run as one JSON document, of the schema ``httpbench/1``: for programs, and to check our arithmetic.
+"""The whole run as one JSON document, of the schema ``httpbench/1``: for programs, and to check the arithmetic.
 
 The models below are the schema; ``report.formats.schema`` writes it out as JSON Schema. Fields may be added to a version of the schema;
 if one changes its meaning or goes, that is a new version.

@@ -26,7 +26,7 @@ class UnderLoad:
     measurement: Measurement | None
     """``None``: the target died, and the generator has no figures of the time before."""
     target_usage: Usage | None
-    """``None``: we did not start it."""
+    """``None``: the harness did not start it."""
     generator_usage: Usage
     backend_usage: Usage | None
     """``None``: there is no backend."""
@@ -41,7 +41,7 @@ class Subject:
     """What the load is put on."""
 
     guard_pid: int | None
-    """The parent of its process tree; ``None``: we did not start it."""
+    """The parent of its process tree; ``None``: the harness did not start it."""
     cores: Cores
     death: Callable[[], str | None]
     """How it ended, if it has."""

@@ -1,6 +1,6 @@
 """Warms a target up, for a fixed time or until its throughput is steady.
 
-Until steady: our own load generator makes the load, whichever measures afterwards, because only ours reports while it runs. It is a
+Until steady: httpbench-loadgen makes the load, whichever generator measures afterwards, because only it reports while it runs. It is a
 process of its own and ends with the warm-up: its effect on the target stays, its connections do not. The generator that measures warms
 up its own connections in the fixed part of the warm-up.
 """
@@ -61,7 +61,7 @@ def warm_up_until_steady(job: Job, death: Callable[[], str | None], report: Call
                 messages += [line for line in lines if generator.progress(line) is None]
             elif has_ended:
                 break
-        exits = tuple(tree.exits())  # those that ended before we ended them
+        exits = tuple(tree.exits())  # those that ended before the harness ended them
         tree.stop()
     if exits and exits[0].code != 0 and death() is None:
         output = Output("", "\n".join([*messages, pending]), exits[0].code)

@@ -1,4 +1,4 @@
-"""Checks the contract of a proxy: between two ends of our own, then in front of its backend under load, with bodies checked by hash."""
+"""Checks the contract of a proxy: between two test ends, then in front of its backend under load, with bodies checked by hash."""
 
 from __future__ import annotations
 

@@ -9,9 +9,9 @@ use loadgen::request::Requests;
 use loadgen::request::expectation::{BodyExpectation, Expectation};
 use loadgen::request::kind::MethodKind;
 use loadgen::request::kind::RequestKind;
+use loadgen::time::arrivals::{Arrivals, Schedule};
 use loadgen::time::coordinator_pauses::Pauses;
 use loadgen::time::offered_rate::Profile;
-use loadgen::time::schedule::{Arrivals, Schedule};
 use loadgen::time::window::Window;
 use loadgen::worker::{Limits, Load, OpenLoop, Report, Shared, Worker};
 

@@ -1,7 +1,7 @@
-"""Plan → build → trials, in rounds: the only sequencer.
+"""Plan → build → trials, in rounds: the only rounds.
 
 ``plan.py`` decides the order of the trials, ``preflight.py`` whether they can be made, ``builds/`` makes the targets ready to start.
-``sequencer.py`` makes one trial after the other and ``record.py`` stores each. ``trial.py`` is the frame of every trial; ``server/``,
+``rounds.py`` makes one trial after the other and ``record.py`` stores each. ``trial.py`` is the frame of every trial; ``server/``,
 ``client/`` and ``proxy/`` fill it, with ``start.py`` and ``measure/``: warm-up, load generator, steps, verdict.
 """
 
@@ -19,7 +19,7 @@ from httpbench.run.plan import Matrix, RunPlan, make_plan, scaling_of
 from httpbench.run.preflight import refusals, require_programs, with_warmup_of_its_own
 from httpbench.run.proxy.trial import BASELINE
 from httpbench.run.record import Outcome
-from httpbench.run.sequencer import backend_of, make_run
+from httpbench.run.rounds import backend_of, make_run
 from httpbench.run.server.verify import probe_target, verify
 from httpbench.run.spec import RunSpec
 from httpbench.run.verified import Verified

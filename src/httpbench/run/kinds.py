@@ -1,4 +1,4 @@
-"""What differs between the kinds of target: a table of functions. The sequencer and ``trial.py`` know no kind.
+"""What differs between the kinds of target: a table of functions. ``rounds.py`` and ``trial.py`` know no kind.
 
 A kind that is not in the table cannot be measured.
 """

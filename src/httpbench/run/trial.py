@@ -1,7 +1,7 @@
 """The frame of every trial: an empty folder, the harness on its own cores, and a reason if it fails.
 
 What happens within the frame depends on the kind of target: ``server/trial.py``, ``client/trial.py`` and ``proxy/trial.py``. Servers
-and proxies share ``measure/trial_steps.py``: warm up, measure, check, probe, stop, judge.
+and proxies share ``measure/trial_sequence.py``: warm up, measure, check, probe, stop, judge.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ class Facts(Frozen):
     target_thread_cores_max: float | None = None
     """Mean CPU use of the target's fullest thread, in cores' worth. Null: not watched, or the kernel does not report it."""
     target_core_max: float | None = None
-    """Share of the period, 0 to 1, in which the fullest logical CPU of the target was not idle, whoever used it. Null: not watched."""
+    """Share of the period, 0 to 1, in which the fullest logical CPU of the target was not idle, with any program. Null: not watched."""
     target_wait_cores: float | None = None
     """Time in which the target's threads were ready to run and had no CPU, in cores' worth. Null: not watched."""
     target_throttled_share: float | None = None
@@ -32,7 +32,7 @@ class Facts(Frozen):
     generator_thread_cores_max: float | None = None
     """Mean CPU use of the load generator's fullest thread, in cores' worth. Null: not watched, or the kernel does not report it."""
     generator_core_max: float | None = None
-    """Share of the period, 0 to 1, in which the fullest logical CPU of the load generator was not idle, whoever used it. Null: not
+    """Share of the period, 0 to 1, in which the fullest logical CPU of the load generator was not idle, with any program. Null: not
     watched."""
     generator_wait_cores: float | None
     """Time in which the load generator was ready to run and had no CPU, in cores' worth. Null: not watched."""

@@ -19,7 +19,7 @@ use crate::figures::result::Config;
 use crate::output::progress::ProgressChoice;
 use crate::protocol::tls::{TlsSetup, Trust};
 use crate::run::plan::Plan;
-use crate::time::schedule::{Arrivals, Schedule};
+use crate::time::arrivals::{Arrivals, Schedule};
 use crate::worker::{Load, OpenLoop};
 use rate::{RateRange, Step, parse_rate, parse_step};
 use units::{parse_count, parse_duration, parse_positive_duration, parse_share};

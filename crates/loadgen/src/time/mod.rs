@@ -1,7 +1,7 @@
 //! When: the clock, the schedule of the open loop, and the window that is measured.
 
+pub mod arrivals;
 pub mod clock;
 pub mod coordinator_pauses;
 pub mod offered_rate;
-pub mod schedule;
 pub mod window;

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-use crate::time::schedule::Schedule;
+use crate::time::arrivals::Schedule;
 
 /// How requests become due.
 #[derive(Clone, Debug)]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from httpbench.model import Build, Kind, Scaling, Target, Trial, Tuning, Verdict, VerdictKind, Workload
 from httpbench.run.inputs import Backend, TrialInputs
-from httpbench.run.measure.trial_steps import measure
+from httpbench.run.measure.trial_sequence import measure
 from httpbench.run.observer import Observer, Stage
 from httpbench.run.start import START_LIMIT_S, Place, RunningTarget, start
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from httpbench.model import Trial
 from httpbench.run.inputs import TrialInputs
-from httpbench.run.measure.trial_steps import measure
+from httpbench.run.measure.trial_sequence import measure
 from httpbench.run.observer import Observer, Stage
 from httpbench.run.start import Place, start
 

@@ -33,7 +33,7 @@ def verify(target: Target, scaling: Scaling, workload: Workload, folder: Path, c
                 checks = contract.check_server(HOST, running.port, workload, target.limits)
                 probed = _probed(running, workload, begin)
                 canned = "; ".join(probed.reasons) if probed.label is Label.CANNED else None
-                checks = [*checks, contract.Check("derives responses from requests", canned)]
+                checks = [*checks, contract.Check("responds to what was requested", canned)]
                 problem = problem_under_load(running, workload, cores, generators)
                 checks = [*checks, contract.Check(f"responds correctly to {REQUESTS:,} requests over {CONNECTIONS} connections", problem)]
                 death = running.death()

@@ -144,13 +144,13 @@ fn requests_are_short_once_they_repeat() {
 }
 
 #[test]
-fn right_responses_are_right() {
+fn correct_responses_are_correct() {
     let data = |flags, stream, payload: &[u8]| bytes_of(frame::DATA, flags, stream, payload);
     let head = |flags, stream, block: &[u8]| bytes_of(frame::HEADERS, flags, stream, block);
     let with_length = response(&[("content-length", "5"), ("server", "x")]);
     let padded = [&[3, 0, 0, 0, 1, 16][..], OK, &[0; 3]].concat();
     let interim = literals(&[(":status", "103"), ("link", "</x>")]);
-    for answer in [
+    for frames in [
         [head(frame::END_HEADERS, 1, OK), data(frame::END_STREAM, 1, b"hello")].concat(),
         [head(frame::END_HEADERS, 1, &with_length), data(0, 1, b"he"), data(0, 1, b""), data(1, 1, b"llo")].concat(),
         [head(frame::END_HEADERS, 1, &with_length), data(0, 1, b"hello"), data(1, 1, b"")].concat(),
@@ -181,8 +181,8 @@ fn right_responses_are_right() {
         let mut client = Client::new(vec![kind("GET", b"", Some(b"hello"))]);
         client.set_up();
         client.request(0..1);
-        assert_eq!(client.receive_bytes(&answer), Ok(Flow::Open), "{answer:?}");
-        assert_eq!(client.take_outcomes(), [(0, Outcome::Ok)], "{answer:?}");
+        assert_eq!(client.receive_bytes(&frames), Ok(Flow::Open), "{frames:?}");
+        assert_eq!(client.take_outcomes(), [(0, Outcome::Ok)], "{frames:?}");
     }
 }
 
@@ -570,13 +570,13 @@ fn any_frame() -> impl Strategy<Value = Vec<u8>> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// However the bytes are cut, the same comes of them.
+    /// The result is the same however the bytes are cut.
     #[test]
     fn slices_do_not_matter(
-        answers in prop::collection::vec(any_frame(), 1..30),
+        frames in prop::collection::vec(any_frame(), 1..30),
         cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..20),
     ) {
-        let bytes = [bytes_of(frame::SETTINGS, 0, 0, b""), answers.concat()].concat();
+        let bytes = [bytes_of(frame::SETTINGS, 0, 0, b""), frames.concat()].concat();
         let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| cut.index(bytes.len())).chain([0, bytes.len()]).collect();
         cuts.sort_unstable();
         let run = |cuts: &[usize]| {

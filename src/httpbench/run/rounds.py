@@ -1,4 +1,4 @@
-"""The sequencer: builds what a run requires, then makes its trials one after the other."""
+"""Builds what a run requires, then makes its trials one after the other, round by round: the only sequencer."""
 
 from __future__ import annotations
 

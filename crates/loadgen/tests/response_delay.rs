@@ -97,8 +97,9 @@ fn recorded_us(record: &[Served]) -> Vec<f64> {
     times
 }
 
+/// Not a number without responses: such an attempt agrees with nothing.
 fn quantile(sorted: &[f64], share: f64) -> f64 {
-    sorted[((sorted.len() as f64 * share).ceil() as usize).saturating_sub(1)]
+    sorted.get(((sorted.len() as f64 * share).ceil() as usize).saturating_sub(1)).copied().unwrap_or(f64::NAN)
 }
 
 fn reported_us(result: &RunResult, share: f64) -> f64 {

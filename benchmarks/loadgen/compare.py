@@ -4,7 +4,8 @@
 The server has CPUs of its own, each generator in turn has another one, and all run under one congestion control. Within a pair ours and the
 peer follow each other directly, in alternating order, so that what disturbs the machine disturbs both. A figure is the median of the pairs'
 ratios, with the interval that holds the true median with a confidence of 95 %; their spread is their quartiles. Short responses of our own
-server are compared in many short turns of two runs at once, others as whole runs (see pairing.py). Peers that are not on PATH are left out.
+server are compared in many short turns of two runs at once, which are started several times; others as whole runs (see pairing.py).
+Peers that are not on PATH are left out.
 The two bare clients are the limit: they parse nothing and time nothing.
 
 Servers of short responses (--server-kind): `fifo` is our epoll loop with one thread; `uneven` is the same with a second thread that has
@@ -79,6 +80,8 @@ class Ratio:
     """CPU seconds of the server in each second, under ours and under the peer."""
     server_cpus: int
     pairs: int
+    starts: list[float]
+    """The median ratio of each start of both programs."""
 
 
 def cells(selected: str, seconds: float) -> list[Cell]:
@@ -109,8 +112,18 @@ def compile_programs(build: Path, kinds: list[str]) -> None:
             print(f"left out: {program} does not compile here ({done.stderr.strip().splitlines()[-1]})", file=sys.stderr)
 
 
-def ratio(cell: Cell, kind: str, peer: Peer, ours: Peer, pairs: list[Pair], server_cpus: int) -> Ratio:
-    ratios = sorted(mine.usage.throughput_rps / theirs.usage.throughput_rps for mine, theirs in pairs)
+def throughput_ratio(pair: Pair) -> float:
+    mine, theirs = pair
+    return mine.usage.throughput_rps / theirs.usage.throughput_rps
+
+
+def ratio(cell: Cell, kind: str, peer: Peer, ours: Peer, starts: list[list[Pair]], server_cpus: int) -> Ratio:
+    """All pairs of all starts. Where a program's memory lies differs from start to start and with it the throughput, by 1 or 2 %: pairs of
+    one start are not independent. Where there are several starts the figure and its interval come from the medians of each."""
+    pairs = [pair for start in starts for pair in start]
+    ratios = sorted(map(throughput_ratio, pairs))
+    by_start = [statistics.median(map(throughput_ratio, start)) for start in starts]
+    independent = sorted(by_start) if len(by_start) > 1 else ratios
     quartiles = statistics.quantiles(ratios, n=4, method="inclusive") if len(pairs) > 1 else [ratios[0]] * 3
     return Ratio(
         cell=cell.name,
@@ -119,9 +132,9 @@ def ratio(cell: Cell, kind: str, peer: Peer, ours: Peer, pairs: list[Pair], serv
         engine=ours.name,
         ours_rps=statistics.median(mine.usage.throughput_rps for mine, _ in pairs),
         peer_rps=statistics.median(theirs.usage.throughput_rps for _, theirs in pairs),
-        throughput=statistics.median(ratios),
+        throughput=statistics.median(independent),
         throughput_quartiles=(quartiles[0], quartiles[2]),
-        throughput_interval=interval_of_median(ratios),
+        throughput_interval=interval_of_median(independent),
         cpu_per_request=statistics.median(mine.usage.cpu_us_per_request / theirs.usage.cpu_us_per_request for mine, theirs in pairs),
         server_cpu_per_request=statistics.median(mine.server_cpu_us / max(theirs.server_cpu_us, 1e-9) for mine, theirs in pairs),
         server_cores=(
@@ -130,20 +143,21 @@ def ratio(cell: Cell, kind: str, peer: Peer, ours: Peer, pairs: list[Pair], serv
         ),
         server_cpus=server_cpus,
         pairs=len(pairs),
+        starts=by_start,
     )
 
 
 def interval_of_median(ordered: list[float]) -> tuple[float, float]:
     """Where the true median lies with a confidence of 95 %: between two of the values, by the binomial distribution of how many of them lie
-    below it (David and Nagaraja, Order Statistics, 7.1). Fewer than six values cannot tell: from the lowest to the highest. It takes the
-    pairs as independent; where a disturbance lasts for many of them, it is too narrow."""
+    below it (David and Nagaraja, Order Statistics, 7.1). Fewer than six values cannot tell: from the lowest to the highest. It takes
+    them as independent; where a disturbance lasts for many of them, it is too narrow."""
     count, below, rank = len(ordered), 0.0, 0
     while (below := below + math.comb(count, rank) / 2**count) <= 0.025:
         rank += 1
     return ordered[max(rank - 1, 0)], ordered[min(count - rank, count - 1)]
 
 
-COLUMNS = ["load", "server", "peer", "engine", "ours, req/s", "peer, req/s", "ratio (95 %)", "quartiles", "pairs"]
+COLUMNS = ["load", "server", "peer", "engine", "ours, req/s", "peer, req/s", "ratio (95 %)", "quartiles", "pairs, starts"]
 COLUMNS += ["generator CPU per request", "server CPU per request", "server cores in use (ours, peer)"]
 
 
@@ -154,7 +168,7 @@ def markdown(ratios: list[Ratio]) -> str:
         lower, upper = row.throughput_quartiles
         our_cores, their_cores = row.server_cores
         load = f"| {row.cell} | {row.server} | {row.peer} | {row.engine} | {row.ours_rps:,.0f} | {row.peer_rps:,.0f} "
-        figures = f"| **{row.throughput:.3f}** ({low:.3f}–{high:.3f}) | {lower:.3f}–{upper:.3f} | {row.pairs} "
+        figures = f"| **{row.throughput:.3f}** ({low:.3f}–{high:.3f}) | {lower:.3f}–{upper:.3f} | {row.pairs}, {len(row.starts)} "
         cpu = f"| {row.cpu_per_request:.3f} | {row.server_cpu_per_request:.3f} "
         lines.append(load + figures + cpu + f"| {our_cores:.2f}, {their_cores:.2f} of {row.server_cpus} |")
     return "\n".join(lines)
@@ -192,6 +206,9 @@ def main() -> int:
     parser.add_argument("--before", help="another build of our program, as one more peer")
     parser.add_argument("--pairs", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=3.0, help="length of each run")
+    parser.add_argument(
+        "--starts", type=int, default=6, help="where runs are cut into turns: start both programs so many times (default: 6)"
+    )
     parser.add_argument("--turn-ms", type=float, default=60, help="cut runs into turns of this length where possible; 0: whole runs only")
     parser.add_argument("--engine", default="io_uring,epoll", help="our engines, each compared with every peer")
     parser.add_argument("--server-cpus", "--server-cpu", default="0", help="CPUs of the server, such as 0 or 0,2 (default: 0)")
@@ -300,7 +317,7 @@ def compare_all(cell: Cell, kind: str, args: argparse.Namespace, build: Path) ->
             for engine in args.engine.split(","):
                 ours = native(args.loadgen, engine)
                 try:
-                    row = ratio(cell, kind, peer, ours, pairs_of(cell, peer, ours, server, args), server_cpus)
+                    row = ratio(cell, kind, peer, ours, starts_of(cell, peer, ours, server, args), server_cpus)
                 except Unsupported:
                     break
                 ratios.append(row)
@@ -314,14 +331,15 @@ def count_cpus(cpus: str) -> int:
     return sum(int(end[-1]) - int(end[0]) + 1 for end in ends)
 
 
-def pairs_of(cell: Cell, peer: Peer, ours: Peer, server: Server, args: argparse.Namespace) -> list[Pair]:
-    """In turns where the server counts and answers are short: a large one that is under way when the turn changes would count for the wrong
-    side. The pairs of all turns take as long as the whole runs would."""
+def starts_of(cell: Cell, peer: Peer, ours: Peer, server: Server, args: argparse.Namespace) -> list[list[Pair]]:
+    """The pairs of each start. In turns where the server counts and responses are short: a large one under way when the turn changes
+    would count for the wrong side. The pairs of all turns take as long as the whole runs would, of which each is a start of its own."""
     load, cpu = replace(cell.load, warmup_s=peer.warmup_s), args.generator_cpu
     if args.turn_ms == 0 or server.requests is None or not cell.is_short:
-        return whole_runs(ours, peer, load, server, cpu, args.pairs)
+        return [[pair] for pair in whole_runs(ours, peer, load, server, cpu, args.pairs)]
     turn_s = args.turn_ms / 1000
-    return in_turns(ours, peer, load, server, cpu, turn_s, max(args.pairs, round(args.pairs * load.seconds / turn_s)))
+    pairs = max(args.pairs, round(args.pairs * load.seconds / turn_s))
+    return [in_turns(ours, peer, load, server, cpu, turn_s, math.ceil(pairs / args.starts)) for _ in range(args.starts)]
 
 
 if __name__ == "__main__":

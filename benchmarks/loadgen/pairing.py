@@ -80,7 +80,7 @@ def whole_run(peer: Peer, load: Load, server: Server, cpu: int) -> Half:
 
 
 def in_turns(ours: Peer, peer: Peer, load: Load, server: Server, cpu: int, turn_s: float, pairs: int) -> list[Pair]:
-    """``pairs`` turns of each, all in one run. Throughput is what the server has counted within each turn."""
+    """``pairs`` turns of each, all in one start of both. Throughput is what the server has counted within each turn."""
     lasting = replace(load, seconds=math.ceil(2 * START_S + 2 * pairs * (SETTLE_S + turn_s) * 1.5) + 5)
     with stopped(ours, lasting, server.port, cpu) as our_run, stopped(peer, lasting, server.port, cpu) as their_run:
         our_turn, their_turn = (partial(turn, run, server, turn_s) for run in (our_run, their_run))

@@ -120,7 +120,7 @@ impl Epoll {
         }
         let mut polling = std::mem::take(&mut self.polling);
         let mut taken = Ok(0);
-        let looked = polling.look(wait_ns, || {
+        let looked = polling.look(wait_ns, 0, || {
             taken = self.take(events, 0);
             !matches!(taken, Ok(0))
         });

@@ -4,6 +4,7 @@ use std::sync::atomic::Ordering;
 
 use super::connection::{Connection, Flight, State};
 use super::pacing::Pacing;
+use super::shortest::Shortest;
 use super::{Next, Worker};
 use crate::figures::errors::ErrorKind;
 use crate::figures::recorder::{Recorder, Sent};
@@ -25,6 +26,7 @@ struct Completions<'a> {
     flight: &'a mut Flight,
     recorder: &'a mut Recorder,
     pacing: &'a mut Pacing,
+    shortest: &'a mut Shortest,
     now_ns: u64,
     /// What is to be recorded: so many requests that were sent at the same time and ended in the same way, as those of a pipeline do.
     alike: (Sent, Outcome, u64),
@@ -57,6 +59,7 @@ impl Completions<'_> {
     fn record(&mut self) {
         let (sent, outcome, count) = self.alike;
         if count > 0 {
+            self.shortest.note(self.now_ns.saturating_sub(sent.actual_ns));
             self.recorder.requests_ended(sent, self.now_ns, outcome, count);
         }
     }
@@ -114,12 +117,12 @@ impl<P: Protocol> Worker<P> {
         now_ns: u64,
         step: impl FnOnce(&mut P, &mut P::Session, &mut Completions<'_>) -> Result<Flow, Fault>,
     ) -> Next {
-        let Self { protocol, connections, recorder, pacing, .. } = self;
+        let Self { protocol, connections, recorder, pacing, shortest, .. } = self;
         let Connection { session, flight, last_bytes_ns, state, .. } = &mut connections[index as usize];
         *last_bytes_ns = now_ns;
         let idle = flight.count == 0 && *state == State::Open;
         let alike = (Sent::default(), Outcome::Ok, 0);
-        let mut completions = Completions { flight, recorder, pacing, now_ns, alike, done: 0, completed: 0, unprocessed: 0 };
+        let mut completions = Completions { flight, recorder, pacing, shortest, now_ns, alike, done: 0, completed: 0, unprocessed: 0 };
         let flow = step(protocol, session, &mut completions);
         completions.record();
         let Completions { done, completed, unprocessed, .. } = completions;

@@ -10,6 +10,7 @@ mod events;
 mod pacing;
 mod phases;
 mod sending;
+mod shortest;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32};
@@ -26,6 +27,7 @@ use cost::Cost;
 pub use events::End;
 use pacing::Pacing;
 pub use pacing::{Load, OpenLoop};
+use shortest::Shortest;
 
 /// What the threads of a run share.
 #[derive(Debug, Default)]
@@ -97,6 +99,7 @@ pub struct Worker<P: Protocol> {
     next_sweep_ns: u64,
     wake_ns: u64,
     attention: Attention,
+    shortest: Shortest,
     cost_at_measure: Cost,
     backlog: u64,
     parser_at_measure: ParserCounts,
@@ -135,6 +138,7 @@ impl<P: Protocol> Worker<P> {
             next_sweep_ns: 0,
             wake_ns: 0,
             attention: Attention::default(),
+            shortest: Shortest::default(),
             cost_at_measure: Cost::default(),
             backlog: 0,
             parser_at_measure: ParserCounts::default(),
@@ -162,6 +166,12 @@ impl<P: Protocol> Worker<P> {
     #[inline]
     pub fn note_read(&mut self, entered_ns: u64, events: usize, all: bool) {
         self.attention.note_read(entered_ns, events, all, self.connections.len());
+    }
+
+    /// The shortest time from the send of a request to its response of late, in nanoseconds; `u64::MAX` where there was none.
+    #[inline]
+    pub fn shortest_service_ns(&self) -> u64 {
+        self.shortest.ns()
     }
 
     pub fn stable_output(&self) -> bool {

@@ -28,6 +28,7 @@ impl<P: Protocol> Worker<P> {
         }
         if now_ns >= self.next_sweep_ns {
             self.attention.note_sweep(self.next_sweep_ns, now_ns, clock::thread_cpu_ns());
+            self.shortest.turn();
             self.sweep(now_ns);
             self.next_sweep_ns = now_ns + if self.running() { SWEEP_NS } else { SWEEP_EARLY_NS };
         }

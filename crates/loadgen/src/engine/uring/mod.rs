@@ -17,7 +17,7 @@ use anyhow::Result;
 use io_uring::cqueue;
 use socket2::Socket;
 
-use super::polling::{Looked, Polling};
+use super::polling::{Looked, Polling, spacing_ns};
 use super::socket::{Peer, close, connect_error_kind, stream_to};
 use super::{Engine, Setup};
 use crate::protocol::Protocol;
@@ -99,7 +99,7 @@ impl Engine for Uring {
                 return Ok(());
             }
             let entered_ns = now;
-            self.wait(worker.wake_ns())?;
+            self.wait(worker.wake_ns(), spacing_ns(worker.shortest_service_ns()))?;
             worker.polled_ns = self.polling.spent_ns();
             self.batch.clear();
             self.ring.take(BATCH, &mut self.batch);
@@ -119,7 +119,7 @@ impl Engine for Uring {
 impl Uring {
     /// Submits what is queued, and waits until there are completions, at the latest until this instant.
     #[inline]
-    fn wait(&mut self, until_ns: u64) -> Result<()> {
+    fn wait(&mut self, until_ns: u64, spacing_ns: u64) -> Result<()> {
         self.ring.enter()?;
         if self.ring.has_completions() {
             return Ok(());
@@ -130,7 +130,7 @@ impl Uring {
         }
         let ring = &mut self.ring;
         let mut entered = Ok(());
-        let looked = self.polling.look(wait_ns, || {
+        let looked = self.polling.look(wait_ns, spacing_ns, || {
             entered = ring.enter();
             entered.is_err() || ring.has_completions()
         });

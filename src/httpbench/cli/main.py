@@ -42,6 +42,7 @@ VERBS = {
     "run": Verb("httpbench.cli.run:run", "Compare servers of your own, given as commands or URLs."),
     "bench": Verb("httpbench.cli.bench:bench", "Measure targets of one kind in interleaved rounds."),
     "saturate": Verb("httpbench.cli.saturate:saturate", "Find the highest rate that keeps a service level."),
+    "up": Verb("httpbench.cli.up:up", "Start one target, to be loaded by hand, and show its CPU and memory."),
     "responses": Verb("httpbench.cli.responses:responses", "Show a response of each server, byte for byte."),
     "versions": Verb("httpbench.cli.versions:versions", "Print the versions of toolchains and of built libraries."),
     "verify": Verb("httpbench.cli.verify:verify", "Check that targets keep the contract."),

@@ -15,6 +15,7 @@ from httpbench.load import Phase, Progress
 from httpbench.model import Kind, Target, Trial, TrialPlan, VerdictKind
 from httpbench.report.printable import three_digits
 from httpbench.run import Stage
+from httpbench.sample import Current
 from httpbench.stats.steady import not_shown_steady, unsteady
 
 REFRESH_PER_S = 4  # looks alive, and hardly uses the measured cores
@@ -41,7 +42,7 @@ class Lines:
     def stage(self, stage: Stage) -> None:
         pass
 
-    def progress(self, progress: Progress) -> None:
+    def progress(self, progress: Progress, current: Current | None = None) -> None:
         pass
 
     def trial_ended(self, trial: Trial) -> None:
@@ -92,7 +93,7 @@ class LiveLine(Lines):
     def stage(self, stage: Stage) -> None:
         self._show(f"{self._short} · {stage} · {clock(self._left_s)} left")
 
-    def progress(self, progress: Progress) -> None:
+    def progress(self, progress: Progress, current: Current | None = None) -> None:
         before = self._warmup_s if progress.phase in (Phase.MEASURE, Phase.DONE) else 0
         left_s = max(self._left_s - before - progress.elapsed_s, 0)
         parts = [self._short, f"{_PHASES[progress.phase]} {progress.elapsed_s:.1f} s"]
@@ -100,6 +101,8 @@ class LiveLine(Lines):
             parts.append(f"{progress.throughput_rps:,.0f}/s")
         if progress.p50_us is not None and progress.p99_us is not None:
             parts.append(f"p50 {three_digits(progress.p50_us / 1000)}, p99 {three_digits(progress.p99_us / 1000)} ms")
+        if current is not None:
+            parts.append(str(current))
         self._show(" · ".join([*parts, f"{clock(left_s)} left"]))
 
     def __enter__(self) -> Self:

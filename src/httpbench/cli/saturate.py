@@ -20,7 +20,7 @@ from httpbench.cli.options import (
     targets_option,
 )
 from httpbench.cli.params import COUNT, DURATION, DURATION_OR_NONE, LATENCY_BOUND, PERCENTAGE
-from httpbench.cli.servers import RequestOptions, ServerOptions
+from httpbench.cli.servers import RequestOptions, ServerOptions, one_target
 from httpbench.errors import SelectionError, UsageError
 
 if TYPE_CHECKING:
@@ -95,31 +95,15 @@ def saturate(options: SaturateOptions) -> ExitCode:
     httpbench saturate --url http://127.0.0.1:8080/             a running server
     """
     from httpbench.cli import measure
+    from httpbench.model import Kind
 
-    spec = _plan(_target(options), options)
+    target = one_target("saturate", options.server, options.servers, options.targets, Kind.SERVER)
+    spec = _plan(target, options)
     files = options.exports.files
     files.check()
     outcome = measure.build_and_run(spec, options.db, quiet=options.quiet)
     measure.report(outcome, options.db, files)
     return measure.exit_code(outcome)
-
-
-def _target(options: SaturateOptions) -> Target:
-    """One server: a text with ``{port}`` or of several words is a command, any other a target."""
-    from httpbench import catalog
-    from httpbench.model import Kind
-
-    server = options.server
-    if server is None or "{port}" in server or len(server.split()) > 1:
-        found = options.servers.targets(() if server is None else (server,))
-    elif options.servers.urls:
-        raise UsageError(f"{server} and --url are two servers", hint="name one")
-    else:
-        found = catalog.select(catalog.load(options.targets).targets.values(), (server,), kind=Kind.SERVER)
-    if len(found) != 1:
-        names = ", ".join(target.id for target in found[:5]) + (", …" if len(found) > 5 else "")
-        raise SelectionError(f"saturate takes one server; {len(found)} match: {names}", hint="name one by its full id")
-    return found[0]
 
 
 def _plan(target: Target, options: SaturateOptions) -> RunSpec:

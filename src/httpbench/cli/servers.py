@@ -14,10 +14,10 @@ import click
 from httpbench.cli.fields import option
 from httpbench.cli.options import port_option, start_timeout_option
 from httpbench.cli.params import REQUEST_PATH
-from httpbench.errors import UsageError
+from httpbench.errors import SelectionError, UsageError
 
 if TYPE_CHECKING:
-    from httpbench.model import Request, Target, Workload
+    from httpbench.model import Kind, Request, Target, Workload
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +136,22 @@ class RequestOptions:
             return Request.model_validate({**base.model_dump(), **_given(fields)})
         except ValidationError as error:
             raise UsageError("\n".join(catalog.sentences(Request, error))) from None
+
+
+def one_target(verb: str, server: str | None, options: ServerOptions, folders: Sequence[Path], kind: Kind | None) -> Target:
+    """The one server that a verb takes: a text with ``{port}`` or of several words is a command, any other a target of this kind."""
+    from httpbench import catalog
+
+    if server is None or "{port}" in server or len(server.split()) > 1:
+        found = options.targets(() if server is None else (server,))
+    elif options.urls:
+        raise UsageError(f"{server} and --url are two servers", hint="name one")
+    else:
+        found = catalog.select(catalog.load(folders).targets.values(), (server,), kind=kind)
+    if len(found) != 1:
+        names = ", ".join(target.id for target in found[:5]) + (", …" if len(found) > 5 else "")
+        raise SelectionError(f"{verb} takes one server; {len(found)} match: {names}", hint="name one by its full id")
+    return found[0]
 
 
 def _name(request: Request) -> str:

@@ -22,6 +22,8 @@ from httpbench.run.record import Outcome
 from httpbench.run.rounds import backend_of, make_run
 from httpbench.run.server.verify import probe_target, verify
 from httpbench.run.spec import RunSpec
+from httpbench.run.start import Place
+from httpbench.run.up import Up, up
 from httpbench.run.verified import Verified
 
 __all__ = [
@@ -34,12 +36,14 @@ __all__ = [
     "Observer",
     "OfKind",
     "Outcome",
+    "Place",
     "RunPlan",
     "RunSpec",
     "Servers",
     "Stage",
     "State",
     "TargetState",
+    "Up",
     "Verified",
     "backend_of",
     "cache_folder",
@@ -59,6 +63,7 @@ __all__ = [
     "states",
     "targets_of",
     "toolchains",
+    "up",
     "verify",
     "with_warmup_of_its_own",
 ]

@@ -8,6 +8,7 @@ from typing import Protocol
 from httpbench.errors import HttpbenchError
 from httpbench.load import Progress
 from httpbench.model import Target, Trial, TrialPlan
+from httpbench.sample import Current
 
 
 class Stage(StrEnum):
@@ -32,7 +33,8 @@ class Observer(Protocol):
 
     def stage(self, stage: Stage) -> None: ...
 
-    def progress(self, progress: Progress) -> None: ...
+    def progress(self, progress: Progress, current: Current | None = None) -> None:
+        """``current``: what the target costs at this moment, where it is sampled."""
 
     def trial_ended(self, trial: Trial) -> None: ...
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from httpbench.sample.accept_queue import accept_queue
+from httpbench.sample.current import Current
 from httpbench.sample.network import NetworkMeter
 from httpbench.sample.occupancy import OccupancyMeter
 from httpbench.sample.sampler import TreeSampler
 from httpbench.sample.tree import descendants
 
-__all__ = ["NetworkMeter", "OccupancyMeter", "TreeSampler", "accept_queue", "descendants"]
+__all__ = ["Current", "NetworkMeter", "OccupancyMeter", "TreeSampler", "accept_queue", "descendants"]

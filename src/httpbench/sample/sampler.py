@@ -20,6 +20,7 @@ import time
 from dataclasses import dataclass
 
 from httpbench.model import Usage
+from httpbench.sample.current import Current
 from httpbench.sample.quota import QuotaMeter
 from httpbench.sample.series import Series
 from httpbench.sample.threads import Threads
@@ -54,6 +55,7 @@ class TreeSampler:
         self._known: dict[int, Process] = {}
         self._ticks_before = 0
         self._series = Series(0.0)
+        self._rss_bytes = 0
         self._threads = Threads()
         self._threads_often = threads_often
         self._quota = QuotaMeter()
@@ -81,6 +83,11 @@ class TreeSampler:
             self._threads.begin(self._known)
             self._quota.mark(self._known)
             self._pages_at = now
+
+    def current(self) -> Current:
+        """What the tree costs at this moment."""
+        with self._lock:
+            return Current(self._series.cores_of_late(), self._rss_bytes, self._quota.throttled_share())
 
     def stop(self) -> Usage:
         """Ends the measured window, and returns what it cost."""
@@ -122,7 +129,7 @@ class TreeSampler:
     def _take(self) -> None:
         reading = self._read()
         self._series.add(time.monotonic(), (reading.ticks - self._ticks_before) / TICKS_PER_S, reading.rss_bytes, reading.processes)
-        self._ticks_before = reading.ticks
+        self._ticks_before, self._rss_bytes = reading.ticks, reading.rss_bytes
         if self._threads_often:
             self._threads.look(self._known)
 

@@ -83,6 +83,12 @@ class Series:
         self._rss_bytes_peak = max(self._rss_bytes_peak, rss_bytes)
         self._pss_bytes_peak = max(self._pss_bytes_peak, pss_bytes)
 
+    def cores_of_late(self) -> float:
+        """CPU use over about the last second, in cores' worth."""
+        begin_s, cpu_before_s = self._recent[0]
+        elapsed_s = self._end_s - begin_s
+        return (self._cpu_s - cpu_before_s) / elapsed_s if elapsed_s > 0 else 0.0
+
     def usage(self) -> Usage:
         duration_s = self._end_s - self._begin_s
         mean = self._cpu_s / duration_s if duration_s > 0 else 0.0

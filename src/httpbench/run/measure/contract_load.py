@@ -29,7 +29,7 @@ def problem_under_load(running: RunningTarget, workload: Workload, cores: Cores,
         own_load = Load(connections=CONNECTIONS, duration_s=duration_s, warmup_s=0, timeout_s=TIMEOUT_S)
         job = Job(f"http://{HOST}:{running.port}{workload.request.path}", workload, own_load, cores.generator, scratch)
         subject = Subject(running.guard_pid, cores, running.death)
-        under_load = run_generator(load.get("native"), job, subject, lambda _: None)
+        under_load = run_generator(load.get("native"), job, subject, lambda *_: None)
         if under_load.death:
             return f"it died ({under_load.death})"
         assert under_load.measurement is not None, "a generator without a result raises, unless the target died"

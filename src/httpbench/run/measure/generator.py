@@ -13,10 +13,14 @@ from httpbench.errors import LoadError
 from httpbench.isolate import Command, ProcessTree
 from httpbench.load import Job, LoadGenerator, Output, Phase, Progress
 from httpbench.model import CoreOccupancy, Cores, Measurement, Network, Usage
-from httpbench.sample import NetworkMeter, OccupancyMeter, TreeSampler
+from httpbench.sample import Current, NetworkMeter, OccupancyMeter, TreeSampler
 
 POLL_S = 0.1
 SLACK_S = 15.0  # for connecting, reporting and ending, beyond the load's own time
+
+
+Report = Callable[[Progress, Current | None], None]
+"""Gets each sign of progress, and what the target costs at this moment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +53,7 @@ class Subject:
     """The parent of the process tree of the server behind a proxy; ``None``: there is none."""
 
 
-def run_generator(generator: LoadGenerator, job: Job, subject: Subject, report: Callable[[Progress], None]) -> UnderLoad:
+def run_generator(generator: LoadGenerator, job: Job, subject: Subject, report: Report) -> UnderLoad:
     """Makes the load; ``report`` gets each sign of progress.
 
     Raises :class:`LoadError` if the generator fails or hangs, or its output cannot be read.
@@ -85,7 +89,7 @@ class _Observed:
 class _Window:
     """Samples only while the generator measures, not while it connects or warms up."""
 
-    def __init__(self, generator: LoadGenerator, subject: Subject, own_guard_pid: int, report: Callable[[Progress], None]):
+    def __init__(self, generator: LoadGenerator, subject: Subject, own_guard_pid: int, report: Report):
         self._generator = generator
         self._target = None if subject.guard_pid is None else TreeSampler(subject.guard_pid)
         self._backend = None if subject.backend_guard_pid is None else TreeSampler(subject.backend_guard_pid)
@@ -112,7 +116,7 @@ class _Window:
             self._network.mark()
         elif progress.phase is Phase.DONE:
             self.close()
-        self._report(progress)
+        self._report(progress, self._target.current() if self._target else None)
         return True
 
     def close(self) -> _Observed:

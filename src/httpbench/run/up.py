@@ -1,0 +1,58 @@
+"""Starts one target and keeps it running, for a load that somebody else makes."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from httpbench.model import Kind, Scaling, Target, Workload
+from httpbench.run.inputs import Backend
+from httpbench.run.interrupt import interruptible
+from httpbench.run.proxy.trial import started_backend
+from httpbench.run.start import Place, RunningTarget, start
+from httpbench.sample import Current, TreeSampler
+
+
+@dataclass(frozen=True, slots=True)
+class Up:
+    """A target that runs and is watched."""
+
+    running: RunningTarget
+    sampler: TreeSampler
+
+    def current(self) -> Current:
+        return self.sampler.current()
+
+
+@contextmanager
+def up(target: Target, scaling: Scaling, workload: Workload, place: Place, backend: Backend | None = None) -> Iterator[Up]:
+    """The target, running until the block ends; a proxy with its backend. ``place.scratch``: an existing, empty folder.
+
+    SIGTERM and SIGHUP end the block as Ctrl-C does. Raises :class:`~httpbench.errors.HttpbenchError` if it does not start or stop.
+    """
+    with interruptible():
+        if target.kind is not Kind.PROXY:
+            with _watched(target, scaling, workload, place) as watched:
+                yield watched
+            return
+        assert backend is not None, "a proxy runs in front of a backend"
+        with tempfile.TemporaryDirectory(prefix="httpbench-") as behind, started_backend(backend, workload, Path(behind)) as server:
+            relaying = Place(place.folder, place.scratch, place.cores, place.port, place.start_limit_s, (server.host, server.port))
+            with _watched(target, scaling, workload, relaying) as watched:
+                yield watched
+
+
+@contextmanager
+def _watched(target: Target, scaling: Scaling, workload: Workload, place: Place) -> Iterator[Up]:
+    with start(target, scaling, workload, place) as running:
+        assert running.guard_pid is not None, "a target that the harness starts has a guard"
+        sampler = TreeSampler(running.guard_pid)
+        sampler.start()
+        try:
+            yield Up(running, sampler)
+        finally:
+            sampler.stop()
+            running.stop()

@@ -1,0 +1,92 @@
+"""One target that runs until somebody ends it: in a real terminal, without one, and when it ends by itself."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import psutil
+
+from tests.harness import Harness
+from tests.waiting import gone, until
+
+SERVER = f"{sys.executable} -m http.server --bind 127.0.0.1 {{port}}"
+DIES = """
+import http.server, os, sys, threading
+server = http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), http.server.SimpleHTTPRequestHandler)
+
+class Handler(http.server.SimpleHTTPRequestHandler):
+    def finish(self):
+        super().finish()
+        threading.Timer(1, lambda: os._exit(7)).start()
+server.RequestHandlerClass = Handler
+server.serve_forever()
+"""
+
+
+def test_ctrl_c_in_a_terminal_leaves_nothing_behind(tmp_path: Path) -> None:
+    """The live line shows CPU and memory; the URL is on standard output, for scripts."""
+    ours, theirs = pty.openpty()
+    harness = Harness(tmp_path)
+    argv = harness.argv("up", SERVER)
+    with subprocess.Popen(argv, stdin=theirs, stdout=subprocess.PIPE, stderr=theirs, env=harness.env, start_new_session=True) as process:
+        os.close(theirs)
+        assert process.stdout is not None
+        url = process.stdout.readline().decode().strip()
+        assert urllib.request.urlopen(url, timeout=10).status == 200
+        screen = _read_until(ours, r"\d+ % CPU, \d+ MB")
+        children = [child.pid for child in psutil.Process(process.pid).children(recursive=True)]
+        process.send_signal(signal.SIGINT)
+        assert "Ctrl-C stops it" in screen
+        assert "stopped" in _read_until(ours, "stopped")
+        assert process.wait(timeout=30) == 0
+    os.close(ours)
+    assert children
+    until(lambda: gone(children))
+
+
+def test_sigterm_without_a_terminal(tmp_path: Path) -> None:
+    harness = Harness(tmp_path)
+    with harness.start("up", SERVER) as process:
+        assert process.stdout is not None
+        url = process.stdout.readline().strip()
+        assert url.startswith("http://127.0.0.1:")
+        process.terminate()
+        _, errors = process.communicate(timeout=30)
+    assert process.returncode == 0
+    assert "stopped" in errors
+
+
+def test_a_target_that_ends_by_itself_is_an_error(tmp_path: Path) -> None:
+    script = tmp_path / "dies.py"
+    script.write_text(DIES)
+    done = Harness(tmp_path).run("up", "--cwd", str(tmp_path), f"{sys.executable} {script} {{port}}")
+    assert done.returncode == 1, done.stderr
+    assert re.search(r"error: .* ended by itself \(.*7.*\)", done.stderr), done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_what_cannot_be_loaded_is_refused(tmp_path: Path) -> None:
+    harness = Harness(tmp_path)
+    client = harness.run("up", "client:c/curl")
+    assert (client.returncode, "is a client" in client.stderr) == (2, True), client.stderr
+    url = harness.run("up", "--url", "http://127.0.0.1:1/")
+    assert (url.returncode, "already runs" in url.stderr) == (2, True), url.stderr
+    many = harness.run("up", "c/")
+    assert (many.returncode, "up takes one server" in many.stderr) == (2, True), many.stderr
+
+
+def _read_until(terminal: int, pattern: str, limit_s: float = 30) -> str:
+    """What the terminal shows, once the pattern is in it."""
+    text, deadline = "", time.monotonic() + limit_s
+    while not re.search(pattern, text):
+        assert time.monotonic() < deadline, f"no {pattern!r} within {limit_s} s in {text!r}"
+        text += os.read(terminal, 65_536).decode(errors="replace")
+    return text

@@ -8,6 +8,7 @@ from threading import Event
 
 import pytest
 
+from httpbench import inherited
 from httpbench.errors import BuildError
 from httpbench.isolate import engine
 from httpbench.model import ContainerRecipe, Engine, Isolation, Target
@@ -22,7 +23,7 @@ DOCKER = Isolation(engine=Engine.DOCKER)
 @pytest.fixture
 def target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Target:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    for name in (*image.inherited.PROXIES, *image.inherited.REGISTRIES):
+    for name in (*inherited.PROXIES, *inherited.REGISTRIES):
         monkeypatch.delenv(name, raising=False)
     folder = tmp_path / "sources"
     folder.mkdir()

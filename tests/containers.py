@@ -106,6 +106,7 @@ class PrivateDaemon:
             self._daemon.send_signal(signal.SIGTERM)
             self._daemon.wait(60)
             self._daemon = None
+            subprocess.run(["umount", self._folder / "exec/netns/default"], check=False, capture_output=True)  # dockerd leaves it
 
     def docker(self, *words: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         env = {**os.environ, **self.env}

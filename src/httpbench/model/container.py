@@ -12,6 +12,9 @@ CPUS = 1.0
 MEMORY_BYTES = 512 << 20
 PORT = 8080
 
+TRIED_SHARE_MIN = 0.90
+"""Share of a CPU limit that a burn must reach to have tried it."""
+
 
 class Engine(StrEnum):
     DOCKER = "docker"
@@ -78,3 +81,10 @@ class ContainerRun(Frozen):
     """Logical CPUs that its control groups allow."""
     burned_cpus: float | None = None
     """CPU that a short burn inside the limits could use, in cores. Null: the limits were read, but not tried."""
+
+    @property
+    def was_tried(self) -> bool:
+        """Whether the burn came to the CPU limit. One that other programs held up shows nothing."""
+        if self.cpus is None or self.burned_cpus is None:
+            return False
+        return self.burned_cpus >= TRIED_SHARE_MIN * min(self.cpus, len(self.cpuset) or self.cpus)

@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from httpbench.model import Frozen, Load, Run, Scaling, Trial, VerdictKind
+from httpbench.model import Frozen, Load, Run, Scaling, Target, Trial, VerdictKind
 from httpbench.report.between_runs.environments import differences, toolchains
 from httpbench.report.tables.groups import groups
 from httpbench.report.tables.rows import Row
@@ -132,10 +132,16 @@ _Key = tuple[object, ...]
 
 
 def _cells(measured: Measured) -> dict[_Key, Row]:
-    """By what must be alike: the cell, and the request and expected response of its workload, for a name may mean something else by now."""
+    """By what must be alike: the cell, the request and expected response of its workload, for a name may mean something else by now, and
+    the limits of its container."""
     run, trials = measured
     rows = [row for group in groups(run, trials) for row in group.rows]
-    return {(*row.summary.cell, run.workloads[row.summary.workload].model_dump_json()): row for row in rows}
+    return {(*row.summary.cell, run.workloads[row.summary.workload].model_dump_json(), _limits(row.target)): row for row in rows}
+
+
+def _limits(target: Target) -> tuple[float, int] | None:
+    """Of its container."""
+    return None if target.isolation is None else (target.isolation.cpus, target.isolation.memory_bytes)
 
 
 def _cell(base: Row, head: Row, names: Sequence[str], comparisons: int) -> Cell:

@@ -195,6 +195,8 @@ def _change(base: Row, head: Row, name: str, comparisons: int) -> Change | None:
 def _alone(ours: dict[_Key, Row], theirs: dict[_Key, Row], side: str) -> list[str]:
     """A sentence for each target and workload, however many loads it has."""
     others = {row.target.id for row in theirs.values()}
+    without_limits = {key[:-1] for key in theirs}
+    limited = {row.target.id for key, row in ours.items() if key not in theirs and key[:-1] in without_limits}
     other = "head" if side == "base" else "base"
     alone: dict[tuple[str, str, int], int] = {}
     for key, row in ours.items():
@@ -203,9 +205,13 @@ def _alone(ours: dict[_Key, Row], theirs: dict[_Key, Row], side: str) -> list[st
             alone[place] = alone.get(place, 0) + 1
     return [
         f"Only in {side}: {name} ({workload}, {connections} connections{f', {loads} loads' if loads > 1 else ''})"
-        + (f"; {other} has it with {'another load' if loads == 1 else 'other loads'}" if name in others else "")
+        + (f"; {other} has it with {_what_differs(loads, limits=name in limited)}" if name in others else "")
         for (name, workload, connections), loads in alone.items()
     ]
+
+
+def _what_differs(loads: int, *, limits: bool) -> str:
+    return "other limits" if limits else "another load" if loads == 1 else "other loads"
 
 
 def _load(row: Row) -> str:

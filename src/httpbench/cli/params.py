@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import click
 
-from httpbench.cli.choices import GATES, LATENCIES
+from httpbench.cli.choices import GATES, LATENCIES, NETWORKS, PLACES
 
 if TYPE_CHECKING:
     from httpbench.model import Bound, Figure
@@ -63,6 +63,39 @@ class Counts(click.ParamType[tuple[int, ...]]):
             return value
         counts = tuple(Count().convert(word.strip(), param, ctx) for word in value.split(","))
         return tuple(dict.fromkeys(counts))
+
+
+class Size(click.ParamType[int]):
+    """``512m``, ``1g``: as docker takes it, in powers of 1024. In bytes."""
+
+    name = "size"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        if isinstance(value, int):
+            return value
+        from httpbench.model import size_bytes
+
+        try:
+            return size_bytes(value)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+class Words(click.ParamType[tuple[str, ...]]):
+    """``process,docker``: one or several of some words, each once."""
+
+    def __init__(self, noun: str, allowed: tuple[str, ...]):
+        self.noun = noun
+        self.name = f"{noun}[,{noun}…]"
+        self.allowed = allowed
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
+        if isinstance(value, tuple):
+            return value
+        words = tuple(dict.fromkeys(word.strip() for word in value.split(",")))
+        if unknown := [word for word in words if word not in self.allowed]:
+            self.fail(f"«{unknown[0]}» is not a {self.noun}; use {', '.join(self.allowed)}, or a list of them", param, ctx)
+        return words
 
 
 class RequestPath(click.ParamType[str]):
@@ -182,6 +215,9 @@ DURATION = Duration(shortest_s=0.001)
 DURATION_OR_NONE = Duration(shortest_s=0)
 COUNT = Count()
 COUNTS = Counts()
+SIZE = Size()
+PLACE_LIST = Words("place", PLACES)
+NETWORK_LIST = Words("network", NETWORKS)
 REQUEST_PATH = RequestPath()
 PERCENTAGE = Percentage()
 LATENCY_BOUND = LatencyBound()

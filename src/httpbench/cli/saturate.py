@@ -10,6 +10,7 @@ import click
 
 from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.fields import argument, command, group, option
+from httpbench.cli.isolation import IsolationOptions
 from httpbench.cli.options import (
     LOAD_THREADS,
     ExportOptions,
@@ -72,6 +73,7 @@ class SaturateOptions:
     search: SearchOptions = group(SearchOptions)
     load: SearchLoadOptions = group(SearchLoadOptions)
     servers: ServerOptions = group(ServerOptions)
+    isolation: IsolationOptions = group(IsolationOptions)
     request: RequestOptions = group(RequestOptions)
     targets: tuple[Path, ...] = targets_option()
     name: str | None = name_option("--name")
@@ -97,7 +99,7 @@ def saturate(options: SaturateOptions) -> ExitCode:
     from httpbench.cli import measure
     from httpbench.model import Kind
 
-    target = one_target("saturate", options.server, options.servers, options.targets, Kind.SERVER)
+    target = one_target("saturate", options.server, options.servers, options.isolation, options.targets, Kind.SERVER)
     spec = _plan(target, options)
     files = options.exports.files
     files.check()

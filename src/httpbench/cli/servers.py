@@ -17,7 +17,8 @@ from httpbench.cli.params import REQUEST_PATH
 from httpbench.errors import SelectionError, UsageError
 
 if TYPE_CHECKING:
-    from httpbench.model import Kind, Request, Target, Workload
+    from httpbench.cli.isolation import IsolationOptions
+    from httpbench.model import Isolation, Kind, Request, Target, Workload
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ class ServerOptions:
         help="Working directory of commands.",
     )
     shell: bool = option("--shell", is_flag=True, help="Run commands with /bin/sh.")
-    port: int | None = port_option("Port of commands without {port}.")
+    port: int | None = port_option("Port of commands without {port}, and inside of images.")
     start_timeout: float = start_timeout_option()
     scaling: str = option(
         "--scaling",
@@ -51,8 +52,14 @@ class ServerOptions:
         help="Cores for the server: one (single) or all of its share (multi).",
     )
 
-    def targets(self, commands: tuple[str, ...], names: tuple[str, ...] = ()) -> list[Target]:
-        """The servers, commands before URLs. Raises :class:`UsageError`."""
+    def targets(
+        self,
+        commands: tuple[str, ...],
+        names: tuple[str, ...] = (),
+        images: tuple[str, ...] = (),
+        isolation: Isolation | None = None,
+    ) -> list[Target]:
+        """The servers: commands, then URLs, then images. Raises :class:`UsageError`."""
         from httpbench.model import Scaling
         from httpbench.run import Servers, targets_of
 
@@ -60,6 +67,8 @@ class ServerOptions:
             Servers(
                 commands=commands,
                 urls=self.urls,
+                images=images,
+                isolation=isolation,
                 names=names,
                 prepare=self.prepare,
                 shell=self.shell,
@@ -138,7 +147,9 @@ class RequestOptions:
             raise UsageError("\n".join(catalog.sentences(Request, error))) from None
 
 
-def one_target(verb: str, server: str | None, options: ServerOptions, folders: Sequence[Path], kind: Kind | None) -> Target:
+def one_target(
+    verb: str, server: str | None, options: ServerOptions, isolation: IsolationOptions, folders: Sequence[Path], kind: Kind | None
+) -> Target:
     """The one server that a verb takes: a text with ``{port}`` or of several words is a command, any other a target of this kind."""
     from httpbench import catalog
 
@@ -148,6 +159,7 @@ def one_target(verb: str, server: str | None, options: ServerOptions, folders: S
         raise UsageError(f"{server} and --url are two servers", hint="name one")
     else:
         found = catalog.select(catalog.load(folders).targets.values(), (server,), kind=kind)
+    found = isolation.applied(found)
     if len(found) != 1:
         names = ", ".join(target.id for target in found[:5]) + (", …" if len(found) > 5 else "")
         raise SelectionError(f"{verb} takes one server; {len(found)} match: {names}", hint="name one by its full id")

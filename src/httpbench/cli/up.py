@@ -13,6 +13,7 @@ import click
 from httpbench.cli import console
 from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.fields import argument, command, group
+from httpbench.cli.isolation import IsolationOptions
 from httpbench.cli.options import complete_target, targets_option
 from httpbench.cli.servers import RequestOptions, ServerOptions, one_target
 from httpbench.errors import SelectionError, StartError, UsageError
@@ -34,6 +35,7 @@ class UpOptions:
     server: str | None = argument(required=False, metavar="[TARGET|CMD]", shell_complete=complete_target)
     servers: ServerOptions = group(ServerOptions)
     request: RequestOptions = group(RequestOptions)
+    isolation: IsolationOptions = group(IsolationOptions)
     targets: tuple[Path, ...] = targets_option()
 
 
@@ -58,7 +60,7 @@ def up(options: UpOptions) -> ExitCode:
 
     if options.servers.urls:
         raise UsageError("--url names a server that already runs", hint="name a target, or a command with {port}")
-    target = one_target("up", options.server, options.servers, options.targets, kind=None)
+    target = one_target("up", options.server, options.servers, options.isolation, options.targets, kind=None)
     if target.kind is Kind.CLIENT:
         raise SelectionError(f"{target.id} is a client: it cannot be loaded", hint="name a server or a proxy")
     scaling = scaling_of(target, Scaling(options.servers.scaling))

@@ -47,6 +47,10 @@ class Record:
     def trials(self) -> list[Trial]:
         return self._outcome.trials
 
+    @property
+    def run_id(self) -> str:
+        return self._outcome.run.id
+
     def keep(self, trial: Trial) -> Trial:
         """Adds a finished trial without its secrets, and commits it unless the store has failed before. Returns what it kept."""
         kept = kept_trial(trial, self._secrets)
@@ -107,4 +111,4 @@ def _new_run(spec: RunSpec, built: Built) -> Run:
 
 def _common_folder(targets: Iterable[Target]) -> Path:
     """The folder that contains all targets: its commit stands for their sources."""
-    return Path(os.path.commonpath([target.folder for target in targets if target.run or target.url]))
+    return Path(os.path.commonpath([target.folder for target in targets if target.run or target.url or target.isolation]))

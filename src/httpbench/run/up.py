@@ -48,8 +48,8 @@ def up(target: Target, scaling: Scaling, workload: Workload, place: Place, backe
 @contextmanager
 def _watched(target: Target, scaling: Scaling, workload: Workload, place: Place) -> Iterator[Up]:
     with start(target, scaling, workload, place) as running:
-        assert running.guard_pid is not None, "a target that the harness starts has a guard"
-        sampler = TreeSampler(running.guard_pid)
+        sampler = running.sampler()
+        assert sampler is not None, "the harness has started it"
         sampler.start()
         try:
             yield Up(running, sampler)

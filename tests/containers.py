@@ -1,0 +1,183 @@
+"""A container engine and a base image for tests: those that are there, or made for them; otherwise a skip with the reason."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PID_FILE = Path("/var/run/docker.pid")
+LOCK = Path(tempfile.gettempdir()) / "httpbench-tests-dockerd.lock"
+START_LIMIT_S = 40.0
+BASE_LIMIT_S = 600.0
+DRIVERS = ("overlay2", "vfs")
+
+
+def responds() -> bool:
+    """Whether a docker daemon responds to this user."""
+    if shutil.which("docker") is None:
+        return False
+    done = subprocess.run(["docker", "version"], capture_output=True, timeout=30, check=False)
+    return done.returncode == 0
+
+
+@contextmanager
+def engine() -> Iterator[str]:
+    """``docker``, with a daemon of our own where none runs. Several test processes share it; the last one that uses it ends it."""
+    with LOCK.open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        daemon = None if responds() else _start()
+        fcntl.flock(lock, fcntl.LOCK_SH)
+        try:
+            yield "docker"
+        finally:
+            if daemon is not None:
+                fcntl.flock(lock, fcntl.LOCK_EX)  # nobody uses it any more
+                daemon.send_signal(signal.SIGTERM)
+                daemon.wait(30)
+
+
+def _start() -> subprocess.Popen[bytes]:
+    """A daemon that responds. Skips the test where there can be none."""
+    program = _dockerd()
+    said = ""
+    for driver in DRIVERS:
+        _remove_stale_pid()
+        with tempfile.NamedTemporaryFile(prefix="httpbench-dockerd-", suffix=".log", delete=False) as log:
+            daemon = subprocess.Popen([program, "--storage-driver", driver], stdout=log, stderr=log, start_new_session=True)
+        if _comes_up(daemon, responds):
+            return daemon
+        said = " ".join(Path(log.name).read_text(errors="replace").splitlines()[-1:])
+    pytest.skip(f"dockerd does not start: {said}")
+
+
+def _dockerd() -> str:
+    program = shutil.which("dockerd", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
+    if program is None:
+        pytest.skip("dockerd is not installed: scripts/install-containers")
+    if os.geteuid() != 0:
+        pytest.skip("only root can start a docker daemon")
+    return program
+
+
+def _comes_up(daemon: subprocess.Popen[bytes], up: Callable[[], bool]) -> bool:
+    """Whether the daemon responds in time; it is ended if not."""
+    deadline = time.monotonic() + START_LIMIT_S
+    while daemon.poll() is None and time.monotonic() < deadline:
+        if up():
+            return True
+        time.sleep(0.2)
+    daemon.kill()
+    daemon.wait()
+    return False
+
+
+class PrivateDaemon:
+    """A daemon beside the machine's own, without a network, that a test may stop and start. Its clients require ``env``."""
+
+    def __init__(self, folder: Path):
+        self._folder = folder
+        self.env = {"DOCKER_HOST": f"unix://{folder}/docker.sock"}
+        self._program = _dockerd()
+        self._daemon: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        own = self._folder
+        argv = [self._program, "--host", self.env["DOCKER_HOST"], "--data-root", str(own / "data"), "--exec-root", str(own / "exec")]
+        argv += ["--pidfile", str(own / "pid"), "--bridge", "none", "--iptables=false", "--cgroup-parent", "/httpbench-test"]
+        argv += ["--containerd-namespace", own.name, "--containerd-plugins-namespace", f"{own.name}-plugins"]
+        with (own / "log").open("ab") as log:
+            self._daemon = subprocess.Popen(argv, stdout=log, stderr=log, start_new_session=True)
+        if not _comes_up(self._daemon, lambda: self.docker("version", check=False).returncode == 0):
+            pytest.skip(f"no second dockerd starts: {' '.join((own / 'log').read_text(errors='replace').splitlines()[-1:])}")
+
+    def stop(self) -> None:
+        if self._daemon is not None:
+            self._daemon.send_signal(signal.SIGTERM)
+            self._daemon.wait(60)
+            self._daemon = None
+            subprocess.run(["umount", self._folder / "exec/netns/default"], check=False, capture_output=True)  # dockerd leaves it
+
+    def docker(self, *words: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+        env = {**os.environ, **self.env}
+        return subprocess.run(["docker", *words], capture_output=True, text=True, timeout=60, check=check, env=env)
+
+
+def _remove_stale_pid() -> None:
+    """A daemon that was killed leaves its file, and no other then starts."""
+    try:
+        pid = int(PID_FILE.read_text())
+    except (OSError, ValueError):
+        return
+    if not Path(f"/proc/{pid}").exists():
+        PID_FILE.unlink(missing_ok=True)
+
+
+def base(docker: str) -> str:
+    """The image that tests build others from. Skips the test where it cannot be made."""
+    done = subprocess.run([ROOT / "scripts/debian-base", docker], capture_output=True, text=True, timeout=BASE_LIMIT_S, check=False)
+    if done.returncode != 0:
+        pytest.skip(f"no base image: {done.stderr.strip()[-200:]}")
+    return done.stdout.strip()
+
+
+def docker(*words: str) -> str:
+    """What a command prints."""
+    return subprocess.run(["docker", *words], capture_output=True, text=True, timeout=120, check=True).stdout.strip()
+
+
+def ours() -> tuple[str, str]:
+    """The containers, and the images without a name, that httpbench has made. Others may use the same engine meanwhile."""
+    return (
+        docker("ps", "--all", "--filter", "label=httpbench.owner"),
+        docker("images", "--quiet", "--filter", "dangling=true", "--filter", "label=httpbench.target"),
+    )
+
+
+def golang_target(folder: Path, base_image: str) -> str:
+    """The catalog's net/http server as a target with a Dockerfile, in ``folder``; its program is built on this machine. Its id."""
+    if shutil.which("go") is None:
+        pytest.skip("go is not installed")
+    source = ROOT / "targets/servers/golang/net-http"
+    own = folder / "contained"
+    own.mkdir(parents=True)
+    env = {**os.environ, "CGO_ENABLED": "0"}
+    subprocess.run(["go", "build", "-o", own / "server", "."], cwd=source, env=env, check=True, timeout=300)
+    return _written(own, "golang", base_image, '["./server", "-listen", "{host}:{port}"]', 'env = { GOMAXPROCS = "{workers}" }')
+
+
+def growing_target(folder: Path, base_image: str) -> str:
+    """A server that keeps 64 kB with each request. Its id."""
+    own = folder / "growing"
+    own.mkdir(parents=True)
+    compile_server(own / "server")
+    return _written(own, "c", base_image, '["./server", "{host}", "{port}", "64"]')
+
+
+def compile_server(path: Path) -> None:
+    """The static program of ``contained/server.c``."""
+    if shutil.which("gcc") is None:
+        pytest.skip("gcc is not installed")
+    subprocess.run(["gcc", "-O2", "-static", "-o", path, ROOT / "tests/contained/server.c"], check=True, timeout=60)
+
+
+def _written(folder: Path, language: str, base_image: str, run: str, more: str = "") -> str:
+    (folder / "Dockerfile").write_text(
+        'ARG BASE\nFROM ${BASE}\nWORKDIR /app\nCOPY server ./\nUSER 65534\nEXPOSE 8080\nCMD ["./server", "-listen", "0.0.0.0:8080"]\n'
+    )
+    (folder / "target.toml").write_text(
+        f'kind = "server"\nlanguage = "{language}"\nframework = "{folder.name}"\ncategory = "platform"\n'
+        f'upstream = "https://example.org/"\n[container]\nbase = "{base_image}"\n'
+        f'[[variant]]\nrun = {run}\nscaling = ["single", "multi"]\n{more}\n'
+    )
+    return f"{language}/{folder.name}"

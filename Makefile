@@ -40,8 +40,10 @@ test: install toolchains check
 test-all: install
 	$(BIN)/httpbench setup --yes $(GENERATORS) $(TESTED)
 	-$(BIN)/httpbench build --skip-missing --jobs 2 $(TESTED)
-	$(BIN)/python -m pytest --numprocesses 2 --durations=20 -m "slow and not alone" tests/contract tests/integration tests/e2e
-	$(BIN)/python -m pytest --durations=20 --reruns 2 --reruns-delay 2 -m alone tests/integration
+	$(BIN)/python -m pytest --numprocesses 2 --durations=20 -m "slow and not alone and not container" tests/contract tests/integration tests/e2e
+	scripts/install-containers
+	$(BIN)/python -m pytest --durations=20 -m container tests/integration
+	$(BIN)/python -m pytest --durations=20 --reruns 2 --reruns-delay 2 -m "alone and not container" tests/integration
 
 test-unit: install
 	$(BIN)/python -m pytest --numprocesses auto tests/unit
@@ -68,9 +70,9 @@ check:
 	$(MAKE) --no-print-directory static || { kill $$builds; exit 1; }; \
 	wait $$builds; cat $(VENV)/builds.log
 	cargo test --locked --quiet
-	$(BIN)/python -m pytest --numprocesses 2 --durations=10 -m "not slow and not alone" tests/contract tests/integration
+	$(BIN)/python -m pytest --numprocesses 2 --durations=10 -m "not slow and not alone and not container" tests/contract tests/integration
 	@echo; echo "Not run: tests that make test-all runs, by file:"
-	@$(BIN)/python -m pytest --collect-only -qq -m "slow or alone" tests/contract tests/integration tests/e2e
+	@$(BIN)/python -m pytest --collect-only -qq -m "slow or alone or container" tests/contract tests/integration tests/e2e
 
 static:
 	$(BIN)/ruff format --check .

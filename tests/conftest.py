@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
+from tests import containers
 from tests.harness import Harness
 
 # A busy machine is slow at times: no example fails for that.
@@ -17,3 +19,16 @@ settings.load_profile("httpbench")
 @pytest.fixture
 def harness(tmp_path: Path) -> Harness:
     return Harness(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def docker_engine() -> Iterator[str]:
+    """``docker``, with a daemon that responds; the test is skipped where there is none and none can be started."""
+    with containers.engine() as name:
+        yield name
+
+
+@pytest.fixture(scope="session")
+def debian_base(docker_engine: str) -> str:
+    """The name of a minimal Debian image, for ``ARG BASE``; the test is skipped where it cannot be made."""
+    return containers.base(docker_engine)

@@ -9,6 +9,8 @@ HttpbenchError
 ├── StartError           a target did not start, or never responded correctly
 ├── TargetDiedError      a target ended while it was measured
 ├── StopError            a target or a child of it could not be ended
+├── ContainerError       a command of a container engine failed
+├── LimitError           a limit of a container is not in force
 ├── LoadError            a load generator failed, or its output is unreadable
 ├── StoreError           results could not be written or read
 └── TuneError            a knob of this machine could not be set or restored
@@ -63,6 +65,14 @@ class TargetDiedError(HttpbenchError):
 
 
 class StopError(HttpbenchError):
+    pass
+
+
+class ContainerError(HttpbenchError):
+    pass
+
+
+class LimitError(HttpbenchError):
     pass
 
 

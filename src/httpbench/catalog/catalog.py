@@ -78,6 +78,7 @@ def _target(manifest: TargetFile, variant: Variant, folder: Path) -> Target:
         env=variant.env,
         scaling=variant.scaling,
         folder=str(folder.resolve()),
+        container=manifest.container,
     )
 
 

@@ -12,6 +12,7 @@ import click
 from httpbench.cli import choices, console
 from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.fields import command, group, option
+from httpbench.cli.isolation import IsolationOptions
 from httpbench.cli.options import (
     WORKLOADS,
     ClientExportOptions,
@@ -57,6 +58,7 @@ class BenchOptions:
         default_text="single",
         help="Cores for the target: one (single) or all of its share (multi).",
     )
+    isolation: IsolationOptions = group(IsolationOptions)
     load: LoadOptions = group(LoadOptions)
     rounds: int | None = option(
         "--rounds", type=click.IntRange(1, 1000), metavar="N", default_text=str(ROUNDS), help="Rounds; tables show the median."
@@ -120,6 +122,7 @@ def bench(options: BenchOptions) -> ExitCode:
     httpbench bench c/nginx --load-generator wrk     another load generator
     httpbench bench client:c/curl client:golang      clients, as whole processes
     httpbench bench --suite tcp-proxies --scale 0.2  a suite, at a fifth of its rates and times
+    httpbench bench c/nginx --isolate process,docker a target and itself in a container
     httpbench bench --suite http-servers --dry-run   the plan and its duration
     httpbench bench micro --quick --export-json -    JSON on standard output
     """
@@ -147,7 +150,8 @@ def _select(options: BenchOptions) -> Selected:
     if options.exports.export_hyperfine and kind is not Kind.CLIENT:
         raise UsageError("--export-hyperfine applies to clients only", hint="use --export-json")
     targets = selection.of(catalog, suite.targets if suite else (), kind)
-    return Selected(catalog, suite, kind, _skip_missing(targets) if options.skip_missing else targets)
+    placed = options.isolation.applied(targets, suite)
+    return Selected(catalog, suite, kind, _skip_missing(placed) if options.skip_missing else placed)
 
 
 def _kind(selection: Selection, known: Catalog, suite: Suite | None) -> Kind:
@@ -186,7 +190,11 @@ def _plan(selected: Selected, options: BenchOptions) -> RunSpec:
         raise SelectionError("no targets left to measure", hint="choose others; `httpbench list` shows what each target can do")
     return RunSpec(
         plan=plan,
-        targets={**selected.catalog.targets, **({matrix.baseline.id: matrix.baseline} if matrix.baseline else {})},
+        targets={
+            **selected.catalog.targets,
+            **{target.id: target for target in selected.targets},
+            **({matrix.baseline.id: matrix.baseline} if matrix.baseline else {}),
+        },
         workloads=workloads,
         generator=generator,
         topology=topology,
@@ -196,9 +204,15 @@ def _plan(selected: Selected, options: BenchOptions) -> RunSpec:
         port=options.port,
         start_limit_s=options.start_timeout,
         name=options.name,
-        baseline=matrix.baseline.id if matrix.baseline else None,
+        baseline=matrix.baseline.id if matrix.baseline else _itself(selected.targets),
         scale=options.scale,
     )
+
+
+def _itself(targets: Sequence[Target]) -> str | None:
+    """What one target in several places is compared with: itself in the first."""
+    sources = {(target.folder, target.variant) for target in targets}
+    return targets[0].id if len(sources) == 1 and len(targets) > 1 else None
 
 
 def _matrix(selected: Selected, workloads: list[str], options: BenchOptions) -> Matrix:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 KINDS = ("server", "client", "proxy")
 CATEGORIES = ("micro", "platform", "fullstack")
+PLACES = ("process", "docker", "podman")
+NETWORKS = ("host", "bridge")
 
 LOAD_GENERATORS = ("native", "wrk", "hey", "perf-gauge")
 TIMERS = ("native", "hyperfine")

@@ -9,8 +9,9 @@ from rich.table import Table
 
 from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.progress import clock
-from httpbench.model import Load, Target
-from httpbench.run import RunPlan, estimate_s, states
+from httpbench.host import core_groups
+from httpbench.model import Load, Target, TrialPlan
+from httpbench.run import RunPlan, container_command, estimate_s, states
 
 
 def show(plan: RunPlan, targets: Mapping[str, Target], output: Console) -> ExitCode:
@@ -42,7 +43,15 @@ def show(plan: RunPlan, targets: Mapping[str, Target], output: Console) -> ExitC
     output.print(table)
     size = f"{_count(len(plan.trials), 'trial')}: {_count(len(cells), 'line')} × {_count(plan.rounds, 'round')}"
     output.print(f"\n{size}, about {clock(estimate_s(plan.trials, targets))}, without builds", markup=False)
+    commands = [_container(trial, targets[trial.target]) for trial in cells.values()]
+    for command in dict.fromkeys(filter(None, commands)):
+        output.print(f"\n{command}", markup=False, soft_wrap=True)
     return ExitCode.OK
+
+
+def _container(trial: TrialPlan, target: Target) -> str | None:
+    """What starts the container of a target; its port is free now."""
+    return container_command(target, trial.scaling, core_groups(trial.cores.target))
 
 
 def _rate(load: Load) -> str:

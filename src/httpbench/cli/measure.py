@@ -8,6 +8,7 @@ from pathlib import Path
 
 from httpbench import load
 from httpbench.cli import console, progress
+from httpbench.cli.engines import prepare_engines
 from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.exports import Exports
 from httpbench.errors import UsageError
@@ -25,6 +26,7 @@ def build_and_run(spec: RunSpec, db: Path, *, quiet: bool) -> Outcome:
     if refused:
         raise UsageError("\n".join(refused), hint=f"use another load, or another load generator: {', '.join(load.GENERATORS)}")
     require_programs(spec)
+    prepare_engines([spec.targets[name] for name in spec.target_ids], console.stderr())
     own = with_warmup_of_its_own(spec)
     with Store(db) as store, progress.observer(console.stderr(), quiet=quiet) as observer:
         if own != spec:

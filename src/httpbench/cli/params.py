@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import click
 
 from httpbench.cli.choices import GATES, LATENCIES
+from httpbench.cli.choices import PLACES as PLACES_ALLOWED
 
 if TYPE_CHECKING:
     from httpbench.model import Bound, Figure
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 DURATIONS_S = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 MICROSECONDS = {"us": 1.0, "µs": 1.0, "ms": 1e3, "s": 1e6}
 MULTIPLIERS = {"": 1, "k": 1_000, "M": 1_000_000}
+BINARY = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
+SMALLEST_MEMORY = 6 << 20  # docker's own bound
 
 
 class Duration(click.ParamType[float]):
@@ -63,6 +66,38 @@ class Counts(click.ParamType[tuple[int, ...]]):
             return value
         counts = tuple(Count().convert(word.strip(), param, ctx) for word in value.split(","))
         return tuple(dict.fromkeys(counts))
+
+
+def size_bytes(text: str) -> int:
+    """``512m``, ``1g``, ``64MiB`` as bytes; 0 if it is no size."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)([kmg]?)(?:i?b)?", text.strip().lower())
+    return int(float(match[1]) * BINARY[match[2]]) if match else 0
+
+
+class Size(click.ParamType[int]):
+    """``512m``, ``1g``: as docker takes it, in powers of 1024. In bytes."""
+
+    name = "size"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        found = value if isinstance(value, int) else size_bytes(value)
+        if found < SMALLEST_MEMORY:
+            self.fail(f"«{value}» is not a size of at least 6m; write it as 64m or 1g", param, ctx)
+        return found
+
+
+class Places(click.ParamType[tuple[str, ...]]):
+    """``process,docker``."""
+
+    name = "place[,place…]"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
+        if isinstance(value, tuple):
+            return value
+        words = tuple(dict.fromkeys(word.strip() for word in value.split(",")))
+        if unknown := [word for word in words if word not in PLACES_ALLOWED]:
+            self.fail(f"«{unknown[0]}» is not a place; use {', '.join(PLACES_ALLOWED)}, or a list of them", param, ctx)
+        return words
 
 
 class RequestPath(click.ParamType[str]):
@@ -182,6 +217,8 @@ DURATION = Duration(shortest_s=0.001)
 DURATION_OR_NONE = Duration(shortest_s=0)
 COUNT = Count()
 COUNTS = Counts()
+SIZE = Size()
+PLACES = Places()
 REQUEST_PATH = RequestPath()
 PERCENTAGE = Percentage()
 LATENCY_BOUND = LatencyBound()

@@ -12,6 +12,7 @@ import click
 from httpbench.cli import choices, console
 from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.fields import argument, command, group, option
+from httpbench.cli.isolation import IsolationOptions
 from httpbench.cli.options import (
     ExportOptions,
     LoadOptions,
@@ -47,8 +48,14 @@ def rounds_option(flag: str, default: int, text: str) -> int | None:
 class RunOptions:
     commands: tuple[str, ...] = argument(nargs=-1, metavar="[CMD]...")
     servers: ServerOptions = group(ServerOptions)
-    names: tuple[str, ...] = option("--name", multiple=True, metavar="NAME", help="Name of a server: one per server, commands before URLs.")
+    images: tuple[str, ...] = option(
+        "--image", multiple=True, metavar="IMAGE[:TAG]", help="Image whose own command serves HTTP; --port is the port inside."
+    )
+    names: tuple[str, ...] = option(
+        "--name", multiple=True, metavar="NAME", help="Name of a server: one per server; commands, URLs, images."
+    )
     baseline: str | None = option("--baseline", metavar="NAME", default_text="the first", help="Server to compare the others with.")
+    isolation: IsolationOptions = group(IsolationOptions)
     request: RequestOptions = group(RequestOptions)
     load: LoadOptions = group(LoadOptions)
     scan: tuple[str, tuple[int, ...]] | None = option(
@@ -85,10 +92,12 @@ def run(options: RunOptions) -> ExitCode:
     httpbench run './old {port}' './new {port}'                  two commands
     httpbench run --url http://127.0.0.1:8080/hello              a running server
     httpbench run './a {port}' './b {port}' --fail-if 'rps<-3%'  a gate
+    httpbench run --image nginx:1.27 --image caddy:2 --port 80   images, in containers
     """
     from httpbench.cli import dry_run, measure
 
-    targets = options.servers.targets(options.commands, options.names)
+    isolation = options.isolation.of_images(options.images)
+    targets = options.servers.targets(options.commands, options.names, options.images, isolation)
     spec = _plan(targets, options)
     files = options.exports.files
     if options.dry_run:

@@ -10,6 +10,7 @@ import click
 
 from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.fields import argument, command, group, option
+from httpbench.cli.isolation import IsolationOptions
 from httpbench.cli.options import (
     LOAD_THREADS,
     ExportOptions,
@@ -72,6 +73,7 @@ class SaturateOptions:
     search: SearchOptions = group(SearchOptions)
     load: SearchLoadOptions = group(SearchLoadOptions)
     servers: ServerOptions = group(ServerOptions)
+    isolation: IsolationOptions = group(IsolationOptions)
     request: RequestOptions = group(RequestOptions)
     targets: tuple[Path, ...] = targets_option()
     name: str | None = name_option("--name")
@@ -116,6 +118,7 @@ def _target(options: SaturateOptions) -> Target:
         raise UsageError(f"{server} and --url are two servers", hint="name one")
     else:
         found = catalog.select(catalog.load(options.targets).targets.values(), (server,), kind=Kind.SERVER)
+    found = options.isolation.applied(found)
     if len(found) != 1:
         names = ", ".join(target.id for target in found[:5]) + (", …" if len(found) > 5 else "")
         raise SelectionError(f"saturate takes one server; {len(found)} match: {names}", hint="name one by its full id")

@@ -17,7 +17,7 @@ from httpbench.cli.params import REQUEST_PATH
 from httpbench.errors import UsageError
 
 if TYPE_CHECKING:
-    from httpbench.model import Request, Target, Workload
+    from httpbench.model import Isolation, Request, Target, Workload
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class ServerOptions:
         help="Working directory of commands.",
     )
     shell: bool = option("--shell", is_flag=True, help="Run commands with /bin/sh.")
-    port: int | None = port_option("Port of commands without {port}.")
+    port: int | None = port_option("Port of commands without {port}, and inside of images.")
     start_timeout: float = start_timeout_option()
     scaling: str = option(
         "--scaling",
@@ -51,8 +51,14 @@ class ServerOptions:
         help="Cores for the server: one (single) or all of its share (multi).",
     )
 
-    def targets(self, commands: tuple[str, ...], names: tuple[str, ...] = ()) -> list[Target]:
-        """The servers, commands before URLs. Raises :class:`UsageError`."""
+    def targets(
+        self,
+        commands: tuple[str, ...],
+        names: tuple[str, ...] = (),
+        images: tuple[str, ...] = (),
+        isolation: Isolation | None = None,
+    ) -> list[Target]:
+        """The servers: commands, then URLs, then images. Raises :class:`UsageError`."""
         from httpbench.model import Scaling
         from httpbench.run import Servers, targets_of
 
@@ -60,6 +66,8 @@ class ServerOptions:
             Servers(
                 commands=commands,
                 urls=self.urls,
+                images=images,
+                isolation=isolation,
                 names=names,
                 prepare=self.prepare,
                 shell=self.shell,

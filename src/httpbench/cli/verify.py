@@ -10,6 +10,7 @@ import click
 from httpbench.cli import console
 from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.fields import command, group, option
+from httpbench.cli.isolation import IsolationOptions
 from httpbench.cli.options import Selection, jobs_option, workload_option
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ class VerifyOptions:
         default_text="all that the target has",
         help="Scaling to verify.",
     )
+    isolation: IsolationOptions = group(IsolationOptions)
     workload: str | None = workload_option()
     jobs: int = jobs_option()
 
@@ -42,16 +44,19 @@ def verify(options: VerifyOptions) -> ExitCode:
     \b
     httpbench verify c/epoll/level           a server, in each scaling
     httpbench verify proxy:c/haproxy         a proxy, observed at both ends
+    httpbench verify c/nginx --isolate docker
     httpbench verify --targets ~/mine mine   a target of your own
     """
     from httpbench import host
     from httpbench.cli import progress
+    from httpbench.cli.engines import prepare_engines
     from httpbench.cli.kinds import with_backends, workloads_of
     from httpbench.model import Kind, Scaling
     from httpbench.run import KINDS, backend_of, prepare, scaling_of
 
     selection, known = options.selection, options.selection.catalog()
-    targets = selection.of(known, kind=None if selection.words else Kind.SERVER)
+    targets = options.isolation.applied(selection.of(known, kind=None if selection.words else Kind.SERVER))
+    prepare_engines(targets, console.stderr())
     workloads = workloads_of(known, targets, options.workload)
     output = console.stdout()
     with progress.observer(console.stderr(), quiet=False) as observer:

@@ -1,13 +1,18 @@
-"""Runs programs: their process tree, their CPUs, their port."""
+"""Runs programs: their process tree or their container, their CPUs, their port."""
 
 from __future__ import annotations
 
+from httpbench.isolate.container import Container
+from httpbench.isolate.launch import SCRATCH, Launch, size_text
 from httpbench.isolate.ports import accepts, ephemeral_ports, free_port, listeners, listening, require_free
 from httpbench.isolate.tree import Command, Exit, ProcessTree, Stopped, tail
 
 __all__ = [
+    "SCRATCH",
     "Command",
+    "Container",
     "Exit",
+    "Launch",
     "ProcessTree",
     "Stopped",
     "accepts",
@@ -16,5 +21,6 @@ __all__ = [
     "listeners",
     "listening",
     "require_free",
+    "size_text",
     "tail",
 ]

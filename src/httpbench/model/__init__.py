@@ -6,6 +6,7 @@ terminals. Units stand last in names; every latency is in microseconds; a figure
 
 from __future__ import annotations
 
+from httpbench.model.container import CPUS, MEMORY_BYTES, ContainerRecipe, ContainerRun, Engine, Isolation, NetworkMode, Place
 from httpbench.model.frozen import Argv, Frozen, Name
 from httpbench.model.load import (
     STEADY_S_MIN,
@@ -52,6 +53,8 @@ from httpbench.model.search import Bound, Figure, Search, ServiceLevel
 from httpbench.model.target import PLACEHOLDERS, Build, Category, Kind, Limit, Requirement, Scaling, Target, TargetFile, Tuning, Variant
 
 __all__ = [
+    "CPUS",
+    "MEMORY_BYTES",
     "PLACEHOLDERS",
     "STEADY_S_MIN",
     "Argv",
@@ -60,14 +63,18 @@ __all__ = [
     "Category",
     "ClientMeasurement",
     "ClientWork",
+    "ContainerRecipe",
+    "ContainerRun",
     "CoreOccupancy",
     "Cores",
     "Distribution",
+    "Engine",
     "Environment",
     "Expectation",
     "Figure",
     "Frozen",
     "Interval",
+    "Isolation",
     "Kind",
     "Label",
     "Learned",
@@ -77,8 +84,10 @@ __all__ = [
     "Measurement",
     "Name",
     "Network",
+    "NetworkMode",
     "Noise",
     "Observation",
+    "Place",
     "Precision",
     "Probed",
     "Request",

@@ -9,6 +9,7 @@ from typing import Annotated
 
 from pydantic import Field, model_validator
 
+from httpbench.model.container import CPUS, MEMORY_BYTES, NetworkMode, Place
 from httpbench.model.frozen import Frozen, Name
 from httpbench.model.target import Kind, Scaling
 
@@ -241,6 +242,14 @@ class Suite(Frozen):
     """Columns of its tables."""
     load: Annotated[tuple[SuiteLoad, ...], Field(min_length=1)]
     """Loads; each is measured with each target and workload."""
+    isolate: Annotated[tuple[Place, ...], Field(min_length=1)] = (Place.PROCESS,)
+    """Where targets run; each place makes a row of its own."""
+    cpus: float = Field(default=CPUS, gt=0)
+    """CPU limit of each container, in cores."""
+    memory: str = Field(default=f"{MEMORY_BYTES >> 20}m", pattern=r"^[1-9][0-9]*[kmg]?$")
+    """Memory limit of each container: a number with ``k``, ``m`` or ``g``, such as ``512m``."""
+    network: NetworkMode = NetworkMode.HOST
+    """Network of each container."""
 
 
 class Cores(Frozen):

@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from pydantic import Field
 
+from httpbench.model.container import ContainerRun
 from httpbench.model.frozen import Frozen, Name
 from httpbench.model.load import Table, TrialPlan, Workload
 from httpbench.model.noise import Noise
@@ -252,6 +253,14 @@ class Usage(Frozen):
     """Mean CPU use of the thread that used most, in cores' worth. Null: not watched, or the kernel does not report it."""
     throttled_share: float | None = None
     """Share of the periods of a CPU quota in which its control groups were throttled, 0 to 1. Null: no quota, or not watched."""
+    throttled_s: float | None = None
+    """How long a CPU quota stopped its processes, in seconds, summed over CPUs. Null: no quota, or not in a container."""
+    group_bytes_peak: int | None = None
+    """Most memory that the container's control group has used since it started, page cache included, in bytes. Null: not in a
+    container, or the kernel does not report it."""
+    oom_kills: int | None = None
+    """Processes of the container that the kernel killed because memory ran out. Null: not in a container, or the kernel does not
+    report it."""
     samples: tuple[Sample, ...] = ()
     """CPU and memory over time."""
 
@@ -401,6 +410,8 @@ class Trial(Frozen):
     """Wall time beyond warm-up and measurement, builds aside, in seconds. Null: unknown."""
     log_tail: str | None = None
     """Last lines of the output of the program that failed. Null: none."""
+    container: ContainerRun | None = None
+    """The container that the target ran in. Null: it ran as a process, or its container did not start."""
 
 
 class Environment(Frozen):

@@ -8,6 +8,7 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints, model_validator
 
+from httpbench.model.container import ContainerRecipe, Isolation, NetworkMode
 from httpbench.model.frozen import Argv, Frozen, Name
 
 PLACEHOLDERS = ("host", "port", "workers", "scratch", "backend_host", "backend_port", "url", "requests")
@@ -173,6 +174,8 @@ class TargetFile(Frozen):
     """How to build the target."""
     version: Argv | None = None
     """Command that prints the version of the library, run in the build folder after each build. Null: none."""
+    container: ContainerRecipe = ContainerRecipe()
+    """How to build its image, for ``--isolate docker`` and ``--isolate podman``."""
     variant: Annotated[tuple[Variant, ...], Field(min_length=1)]
     """Ways to run the framework; each is a target of its own."""
 
@@ -228,8 +231,25 @@ class Target(Frozen):
     """How it can use cores."""
     folder: str
     """Absolute path of the folder with its ``target.toml`` and sources, or in which its command runs."""
+    container: ContainerRecipe = ContainerRecipe()
+    """How to build its image."""
+    isolation: Isolation | None = None
+    """The container that it runs in, and its limits. Null: it runs as a process."""
 
     @property
     def is_declared(self) -> bool:
         """By a manifest, and not on the command line."""
         return self.category is not None
+
+    @property
+    def place(self) -> str:
+        """Where it runs, as the end of its id: ``@docker``, ``@docker-bridge``; empty for a process."""
+        if self.isolation is None:
+            return ""
+        network = "" if self.isolation.network is NetworkMode.HOST else f"-{self.isolation.network}"
+        return f"@{self.isolation.engine}{network}"
+
+    @property
+    def title(self) -> str:
+        """Its framework, and where it runs unless it is a process."""
+        return f"{self.framework}{self.place}"

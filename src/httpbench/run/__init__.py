@@ -12,6 +12,8 @@ from httpbench.run.builds.missing import Missing, missing_of, packages_of
 from httpbench.run.builds.prepare import Built, prepare, toolchains
 from httpbench.run.builds.states import State, TargetState, state_of, states
 from httpbench.run.commands import Servers, path_of, targets_of
+from httpbench.run.engines import engines_of, leftovers, remove_leftovers, require_engine
+from httpbench.run.isolated import everywhere
 from httpbench.run.kinds import KINDS, WARMUP_UNTIL_STEADY, OfKind, estimate_s
 from httpbench.run.loads import load_of
 from httpbench.run.observer import Observer, Stage
@@ -22,6 +24,7 @@ from httpbench.run.record import Outcome
 from httpbench.run.rounds import backend_of, make_run
 from httpbench.run.server.verify import probe_target, verify
 from httpbench.run.spec import RunSpec
+from httpbench.run.start import container_command
 from httpbench.run.verified import Verified
 
 __all__ = [
@@ -43,7 +46,11 @@ __all__ = [
     "Verified",
     "backend_of",
     "cache_folder",
+    "container_command",
+    "engines_of",
     "estimate_s",
+    "everywhere",
+    "leftovers",
     "load_of",
     "make_plan",
     "make_run",
@@ -53,6 +60,8 @@ __all__ = [
     "prepare",
     "probe_target",
     "refusals",
+    "remove_leftovers",
+    "require_engine",
     "require_programs",
     "scaling_of",
     "state_of",

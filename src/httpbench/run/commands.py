@@ -1,4 +1,4 @@
-"""Targets from the command line: a command that serves on ``{port}``, or the URL of a running server.
+"""Targets from the command line: a command that serves on ``{port}``, the URL of a running server, or an image.
 
 They become the same frozen targets as those of a manifest, so a run treats them alike. What a manifest declares is unknown: they have no
 category, no upstream and no build.
@@ -15,8 +15,9 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from httpbench.errors import UsageError
-from httpbench.model import Build, Kind, Scaling, Target, Tuning
+from httpbench.model import Build, Isolation, Kind, Scaling, Target, Tuning
 from httpbench.run.command_names import Named, named
+from httpbench.run.isolated import isolated
 
 LANGUAGE = "command"
 """Takes the place of the language, so that these ids differ from those of manifests."""
@@ -31,30 +32,35 @@ class Servers:
 
     commands: Sequence[str] = ()
     urls: Sequence[str] = ()
+    images: Sequence[str] = ()
+    """Each runs its own command in a container."""
+    isolation: Isolation | None = None
+    """Engine and limits of these containers."""
     names: Sequence[str] = ()
-    """For commands, then URLs, in order; none, or one per server."""
+    """For commands, URLs, images, in order; none, or one per server."""
     prepare: Sequence[str] = ()
     """None, one for all servers, or one per server."""
     shell: bool = False
     port: int | None = None
-    """Port of commands without ``{port}``."""
+    """Port of commands without ``{port}``, and inside of images."""
     folder: Path = field(default_factory=Path.cwd)
     env: Mapping[str, str] = field(default_factory=dict)
     scaling: Scaling = Scaling.SINGLE
 
 
 def targets_of(servers: Servers) -> list[Target]:
-    """In order: commands, then URLs. Raises :class:`UsageError`."""
-    if not servers.commands and not servers.urls:
-        raise UsageError("no server given", hint="give a command with {port}, or --url URL")
-    count = len(servers.commands) + len(servers.urls)
+    """In order: commands, URLs, images. Raises :class:`UsageError`."""
+    count = len(servers.commands) + len(servers.urls) + len(servers.images)
+    if not count:
+        raise UsageError("no server given", hint="give a command with {port}, --url URL or --image IMAGE")
     if servers.names and len(servers.names) != count:
         raise UsageError(f"{len(servers.names)} --name for {count} servers", hint="give one per server, in order, or none")
     if len(servers.prepare) not in (0, 1, count):
         raise UsageError(f"{len(servers.prepare)} --prepare for {count} servers", hint="give one for all servers, or one per server")
-    ways = [(_argv(command, servers), None) for command in servers.commands] + [((), _origin(url)) for url in servers.urls]
+    ways: list[tuple[tuple[str, ...], str | None]] = [(_argv(command, servers), None) for command in servers.commands]
+    ways += [*(((), _origin(url)) for url in servers.urls), *(((), None) for _ in servers.images)]
     preparations = [_words(text, servers.shell) for text in servers.prepare]
-    return [
+    found = [
         Target(
             id=f"{LANGUAGE}/{name}",
             kind=Kind.SERVER,
@@ -72,6 +78,18 @@ def targets_of(servers: Servers) -> list[Target]:
             folder=str(servers.folder.resolve()),
         )
         for index, ((argv, url), name) in enumerate(zip(ways, names_of(servers), strict=True))
+    ]
+    return [*found[: count - len(servers.images)], *_contained(found[count - len(servers.images) :], servers)]
+
+
+def _contained(targets: Sequence[Target], servers: Servers) -> list[Target]:
+    """The targets of images, in their containers."""
+    assert servers.isolation is not None or not targets, "the command line chooses an engine for images"
+    own = {"port": servers.port}
+    return [
+        isolated(target, servers.isolation.model_copy(update={**own, "image": image}))
+        for target, image in zip(targets, servers.images, strict=True)
+        if servers.isolation is not None
     ]
 
 
@@ -96,6 +114,7 @@ def names_of(servers: Servers) -> list[str]:
     if given:
         return given
     programs = [*map(named, servers.commands), *(Named(urlsplit(url).netloc, (), ()) for url in servers.urls)]
+    programs += [Named(image.rpartition("/")[2], (), ()) for image in servers.images]
     slugs = [_slug(_told_apart(program, programs))[:NAME_CHARACTERS_MAX].rstrip("-._+") for program in programs]
     return _numbered([slug or "server" for slug in slugs])
 

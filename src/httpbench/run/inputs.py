@@ -37,6 +37,7 @@ class TrialInputs:
     cores: Sequence[tuple[int, ...]]
     """The target's physical cores."""
     port: int | None = None
+    run_id: str | None = None
     start_limit_s: float = START_LIMIT_S
     backend: Backend | None = None
     """Of a proxy."""

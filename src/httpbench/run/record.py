@@ -47,6 +47,10 @@ class Record:
     def trials(self) -> list[Trial]:
         return self._outcome.trials
 
+    @property
+    def run_id(self) -> str:
+        return self._outcome.run.id
+
     def keep(self, trial: Trial) -> Trial:
         """Adds a finished trial without its secrets, and commits it unless the store has failed before. Returns what it kept."""
         kept = kept_trial(trial, self._secrets)

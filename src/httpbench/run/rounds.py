@@ -55,7 +55,7 @@ def _make_trials(spec: RunSpec, built: Built, record: Record, observer: Observer
         if _is_hopeless(spec, planned, record.trials, observer):
             return RunStatus.STOPPED
         observer.trial_started(planned, done, total, estimate_s(spec.plan.trials[done:] or [planned], spec.targets))
-        trial = record.keep(_make_trial(spec, planned, built, record.trials, observer))
+        trial = record.keep(_make_trial(spec, planned, built, record, observer))
         observer.trial_ended(trial)
     return RunStatus.FINISHED
 
@@ -77,8 +77,8 @@ def _upcoming(spec: RunSpec, made: Sequence[Trial], observer: Observer) -> Itera
         yield from upcoming(spec.search, spec.plan.trials[0], made, observer.warning)
 
 
-def _make_trial(spec: RunSpec, planned: TrialPlan, built: Built, made: Sequence[Trial], observer: Observer) -> Trial:
-    started_at = now()
+def _make_trial(spec: RunSpec, planned: TrialPlan, built: Built, record: Record, observer: Observer) -> Trial:
+    started_at, made = now(), record.trials
     target, workload = spec.targets[planned.target], spec.workloads[planned.workload]
     for name in (target.id, workload.backend):
         if name in built.errors:
@@ -92,6 +92,7 @@ def _make_trial(spec: RunSpec, planned: TrialPlan, built: Built, made: Sequence[
         folder=built.folders[target.id],
         cores=spec.topology.groups(planned.cores.target),
         port=spec.port,
+        run_id=record.run_id,
         start_limit_s=spec.start_limit_s,
         backend=backend_of(workload, spec.targets, built, planned.cores, spec.topology),
         learned=next((trial.learned for trial in made if trial.plan.target == target.id and trial.learned), None),

@@ -2,20 +2,38 @@
 
 from __future__ import annotations
 
+import math
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from httpbench import http
 from httpbench.errors import HttpbenchError, StartError
-from httpbench.isolate import Command, ProcessTree, Stopped, accepts, free_port, listeners, listening, require_free, tail
-from httpbench.model import SampledResponse, Scaling, Target, Workload
+from httpbench.isolate import (
+    SCRATCH,
+    Command,
+    Container,
+    Launch,
+    ProcessTree,
+    Stopped,
+    accepts,
+    free_port,
+    listeners,
+    listening,
+    require_free,
+    tail,
+)
+from httpbench.isolate.engine import quoted
+from httpbench.isolate.image import exposed_port
+from httpbench.model import ContainerRun, Isolation, NetworkMode, SampledResponse, Scaling, Target, Workload
+from httpbench.run.builds.image import image_of
 
 HOST = "127.0.0.1"
+EVERY_ADDRESS = "0.0.0.0"  # inside a container with a network of its own
 PREPARE_LIMIT_S = 600.0
 START_LIMIT_S = 20.0
 STOP_GRACE_S = 2.0
@@ -38,6 +56,13 @@ class Place:
     """Time allowed until the first correct response."""
     backend: tuple[str, int] | None = None
     """Host and port of what a proxy relays to."""
+    run_id: str | None = None
+    """Of the run that it is a part of."""
+
+    @property
+    def cpus(self) -> tuple[int, ...]:
+        """Its logical CPUs."""
+        return tuple(cpu for core in self.cores for cpu in core)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +70,15 @@ class RunningTarget:
     """A target that has responded correctly."""
 
     tree: ProcessTree | None
-    """``None``: it was already running, and is left running."""
+    """``None``: it was already running and is left running, or it runs in a container."""
     host: str
     port: int
     response: SampledResponse
     log: Path
+    container: Container | None = None
+    """``None``: it runs as a process."""
+    contained: ContainerRun | None = None
+    """How its container was started, and the limits in force."""
 
     def url(self, path: str) -> str:
         name = f"[{self.host}]" if ":" in self.host else self.host
@@ -57,6 +86,8 @@ class RunningTarget:
 
     def death(self) -> str | None:
         """How it ended, if it has."""
+        if self.container is not None:
+            return self.container.death()
         exits = self.tree.exits() if self.tree else []
         return str(exits[0]) if exits else None
 
@@ -67,11 +98,12 @@ class RunningTarget:
 
     def stop(self) -> Stopped:
         """Stops it and proves that it is gone, unless it was already running. Raises :class:`~httpbench.errors.StopError`."""
-        if self.tree is None:
+        running = self.container or self.tree
+        if running is None:
             return Stopped(ignored_sigterm=(), left_behind=(), cpu_s=0.0)
-        stopped = self.tree.stop(STOP_GRACE_S)
+        stopped = running.stop(STOP_GRACE_S)
         deadline = time.monotonic() + RELEASE_LIMIT_S
-        while accepts(self.port, HOST):
+        while accepts(self.port, self.host):
             if time.monotonic() > deadline:
                 # Everything below the guard is dead: either the server escaped from it, or another program shared the port.
                 raise StartError(f"port {self.port} still accepts connections: another program than the target was measured")
@@ -86,6 +118,10 @@ def start(target: Target, scaling: Scaling, workload: Workload, place: Place) ->
         _prepare(target, place)
     if target.url is not None:
         yield _already_running(target.url, workload, place)
+        return
+    if target.isolation is not None:
+        with _in_container(target, target.isolation, scaling, workload, place) as contained:
+            yield contained
         return
     port = free_port(HOST) if place.port is None else place.port
     require_free(port, HOST)
@@ -102,15 +138,29 @@ def start(target: Target, scaling: Scaling, workload: Workload, place: Place) ->
 
 def commands_of(target: Target, scaling: Scaling, place: Place, port: int) -> list[Command]:
     """One command; for prefork one for each core, pinned to it."""
-    all_cpus = tuple(cpu for core in place.cores for cpu in core)
-    shares = list(place.cores) if scaling is Scaling.PREFORK else [all_cpus]
+    shares = list(place.cores) if scaling is Scaling.PREFORK else [place.cpus]
     workers = len(place.cores) if scaling is Scaling.MULTI else 1
-    values = {"host": HOST, "port": str(port), "workers": str(workers), "scratch": str(place.scratch)}
+    argv, env = filled(target, place, Inside(HOST, port, workers, str(place.scratch)))
+    return [Command(argv, place.folder, env, cpus) for cpus in shares]
+
+
+@dataclass(frozen=True, slots=True)
+class Inside:
+    """What the placeholders of a command line stand for, as the program sees them."""
+
+    host: str
+    port: int
+    workers: int
+    scratch: str
+
+
+def filled(target: Target, place: Place, inside: Inside) -> tuple[tuple[str, ...], dict[str, str]]:
+    """Command line and environment of a target."""
+    values = {"host": inside.host, "port": str(inside.port), "workers": str(inside.workers), "scratch": inside.scratch}
     if place.backend is not None:
         values |= {"backend_host": place.backend[0], "backend_port": str(place.backend[1])}
     argv = tuple(_fill(word, values) for word in target.run)
-    env = {name: _fill(value, values) for name, value in target.env.items()}
-    return [Command(argv, place.folder, env, cpus) for cpus in shares]
+    return argv, {name: _fill(value, values) for name, value in target.env.items()}
 
 
 def host_and_port(url: str) -> tuple[str, int]:
@@ -124,6 +174,64 @@ def _already_running(url: str, workload: Workload, place: Place) -> RunningTarge
     host, port = host_and_port(url)
     response = http.wait_until_correct(host, port, workload, place.start_limit_s, lambda: True)
     return RunningTarget(None, host, port, response, place.scratch / "target.log")
+
+
+@contextmanager
+def _in_container(target: Target, isolation: Isolation, scaling: Scaling, workload: Workload, place: Place) -> Iterator[RunningTarget]:
+    """The target in a container whose limits were proved. Raises :class:`LimitError` if one is not in force."""
+    if isolation.image is not None and isolation.port is None:
+        isolation = isolation.model_copy(update={"port": _exposed(isolation)})
+    launch, port = launch_of(target, isolation, scaling, place)
+    if isolation.network is NetworkMode.HOST:
+        require_free(port, HOST)
+    log = place.scratch / "target.log"
+    try:
+        with Container(launch, log) as container:
+            host = HOST if isolation.network is NetworkMode.HOST else container.address
+            if host is None:
+                raise StartError("its container has no address that this machine can reach", hint="use --network host")
+            try:
+                response = http.wait_until_correct(host, port, workload, place.start_limit_s, _lives(container))
+            except StartError as error:
+                death = container.death()
+                raise StartError(f"{error.message} ({death})" if death else error.message, hint=error.hint) from None
+            yield RunningTarget(None, host, port, response, log, container, container.prove_limits())
+    except HttpbenchError as error:
+        error.log_tail = error.log_tail or tail(log)
+        raise
+
+
+def _lives(container: Container) -> Callable[[], bool]:
+    return lambda: container.death() is None
+
+
+def launch_of(target: Target, isolation: Isolation, scaling: Scaling, place: Place) -> tuple[Launch, int]:
+    """How its container is started, and the port that it listens on."""
+    workers = max(min(len(place.cores), math.ceil(isolation.cpus)), 1) if scaling is Scaling.MULTI else 1
+    if isolation.network is NetworkMode.HOST:
+        host, port = HOST, isolation.port or place.port or free_port(HOST)
+    else:
+        host, port = EVERY_ADDRESS, isolation.port or target.container.port
+    argv, env = filled(target, place, Inside(host, port, workers, SCRATCH))
+    public, secret = (env, {}) if target.is_declared else ({}, env)
+    return Launch(isolation, image_of(target), place.cpus, argv, public, secret, place.run_id), port
+
+
+def container_command(target: Target, scaling: Scaling, cores: Sequence[tuple[int, ...]]) -> str | None:
+    """What would start its container, for a shell; ``None``: it runs as a process."""
+    if target.isolation is None:
+        return None
+    launch, _ = launch_of(target, target.isolation, scaling, Place(Path(target.folder), Path(SCRATCH), cores))
+    return quoted(replace(launch, name="NAME").command())
+
+
+def _exposed(isolation: Isolation) -> int:
+    """The port that a user's image listens on. Raises :class:`StartError` if it does not say."""
+    assert isolation.image is not None
+    port = exposed_port(isolation.engine, isolation.image)
+    if port is None:
+        raise StartError(f"image {isolation.image} does not expose one port", hint="name the port inside it with --port")
+    return port
 
 
 def _prepare(target: Target, place: Place) -> None:

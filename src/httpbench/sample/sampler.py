@@ -19,6 +19,7 @@ import threading
 import time
 from dataclasses import dataclass
 
+from httpbench.control_groups import ControlGroups
 from httpbench.model import Usage
 from httpbench.sample.quota import QuotaMeter
 from httpbench.sample.series import Series
@@ -33,7 +34,7 @@ ATTEMPTS = 4
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    ticks: int
+    ticks: float
     rss_bytes: int
     processes: int
 
@@ -42,17 +43,23 @@ class TreeSampler:
     """Watches all processes below ``root_pid``, without itself: a child subreaper that waits for all orphans.
 
     Call ``start()`` once, ``mark()`` when the measured window begins (otherwise it begins at the start), and ``stop()`` once. A thread
-    takes a sample every ``interval_s`` seconds. A tree that ends, in part or whole, is no error. Its threads are read at both ends of the
+    takes a sample every ``interval_s`` seconds. With ``groups``, the processes and their CPU time are those of the control groups of a
+    container whose first process is ``root_pid``. A tree that ends, in part or whole, is no error. Its threads are read at both ends of the
     window; ``threads_often``: with each sample too, which costs more with more threads, and is for programs that end with the window.
     """
 
-    def __init__(self, root_pid: int, interval_s: float = 0.1, *, threads_often: bool = False):
+    def __init__(self, root_pid: int, interval_s: float = 0.1, *, threads_often: bool = False, groups: ControlGroups | None = None):
         self._root_pid = root_pid
+        self._groups = groups
+        self._throttled_before_s: float | None = None
+        self._group_peak_bytes: int | None = None
+        self._oom_kills: int | None = None
+        self._group_ticks = 0.0
         self._interval_s = interval_s
         self._root: Process | None = None
         self._root_ticks = 0
         self._known: dict[int, Process] = {}
-        self._ticks_before = 0
+        self._ticks_before = 0.0
         self._series = Series(0.0)
         self._threads = Threads()
         self._threads_often = threads_often
@@ -80,6 +87,7 @@ class TreeSampler:
             self._series.memory(reading.rss_bytes, reading.processes)
             self._threads.begin(self._known)
             self._quota.mark(self._known)
+            self._throttled_before_s = self._groups.throttled_s() if self._groups else None
             self._pages_at = now
 
     def stop(self) -> Usage:
@@ -98,6 +106,9 @@ class TreeSampler:
                 "threads": self._threads.count,
                 "thread_cores_max": self._threads.fullest_cores,
                 "throttled_share": self._quota.throttled_share(),
+                "throttled_s": self._throttled_s(),
+                "group_bytes_peak": self._group_peak_bytes,
+                "oom_kills": self._oom_kills,
             }
         )
 
@@ -115,7 +126,7 @@ class TreeSampler:
     def _scan(self) -> None:
         """Finds new processes. Known ones stay until they cannot be read: a list may miss processes that exist."""
         self._rescan_at = time.monotonic() + RESCAN_S
-        for pid in descendants(self._root_pid):
+        for pid in self._groups.pids() if self._groups else descendants(self._root_pid):
             if pid not in self._known and (process := _opened(pid)):
                 self._known[pid] = process
 
@@ -144,7 +155,19 @@ class TreeSampler:
                 self._known.pop(pid).close()
             if not gone:
                 break
-        return _Reading(ticks, rss_bytes, processes)
+        return _Reading(ticks if self._groups is None else self._ticks_of_groups(self._groups), rss_bytes, processes)
+
+    def _ticks_of_groups(self, groups: ControlGroups) -> float:
+        """Time of all that ever ran in the container; the last known values if it is gone."""
+        if (cpu_s := groups.cpu_s()) is not None:
+            self._group_ticks = cpu_s * TICKS_PER_S
+            self._group_peak_bytes = groups.memory_bytes_peak() or self._group_peak_bytes
+            self._oom_kills = groups.oom_kills() if self._oom_kills is None else groups.oom_kills() or self._oom_kills
+        return self._group_ticks
+
+    def _throttled_s(self) -> float | None:
+        after = self._groups.throttled_s() if self._groups else None
+        return None if after is None or self._throttled_before_s is None else after - self._throttled_before_s
 
     def _ticks_of_root(self) -> int:
         """Time of the ended children that the root has waited for, without its own; the last known value if it is gone."""

@@ -16,8 +16,8 @@ from typing import Self, TypeVar
 
 from httpbench.errors import SelectionError, StoreError
 from httpbench.model import Distribution, Measurement, Run, RunStatus, Trial
+from httpbench.owner import Owner, is_alive, this_process
 from httpbench.store.names import find
-from httpbench.store.owner import Owner, is_alive, this_process
 from httpbench.store.schema import is_current, migrate
 
 DISTRIBUTIONS = ("service_time_us", "response_time_us", "schedule_lag_us", "connect_time_us")

@@ -23,12 +23,14 @@ Value = str | int | float | bool | None
 _FIGURES = tuple(name for name in Distribution.model_fields if name not in ("count", "histogram"))
 _TIMES = ("service_time", "response_time", "connect_time")
 _USAGE_OF_VERDICTS = ("samples", "cpu_wait_cores_mean", "threads", "thread_cores_max", "throttled_share")
-_USAGE = tuple(name for name in Usage.model_fields if name not in _USAGE_OF_VERDICTS)
+_USAGE_OF_CONTAINERS = ("throttled_s", "group_bytes_peak", "oom_kills")
+_USAGE = tuple(name for name in Usage.model_fields if name not in (*_USAGE_OF_VERDICTS, *_USAGE_OF_CONTAINERS))
 _FACTS = tuple(name for name in Facts.model_fields if name != "network")
 _NETWORK = tuple(Network.model_fields)
 
 _CLIENT = tuple(f"client_{name}" for name in ("wall_s", "user_s", "system_s", "rss_bytes_peak", "startup_wall_s", "startup_cpu_s"))
 _WORK_DONE = tuple(name for name in WorkDone.model_fields if name != "first_request")
+_CONTAINER = tuple(f"container_{name}" for name in ("engine", "network", "cpus", "memory_bytes"))
 
 HEADER = (
     *("run", "trial", "round", "started_at"),
@@ -48,6 +50,8 @@ HEADER = (
     *(f"added_us_{name}" for name in ADDED),
     *_CLIENT,
     *(f"client_{name}" for name in _WORK_DONE),
+    *_CONTAINER,
+    *(f"container_{name}" for name in _USAGE_OF_CONTAINERS),
 )
 """The columns, in order."""
 
@@ -94,7 +98,17 @@ def _line(run: Run, trial: Trial, labels: Mapping[str, Label | None]) -> dict[st
         **_of_usage("backend", trial.backend_usage),
         **_of_steps(trial),
         **_of_client(trial),
+        **_of_container(run.targets[plan.target], trial),
     }
+
+
+def _of_container(target: Target, trial: Trial) -> dict[str, Value]:
+    """The limits that were in force, and what the container's control groups counted."""
+    if target.isolation is None or trial.container is None:
+        return {}
+    limits = (target.isolation.engine, target.isolation.network, trial.container.cpus, trial.container.memory_bytes)
+    counted = {f"container_{name}": getattr(trial.target_usage, name, None) for name in _USAGE_OF_CONTAINERS}
+    return {**dict(zip(_CONTAINER, limits, strict=True)), **counted}
 
 
 def _of_client(trial: Trial) -> dict[str, Value]:

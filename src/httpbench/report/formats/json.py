@@ -16,10 +16,12 @@ from pydantic import Field
 from httpbench.model import (
     Category,
     ClientMeasurement,
+    ContainerRun,
     CoreOccupancy,
     Cores,
     Environment,
     Frozen,
+    Isolation,
     Kind,
     Learned,
     Limit,
@@ -88,6 +90,8 @@ class ExportedTarget(Frozen):
     """Command that runs to its end before each trial; empty: none."""
     env: dict[str, str]
     """Environment variables."""
+    isolation: Isolation | None = None
+    """The container that it runs in, and its limits. Null: it runs as a process."""
 
 
 class Round(Frozen):
@@ -133,6 +137,8 @@ class Round(Frozen):
     """Wall time beyond warm-up and measurement, builds aside, in seconds. Null: unknown."""
     log_tail: str | None
     """Last lines of the output of the program that failed. Null: none."""
+    container: ContainerRun | None = None
+    """The container that the target ran in. Null: it ran as a process, or its container did not start."""
 
 
 class Result(Frozen):
@@ -332,4 +338,5 @@ def _round(trial: Trial) -> Round:
         accept_queue=trial.accept_queue,
         overhead_s=trial.overhead_s,
         log_tail=trial.log_tail,
+        container=trial.container,
     )

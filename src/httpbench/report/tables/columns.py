@@ -59,7 +59,7 @@ def columns(found: Sequence[Group], table: Table) -> list[Column]:
 def _http_servers(memory: Callable[[Row], str]) -> list[Column]:
     return [
         Column("Language", "", lambda row: row.target.language, ALWAYS, is_number=False),
-        Column("Framework", "", lambda row: row.target.framework, ALWAYS, is_number=False),
+        Column("Framework", "", lambda row: row.target.title, ALWAYS, is_number=False),
         Column("Category", "", lambda row: row.target.category or "", 7, is_number=False),
         Column("Name", "", lambda row: row.target.variant or "", ALWAYS, is_number=False),
         *_figures(memory),
@@ -67,7 +67,7 @@ def _http_servers(memory: Callable[[Row], str]) -> list[Column]:
 
 
 def _commands(memory: Callable[[Row], str]) -> list[Column]:
-    return [Column("Server", "", lambda row: row.target.framework, ALWAYS, is_number=False), *_figures(memory)]
+    return [Column("Server", "", lambda row: row.target.title, ALWAYS, is_number=False), *_figures(memory)]
 
 
 def _figures(memory: Callable[[Row], str]) -> list[Column]:
@@ -89,7 +89,7 @@ def _figures(memory: Callable[[Row], str]) -> list[Column]:
 def _app_servers(memory: Callable[[Row], str]) -> list[Column]:
     return [
         Column("Language", "", lambda row: row.target.language, ALWAYS, is_number=False),
-        Column("App Server", "", lambda row: "/".join(filter(None, (row.target.framework, row.target.variant))), ALWAYS, is_number=False),
+        Column("App Server", "", lambda row: "/".join(filter(None, (row.target.title, row.target.variant))), ALWAYS, is_number=False),
         Column("Requests/s", "", _throughput, ALWAYS, is_headline=True),
         Column("±", "%", lambda row: _spread(row.summary.throughput_rps), 1),
         Column("RAM", "MB", memory, ALWAYS),

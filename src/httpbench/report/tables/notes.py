@@ -13,6 +13,7 @@ from httpbench.load import TIMERS
 from httpbench.model import STEADY_S_MIN, ClientWork, Kind, Learned, Limit, Load, Run, RunStatus, Scaling, Table, Trial, Tuning, VerdictKind
 from httpbench.report.printable import percentage, printable
 from httpbench.report.tables.columns import LOWER_BOUND, ODD_SIZE, PARTLY, memory_is_proportional
+from httpbench.report.tables.containers import container_notes
 from httpbench.report.tables.groups import SIZE_TOLERANCE
 from httpbench.report.tables.probes import probe_legend
 from httpbench.report.tables.rows import Group, Row
@@ -162,6 +163,7 @@ def legend(found: Sequence[Group], table: Table) -> list[str]:
         *_marks(rows),
         *_struck(rows),
         *probe_legend(rows),
+        *container_notes(rows),
         *_learned(rows),
         *_limits(rows),
         *_running(rows),

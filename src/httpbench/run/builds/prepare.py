@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +13,7 @@ from httpbench import host
 from httpbench.errors import HttpbenchError, RequirementError
 from httpbench.model import Target
 from httpbench.run.builds import build
+from httpbench.run.builds.image import build_image, is_built
 from httpbench.run.builds.states import unmet
 from httpbench.run.observer import Observer
 
@@ -45,7 +46,7 @@ def prepare(targets: Sequence[Target], observer: Observer, parallel_builds: int)
         built.folders[target.id] = result.folder
         if result.receipt and result.receipt.version:
             built.versions[target.id] = result.receipt.version
-    built.versions.update(toolchains(targets))
+    built.versions.update(toolchains([target for target in targets if target.isolation is None]))
     return built
 
 
@@ -60,7 +61,25 @@ def toolchains(targets: Sequence[Target]) -> dict[str, str]:
     }
 
 
+def _prepare_image(target: Target, observer: Observer, cancelled: Event) -> build.BuildState | HttpbenchError:
+    """The image takes the place of the build; nothing is required but the engine."""
+    folder = Path(target.folder)
+    try:
+        if is_built(target):
+            return build.BuildState(folder, None, None)
+    except HttpbenchError as error:
+        return error
+    return _observed(target, observer, lambda: _image_built(target, folder, cancelled))
+
+
+def _image_built(target: Target, folder: Path, cancelled: Event) -> build.BuildState:
+    build_image(target, cancelled)
+    return build.BuildState(folder, None, None)
+
+
 def _prepare_one(target: Target, observer: Observer, cancelled: Event) -> build.BuildState | HttpbenchError:
+    if target.isolation is not None:
+        return _prepare_image(target, observer, cancelled)
     if not target.is_declared:
         return build.BuildState(Path(target.folder), None, None)
     missing = unmet(target)
@@ -70,10 +89,15 @@ def _prepare_one(target: Target, observer: Observer, cancelled: Event) -> build.
     state = build.state(target)
     if state.is_built:
         return state
+    return _observed(target, observer, lambda: build.build(target, cancelled))
+
+
+def _observed(target: Target, observer: Observer, make: Callable[[], build.BuildState]) -> build.BuildState | HttpbenchError:
+    """What is made, with its start and its end reported."""
     observer.build_started(target)
     begin = time.monotonic()
     try:
-        state = build.build(target, cancelled)
+        state = make()
     except HttpbenchError as error:
         observer.build_ended(target, time.monotonic() - begin, error)
         return error

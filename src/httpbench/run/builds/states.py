@@ -7,11 +7,14 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 
 from httpbench import host
+from httpbench.errors import HttpbenchError
 from httpbench.manifests import is_built_in
 from httpbench.model import Requirement, Target
 from httpbench.run.builds import build
+from httpbench.run.builds.image import is_built as is_image_built
 
 
 class State(StrEnum):
@@ -40,7 +43,8 @@ class TargetState:
 
 def states(targets: Sequence[Target]) -> list[TargetState]:
     """In the order of the targets. The versions of programs are read in parallel."""
-    checked = {each.label: each for target in targets for each in target.requires if not _is_unchecked(target, each)}
+    processes = [target for target in targets if target.isolation is None]
+    checked = {each.label: each for target in processes for each in target.requires if not _is_unchecked(target, each)}
     host.check_all(list(checked.values()))
     with ThreadPoolExecutor(max_workers=8) as pool:
         return list(pool.map(state_of, targets))
@@ -66,11 +70,13 @@ def _is_unchecked(target: Target, requirement: Requirement) -> bool:
 
 def state_of(target: Target) -> TargetState:
     """The state of one target. Runs no command of a folder of the user."""
-    unchecked = tuple(each.label for each in target.requires if _is_unchecked(target, each))
+    unchecked = () if target.isolation else tuple(each.label for each in target.requires if _is_unchecked(target, each))
     return dataclasses.replace(_state_of(target), unchecked=unchecked)
 
 
 def _state_of(target: Target) -> TargetState:
+    if target.isolation is not None:
+        return _state_of_image(target)
     if not target.is_declared:
         return TargetState(State.READY)
     missing = _unmet(target, lambda each: host.find(each) if _is_unchecked(target, each) else host.check(each))
@@ -84,3 +90,17 @@ def _state_of(target: Target) -> TargetState:
     if not target.build.commands:
         return TargetState(State.READY)
     return TargetState(State.NOT_BUILT, fix=f"httpbench verify {target.id}")
+
+
+def _state_of_image(target: Target) -> TargetState:
+    """An image requires its engine and its Dockerfile, and no toolchain."""
+    assert target.isolation is not None
+    dockerfile = Path(target.folder) / target.container.dockerfile
+    try:
+        if is_image_built(target):
+            return TargetState(State.BUILT)
+    except HttpbenchError as error:
+        return TargetState(State.MISSING, error.message, error.hint)
+    if target.isolation.image is None and not dockerfile.is_file():
+        return TargetState(State.MISSING, f"a {target.container.dockerfile}", f"write {dockerfile}")
+    return TargetState(State.NOT_BUILT, fix=f"httpbench verify --isolate {target.isolation.engine} {target.id.partition('@')[0]}")

@@ -12,7 +12,7 @@ from httpbench import load
 from httpbench.load import Job
 from httpbench.model import Cores, Load, Measurement, Workload
 from httpbench.run.measure.generator import Subject, run_generator
-from httpbench.run.start import HOST, RunningTarget
+from httpbench.run.start import RunningTarget
 from httpbench.stats.validity import failed_requests
 
 REQUESTS = 10_000
@@ -27,8 +27,8 @@ def problem_under_load(running: RunningTarget, workload: Workload, cores: Cores,
     correct = 0
     for duration_s in DURATIONS_S:
         own_load = Load(connections=CONNECTIONS, duration_s=duration_s, warmup_s=0, timeout_s=TIMEOUT_S)
-        job = Job(f"http://{HOST}:{running.port}{workload.request.path}", workload, own_load, cores.generator, scratch)
-        subject = Subject(running.guard_pid, cores, running.death)
+        job = Job(running.url(workload.request.path), workload, own_load, cores.generator, scratch)
+        subject = Subject(running.guard_pid, cores, running.death, container=running.container)
         under_load = run_generator(load.get("native"), job, subject, lambda _: None)
         if under_load.death:
             return f"it died ({under_load.death})"

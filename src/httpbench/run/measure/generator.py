@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from httpbench.errors import LoadError
-from httpbench.isolate import Command, ProcessTree
+from httpbench.isolate import Command, Container, ProcessTree
 from httpbench.load import Job, LoadGenerator, Output, Phase, Progress
 from httpbench.model import CoreOccupancy, Cores, Measurement, Network, Usage
 from httpbench.sample import NetworkMeter, OccupancyMeter, TreeSampler
@@ -47,6 +47,14 @@ class Subject:
     """How it ended, if it has."""
     backend_guard_pid: int | None = None
     """The parent of the process tree of the server behind a proxy; ``None``: there is none."""
+    container: Container | None = None
+    """``None``: it runs as a process."""
+
+    def sampler(self) -> TreeSampler | None:
+        """What watches it; ``None``: the harness did not start it."""
+        if self.container is not None:
+            return TreeSampler(self.container.pid, groups=self.container.groups)
+        return None if self.guard_pid is None else TreeSampler(self.guard_pid)
 
 
 def run_generator(generator: LoadGenerator, job: Job, subject: Subject, report: Callable[[Progress], None]) -> UnderLoad:
@@ -87,7 +95,7 @@ class _Window:
 
     def __init__(self, generator: LoadGenerator, subject: Subject, own_guard_pid: int, report: Callable[[Progress], None]):
         self._generator = generator
-        self._target = None if subject.guard_pid is None else TreeSampler(subject.guard_pid)
+        self._target = subject.sampler()
         self._backend = None if subject.backend_guard_pid is None else TreeSampler(subject.backend_guard_pid)
         self._own = TreeSampler(own_guard_pid, threads_often=True)
         self._meter = OccupancyMeter({*subject.cores.target, *subject.cores.generator, *subject.cores.backend})

@@ -33,7 +33,7 @@ def measure(inputs: TrialInputs, running: RunningTarget, scratch: Path, observer
     problems = [] if under_load.death else http.check(running.host, running.port, workload)
     log_tail = tail(running.log)  # before a probe fills it with complaints
     probed = _probed(running, workload, begin) if inputs.probes and not under_load.death and not problems else None
-    queue = None if running.guard_pid is None else accept_queue(running.port)
+    queue = None if inputs.target.url is not None else accept_queue(running.port)
     observer.stage(Stage.STOP)
     stopped = running.stop()
     alike_bytes = running.response.size_bytes if learned and learned.body_bytes is not None else None
@@ -54,6 +54,7 @@ def measure(inputs: TrialInputs, running: RunningTarget, scratch: Path, observer
         accept_queue=queue,
         probed=probed,
         log_tail=log_tail if verdict.reasons else None,
+        container=running.contained,
     )
 
 
@@ -81,7 +82,7 @@ def _under_load(inputs: TrialInputs, job: Job, running: RunningTarget, observer:
         observer.stage(Stage.WARM_UP)
         warm_up_for_fixed_time(generator, job, running.death)
     observer.stage(Stage.MEASURE)
-    subject = Subject(running.guard_pid, inputs.plan.cores, running.death, backend_guard_pid)
+    subject = Subject(running.guard_pid, inputs.plan.cores, running.death, backend_guard_pid, running.container)
     return run_generator(generator, job, subject, observer.progress)
 
 

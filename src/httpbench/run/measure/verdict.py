@@ -26,6 +26,9 @@ def verdict_of(
     if under_load.death:
         kind = VerdictKind.INVALID
         reasons.insert(0, f"the target died under the load ({under_load.death})")
+    elif (killed := _out_of_memory(under_load)) is not None:
+        kind = VerdictKind.INVALID
+        reasons.insert(0, killed)
     if problems:
         kind = VerdictKind.INVALID
         reasons.append(f"after the load the target {'; '.join(problems)}")
@@ -34,6 +37,12 @@ def verdict_of(
     if stopped.log_bytes_dropped:
         reasons.append(f"wrote {stopped.log_bytes_dropped / 1e6:,.0f} MB more to its log than is kept, while it was measured")
     return Verdict(kind=kind, reasons=tuple(reasons))
+
+
+def _out_of_memory(under_load: UnderLoad) -> str | None:
+    """What the kernel killed inside a container that went on running."""
+    kills = under_load.target_usage.oom_kills if under_load.target_usage else None
+    return f"out of memory: the kernel killed processes inside the container at its memory limit ({kills} so far)" if kills else None
 
 
 def _evidence(inputs: TrialInputs, under_load: UnderLoad, response_bytes: int | None) -> Evidence | None:

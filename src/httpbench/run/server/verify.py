@@ -11,7 +11,7 @@ from httpbench import contract, host, probe
 from httpbench.errors import HttpbenchError
 from httpbench.model import Cores, Label, Probed, SampledResponse, Scaling, Target, Workload
 from httpbench.run.measure.contract_load import CONNECTIONS, REQUESTS, problem_under_load
-from httpbench.run.start import HOST, STOP_GRACE_S, Place, RunningTarget, start
+from httpbench.run.start import STOP_GRACE_S, Place, RunningTarget, start
 from httpbench.run.verified import Verified
 
 PROBE_LIMIT_S = 6.0
@@ -30,7 +30,7 @@ def verify(target: Target, scaling: Scaling, workload: Workload, folder: Path, c
             place = Place(folder, own, host.core_groups(cores.target))
             with start(target, scaling, workload, place) as running:
                 begin = time.monotonic()
-                checks = contract.check_server(HOST, running.port, workload, target.limits)
+                checks = contract.check_server(running.host, running.port, workload, target.limits)
                 probed = _probed(running, workload, begin)
                 canned = "; ".join(probed.reasons) if probed.label is Label.CANNED else None
                 checks = [*checks, contract.Check("responds to what was requested", canned)]

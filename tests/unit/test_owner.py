@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from httpbench import owner
 from httpbench.model import RunStatus
-from httpbench.store import Store, owner
-from httpbench.store.owner import Owner, is_alive, this_process
+from httpbench.owner import Owner, is_alive, this_process
+from httpbench.store import Store
 from tests.factories import make_run, make_trial
 
 

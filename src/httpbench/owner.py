@@ -1,4 +1,4 @@
-"""Does the process that makes a run still exist? Judged by the boot and the ticks since then, never by a clock that can be set."""
+"""Does the process that made something still exist? Judged by the boot and the ticks since then, never by a clock that can be set."""
 
 from __future__ import annotations
 

@@ -1,0 +1,147 @@
+"""One container: started by a ``run`` command that stays in the foreground, and removed whatever happens.
+
+The engine's own client is what the guard watches, so a container ends like a process: SIGTERM to the client reaches the program inside,
+and its exit code is the program's. Three steps make sure that nothing stays: the program ends, the container is removed by name, and what
+a killed harness left behind is found by its label.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from pathlib import Path
+from typing import Self
+
+from httpbench.control_groups import ControlGroups, groups_of
+from httpbench.errors import ContainerError, StartError
+from httpbench.isolate import engine as command_line
+from httpbench.isolate import limits
+from httpbench.isolate.launch import Launch, size_text
+from httpbench.isolate.tree import Command, ProcessTree, Stopped, tail
+from httpbench.model import ContainerRun
+
+CREATE_LIMIT_S = 60.0
+REMOVE_LIMIT_S = 30.0  # a daemon that restarts is back by then
+ABSENT_CHECKS = 3  # a client that was killed may have asked for a container that the daemon is still making
+POLL_S = 0.02
+RETRY_S = 0.5
+STATE = "{{.State.Pid}} {{.Image}} {{.State.OOMKilled}} {{.NetworkSettings.IPAddress}}"
+
+
+class Container:
+    """A running container. Use as a context manager: leaving it removes the container."""
+
+    def __init__(self, launch: Launch, log: Path):
+        """Starts it; its output goes to ``log``. Raises :class:`StartError` if the engine cannot start it."""
+        self.launch = launch
+        self._log = log
+        self._removed = False
+        self._may_appear = False
+        self._stopped: Stopped | None = None
+        self._death: str | None = None
+        self.image_id = ""
+        self.address: str | None = None
+        """Of its own, in the network of the engine; ``None`` in the host's network."""
+        name, *words = launch.labelled_command()
+        argv = (command_line.program(launch.isolation.engine), *words)
+        self.tree = ProcessTree([Command(argv, Path("/"), {**command_line.environment(), **launch.passed_env})], stdout=log, stderr=log)
+        try:
+            self.pid = self._running_pid(name)
+            groups = groups_of(self.pid)
+            if groups is None:
+                raise StartError(
+                    f"the container's control groups cannot be read: the {name} daemon runs on another machine",
+                    hint="run httpbench where the daemon runs",
+                )
+            self.groups: ControlGroups = groups
+        except BaseException:
+            self.close()
+            raise
+
+    def death(self) -> str | None:
+        """How it ended, if it has; a lack of memory is named."""
+        if self._death is None and (exits := self.tree.exits()):
+            limit = size_text(self.launch.isolation.memory_bytes)
+            out_of_memory = f"out of memory: the kernel killed it at its limit, --memory {limit}"
+            self._death = out_of_memory if self._was_out_of_memory() else str(exits[0])
+        return self._death
+
+    def prove_limits(self) -> ContainerRun:
+        """How it runs, with limits that are in force. Raises :class:`LimitError` if one is not."""
+        launch = self.launch
+        burned = limits.prove(launch.isolation, launch.cpuset, self.groups)
+        return ContainerRun(
+            command=command_line.quoted(launch.command()),
+            engine_version=command_line.version(launch.isolation.engine),
+            image_id=self.image_id,
+            cpus=self.groups.cpus(),
+            memory_bytes=self.groups.memory_bytes(),
+            cpuset=self.groups.cpuset(),
+            burned_cpus=burned,
+        )
+
+    def stop(self, grace_s: float) -> Stopped:
+        """Sends SIGTERM, waits for at most ``grace_s`` seconds, and removes the container."""
+        if self._stopped is None:
+            stopped = self.tree.stop(grace_s)
+            ignored = ("its container",) if stopped.ignored_sigterm else ()
+            self._stopped = Stopped(ignored, (), self.groups.cpu_s() or 0.0, stopped.log_bytes_dropped)
+            self.close()
+        return self._stopped
+
+    def close(self) -> None:
+        """Ends and removes the container, however far it got. Raises :class:`ContainerError` if the engine does not remove it."""
+        if not self._removed:
+            self._may_appear = not self.image_id and not self.tree.exits()
+        self.tree.kill()
+        if not self._removed:
+            self._remove()
+            self._removed = True
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _running_pid(self, engine: str) -> int:
+        """The process id of its first program, once it runs."""
+        deadline = time.monotonic() + CREATE_LIMIT_S
+        while time.monotonic() < deadline:
+            if exits := self.tree.exits():
+                raise StartError(f"{engine} could not start its container, or it ended at once ({exits[0]})", log_tail=tail(self._log))
+            with contextlib.suppress(ContainerError):
+                pid, self.image_id, _, *address = self._state()
+                self.address = address[0] if address else None
+                if int(pid):
+                    return int(pid)
+            time.sleep(POLL_S)
+        raise StartError(f"{engine} did not start its container within {CREATE_LIMIT_S:g} s", log_tail=tail(self._log))
+
+    def _was_out_of_memory(self) -> bool:
+        try:
+            return self._state()[2] == "true"
+        except ContainerError:
+            return False
+
+    def _state(self) -> list[str]:
+        engine, name = self.launch.isolation.engine, self.launch.name
+        return command_line.ask(engine, "inspect", "--type", "container", "--format", STATE, name).split()
+
+    def _remove(self) -> None:
+        """Removes it by name. A daemon that restarts is waited for, and so is a container that the daemon is still making."""
+        engine, name = self.launch.isolation.engine, self.launch.name
+        deadline = time.monotonic() + REMOVE_LIMIT_S
+        checks = ABSENT_CHECKS if self._may_appear else 1
+        while checks:
+            try:
+                if command_line.ask(engine, "ps", "--all", "--quiet", "--filter", f"name=^{name}$"):
+                    command_line.ask(engine, "rm", "--force", "--volumes", name)
+                    return
+                checks -= 1
+            except ContainerError as error:
+                if time.monotonic() > deadline:
+                    hint = f"when it runs again: {engine} rm --force --volumes {name}"
+                    raise ContainerError(f"{error.message}: container {name} may still exist", hint=hint) from None
+            if checks:
+                time.sleep(RETRY_S)

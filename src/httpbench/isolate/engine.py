@@ -1,0 +1,85 @@
+"""The command line of docker or podman: the only way in which httpbench talks to a container engine.
+
+Every command is one that a user can paste. Each has a time limit, because an engine that hangs must not hang a run.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+from collections.abc import Sequence
+from functools import cache
+
+from httpbench.errors import ContainerError, RequirementError
+from httpbench.model import Engine
+
+TIMEOUT_S = 30.0
+ENVIRONMENT = (
+    *("DOCKER_HOST", "DOCKER_CONTEXT", "DOCKER_CONFIG", "DOCKER_CERT_PATH", "DOCKER_TLS_VERIFY", "DOCKER_API_VERSION"),
+    *("CONTAINER_HOST", "CONTAINERS_CONF", "CONTAINERS_STORAGE_CONF", "XDG_RUNTIME_DIR"),
+)
+"""Variables by which a user says where the engine is."""
+
+INSTALL = {Engine.DOCKER: "apt-get install docker.io", Engine.PODMAN: "apt-get install podman"}
+VERSION = {Engine.DOCKER: "{{.Server.Version}}", Engine.PODMAN: "{{.Client.Version}}"}
+
+UNREACHABLE = ("cannot connect to the docker daemon", "is the docker daemon running", "connection refused", "no such host", "i/o timeout")
+FORBIDDEN = ("permission denied",)
+
+
+def program(engine: Engine) -> str:
+    """The path of the command. Raises :class:`RequirementError` if it is not installed."""
+    found = shutil.which(engine)
+    if found is None:
+        raise RequirementError(f"{engine} is not installed", hint=INSTALL[engine])
+    return found
+
+
+@cache
+def version(engine: Engine) -> str:
+    """The version of the engine, which must respond. Raises :class:`RequirementError` with the fix."""
+    try:
+        return ask(engine, "version", "--format", VERSION[engine])
+    except ContainerError as error:
+        raise RequirementError(error.message, hint=error.hint) from None
+
+
+def ask(engine: Engine, *words: str, timeout_s: float = TIMEOUT_S) -> str:
+    """What a command of the engine prints. Raises :class:`ContainerError` if it fails or takes too long."""
+    argv = [program(engine), *words]
+    try:
+        # A session of its own: Ctrl-C must not end the command that cleans up.
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=timeout_s, check=False, start_new_session=True)
+    except subprocess.TimeoutExpired:
+        raise ContainerError(
+            f"{engine} {words[0]} did not end within {timeout_s:g} s", hint=f"check whether `{engine} ps` responds"
+        ) from None
+    if done.returncode != 0:
+        raise failure(engine, words, done.stderr)
+    return done.stdout.strip()
+
+
+def failure(engine: Engine, words: Sequence[str], printed: str) -> ContainerError:
+    """Why a command failed, in a sentence with its fix."""
+    text = printed.lower()
+    if any(mark in text for mark in UNREACHABLE):
+        return ContainerError(f"the {engine} daemon does not respond", hint="systemctl start docker, or `dockerd` as root")
+    if any(mark in text for mark in FORBIDDEN) and "daemon" in text:
+        return ContainerError(
+            f"this user may not use the {engine} daemon: permission denied on its socket",
+            hint="usermod -aG docker USER and log in again, or run httpbench as root",
+        )
+    last = printed.strip().splitlines()[-1:] or ["it printed nothing"]
+    return ContainerError(f"{engine} {words[0]} failed: {last[0]}", log_tail=printed.strip() or None)
+
+
+def environment() -> dict[str, str]:
+    """The variables that lead to the engine, as they are set."""
+    return {name: os.environ[name] for name in ENVIRONMENT if name in os.environ}
+
+
+def quoted(argv: Sequence[str]) -> str:
+    """A command line that a user can paste."""
+    return shlex.join(argv)

@@ -1,0 +1,60 @@
+"""The command line that starts a container: one that a user can paste."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from httpbench import open_files
+from httpbench.isolate.labels import OWNER, RUN, owner_label
+from httpbench.model import Isolation
+
+SCRATCH = "/scratch"
+"""The empty folder inside, in memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """What to start in a container, and how."""
+
+    isolation: Isolation
+    image: str
+    cpuset: tuple[int, ...]
+    """Logical CPUs that it may use."""
+    argv: tuple[str, ...] = ()
+    """Command inside; empty: the image's own."""
+    env: Mapping[str, str] = field(default_factory=dict)
+    passed_env: Mapping[str, str] = field(default_factory=dict)
+    """Variables whose values must not stand in the command line."""
+    run_id: str | None = None
+    name: str = field(default_factory=lambda: f"httpbench-{secrets.token_hex(4)}")
+
+    def command(self) -> tuple[str, ...]:
+        """The words of the command line, without labels: what a user would type."""
+        return self._words(())
+
+    def labelled_command(self) -> tuple[str, ...]:
+        """The words of the command line that is run."""
+        labels = [f"{OWNER}={owner_label()}", *([f"{RUN}={self.run_id}"] if self.run_id else [])]
+        return self._words([word for label in labels for word in ("--label", label)])
+
+    def _words(self, labels: Sequence[str]) -> tuple[str, ...]:
+        own, files = self.isolation, open_files.limit_of_programs()
+        memory = size_text(own.memory_bytes)
+        return (
+            *(str(own.engine), "run", "--name", self.name, "--init", *labels),
+            *("--cpus", f"{own.cpus:g}", "--memory", memory, "--memory-swap", memory),
+            *("--cpuset-cpus", ",".join(map(str, self.cpuset))),
+            *("--network", str(own.network), "--ulimit", f"nofile={files}:{files}"),
+            *("--tmpfs", f"{SCRATCH}:mode=1777,exec", "--log-driver", "none"),
+            *(word for name, value in self.env.items() for word in ("--env", f"{name}={value}")),
+            *(word for name in self.passed_env for word in ("--env", name)),
+            self.image,
+            *self.argv,
+        )
+
+
+def size_text(size_bytes: int) -> str:
+    """As the engine's options take it: ``512m``; a number of bytes that is no whole number of MiB as it is."""
+    return f"{size_bytes >> 20}m" if size_bytes % (1 << 20) == 0 else str(size_bytes)

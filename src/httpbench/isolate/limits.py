@@ -1,0 +1,43 @@
+"""Proves the limits of a container: what its control groups say, and what a burn inside them could use."""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Iterator, Sequence
+
+from httpbench.control_groups import ControlGroups
+from httpbench.errors import LimitError
+from httpbench.isolate.burn import TOLERANCE, burned_cpus
+from httpbench.isolate.launch import size_text
+from httpbench.model import Isolation
+
+CPUS_TOLERANCE = 0.01  # engines round to 10 µs of 100 ms
+
+
+def prove(isolation: Isolation, cpuset: Sequence[int], groups: ControlGroups) -> float | None:
+    """The CPU that a burn inside the limits could use, in cores; ``None``: they were read, but not tried, which requires root.
+
+    Raises :class:`LimitError`, which names each limit that is not in force.
+    """
+    if wrong := list(not_in_force(isolation, cpuset, groups)):
+        raise LimitError("; ".join(wrong), hint=f"check the version and the settings of {isolation.engine}")
+    burned = burned_cpus(groups, isolation.cpus)
+    if burned is not None and burned > TOLERANCE * isolation.cpus:
+        raise LimitError(f"--cpus {isolation.cpus:g} is not in force: a burn inside the container used {burned:.2f} cores")
+    return burned
+
+
+def not_in_force(isolation: Isolation, cpuset: Sequence[int], groups: ControlGroups) -> Iterator[str]:
+    """What the control groups say that was not requested, a clause for each limit."""
+    cpus = groups.cpus()
+    if cpus is None or abs(cpus - isolation.cpus) > CPUS_TOLERANCE * isolation.cpus:
+        found = "no CPU limit" if cpus is None else f"{cpus:g} cores"
+        yield f"--cpus {isolation.cpus:g} is not in force: the container's control groups have {found}"
+    memory = groups.memory_bytes()
+    if memory is None or abs(memory - isolation.memory_bytes) > mmap.PAGESIZE:
+        found = "no memory limit" if memory is None else f"{memory:,} bytes"
+        yield f"--memory {size_text(isolation.memory_bytes)} is not in force: the container's control groups have {found}"
+    allowed = groups.cpuset()
+    if allowed != tuple(sorted(cpuset)):
+        wanted, found = ",".join(map(str, cpuset)), ",".join(map(str, allowed)) or "none"
+        yield f"--cpuset-cpus {wanted} is not in force: the container's control groups have {found}"

@@ -1,0 +1,138 @@
+"""Builds the image of a target from its Dockerfile, once for each state of its sources.
+
+The name of an image ends with a fingerprint of the target's folder and of its recipe. So an image that is there is current, and no
+receipt is kept beside it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import time
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Event, Lock
+
+from httpbench import inherited
+from httpbench.errors import BuildError, ContainerError, HttpbenchError
+from httpbench.isolate import Command, ProcessTree, tail
+from httpbench.isolate import engine as command_line
+from httpbench.isolate import image as images
+from httpbench.isolate.labels import TARGET
+from httpbench.model import Engine, Target
+from httpbench.run.builds.build import cache_folder
+
+IGNORED = ("__pycache__", ".git")
+POLL_S = 0.2
+_LOCKS: defaultdict[str, Lock] = defaultdict(Lock)
+
+
+def image_of(target: Target) -> str:
+    """The name of a target's image: of the user's own, or of that for the present sources. Raises :class:`BuildError`."""
+    assert target.isolation is not None
+    if target.isolation.image is not None:
+        return target.isolation.image
+    folder = Path(target.folder)
+    digest = hashlib.sha256(target.container.model_dump_json().encode())
+    try:
+        for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+            name = path.relative_to(folder)
+            if name.name != "target.toml" and not set(IGNORED) & set(name.parts):
+                digest.update(f"\n{name} {path.stat().st_mode & 0o100}\n".encode())
+                digest.update(path.read_bytes())
+    except OSError as error:
+        raise BuildError(f"its sources cannot be read: {error.strerror}: {error.filename}") from None
+    return f"{_repository(target)}:{digest.hexdigest()[:12]}"
+
+
+def build_command(target: Target, image: str) -> tuple[str, ...]:
+    """The command line that builds the image. Variables of the environment that the Dockerfile takes are passed on by name."""
+    recipe, folder = target.container, Path(target.folder)
+    dockerfile = folder / recipe.dockerfile
+    given = {**({"BASE": recipe.base} if recipe.base else {}), **recipe.build_args}
+    passed = [name for name in _arguments(dockerfile) if name in inherited.BUILDS and name in os.environ and name not in given]
+    passed += [name for name in inherited.PROXIES if name in os.environ and name not in passed]  # known to every builder
+    assert target.isolation is not None
+    return (
+        *(str(target.isolation.engine), "build", "--network", "host", "--file", str(dockerfile)),
+        *(word for name, value in given.items() for word in ("--build-arg", f"{name}={value}")),
+        *(word for name in passed for word in ("--build-arg", name)),
+        *("--label", f"{TARGET}={_repository(target)}", "--tag", image),
+        str(folder),
+    )
+
+
+def is_built(target: Target) -> bool:
+    """Whether the image is there. Raises :class:`ContainerError` if the engine does not respond."""
+    assert target.isolation is not None
+    return images.image_id(target.isolation.engine, image_of(target)) is not None
+
+
+def build_image(target: Target, cancelled: Event) -> str:
+    """Builds or pulls the image unless it is there, and returns its id. Raises :class:`BuildError` with the tail of the log."""
+    with _LOCKS[target.folder]:  # variants of one framework share an image
+        return _build_image(target, cancelled)
+
+
+def _build_image(target: Target, cancelled: Event) -> str:
+    assert target.isolation is not None
+    engine, image = target.isolation.engine, image_of(target)
+    if target.isolation.image is not None:
+        return images.require_image(engine, image)
+    try:
+        if found := images.image_id(engine, image):
+            return found
+        _require_dockerfile(target)
+        log = cache_folder() / "builds" / f"{_repository(target).replace('/', '-')}.log"
+        _run(target, image, log, cancelled)
+        found = images.image_id(engine, image) or image
+        images.remove_dangling(engine, log)
+        images.remove_images(engine, f"{TARGET}={_repository(target)}", keep=found)
+    except ContainerError as error:
+        raise BuildError(error.message, hint=error.hint, log_tail=error.log_tail) from None
+    return found
+
+
+def _run(target: Target, image: str, log: Path, cancelled: Event) -> None:
+    name, *words = build_command(target, image)
+    log.parent.mkdir(parents=True, exist_ok=True)
+    log.write_text(f"$ {command_line.quoted([name, *words])}\n")
+    argv = (command_line.program(Engine(name)), *words)
+    env = {**inherited.for_builds(), **command_line.environment()}
+    if "DOCKER_BUILDKIT" in os.environ:
+        env["DOCKER_BUILDKIT"] = os.environ["DOCKER_BUILDKIT"]
+    deadline = time.monotonic() + target.build.timeout_s
+    try:
+        with ProcessTree([Command(argv, Path(target.folder), env)], stdout=log, stderr=log) as process:
+            while (end := process.wait(POLL_S)) is None and time.monotonic() < deadline and not cancelled.is_set():
+                pass
+    except HttpbenchError as error:
+        raise BuildError(error.message, log_tail=tail(log)) from None
+    if cancelled.is_set():
+        raise BuildError("the build of its image was interrupted")
+    if end is None:
+        raise BuildError(f"the build of its image took longer than {target.build.timeout_s:g} s and was ended", log_tail=tail(log))
+    if end.code != 0:
+        raise BuildError(f"the build of its image failed, {end}", hint=f"the whole log: {log}", log_tail=tail(log))
+
+
+def _require_dockerfile(target: Target) -> None:
+    dockerfile = Path(target.folder) / target.container.dockerfile
+    if not dockerfile.is_file():
+        raise BuildError(f"it has no {target.container.dockerfile}, so it cannot run in a container", hint=f"write {dockerfile}")
+
+
+def _repository(target: Target) -> str:
+    """``httpbench/server-golang-net-http``. Variants that differ in their recipe alone have images that differ in their tag."""
+    return f"httpbench/{target.kind}-{target.language}-{target.framework}".replace("+", "plus")
+
+
+def _arguments(dockerfile: Path) -> Iterator[str]:
+    """The names of the ``ARG`` lines."""
+    try:
+        text = dockerfile.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return
+    yield from dict.fromkeys(re.findall(r"^\s*ARG\s+([A-Za-z_][A-Za-z0-9_]*)", text, re.MULTILINE | re.IGNORECASE))

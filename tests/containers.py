@@ -1,0 +1,137 @@
+"""A container engine and a base image for tests: those that are there, or made for them; otherwise a skip with the reason."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PID_FILE = Path("/var/run/docker.pid")
+LOCK = Path(tempfile.gettempdir()) / "httpbench-tests-dockerd.lock"
+START_LIMIT_S = 40.0
+BASE_LIMIT_S = 600.0
+DRIVERS = ("overlay2", "vfs")
+
+
+def responds() -> bool:
+    """Whether a docker daemon responds to this user."""
+    if shutil.which("docker") is None:
+        return False
+    done = subprocess.run(["docker", "version"], capture_output=True, timeout=30, check=False)
+    return done.returncode == 0
+
+
+@contextmanager
+def engine() -> Iterator[str]:
+    """``docker``, with a daemon of our own where none runs. Several test processes share it; the last one that uses it ends it."""
+    with LOCK.open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        daemon = None if responds() else _start()
+        fcntl.flock(lock, fcntl.LOCK_SH)
+        try:
+            yield "docker"
+        finally:
+            if daemon is not None:
+                fcntl.flock(lock, fcntl.LOCK_EX)  # nobody uses it any more
+                daemon.send_signal(signal.SIGTERM)
+                daemon.wait(30)
+
+
+def _start() -> subprocess.Popen[bytes]:
+    """A daemon that responds. Skips the test where there can be none."""
+    program = shutil.which("dockerd", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
+    if program is None:
+        pytest.skip("dockerd is not installed: scripts/install-containers")
+    if os.geteuid() != 0:
+        pytest.skip("no docker daemon responds, and only root can start one")
+    said = ""
+    for driver in DRIVERS:
+        _remove_stale_pid()
+        with tempfile.NamedTemporaryFile(prefix="httpbench-dockerd-", suffix=".log", delete=False) as log:
+            daemon = subprocess.Popen([program, "--storage-driver", driver], stdout=log, stderr=log, start_new_session=True)
+        deadline = time.monotonic() + START_LIMIT_S
+        while daemon.poll() is None and time.monotonic() < deadline:
+            if responds():
+                return daemon
+            time.sleep(0.2)
+        daemon.kill()
+        daemon.wait()
+        said = " ".join(Path(log.name).read_text(errors="replace").splitlines()[-1:])
+    pytest.skip(f"dockerd does not start: {said}")
+
+
+def _remove_stale_pid() -> None:
+    """A daemon that was killed leaves its file, and no other then starts."""
+    try:
+        pid = int(PID_FILE.read_text())
+    except (OSError, ValueError):
+        return
+    if not Path(f"/proc/{pid}").exists():
+        PID_FILE.unlink(missing_ok=True)
+
+
+def base(docker: str) -> str:
+    """The image that tests build others from. Skips the test where it cannot be made."""
+    done = subprocess.run([ROOT / "scripts/debian-base", docker], capture_output=True, text=True, timeout=BASE_LIMIT_S, check=False)
+    if done.returncode != 0:
+        pytest.skip(f"no base image: {done.stderr.strip()[-200:]}")
+    return done.stdout.strip()
+
+
+def docker(*words: str) -> str:
+    """What a command prints."""
+    return subprocess.run(["docker", *words], capture_output=True, text=True, timeout=120, check=True).stdout.strip()
+
+
+def everything() -> tuple[set[str], set[str], set[str], set[str]]:
+    """The containers, networks, volumes and dangling images that there are."""
+    return (
+        set(docker("ps", "--all", "--quiet").split()),
+        set(docker("network", "ls", "--quiet").split()),
+        set(docker("volume", "ls", "--quiet").split()),
+        set(docker("images", "--quiet", "--filter", "dangling=true").split()),
+    )
+
+
+def golang_target(folder: Path, base_image: str) -> str:
+    """The catalog's net/http server as a target with a Dockerfile, in ``folder``; its program is built on this machine. Its id."""
+    if shutil.which("go") is None:
+        pytest.skip("go is not installed")
+    source = ROOT / "targets/servers/golang/net-http"
+    own = folder / "contained"
+    own.mkdir(parents=True)
+    env = {**os.environ, "CGO_ENABLED": "0"}
+    subprocess.run(["go", "build", "-o", own / "server", "."], cwd=source, env=env, check=True, timeout=300)
+    return _written(own, "golang", base_image, '["./server", "-listen", "{host}:{port}"]', 'env = { GOMAXPROCS = "{workers}" }')
+
+
+def growing_target(folder: Path, base_image: str) -> str:
+    """A server that keeps a part of each request for ever. Its id."""
+    if shutil.which("gcc") is None:
+        pytest.skip("gcc is not installed")
+    own = folder / "growing"
+    own.mkdir(parents=True)
+    subprocess.run(["gcc", "-O2", "-static", "-o", own / "server", ROOT / "tests/contained/growing.c"], check=True, timeout=60)
+    return _written(own, "c", base_image, '["./server", "{host}", "{port}"]')
+
+
+def _written(folder: Path, language: str, base_image: str, run: str, more: str = "") -> str:
+    (folder / "Dockerfile").write_text(
+        'ARG BASE\nFROM ${BASE}\nWORKDIR /app\nCOPY server ./\nUSER 65534\nEXPOSE 8080\nCMD ["./server", "-listen", "0.0.0.0:8080"]\n'
+    )
+    (folder / "target.toml").write_text(
+        f'kind = "server"\nlanguage = "{language}"\nframework = "{folder.name}"\ncategory = "platform"\n'
+        f'upstream = "https://example.org/"\n[container]\nbase = "{base_image}"\n'
+        f'[[variant]]\nrun = {run}\nscaling = ["single", "multi"]\n{more}\n'
+    )
+    return f"{language}/{folder.name}"

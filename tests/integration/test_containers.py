@@ -1,0 +1,145 @@
+"""Targets in real containers: limits that are in force, and nothing that stays."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests import containers
+from tests.harness import Harness
+from tests.programs import program
+from tests.waiting import until
+
+pytestmark = pytest.mark.container
+
+QUICK = ("-c", "16", "--warmup", "200ms", "--export-json", "-", "-q")
+
+
+@pytest.fixture(scope="module")
+def golang(tmp_path_factory: pytest.TempPathFactory, debian_base: str) -> tuple[Path, str]:
+    folder = tmp_path_factory.mktemp("targets")
+    return folder, containers.golang_target(folder, debian_base)
+
+
+def bench(harness: Harness, golang: tuple[Path, str], *words: str, **options: Any) -> subprocess.CompletedProcess[str]:
+    folder, target = golang
+    return harness.run("bench", "--targets", str(folder), target, "--isolate", "docker", *QUICK, *words, **options)
+
+
+def test_a_container_is_measured_within_its_limits_and_leaves_nothing(harness: Harness, golang: tuple[Path, str]) -> None:
+    bench(harness, golang, "-d", "200ms", "--rounds", "1")  # builds the image
+    before = containers.everything()
+    done = bench(harness, golang, "-d", "1s", "--rounds", "1", "--cpus", "0.5", "--memory", "256m")
+    document = json.loads(done.stdout)
+    (result,) = document["results"]
+    (round_,) = result["rounds"]
+    container, usage = round_["container"], round_["target_usage"]
+    assert done.returncode == 0, done.stderr
+    assert result["verdict"]["kind"] == "target" and "quota" in "; ".join(result["verdict"]["reasons"]), result["verdict"]
+    assert (container["cpus"], container["memory_bytes"]) == (0.5, 256 << 20)
+    assert container["burned_cpus"] is None or container["burned_cpus"] <= 0.525
+    assert "--cpus 0.5 --memory 256m" in container["command"]
+    assert abs(usage["cpu_cores_mean"] - 0.5) < 0.03, usage["cpu_cores_mean"]
+    assert usage["throttled_share"] > 0.5 and usage["throttled_s"] > 0.1
+    assert usage["group_bytes_peak"] > 1_000_000
+    assert containers.everything() == before
+
+
+def test_a_limit_that_is_dropped_on_the_way_makes_every_trial_invalid(harness: Harness, golang: tuple[Path, str], tmp_path: Path) -> None:
+    """A wrapper around docker that leaves out --cpus and its value."""
+    script = f"""
+words=''
+while [ $# -gt 0 ]; do
+    if [ "$1" = --cpus ]; then shift; else words="$words '$1'"; fi
+    shift
+done
+eval exec {shutil.which("docker")} $words"""
+    program(tmp_path, "docker", script)
+    env = {**harness.env, "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"}
+    done = bench(harness, golang, "-d", "300ms", "--rounds", "2", "--cpus", "0.5", env=env)
+    (result,) = json.loads(done.stdout)["results"]
+    assert done.returncode == 1
+    assert [round_["verdict"]["kind"] for round_ in result["rounds"]] == ["invalid"] * len(result["rounds"])
+    assert result["verdict"]["reasons"][0].startswith("--cpus 0.5 is not in force"), result["verdict"]
+
+
+def test_a_target_that_runs_out_of_memory_is_named(harness: Harness, debian_base: str, tmp_path: Path) -> None:
+    target = containers.growing_target(tmp_path, debian_base)
+    words = ("--targets", str(tmp_path), target, "--isolate", "docker", "--memory", "64m", "-d", "3s", "--rounds", "1")
+    done = harness.run("bench", *words, *QUICK)
+    (result,) = json.loads(done.stdout)["results"]
+    assert result["verdict"]["kind"] != "target"
+    assert "out of memory: the kernel killed it at its limit, --memory 64m" in result["verdict"]["reasons"][0], result["verdict"]
+
+
+def test_what_a_killed_harness_leaves_is_removed_by_the_next_command(harness: Harness, golang: tuple[Path, str]) -> None:
+    folder, target = golang
+    before = containers.everything()
+    words = ("bench", "--targets", str(folder), target, "--isolate", "docker", "-d", "60s", "--warmup", "0s", "--rounds", "1")
+    killed = harness.start(*words)
+    until(lambda: containers.docker("ps", "--quiet", "--filter", "label=httpbench.owner"), limit_s=60)
+    killed.send_signal(signal.SIGKILL)
+    killed.communicate(timeout=60)
+    assert containers.docker("ps", "--all", "--quiet", "--filter", "label=httpbench.owner")
+    said = harness.run("doctor")
+    assert "a container that an earlier httpbench left behind" in said.stdout, said.stdout
+    done = bench(harness, golang, "-d", "200ms", "--rounds", "1")
+    assert done.returncode == 0, done.stderr
+    assert "removed 1 container that an earlier httpbench left behind" in done.stderr
+    assert containers.everything() == before
+
+
+def test_ctrl_c_removes_the_container(harness: Harness, golang: tuple[Path, str]) -> None:
+    folder, target = golang
+    before = containers.everything()
+    words = ("bench", "--targets", str(folder), target, "--isolate", "docker", "-d", "60s", "--warmup", "0s", "--rounds", "1")
+    process = harness.start(*words)
+    until(lambda: containers.docker("ps", "--quiet", "--filter", "label=httpbench.owner"), limit_s=60)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert containers.everything() == before
+
+
+def test_images_of_the_user_are_compared(harness: Harness, golang: tuple[Path, str], debian_base: str) -> None:
+    folder, _ = golang
+    images = ("httpbench-test-web:1", "httpbench-test-web:2")
+    for image in images:
+        env = {**os.environ, "DOCKER_BUILDKIT": "0"}
+        argv = ["docker", "build", "--build-arg", f"BASE={debian_base}", "--tag", image, str(folder / "contained")]
+        subprocess.run(argv, check=True, capture_output=True, env=env, timeout=120)
+    words = [word for image in images for word in ("--image", image)]
+    try:
+        done = harness.run("run", *words, "-d", "500ms", "--rounds", "3", *QUICK)
+    finally:
+        containers.docker("rmi", *images)
+    document = json.loads(done.stdout)
+    assert done.returncode == 0, done.stderr
+    assert {result["target"] for result in document["results"]} == {
+        "command/httpbench-test-web-1@docker",
+        "command/httpbench-test-web-2@docker",
+    }
+    assert document["comparisons"]
+
+
+def test_a_target_is_compared_with_itself_in_a_container(harness: Harness, golang: tuple[Path, str]) -> None:
+    folder, target = golang
+    words = ("--targets", str(folder), target, "--isolate", "docker,docker", "--network", "bridge")
+    done = harness.run("bench", *words, "-d", "500ms", "--rounds", "1", *QUICK)
+    (result,) = json.loads(done.stdout)["results"]
+    assert result["target"] == f"{target}@docker-bridge", done.stderr
+    assert result["verdict"]["kind"] not in ("failed", "invalid"), result["verdict"]
+
+
+def test_the_contract_is_checked_inside_a_container(harness: Harness, golang: tuple[Path, str]) -> None:
+    folder, target = golang
+    done = harness.run("verify", "--targets", str(folder), target, "--isolate", "docker", "--scaling", "single")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"{target}@docker single: passed" in done.stdout

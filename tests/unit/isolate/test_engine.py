@@ -1,0 +1,69 @@
+"""An engine that is absent, stopped or forbidden is one sentence with its fix."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from httpbench.errors import ContainerError, RequirementError
+from httpbench.isolate import engine, labels
+from httpbench.model import Engine
+from tests.programs import program
+
+
+def fake_docker(folder: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
+    program(folder, "docker", script)
+    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
+    engine.version.cache_clear()
+
+
+def test_an_engine_that_is_not_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    engine.version.cache_clear()
+    with pytest.raises(RequirementError, match=r"^docker is not installed$") as caught:
+        engine.version(Engine.DOCKER)
+    assert caught.value.hint == "apt-get install docker.io"
+
+
+@pytest.mark.parametrize(
+    ("printed", "message", "hint"),
+    [
+        (
+            "Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?",
+            "the docker daemon does not respond",
+            "systemctl start docker",
+        ),
+        (
+            "permission denied while trying to connect to the Docker daemon socket at unix:///var/run/docker.sock",
+            "this user may not use the docker daemon: permission denied on its socket",
+            "usermod -aG docker",
+        ),
+        ("flag needs an argument", "docker version failed: flag needs an argument", None),
+    ],
+)
+def test_an_engine_that_does_not_serve(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, printed: str, message: str, hint: str | None
+) -> None:
+    fake_docker(tmp_path, monkeypatch, f"echo '{printed}' >&2; exit 1")
+    with pytest.raises(RequirementError) as caught:
+        engine.version(Engine.DOCKER)
+    assert caught.value.message == message
+    assert caught.value.hint is None if hint is None else hint in (caught.value.hint or "")
+
+
+def test_an_engine_that_hangs_does_not_hang_us(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake_docker(tmp_path, monkeypatch, "exec sleep 30")
+    with pytest.raises(ContainerError, match=r"docker ps did not end within 0\.2 s"):
+        engine.ask(Engine.DOCKER, "ps", timeout_s=0.2)
+
+
+def test_only_containers_of_harnesses_that_are_gone_are_left_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mine = labels.owner_label()
+    boot, namespace, pid, ticks = mine.split("/")
+    owners = {"a": mine, "b": f"{boot}/{namespace}/{pid}/{int(ticks) + 1}", "c": f"{boot}/pid:[1]/{pid}/1", "d": "somebody"}
+    lines = "\\n".join(f"{name} {owner}" for name, owner in owners.items())
+    fake_docker(tmp_path, monkeypatch, f"case $1 in ps) echo a b c d;; inspect) printf '{lines}\\n';; esac")
+    assert [found.id for found in labels.leftovers(Engine.DOCKER)] == ["b"]
+    assert labels.leftovers(Engine.DOCKER)[0].fix == "docker rm --force --volumes b"

@@ -1,0 +1,41 @@
+"""The command line of a container is one that a user can paste."""
+
+from __future__ import annotations
+
+import shlex
+
+from httpbench.isolate import Launch, size_text
+from httpbench.isolate.engine import quoted
+from httpbench.model import Engine, Isolation, NetworkMode
+
+ISOLATION = Isolation(engine=Engine.DOCKER, cpus=0.5, memory_bytes=64 << 20, network=NetworkMode.BRIDGE)
+
+
+def launch(**changes: object) -> Launch:
+    values: dict[str, object] = {"isolation": ISOLATION, "image": "web:1", "cpuset": (2, 6), "name": "httpbench-1"}
+    return Launch(**{**values, **changes})  # type: ignore[arg-type]
+
+
+def test_limits_network_and_command_are_in_it() -> None:
+    text = quoted(launch(argv=("./server", "a b"), env={"N": "1"}).command())
+    assert text.startswith(
+        "docker run --name httpbench-1 --init --cpus 0.5 --memory 64m --memory-swap 64m --cpuset-cpus 2,6 --network bridge "
+    )
+    assert shlex.split(text)[-5:] == ["--env", "N=1", "web:1", "./server", "a b"]
+
+
+def test_a_value_that_must_not_be_stored_is_passed_by_name() -> None:
+    one = launch(passed_env={"TOKEN": "secret"})
+    assert "secret" not in quoted(one.labelled_command())
+    assert one.command()[-3:] == ("--env", "TOKEN", "web:1")
+
+
+def test_labels_say_whose_it_is_and_are_not_shown() -> None:
+    one = launch(run_id="20261121T080000-c0de")
+    labels = [word for word in one.labelled_command() if word.startswith("httpbench.")]
+    assert [label.partition("=")[0] for label in labels] == ["httpbench.owner", "httpbench.run"]
+    assert "--label" not in one.command()
+
+
+def test_sizes_are_written_as_docker_takes_them() -> None:
+    assert [size_text(512 << 20), size_text(1000)] == ["512m", "1000"]

@@ -42,8 +42,8 @@ test-all: install
 	-$(BIN)/httpbench build --skip-missing --jobs 2 $(TESTED)
 	$(BIN)/python -m pytest --numprocesses 2 --durations=20 -m "slow and not alone and not container" tests/contract tests/integration tests/e2e
 	scripts/install-containers
-	$(BIN)/python -m pytest --durations=20 -m container tests/integration
-	$(BIN)/python -m pytest --durations=20 --reruns 2 --reruns-delay 2 -m "alone and not container" tests/integration
+	$(BIN)/python -m pytest --durations=20 -m "container and not alone" tests/integration
+	$(BIN)/python -m pytest --durations=20 --reruns 2 --reruns-delay 2 -m alone tests/integration
 
 test-unit: install
 	$(BIN)/python -m pytest --numprocesses auto tests/unit

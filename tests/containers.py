@@ -93,13 +93,11 @@ def docker(*words: str) -> str:
     return subprocess.run(["docker", *words], capture_output=True, text=True, timeout=120, check=True).stdout.strip()
 
 
-def everything() -> tuple[set[str], set[str], set[str], set[str]]:
-    """The containers, networks, volumes and dangling images that there are."""
+def ours() -> tuple[str, str]:
+    """The containers, and the images without a name, that httpbench has made. Others may use the same engine meanwhile."""
     return (
-        set(docker("ps", "--all", "--quiet").split()),
-        set(docker("network", "ls", "--quiet").split()),
-        set(docker("volume", "ls", "--quiet").split()),
-        set(docker("images", "--quiet", "--filter", "dangling=true").split()),
+        docker("ps", "--all", "--filter", "label=httpbench.owner"),
+        docker("images", "--quiet", "--filter", "dangling=true", "--filter", "label=httpbench.target"),
     )
 
 

@@ -9,6 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
+static char *volatile last; /* or the compiler leaves the memory out */
+
 enum { CONNECTIONS = 512, KEPT = 64 << 10, HEAD = 4096 };
 
 static void stop(int number) {
@@ -21,8 +23,7 @@ static int respond(int client) {
     ssize_t got = read(client, request, sizeof request - 1);
     if (got <= 0) return -1;
     request[got] = 0;
-    char *kept = malloc(KEPT);
-    if (kept) memset(kept, 1, KEPT);
+    if ((last = malloc(KEPT))) memset(last, 1, KEPT);
     time_t now = time(NULL);
     strftime(date, sizeof date, "%a, %d %b %Y %H:%M:%S GMT", gmtime(&now));
     int size = snprintf(response, sizeof response,

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,6 +12,7 @@ import pytest
 
 from httpbench.control_groups import ControlGroups, groups_of
 from tests import control_groups as fake
+from tests.waiting import until
 
 BOTH = pytest.mark.parametrize("make", [fake.version_1, fake.version_2], ids=["version 1", "version 2"])
 
@@ -76,3 +80,38 @@ def test_each_group_is_entered_once(make: Callable[[Path], Path], tmp_path: Path
     make(tmp_path)
     entrances = groups(tmp_path).entrances("cpu", "cpuacct", "cpuset")
     assert len(entrances) == (3 if make is fake.version_1 else 1)
+
+
+MOUNTS = (Path("/sys/fs/cgroup"), Path("/sys/fs/cgroup/unified"))
+
+
+def test_a_real_group_of_version_2_counts_what_runs_in_it() -> None:
+    mount = next((mount for mount in MOUNTS if (mount / "cgroup.controllers").exists()), None)
+    if mount is None:
+        pytest.skip("no control groups of version 2 are mounted")
+    group = mount / "httpbench-test-groups"
+    try:
+        group.mkdir()
+    except OSError as error:
+        pytest.skip(f"no control group can be made: {error}")
+    found = ControlGroups(dict.fromkeys(("cpu", "cpuset", "memory"), group), dict.fromkeys(("cpu", "cpuset", "memory"), mount), 2)
+    try:
+        with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as process:
+            try:
+                found.entrances("cpu", "cpuset")[0].write_text(str(process.pid))
+                assert found.pids() == [process.pid]
+                until(lambda: (found.cpu_s() or 0) > 0.01)
+                assert found.cpus() is None
+            finally:
+                process.kill()
+    finally:
+        until(lambda: not found.pids())
+        group.rmdir()
+
+
+def test_our_own_groups_are_found_where_control_groups_are_mounted() -> None:
+    found = groups_of(os.getpid())
+    if found is None:
+        pytest.skip("no control groups are mounted")
+    assert found.version in (1, 2)
+    assert all(folder.is_dir() for folder in found.folders.values())

@@ -37,9 +37,10 @@ def doctor(options: DoctorOptions) -> ExitCode:
     httpbench doctor --json   JSON
     """
     from httpbench import catalog, host
+    from httpbench.run import left_behind
 
     environment = host.read_environment(catalog.root(), {})
-    findings = host.examine()
+    findings = [*left_behind(), *host.examine()]
     if options.json:
         entries = [dataclasses.asdict(finding) for finding in findings]
         click.echo(json.dumps({"environment": environment.model_dump(), "findings": entries}, indent=2, ensure_ascii=False))

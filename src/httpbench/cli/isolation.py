@@ -10,11 +10,13 @@ import click
 
 from httpbench.cli import choices
 from httpbench.cli.fields import option
-from httpbench.cli.params import PLACES, SIZE, size_bytes
+from httpbench.cli.params import NETWORK_LIST, PLACE_LIST, SIZE, size_bytes
 from httpbench.errors import UsageError
 
 if TYPE_CHECKING:
     from httpbench.model import Isolation, Suite, Target
+
+PROCESS, DOCKER = choices.PLACES[:2]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +25,7 @@ class IsolationOptions:
 
     isolate: tuple[str, ...] | None = option(
         "--isolate",
-        type=PLACES,
+        type=PLACE_LIST,
         default_text="process",
         help=f"Where targets run: {', '.join(choices.PLACES)}; a list measures each target in each place.",
     )
@@ -31,27 +33,18 @@ class IsolationOptions:
         "--cpus", type=click.FloatRange(0.01, 1024), metavar="CORES", default_text="1", help="CPU limit of each container, in cores."
     )
     memory: int | None = option("--memory", type=SIZE, default_text="512m", help="Memory limit of each container.")
-    network: str | None = option("--network", type=click.Choice(choices.NETWORKS), default_text="host", help="Network of each container.")
+    network: tuple[str, ...] | None = option(
+        "--network", type=NETWORK_LIST, default_text="host", help="Network of each container: host, bridge; a list measures each."
+    )
 
     def places(self, suite: Suite | None = None) -> list[Isolation | None]:
         """Where to run: the suite's places with what the options override; ``None`` is a process. Raises :class:`UsageError`."""
-        names = self.isolate or (tuple(map(str, suite.isolate)) if suite else (choices.PLACES[0],))
-        contained = [name for name in names if name != choices.PLACES[0]]
+        names = self.isolate or (tuple(map(str, suite.isolate)) if suite else (PROCESS,))
         given = {"--cpus": self.cpus, "--memory": self.memory, "--network": self.network}
         useless = [name for name, value in given.items() if value is not None]
-        if useless and not contained:
+        if useless and set(names) == {PROCESS}:
             raise UsageError(f"{useless[0]} applies to containers only", hint="add --isolate docker")
-        return [self._isolation(name, suite) if name in contained else None for name in names]
-
-    def _isolation(self, engine: str, suite: Suite | None) -> Isolation:
-        from httpbench.model import CPUS, MEMORY_BYTES, Engine, Isolation, NetworkMode
-
-        return Isolation(
-            engine=Engine(engine),
-            cpus=self.cpus or (suite.cpus if suite else CPUS),
-            memory_bytes=self.memory or (size_bytes(suite.memory) if suite else MEMORY_BYTES),
-            network=NetworkMode(self.network) if self.network else suite.network if suite else NetworkMode.HOST,
-        )
+        return [place for name in names for place in ([None] if name == PROCESS else self._isolations(name, suite))]
 
     def of_images(self, images: Sequence[str]) -> Isolation | None:
         """The one engine and the limits for these images; ``None`` without images. Raises :class:`UsageError`."""
@@ -61,13 +54,28 @@ class IsolationOptions:
                     "--isolate requires --image here: a command or a URL has no image", hint="remove --isolate, or name images"
                 )
             return None
-        engines = self.isolate or ("docker",)
-        if len(engines) != 1 or engines[0] == choices.PLACES[0]:
-            raise UsageError("an image runs in one container engine", hint="use --isolate docker or --isolate podman")
-        return self._isolation(engines[0], None)
+        found = [place for engine in self.isolate or (DOCKER,) if engine != PROCESS for place in self._isolations(engine, None)]
+        if len(found) != 1 or PROCESS in (self.isolate or ()):
+            raise UsageError("an image runs in one container engine and one network", hint="use --isolate docker or --isolate podman")
+        return found[0]
 
     def applied(self, targets: Sequence[Target], suite: Suite | None = None) -> list[Target]:
         """Each target in each place. Raises :class:`UsageError`."""
         from httpbench.run import everywhere
 
         return everywhere(targets, self.places(suite))
+
+    def _isolations(self, engine: str, suite: Suite | None) -> list[Isolation]:
+        """One for each network."""
+        from httpbench.model import CPUS, MEMORY_BYTES, Engine, Isolation, NetworkMode
+
+        networks = self.network or (suite.network if suite else NetworkMode.HOST,)
+        return [
+            Isolation(
+                engine=Engine(engine),
+                cpus=self.cpus or (suite.cpus if suite else CPUS),
+                memory_bytes=self.memory or (size_bytes(suite.memory) if suite else MEMORY_BYTES),
+                network=NetworkMode(network),
+            )
+            for network in networks
+        ]

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import click
 
-from httpbench.cli.choices import GATES, LATENCIES
-from httpbench.cli.choices import PLACES as PLACES_ALLOWED
+from httpbench.cli.choices import GATES, LATENCIES, NETWORKS, PLACES
 
 if TYPE_CHECKING:
     from httpbench.model import Bound, Figure
@@ -86,17 +85,20 @@ class Size(click.ParamType[int]):
         return found
 
 
-class Places(click.ParamType[tuple[str, ...]]):
-    """``process,docker``."""
+class Words(click.ParamType[tuple[str, ...]]):
+    """``process,docker``: one or several of some words, each once."""
 
-    name = "place[,place…]"
+    def __init__(self, noun: str, allowed: tuple[str, ...]):
+        self.noun = noun
+        self.name = f"{noun}[,{noun}…]"
+        self.allowed = allowed
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
         if isinstance(value, tuple):
             return value
         words = tuple(dict.fromkeys(word.strip() for word in value.split(",")))
-        if unknown := [word for word in words if word not in PLACES_ALLOWED]:
-            self.fail(f"«{unknown[0]}» is not a place; use {', '.join(PLACES_ALLOWED)}, or a list of them", param, ctx)
+        if unknown := [word for word in words if word not in self.allowed]:
+            self.fail(f"«{unknown[0]}» is not a {self.noun}; use {', '.join(self.allowed)}, or a list of them", param, ctx)
         return words
 
 
@@ -218,7 +220,8 @@ DURATION_OR_NONE = Duration(shortest_s=0)
 COUNT = Count()
 COUNTS = Counts()
 SIZE = Size()
-PLACES = Places()
+PLACE_LIST = Words("place", PLACES)
+NETWORK_LIST = Words("network", NETWORKS)
 REQUEST_PATH = RequestPath()
 PERCENTAGE = Percentage()
 LATENCY_BOUND = LatencyBound()

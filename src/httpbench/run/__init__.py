@@ -12,7 +12,7 @@ from httpbench.run.builds.missing import Missing, missing_of, packages_of
 from httpbench.run.builds.prepare import Built, prepare, toolchains
 from httpbench.run.builds.states import State, TargetState, state_of, states
 from httpbench.run.commands import Servers, path_of, targets_of
-from httpbench.run.engines import engines_of, leftovers, remove_leftovers, require_engine
+from httpbench.run.engines import engines_of, left_behind, remove_leftovers, require_engine
 from httpbench.run.isolated import everywhere
 from httpbench.run.kinds import KINDS, WARMUP_UNTIL_STEADY, OfKind, estimate_s
 from httpbench.run.loads import load_of
@@ -50,7 +50,7 @@ __all__ = [
     "engines_of",
     "estimate_s",
     "everywhere",
-    "leftovers",
+    "left_behind",
     "load_of",
     "make_plan",
     "make_run",

@@ -2,15 +2,40 @@
 
 from __future__ import annotations
 
+import contextlib
+import shutil
 from collections.abc import Iterable
 
+from httpbench.errors import HttpbenchError
+from httpbench.host import Finding
 from httpbench.isolate.engine import version as require_engine
-from httpbench.isolate.labels import leftovers, remove_leftovers
+from httpbench.isolate.labels import Leftover, leftovers, remove_leftovers
 from httpbench.model import Engine, Target
 
-__all__ = ["engines_of", "leftovers", "remove_leftovers", "require_engine"]
+__all__ = ["engines_of", "left_behind", "remove_leftovers", "require_engine"]
 
 
 def engines_of(targets: Iterable[Target]) -> list[Engine]:
     """The engines of the targets that run in containers, each once."""
     return list(dict.fromkeys(target.isolation.engine for target in targets if target.isolation is not None))
+
+
+def left_behind() -> list[Finding]:
+    """What killed harnesses left in the engines of this machine; nothing where no engine responds."""
+    found = []
+    for engine in Engine:
+        if shutil.which(engine) is None:
+            continue
+        with contextlib.suppress(HttpbenchError):
+            found += [_finding(leftover) for leftover in leftovers(engine)]
+    return found
+
+
+def _finding(leftover: Leftover) -> Finding:
+    return Finding(
+        name="container",
+        severity="warning",
+        what=f"a container that an earlier httpbench left behind when it was killed: {leftover.id[:12]}",
+        why="it may use CPU time of the measured cores, and hold a port",
+        do=leftover.fix,
+    )

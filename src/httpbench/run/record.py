@@ -111,4 +111,4 @@ def _new_run(spec: RunSpec, built: Built) -> Run:
 
 def _common_folder(targets: Iterable[Target]) -> Path:
     """The folder that contains all targets: its commit stands for their sources."""
-    return Path(os.path.commonpath([target.folder for target in targets if target.run or target.url]))
+    return Path(os.path.commonpath([target.folder for target in targets if target.run or target.url or target.isolation]))

@@ -1,0 +1,73 @@
+"""Options of containers: what they mean together, with a suite, and which of them make no sense."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from httpbench.cli.isolation import IsolationOptions
+from httpbench.cli.params import size_bytes
+from httpbench.errors import UsageError
+from httpbench.model import Engine, Isolation, NetworkMode, Suite, SuiteLoad
+from httpbench.model.container import Place
+
+
+def options(**changes: Any) -> IsolationOptions:
+    return IsolationOptions(**{"isolate": None, "cpus": None, "memory": None, "network": None, **changes})
+
+
+def test_targets_are_processes_unless_a_place_is_named() -> None:
+    assert options().places() == [None]
+
+
+def test_each_place_and_each_network_makes_one() -> None:
+    found = options(isolate=("process", "docker"), network=("host", "bridge"), cpus=0.5).places()
+    host = Isolation(engine=Engine.DOCKER, cpus=0.5)
+    assert found == [None, host, host.model_copy(update={"network": NetworkMode.BRIDGE})]
+
+
+def test_a_suite_has_places_and_limits_that_options_override() -> None:
+    suite = Suite(
+        name="x",
+        description="x",
+        targets=("c",),
+        workloads=("plaintext",),
+        load=(SuiteLoad(),),
+        isolate=(Place.DOCKER,),
+        cpus=2,
+        memory="1g",
+    )
+    assert options().places(suite) == [Isolation(engine=Engine.DOCKER, cpus=2, memory_bytes=1 << 30)]
+    assert options(cpus=3.0, memory=64 << 20).places(suite) == [Isolation(engine=Engine.DOCKER, cpus=3, memory_bytes=64 << 20)]
+    assert options(isolate=("process",)).places(suite) == [None]
+
+
+@pytest.mark.parametrize(("name", "value"), [("cpus", 1.0), ("memory", 64 << 20), ("network", ("bridge",))])
+def test_limits_without_a_container_are_refused(name: str, value: object) -> None:
+    with pytest.raises(UsageError, match=f"--{name} applies to containers only"):
+        options(**{name: value}).places()
+
+
+def test_images_run_in_docker_unless_another_engine_is_named() -> None:
+    assert options().of_images(["web"]) == Isolation(engine=Engine.DOCKER)
+    assert options(isolate=("podman",)).of_images(["web"]) == Isolation(engine=Engine.PODMAN)
+    assert options().of_images([]) is None
+
+
+@pytest.mark.parametrize("isolate", [("process",), ("docker", "podman"), ("process", "docker")])
+def test_images_run_in_one_engine(isolate: tuple[str, ...]) -> None:
+    with pytest.raises(UsageError, match="one container engine"):
+        options(isolate=isolate).of_images(["web"])
+
+
+def test_commands_have_no_image() -> None:
+    with pytest.raises(UsageError, match="--isolate requires --image"):
+        options(isolate=("docker",)).of_images([])
+
+
+@pytest.mark.parametrize(
+    ("text", "size"), [("512m", 512 << 20), ("1g", 1 << 30), ("64MiB", 64 << 20), ("1000", 1000), ("1.5G", 3 << 29), ("much", 0)]
+)
+def test_sizes_are_those_of_docker(text: str, size: int) -> None:
+    assert size_bytes(text) == size

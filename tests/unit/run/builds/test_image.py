@@ -1,0 +1,102 @@
+"""Images are named after their sources, and built with what the Dockerfile takes."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from threading import Event
+
+import pytest
+
+from httpbench.errors import BuildError
+from httpbench.isolate import engine
+from httpbench.model import ContainerRecipe, Engine, Isolation, Target
+from httpbench.run.builds import image
+from httpbench.run.builds.states import State, state_of
+from tests.factories import make_target
+from tests.programs import program
+
+DOCKER = Isolation(engine=Engine.DOCKER)
+
+
+@pytest.fixture
+def target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Target:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    for name in (*image.inherited.PROXIES, *image.inherited.REGISTRIES):
+        monkeypatch.delenv(name, raising=False)
+    folder = tmp_path / "sources"
+    folder.mkdir()
+    (folder / "Dockerfile").write_text("ARG BASE=debian\nFROM ${BASE}\nARG GOPROXY\nARG OTHER\nCOPY server .\n")
+    (folder / "server").write_text("one")
+    (folder / "target.toml").write_text("notes = 'one'")
+    return make_target("golang/web", folder=str(folder), isolation=DOCKER)
+
+
+def docker(folder: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
+    """A docker that logs its words, and knows the images in the file ``images``."""
+    missing = 'echo "Error: No such image: $5" >&2; exit 1'
+    known = f'case "$1 $2" in "image inspect") grep -qx "$5" {folder}/images || {{ {missing}; }}; echo id;; esac'
+    program(folder, "docker", f'echo "$@" >> {folder}/calls\n{known}\n{script}')
+    (folder / "images").touch()
+    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
+    engine.version.cache_clear()
+
+
+def test_the_name_of_an_image_changes_with_its_sources_and_its_recipe_alone(target: Target) -> None:
+    folder, first = Path(target.folder), image.image_of(target)
+    assert first.startswith("httpbench/server-golang-web:")
+    (folder / "target.toml").write_text("notes = 'two'")
+    assert image.image_of(target) == first
+    other = target.model_copy(update={"container": ContainerRecipe(base="alpine")})
+    assert image.image_of(other) != first
+    (folder / "server").write_text("two")
+    assert image.image_of(target) != first
+
+
+def test_the_users_own_image_keeps_its_name(target: Target) -> None:
+    own = DOCKER.model_copy(update={"image": "nginx:1.27"})
+    assert image.image_of(target.model_copy(update={"isolation": own})) == "nginx:1.27"
+
+
+def test_the_build_gets_the_recipe_and_the_registries_that_the_dockerfile_takes(target: Target, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GOPROXY", "https://proxy.example")
+    monkeypatch.setenv("NPM_CONFIG_REGISTRY", "https://npm.example")
+    recipe = ContainerRecipe(base="alpine", build_args={"OTHER": "x"})
+    words = image.build_command(target.model_copy(update={"container": recipe}), "name:tag")
+    assert words[:4] == ("docker", "build", "--network", "host")
+    given = [words[at + 1] for at, word in enumerate(words) if word == "--build-arg"]
+    assert given == ["BASE=alpine", "OTHER=x", "GOPROXY"], "the value of a registry's address may be a secret"
+    assert words[-1] == target.folder
+
+
+def test_an_image_is_built_once(target: Target, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    name = image.image_of(target)
+    docker(tmp_path, monkeypatch, f'[ "$1" != build ] || echo {name} >> {tmp_path}/images')
+    assert state_of(target).state is State.NOT_BUILT
+    assert image.build_image(target, Event()) == "id"
+    assert state_of(target).state is State.BUILT
+    image.build_image(target, Event())
+    assert sum(call.startswith("build ") for call in (tmp_path / "calls").read_text().splitlines()) == 1
+
+
+def test_a_build_that_fails_says_so_with_its_log(target: Target, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    docker(tmp_path, monkeypatch, 'if [ "$1" = build ]; then echo no such base; exit 1; fi')
+    with pytest.raises(BuildError, match="the build of its image failed, exit code 1") as caught:
+        image.build_image(target, Event())
+    assert "no such base" in (caught.value.log_tail or "")
+
+
+def test_a_target_without_a_dockerfile_names_it(target: Target, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    docker(tmp_path, monkeypatch, "")
+    (Path(target.folder) / "Dockerfile").unlink()
+    state = state_of(target)
+    assert (state.state, state.reason) == (State.MISSING, "a Dockerfile")
+    with pytest.raises(BuildError, match="it has no Dockerfile, so it cannot run in a container"):
+        image.build_image(target, Event())
+
+
+def test_an_image_that_cannot_be_pulled_is_named(target: Target, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    docker(tmp_path, monkeypatch, '[ "$1" != pull ] || { echo "manifest unknown" >&2; exit 1; }')
+    own = target.model_copy(update={"isolation": DOCKER.model_copy(update={"image": "web:9"})})
+    with pytest.raises(BuildError, match="image web:9 cannot be had: docker pull failed: manifest unknown"):
+        image.build_image(own, Event())

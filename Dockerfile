@@ -37,9 +37,12 @@ RUN apt-get update \
  && rm -rf /var/lib/apt/lists/* \
  && ln -s ../lib/node_modules/npm/bin/npm-cli.js /usr/local/bin/npm
 COPY --from=wheel /opt/httpbench /opt/httpbench
-# What Debian has. Its exit code is 1, as Debian has no dotnet and no Dart: those targets run in images of their own.
-RUN httpbench setup --yes || [ $? -eq 1 ] \
- && rm -rf /var/lib/apt/lists/*
+# What Debian has; it has no .NET and no Dart. Slim images lack the folder in which Java's package links its manual.
+RUN mkdir -p /usr/share/man/man1 \
+ && apt-get update \
+ && httpbench setup --print > /tmp/setup \
+ && sh /tmp/setup \
+ && rm -rf /tmp/setup /var/lib/apt/lists/*
 WORKDIR /httpbench
 COPY Makefile ./
 # The make targets all, single and multi use this one and install nothing.

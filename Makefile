@@ -3,9 +3,14 @@
 # make test       installs what it requires, then runs all checks but those of test-all
 # make test-all   everything that test leaves out: the other targets, the installed package, tests that judge measurements
 # make install    the set-up alone
+# make image      a container image of httpbench and of the toolchains that Debian and the official images have
+# make shell      a shell in a container of this image; results and builds are kept in the volume httpbench
+# make single     the suite http-servers on one core; here, or in the shell of the image
+# make multi      the same on all cores
+# make all        both
 
 .DELETE_ON_ERROR:
-.PHONY: bench test test-all test-unit install toolchains check static clean help
+.PHONY: bench test test-all test-unit install toolchains check static clean help image shell single multi all
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -16,6 +21,10 @@ FIRST := $(shell cat tests/contract/first.txt)
 PYTHON ?= $(shell scripts/find-python)
 PROGRAMS := httpbench-loadgen httpbench-reference httpbench-timer
 BUILT := $(PROGRAMS:%=target/release/%)
+ENGINE ?= docker
+IMAGE ?= httpbench
+# Set in the image, which has nothing to install.
+HTTPBENCH ?=
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
@@ -74,6 +83,18 @@ static:
 	cargo clippy --locked --all-targets -- -D warnings
 	cargo test --locked --quiet --no-run
 	$(MAKE) --no-print-directory test-unit
+
+image:
+	$(ENGINE) build --network host --tag $(IMAGE) .
+
+shell: image
+	$(ENGINE) run --rm --interactive --tty --init --privileged --volume httpbench:/root --entrypoint bash $(IMAGE)
+
+all: SCALING :=
+single: SCALING := --scaling single
+multi: SCALING := --scaling multi
+all single multi: $(if $(HTTPBENCH),,install)
+	$(or $(HTTPBENCH),$(BIN)/httpbench) bench --suite http-servers --skip-missing $(SCALING)
 
 clean:
 	rm -rf $(VENV) target

@@ -32,7 +32,7 @@ fn forbid(calls: &[libc::c_long]) -> io::Result<()> {
 
 fn run(forbidden: &'static [libc::c_long], args: &[&str]) -> std::process::Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_httpbench-loadgen"));
-    command.args(["-c", "4", "-d", "300ms", "--json", "-"]).args(args);
+    command.args(["-c", "4", "-d", "300ms"]).args(args);
     // SAFETY: between fork and exec this allocates, which is safe in a child of a process that allocates with glibc, and makes two calls.
     unsafe { command.pre_exec(move || forbid(forbidden)) };
     command.output().expect("the program starts")
@@ -41,16 +41,34 @@ fn run(forbidden: &'static [libc::c_long], args: &[&str]) -> std::process::Outpu
 #[test]
 fn without_io_uring_and_precise_waits_there_is_epoll() {
     let target = url(serve_bytes(HELLO));
-    let output = run(&[libc::SYS_io_uring_setup, libc::SYS_epoll_pwait2], &["--rate", "1k", &target]);
+    let output = run(&[libc::SYS_io_uring_setup, libc::SYS_epoll_pwait2], &["--json", "-", "--rate", "1k", &target]);
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     let result: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert_eq!(result["generator"]["engine"], "epoll");
+    let reason = result["generator"]["engine_fallback"].as_str().expect("a reason");
+    assert!(reason.contains("io_uring") && reason.contains("Operation not permitted"), "{reason}");
     assert!(
         result["requests"]["ok"].as_u64() > Some(100) && result["errors"]["timeout"] == 0,
         "{} {}",
         result["requests"],
         result["errors"]
     );
+}
+
+#[test]
+fn the_report_says_that_epoll_replaced_io_uring_and_why() {
+    let target = url(serve_bytes(HELLO));
+    let output = run(&[libc::SYS_io_uring_setup], &[&target]);
+    let report = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(report.contains("\n  epoll instead of io_uring: cannot create an io_uring: Operation not permitted"), "{report}");
+}
+
+#[test]
+fn an_engine_chosen_by_name_has_no_reason() {
+    let target = url(serve_bytes(HELLO));
+    let output = run(&[], &["--json", "-", "--engine", "epoll", &target]);
+    let result: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!((&result["generator"]["engine"], &result["generator"]["engine_fallback"]), (&Value::from("epoll"), &Value::Null));
 }
 
 #[test]

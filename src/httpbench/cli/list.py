@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from httpbench.cli import console
+from httpbench.cli import choices, console
 from httpbench.cli.exit_codes import ExitCode
-from httpbench.cli.fields import command, group
+from httpbench.cli.fields import command, group, option
 from httpbench.cli.options import Selection, json_option
 
 if TYPE_CHECKING:
@@ -22,6 +22,12 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class ListOptions:
     selection: Selection = group(Selection)
+    isolate: str | None = option(
+        "--isolate",
+        type=click.Choice(choices.PLACES),
+        default_text="process",
+        help="Where the targets would run. In containers, their images count.",
+    )
     json: bool = json_option()
 
 
@@ -32,12 +38,13 @@ def list_targets(options: ListOptions) -> ExitCode:
     \b
     httpbench list                         all targets
     httpbench list golang c/epoll          a language, and one framework
+    httpbench list --isolate docker        the images of servers and proxies
     httpbench list --targets ~/mine mine   targets of your own
     """
     from httpbench import host
     from httpbench.run import cache_folder, states
 
-    targets = options.selection.of(options.selection.catalog())
+    targets = _placed(options.selection.of(options.selection.catalog()), options.isolate)
     with host.remembering(cache_folder() / "versions.json"):
         found = list(zip(targets, states(targets), strict=True))
     if options.json:
@@ -45,6 +52,16 @@ def list_targets(options: ListOptions) -> ExitCode:
     else:
         _show(found)
     return ExitCode.OK
+
+
+def _placed(targets: Sequence[Target], place: str | None) -> Sequence[Target]:
+    """The targets at this place; clients only run as processes."""
+    if place in (None, choices.PLACES[0]):
+        return targets
+    from httpbench.model import Engine, Isolation, Kind
+    from httpbench.run import everywhere
+
+    return everywhere([target for target in targets if target.kind is not Kind.CLIENT], [Isolation(engine=Engine(place))])
 
 
 def _show(found: Sequence[tuple[Target, TargetState]]) -> None:

@@ -56,6 +56,8 @@ class _Thread(_Told):
 class _Generator(_Told):
     threads: tuple[_Thread, ...] = ()
     stalled_us: float = 0
+    engine_fallback: str | None = None
+    """Why it used epoll and not io_uring."""
 
 
 class _Report(_Told):
@@ -225,6 +227,8 @@ def _notes(job: Job, report: _Report) -> tuple[str, ...]:
         notes.append(f"{report.censored} requests timed out or were unfinished at the end: their latency is a lower bound.")
     if report.generator.stalled_us >= STALL_SHARE_MIN * report.duration_s * 1e6:
         notes.append(f"The load generator was stopped for {report.generator.stalled_us / 1e6:.2f} s: latencies include that time.")
+    if report.generator.engine_fallback is not None:
+        notes.append(f"The load generator used epoll, which takes more CPU time than io_uring: {report.generator.engine_fallback}.")
     return tuple(notes)
 
 

@@ -50,6 +50,15 @@ def test_a_generator_that_was_stopped_has_a_note(native: Native) -> None:
     assert notes(1_500_000) == ("The load generator was stopped for 1.50 s: latencies include that time.",)
 
 
+def test_a_generator_without_io_uring_says_why() -> None:
+    generator = REPORT["generator"] | {"engine_fallback": "cannot create an io_uring: Operation not permitted (os error 1)"}
+    told = Output(json.dumps(REPORT | {"generator": generator}), "", 0)
+    assert Native().measurement(job(Load()), told).notes == (
+        "The load generator used epoll, which takes more CPU time than io_uring: "
+        "cannot create an io_uring: Operation not permitted (os error 1).",
+    )
+
+
 def test_the_mean_is_that_of_the_requests_that_were_over(native: Native) -> None:
     """Eight of 108 were in flight for a second when the run ended; the others took 2 us."""
     times = REPORT["service_time_us"] | {"count": 108, "mean": (100 * 2.0 + 8 * 1e6) / 108}

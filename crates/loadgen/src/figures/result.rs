@@ -189,6 +189,8 @@ pub struct TlsHandshakes {
 pub struct Generator {
     /// `epoll` or `io_uring`.
     pub engine: &'static str,
+    /// Why `auto` chose `epoll`: what kept it from io_uring. Null if it did not, or if the engine was chosen by name.
+    pub engine_fallback: Option<String>,
     /// The load threads.
     pub threads: Vec<Thread>,
     /// CPU time of all load threads, in seconds.

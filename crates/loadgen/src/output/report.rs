@@ -47,8 +47,12 @@ fn print_config(result: &RunResult, out: &mut (impl Write + ?Sized)) -> io::Resu
         result.generator.engine
     )?;
     match &config.congestion_control {
-        Some(name) => writeln!(out, "  to {}, congestion control {name}", config.address),
-        None => writeln!(out, "  to {}", config.address),
+        Some(name) => writeln!(out, "  to {}, congestion control {name}", config.address)?,
+        None => writeln!(out, "  to {}", config.address)?,
+    }
+    match &result.generator.engine_fallback {
+        Some(reason) => writeln!(out, "  epoll instead of io_uring: {reason}"),
+        None => Ok(()),
     }
 }
 

@@ -37,12 +37,15 @@ impl Failure {
     }
 }
 
-/// The name of the engine to use: the chosen one, or the fastest that the kernel allows.
-pub fn choose_engine(choice: EngineChoice) -> &'static str {
+/// The name of the engine to use: the chosen one, or the fastest that the kernel allows. Then also why it is not io_uring.
+pub fn choose_engine(choice: EngineChoice) -> (&'static str, Option<String>) {
     match choice {
-        EngineChoice::Auto if Uring::available() => Uring::NAME,
-        EngineChoice::IoUring => Uring::NAME,
-        EngineChoice::Auto | EngineChoice::Epoll => Epoll::NAME,
+        EngineChoice::IoUring => (Uring::NAME, None),
+        EngineChoice::Epoll => (Epoll::NAME, None),
+        EngineChoice::Auto => match Uring::check() {
+            Ok(()) => (Uring::NAME, None),
+            Err(error) => (Epoll::NAME, Some(format!("{error:#}"))),
+        },
     }
 }
 

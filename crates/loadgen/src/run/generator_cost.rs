@@ -11,6 +11,7 @@ pub fn generator(plan: &Plan, engine: &'static str, finals: &[Final], duration_s
     let largest = |figure: fn(&Thread) -> f64| threads.iter().map(figure).fold(0.0, f64::max);
     Generator {
         engine,
+        engine_fallback: None,
         cpu_s: threads.iter().map(|thread| thread.cpu_s).sum(),
         busy: largest(|thread| thread.busy),
         waiting: threads.iter().filter_map(|thread| thread.waiting).reduce(f64::max),

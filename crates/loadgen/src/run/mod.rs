@@ -52,7 +52,7 @@ pub fn run(plan: &Plan, observer: &mut impl Observer) -> Result<RunResult> {
     panics::keep();
     let shared = Arc::new(Shared::default());
     let failure = Arc::new(Failure::default());
-    let engine = choose_engine(plan.engine);
+    let (engine, engine_fallback) = choose_engine(plan.engine);
     let threads = plan.threads as usize;
     let pauses = Pauses::new(plan.interval, PIECES * HISTOGRAMS * (plan.threads + 1));
     let pool = Arc::new(Pool::new(plan.load.is_open(), RECORDERS * threads + 1, pauses)); // one slice is held until the next is complete
@@ -87,7 +87,8 @@ pub fn run(plan: &Plan, observer: &mut impl Observer) -> Result<RunResult> {
     for report in gathered.try_iter() {
         gather.take(report, observer);
     }
-    let result = gather.finish(engine, &finals, observer);
+    let mut result = gather.finish(engine, &finals, observer);
+    result.generator.engine_fallback = engine_fallback;
     observer.done();
     Ok(RunResult { failure: failure.first(), connect_failure: last_failure(&shared), ..result })
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import errno
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +16,8 @@ from httpbench.host.kernel_files import read_int
 ENOUGH_FILES = 10_000
 ENOUGH_MEMORY_BYTES = 1 << 30
 MEBIBYTE = 1 << 20
+IO_URING_SETUP = 425
+"""The number of this system call is the same on all architectures but Alpha."""
 
 
 def findings(root: Path) -> Iterator[Finding]:
@@ -53,4 +57,14 @@ def _io_uring(root: Path) -> Iterator[Finding]:
     if disabled is None:
         return  # before Linux 6.6 there is no switch
     said = {0: "allowed", 1: "allowed to root and one group only", 2: "disabled"}.get(disabled, "restricted")
+    if disabled == 0 and root == Path("/") and _is_refused():
+        do = "start the container with --security-opt seccomp=unconfined, or with the profile in docs/containers.md"
+        yield Finding("io-uring", "note", "a seccomp filter refuses io_uring", why, do)
+        return
     yield judged("io-uring", disabled == 0, f"io_uring is {said}", why, "sysctl -w kernel.io_uring_disabled=0", "note")
+
+
+def _is_refused() -> bool:
+    """Whether something other than the switch refuses io_uring. The call lacks its arguments: where it is allowed, it fails for that."""
+    library = ctypes.CDLL(None, use_errno=True)
+    return library.syscall(IO_URING_SETUP, 0, None) == -1 and ctypes.get_errno() in (errno.EPERM, errno.EACCES)

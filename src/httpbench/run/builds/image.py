@@ -7,6 +7,7 @@ receipt is kept beside it.
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
 import time
@@ -22,6 +23,7 @@ from httpbench.isolate import engine as command_line
 from httpbench.isolate import image as images
 from httpbench.isolate.labels import TARGET
 from httpbench.model import Engine, Target
+from httpbench.run.builds.bases import arguments
 from httpbench.run.builds.build import cache_folder
 
 IGNORED = ("__pycache__", ".git")
@@ -35,7 +37,7 @@ def image_of(target: Target) -> str:
     if target.isolation.image is not None:
         return target.isolation.image
     folder = Path(target.folder)
-    digest = hashlib.sha256(target.container.model_dump_json().encode())
+    digest = hashlib.sha256(target.container.model_dump_json().encode() + json.dumps(arguments(target)).encode())
     try:
         for path in sorted(path for path in folder.rglob("*") if path.is_file()):
             name = path.relative_to(folder)
@@ -50,9 +52,8 @@ def image_of(target: Target) -> str:
 
 def build_command(target: Target, image: str) -> tuple[str, ...]:
     """The command line that builds the image. Variables of the environment that the Dockerfile takes are passed on by name."""
-    recipe, folder = target.container, Path(target.folder)
-    dockerfile = folder / recipe.dockerfile
-    given = {**({"BASE": recipe.base} if recipe.base else {}), **recipe.build_args}
+    folder, given = Path(target.folder), arguments(target)
+    dockerfile = folder / target.container.dockerfile
     passed = [name for name in _arguments(dockerfile) if name in inherited.BUILDS and name in os.environ and name not in given]
     passed += [name for name in inherited.PROXIES if name in os.environ and name not in passed]  # known to every builder
     assert target.isolation is not None

@@ -14,6 +14,7 @@ from httpbench.errors import HttpbenchError
 from httpbench.manifests import is_built_in
 from httpbench.model import Requirement, Target
 from httpbench.run.builds import build
+from httpbench.run.builds.bases import missing_base
 from httpbench.run.builds.image import is_built as is_image_built
 
 
@@ -103,4 +104,6 @@ def _state_of_image(target: Target) -> TargetState:
         return TargetState(State.MISSING, f"{target.isolation.engine}: {error.message}", error.hint)
     if target.isolation.image is None and not dockerfile.is_file():
         return TargetState(State.MISSING, f"a {target.container.dockerfile}", f"write {dockerfile}")
+    if missing := missing_base(target):
+        return TargetState(State.MISSING, *missing)
     return TargetState(State.NOT_BUILT, fix=f"httpbench verify --isolate {target.isolation.engine} {target.id.partition('@')[0]}")

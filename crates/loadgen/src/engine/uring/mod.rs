@@ -60,10 +60,10 @@ struct Link {
 }
 
 impl Uring {
-    /// Whether this kernel, and what confines us, allow all that this engine uses.
-    pub fn available() -> bool {
+    /// Fails unless this kernel, and what confines us, allow all that this engine uses.
+    pub fn check() -> Result<()> {
         let nowhere = SocketAddr::from(([0, 0, 0, 0], 0));
-        Ring::new(1, nowhere.into()).is_ok()
+        Ring::new(1, nowhere.into()).map(drop)
     }
 }
 

@@ -9,6 +9,7 @@
 module app;
 
 import answers;
+import core.stdc.errno : EPERM;
 import core.sys.linux.sys.socket : SO_REUSEPORT;
 import core.sys.posix.netinet.in_ : sockaddr_in;
 import core.sys.posix.sys.socket : socklen_t;
@@ -59,7 +60,10 @@ struct Server
 
     void run()
     {
-        check(ring.setup(queueLength, SetupFlags.SINGLE_ISSUER | SetupFlags.DEFER_TASKRUN), "io_uring_setup");
+        const result = ring.setup(queueLength, SetupFlags.SINGLE_ISSUER | SetupFlags.DEFER_TASKRUN);
+        if (result == -EPERM)
+            throw new Exception("io_uring is forbidden here: allow it with sysctl kernel.io_uring_disabled=0 or a container's seccomp profile");
+        check(result, "io_uring_setup");
         accept();
         tick();
         while (true)

@@ -1,0 +1,82 @@
+"""Which images a Dockerfile starts from, and what is said if one cannot be had."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from httpbench.model import ContainerRecipe, Engine, Isolation, Target
+from httpbench.run import State, state_of
+from httpbench.run.builds import bases
+from tests.factories import make_target
+from tests.programs import program
+
+DOCKERFILE = """\
+ARG REGISTRY=docker.io
+ARG BUILDER=${REGISTRY}/library/golang:1.26-bookworm
+ARG BASE="$REGISTRY/library/debian:bookworm-slim"
+FROM --platform=linux/amd64 ${BUILDER} AS build
+RUN go build
+FROM build AS test
+FROM ${BASE}
+ARG LATER=1
+"""
+
+
+@pytest.fixture
+def target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Target:
+    (tmp_path / "Dockerfile").write_text(DOCKERFILE)
+    monkeypatch.delenv(bases.REGISTRY, raising=False)
+    bases._can_be_had.cache_clear()
+    return make_target(folder=str(tmp_path), isolation=Isolation(engine=Engine.DOCKER))
+
+
+def test_arguments_are_filled_in_and_own_stages_left_out(target: Target) -> None:
+    assert bases.bases(target) == ["docker.io/library/golang:1.26-bookworm", "docker.io/library/debian:bookworm-slim"]
+
+
+def test_a_recipe_names_bases(target: Target) -> None:
+    recipe = ContainerRecipe(base="debian:own", build_args={"REGISTRY": "example.org", "UNKNOWN": "1"})
+    changed = target.model_copy(update={"container": recipe})
+    assert bases.bases(changed) == ["example.org/library/golang:1.26-bookworm", "debian:own"]
+
+
+def test_the_environment_names_a_mirror(target: Target, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(bases.REGISTRY, "mirror.example.org/docker")
+    assert bases.arguments(target) == {"REGISTRY": "mirror.example.org/docker"}
+    assert bases.bases(target)[0] == "mirror.example.org/docker/library/golang:1.26-bookworm"
+    Path(target.folder, "Dockerfile").write_text("FROM debian:own\n")
+    assert (bases.arguments(target), bases.bases(target)) == ({}, ["debian:own"])
+
+
+@pytest.mark.parametrize("dockerfile", ["FROM scratch\n", ""])
+def test_there_may_be_no_base(target: Target, dockerfile: str) -> None:
+    Path(target.folder, "Dockerfile").write_text(dockerfile)
+    assert bases.bases(target) == []
+
+
+@pytest.mark.parametrize(
+    ("had", "missing"),
+    [
+        ("golang|debian", None),
+        ("golang", "base image docker.io/library/debian:bookworm-slim: not on this machine, and its registry does not provide it"),
+        ("none", "base image docker.io/library/golang:1.26-bookworm: not on this machine, and its registry does not provide it"),
+    ],
+)
+def test_a_base_that_cannot_be_had_is_named(
+    target: Target, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, had: str, missing: str | None
+) -> None:
+    _registry(tmp_path, monkeypatch, had)
+    state = state_of(target)
+    assert (state.state, state.reason) == (State.MISSING if missing else State.NOT_BUILT, missing)
+    if missing:
+        assert (state.fix or "").startswith("docker pull docker.io/library/")
+
+
+def _registry(folder: Path, monkeypatch: pytest.MonkeyPatch, had: str) -> None:
+    """A docker without images, whose registry has those whose names match."""
+    manifest = f"""[ "$1" = manifest ] && echo "$3" | grep -qE '{had}' && exit"""
+    program(folder, "docker", f"{manifest}\necho 'no such image' >&2; exit 1")
+    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")

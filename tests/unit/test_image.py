@@ -1,0 +1,42 @@
+"""The container image of httpbench itself: what it is built from, and what runs in it."""
+
+from __future__ import annotations
+
+import subprocess
+import tomllib
+
+import pytest
+
+from httpbench.manifests import manifests, root
+from tests.dockerfiles import parse
+
+FILE = parse((root() / "Dockerfile").read_text())
+COPIED = {
+    word
+    for instruction in FILE.instructions
+    if instruction.name == "COPY" and "--from=" not in instruction.text
+    for word in instruction.words[:-1]
+}
+
+
+def test_it_is_built_from_bases_of_targets() -> None:
+    used = {base for path in manifests(root() / "targets") for base in parse((path.parent / "Dockerfile").read_text()).arguments.values()}
+    own = {base.replace("rust:1.95-bookworm", "rust:1.95-slim-bookworm") for base in FILE.arguments.values()}
+    assert own <= used
+
+
+def test_everything_that_a_wheel_is_built_from_is_copied() -> None:
+    project = tomllib.loads((root() / "pyproject.toml").read_text())
+    assert set(project["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]) <= COPIED | {"pyproject.toml"}
+
+
+def test_what_is_copied_is_there_and_sent_to_the_builder() -> None:
+    sent = {line.removeprefix("!") for line in (root() / ".dockerignore").read_text().splitlines() if line.startswith("!")}
+    assert sent == COPIED
+    assert all((root() / name).exists() for name in COPIED)
+
+
+@pytest.mark.parametrize(("goal", "option"), [("single", "--scaling single"), ("multi", "--scaling multi"), ("all", "")])
+def test_suites_run_with_the_installed_command(goal: str, option: str) -> None:
+    done = subprocess.run(["make", "-n", goal, "HTTPBENCH=httpbench"], cwd=root(), capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == f"httpbench bench --suite http-servers --skip-missing {option}".strip()

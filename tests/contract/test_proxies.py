@@ -14,10 +14,9 @@ from httpbench.run.builds.build import build
 from httpbench.run.inputs import Backend
 from tests.contract.cases import case
 
-# No package installs these, so a machine for tests may lack them.
+# No package installs it, so a machine for tests may lack it.
 BY_HAND = {
     "proxy:cpp/draft-http-tunnel": "is built by hand from its sources",  # and loses bytes if the reader is slow, as its notes say
-    "proxy:golang/tcp-proxy": "comes from a module that not every module proxy serves",
 }
 
 CATALOG = catalog.load()

@@ -126,7 +126,7 @@ def bench(options: BenchOptions) -> ExitCode:
     selected = _select(options)  # an unknown name is reported before all below is imported
     from httpbench.cli import dry_run, measure
 
-    spec = _plan(selected, options)
+    spec = _possible(_plan(selected, options))
     if options.dry_run:
         return dry_run.show(spec.plan, spec.targets, console.stdout())
     files = options.exports.files
@@ -214,6 +214,18 @@ def _matrix(selected: Selected, workloads: list[str], options: BenchOptions) -> 
     return Matrix(
         targets=selected.targets,
         scalings=[Scaling(word) for word in options.scaling] or list(suite.scaling if suite else (Scaling.SINGLE,)),
+def _possible(spec: RunSpec) -> RunSpec:
+    """The run without the loads that the load generator cannot make, which are listed. Raises :class:`UsageError` if none is left."""
+    from httpbench.cli.measure import refuse_impossible
+    from httpbench.run import without_refused
+
+    kept, sentences = without_refused(spec)
+    for sentence in sentences:
+        console.stderr().print(sentence, markup=False, soft_wrap=True)
+    refuse_impossible(kept)
+    return kept
+
+
         workloads=workloads,
         loads=loads(parts, overrides),
         load_generator=options.generator or (suite.load_generator if suite else "native"),

@@ -16,7 +16,7 @@ from httpbench.run.kinds import KINDS, WARMUP_UNTIL_STEADY, OfKind, estimate_s
 from httpbench.run.loads import load_of
 from httpbench.run.observer import Observer, Stage
 from httpbench.run.plan import Matrix, RunPlan, make_plan, scaling_of
-from httpbench.run.preflight import refusals, require_programs, with_warmup_of_its_own
+from httpbench.run.preflight import refusals, require_programs, with_warmup_of_its_own, without_refused
 from httpbench.run.proxy.trial import BASELINE
 from httpbench.run.record import Outcome
 from httpbench.run.rounds import backend_of, make_run
@@ -62,3 +62,4 @@ __all__ = [
     "verify",
     "with_warmup_of_its_own",
 ]
+    "without_refused",

@@ -155,7 +155,7 @@ class LoadOptions:
         default_text="10s without --warmup",
         help="Warm up until throughput is steady, for at most this long.",
     )
-    pipeline: int | None = option("--pipeline", type=COUNT, default_text="1", help="Requests in flight on each connection.")
+    pipeline: int | None = option("-p", "--pipeline", type=COUNT, default_text="1", help="Requests in flight on each connection.")
     keepalive: bool | None = option(
         "--keepalive/--no-keepalive", default=None, default_text="keepalive", help="Keep connections alive, or open one per request."
     )

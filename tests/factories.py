@@ -147,6 +147,8 @@ def make_work(**changes: Any) -> WorkDone:
         "pipelined": 0,
         "wrong_requests": 0,
         "body_bytes_sent": 12_000,
+        "rss_bytes_mean": 11_000_000.0,
+        "pss_bytes_mean": 8_200_000.0,
         "bytes_sent": 140_000,
     }
     return WorkDone(**{**values, **changes})

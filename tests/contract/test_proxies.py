@@ -39,7 +39,7 @@ def built(target: Target) -> Path:
 def test_the_contract_is_kept(target: Target, scaling: Scaling) -> None:
     folder = built(target)
     workload = CATALOG.workload(OF_KIND.workload)
-    cores = OF_KIND.partition(host.read_topology(), scaling)
+    cores = OF_KIND.partition(host.read_topology(), scaling, None)
     server = CATALOG.targets[workload.backend or ""]
     backend = Backend(server, built(server), host.core_groups(cores.backend))
     verified = OF_KIND.verify(target, scaling, workload, folder, cores, backend)

@@ -34,11 +34,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from httpbench.catalog import Catalog
-    from httpbench.model import Kind, Suite, Target, Workload
+    from httpbench.model import Kind, Scaling, Suite, Target, Workload
     from httpbench.run import Matrix, OfKind, RunSpec
 
 DEFAULT_SUITE = "quick"
 ROUNDS = 3
+WORKERS_MAX = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,16 @@ class BenchOptions:
         multiple=True,
         default_text="single",
         help="Cores for the target: one (single) or all of its share (multi).",
+    )
+    cores: int | None = option(
+        "--cores", type=COUNT, default_text="its share", metavar="N", help="Physical cores for the target; implies --scaling multi."
+    )
+    workers: int | None = option(
+        "--workers",
+        type=click.IntRange(1, WORKERS_MAX),
+        default_text="one per core",
+        metavar="N",
+        help="Workers that each target starts, such as puma's processes; implies --scaling multi.",
     )
     load: LoadOptions = group(LoadOptions)
     rounds: int | None = option(
@@ -179,7 +190,9 @@ def _plan(selected: Selected, options: BenchOptions) -> RunSpec:
     matrix = _matrix(selected, list(workloads), options)
     generator = of_kind.generator(matrix.load_generator)
     topology = host.read_topology()
-    plan = make_plan(matrix, lambda scaling: of_kind.partition(topology, scaling), seed_or_random(options.seed))
+    if options.cores and options.cores > len(topology.cores):
+        raise UsageError(f"--cores {options.cores} is more than the {len(topology.cores)} physical cores that httpbench may use here")
+    plan = make_plan(matrix, lambda scaling: of_kind.partition(topology, scaling, options.cores), seed_or_random(options.seed))
     for name, reason in plan.skipped.items():
         console.stderr().print(f"skipped {name}: {reason}", markup=False, soft_wrap=True)
     if not plan.trials:
@@ -201,19 +214,6 @@ def _plan(selected: Selected, options: BenchOptions) -> RunSpec:
     )
 
 
-def _matrix(selected: Selected, workloads: list[str], options: BenchOptions) -> Matrix:
-    """What is crossed: the suite's, or what is usual for the kind, with what the options override."""
-    from httpbench.cli.loads import QUICK, Overrides, capped_loads, loads
-    from httpbench.model import Kind, Scaling
-    from httpbench.run import Matrix
-
-    suite = selected.suite
-    parts = suite.load if suite else (selected.of_kind.load,)
-    quick = QUICK if options.quick and selected.kind is not Kind.CLIENT else {}
-    overrides = Overrides({**quick, **options.load.given()}, options.load.connections, options.scale)
-    return Matrix(
-        targets=selected.targets,
-        scalings=[Scaling(word) for word in options.scaling] or list(suite.scaling if suite else (Scaling.SINGLE,)),
 def _possible(spec: RunSpec) -> RunSpec:
     """The run without the loads that the load generator cannot make, which are listed. Raises :class:`UsageError` if none is left."""
     from httpbench.cli.measure import refuse_impossible
@@ -226,13 +226,41 @@ def _possible(spec: RunSpec) -> RunSpec:
     return kept
 
 
+def _matrix(selected: Selected, workloads: list[str], options: BenchOptions) -> Matrix:
+    """What is crossed: the suite's, or what is usual for the kind, with what the options override."""
+    from httpbench.cli.loads import QUICK, Overrides, capped_loads, loads
+    from httpbench.model import Kind
+    from httpbench.run import Matrix
+
+    suite = selected.suite
+    parts = suite.load if suite else (selected.of_kind.load,)
+    quick = QUICK if options.quick and selected.kind is not Kind.CLIENT else {}
+    overrides = Overrides({**quick, **options.load.given()}, options.load.connections, options.scale)
+    return Matrix(
+        targets=selected.targets,
+        scalings=_scalings(selected, options),
         workloads=workloads,
         loads=loads(parts, overrides),
         load_generator=options.generator or (suite.load_generator if suite else "native"),
         rounds=options.rounds or (suite.rounds if suite else ROUNDS),
         own_loads=capped_loads(parts, overrides),
         baseline=selected.of_kind.baseline,
+        workers=options.workers,
     )
+
+
+def _scalings(selected: Selected, options: BenchOptions) -> list[Scaling]:
+    """Those that were named; otherwise the suite's. A number of cores or workers is for targets that fill cores."""
+    from httpbench.model import Kind, Scaling
+
+    name = "--cores" if options.cores else "--workers" if options.workers else None
+    if name is None:
+        return [Scaling(word) for word in options.scaling] or list(selected.suite.scaling if selected.suite else (Scaling.SINGLE,))
+    if selected.kind is Kind.CLIENT:
+        raise UsageError(f"{name} applies to servers and proxies only: a client makes one request after the other")
+    if "single" in options.scaling:
+        raise UsageError(f"{name} requires --scaling multi: single gives a target one core and one worker")
+    return [Scaling.MULTI]
 
 
 def _workloads(selected: Selected, options: BenchOptions) -> dict[str, Workload]:

@@ -68,7 +68,7 @@ def verify(options: VerifyOptions) -> ExitCode:
         for word in options.scaling or ("single", "multi"):
             own = scaling_of(target, Scaling(word))
             if own is not None:
-                cores = of_kind.partition(topology, own)
+                cores = of_kind.partition(topology, own, None)
                 backend = backend_of(workload, known.targets, built, cores, topology)
                 result = of_kind.verify(target, own, workload, built.folders[target.id], cores, backend)
                 passed = passed and result.passed

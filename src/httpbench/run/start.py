@@ -38,6 +38,8 @@ class Place:
     """Time allowed until the first correct response."""
     backend: tuple[str, int] | None = None
     """Host and port of what a proxy relays to."""
+    workers: int | None = None
+    """Number of workers or copies; ``None``: one per core."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +103,11 @@ def start(target: Target, scaling: Scaling, workload: Workload, place: Place) ->
 
 
 def commands_of(target: Target, scaling: Scaling, place: Place, port: int) -> list[Command]:
-    """One command; for prefork one for each core, pinned to it."""
+    """One command; for prefork one for each core, or for each worker, pinned to one core."""
     all_cpus = tuple(cpu for core in place.cores for cpu in core)
-    shares = list(place.cores) if scaling is Scaling.PREFORK else [all_cpus]
-    workers = len(place.cores) if scaling is Scaling.MULTI else 1
+    count = place.workers or len(place.cores)
+    shares = [place.cores[number % len(place.cores)] for number in range(count)] if scaling is Scaling.PREFORK else [all_cpus]
+    workers = count if scaling is Scaling.MULTI else 1
     values = {"host": HOST, "port": str(port), "workers": str(workers), "scratch": str(place.scratch)}
     if place.backend is not None:
         values |= {"backend_host": place.backend[0], "backend_port": str(place.backend[1])}

@@ -23,7 +23,8 @@ Value = str | int | float | bool | None
 _FIGURES = tuple(name for name in Distribution.model_fields if name not in ("count", "histogram"))
 _TIMES = ("service_time", "response_time", "connect_time")
 _USAGE_OF_VERDICTS = ("samples", "cpu_wait_cores_mean", "threads", "thread_cores_max", "throttled_share")
-_USAGE = tuple(name for name in Usage.model_fields if name not in _USAGE_OF_VERDICTS)
+_MEMORY_MEAN = ("rss_bytes_mean", "pss_bytes_mean")
+_USAGE = tuple(name for name in Usage.model_fields if name not in (*_USAGE_OF_VERDICTS, *_MEMORY_MEAN))
 _FACTS = tuple(name for name in Facts.model_fields if name != "network")
 _NETWORK = tuple(Network.model_fields)
 
@@ -48,6 +49,8 @@ HEADER = (
     *(f"added_us_{name}" for name in ADDED),
     *_CLIENT,
     *(f"client_{name}" for name in _WORK_DONE),
+    *(f"target_{name}" for name in _MEMORY_MEAN),
+    "workers",
 )
 """The columns, in order."""
 
@@ -94,6 +97,8 @@ def _line(run: Run, trial: Trial, labels: Mapping[str, Label | None]) -> dict[st
         **_of_usage("backend", trial.backend_usage),
         **_of_steps(trial),
         **_of_client(trial),
+        **{f"target_{name}": getattr(trial.target_usage, name, None) for name in _MEMORY_MEAN},
+        "workers": plan.workers,
     }
 
 

@@ -16,6 +16,6 @@ def measure_server(inputs: TrialInputs, scratch: Path, observer: Observer) -> Tr
     for name in ("target", "generator"):
         (scratch / name).mkdir()
     observer.stage(Stage.START)
-    place = Place(inputs.folder, scratch / "target", inputs.cores, inputs.port, inputs.start_limit_s)
+    place = Place(inputs.folder, scratch / "target", inputs.cores, inputs.port, inputs.start_limit_s, workers=inputs.plan.workers)
     with start(inputs.target, inputs.plan.scaling, inputs.workload, place) as running:
         return measure(inputs, running, scratch / "generator", observer)

@@ -144,3 +144,11 @@ def test_with_a_rate_throughput_says_nothing() -> None:
     assert "rps" not in found.cells[0].figures
     assert "p99" in found.cells[0].figures
     assert found.unknown
+
+
+def test_cores_and_workers_that_differ_are_said_with_the_environment() -> None:
+    two = make_plan().cores.model_copy(update={"target": (0, 3)})
+    base = measured(make_rounds("c/a", (100_000, 101_000, 99_000)))
+    head = measured([trial.model_copy(update={"plan": trial.plan.model_copy(update={"cores": two, "workers": 8})}) for trial in base[1]])
+    assert changes(base, base).environment == ()
+    assert changes(base, head).environment == ("cores of targets (1 → 2)", "workers of targets (one per core → 8)")

@@ -28,6 +28,8 @@ LIMITS = {
     Limit.NO_CLOSE: "ignores «Connection: close»",
     Limit.NO_PIPELINING: "responds to only one of several requests that arrive together",
     Limit.NO_SPLIT: "requires a whole request in one read",
+    Limit.NO_BODY: "takes the body of a request for further requests",
+    Limit.NO_BODY_PIPELINING: "may lose a request that is pipelined behind a body",
     Limit.NO_KEEPALIVE: "opens a new connection for each request",
     Limit.NO_HALF_CLOSE: "closes both directions when one has ended",
     Limit.STALLS: "sometimes keeps the last bytes after the sender has ended",
@@ -50,8 +52,6 @@ class RowNote:
     """What to do if no round is valid."""
 
 
-def title(group: Group) -> str:
-    """Workload and load: ``plaintext · target on one core · 64 connections · 10 s``."""
 def scaling_words(scaling: Scaling, target_cores: int, workers: int | None) -> str:
     """How targets used cores: ``target on 2 cores with 8 workers``, ``one copy of the target on each of 2 cores``."""
     if scaling is Scaling.SINGLE:
@@ -62,6 +62,8 @@ def scaling_words(scaling: Scaling, target_cores: int, workers: int | None) -> s
     return f"{_count(workers, 'copy', 'copies')} of the target on {cores}" if workers else f"one copy of the target on each of {cores}"
 
 
+def title(group: Group) -> str:
+    """Workload and load: ``plaintext · target on one core · 64 connections · 10 s``."""
     load = group.load
     if group.client_work is not None:
         return _client_title(group, group.client_work)

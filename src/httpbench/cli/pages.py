@@ -19,7 +19,7 @@ from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.main import cli
 from httpbench.report import render_targets
 from httpbench.report.formats.markdown import pipe_table
-from httpbench.run import TargetState, states
+from httpbench.run import TargetState, sources_of, states
 
 STATES = "## State on one machine"
 
@@ -84,7 +84,9 @@ def cli_page() -> str:
 
 def targets_page() -> str:
     """Every target: the part that is the same on every machine."""
-    return f"{TARGETS_INTRO}\n{render_targets(catalog.load().targets.values())}"
+    targets = catalog.load().targets
+    sources = {name: sources_of(target) for name, target in targets.items()}
+    return f"{TARGETS_INTRO}\n{render_targets(targets.values(), catalog.read_proofs(), sources)}"
 
 
 def states_section() -> str:

@@ -23,6 +23,7 @@ from httpbench.model.load import (
 )
 from httpbench.model.noise import Noise
 from httpbench.model.probe import Label, Observation, Probed, Trait
+from httpbench.model.proof import Proof, ProofFile
 from httpbench.model.result import (
     ClientMeasurement,
     CoreOccupancy,
@@ -81,6 +82,8 @@ __all__ = [
     "Observation",
     "Precision",
     "Probed",
+    "Proof",
+    "ProofFile",
     "Request",
     "Requests",
     "Requirement",

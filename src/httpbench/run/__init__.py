@@ -10,6 +10,7 @@ from __future__ import annotations
 from httpbench.run.builds.build import cache_folder
 from httpbench.run.builds.missing import Missing, missing_of, packages_of
 from httpbench.run.builds.prepare import Built, prepare, toolchains
+from httpbench.run.builds.proofs import is_verified_here, mark_verified, proof_of, sources_of
 from httpbench.run.builds.states import State, TargetState, state_of, states
 from httpbench.run.commands import Servers, path_of, targets_of
 from httpbench.run.kinds import KINDS, WARMUP_UNTIL_STEADY, OfKind, estimate_s
@@ -44,22 +45,26 @@ __all__ = [
     "backend_of",
     "cache_folder",
     "estimate_s",
+    "is_verified_here",
     "load_of",
     "make_plan",
     "make_run",
+    "mark_verified",
     "missing_of",
     "packages_of",
     "path_of",
     "prepare",
     "probe_target",
+    "proof_of",
     "refusals",
     "require_programs",
     "scaling_of",
+    "sources_of",
     "state_of",
     "states",
     "targets_of",
     "toolchains",
     "verify",
     "with_warmup_of_its_own",
-]
     "without_refused",
+]

@@ -137,7 +137,7 @@ def bench(options: BenchOptions) -> ExitCode:
     selected = _select(options)  # an unknown name is reported before all below is imported
     from httpbench.cli import dry_run, measure
 
-    spec = _possible(_plan(selected, options))
+    spec = _possible(_plan(selected, options), selected.suite)
     if options.dry_run:
         return dry_run.show(spec.plan, spec.targets, console.stdout())
     files = options.exports.files
@@ -214,12 +214,15 @@ def _plan(selected: Selected, options: BenchOptions) -> RunSpec:
     )
 
 
-def _possible(spec: RunSpec) -> RunSpec:
-    """The run without the loads that the load generator cannot make, which are listed. Raises :class:`UsageError` if none is left."""
+def _possible(spec: RunSpec, suite: Suite | None) -> RunSpec:
+    """The run without those loads of a suite that the load generator cannot make, which are listed.
+
+    Raises :class:`UsageError` if none is left, or if the command line asks for one that cannot be made.
+    """
     from httpbench.cli.measure import refuse_impossible
     from httpbench.run import without_refused
 
-    kept, sentences = without_refused(spec)
+    kept, sentences = without_refused(spec) if suite else (spec, [])
     for sentence in sentences:
         console.stderr().print(sentence, markup=False, soft_wrap=True)
     refuse_impossible(kept)

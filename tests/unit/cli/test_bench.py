@@ -58,5 +58,11 @@ def test_a_plan_has_only_the_loads_that_its_load_generator_can_make(monkeypatch:
 
 
 def test_a_load_that_its_load_generator_cannot_make_at_all_is_refused_by_the_plan_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(UsageError, match="perf-gauge cannot pipeline requests"):
-        planned(monkeypatch, "c/nginx", "--load-generator", "perf-gauge", "-p", "10")
+    for words in (("c/nginx",), ("--suite", "frameworks")):
+        with pytest.raises(UsageError, match="perf-gauge cannot pipeline requests"):
+            planned(monkeypatch, *words, "--load-generator", "perf-gauge", "-p", "10")
+
+
+def test_a_load_of_the_command_line_is_refused_although_another_can_be_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(UsageError, match="1,000,000 connections are too many"):
+        planned(monkeypatch, "c/nginx", "-c", "8,1M")

@@ -17,6 +17,7 @@ from httpbench.cli.options import (
     ClientExportOptions,
     LoadOptions,
     Selection,
+    ShareOptions,
     db_option,
     dry_run_option,
     jobs_option,
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
 
 DEFAULT_SUITE = "quick"
 ROUNDS = 3
-WORKERS_MAX = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,16 +58,7 @@ class BenchOptions:
         default_text="single",
         help="Cores for the target: one (single) or all of its share (multi).",
     )
-    cores: int | None = option(
-        "--cores", type=COUNT, default_text="its share", metavar="N", help="Physical cores for the target; implies --scaling multi."
-    )
-    workers: int | None = option(
-        "--workers",
-        type=click.IntRange(1, WORKERS_MAX),
-        default_text="one per core",
-        metavar="N",
-        help="Workers that each target starts, such as puma's processes; implies --scaling multi.",
-    )
+    share: ShareOptions = group(ShareOptions)
     load: LoadOptions = group(LoadOptions)
     rounds: int | None = option(
         "--rounds", type=click.IntRange(1, 1000), metavar="N", default_text=str(ROUNDS), help="Rounds; tables show the median."
@@ -190,9 +181,8 @@ def _plan(selected: Selected, options: BenchOptions) -> RunSpec:
     matrix = _matrix(selected, list(workloads), options)
     generator = of_kind.generator(matrix.load_generator)
     topology = host.read_topology()
-    if options.cores and options.cores > len(topology.cores):
-        raise UsageError(f"--cores {options.cores} is more than the {len(topology.cores)} physical cores that httpbench may use here")
-    plan = make_plan(matrix, lambda scaling: of_kind.partition(topology, scaling, options.cores), seed_or_random(options.seed))
+    cores = options.share.cores_of(topology)
+    plan = make_plan(matrix, lambda scaling: of_kind.partition(topology, scaling, cores), seed_or_random(options.seed))
     for name, reason in plan.skipped.items():
         console.stderr().print(f"skipped {name}: {reason}", markup=False, soft_wrap=True)
     if not plan.trials:
@@ -248,22 +238,18 @@ def _matrix(selected: Selected, workloads: list[str], options: BenchOptions) -> 
         rounds=options.rounds or (suite.rounds if suite else ROUNDS),
         own_loads=capped_loads(parts, overrides),
         baseline=selected.of_kind.baseline,
-        workers=options.workers,
+        workers=options.share.workers,
     )
 
 
 def _scalings(selected: Selected, options: BenchOptions) -> list[Scaling]:
-    """Those that were named; otherwise the suite's. A number of cores or workers is for targets that fill cores."""
+    """Those that were named; otherwise the suite's."""
     from httpbench.model import Kind, Scaling
 
-    name = "--cores" if options.cores else "--workers" if options.workers else None
-    if name is None:
-        return [Scaling(word) for word in options.scaling] or list(selected.suite.scaling if selected.suite else (Scaling.SINGLE,))
-    if selected.kind is Kind.CLIENT:
-        raise UsageError(f"{name} applies to servers and proxies only: a client makes one request after the other")
-    if "single" in options.scaling:
-        raise UsageError(f"{name} requires --scaling multi: single gives a target one core and one worker")
-    return [Scaling.MULTI]
+    share = options.share
+    if selected.kind is Kind.CLIENT and (share.cores or share.workers):
+        raise UsageError("--cores and --workers apply to servers and proxies only: a client makes one request after the other")
+    return share.scalings(options.scaling, selected.suite.scaling if selected.suite else (Scaling.SINGLE,))
 
 
 def _workloads(selected: Selected, options: BenchOptions) -> dict[str, Workload]:

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from httpbench.cli.fields import option
-from httpbench.cli.options import port_option, start_timeout_option
+from httpbench.cli.fields import group, option
+from httpbench.cli.options import ShareOptions, port_option, start_timeout_option
 from httpbench.cli.params import REQUEST_PATH
-from httpbench.errors import UsageError
+from httpbench.errors import SelectionError, UsageError
 
 if TYPE_CHECKING:
-    from httpbench.model import Request, Target, Workload
+    from httpbench.model import Request, Scaling, Target, Workload
+    from httpbench.run import RunPlan
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,16 +45,23 @@ class ServerOptions:
     shell: bool = option("--shell", is_flag=True, help="Run commands with /bin/sh.")
     port: int | None = port_option("Port of commands without {port}.")
     start_timeout: float = start_timeout_option()
-    scaling: str = option(
+    scaling: str | None = option(
         "--scaling",
         type=click.Choice(["single", "multi"]),
-        default="single",
+        default_text="single",
         help="Cores for the server: one (single) or all of its share (multi).",
     )
+    share: ShareOptions = group(ShareOptions)
+
+    @property
+    def chosen_scaling(self) -> Scaling:
+        """Raises :class:`UsageError` if the options contradict each other."""
+        from httpbench.model import Scaling
+
+        return self.share.scalings((self.scaling,) if self.scaling else (), (Scaling.SINGLE,))[0]
 
     def targets(self, commands: tuple[str, ...], names: tuple[str, ...] = ()) -> list[Target]:
         """The servers, commands before URLs. Raises :class:`UsageError`."""
-        from httpbench.model import Scaling
         from httpbench.run import Servers, targets_of
 
         return targets_of(
@@ -66,7 +74,7 @@ class ServerOptions:
                 port=self.port,
                 folder=self.cwd,
                 env=dict(_variable(text) for text in self.env),
-                scaling=Scaling(self.scaling),
+                scaling=self.chosen_scaling,
             )
         )
 
@@ -136,6 +144,12 @@ class RequestOptions:
             return Request.model_validate({**base.model_dump(), **_given(fields)})
         except ValidationError as error:
             raise UsageError("\n".join(catalog.sentences(Request, error))) from None
+
+
+def refuse_skipped(plan: RunPlan) -> None:
+    """Raises :class:`SelectionError` for the first server that cannot be run as the options say."""
+    for name, reason in plan.skipped.items():
+        raise SelectionError(f"{name}: {reason}")
 
 
 def _name(request: Request) -> str:

@@ -53,7 +53,7 @@ def make_plan(matrix: Matrix, cores_for: Callable[[Scaling], Cores], seed: int) 
         if not scalings:
             skipped[target.id] = f"cannot be run as {' or '.join(matrix.scalings)}: it scales as {', '.join(target.scaling)}"
         elif matrix.workers is not None and not all(_takes_workers(target, scaling) for scaling in scalings):
-            skipped[target.id] = "cannot be given a number of workers: its target.toml has no {workers}"
+            skipped[target.id] = "cannot be given a number of workers: its command has no {workers}"
             continue
         loads = matrix.own_loads.get(target.id, matrix.loads)
         cells += [(target, scaling, workload, load) for scaling in scalings for workload in matrix.workloads for load in loads]

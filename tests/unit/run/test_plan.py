@@ -75,7 +75,7 @@ def test_a_number_of_workers_is_for_targets_that_take_one() -> None:
     chosen = Matrix([takes, copied, fixed], [Scaling.MULTI], ["plaintext"], [Load(connections=8)], "native", 1, workers=8)
     plan = make_plan(chosen, lambda _: CORES, 1)
     assert {trial.target: trial.workers for trial in plan.trials} == {"a/takes": 8, "b/copied": 8}
-    assert plan.skipped == {"c/fixed": "cannot be given a number of workers: its target.toml has no {workers}"}
+    assert plan.skipped == {"c/fixed": "cannot be given a number of workers: its command has no {workers}"}
 
 
 def test_the_baseline_has_no_workers_of_its_own() -> None:

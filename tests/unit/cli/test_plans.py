@@ -1,4 +1,4 @@
-"""Options of ``bench`` that cannot be met, and what a plan shows of those that can."""
+"""Options of the verbs that measure that cannot be met, and what a plan shows of those that can."""
 
 from __future__ import annotations
 
@@ -13,9 +13,13 @@ COUNT = len(host.read_topology().cores)
 
 
 def planned(monkeypatch: pytest.MonkeyPatch, *words: str) -> str:
-    """What ``--dry-run`` prints on both streams. Raises what the command raises."""
+    """What ``bench --dry-run`` prints on both streams. Raises what the command raises."""
+    return shown(monkeypatch, "bench", *words, "--dry-run")
+
+
+def shown(monkeypatch: pytest.MonkeyPatch, *words: str) -> str:
     monkeypatch.setenv("COLUMNS", "240")
-    done = CliRunner().invoke(cli, ["bench", *words, "--dry-run"])
+    done = CliRunner().invoke(cli, words)
     if done.exception is not None:
         raise done.exception
     return done.output
@@ -27,7 +31,7 @@ def planned(monkeypatch: pytest.MonkeyPatch, *words: str) -> str:
         (("c/nginx", "--cores", str(COUNT + 1)), f"--cores {COUNT + 1} is more than the {COUNT} physical core"),
         (("c/nginx", "--cores", "1", "--scaling", "single"), "--cores requires --scaling multi"),
         (("c/nginx", "--workers", "8", "--scaling", "single"), "--workers requires --scaling multi"),
-        (("client:c/curl", "--workers", "8"), "--workers applies to servers and proxies only"),
+        (("client:c/curl", "--workers", "8"), "--cores and --workers apply to servers and proxies only"),
         (("dlang/arsd/threads", "--workers", "8"), "no targets left to measure"),
     ],
 )
@@ -46,7 +50,7 @@ def test_cores_and_workers_mean_multi(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_target_that_takes_no_number_of_workers_is_left_out_with_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     shown = planned(monkeypatch, "c/nginx", "dlang/arsd/threads", "--workers", "8")
-    assert "skipped dlang/arsd/threads: cannot be given a number of workers: its target.toml has no {workers}" in shown
+    assert "skipped dlang/arsd/threads: cannot be given a number of workers: its command has no {workers}" in shown
 
 
 def test_a_plan_has_only_the_loads_that_its_load_generator_can_make(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -66,3 +70,26 @@ def test_a_load_that_its_load_generator_cannot_make_at_all_is_refused_by_the_pla
 def test_a_load_of_the_command_line_is_refused_although_another_can_be_made(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UsageError, match="1,000,000 connections are too many"):
         planned(monkeypatch, "c/nginx", "-c", "8,1M")
+
+
+COMMAND = "./server {port} {workers}"
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("run", COMMAND, "--cores", str(COUNT + 1)), f"--cores {COUNT + 1} is more than the {COUNT} physical core"),
+        (("run", COMMAND, "--workers", "8", "--scaling", "single"), "--workers requires --scaling multi"),
+        (("run", "./server {port}", "--workers", "8"), "command/server: cannot be given a number of workers: its command has no {workers}"),
+        (("saturate", "c/nginx", "--cores", str(COUNT + 1)), f"--cores {COUNT + 1} is more than the {COUNT} physical core"),
+        (("saturate", "dlang/arsd/threads", "--workers", "8"), "dlang/arsd/threads: cannot be given a number of workers"),
+    ],
+)
+def test_run_and_saturate_have_the_same_sentences(monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], sentence: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        shown(monkeypatch, *words)
+    assert sentence in caught.value.message
+
+
+def test_a_command_gets_the_workers_that_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "multi, 8 workers" in shown(monkeypatch, "run", COMMAND, "--workers", "8", "--dry-run")

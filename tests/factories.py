@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -23,6 +24,7 @@ from httpbench.model import (
     Noise,
     Observation,
     Probed,
+    Proof,
     Requests,
     Run,
     RunStatus,
@@ -68,6 +70,18 @@ def make_target(name: str = "c/epoll/level", **changes: Any) -> Target:
         "folder": "/targets/" + name,
     }
     return Target(**{**values, **changes})
+
+
+def make_proof(name: str = "c/epoll/level", **changes: Any) -> Proof:
+    values: dict[str, Any] = {
+        "id": name,
+        "date": datetime.date(2026, 11, 22),
+        "os": "Debian GNU/Linux 12 (bookworm)",
+        "toolchain": {"gcc": "12.2.0"},
+        "scaling": (Scaling.SINGLE, Scaling.MULTI),
+        "sources": "0123456789ab",
+    }
+    return Proof(**{**values, **changes})
 
 
 TARGETS = [
@@ -133,6 +147,8 @@ def make_usage(cpu_cores: float = 0.99, **changes: Any) -> Usage:
         "cpu_cores_peak": cpu_cores * 1.01,
         "rss_bytes_peak": 12_000_000,
         "pss_bytes_peak": 9_500_000,
+        "rss_bytes_mean": 11_000_000.0,
+        "pss_bytes_mean": 8_200_000.0,
         "processes_peak": 1,
     }
     return Usage(**{**values, **changes})

@@ -14,10 +14,9 @@ from httpbench.run.builds.build import build
 from httpbench.run.inputs import Backend
 from tests.contract.cases import case
 
-# No package installs these, so a machine for tests may lack them.
+# No package installs it, so a machine for tests may lack it.
 BY_HAND = {
     "proxy:cpp/draft-http-tunnel": "is built by hand from its sources",  # and loses bytes if the reader is slow, as its notes say
-    "proxy:golang/tcp-proxy": "comes from a module that not every module proxy serves",
 }
 
 CATALOG = catalog.load()
@@ -40,7 +39,7 @@ def built(target: Target) -> Path:
 def test_the_contract_is_kept(target: Target, scaling: Scaling) -> None:
     folder = built(target)
     workload = CATALOG.workload(OF_KIND.workload)
-    cores = OF_KIND.partition(host.read_topology(), scaling)
+    cores = OF_KIND.partition(host.read_topology(), scaling, None)
     server = CATALOG.targets[workload.backend or ""]
     backend = Backend(server, built(server), host.core_groups(cores.backend))
     verified = OF_KIND.verify(target, scaling, workload, folder, cores, backend)

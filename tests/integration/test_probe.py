@@ -17,7 +17,7 @@ CHEATING = "test/cheating"
 def probed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """All servers of the tests that cheat, and the honest one beside them."""
     harness = Harness(tmp_path_factory.mktemp("probe"))
-    done = harness.run("probe", "--targets", str(TARGETS), CHEATING, "test/misbehaving/good", "--json")
+    done = harness.run("probe", "--targets", str(TARGETS), CHEATING, "test/misbehaving/takes-bodies", "--json")
     assert done.returncode == 0, done.stderr
     found: dict[str, Any] = json.loads(done.stdout)
     return found
@@ -33,7 +33,7 @@ def test_an_honest_server_is_called_one(probed: dict[str, Any]) -> None:
 
 
 def test_one_that_routes_but_takes_bodies_for_requests_is_a_router(probed: dict[str, Any]) -> None:
-    found = probed["test/misbehaving/good"]
+    found = probed["test/misbehaving/takes-bodies"]
     assert found["label"] == "router"
     assert "the body was taken for a request" in found["reasons"][0]
 

@@ -141,6 +141,7 @@ def test_verify_refuses_what_breaks_the_contract(harness: Harness) -> None:
         "wrong-body": "body «Hello, World?»",
         "length-too-large": "Content-Length says 14 bytes",
         "date-stands": "Date",
+        "takes-bodies": "the body was taken for a request",
         "turns-500": "10,000 requests over 64 connections: ",
         "dies": "64 connections: it died (exit code 3)",
         "loses-one": "requests failed (timeout 1)",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from httpbench.catalog.catalog import Catalog, load
 from httpbench.catalog.files import did_you_mean, sentences
+from httpbench.catalog.proofs import read_proofs, record_proofs
 from httpbench.catalog.select import kind_of, matching, select
 from httpbench.manifests import root
 
-__all__ = ["Catalog", "did_you_mean", "kind_of", "load", "matching", "root", "select", "sentences"]
+__all__ = ["Catalog", "did_you_mean", "kind_of", "load", "matching", "read_proofs", "record_proofs", "root", "select", "sentences"]

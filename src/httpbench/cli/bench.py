@@ -18,6 +18,7 @@ from httpbench.cli.options import (
     ClientExportOptions,
     LoadOptions,
     Selection,
+    ShareOptions,
     db_option,
     dry_run_option,
     jobs_option,
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from httpbench.catalog import Catalog
-    from httpbench.model import Kind, Suite, Target, Workload
+    from httpbench.model import Kind, Scaling, Suite, Target, Workload
     from httpbench.run import Matrix, OfKind, RunSpec
 
 DEFAULT_SUITE = "quick"
@@ -59,6 +60,7 @@ class BenchOptions:
         help="Cores for the target: one (single) or all of its share (multi).",
     )
     isolation: IsolationOptions = group(IsolationOptions)
+    share: ShareOptions = group(ShareOptions)
     load: LoadOptions = group(LoadOptions)
     rounds: int | None = option(
         "--rounds", type=click.IntRange(1, 1000), metavar="N", default_text=str(ROUNDS), help="Rounds; tables show the median."
@@ -129,7 +131,7 @@ def bench(options: BenchOptions) -> ExitCode:
     selected = _select(options)  # an unknown name is reported before all below is imported
     from httpbench.cli import dry_run, measure
 
-    spec = _plan(selected, options)
+    spec = _possible(_plan(selected, options), selected.suite)
     if options.dry_run:
         return dry_run.show(spec.plan, spec.targets, console.stdout())
     files = options.exports.files
@@ -183,7 +185,8 @@ def _plan(selected: Selected, options: BenchOptions) -> RunSpec:
     matrix = _matrix(selected, list(workloads), options)
     generator = of_kind.generator(matrix.load_generator)
     topology = host.read_topology()
-    plan = make_plan(matrix, lambda scaling: of_kind.partition(topology, scaling), seed_or_random(options.seed))
+    cores = options.share.cores_of(topology)
+    plan = make_plan(matrix, lambda scaling: of_kind.partition(topology, scaling, cores), seed_or_random(options.seed))
     for name, reason in plan.skipped.items():
         console.stderr().print(f"skipped {name}: {reason}", markup=False, soft_wrap=True)
     if not plan.trials:
@@ -215,10 +218,25 @@ def _itself(targets: Sequence[Target]) -> str | None:
     return targets[0].id if len(sources) == 1 and len(targets) > 1 else None
 
 
+def _possible(spec: RunSpec, suite: Suite | None) -> RunSpec:
+    """The run without those loads of a suite that the load generator cannot make, which are listed.
+
+    Raises :class:`UsageError` if none is left, or if the command line asks for one that cannot be made.
+    """
+    from httpbench.cli.measure import refuse_impossible
+    from httpbench.run import without_refused
+
+    kept, sentences = without_refused(spec) if suite else (spec, [])
+    for sentence in sentences:
+        console.stderr().print(sentence, markup=False, soft_wrap=True)
+    refuse_impossible(kept)
+    return kept
+
+
 def _matrix(selected: Selected, workloads: list[str], options: BenchOptions) -> Matrix:
     """What is crossed: the suite's, or what is usual for the kind, with what the options override."""
     from httpbench.cli.loads import QUICK, Overrides, capped_loads, loads
-    from httpbench.model import Kind, Scaling
+    from httpbench.model import Kind
     from httpbench.run import Matrix
 
     suite = selected.suite
@@ -227,14 +245,25 @@ def _matrix(selected: Selected, workloads: list[str], options: BenchOptions) -> 
     overrides = Overrides({**quick, **options.load.given()}, options.load.connections, options.scale)
     return Matrix(
         targets=selected.targets,
-        scalings=[Scaling(word) for word in options.scaling] or list(suite.scaling if suite else (Scaling.SINGLE,)),
+        scalings=_scalings(selected, options),
         workloads=workloads,
         loads=loads(parts, overrides),
         load_generator=options.generator or (suite.load_generator if suite else "native"),
         rounds=options.rounds or (suite.rounds if suite else ROUNDS),
         own_loads=capped_loads(parts, overrides),
         baseline=selected.of_kind.baseline,
+        workers=options.share.workers,
     )
+
+
+def _scalings(selected: Selected, options: BenchOptions) -> list[Scaling]:
+    """Those that were named; otherwise the suite's."""
+    from httpbench.model import Kind, Scaling
+
+    share = options.share
+    if selected.kind is Kind.CLIENT and (share.cores or share.workers):
+        raise UsageError("--cores and --workers apply to servers and proxies only: a client makes one request after the other")
+    return share.scalings(options.scaling, selected.suite.scaling if selected.suite else (Scaling.SINGLE,))
 
 
 def _workloads(selected: Selected, options: BenchOptions) -> dict[str, Workload]:

@@ -31,7 +31,7 @@ def show(plan: RunPlan, targets: Mapping[str, Target], output: Console) -> ExitC
         table.add_row(
             trial.target,
             str(known[trial.target].state),
-            str(trial.scaling),
+            str(trial.scaling) + (f", {_count(trial.workers, 'worker')}" if trial.workers else ""),
             trial.workload,
             str(trial.load.connections),
             *([_rate(trial.load)] if has_rate else []),

@@ -15,7 +15,7 @@ from httpbench.cli.fields import command, group, option
 from httpbench.cli.options import Selection, json_option
 
 if TYPE_CHECKING:
-    from httpbench.model import Target
+    from httpbench.model import Proof, Target
     from httpbench.run import TargetState
 
 
@@ -31,9 +31,22 @@ class ListOptions:
     json: bool = json_option()
 
 
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A target, and what is known of it."""
+
+    target: Target
+    state: TargetState
+    proof: Proof | None
+    """What the project has recorded."""
+    proof_words: str
+
+
 @command(ListOptions, name="list")
 def list_targets(options: ListOptions) -> ExitCode:
     """List targets, their state, and the fix for what is missing.
+
+    Proof says whether a target was verified on this machine, on another one, or was never built.
 
     \b
     httpbench list                         all targets
@@ -46,9 +59,12 @@ def list_targets(options: ListOptions) -> ExitCode:
 
     targets = _placed(options.selection.of(options.selection.catalog()), options.isolate)
     with host.remembering(cache_folder() / "versions.json"):
-        found = list(zip(targets, states(targets), strict=True))
+        found = [
+            Listed(target, state, proof, _proof_words(target, state, proof))
+            for target, state, proof in zip(targets, states(targets), _proofs(targets), strict=True)
+        ]
     if options.json:
-        click.echo(json.dumps([_entry(target, state) for target, state in found], indent=2, ensure_ascii=False))
+        click.echo(json.dumps([_entry(listed) for listed in found], indent=2, ensure_ascii=False))
     else:
         _show(found)
     return ExitCode.OK
@@ -64,7 +80,27 @@ def _placed(targets: Sequence[Target], place: str | None) -> Sequence[Target]:
     return everywhere([target for target in targets if target.kind is not Kind.CLIENT], [Isolation(engine=Engine(place))])
 
 
-def _show(found: Sequence[tuple[Target, TargetState]]) -> None:
+def _proofs(targets: Sequence[Target]) -> list[Proof | None]:
+    """What the project has recorded of each target; nothing of one in a folder of the user."""
+    from httpbench import catalog
+    from httpbench.manifests import is_built_in
+
+    recorded = catalog.read_proofs()
+    return [recorded.get(target.id) if is_built_in(target.folder) else None for target in targets]
+
+
+def _proof_words(target: Target, state: TargetState, proof: Proof | None) -> str:
+    from httpbench.report import HERE, NOT_VERIFIED, proof_words
+    from httpbench.run import State, is_verified_here, sources_of
+
+    if is_verified_here(target):
+        return HERE
+    if proof is None and state.state in (State.BUILT, State.READY):
+        return NOT_VERIFIED
+    return proof_words(target, proof, sources_of(target))
+
+
+def _show(found: Sequence[Listed]) -> None:
     from rich.table import Table
     from rich.text import Text
 
@@ -72,9 +108,10 @@ def _show(found: Sequence[tuple[Target, TargetState]]) -> None:
 
     styles = {State.READY: "green", State.BUILT: "green", State.NOT_BUILT: "", State.MISSING: "yellow", State.BROKEN: "red"}
     table = Table(box=None, pad_edge=False)
-    for column in ("Target", "Category", "Tuning", "Scaling", "State", "Fix"):
+    for column in ("Target", "Category", "Tuning", "Scaling", "State", "Proof", "Fix"):
         table.add_column(column, overflow="fold", no_wrap=column == "Target")
-    for target, state in found:
+    for listed in found:
+        target, state = listed.target, listed.state
         text = f"{state.state} {state.reason}" if state.reason else f"{state.state} {state.version or ''}"
         table.add_row(
             target.id,
@@ -82,15 +119,17 @@ def _show(found: Sequence[tuple[Target, TargetState]]) -> None:
             str(target.tuning),
             ", ".join(target.scaling),
             Text(text.strip(), style=styles[state.state]),
+            Text(listed.proof_words),
             Text(state.fix or ""),
         )
     console.stdout().print(table)
-    unchecked = sorted({name for _, state in found for name in state.unchecked})
+    unchecked = sorted({name for listed in found for name in listed.state.unchecked})
     if unchecked:
         click.echo(f"version not checked, because list runs no version_command of a --targets folder: {', '.join(unchecked)}", err=True)
 
 
-def _entry(target: Target, state: TargetState) -> dict[str, Any]:
+def _entry(listed: Listed) -> dict[str, Any]:
+    target, state = listed.target, listed.state
     return {
         "id": target.id,
         "kind": target.kind,
@@ -107,5 +146,7 @@ def _entry(target: Target, state: TargetState) -> dict[str, Any]:
         "reason": state.reason,
         "fix": state.fix,
         "version": state.version,
+        "proof": listed.proof_words,
+        "recorded": listed.proof.model_dump(mode="json", exclude={"id"}) if listed.proof else None,
         "unchecked": state.unchecked,
     }

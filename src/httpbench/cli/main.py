@@ -15,6 +15,7 @@ from pathlib import Path
 import click
 
 from httpbench import __version__
+from httpbench.cli import foreign_options
 from httpbench.cli.exit_codes import ExitCode, of_error
 from httpbench.cli.lazy import LazyGroup, Verb
 from httpbench.errors import HttpbenchError, UsageError
@@ -91,7 +92,9 @@ def _exit_code() -> int:
         return ExitCode.USAGE
     except click.ClickException as error:
         context = error.ctx if isinstance(error, click.UsageError) else None
-        _print_error(error.format_message(), f"{context.command_path} --help" if context else None)
+        usual = f"{context.command_path} --help" if context else None
+        foreign = foreign_options.explained(error) if isinstance(error, click.NoSuchOption) else None
+        _print_error(*(foreign or (error.format_message(), usual)))
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)

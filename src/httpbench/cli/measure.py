@@ -22,9 +22,7 @@ from httpbench.store import Store
 
 def build_and_run(spec: RunSpec, db: Path, *, quiet: bool) -> Outcome:
     """Builds what is missing, then makes and stores every trial. Raises before the first build what cannot be done."""
-    refused = refusals(spec)
-    if refused:
-        raise UsageError("\n".join(refused), hint=f"use another load, or another load generator: {', '.join(load.GENERATORS)}")
+    refuse_impossible(spec)
     require_programs(spec)
     prepare_engines([spec.targets[name] for name in spec.target_ids], console.stderr())
     own = with_warmup_of_its_own(spec)
@@ -32,6 +30,13 @@ def build_and_run(spec: RunSpec, db: Path, *, quiet: bool) -> Outcome:
         if own != spec:
             observer.warning(f"httpbench-loadgen is not built: {own.generator.name} warms up, for the longest time allowed")
         return make_run(own, store, observer)
+
+
+def refuse_impossible(spec: RunSpec) -> None:
+    """Raises :class:`UsageError` if the load generator or this machine cannot make every trial."""
+    refused = refusals(spec)
+    if refused:
+        raise UsageError("\n".join(refused), hint=f"use another load, or another load generator: {', '.join(load.GENERATORS)}")
 
 
 def report(outcome: Outcome, db: Path, files: Exports) -> None:

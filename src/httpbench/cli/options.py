@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,15 +13,18 @@ from httpbench.cli import choices
 from httpbench.cli.exports import Exports
 from httpbench.cli.fields import argument, option
 from httpbench.cli.params import COUNT, COUNTS, DURATION, DURATION_OR_NONE, GATE, RATE, STEP
+from httpbench.errors import UsageError
 from httpbench.folders import default_database
 from httpbench.manifests import ids
 
 if TYPE_CHECKING:
     from httpbench.catalog import Catalog
-    from httpbench.model import Kind, Target
+    from httpbench.host import Topology
+    from httpbench.model import Kind, Scaling, Target
 
 FILE = click.Path(dir_okay=False)
 WORKLOADS = "plaintext; clients: client-small-1000; proxies: proxy-10kb"
+WORKERS_MAX = 1024
 LOAD_THREADS = "one per core of its share"
 
 
@@ -134,6 +138,40 @@ class Selection:
 
 
 @dataclass(frozen=True, slots=True)
+class ShareOptions:
+    """How many cores a target that fills cores gets, and how many workers fill them. ``None``: its share, and one per core."""
+
+    cores: int | None = option(
+        "--cores", type=COUNT, default_text="its share", metavar="N", help="Physical cores for the target; implies --scaling multi."
+    )
+    workers: int | None = option(
+        "--workers",
+        type=click.IntRange(1, WORKERS_MAX),
+        default_text="one per core",
+        metavar="N",
+        help="Workers that the target starts, such as puma's processes; implies --scaling multi.",
+    )
+
+    def scalings(self, named: Sequence[str], usual: Sequence[Scaling]) -> list[Scaling]:
+        """Those that were named, or else the usual ones. Raises :class:`UsageError` if they have one core and one worker."""
+        from httpbench.model import Scaling
+
+        name = "--cores" if self.cores else "--workers" if self.workers else None
+        if name is None:
+            return [Scaling(word) for word in named] or list(usual)
+        if "single" in named:
+            raise UsageError(f"{name} requires --scaling multi: single gives a target one core and one worker")
+        return [Scaling.MULTI]
+
+    def cores_of(self, topology: Topology) -> int | None:
+        """The number of cores that was given. Raises :class:`UsageError` if this machine has fewer."""
+        count = len(topology.cores)
+        if self.cores and self.cores > count:
+            raise UsageError(f"--cores {self.cores} is more than the {count} physical cores that httpbench may use here")
+        return self.cores
+
+
+@dataclass(frozen=True, slots=True)
 class LoadOptions:
     """How the requests are made. ``None``: not given."""
 
@@ -155,7 +193,7 @@ class LoadOptions:
         default_text="10s without --warmup",
         help="Warm up until throughput is steady, for at most this long.",
     )
-    pipeline: int | None = option("--pipeline", type=COUNT, default_text="1", help="Requests in flight on each connection.")
+    pipeline: int | None = option("-p", "--pipeline", type=COUNT, default_text="1", help="Requests in flight on each connection.")
     keepalive: bool | None = option(
         "--keepalive/--no-keepalive", default=None, default_text="keepalive", help="Keep connections alive, or open one per request."
     )

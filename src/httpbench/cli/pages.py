@@ -14,11 +14,12 @@ from pathlib import Path
 import click
 
 from httpbench import catalog, host
+from httpbench.cli import foreign_options
 from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.main import cli
 from httpbench.report import render_targets
 from httpbench.report.formats.markdown import pipe_table
-from httpbench.run import TargetState, states
+from httpbench.run import TargetState, sources_of, states
 
 STATES = "## State on one machine"
 
@@ -55,6 +56,16 @@ Each target has its upstream, and:
   public API)
 - its scaling: `single` (one core), `multi` (all cores by itself) or `prefork` (one copy per core)
 - its limits: what it cannot do by design; `httpbench verify` checks that this is true
+- its proof: when, where and with which toolchain it last passed `httpbench verify`, from `targets/verified.toml`. A target that is *never
+  built* was written without its toolchain; *before its sources changed* means that today's sources were not verified.
+"""
+
+
+FOREIGN = """\
+## Options of other tools
+
+An option that `bench`, `run` or `saturate` does not have gets an error that names ours:
+
 """
 
 
@@ -62,7 +73,8 @@ def cli_page() -> str:
     """Every verb, argument and option."""
     root = click.Context(cli, info_name="httpbench")
     codes = pipe_table(("Code", "Meaning"), (True, False), [(str(code.value), code.meaning) for code in ExitCode])
-    lines = [CLI_INTRO + "\n".join(codes) + "\n", COMPLETION]
+    foreign = [f"- `{name}`: {hint}\n" for name, (_, hint) in foreign_options.OURS.items()]
+    lines = [CLI_INTRO + "\n".join(codes) + "\n", COMPLETION, FOREIGN + "".join(foreign)]
     for name in cli.list_commands(root):
         command = cli.get_command(root, name)
         assert command is not None
@@ -72,7 +84,9 @@ def cli_page() -> str:
 
 def targets_page() -> str:
     """Every target: the part that is the same on every machine."""
-    return f"{TARGETS_INTRO}\n{render_targets(catalog.load().targets.values())}"
+    targets = catalog.load().targets
+    sources = {name: sources_of(target) for name, target in targets.items()}
+    return f"{TARGETS_INTRO}\n{render_targets(targets.values(), catalog.read_proofs(), sources)}"
 
 
 def states_section() -> str:

@@ -52,7 +52,7 @@ def responses(options: ResponsesOptions) -> ExitCode:
             of_kind, workload = KINDS[target.kind], workloads[target.kind]
             if missing := [name for name in (target.id, workload.backend) if name in built.errors]:
                 raise built.errors[missing[0]]
-            cores = of_kind.partition(topology, Scaling.SINGLE)
+            cores = of_kind.partition(topology, Scaling.SINGLE, None)
             backend = backend_of(workload, known.targets, built, cores, topology)
             found[target.id] = of_kind.sample(target, target.scaling[0], workload, built.folders[target.id], cores, backend)
         except HttpbenchError as error:

@@ -24,7 +24,7 @@ from httpbench.cli.options import (
     seed_option,
 )
 from httpbench.cli.params import DOUBLINGS, PERCENTAGE
-from httpbench.cli.servers import RequestOptions, ServerOptions
+from httpbench.cli.servers import RequestOptions, ServerOptions, refuse_skipped
 from httpbench.errors import SelectionError, UsageError
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def _plan(targets: Sequence[Target], options: RunOptions) -> RunSpec:
     """The trials of every server under every load, and what they require."""
     from httpbench import host, load
     from httpbench.cli.measure import seed_or_random
-    from httpbench.model import Scaling, Table
+    from httpbench.model import Table
     from httpbench.run import Matrix, RunSpec, make_plan
 
     if options.gates and len(targets) < 2:
@@ -121,15 +121,19 @@ def _plan(targets: Sequence[Target], options: RunOptions) -> RunSpec:
     precision = _precision(options)
     matrix = Matrix(
         targets=targets,
-        scalings=[Scaling(options.servers.scaling)],
+        scalings=[options.servers.chosen_scaling],
         workloads=[workload.name],
         loads=_loads(options),
         load_generator=options.generator,
         rounds=precision.rounds_max if precision else options.rounds or ROUNDS,
+        workers=options.servers.share.workers,
     )
     topology = host.read_topology()
+    cores = options.servers.share.cores_of(topology)
+    plan = make_plan(matrix, lambda scaling: host.partition(topology, scaling, cores), seed_or_random(options.seed))
+    refuse_skipped(plan)
     return RunSpec(
-        plan=make_plan(matrix, lambda scaling: host.partition(topology, scaling), seed_or_random(options.seed)),
+        plan=plan,
         targets={target.id: target for target in targets},
         workloads={workload.name: workload},
         generator=load.get(matrix.load_generator),

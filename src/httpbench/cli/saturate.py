@@ -21,8 +21,8 @@ from httpbench.cli.options import (
     targets_option,
 )
 from httpbench.cli.params import COUNT, DURATION, DURATION_OR_NONE, LATENCY_BOUND, PERCENTAGE
-from httpbench.cli.servers import RequestOptions, ServerOptions, one_target
-from httpbench.errors import SelectionError, UsageError
+from httpbench.cli.servers import RequestOptions, ServerOptions, one_target, refuse_skipped
+from httpbench.errors import UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -111,15 +111,16 @@ def saturate(options: SaturateOptions) -> ExitCode:
 def _plan(target: Target, options: SaturateOptions) -> RunSpec:
     """The first trial, from which the search follows, and what it requires."""
     from httpbench import host, load
-    from httpbench.model import Scaling, Table
+    from httpbench.model import Table
     from httpbench.run import Matrix, RunSpec, make_plan
 
     workload = options.request.as_workload(options.servers.urls, default="plaintext" if target.is_declared else None)
-    matrix = Matrix([target], [Scaling(options.servers.scaling)], [workload.name], [_load(options.load)], "native", rounds=1)
+    share, scaling = options.servers.share, options.servers.chosen_scaling
+    matrix = Matrix([target], [scaling], [workload.name], [_load(options.load)], "native", rounds=1, workers=share.workers)
     topology = host.read_topology()
-    plan = make_plan(matrix, lambda scaling: host.partition(topology, scaling), seed=0)
-    if not plan.trials:
-        raise SelectionError(f"{target.id}: {plan.skipped[target.id]}")
+    cores = share.cores_of(topology)
+    plan = make_plan(matrix, lambda scaling: host.partition(topology, scaling, cores), seed=0)
+    refuse_skipped(plan)
     search = _search(options.search, options.load)
     return RunSpec(
         plan=plan,

@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from httpbench.cli.fields import option
-from httpbench.cli.options import port_option, start_timeout_option
+from httpbench.cli.fields import group, option
+from httpbench.cli.options import ShareOptions, port_option, start_timeout_option
 from httpbench.cli.params import REQUEST_PATH
 from httpbench.errors import SelectionError, UsageError
 
 if TYPE_CHECKING:
     from httpbench.cli.isolation import IsolationOptions
-    from httpbench.model import Isolation, Kind, Request, Target, Workload
+    from httpbench.model import Isolation, Kind, Request, Scaling, Target, Workload
+    from httpbench.run import RunPlan
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +46,20 @@ class ServerOptions:
     shell: bool = option("--shell", is_flag=True, help="Run commands with /bin/sh.")
     port: int | None = port_option("Port of commands without {port}, and inside of images.")
     start_timeout: float = start_timeout_option()
-    scaling: str = option(
+    scaling: str | None = option(
         "--scaling",
         type=click.Choice(["single", "multi"]),
-        default="single",
+        default_text="single",
         help="Cores for the server: one (single) or all of its share (multi).",
     )
+    share: ShareOptions = group(ShareOptions)
+
+    @property
+    def chosen_scaling(self) -> Scaling:
+        """Raises :class:`UsageError` if the options contradict each other."""
+        from httpbench.model import Scaling
+
+        return self.share.scalings((self.scaling,) if self.scaling else (), (Scaling.SINGLE,))[0]
 
     def targets(
         self,
@@ -60,7 +69,6 @@ class ServerOptions:
         isolation: Isolation | None = None,
     ) -> list[Target]:
         """The servers: commands, then URLs, then images. Raises :class:`UsageError`."""
-        from httpbench.model import Scaling
         from httpbench.run import Servers, targets_of
 
         return targets_of(
@@ -75,7 +83,7 @@ class ServerOptions:
                 port=self.port,
                 folder=self.cwd,
                 env=dict(_variable(text) for text in self.env),
-                scaling=Scaling(self.scaling),
+                scaling=self.chosen_scaling,
             )
         )
 
@@ -164,6 +172,12 @@ def one_target(
         names = ", ".join(target.id for target in found[:5]) + (", …" if len(found) > 5 else "")
         raise SelectionError(f"{verb} takes one server; {len(found)} match: {names}", hint="name one by its full id")
     return found[0]
+
+
+def refuse_skipped(plan: RunPlan) -> None:
+    """Raises :class:`SelectionError` for the first server that cannot be run as the options say."""
+    for name, reason in plan.skipped.items():
+        raise SelectionError(f"{name}: {reason}")
 
 
 def _name(request: Request) -> str:

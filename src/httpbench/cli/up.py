@@ -54,7 +54,7 @@ def up(options: UpOptions) -> ExitCode:
     from httpbench import catalog, host
     from httpbench.cli import progress
     from httpbench.cli.kinds import with_backends
-    from httpbench.model import Kind, Scaling
+    from httpbench.model import Kind
     from httpbench.run import KINDS, Place, backend_of, prepare, scaling_of
     from httpbench.run import up as running
 
@@ -63,9 +63,10 @@ def up(options: UpOptions) -> ExitCode:
     target = one_target("up", options.server, options.servers, options.isolation, options.targets, kind=None)
     if target.kind is Kind.CLIENT:
         raise SelectionError(f"{target.id} is a client: it cannot be loaded", hint="name a server or a proxy")
-    scaling = scaling_of(target, Scaling(options.servers.scaling))
+    servers = options.servers
+    scaling = scaling_of(target, servers.chosen_scaling)
     if scaling is None:
-        raise SelectionError(f"{target.id} does not scale as {options.servers.scaling}")
+        raise SelectionError(f"{target.id} does not scale as {servers.chosen_scaling}")
     known = catalog.load(options.targets)
     workload, errors = _workload(known, target, options.request), console.stderr()
     with progress.observer(errors, quiet=False) as observer:
@@ -73,12 +74,17 @@ def up(options: UpOptions) -> ExitCode:
     for error in built.errors.values():
         raise error
     topology = host.read_topology()
-    cores = KINDS[target.kind].partition(topology, scaling)
+    cores = KINDS[target.kind].partition(topology, scaling, servers.share.cores_of(topology))
     backend = backend_of(workload, known.targets, built, cores, topology)
     try:
         with tempfile.TemporaryDirectory(prefix="httpbench-") as scratch:
             place = Place(
-                built.folders[target.id], Path(scratch), topology.groups(cores.target), options.servers.port, options.servers.start_timeout
+                built.folders[target.id],
+                Path(scratch),
+                topology.groups(cores.target),
+                servers.port,
+                servers.start_timeout,
+                workers=servers.share.workers,
             )
             with running(target, scaling, workload, place, backend) as instance:
                 _introduce(errors, target, instance, workload.request.path, cores.target)

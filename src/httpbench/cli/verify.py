@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,12 +13,13 @@ from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.fields import command, group, option
 from httpbench.cli.isolation import IsolationOptions
 from httpbench.cli.options import Selection, jobs_option, workload_option
+from httpbench.errors import UsageError
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from httpbench.model import Probed, Target
-    from httpbench.run import Verified
+    from httpbench.run import Built, Verified
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,9 @@ class VerifyOptions:
     isolation: IsolationOptions = group(IsolationOptions)
     workload: str | None = workload_option()
     jobs: int = jobs_option()
+    record: bool = option(
+        "--record", is_flag=True, help="Write what passed into targets/verified.toml of this checkout, with date, system and toolchain."
+    )
 
 
 @command(VerifyOptions)
@@ -46,6 +51,7 @@ def verify(options: VerifyOptions) -> ExitCode:
     httpbench verify proxy:c/haproxy         a proxy, observed at both ends
     httpbench verify c/nginx --isolate docker
     httpbench verify --targets ~/mine mine   a target of your own
+    httpbench verify golang --record         for `httpbench list` on other machines
     """
     from httpbench import host
     from httpbench.cli import progress
@@ -57,12 +63,15 @@ def verify(options: VerifyOptions) -> ExitCode:
     selection, known = options.selection, options.selection.catalog()
     targets = options.isolation.applied(selection.of(known, kind=None if selection.words else Kind.SERVER))
     prepare_engines(targets, console.stderr())
+    if options.record:
+        _require_recordable(targets, options.workload)
     workloads = workloads_of(known, targets, options.workload)
     output = console.stdout()
     with progress.observer(console.stderr(), quiet=False) as observer:
         built = prepare(with_backends(known, targets, workloads), observer, options.jobs)
     topology = host.read_topology()
     passed = not built.errors
+    results: dict[str, list[Verified]] = {}
     for target in targets:
         of_kind, workload = KINDS[target.kind], workloads[target.kind]
         if missing := [name for name in (target.id, workload.backend) if name in built.errors]:
@@ -73,12 +82,39 @@ def verify(options: VerifyOptions) -> ExitCode:
         for word in options.scaling or ("single", "multi"):
             own = scaling_of(target, Scaling(word))
             if own is not None:
-                cores = of_kind.partition(topology, own)
+                cores = of_kind.partition(topology, own, None)
                 backend = backend_of(workload, known.targets, built, cores, topology)
                 result = of_kind.verify(target, own, workload, built.folders[target.id], cores, backend)
                 passed = passed and result.passed
+                results.setdefault(target.id, []).append(result)
                 _show(output, result)
+    if options.workload is None:
+        _keep(output, list(results.values()), built, record=options.record)
     return ExitCode.OK if passed else ExitCode.FAILED
+
+
+def _require_recordable(targets: Sequence[Target], workload: str | None) -> None:
+    from httpbench.manifests import is_built_in
+
+    if workload is not None:
+        raise UsageError("--record keeps what passed under the usual workload", hint="remove --workload")
+    if foreign := [target.id for target in targets if not is_built_in(target.folder)]:
+        raise UsageError(f"--record keeps built-in targets only, and {', '.join(foreign)} comes from a folder of --targets")
+
+
+def _keep(output: Console, results: Sequence[Sequence[Verified]], built: Built, *, record: bool) -> None:
+    """Marks on this machine what passed; with ``record``, also in the project."""
+    from httpbench import catalog
+    from httpbench.run import mark_verified, proof_of
+
+    marked = []
+    for of_target in results:
+        target = of_target[0].target
+        passed, failed = ([result.scaling for result in of_target if result.passed is side] for side in (True, False))
+        marked.append((target, mark_verified(target, passed, failed)))
+    if record and marked:
+        path = catalog.record_proofs([proof_of(target, scaling, built) for target, scaling in marked])
+        output.print(f"recorded {len(marked)} target{'' if len(marked) == 1 else 's'} in {path}", markup=False, soft_wrap=True)
 
 
 def _show(output: Console, result: Verified) -> None:

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from email.utils import parsedate_to_datetime
 
+from httpbench.contract.body_clauses import reads_bodies, reads_bodies_in_a_pipeline
 from httpbench.contract.check import Check
 from httpbench.http.correct import problems
 from httpbench.http.delivery import pipelining_problem, splitting_problem
@@ -101,12 +102,16 @@ def refuses_unknown_path(server: Server) -> str | None:
     return None if response.status == 404 else f"status {response.status} for a path that does not exist"
 
 
+_NO_PIPELINE_BEHIND_BODIES = (Limit.NO_BODY, Limit.NO_PIPELINING, Limit.NO_BODY_PIPELINING)
+
 CLAUSES: tuple[tuple[str, Callable[[Server], str | None], tuple[Limit, ...]], ...] = (
     ("responds correctly", responds_correctly, ()),
     ("keeps the connection open", keeps_connection, ()),
     ("updates Date", updates_date, ()),
     ("responds to pipelined requests in order", pipelining_problem, (Limit.NO_PIPELINING,)),
     ("accepts a request in single bytes", splitting_problem, (Limit.NO_SPLIT,)),
+    ("reads a body with its request", reads_bodies, (Limit.NO_BODY,)),
+    ("responds to a request pipelined behind a body", reads_bodies_in_a_pipeline, _NO_PIPELINE_BEHIND_BODIES),
     ("closes on Connection: close", closes_on_request, (Limit.NO_CLOSE,)),
     ("responds to HEAD without a body", responds_to_head, (Limit.NO_METHOD, Limit.NO_HEAD)),
     ("responds 404 to an unknown path", refuses_unknown_path, (Limit.NO_ROUTER,)),

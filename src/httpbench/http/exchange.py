@@ -101,6 +101,7 @@ class Connection:
         try:
             self._socket.sendall(data)
         except OSError as error:
+            self._ended = not isinstance(error, TimeoutError)
             raise ExchangeError(f"did not accept the request: {error.strerror or error}") from None
 
     def receive(self, method: str = "GET") -> Response:
@@ -130,6 +131,15 @@ class Connection:
         self._socket.settimeout(wait_s)
         with contextlib.suppress(OSError):
             self._buffer += self._socket.recv(4096)
+        return bytes(self._buffer)
+
+    def rest(self, wait_s: float) -> bytes:
+        """Ends our direction: all bytes that still come until the server closes, or until the time is over."""
+        deadline = time.monotonic() + wait_s
+        with contextlib.suppress(OSError, ExchangeError):
+            self._socket.shutdown(socket.SHUT_WR)
+            while len(self._buffer) < BODY_LIMIT_BYTES:
+                self._more(deadline, "")
         return bytes(self._buffer)
 
     def everything(self, quiet_s: float, first_s: float, method: str) -> Received:

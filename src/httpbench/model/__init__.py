@@ -24,6 +24,7 @@ from httpbench.model.load import (
 )
 from httpbench.model.noise import Noise
 from httpbench.model.probe import Label, Observation, Probed, Trait
+from httpbench.model.proof import Proof, ProofFile
 from httpbench.model.result import (
     ClientMeasurement,
     CoreOccupancy,
@@ -90,6 +91,8 @@ __all__ = [
     "Place",
     "Precision",
     "Probed",
+    "Proof",
+    "ProofFile",
     "Request",
     "Requests",
     "Requirement",

@@ -304,6 +304,8 @@ class TrialPlan(Frozen):
     """Name of the load generator; for clients of the timer."""
     cores: Cores
     """Which CPUs each program gets."""
+    workers: int | None = None
+    """Number of workers or copies of the target that the user chose. Null: one for each of its physical cores."""
 
     @property
     def cell(self) -> tuple[str, Scaling, str, str, Load]:

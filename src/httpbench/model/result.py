@@ -243,6 +243,11 @@ class Usage(Frozen):
     """Peak resident memory, summed over processes, in bytes: pages that they share count once for each."""
     pss_bytes_peak: int | None = None
     """Peak memory with shared pages split among the processes, in bytes. Null: the kernel does not report it."""
+    rss_bytes_mean: float | None = None
+    """Mean resident memory, summed over processes, in bytes. Null: stored by an earlier version."""
+    pss_bytes_mean: float | None = None
+    """Mean memory with shared pages split among the processes, in bytes, counted about once a second. Null: the kernel does not report
+    it."""
     processes_peak: int
     """Highest number of processes."""
     cpu_wait_cores_mean: float | None = None

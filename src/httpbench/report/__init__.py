@@ -19,6 +19,7 @@ from httpbench.report.formats.terminal import render_terminal
 from httpbench.report.responses import render_responses
 from httpbench.report.tables.evidence import render_evidence
 from httpbench.report.tables.probes import probe_lines, probe_table, probe_warning
+from httpbench.report.tables.proofs import HERE, NOT_VERIFIED, proof_words
 from httpbench.report.tables.targets import render_targets
 from httpbench.report.tables.versions import render_versions
 from httpbench.report.within_run.gates import gated
@@ -26,6 +27,8 @@ from httpbench.report.within_run.gates import gated
 __all__ = [
     "CLIENT_FORMATS",
     "FORMATS",
+    "HERE",
+    "NOT_VERIFIED",
     "Changes",
     "Format",
     "changes",
@@ -33,6 +36,7 @@ __all__ = [
     "probe_lines",
     "probe_table",
     "probe_warning",
+    "proof_words",
     "read_export",
     "render_changes",
     "render_changes_json",

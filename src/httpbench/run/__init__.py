@@ -10,6 +10,7 @@ from __future__ import annotations
 from httpbench.run.builds.build import cache_folder
 from httpbench.run.builds.missing import Missing, missing_of, packages_of
 from httpbench.run.builds.prepare import Built, prepare, toolchains
+from httpbench.run.builds.proofs import is_verified_here, mark_verified, proof_of, sources_of
 from httpbench.run.builds.states import State, TargetState, state_of, states
 from httpbench.run.commands import Servers, path_of, targets_of
 from httpbench.run.engines import engines_of, left_behind, remove_leftovers, require_engine
@@ -18,7 +19,7 @@ from httpbench.run.kinds import KINDS, WARMUP_UNTIL_STEADY, OfKind, estimate_s
 from httpbench.run.loads import load_of
 from httpbench.run.observer import Observer, Stage
 from httpbench.run.plan import Matrix, RunPlan, make_plan, scaling_of
-from httpbench.run.preflight import refusals, require_programs, with_warmup_of_its_own
+from httpbench.run.preflight import refusals, require_programs, with_warmup_of_its_own, without_refused
 from httpbench.run.proxy.trial import BASELINE
 from httpbench.run.record import Outcome
 from httpbench.run.rounds import backend_of, make_run
@@ -53,20 +54,24 @@ __all__ = [
     "engines_of",
     "estimate_s",
     "everywhere",
+    "is_verified_here",
     "left_behind",
     "load_of",
     "make_plan",
     "make_run",
+    "mark_verified",
     "missing_of",
     "packages_of",
     "path_of",
     "prepare",
     "probe_target",
+    "proof_of",
     "refusals",
     "remove_leftovers",
     "require_engine",
     "require_programs",
     "scaling_of",
+    "sources_of",
     "state_of",
     "states",
     "targets_of",
@@ -74,4 +79,5 @@ __all__ = [
     "up",
     "verify",
     "with_warmup_of_its_own",
+    "without_refused",
 ]

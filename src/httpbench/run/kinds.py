@@ -67,8 +67,8 @@ class OfKind:
     verify: Callable[[Target, Scaling, Workload, Path, Cores, Backend | None], Verified]
     sample: Callable[[Target, Scaling, Workload, Path, Cores, Backend | None], SampledResponse | SampledRequest]
     """What ``httpbench responses`` shows. Raises :class:`~httpbench.errors.HttpbenchError`."""
-    partition: Callable[[Topology, Scaling], Cores] = partition
-    """Divides the cores."""
+    partition: Callable[[Topology, Scaling, int | None], Cores] = partition
+    """Divides the cores; the last argument is the number that the target gets, ``None``: the usual one."""
     probes: bool = False
     """Whether ``bench`` probes them."""
     baseline: Target | None = None

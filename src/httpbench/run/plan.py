@@ -27,6 +27,8 @@ class Matrix:
     """By id: the loads of a target that cannot hold the others' rates."""
     baseline: Target | None = None
     """Measured in each round under every workload and load of the targets."""
+    workers: int | None = None
+    """Of targets that fill cores; ``None``: one per core."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,9 @@ def make_plan(matrix: Matrix, cores_for: Callable[[Scaling], Cores], seed: int) 
         scalings = [own for requested in matrix.scalings if (own := scaling_of(target, requested)) is not None]
         if not scalings:
             skipped[target.id] = f"cannot be run as {' or '.join(matrix.scalings)}: it scales as {', '.join(target.scaling)}"
+        elif matrix.workers is not None and not all(_takes_workers(target, scaling) for scaling in scalings):
+            skipped[target.id] = "cannot be given a number of workers: its command has no {workers}"
+            continue
         loads = matrix.own_loads.get(target.id, matrix.loads)
         cells += [(target, scaling, workload, load) for scaling in scalings for workload in matrix.workloads for load in loads]
     if matrix.baseline is not None:
@@ -70,6 +75,7 @@ def make_plan(matrix: Matrix, cores_for: Callable[[Scaling], Cores], seed: int) 
                     load=load,
                     load_generator=matrix.load_generator,
                     cores=cores_for(scaling),
+                    workers=None if target is matrix.baseline else matrix.workers,
                 )
             )
     return RunPlan(tuple(trials), skipped)
@@ -78,6 +84,11 @@ def make_plan(matrix: Matrix, cores_for: Callable[[Scaling], Cores], seed: int) 
 def _filling(scaling: Scaling) -> Scaling:
     """The baseline for copies of a proxy is that for one proxy on the same cores."""
     return Scaling.MULTI if scaling is Scaling.PREFORK else scaling
+
+
+def _takes_workers(target: Target, scaling: Scaling) -> bool:
+    """Whether it starts as many workers as it is told; of a target that is started once per worker, the harness does."""
+    return scaling is Scaling.PREFORK or any("{workers}" in text for text in (*target.run, *target.env.values()))
 
 
 def scaling_of(target: Target, requested: Scaling) -> Scaling | None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from httpbench import load
 from httpbench.errors import RequirementError
 from httpbench.load import LoadGenerator
-from httpbench.model import Load
+from httpbench.model import Load, TrialPlan
 from httpbench.run.builds.states import unmet
 from httpbench.run.kinds import KINDS
 from httpbench.run.measure.warmup import GENERATOR
@@ -16,9 +17,50 @@ from httpbench.run.spec import RunSpec
 
 def refusals(spec: RunSpec) -> list[str]:
     """What of the plan the load generator or this machine cannot do, a sentence each."""
-    loads = {(spec.targets[planned.target].kind, planned.workload, planned.load): planned for planned in spec.plan.trials}
-    found = [KINDS[kind].refuses(spec.generator, planned, spec.workloads[planned.workload]) for (kind, _, _), planned in loads.items()]
-    return list(dict.fromkeys(filter(None, found)))
+    return list(_refused(spec))
+
+
+def without_refused(spec: RunSpec) -> tuple[RunSpec, list[str]]:
+    """The run without the trials that cannot be made, and a sentence for each reason.
+
+    If none can be made, the run stays whole: :func:`refusals` then says why.
+    """
+    refused = _refused(spec)
+    left_out = {planned.number for trials in refused.values() for planned in trials}
+    kept = [planned for planned in spec.plan.trials if planned.number not in left_out]
+    if not kept:
+        return spec, []
+    trials = tuple(planned.model_copy(update={"number": number}) for number, planned in enumerate(kept))
+    total = len(spec.plan.trials)
+    sentences = [f"left out {len(own)} of {total} trials ({_loads(own)}): {reason}" for reason, own in refused.items()]
+    return replace(spec, plan=replace(spec.plan, trials=trials)), sentences
+
+
+def _refused(spec: RunSpec) -> dict[str, list[TrialPlan]]:
+    """The trials that cannot be made, by reason."""
+    reasons: dict[object, str | None] = {}
+    found: dict[str, list[TrialPlan]] = {}
+    for planned in spec.plan.trials:
+        kind = spec.targets[planned.target].kind
+        load = (kind, planned.workload, planned.load)
+        if load not in reasons:
+            reasons[load] = KINDS[kind].refuses(spec.generator, planned, spec.workloads[planned.workload])
+        if reason := reasons[load]:
+            found.setdefault(reason, []).append(planned)
+    return found
+
+
+def _loads(trials: Sequence[TrialPlan]) -> str:
+    """Their loads in words: ``100 connections, 10,000 to 25,000 requests/s; 100 connections, 500 to 3,500 requests/s``."""
+    return "; ".join(dict.fromkeys(_words(planned.load) for planned in trials))
+
+
+def _words(given: Load) -> str:
+    words = f"{given.connections:,} connection" + ("" if given.connections == 1 else "s")
+    if given.rate_rps is None:
+        return words
+    rising = f"{given.rate_from_rps:,.0f} to " if given.rate_from_rps is not None else ""
+    return f"{words}, {rising}{given.rate_rps:,.0f} requests/s"
 
 
 def require_programs(spec: RunSpec) -> None:

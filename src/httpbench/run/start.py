@@ -57,6 +57,8 @@ class Place:
     """Time allowed until the first correct response."""
     backend: tuple[str, int] | None = None
     """Host and port of what a proxy relays to."""
+    workers: int | None = None
+    """Number of workers or copies; ``None``: one per core."""
     run_id: str | None = None
     """Of the run that it is a part of."""
 
@@ -144,9 +146,10 @@ def start(target: Target, scaling: Scaling, workload: Workload, place: Place) ->
 
 
 def commands_of(target: Target, scaling: Scaling, place: Place, port: int) -> list[Command]:
-    """One command; for prefork one for each core, pinned to it."""
-    shares = list(place.cores) if scaling is Scaling.PREFORK else [place.cpus]
-    workers = len(place.cores) if scaling is Scaling.MULTI else 1
+    """One command; for prefork one for each core, or for each worker, pinned to one core."""
+    count = place.workers or len(place.cores)
+    shares = [place.cores[number % len(place.cores)] for number in range(count)] if scaling is Scaling.PREFORK else [place.cpus]
+    workers = count if scaling is Scaling.MULTI else 1
     argv, env = filled(target, place, Inside(HOST, port, workers, str(place.scratch)))
     return [Command(argv, place.folder, env, cpus) for cpus in shares]
 
@@ -214,7 +217,8 @@ def _lives(container: Container) -> Callable[[], bool]:
 
 def launch_of(target: Target, isolation: Isolation, scaling: Scaling, place: Place) -> tuple[Launch, int]:
     """How its container is started, and the port that it listens on."""
-    workers = max(min(len(place.cores), math.ceil(isolation.cpus)), 1) if scaling is Scaling.MULTI else 1
+    allowed = max(min(len(place.cores), math.ceil(isolation.cpus)), 1)
+    workers = (place.workers or allowed) if scaling is Scaling.MULTI else 1
     if isolation.network is NetworkMode.HOST:
         host, port = HOST, isolation.port or place.port or free_port(HOST)
     else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from httpbench.model import Kind, Scaling, Target, Workload
@@ -40,7 +40,7 @@ def up(target: Target, scaling: Scaling, workload: Workload, place: Place, backe
             return
         assert backend is not None, "a proxy runs in front of a backend"
         with tempfile.TemporaryDirectory(prefix="httpbench-") as behind, started_backend(backend, workload, Path(behind)) as server:
-            relaying = Place(place.folder, place.scratch, place.cores, place.port, place.start_limit_s, (server.host, server.port))
+            relaying = replace(place, backend=(server.host, server.port))
             with _watched(target, scaling, workload, relaying) as watched:
                 yield watched
 

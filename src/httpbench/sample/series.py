@@ -1,4 +1,4 @@
-"""Samples of a process tree over a measured window, in bounded memory: peaks and totals of all samples, and at most 600 samples to draw.
+"""Samples of a process tree over a measured window, in bounded memory: peaks, means and totals of all samples, and at most 600 to draw.
 
 Beyond that, every two neighbours are merged (times add up, the larger memory stays), so an hour takes as much memory as a minute and is
 drawn coarser. The peak of CPU time is over a whole second, as in ``top``: the kernel counts in ticks of 10 ms, so a tenth of a second can
@@ -49,7 +49,10 @@ class Series:
         self._cpu_s = 0.0
         self._cores_peak = 0.0
         self._rss_bytes_peak = 0
+        self._rss_byte_seconds = 0.0
         self._pss_bytes_peak = 0
+        self._pss_bytes_sum = 0
+        self._pss_counts = 0
         self._processes_peak = 0
         self._recent: deque[tuple[float, float]] = deque([(begin_s, 0.0)])
         self._slices: list[_Slice] = []
@@ -62,6 +65,7 @@ class Series:
         sample = _Slice(self._end_s, at_s, max(cpu_s, 0.0), rss_bytes, processes)
         self._end_s = at_s
         self._cpu_s += sample.cpu_s
+        self._rss_byte_seconds += rss_bytes * sample.duration_s
         self.memory(rss_bytes, processes)
         self._see_peak()
         self._open = self._open.and_then(sample) if self._open else sample
@@ -82,6 +86,8 @@ class Series:
         """Adds memory that was counted page by page; zero if unknown."""
         self._rss_bytes_peak = max(self._rss_bytes_peak, rss_bytes)
         self._pss_bytes_peak = max(self._pss_bytes_peak, pss_bytes)
+        self._pss_bytes_sum += pss_bytes
+        self._pss_counts += 1 if pss_bytes else 0
 
     def cores_of_late(self) -> float:
         """CPU use over about the last second, in cores' worth."""
@@ -98,6 +104,8 @@ class Series:
             cpu_cores_peak=max(self._cores_peak, mean),
             rss_bytes_peak=self._rss_bytes_peak,
             pss_bytes_peak=self._pss_bytes_peak or None,
+            rss_bytes_mean=self._rss_byte_seconds / duration_s if duration_s > 0 else None,
+            pss_bytes_mean=self._pss_bytes_sum / self._pss_counts if self._pss_counts else None,
             processes_peak=self._processes_peak,
             samples=tuple(self._sample(part) for part in self._closed()),
         )

@@ -141,6 +141,10 @@ class Summary(Frozen):
     """Peak resident memory of the target, summed over its processes, in bytes."""
     pss_bytes_peak: Estimate | None
     """Peak memory of the target with shared pages split among processes, in bytes. Null: the kernel does not report it."""
+    rss_bytes_mean: Estimate | None = None
+    """Mean resident memory of the target, summed over its processes, in bytes. Null: not measured."""
+    pss_bytes_mean: Estimate | None = None
+    """Mean memory of the target with shared pages split among processes, in bytes. Null: the kernel does not report it."""
 
     @property
     def cell(self) -> tuple[str, Scaling, str, str, Load]:
@@ -192,6 +196,8 @@ def summarise(trials: Sequence[Trial], *, invalid: bool = False) -> Summary:
         backend_cpu_us_per_request=Estimate.of(_us_per_request(trial.backend_usage, trial) for trial in counting),
         rss_bytes_peak=Estimate.of(rss_bytes_peak(trial) for trial in counting),
         pss_bytes_peak=_used(counting, lambda usage: usage.pss_bytes_peak),
+        rss_bytes_mean=_used(counting, lambda usage: usage.rss_bytes_mean),
+        pss_bytes_mean=_used(counting, lambda usage: usage.pss_bytes_mean),
     )
 
 

@@ -52,6 +52,15 @@ def write_without_end() -> None:
         time.sleep(0.001)
 
 
+def body_length(head: bytes, after: bytes) -> int | None:
+    """Bytes of the body on the wire; ``None`` if more must come before they are known. A chunked body is one chunk."""
+    fields = dict(line.lower().split(b": ", 1) for line in head.split(b"\r\n")[1:])
+    if fields.get(b"transfer-encoding") == b"chunked":
+        size, end, _ = after.partition(b"\r\n")
+        return len(size) + int(size, 16) + len(b"\r\n\r\n0\r\n\r\n") if end else None
+    return int(fields.get(b"content-length", b"0"))
+
+
 def serve(connection: socket.socket, mode: str) -> None:
     pending = b""
     answered = 0
@@ -59,7 +68,11 @@ def serve(connection: socket.socket, mode: str) -> None:
         while data := connection.recv(65_536):
             pending += data
             while b"\r\n\r\n" in pending:
-                head, pending = pending.split(b"\r\n\r\n", 1)
+                head, rest = pending.split(b"\r\n\r\n", 1)
+                length = 0 if mode == "takes-bodies" else body_length(head, rest)
+                if length is None or len(rest) < length:
+                    break
+                pending = rest[length:]
                 number = next(numbers)
                 misbehave_under_load(mode, number)
                 path = head.split(b" ", 2)[1]

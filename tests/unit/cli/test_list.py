@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
+from threading import Event
+from typing import Any
 
+import pytest
 from click.testing import CliRunner
 
+from httpbench import catalog
 from httpbench.cli.main import cli
+from httpbench.run import mark_verified
+from httpbench.run.builds.build import build
+from tests.factories import make_proof
 
-KEYS = "id kind language framework variant category tuning scaling limits upstream notes state reason fix version unchecked"
+KEYS = "id kind language framework variant category tuning scaling limits upstream notes state reason fix version proof recorded unchecked"
+
+
+def listed(*words: str) -> dict[str, dict[str, Any]]:
+    """The JSON of ``list``, by id."""
+    return {target["id"]: target for target in json.loads(CliRunner().invoke(cli, ["list", "--json", *words]).output)}
 
 
 def test_each_target_has_its_state_and_its_fix() -> None:
@@ -16,3 +29,18 @@ def test_each_target_has_its_state_and_its_fix() -> None:
     found = json.loads(done.output)
     assert [target["id"] for target in found] == ["c/epoll/level", "c/epoll/edge"]
     assert all(list(target) == KEYS.split() for target in found)
+
+
+def test_proof_is_of_this_machine_of_the_record_or_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    recorded = {"c/epoll/edge": make_proof("c/epoll/edge", sources=None)}
+    monkeypatch.setattr(catalog, "read_proofs", lambda: recorded)
+    script = catalog.load().targets["client:python/http-client"]
+    found = listed("c/epoll", script.id)
+    assert found[script.id]["proof"] == "not verified"
+    assert found["c/epoll/edge"]["proof"] == "verified at 2026-11-22 on Debian GNU/Linux 12 (bookworm), sources not recorded"
+    assert found["c/epoll/edge"]["recorded"]["toolchain"] == {"gcc": "12.2.0"}
+    assert (found["c/epoll/level"]["proof"], found["c/epoll/level"]["recorded"]) == ("never built", None)
+    build(script, Event())
+    mark_verified(script, script.scaling, [])
+    assert listed(script.id)[script.id]["proof"] == "verified here"

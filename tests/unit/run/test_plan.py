@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from httpbench.model import Cores, Load, Scaling
 from httpbench.run import BASELINE, Matrix, make_plan, scaling_of
-from tests.factories import TARGETS
+from tests.factories import TARGETS, make_target
 
 CORES = Cores(target=(0,), generator=(1,), harness=(1,), shared=False)
 
@@ -66,3 +66,19 @@ def test_a_baseline_is_in_every_round_under_every_load_once(targets: int, rounds
     for number in range(rounds):
         found = [trial.load for trial in plan.trials if trial.round == number and trial.target == BASELINE.id]
         assert set(found) == loads and len(found) == len(loads)
+
+
+def test_a_number_of_workers_is_for_targets_that_take_one() -> None:
+    takes = make_target("a/takes", scaling=(Scaling.MULTI,), env={"WORKERS": "{workers}"})
+    copied = make_target("b/copied", scaling=(Scaling.PREFORK,))
+    fixed = make_target("c/fixed", scaling=(Scaling.MULTI,))
+    chosen = Matrix([takes, copied, fixed], [Scaling.MULTI], ["plaintext"], [Load(connections=8)], "native", 1, workers=8)
+    plan = make_plan(chosen, lambda _: CORES, 1)
+    assert {trial.target: trial.workers for trial in plan.trials} == {"a/takes": 8, "b/copied": 8}
+    assert plan.skipped == {"c/fixed": "cannot be given a number of workers: its command has no {workers}"}
+
+
+def test_the_baseline_has_no_workers_of_its_own() -> None:
+    proxy = make_target("a/takes", scaling=(Scaling.MULTI,), run=("./proxy", "{workers}"))
+    chosen = Matrix([proxy], [Scaling.MULTI], ["plaintext"], [Load(connections=8)], "native", 1, baseline=BASELINE, workers=8)
+    assert {trial.target: trial.workers for trial in make_plan(chosen, lambda _: CORES, 1).trials} == {"a/takes": 8, "baseline": None}

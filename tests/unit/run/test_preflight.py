@@ -12,7 +12,7 @@ from httpbench.host import Topology
 from httpbench.load import LoadGenerator
 from httpbench.model import Kind, Load, Requirement, Target, TrialPlan, Workload
 from httpbench.run.plan import RunPlan
-from httpbench.run.preflight import require_programs, with_warmup_of_its_own
+from httpbench.run.preflight import refusals, require_programs, with_warmup_of_its_own, without_refused
 from httpbench.run.spec import RunSpec
 from tests.factories import make_plan, make_target
 
@@ -64,3 +64,30 @@ def test_a_backend_whose_toolchain_is_missing_is_said_once() -> None:
         pytest.skip("wrk is not installed")
     with pytest.raises(RequirementError, match="c/backend, the server behind the proxies, requires no-such-compiler"):
         require_programs(spec)
+
+
+RISING = Load(connections=100, rate_from_rps=500, rate_rps=3_500, rate_step_rps=500, step_s=1, duration_s=7)
+
+
+def test_loads_that_a_generator_cannot_make_are_left_out_with_a_sentence_for_each_reason() -> None:
+    plans = [
+        make_plan(number=number, round_=number // 3, load=load_)
+        for number, load_ in enumerate([Load(connections=100), RISING, Load(connections=100, pipeline=4)] * 2)
+    ]
+    kept, sentences = without_refused(spec_of(plans, load.get("perf-gauge"), [make_target()]))
+    assert [(planned.number, planned.round, planned.load) for planned in kept.plan.trials] == [
+        (0, 0, Load(connections=100)),
+        (1, 1, Load(connections=100)),
+    ]
+    assert refusals(kept) == []
+    assert sentences == [
+        "left out 2 of 6 trials (100 connections, 500 to 3,500 requests/s): rising rates of perf-gauge are not supported: "
+        "use one rate, or none",
+        "left out 2 of 6 trials (100 connections): perf-gauge cannot pipeline requests",
+    ]
+
+
+def test_a_run_of_which_nothing_can_be_made_stays_whole_and_is_refused() -> None:
+    spec = spec_of([make_plan(load=RISING)], load.get("perf-gauge"), [make_target()])
+    assert without_refused(spec) == (spec, [])
+    assert refusals(spec) == ["rising rates of perf-gauge are not supported: use one rate, or none"]

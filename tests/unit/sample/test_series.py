@@ -25,6 +25,7 @@ def test_nothing_is_lost_in_bounded_room(taken: list[tuple[float, float, int, in
     assert usage.cpu_s == pytest.approx(total_s)
     assert usage.cpu_cores_mean == pytest.approx(total_s / (now - 100))
     assert usage.rss_bytes_peak == max(part[2] for part in taken) == max(sample.rss_bytes for sample in usage.samples)
+    assert usage.rss_bytes_mean == pytest.approx(sum(duration_s * size for duration_s, _, size, _ in taken) / (now - 100))
     assert usage.processes_peak == max(part[3] for part in taken) == max(sample.processes for sample in usage.samples)
     assert usage.cpu_cores_mean <= usage.cpu_cores_peak <= max(cores for _, cores, _, _ in taken) + 1e-6
     assert 1 <= len(usage.samples) <= KEPT
@@ -76,6 +77,15 @@ def test_memory_counted_by_pages_is_a_peak_and_unknown_where_it_could_not_be() -
     series.pages(6 * MIB, 4 * MIB)
     series.pages(6 * MIB, 3 * MIB)
     assert series.usage().pss_bytes_peak == 4 * MIB
+    assert series.usage().pss_bytes_mean == 3.5 * MIB
+
+
+def test_mean_memory_weighs_each_sample_by_its_time() -> None:
+    series = Series(0)
+    series.add(3, 0, 2 * MIB, 1)
+    series.add(4, 0, 6 * MIB, 1)
+    usage = series.usage()
+    assert (usage.rss_bytes_mean, usage.rss_bytes_peak, usage.pss_bytes_mean) == (3 * MIB, 6 * MIB, None)
 
 
 def test_a_window_without_a_sample() -> None:

@@ -27,37 +27,45 @@ from __future__ import annotations
 from httpbench.host.cores.topology import Core, Topology
 from httpbench.model import Cores, Scaling
 
-CORES_FOR_HARNESS = {Scaling.SINGLE: 4, Scaling.MULTI: 5, Scaling.PREFORK: 5}
+CORES_BESIDE_TARGET_FOR_HARNESS = 3
 CORES_FOR_HARNESS_BESIDE_PROXY = 8
 CORES_TO_DIVIDE = {Scaling.SINGLE: 2, Scaling.MULTI: 4, Scaling.PREFORK: 4}
 
 
-def partition(topology: Topology, scaling: Scaling) -> Cores:
-    """Divides the physical cores. ``single``: the target gets one; ``multi`` and ``prefork``: half of them, rounded down."""
+def partition(topology: Topology, scaling: Scaling, for_target: int | None = None) -> Cores:
+    """Divides the physical cores. ``single``: the target gets one; ``multi`` and ``prefork``: half of them, rounded down.
+
+    ``for_target``: what the user gives the target instead. If that is all, the others share them.
+    """
     cores, siblings = topology.cores, _siblings(topology)
     count = len(cores)
-    if count < CORES_TO_DIVIDE[scaling]:
+    shared = count < CORES_TO_DIVIDE[scaling] if for_target is None else for_target >= count
+    if shared:
         return Cores(target=topology.cpus, generator=topology.cpus, harness=topology.cpus, shared=True, siblings=siblings)
-    for_target = 1 if scaling is Scaling.SINGLE else count // 2
+    for_target = for_target or (1 if scaling is Scaling.SINGLE else count // 2)
     rest, target = cores[:-for_target], cores[-for_target:]
-    if count < CORES_FOR_HARNESS[scaling]:
+    if len(rest) < CORES_BESIDE_TARGET_FOR_HARNESS:
         return Cores(target=_cpus(target), generator=_cpus(rest), harness=_cpus(rest), shared=False, siblings=siblings)
     return Cores(target=_cpus(target), generator=_cpus(rest[1:]), harness=_cpus(rest[:1]), shared=False, siblings=siblings)
 
 
-def partition_for_proxy(topology: Topology, scaling: Scaling) -> Cores:
-    """Divides the physical cores in three. ``single``: the proxy gets one; ``multi`` and ``prefork``: a third, as the backend does."""
+def partition_for_proxy(topology: Topology, scaling: Scaling, for_target: int | None = None) -> Cores:
+    """Divides the physical cores in three. ``single``: the proxy gets one; ``multi`` and ``prefork``: a third, as the backend does.
+
+    ``for_target``: what the user gives the proxy instead. If that is all, the others share them.
+    """
     cores, siblings = topology.cores, _siblings(topology)
     count = len(cores)
-    if count == 1:
+    if count == 1 or (for_target or 0) >= count:
         cpus = topology.cpus
         return Cores(target=cpus, generator=cpus, harness=cpus, backend=cpus, shared=True, siblings=siblings)
     third = max(count // 3, 1)
-    for_target = 1 if scaling is Scaling.SINGLE else third
+    for_target = for_target or (1 if scaling is Scaling.SINGLE else third)
     target, rest = cores[-for_target:], cores[:-for_target]
-    backend = rest[-third:]
-    generator = rest if count == 2 else rest[:-third]
-    if count < CORES_FOR_HARNESS_BESIDE_PROXY:
+    for_backend = max(min(third, len(rest) - 1), 1)
+    backend = rest[-for_backend:]
+    generator = rest[:-for_backend] or rest
+    if count < CORES_FOR_HARNESS_BESIDE_PROXY or len(generator) == 1:
         harness = generator
     else:
         harness, generator = generator[:1], generator[1:]

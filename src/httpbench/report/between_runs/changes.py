@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from pydantic import Field
@@ -97,7 +97,7 @@ def changes(base: Measured, head: Measured, gates: Sequence[Gate] = ()) -> Chang
     return Changes(
         base=_side(base[0]),
         head=_side(head[0]),
-        environment=tuple(differences(base[0].environment, head[0].environment)),
+        environment=(*differences(base[0].environment, head[0].environment), *_resources((before[key], after[key]) for key in common)),
         toolchains=tuple(toolchains(base[0].environment, head[0].environment)),
         cells=tuple(found),
         not_compared=(*_alone(before, after, "base"), *_alone(after, before, "head")),
@@ -142,6 +142,18 @@ def _cells(measured: Measured) -> dict[_Key, Row]:
 def _limits(target: Target) -> tuple[float, int] | None:
     """Of its container."""
     return None if target.isolation is None else (target.isolation.cpus, target.isolation.memory_bytes)
+
+
+def _resources(pairs: Iterable[tuple[Row, Row]]) -> list[str]:
+    """How the cores and the number of workers that targets were given differ, a phrase each."""
+    found: dict[str, None] = {}
+    for base, head in pairs:
+        before, after = base.trials[0].plan, head.trials[0].plan
+        cores = (before.cores.physical(before.cores.target), after.cores.physical(after.cores.target))
+        for name, (old, new) in (("cores of targets", cores), ("workers of targets", (before.workers, after.workers))):
+            if old != new:
+                found[f"{name} ({old or 'one per core'} → {new or 'one per core'})"] = None
+    return list(found)
 
 
 def _cell(base: Row, head: Row, names: Sequence[str], comparisons: int) -> Cell:

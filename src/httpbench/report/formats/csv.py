@@ -24,7 +24,8 @@ _FIGURES = tuple(name for name in Distribution.model_fields if name not in ("cou
 _TIMES = ("service_time", "response_time", "connect_time")
 _USAGE_OF_VERDICTS = ("samples", "cpu_wait_cores_mean", "threads", "thread_cores_max", "throttled_share")
 _USAGE_OF_CONTAINERS = ("throttled_s", "group_bytes_peak", "oom_kills")
-_USAGE = tuple(name for name in Usage.model_fields if name not in (*_USAGE_OF_VERDICTS, *_USAGE_OF_CONTAINERS))
+_MEMORY_MEAN = ("rss_bytes_mean", "pss_bytes_mean")
+_USAGE = tuple(name for name in Usage.model_fields if name not in (*_USAGE_OF_VERDICTS, *_USAGE_OF_CONTAINERS, *_MEMORY_MEAN))
 _FACTS = tuple(name for name in Facts.model_fields if name != "network")
 _NETWORK = tuple(Network.model_fields)
 
@@ -52,6 +53,8 @@ HEADER = (
     *(f"client_{name}" for name in _WORK_DONE),
     *_CONTAINER,
     *(f"container_{name}" for name in _USAGE_OF_CONTAINERS),
+    *(f"target_{name}" for name in _MEMORY_MEAN),
+    "workers",
 )
 """The columns, in order."""
 
@@ -99,6 +102,8 @@ def _line(run: Run, trial: Trial, labels: Mapping[str, Label | None]) -> dict[st
         **_of_steps(trial),
         **_of_client(trial),
         **_of_container(run.targets[plan.target], trial),
+        **{f"target_{name}": getattr(trial.target_usage, name, None) for name in _MEMORY_MEAN},
+        "workers": plan.workers,
     }
 
 

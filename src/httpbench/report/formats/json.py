@@ -105,6 +105,8 @@ class Round(Frozen):
     """Start: UTC, ISO 8601."""
     cores: Cores
     """Which CPUs each program got."""
+    workers: int | None = None
+    """Number of workers or copies of the target that the user chose. Null: one for each of its physical cores."""
     verdict: Verdict
     """What limited the trial, or why it does not count."""
     measurement: Measurement | None
@@ -322,6 +324,7 @@ def _round(trial: Trial) -> Round:
         round=plan.round,
         started_at=trial.started_at,
         cores=plan.cores,
+        workers=plan.workers,
         verdict=trial.verdict,
         measurement=trial.measurement,
         client=trial.client,

@@ -70,6 +70,7 @@ def _trial(result: Result, each: Round) -> Trial:
         load=result.load,
         load_generator=result.load_generator,
         cores=each.cores,
+        workers=each.workers,
     )
     kept = {name: getattr(each, name) for name in Round.model_fields if name in Trial.model_fields}
     return Trial(plan=plan, **kept)

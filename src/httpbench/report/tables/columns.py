@@ -51,12 +51,20 @@ class Column:
         return f"{self.title} ({self.unit})" if self.unit else self.title
 
 
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """The texts of the memory columns of a run."""
+
+    peak: Callable[[Row], str]
+    mean: Callable[[Row], str]
+
+
 def columns(found: Sequence[Group], table: Table) -> list[Column]:
     """All columns of a run's tables, from left to right."""
     return _http_clients(found) if table is Table.HTTP_CLIENTS else _COLUMNS[table](_memory(found))
 
 
-def _http_servers(memory: Callable[[Row], str]) -> list[Column]:
+def _http_servers(memory: Memory) -> list[Column]:
     return [
         Column("Language", "", lambda row: row.target.language, ALWAYS, is_number=False),
         Column("Framework", "", lambda row: row.target.title, ALWAYS, is_number=False),
@@ -66,11 +74,11 @@ def _http_servers(memory: Callable[[Row], str]) -> list[Column]:
     ]
 
 
-def _commands(memory: Callable[[Row], str]) -> list[Column]:
+def _commands(memory: Memory) -> list[Column]:
     return [Column("Server", "", lambda row: row.target.title, ALWAYS, is_number=False), *_figures(memory)]
 
 
-def _figures(memory: Callable[[Row], str]) -> list[Column]:
+def _figures(memory: Memory) -> list[Column]:
     return [
         Column("Res", "B", _response, 8),
         Column("Req", "", lambda row: _integer(row.summary.requests), 15),
@@ -80,19 +88,21 @@ def _figures(memory: Callable[[Row], str]) -> list[Column]:
         Column("BPS", "MB/s", lambda row: scaled(row.summary.bytes_per_s, 1e6, 1), 14),
         *(_latency(title, name, need) for title, name, need in _LATENCIES),
         Column("CPU", "%", lambda row: scaled(row.summary.cpu_cores, 0.01, 0), 4),
-        Column("Memory", "MB", memory, 6),
+        Column("Memory", "MB", memory.peak, 6),
+        Column("Memory mean", "MB", memory.mean, 16),
         Column("Probe", "", _label, ALWAYS, is_number=False),
         Column("Verdict", "", _verdict, ALWAYS, is_number=False),
     ]
 
 
-def _app_servers(memory: Callable[[Row], str]) -> list[Column]:
+def _app_servers(memory: Memory) -> list[Column]:
     return [
         Column("Language", "", lambda row: row.target.language, ALWAYS, is_number=False),
         Column("App Server", "", lambda row: "/".join(filter(None, (row.target.title, row.target.variant))), ALWAYS, is_number=False),
         Column("Requests/s", "", _throughput, ALWAYS, is_headline=True),
         Column("±", "%", lambda row: _spread(row.summary.throughput_rps), 1),
-        Column("RAM", "MB", memory, ALWAYS),
+        Column("RAM", "MB", memory.peak, ALWAYS),
+        Column("RAM mean", "MB", memory.mean, ALWAYS),
         Column("CPU peak", "%", lambda row: scaled(row.summary.cpu_cores_peak, 0.01, 1), ALWAYS),
         Column("CPU mean", "%", lambda row: scaled(row.summary.cpu_cores, 0.01, 1), ALWAYS),
         Column("Probe", "", _label, ALWAYS, is_number=False),
@@ -100,7 +110,7 @@ def _app_servers(memory: Callable[[Row], str]) -> list[Column]:
     ]
 
 
-def _tcp_proxies(memory: Callable[[Row], str]) -> list[Column]:
+def _tcp_proxies(memory: Memory) -> list[Column]:
     return [
         Column("Proxy", "", _proxy, ALWAYS, is_number=False),
         Column("Held", "1/s", lambda row: _integer(row.summary.rate_held_rps), ALWAYS),
@@ -109,7 +119,8 @@ def _tcp_proxies(memory: Callable[[Row], str]) -> list[Column]:
         *(_microseconds(title, name, need) for title, name, need in _TAIL),
         Column("CPU", "cores", lambda row: scaled(row.summary.cpu_cores, 1, 2), 5),
         Column("CPU/req", "µs", lambda row: scaled(row.summary.cpu_us_per_request, 1, 1), 6),
-        Column("Memory", "MB", memory, 7),
+        Column("Memory", "MB", memory.peak, 7),
+        Column("Memory mean", "MB", memory.mean, 19),
         Column("Backend", "cores", lambda row: scaled(row.summary.backend_cpu_cores, 1, 2), 14),
         Column("Backend/req", "µs", lambda row: scaled(row.summary.backend_cpu_us_per_request, 1, 1), 16),
         Column("Generator", "cores", lambda row: scaled(row.summary.generator_cpu_cores, 1, 2), 15),
@@ -166,10 +177,13 @@ def memory_is_proportional(found: Sequence[Group]) -> bool:
     return all(row.summary.pss_bytes_peak is not None for row in rows)
 
 
-def _memory(found: Sequence[Group]) -> Callable[[Row], str]:
-    if memory_is_proportional(found):
-        return lambda row: scaled(row.summary.pss_bytes_peak, 1e6, 1)
-    return lambda row: scaled(row.summary.rss_bytes_peak, 1e6, 1)
+def _memory(found: Sequence[Group]) -> Memory:
+    kind = "pss" if memory_is_proportional(found) else "rss"
+
+    def text(figure: str) -> Callable[[Row], str]:
+        return lambda row: scaled(getattr(row.summary, f"{kind}_bytes_{figure}"), 1e6, 1)
+
+    return Memory(peak=text("peak"), mean=text("mean"))
 
 
 def _response(row: Row) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from httpbench.model import Bound, Figure, Run, Search, Trial, VerdictKind
 from httpbench.report.printable import three_digits
-from httpbench.report.tables.notes import SCALINGS
+from httpbench.report.tables.notes import scaling_words
 from httpbench.stats.level import DISTURBED_MAX, RatePoint, Saturation, held_in_most
 
 ROWS = 14
@@ -23,7 +23,8 @@ def title(run: Run, trials: Sequence[Trial]) -> str:
     shared = " · shared cores" if plan.cores.shared else ""
     target = run.targets[plan.target]
     name = target.id if target.is_declared else target.framework
-    return f"{name} · {plan.workload} · {SCALINGS[plan.scaling]} · {plan.load.connections:,} connections{shared}"
+    scaling = scaling_words(plan.scaling, plan.cores.physical(plan.cores.target), plan.workers)
+    return f"{name} · {plan.workload} · {scaling} · {plan.load.connections:,} connections{shared}"
 
 
 def method(search: Search, trials: Sequence[Trial]) -> str:

@@ -44,6 +44,8 @@ def _group(run: Run, key: GroupKey, found: Sequence[Sequence[Trial]], probed: Ma
         generator_version=versions[0] if versions else None,
         cores_shared=any(trial.plan.cores.shared for trial in trials),
         backend_shared=any(trial.plan.cores.backend_shared for trial in trials),
+        target_cores=max(trial.plan.cores.physical(trial.plan.cores.target) for trial in trials),
+        workers=next((trial.plan.workers for trial in trials if trial.plan.workers), None),
         scale=run.scale,
         rounds=max(len(cell) for cell in found),
         generator_notes=tuple(note for measurement in measurements for note in measurement.notes),

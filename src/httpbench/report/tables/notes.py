@@ -29,15 +29,11 @@ LIMITS = {
     Limit.NO_CLOSE: "ignores «Connection: close»",
     Limit.NO_PIPELINING: "responds to only one of several requests that arrive together",
     Limit.NO_SPLIT: "requires a whole request in one read",
+    Limit.NO_BODY: "takes the body of a request for further requests",
+    Limit.NO_BODY_PIPELINING: "may lose a request that is pipelined behind a body",
     Limit.NO_KEEPALIVE: "opens a new connection for each request",
     Limit.NO_HALF_CLOSE: "closes both directions when one has ended",
     Limit.STALLS: "sometimes keeps the last bytes after the sender has ended",
-}
-
-SCALINGS = {
-    Scaling.SINGLE: "target on one core",
-    Scaling.MULTI: "target on all its cores",
-    Scaling.PREFORK: "one copy of the target per core",
 }
 
 LOG_LINES = 12
@@ -57,12 +53,22 @@ class RowNote:
     """What to do if no round is valid."""
 
 
+def scaling_words(scaling: Scaling, target_cores: int, workers: int | None) -> str:
+    """How targets used cores: ``target on 2 cores with 8 workers``, ``one copy of the target on each of 2 cores``."""
+    if scaling is Scaling.SINGLE:
+        return "target on one core"
+    cores = _count(target_cores, "core")
+    if scaling is Scaling.MULTI:
+        return f"target on {cores}" + (f" with {_count(workers, 'worker')}" if workers else "")
+    return f"{_count(workers, 'copy', 'copies')} of the target on {cores}" if workers else f"one copy of the target on each of {cores}"
+
+
 def title(group: Group) -> str:
     """Workload and load: ``plaintext · target on one core · 64 connections · 10 s``."""
     load = group.load
     if group.client_work is not None:
         return _client_title(group, group.client_work)
-    parts = [group.workload, SCALINGS[group.scaling], _count(load.connections, "connection")]
+    parts = [group.workload, scaling_words(group.scaling, group.target_cores, group.workers), _count(load.connections, "connection")]
     if load.pipeline > 1:
         parts.append(f"{load.pipeline} requests in flight per connection")
     if not load.keepalive:
@@ -212,14 +218,15 @@ def _meanings(found: Sequence[Group], table: Table, rows: Sequence[Row]) -> Iter
 
 
 _CPU_AND_MEMORY = {
-    Table.HTTP_SERVERS: "CPU: mean over the measurement; 100 is one core. Memory: peak",
+    Table.HTTP_SERVERS: "CPU: mean over the measurement; 100 is one core. Memory, Memory mean: peak and mean",
     Table.TCP_PROXIES: (
-        "CPU: mean cores over the measurement, and µs per request, of proxy, backend and load generator. Memory: peak of the proxy"
+        "CPU: mean cores over the measurement, and µs per request, of proxy, backend and load generator. "
+        "Memory, Memory mean: peak and mean of the proxy"
     ),
-    Table.COMMANDS: "CPU: mean over the measurement, of the whole process tree; 100 is one core. Memory: peak",
+    Table.COMMANDS: "CPU: mean over the measurement, of the whole process tree; 100 is one core. Memory, Memory mean: peak and mean",
     Table.APP_SERVERS: (
         "CPU peak, CPU mean: the highest sample, and the mean over the measurement, of the whole process tree; 100 is one core. "
-        "RAM: peak, of the whole process tree"
+        "RAM, RAM mean: peak and mean, of the whole process tree"
     ),
 }
 
@@ -293,5 +300,5 @@ def _repeated_once(lines: Sequence[str]) -> list[str]:
     return [line if count == 1 else f"{line} ({count} times)" for line, count in runs]
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+def _count(number: int, noun: str, plural: str | None = None) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {plural or f'{noun}s'}"

@@ -68,6 +68,10 @@ class Group:
     cores_shared: bool
     backend_shared: bool
     """The backend of proxies and the load generator had a core in common."""
+    target_cores: int
+    """Physical cores of the targets."""
+    workers: int | None
+    """Workers that the user chose; ``None``: one per core."""
     scale: float
     rounds: int
     generator_notes: tuple[str, ...]

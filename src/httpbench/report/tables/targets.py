@@ -1,27 +1,32 @@
-"""Every target as Markdown: what it is, what it does and what it lacks. From the manifests alone, so the same on every machine."""
+"""Every target as Markdown: what it is, what it does, what it lacks and how it is proved. From files alone, so the same everywhere."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
-from httpbench.model import Kind, Target
+from httpbench.model import Kind, Proof, Target
 from httpbench.report.formats.markdown import escape
 from httpbench.report.tables.notes import LIMITS
+from httpbench.report.tables.proofs import proof_words
 
 
-def render_targets(targets: Iterable[Target]) -> str:
-    """A section for each kind, with a paragraph for each target, by id. Ends with a line break."""
+def render_targets(targets: Iterable[Target], proofs: Mapping[str, Proof], sources: Mapping[str, str]) -> str:
+    """A section for each kind, with a paragraph for each target, by id. Ends with a line break.
+
+    ``proofs`` and ``sources``, the fingerprints of today's, are by id.
+    """
     rows = sorted(targets, key=lambda target: target.id)
-    lines = [line for kind in Kind for line in _section(kind, [target for target in rows if target.kind is kind])]
+    proved = {target.id: list(_proof(target, proofs.get(target.id), sources[target.id])) for target in rows}
+    lines = [line for kind in Kind for line in _section(kind, [target for target in rows if target.kind is kind], proved)]
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _section(kind: Kind, rows: list[Target]) -> Iterator[str]:
+def _section(kind: Kind, rows: list[Target], proved: Mapping[str, list[str]]) -> Iterator[str]:
     yield f"## {kind.capitalize()}s: {len(rows)} targets"
     yield ""
     for target in rows:
         yield f"- **[{target.id}]({target.upstream})** ({target.category}, {target.tuning}, {' and '.join(target.scaling)})."
-        yield from (f"  {line}" for line in _details(target))
+        yield from (f"  {line}" for line in (*_details(target), *proved[target.id]))
     yield ""
 
 
@@ -32,3 +37,12 @@ def _details(target: Target) -> Iterator[str]:
         yield f"Limits: {'; '.join(f'{limit}, {escape(LIMITS[limit])}' for limit in target.limits)}."
     if target.requires:
         yield f"Requires {', '.join(escape(requirement.label) for requirement in target.requires)}."
+
+
+def _proof(target: Target, proof: Proof | None, sources: str) -> Iterator[str]:
+    words = proof_words(target, proof, sources)
+    versions = sorted(proof.toolchain.items()) if proof else []
+    using = f" with {', '.join(f'{program} {version}' for program, version in versions)}" if versions else ""
+    yield f"{escape(words[0].upper() + words[1:] + using)}."
+    if proof and proof.note:
+        yield escape(proof.note)

@@ -31,7 +31,7 @@ RECEIPT = ".httpbench-receipt.json"
 FAILURE = ".httpbench-failure.json"
 VERSION_TIMEOUT_S = 20
 POLL_S = 0.2
-Kept = TypeVar("Kept", "Receipt", "Failure")
+Kept = TypeVar("Kept", bound=Frozen)
 IGNORED = ("__pycache__", ".git", "Dockerfile")
 
 
@@ -85,14 +85,14 @@ def state(target: Target) -> BuildState:
     """Whether there is a current build, or a failed one of the current sources."""
     folder = build_folder(target)
     try:
-        fingerprint = _fingerprint(target)
+        fingerprint = fingerprint_of(target)
     except OSError as error:
         message = f"its sources cannot be read: {error.strerror}: {error.filename}"
         return BuildState(folder, None, Failure(fingerprint="", message=message, log_tail=None))
-    receipt = _read(folder / RECEIPT, Receipt)
+    receipt = read_kept(folder / RECEIPT, Receipt)
     if receipt is not None and (receipt.fingerprint != fingerprint or not _artifacts_there(target.build, folder)):
         receipt = None
-    failure = _read(folder / FAILURE, Failure)
+    failure = read_kept(folder / FAILURE, Failure)
     if failure is not None and failure.fingerprint != fingerprint:
         failure = None
     return BuildState(folder, receipt, None if receipt else failure)
@@ -119,7 +119,7 @@ def _build(target: Target, cancelled: Event) -> BuildState:
     if known.is_built:
         return known
     folder = known.folder
-    fingerprint = _fingerprint(target)
+    fingerprint = fingerprint_of(target)
     (folder / FAILURE).unlink(missing_ok=True)
     (folder / RECEIPT).unlink(missing_ok=True)
     try:
@@ -191,7 +191,7 @@ def _sources(folder: Path) -> list[Path]:
     )
 
 
-def _fingerprint(target: Target) -> str:
+def fingerprint_of(target: Target) -> str:
     """Of everything that a build depends on, except the machine's toolchains. Of the manifest, only the build section counts."""
     folder = Path(target.folder)
     digest = hashlib.sha256(target.build.model_dump_json().encode())
@@ -250,7 +250,7 @@ def _locked(file: TextIO) -> bool:
     return True
 
 
-def _read(path: Path, model: type[Kept]) -> Kept | None:
+def read_kept(path: Path, model: type[Kept]) -> Kept | None:
     """What was kept; ``None`` if nothing was, or if another version of httpbench kept it in another form."""
     try:
         return model.model_validate_json(path.read_text())

@@ -50,8 +50,8 @@ def measure_proxy(inputs: TrialInputs, scratch: Path, observer: Observer) -> Tri
     with started_backend(inputs.backend, inputs.workload, scratch / "backend", inputs.start_limit_s) as backend:
         if inputs.target.id == BASELINE.id:
             return _baseline(inputs, backend, scratch, observer)
-        behind, own = (backend.host, backend.port), scratch / "target"
-        place = Place(inputs.folder, own, inputs.cores, inputs.port, inputs.start_limit_s, behind, inputs.run_id)
+        address, workers = (backend.host, backend.port), inputs.plan.workers
+        place = Place(inputs.folder, scratch / "target", inputs.cores, inputs.port, inputs.start_limit_s, address, workers, inputs.run_id)
         with start(inputs.target, inputs.plan.scaling, inputs.workload, place) as running:
             trial = measure(inputs, running, scratch / "generator", observer, backend.guard_pid)
         if (death := backend.death()) is not None:

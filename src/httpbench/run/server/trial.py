@@ -16,6 +16,7 @@ def measure_server(inputs: TrialInputs, scratch: Path, observer: Observer) -> Tr
     for name in ("target", "generator"):
         (scratch / name).mkdir()
     observer.stage(Stage.START)
-    place = Place(inputs.folder, scratch / "target", inputs.cores, inputs.port, inputs.start_limit_s, run_id=inputs.run_id)
+    own, plan = scratch / "target", inputs.plan
+    place = Place(inputs.folder, own, inputs.cores, inputs.port, inputs.start_limit_s, workers=plan.workers, run_id=inputs.run_id)
     with start(inputs.target, inputs.plan.scaling, inputs.workload, place) as running:
         return measure(inputs, running, scratch / "generator", observer)

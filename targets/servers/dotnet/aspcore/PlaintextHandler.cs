@@ -97,6 +97,10 @@ internal sealed class PlaintextConnection(IDuplexPipe transport)
         {
             if (Ascii.EqualsIgnoreCase(name, "Connection"u8) && Ascii.EqualsIgnoreCase(value, "close"u8))
                 connection._closeAfter = true;
+            else if (Ascii.EqualsIgnoreCase(name, "Transfer-Encoding"u8))
+                connection._closeAfter = true; // bodies are not read, and what follows one must not pass for a request
+            else if (Ascii.EqualsIgnoreCase(name, "Content-Length"u8) && !value.SequenceEqual("0"u8))
+                connection._closeAfter = true;
         }
 
         public void OnHeadersComplete(bool endStream)

@@ -109,3 +109,41 @@ def test_the_grouping_of_siblings_is_kept(topology: Topology, scaling: Scaling, 
     cores = divide(topology, scaling)
     assert cores.physical(topology.cpus) == len(topology.cores)
     assert cores.physical(cores.target) == len(topology.groups(cores.target))
+
+
+@given(topologies, st.sampled_from(FILLING), st.integers(1, 64), st.sampled_from([partition, partition_for_proxy]))
+def test_a_target_gets_the_number_of_cores_that_it_is_given(
+    topology: Topology, scaling: Scaling, wanted: int, divide: Callable[[Topology, Scaling, int | None], Cores]
+) -> None:
+    count = len(topology.cores)
+    given_cores = min(wanted, count)
+    cores = divide(topology, scaling, given_cores)
+    assert cores.physical(cores.target) == given_cores
+    assert cores.shared == (given_cores == count) == bool(set(cores.target) & set(cores.generator))
+    assert {*cores.target, *cores.generator, *cores.harness, *cores.backend} == set(topology.cpus)
+    assert cores.generator and cores.harness
+
+
+@pytest.mark.parametrize(
+    ("count", "wanted", "expected"),
+    [
+        (2, 1, Cores(target=(1,), generator=(0,), harness=(0,), shared=False)),
+        (2, 2, Cores(target=(0, 1), generator=(0, 1), harness=(0, 1), shared=True)),
+        (4, 3, Cores(target=(1, 2, 3), generator=(0,), harness=(0,), shared=False)),
+        (8, 2, Cores(target=(6, 7), generator=(1, 2, 3, 4, 5), harness=(0,), shared=False)),
+    ],
+)
+def test_what_the_target_leaves_is_the_generators(count: int, wanted: int, expected: Cores) -> None:
+    assert partition(machine(count), Scaling.MULTI, wanted) == expected
+
+
+@pytest.mark.parametrize(
+    ("count", "wanted", "expected"),
+    [
+        (6, 2, Cores(target=(4, 5), backend=(2, 3), generator=(0, 1), harness=(0, 1), shared=False)),
+        (4, 2, Cores(target=(2, 3), backend=(1,), generator=(0,), harness=(0,), shared=False)),
+        (4, 3, Cores(target=(1, 2, 3), backend=(0,), generator=(0,), harness=(0,), shared=False)),
+    ],
+)
+def test_two_cores_for_a_proxy(count: int, wanted: int, expected: Cores) -> None:
+    assert partition_for_proxy(machine(count), Scaling.MULTI, wanted) == expected

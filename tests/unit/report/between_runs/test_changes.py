@@ -154,3 +154,11 @@ def test_containers_with_other_limits_are_not_compared() -> None:
     assert found.cells == ()
     assert found.not_compared[0] == "Only in base: c/a@docker (plaintext, 64 connections); head has it with other limits"
     assert len(changes(measured(rounds, targets={name: half}), measured(rounds, targets={name: half})).cells) == 1
+
+
+def test_cores_and_workers_that_differ_are_said_with_the_environment() -> None:
+    two = make_plan().cores.model_copy(update={"target": (0, 3)})
+    base = measured(make_rounds("c/a", (100_000, 101_000, 99_000)))
+    head = measured([trial.model_copy(update={"plan": trial.plan.model_copy(update={"cores": two, "workers": 8})}) for trial in base[1]])
+    assert changes(base, base).environment == ()
+    assert changes(base, head).environment == ("cores of targets (1 → 2)", "workers of targets (one per core → 8)")

@@ -75,7 +75,7 @@ def test_markdown_has_every_column_in_every_row() -> None:
     run, trials = make_mixed_run()
     rows = cells_of(FORMATS["markdown"](run, trials))
     assert len(rows) == 2 + 7 + 2
-    assert {len(row) for row in rows} == {21}
+    assert {len(row) for row in rows} == {22}
     assert rows[0][7:9] == ["Requests/s", "± (%)"]
     assert rows[3][7] == "≥ 250,404"
     assert rows[4][4] == "181*"

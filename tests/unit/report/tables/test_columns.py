@@ -10,7 +10,8 @@ from httpbench.model import Run, Table
 from httpbench.report import FORMATS, render_terminal
 from tests.factories import make_mixed_run, make_rounds, make_run, make_usage
 
-APP_SERVER_COLUMNS = ["Language", "App Server", "Requests/s", "± (%)", "RAM (MB)", "CPU peak (%)", "CPU mean (%)", "Probe", "Verdict"]
+APP_SERVER_COLUMNS = ["Language", "App Server", "Requests/s", "± (%)", "RAM (MB)", "RAM mean (MB)", "CPU peak (%)", "CPU mean (%)"]
+APP_SERVER_COLUMNS += ["Probe", "Verdict"]
 
 
 def markdown_rows(table: Table) -> list[list[str]]:
@@ -22,7 +23,7 @@ def markdown_rows(table: Table) -> list[list[str]]:
 def test_the_table_of_app_servers_sets_throughput_against_cost() -> None:
     rows = markdown_rows(Table.APP_SERVERS)
     assert rows[0] == APP_SERVER_COLUMNS
-    assert rows[2] == ["c", "epoll/level", "409,871", "0.9", "9.5", "100.0", "99.0", "loop", "target"]
+    assert rows[2] == ["c", "epoll/level", "409,871", "0.9", "9.5", "8.2", "100.0", "99.0", "loop", "target"]
 
 
 def test_the_terminal_has_the_same_columns_and_says_which_cpu_is_meant() -> None:
@@ -40,7 +41,13 @@ def test_peak_and_mean_are_told_apart() -> None:
     trials = make_rounds("node/cluster", (9000,), target_usage=make_usage(1.2, cpu_cores_peak=3.45))
     run = make_run(trials, table=Table.APP_SERVERS)
     (line,) = [line for line in FORMATS["markdown"](run, trials).splitlines() if line.startswith("| node")]
-    assert [cell.strip() for cell in line.split("|")][6:8] == ["345.0", "120.0"]
+    assert [cell.strip() for cell in line.split("|")][7:9] == ["345.0", "120.0"]
+
+
+def test_a_run_that_was_stored_without_mean_memory_has_an_empty_column() -> None:
+    trials = make_rounds("c/nginx", (9000,), target_usage=make_usage(rss_bytes_mean=None, pss_bytes_mean=None))
+    (line,) = [line for line in FORMATS["markdown"](make_run(trials, table=Table.APP_SERVERS), trials).splitlines() if "| nginx" in line]
+    assert [cell.strip() for cell in line.split("|")][5:7] == ["9.5", ""]
 
 
 def test_json_says_which_table_was_chosen() -> None:

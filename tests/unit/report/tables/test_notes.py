@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from httpbench.model import Verdict, VerdictKind
+import pytest
+
+from httpbench.model import Cores, Scaling, Verdict, VerdictKind
 from httpbench.report.tables.groups import groups
-from httpbench.report.tables.notes import legend, row_notes
+from httpbench.report.tables.notes import legend, row_notes, scaling_words, title
 from tests.factories import make_measurement, make_plan, make_run, make_trial
 
 
@@ -31,3 +33,26 @@ def test_lines_of_a_log_that_repeat_are_shown_once() -> None:
     trials = [make_trial(verdict=invalid, log_tail="GET /\n" * 20 + "panic")]
     (note,) = row_notes(groups(make_run(trials), trials)[0])
     assert note.log == ("GET / (20 times)", "panic")
+
+
+@pytest.mark.parametrize(
+    ("scaling", "cores", "workers", "words"),
+    [
+        (Scaling.SINGLE, 1, None, "target on one core"),
+        (Scaling.MULTI, 1, None, "target on 1 core"),
+        (Scaling.MULTI, 2, None, "target on 2 cores"),
+        (Scaling.MULTI, 2, 8, "target on 2 cores with 8 workers"),
+        (Scaling.PREFORK, 2, None, "one copy of the target on each of 2 cores"),
+        (Scaling.PREFORK, 2, 1, "1 copy of the target on 2 cores"),
+        (Scaling.PREFORK, 2, 8, "8 copies of the target on 2 cores"),
+    ],
+)
+def test_a_title_says_how_many_cores_and_workers_there_were(scaling: Scaling, cores: int, workers: int | None, words: str) -> None:
+    assert scaling_words(scaling, cores, workers) == words
+
+
+def test_the_title_has_the_physical_cores_of_the_target() -> None:
+    smt = Cores(target=(0, 1, 2, 3), generator=(4,), harness=(4,), shared=False, siblings=((0, 2), (1, 3)))
+    trials = [make_trial(make_plan(scaling=Scaling.MULTI, cores=smt, workers=8))]
+    (group,) = groups(make_run(trials), trials)
+    assert title(group).startswith("plaintext · target on 2 cores with 8 workers · 64 connections")

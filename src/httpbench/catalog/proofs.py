@@ -1,0 +1,60 @@
+"""``targets/verified.toml``: when and where each built-in target was last verified, by id.
+
+``httpbench verify --record`` writes it, sorted, so that two records of the same facts are equal byte for byte.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+from httpbench.catalog.files import read
+from httpbench.errors import UsageError
+from httpbench.manifests import root
+from httpbench.model import Proof, ProofFile
+
+HEADER = """\
+# When and where each target was last verified. Written by `httpbench verify --record`; a target without an entry was never built.
+#
+# scaling: the ways in which it passed; empty: it was built, and failed. sources: the fingerprint of what was verified.
+"""
+
+
+def proofs_file() -> Path:
+    return root() / "targets" / "verified.toml"
+
+
+def read_proofs(path: Path | None = None) -> dict[str, Proof]:
+    """By id of the target. Raises :class:`~httpbench.errors.CatalogError` if the file is wrong."""
+    path = path or proofs_file()
+    return {proof.id: proof for proof in read(path, ProofFile).target} if path.exists() else {}
+
+
+def record_proofs(new: Iterable[Proof], path: Path | None = None) -> Path:
+    """Adds or replaces entries, and returns the file. Raises :class:`UsageError` if it cannot be written."""
+    path = path or proofs_file()
+    known = {**read_proofs(path), **{proof.id: proof for proof in new}}
+    text = HEADER + "".join(f"\n{_entry(known[name])}" for name in sorted(known))
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror}", hint="--record requires a checkout of httpbench") from None
+    return path
+
+
+def _entry(proof: Proof) -> str:
+    lines = ["[[target]]", f"id = {_text(proof.id)}", f"date = {proof.date.isoformat()}", f"os = {_text(proof.os)}"]
+    if proof.toolchain:
+        programs = ", ".join(f"{_text(program)} = {_text(version)}" for program, version in sorted(proof.toolchain.items()))
+        lines.append(f"toolchain = {{ {programs} }}")
+    if proof.version is not None:
+        lines.append(f"version = {_text(proof.version)}")
+    lines.append(f"scaling = [{', '.join(map(_text, proof.scaling))}]")
+    lines += [f"{key} = {_text(value)}" for key, value in (("sources", proof.sources), ("note", proof.note)) if value is not None]
+    return "\n".join(lines) + "\n"
+
+
+def _text(value: str) -> str:
+    """As a basic string of TOML, which has the escapes of JSON."""
+    return json.dumps(value, ensure_ascii=False)

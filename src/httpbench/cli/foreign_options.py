@@ -1,0 +1,36 @@
+"""Options of other load generators and runners that users bring: which option of ours does the same.
+
+Only an option that a verb does not have ends up here: ``runs -n 5`` keeps its meaning.
+"""
+
+from __future__ import annotations
+
+from click.exceptions import NoSuchOption
+
+REMOTE = "load is sent from this machine; on another host, `httpbench-loadgen URL` sends it to a server that you started"
+
+OURS = {
+    "--tool": ("--load-generator", "--load-generator NAME chooses the load generator, such as `--load-generator wrk`"),
+    "--type": ("--scaling", "--scaling single gives the target one core (singleCore), --scaling multi its whole share (multiCore)"),
+    "--remote": ("--duration", REMOTE),
+    "-r": ("--duration", REMOTE),
+    "--host": ("--duration", REMOTE),
+    "-b": ("--rounds", "--rounds N repeats every trial; tables show the median round, never the best"),
+    "-n": ("--duration", "-d DURATION sets how long a trial measures, such as `-d 10s`; the number of requests follows from it"),
+    "-z": ("--duration", "-d DURATION sets how long a trial measures, such as `-d 10s`"),
+    "-k": ("--keepalive", "connections are kept alive by default; --no-keepalive opens one per request"),
+    "-R": ("--rate", "--rate RATE sends an open loop at this rate, in requests per second"),
+    "-p": ("--duration", "this verb keeps one request in flight on each connection; `bench` and `run` have -p, --pipeline"),
+}
+"""Option of others → an option that a verb must have for the hint to apply, and the hint."""
+
+
+def explained(error: NoSuchOption) -> tuple[str, str] | None:
+    """The error and the hint that names ours; ``None`` if nothing on this verb does the same.
+
+    click's own message may guess an option that is only spelled alike.
+    """
+    required, hint = OURS.get(error.option_name, ("", ""))
+    if error.ctx is None or required not in {name for parameter in error.ctx.command.params for name in parameter.opts}:
+        return None
+    return f"{error.ctx.info_name} has no option {error.option_name}", hint

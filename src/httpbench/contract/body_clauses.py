@@ -1,0 +1,92 @@
+"""A request with a body, and a GET behind it on the same connection: both get their response, or the server closes the connection.
+
+A server that does not read a body takes it for the next request. Behind a shared connection, whoever sends the body then decides what
+others request (request smuggling: RFC 9112, section 11.2). Which response the request with the body gets is the server's business.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from httpbench.http.correct import problems
+from httpbench.http.exchange import Connection, ExchangeError
+from httpbench.http.server import Server
+
+PLAIN = b"name=value"
+LATER_S = 0.02
+"""Lets a server read the head before the body comes."""
+
+END_S = 0.5
+"""For the last bytes, after the end of our direction: a server that works through its requests in order closes after them."""
+
+
+@dataclass(frozen=True, slots=True)
+class WithBody:
+    """A request with a body."""
+
+    words: str
+    method: str
+    head: bytes
+    body: bytes
+    later: bool
+    """Whether the body comes in a segment of its own, after the head."""
+
+
+def reads_bodies(server: Server) -> str | None:
+    """Sends the GET after the response to the request with the body."""
+    return _first_problem(server, pipelined=False)
+
+
+def reads_bodies_in_a_pipeline(server: Server) -> str | None:
+    """Sends the GET together with the end of the body."""
+    return _first_problem(server, pipelined=True)
+
+
+def _first_problem(server: Server, *, pipelined: bool) -> str | None:
+    for request in _requests(server):
+        if problem := _problem(server, request, pipelined=pipelined):
+            return f"after {request.words}: {problem}"
+    return None
+
+
+def _requests(server: Server) -> Iterator[WithBody]:
+    bodies = {"": PLAIN, " that looks like a request": server.request_bytes()}
+    for method in dict.fromkeys(("POST", server.workload.request.method)):
+        for kind, content in bodies.items():
+            stated = server.request_bytes(("Content-Length", str(len(content))), method=method, body="")
+            chunked = server.request_bytes(("Transfer-Encoding", "chunked"), method=method, body="")
+            framed = {
+                f"a body of a stated length{kind}": (stated, content),
+                f"a chunked body{kind}": (chunked, b"%x\r\n%s\r\n0\r\n\r\n" % (len(content), content)),
+            }
+            for words, (head, body) in framed.items():
+                yield WithBody(f"{method} with {words}", method, head, body, later=False)
+                yield WithBody(f"{method} with {words}, in a later segment", method, head, body, later=True)
+
+
+def _problem(server: Server, request: WithBody, *, pipelined: bool) -> str | None:
+    following = server.request_bytes()
+    with server.connect() as connection:
+        try:
+            _send(connection, request, following if pipelined else b"")
+            connection.receive(request.method)
+            if not pipelined:
+                connection.send(following)
+            response = connection.receive(server.workload.request.method)
+        except ExchangeError as error:
+            return None if connection.ended else f"it {error}"
+        if wrong := problems(response, b"", server.workload.expect):
+            return f"the next response is wrong: {'; '.join(wrong)}"
+        surplus = connection.rest(END_S)
+    return f"{len(surplus):,} bytes that nothing requested: the body was taken for a request" if surplus else None
+
+
+def _send(connection: Connection, request: WithBody, following: bytes) -> None:
+    if request.later:
+        connection.send(request.head)
+        time.sleep(LATER_S)
+        connection.send(request.body + following)
+    else:
+        connection.send(request.head + request.body + following)

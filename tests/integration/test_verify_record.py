@@ -1,0 +1,52 @@
+"""``verify`` marks on this machine what passed, and ``--record`` keeps it in the project."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from httpbench import catalog
+from httpbench.catalog import proofs
+from httpbench.cli.main import cli
+from httpbench.errors import UsageError
+from httpbench.model import Scaling
+from httpbench.run import is_verified_here
+from tests.harness import TARGETS
+
+CLIENT = "client:python/http-client"
+
+
+def verify(*words: str) -> str:
+    """What the command prints. Raises what it raises."""
+    done = CliRunner().invoke(cli, ["verify", *words])
+    if done.exception is not None:
+        raise done.exception
+    return done.output
+
+
+def test_what_passed_is_marked_here_and_recorded_in_the_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    record = tmp_path / "verified.toml"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(proofs, "proofs_file", lambda: record)
+    target = catalog.load().targets[CLIENT]
+    assert f"{CLIENT} single: passed" in verify(CLIENT)
+    assert is_verified_here(target)
+    assert not record.exists()
+    assert f"recorded 1 target in {record}" in verify(CLIENT, "--record")
+    proof = catalog.read_proofs()[CLIENT]
+    assert proof.scaling == (Scaling.SINGLE,)
+    assert proof.toolchain.keys() == {"python3"}
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ((CLIENT, "--workload", "client-large"), "--record keeps what passed under the usual workload"),
+        (("--targets", str(TARGETS), "test/misbehaving/good"), "--record keeps built-in targets only"),
+    ],
+)
+def test_what_is_not_a_proof_of_a_built_in_target_is_not_recorded(words: tuple[str, ...], sentence: str) -> None:
+    with pytest.raises(UsageError, match=sentence):
+        verify(*words, "--record")

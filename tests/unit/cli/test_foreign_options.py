@@ -1,0 +1,69 @@
+"""Options of other tools get an error that names ours."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+import pytest
+
+from httpbench.cli import foreign_options
+from httpbench.cli.main import cli, run_command_line
+
+CONTEXT = click.Context(cli)
+
+
+def errors(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, words: str) -> str:
+    """What the command prints on standard error; it must end with the code of wrong usage."""
+    monkeypatch.setattr(sys, "argv", ["httpbench", *words.split()])
+    with pytest.raises(SystemExit) as ended:
+        run_command_line()
+    assert ended.value.code == 2
+    return capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "ours"),
+    [
+        ("bench --tool wrk", "--load-generator wrk"),
+        ("bench --type singleCore", "--scaling single"),
+        ("bench --type=multiCore", "--scaling multi"),
+        ("bench -r foo@192.0.2.3", "httpbench-loadgen URL"),
+        ("bench --remote foo@192.0.2.3", "httpbench-loadgen URL"),
+        ("bench -b 2", "--rounds N"),
+        ("bench -n 10000", "-d DURATION"),
+        ("run -z 10s", "-d DURATION"),
+        ("run -k", "--no-keepalive"),
+        ("run -R 2000", "--rate RATE"),
+        ("saturate -p 10", "`bench` and `run` have -p, --pipeline"),
+    ],
+)
+def test_an_option_of_others_gets_ours_as_a_hint(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, words: str, ours: str
+) -> None:
+    verb, option = words.partition("=")[0].split()[:2]
+    error, hint = errors(capsys, monkeypatch, words).splitlines()
+    assert error == f"error: {verb} has no option {option}"
+    assert hint.startswith("hint: ") and ours in hint
+
+
+@pytest.mark.parametrize("words", ["list -z", "bench --durration 10s"])
+def test_any_other_unknown_option_gets_the_usual_hint(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, words: str
+) -> None:
+    assert errors(capsys, monkeypatch, words).splitlines()[-1] == f"hint: httpbench {words.split()[0]} --help"
+
+
+def test_each_hint_is_for_an_option_that_some_verb_has_and_another_lacks() -> None:
+    commands = [command for name in cli.list_commands(CONTEXT) if (command := cli.get_command(CONTEXT, name))]
+    have = [{name for parameter in command.params for name in parameter.opts} for command in commands]
+    for foreign, (ours, _) in foreign_options.OURS.items():
+        assert any(ours in names and foreign not in names for names in have), foreign
+
+
+@pytest.mark.parametrize("verb", ["bench", "run"])
+def test_p_is_the_pipeline_depth(verb: str) -> None:
+    command = cli.get_command(CONTEXT, verb)
+    assert command is not None
+    (option,) = [parameter for parameter in command.params if "-p" in parameter.opts]
+    assert option.name == "pipeline" and "--pipeline" in option.opts

@@ -1,0 +1,95 @@
+"""Options of the verbs that measure that cannot be met, and what a plan shows of those that can."""
+
+from __future__ import annotations
+
+import pytest
+from click.testing import CliRunner
+
+from httpbench import host
+from httpbench.cli.main import cli
+from httpbench.errors import UsageError
+
+COUNT = len(host.read_topology().cores)
+
+
+def planned(monkeypatch: pytest.MonkeyPatch, *words: str) -> str:
+    """What ``bench --dry-run`` prints on both streams. Raises what the command raises."""
+    return shown(monkeypatch, "bench", *words, "--dry-run")
+
+
+def shown(monkeypatch: pytest.MonkeyPatch, *words: str) -> str:
+    monkeypatch.setenv("COLUMNS", "240")
+    done = CliRunner().invoke(cli, words)
+    if done.exception is not None:
+        raise done.exception
+    return done.output
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("c/nginx", "--cores", str(COUNT + 1)), f"--cores {COUNT + 1} is more than the {COUNT} physical core"),
+        (("c/nginx", "--cores", "1", "--scaling", "single"), "--cores requires --scaling multi"),
+        (("c/nginx", "--workers", "8", "--scaling", "single"), "--workers requires --scaling multi"),
+        (("client:c/curl", "--workers", "8"), "--cores and --workers apply to servers and proxies only"),
+        (("dlang/arsd/threads", "--workers", "8"), "no targets left to measure"),
+    ],
+)
+def test_a_number_that_cannot_be_met_is_one_sentence(monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], sentence: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        planned(monkeypatch, *words)
+    assert sentence in caught.value.message and len(caught.value.message.splitlines()) == 1
+
+
+def test_cores_and_workers_mean_multi(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = planned(monkeypatch, "c/nginx", "c/epoll/edge", "--workers", "8", "--cores", "1")
+    lines = {line.split()[0]: line for line in shown.splitlines() if line.startswith("c/")}
+    assert "multi, 8 workers" in lines["c/nginx"]
+    assert "prefork, 8 workers" in lines["c/epoll/edge"]
+
+
+def test_a_target_that_takes_no_number_of_workers_is_left_out_with_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = planned(monkeypatch, "c/nginx", "dlang/arsd/threads", "--workers", "8")
+    assert "skipped dlang/arsd/threads: cannot be given a number of workers: its command has no {workers}" in shown
+
+
+def test_a_plan_has_only_the_loads_that_its_load_generator_can_make(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = planned(monkeypatch, "--suite", "tcp-proxies", "--load-generator", "perf-gauge")
+    assert "perf-gauge cannot close a connection after a number of requests" in shown
+    assert "rising rates of perf-gauge are not supported" in shown
+    rows = [line for line in shown.splitlines() if line.startswith(("proxy:", "baseline"))]
+    assert len(rows) == 7
+
+
+def test_a_load_that_its_load_generator_cannot_make_at_all_is_refused_by_the_plan_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    for words in (("c/nginx",), ("--suite", "frameworks")):
+        with pytest.raises(UsageError, match="perf-gauge cannot pipeline requests"):
+            planned(monkeypatch, *words, "--load-generator", "perf-gauge", "-p", "10")
+
+
+def test_a_load_of_the_command_line_is_refused_although_another_can_be_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(UsageError, match="1,000,000 connections are too many"):
+        planned(monkeypatch, "c/nginx", "-c", "8,1M")
+
+
+COMMAND = "./server {port} {workers}"
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("run", COMMAND, "--cores", str(COUNT + 1)), f"--cores {COUNT + 1} is more than the {COUNT} physical core"),
+        (("run", COMMAND, "--workers", "8", "--scaling", "single"), "--workers requires --scaling multi"),
+        (("run", "./server {port}", "--workers", "8"), "command/server: cannot be given a number of workers: its command has no {workers}"),
+        (("saturate", "c/nginx", "--cores", str(COUNT + 1)), f"--cores {COUNT + 1} is more than the {COUNT} physical core"),
+        (("saturate", "dlang/arsd/threads", "--workers", "8"), "dlang/arsd/threads: cannot be given a number of workers"),
+    ],
+)
+def test_run_and_saturate_have_the_same_sentences(monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], sentence: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        shown(monkeypatch, *words)
+    assert sentence in caught.value.message
+
+
+def test_a_command_gets_the_workers_that_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "multi, 8 workers" in shown(monkeypatch, "run", COMMAND, "--workers", "8", "--dry-run")

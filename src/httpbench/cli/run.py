@@ -115,7 +115,7 @@ def _plan(targets: Sequence[Target], options: RunOptions) -> RunSpec:
         scalings=[Scaling(options.servers.scaling)],
         workloads=[workload.name],
         loads=_loads(options),
-        load_generator=options.generator,
+        load_generators=[options.generator],
         rounds=precision.rounds_max if precision else options.rounds or ROUNDS,
     )
     topology = host.read_topology()
@@ -123,7 +123,7 @@ def _plan(targets: Sequence[Target], options: RunOptions) -> RunSpec:
         plan=make_plan(matrix, lambda scaling: host.partition(topology, scaling), seed_or_random(options.seed)),
         targets={target.id: target for target in targets},
         workloads={workload.name: workload},
-        generator=load.get(matrix.load_generator),
+        generators={options.generator: load.get(options.generator)},
         topology=topology,
         command=("httpbench", *sys.argv[1:]),
         table=Table.COMMANDS,

@@ -129,7 +129,7 @@ def _plan(target: Target, options: SaturateOptions) -> RunSpec:
     from httpbench.run import Matrix, RunSpec, make_plan
 
     workload = options.request.as_workload(options.servers.urls, default="plaintext" if target.is_declared else None)
-    matrix = Matrix([target], [Scaling(options.servers.scaling)], [workload.name], [_load(options.load)], "native", rounds=1)
+    matrix = Matrix([target], [Scaling(options.servers.scaling)], [workload.name], [_load(options.load)], ["native"], rounds=1)
     topology = host.read_topology()
     plan = make_plan(matrix, lambda scaling: host.partition(topology, scaling), seed=0)
     if not plan.trials:
@@ -139,7 +139,7 @@ def _plan(target: Target, options: SaturateOptions) -> RunSpec:
         plan=plan,
         targets={target.id: target},
         workloads={workload.name: workload},
-        generator=load.get("native"),
+        generators={"native": load.get("native")},
         topology=topology,
         command=("httpbench", *sys.argv[1:]),
         table=Table.HTTP_SERVERS if target.is_declared else Table.COMMANDS,

@@ -16,8 +16,13 @@ from httpbench.run.spec import RunSpec
 
 def refusals(spec: RunSpec) -> list[str]:
     """What of the plan the load generator or this machine cannot do, a sentence each."""
-    loads = {(spec.targets[planned.target].kind, planned.workload, planned.load): planned for planned in spec.plan.trials}
-    found = [KINDS[kind].refuses(spec.generator, planned, spec.workloads[planned.workload]) for (kind, _, _), planned in loads.items()]
+    loads = {
+        (spec.targets[planned.target].kind, planned.load_generator, planned.workload, planned.load): planned for planned in spec.plan.trials
+    }
+    found = [
+        KINDS[kind].refuses(spec.generators[name], planned, spec.workloads[planned.workload])
+        for (kind, name, _, _), planned in loads.items()
+    ]
     return list(dict.fromkeys(filter(None, found)))
 
 
@@ -27,7 +32,8 @@ def require_programs(spec: RunSpec) -> None:
     Raises :class:`~httpbench.errors.LoadError` or :class:`~httpbench.errors.RequirementError` if one is missing.
     """
     for kind in {spec.targets[planned.target].kind for planned in spec.plan.trials}:
-        KINDS[kind].require_programs(spec.generator)
+        for generator in spec.generators.values():
+            KINDS[kind].require_programs(generator)
     for name in dict.fromkeys(filter(None, (spec.workloads[planned.workload].backend for planned in spec.plan.trials))):
         if missing := unmet(spec.targets[name]):
             reasons, fix = missing
@@ -35,11 +41,11 @@ def require_programs(spec: RunSpec) -> None:
 
 
 def with_warmup_of_its_own(spec: RunSpec) -> RunSpec:
-    """The same run with warm-ups by its own load generator, if ours is missing.
+    """The same run with warm-ups by its own load generators, if ours is missing.
 
     Only ours sees when throughput is steady. So these warm-ups last as long as they may.
     """
-    if not isinstance(spec.generator, LoadGenerator) or load.get(GENERATOR).locate() is not None:
+    if not any(isinstance(generator, LoadGenerator) for generator in spec.generators.values()) or load.get(GENERATOR).locate() is not None:
         return spec
     trials = [planned.model_copy(update={"load": _fixed(planned.load)}) for planned in spec.plan.trials]
     return replace(spec, plan=replace(spec.plan, trials=tuple(trials)))

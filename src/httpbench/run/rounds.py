@@ -88,7 +88,7 @@ def _make_trial(spec: RunSpec, planned: TrialPlan, built: Built, made: Sequence[
         started_at=started_at,
         target=target,
         workload=workload,
-        generator=spec.generator,
+        generator=spec.generators[planned.load_generator],
         folder=built.folders[target.id],
         cores=spec.topology.groups(planned.cores.target),
         port=spec.port,

@@ -42,7 +42,7 @@ def setup(options: SetupOptions) -> ExitCode:
 
     \b
     httpbench setup c/nginx --load-generator wrk   a target and a load generator
-    httpbench setup --load-generator perf-gauge    built into your cache
+    httpbench setup --load-generator autocannon    installed into your cache
     httpbench setup --suite quick --print          the commands, as a script
     """
     from httpbench import host

@@ -78,6 +78,15 @@ def test_resets_are_seen(generator: LoadGenerator, tmp_path: Path) -> None:
     assert sum(found.errors.get(kind, 0) for kind in ("reset", "read", "connection_failed")) > 0
 
 
+@pytest.mark.parametrize("name", ["native", "autocannon"])
+def test_requests_that_a_closed_connection_loses_are_counted(name: str, tmp_path: Path) -> None:
+    with Server(Mode.CLOSE) as server:
+        found = measure(installed(name), server, tmp_path)
+    lost = found.errors["closed_early"]
+    assert lost > 0
+    assert 0 <= server.requests - found.requests.completed - lost <= CUT_OFF
+
+
 def test_times_are_those_that_the_server_took(generator: LoadGenerator, tmp_path: Path) -> None:
     with Server(Mode.SLOW, delay_s=0.02) as server:
         found = measure(generator, server, tmp_path)

@@ -46,7 +46,7 @@ NOTES = (
     "Requests that timed out are not in autocannon's latencies.",
 )
 BODIES_UNCHECKED = "autocannon did not check the bodies."
-MISMATCHED = "autocannon lost connections and then times responses from earlier requests, so its latencies are left out."
+MISMATCHED = "autocannon lost connections; it then times responses from earlier requests, so its latencies are left out."
 
 
 class _Told(BaseModel):

@@ -14,7 +14,7 @@
 
 VENV := .venv
 BIN := $(VENV)/bin
-GENERATORS := $(addprefix --load-generator ,wrk hey hyperfine)
+GENERATORS := $(addprefix --load-generator ,wrk hey autocannon hyperfine)
 # Targets in other languages require registries or toolchains that a machine for tests may lack.
 TESTED := c client:cpp crystal dlang/epoll dlang/std-net-curl golang java node python ruby rust zig
 FIRST := $(shell cat tests/contract/first.txt)

@@ -19,6 +19,7 @@ class Mode(StrEnum):
     OK = "ok"
     ERROR = "500"  # every answer has the status 500
     RESET = "reset"  # every tenth request is answered with a reset of its connection
+    CLOSE = "close"  # every tenth request is answered with the end of its connection
     SLOW = "slow"  # every answer takes ``delay_s``
     LATE = "late"  # every hundredth answer takes ``delay_s``
     SILENT = "silent"  # reads, and never answers
@@ -79,6 +80,8 @@ class _Connection(asyncio.Protocol):
             return
         if mode is Mode.RESET and number % 10 == 0:
             self._reset()
+        elif mode is Mode.CLOSE and number % 10 == 0:
+            self._transport.close()
         elif mode is Mode.SLOW or (mode is Mode.LATE and number % 100 == 0):
             asyncio.get_running_loop().call_later(self._of.delay_s, self._send, closing)
         else:

@@ -70,6 +70,12 @@ def percentiles_us(highest: Floats, counts: Integers) -> dict[str, float]:
     return {name: value / NS_PER_US for name, value in found if value is not None}
 
 
+def percentile_us(samples: Samples, percentile: float) -> float | None:
+    """One percentile in µs; ``None`` if it is not known."""
+    value = _percentile_ns(samples.highest, np.cumsum(samples.counts), percentile)
+    return None if value is None else value / NS_PER_US
+
+
 def figures_us(samples: Samples) -> dict[str, float]:
     """The figures of a distribution, by their names there, in µs; percentiles that are not known are left out, as is all of nothing.
 

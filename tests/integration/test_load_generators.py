@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import subprocess
 from pathlib import Path
 
@@ -11,6 +13,7 @@ from httpbench import load
 from httpbench.errors import LoadError
 from httpbench.load import Job, LoadGenerator, Output, Phase
 from httpbench.model import Expectation, Load, Measurement, Request, Workload
+from httpbench.report.formats.autocannon import result
 from tests.servers import Mode, Server, free_port
 
 pytestmark = pytest.mark.alone
@@ -18,16 +21,23 @@ pytestmark = pytest.mark.alone
 SHORT = Load(connections=4, duration_s=1, warmup_s=0, timeout_s=1)
 CUT_OFF = 2 * SHORT.connections + 1
 """Requests that the server saw and a generator did not count: those in flight at the end, and wrk's connection that tries the address."""
-PRINTS_PERCENTILES_ONLY = {"perf-gauge"}
+PRINTS_PERCENTILES_ONLY = {"perf-gauge", "autocannon"}
+KEEPS_CONNECTIONS = {"autocannon"}
+"""It cannot open a connection for each request."""
 CLOSES_UNANNOUNCED = {"perf-gauge"}
 """It closes each connection after the answer and sends no ``Connection: close`` before."""
 
 
 @pytest.fixture(params=list(load.GENERATORS))
 def generator(request: pytest.FixtureRequest) -> LoadGenerator:
-    found = load.get(request.param)
+    return installed(request.param)
+
+
+def installed(name: str) -> LoadGenerator:
+    """The load generator with this name. Skips the test if it is not installed."""
+    found = load.get(name)
     if found.locate() is None:
-        pytest.skip(f"{found.name} is not installed: {found.requirement.label}")
+        pytest.skip(f"{name} is not installed: httpbench setup --load-generator {name}")
     return found
 
 
@@ -65,7 +75,16 @@ def test_resets_are_seen(generator: LoadGenerator, tmp_path: Path) -> None:
     with Server(Mode.RESET) as server:
         found = measure(generator, server, tmp_path)
     assert found.requests.ok > 0
-    assert found.errors.get("reset", 0) + found.errors.get("read", 0) > 0
+    assert sum(found.errors.get(kind, 0) for kind in ("reset", "read", "connection_failed")) > 0
+
+
+@pytest.mark.parametrize("name", ["native", "autocannon"])
+def test_requests_that_a_closed_connection_loses_are_counted(name: str, tmp_path: Path) -> None:
+    with Server(Mode.CLOSE) as server:
+        found = measure(installed(name), server, tmp_path)
+    lost = found.errors["closed_early"]
+    assert lost > 0
+    assert 0 <= server.requests - found.requests.completed - lost <= CUT_OFF
 
 
 def test_times_are_those_that_the_server_took(generator: LoadGenerator, tmp_path: Path) -> None:
@@ -85,6 +104,8 @@ def test_late_answers_are_timeouts(generator: LoadGenerator, tmp_path: Path) -> 
 
 
 def test_connections_close_where_keep_alive_is_off(generator: LoadGenerator, tmp_path: Path) -> None:
+    if generator.name in KEEPS_CONNECTIONS:
+        pytest.skip(f"{generator.name} refuses to reconnect")
     with Server(Mode.OK) as server:
         found = measure(generator, server, tmp_path, SHORT.model_copy(update={"keepalive": False}))
     assert found.requests.ok > 10 and found.errors_total == 0
@@ -110,15 +131,50 @@ def test_nobody_listening_is_one_clear_error(generator: LoadGenerator, tmp_path:
     assert caught.value.log_tail
 
 
-@pytest.mark.parametrize("name", ["native", "wrk"])
+@pytest.mark.parametrize("name", ["native", "wrk", "autocannon"])
 def test_pipelined_requests_are_each_counted(name: str, tmp_path: Path) -> None:
-    generator = load.get(name)
-    if generator.locate() is None:
-        pytest.skip(f"{name} is not installed: {generator.requirement.label}")
     with Server(Mode.OK) as server:
-        found = measure(generator, server, tmp_path, SHORT.model_copy(update={"pipeline": 16}))
+        found = measure(installed(name), server, tmp_path, SHORT.model_copy(update={"pipeline": 16}))
     assert 0 <= server.requests - found.requests.completed <= 16 * CUT_OFF
     assert found.requests.ok == found.requests.completed > 1000
+
+
+def test_a_body_that_is_not_the_expected_one_is_wrong(tmp_path: Path) -> None:
+    found_by = {}
+    workload = Workload(name="test", description="a test's", expect=Expectation(body="Hello, World?"))
+    for generator in (installed("native"), installed("autocannon")):
+        with Server(Mode.OK) as server:
+            job = Job(server.url, workload, SHORT, (), tmp_path)
+            found_by[generator.name] = generator.measurement(job, run(generator, job))
+    for found in found_by.values():
+        assert found.requests.ok == 0 < found.errors["unexpected_body"] == found.requests.completed
+
+
+def test_workers_share_the_connections(tmp_path: Path) -> None:
+    with Server(Mode.OK) as server:
+        found = measure(installed("autocannon"), server, tmp_path, SHORT.model_copy(update={"threads": 2, "duration_s": 2}))
+        assert server.connections == SHORT.connections
+    assert found.requests.ok == found.requests.completed > 100
+    assert found.per_second is not None and found.per_second.seconds in (2, 3)
+
+
+def test_the_tables_of_a_run_of_autocannon_are_its_own(tmp_path: Path) -> None:
+    """Byte for byte, what its own function prints of the same result."""
+    generator = installed("autocannon")
+    workload = Workload(name="test", description="a test's", expect=Expectation(body="Hello, World!"))
+    with Server(Mode.SLOW, delay_s=0.003) as server:
+        for duration_s in (2, 5, 20):  # until there are enough samples for a p99, however busy the machine is
+            job = Job(server.url, workload, SHORT.model_copy(update={"duration_s": duration_s, "pipeline": 16}), (), tmp_path)
+            output = run(generator, job)
+            found = generator.measurement(job, output)
+            if found.service_time_us and found.service_time_us.p99:
+                break
+    package = Path(generator.program()).resolve().parent
+    printed = "printResult(JSON.parse(process.argv[1]), {outputStream: process.stdout})"
+    script = f"process.stdout.write(require({json.dumps(str(package))}).{printed})"
+    env = {**os.environ, "LC_ALL": "en_US.UTF-8", "NO_COLOR": "1"}
+    own = subprocess.run(["node", "-e", script, output.stdout], capture_output=True, text=True, timeout=30, check=True, env=env)
+    assert result(found) == own.stdout
 
 
 def test_a_version_is_told(generator: LoadGenerator) -> None:

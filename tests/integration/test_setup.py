@@ -96,6 +96,16 @@ def test_a_load_generator_that_no_package_brings_is_built_into_the_users_cache(h
     assert again.returncode == 0 and "cargo" not in again.stderr
 
 
+def test_a_load_generator_from_npm_is_installed_from_its_lock_file(harness: Harness, debian: Path, tmp_path: Path) -> None:
+    """With an npm that creates what the real one does, and requires what the real one does."""
+    program(debian / "npm", 'cd "$3" && test -e package-lock.json && mkdir -p node_modules/.bin && touch node_modules/.bin/autocannon')
+    programs = ":".join([str(debian), *(path for path in harness.env["PATH"].split(os.pathsep) if not Path(path, "autocannon").exists())])
+    env = {**harness.env, "PATH": programs, "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    done = harness.run("setup", "--load-generator", "autocannon", "--yes", env=env, stdin=subprocess.DEVNULL)
+    assert done.returncode == 0, done.stderr
+    assert "npm ci" in done.stderr and "nothing is missing" in done.stderr
+
+
 def test_targets_are_built_ahead_and_those_that_cannot_be_are_named(harness: Harness) -> None:
     known = ("--targets", str(TARGETS))
     done = harness.run("build", *known, "test/unbuildable", "c/epoll/level")

@@ -31,6 +31,7 @@ fn every_framing_is_counted_as_right() {
             // The window may end while requests are in flight that are older than most: their ages count as lower bounds.
             assert_eq!(result.requests.ok + result.censored, result.service_time_us.count);
             assert_eq!(result.requests.ok, result.intervals.iter().map(|interval| interval.completed).sum::<u64>());
+            assert_eq!(result.bytes.received, result.intervals.iter().map(|interval| interval.bytes_received).sum::<u64>());
         }
     }
 }

@@ -72,9 +72,10 @@ class BenchOptions:
         metavar="FACTOR",
         help="Multiply the suite's rates and times by this, such as 0.2. Values of other options stay as given.",
     )
-    generator: str | None = option(
+    generators: tuple[str, ...] = option(
         "--load-generator",
         metavar="NAME",
+        multiple=True,
         default_text="native",
         help=f"Load generator: {', '.join(choices.LOAD_GENERATORS)}; timer of clients: {', '.join(choices.TIMERS)}.",
     )
@@ -183,7 +184,7 @@ def _plan(selected: Selected, options: BenchOptions) -> RunSpec:
     suite, of_kind = selected.suite, selected.of_kind
     workloads = _workloads(selected, options)
     matrix = _matrix(selected, list(workloads), options)
-    generator = of_kind.generator(matrix.load_generator)
+    generators = {name: of_kind.generator(name) for name in matrix.load_generators}
     topology = host.read_topology()
     cores = options.share.cores_of(topology)
     plan = make_plan(matrix, lambda scaling: of_kind.partition(topology, scaling, cores), seed_or_random(options.seed))
@@ -199,7 +200,7 @@ def _plan(selected: Selected, options: BenchOptions) -> RunSpec:
             **({matrix.baseline.id: matrix.baseline} if matrix.baseline else {}),
         },
         workloads=workloads,
-        generator=generator,
+        generators=generators,
         topology=topology,
         command=("httpbench", *sys.argv[1:]),
         table=suite.table if suite else of_kind.table,
@@ -248,7 +249,7 @@ def _matrix(selected: Selected, workloads: list[str], options: BenchOptions) -> 
         scalings=_scalings(selected, options),
         workloads=workloads,
         loads=loads(parts, overrides),
-        load_generator=options.generator or (suite.load_generator if suite else "native"),
+        load_generators=list(dict.fromkeys(options.generators or (suite.load_generator if suite else ("native",)))),
         rounds=options.rounds or (suite.rounds if suite else ROUNDS),
         own_loads=capped_loads(parts, overrides),
         baseline=selected.of_kind.baseline,

@@ -25,6 +25,14 @@ class Exports:
         """Paths by format name; ``None``: this format was not requested."""
         return cls({name: path for name, path in paths.items() if path is not None})
 
+    def and_printed(self, name: str | None) -> Exports:
+        """With a format on standard output besides; ``None``: without. Raises :class:`UsageError` if the format has a file."""
+        if name is None:
+            return self
+        if name in self.paths:
+            raise UsageError(f"--format {name} and --export-{name} name the same format", hint="use one of them")
+        return Exports({**self.paths, name: "-"})
+
     @property
     def to_stdout(self) -> bool:
         """Whether an export is written to standard output."""

@@ -28,7 +28,7 @@ def build_and_run(spec: RunSpec, db: Path, *, quiet: bool) -> Outcome:
     own = with_warmup_of_its_own(spec)
     with Store(db) as store, progress.observer(console.stderr(), quiet=quiet) as observer:
         if own != spec:
-            observer.warning(f"httpbench-loadgen is not built: {own.generator.name} warms up, for the longest time allowed")
+            observer.warning(f"httpbench-loadgen is not built: {' and '.join(own.generators)} warms up, for the longest time allowed")
         return make_run(own, store, observer)
 
 

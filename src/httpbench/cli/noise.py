@@ -85,13 +85,13 @@ def _plan(options: NoiseOptions) -> RunSpec:
     targets = pair(known.targets[TARGET])
     duration_s = options.duration
     closed_loop = Load(connections=options.connections, duration_s=duration_s, warmup_s=min(duration_s, 0.5))
-    matrix = Matrix(targets, [Scaling.SINGLE], [WORKLOAD], [closed_loop], "native", options.rounds)
+    matrix = Matrix(targets, [Scaling.SINGLE], [WORKLOAD], [closed_loop], ["native"], options.rounds)
     topology = host.read_topology()
     return RunSpec(
         plan=make_plan(matrix, lambda scaling: host.partition(topology, scaling), random.randrange(2**32)),
         targets={target.id: target for target in targets},
         workloads={WORKLOAD: known.workload(WORKLOAD)},
-        generator=load.get(matrix.load_generator),
+        generators={"native": load.get("native")},
         topology=topology,
         command=("httpbench", *sys.argv[1:]),
         baseline=TARGET,

@@ -245,11 +245,12 @@ class ExportOptions:
     export_json: str | None = export_option("json", "everything, with histograms,")
     export_csv: str | None = export_option("csv", "one line per trial")
     export_markdown: str | None = export_option("markdown", "the table as Markdown")
+    export_autocannon: str | None = export_option("autocannon", "latencies, requests and bytes per second as autocannon's tables")
 
     @property
     def files(self) -> Exports:
         """The files by format."""
-        return Exports.of(json=self.export_json, csv=self.export_csv, markdown=self.export_markdown)
+        return Exports.of(json=self.export_json, csv=self.export_csv, markdown=self.export_markdown, autocannon=self.export_autocannon)
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,4 +261,10 @@ class ClientExportOptions(ExportOptions):
 
     @property
     def files(self) -> Exports:
-        return Exports.of(json=self.export_json, csv=self.export_csv, markdown=self.export_markdown, hyperfine=self.export_hyperfine)
+        return Exports.of(
+            json=self.export_json,
+            csv=self.export_csv,
+            markdown=self.export_markdown,
+            autocannon=self.export_autocannon,
+            hyperfine=self.export_hyperfine,
+        )

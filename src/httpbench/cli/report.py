@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from httpbench.cli import console
+from httpbench.cli import choices, console
 from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.fields import argument, command, group, option
 from httpbench.cli.options import ClientExportOptions, db_option
@@ -17,6 +17,9 @@ from httpbench.errors import SelectionError
 @dataclass(frozen=True, slots=True)
 class ReportOptions:
     run: str = argument(default="latest")
+    printed: str | None = option(
+        "--format", type=click.Choice(choices.FORMATS), default_text="tables", help="Print this format instead of the tables."
+    )
     evidence: bool = option("--evidence", is_flag=True, help="Show the figures behind each verdict, one line per trial.")
     charts: Path | None = option(
         "--charts",
@@ -37,10 +40,11 @@ def report(options: ReportOptions) -> ExitCode:
     \b
     httpbench report                              the last run
     httpbench report 20260102 --export-csv x.csv  a run of that day, as CSV
+    httpbench report latest --format autocannon   autocannon's tables
     httpbench report latest --charts charts       charts
     httpbench report latest --evidence            the reasons of the verdicts
     """
-    files = options.exports.files
+    files = options.exports.files.and_printed(options.printed)
     files.check()
     from httpbench.report import render_evidence, render_terminal
     from httpbench.store import Store

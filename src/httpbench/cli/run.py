@@ -124,7 +124,7 @@ def _plan(targets: Sequence[Target], options: RunOptions) -> RunSpec:
         scalings=[options.servers.chosen_scaling],
         workloads=[workload.name],
         loads=_loads(options),
-        load_generator=options.generator,
+        load_generators=[options.generator],
         rounds=precision.rounds_max if precision else options.rounds or ROUNDS,
         workers=options.servers.share.workers,
     )
@@ -136,7 +136,7 @@ def _plan(targets: Sequence[Target], options: RunOptions) -> RunSpec:
         plan=plan,
         targets={target.id: target for target in targets},
         workloads={workload.name: workload},
-        generator=load.get(matrix.load_generator),
+        generators={options.generator: load.get(options.generator)},
         topology=topology,
         command=("httpbench", *sys.argv[1:]),
         table=Table.COMMANDS,

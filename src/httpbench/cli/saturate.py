@@ -116,7 +116,7 @@ def _plan(target: Target, options: SaturateOptions) -> RunSpec:
 
     workload = options.request.as_workload(options.servers.urls, default="plaintext" if target.is_declared else None)
     share, scaling = options.servers.share, options.servers.chosen_scaling
-    matrix = Matrix([target], [scaling], [workload.name], [_load(options.load)], "native", rounds=1, workers=share.workers)
+    matrix = Matrix([target], [scaling], [workload.name], [_load(options.load)], ["native"], rounds=1, workers=share.workers)
     topology = host.read_topology()
     cores = share.cores_of(topology)
     plan = make_plan(matrix, lambda scaling: host.partition(topology, scaling, cores), seed=0)
@@ -126,7 +126,7 @@ def _plan(target: Target, options: SaturateOptions) -> RunSpec:
         plan=plan,
         targets={target.id: target},
         workloads={workload.name: workload},
-        generator=load.get("native"),
+        generators={"native": load.get("native")},
         topology=topology,
         command=("httpbench", *sys.argv[1:]),
         table=Table.HTTP_SERVERS if target.is_declared else Table.COMMANDS,

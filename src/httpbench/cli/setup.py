@@ -42,7 +42,7 @@ def setup(options: SetupOptions) -> ExitCode:
 
     \b
     httpbench setup c/nginx --load-generator wrk   a target and a load generator
-    httpbench setup --load-generator perf-gauge    built into your cache
+    httpbench setup --load-generator autocannon    installed into your cache
     httpbench setup --suite quick --print          the commands, as a script
     """
     from httpbench import host
@@ -60,7 +60,7 @@ def setup(options: SetupOptions) -> ExitCode:
         _install(packages, yes=options.yes)
         host.forget()
         lacks = missing_of(required)
-    if built := _build(options.generators, yes=options.yes):
+    if built := _build(_generators(options), yes=options.yes):
         lacks = [lack for lack in lacks if lack.requirement not in built]
     _list(lacks)
     if lacks:
@@ -75,15 +75,23 @@ def _required(options: SetupOptions) -> Mapping[str, Sequence[Requirement]]:
 
     selection, known = options.selection, options.selection.catalog()
     suite = known.suite(options.suite) if options.suite else None
-    names = [*options.generators, *([suite.load_generator] if suite else [])]
+    names = _generators(options)
     everything = not names and not selection.words
     required: dict[str, Sequence[Requirement]] = {}
     if selection.words or suite or everything:
         for target in selection.of(known, suite.targets if suite else (), suite.kind if suite else None):
             required[target.id] = target.requires
     for generator in map(load.tool, [*load.GENERATORS, *load.TIMERS] if everything else names):
-        required[f"load generator {generator.name}"] = () if generator.locate() else (generator.requirement,)
+        installation = None if everything else generator.installation()
+        needed = (*([installation.requires] if installation else []), generator.requirement)
+        required[f"load generator {generator.name}"] = () if generator.locate() else needed
     return required
+
+
+def _generators(options: SetupOptions) -> list[str]:
+    """The load generators that were named, and those of the suite."""
+    suite = options.selection.catalog().suite(options.suite) if options.suite else None
+    return list(dict.fromkeys([*options.generators, *(suite.load_generator if suite else ())]))
 
 
 def _install(packages: Sequence[str], *, yes: bool) -> None:
@@ -105,13 +113,20 @@ def _build(names: Iterable[str], *, yes: bool) -> list[Requirement]:
     """Builds the load generators that no package has into the user's cache. Returns the requirements that this meets."""
     from httpbench import load
 
-    missing = [(generator, argv) for generator in map(load.tool, names) if not generator.locate() and (argv := generator.install_argv())]
-    for generator, argv in missing:
+    missing = [(generator, found) for generator in map(load.tool, names) if not generator.locate() and (found := generator.installation())]
+    for generator, installation in missing:
+        argv = installation.argv
+        for file in installation.files:
+            click.echo(f"as you: cp {shlex.quote(str(file))} {shlex.quote(str(installation.folder))}", err=True)
         click.echo(f"as you: {shlex.join(argv)}", err=True)
         if not yes and not (sys.stdin.isatty() and click.confirm("Run this command?", err=True)):
             raise RequirementError(f"load generator {generator.name} was not built: not confirmed", hint="--yes")
         if shutil.which(argv[0]) is None:
-            raise RequirementError(f"load generator {generator.name} is missing; building it requires {argv[0]}", hint="https://rustup.rs")
+            hint = installation.requires.install
+            raise RequirementError(f"load generator {generator.name} is missing; building it requires {argv[0]}", hint=hint)
+        installation.folder.mkdir(parents=True, exist_ok=True)
+        for file in installation.files:
+            shutil.copy(file, installation.folder)
         if subprocess.run(argv, check=False).returncode != 0:
             raise RequirementError(f"the build of load generator {generator.name} failed: {shlex.join(argv)}")
     return [generator.requirement for generator, _ in missing]

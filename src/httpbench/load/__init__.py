@@ -7,17 +7,19 @@ from collections.abc import Mapping
 from typing import TypeVar
 
 from httpbench.errors import SelectionError
+from httpbench.load.autocannon import Autocannon
 from httpbench.load.base import Job, LoadGenerator, Output, Phase, Progress
 from httpbench.load.hey import Hey
 from httpbench.load.native import Native
 from httpbench.load.perf_gauge import PerfGauge
 from httpbench.load.timer import Hyperfine, NativeTimer, Timed, Timer
-from httpbench.load.tool import Tool
+from httpbench.load.tool import Installation, Tool
 from httpbench.load.wrk import Wrk
 
 __all__ = [
     "GENERATORS",
     "TIMERS",
+    "Installation",
     "Job",
     "LoadGenerator",
     "Output",
@@ -31,7 +33,7 @@ __all__ = [
     "tool",
 ]
 
-GENERATORS: dict[str, LoadGenerator] = {generator.name: generator for generator in (Native(), Wrk(), Hey(), PerfGauge())}
+GENERATORS: dict[str, LoadGenerator] = {generator.name: generator for generator in (Native(), Wrk(), Hey(), Autocannon(), PerfGauge())}
 TIMERS: dict[str, Timer] = {found.name: found for found in (NativeTimer(), Hyperfine())}
 """They take the place of a load generator if the target is a client, which makes its own load."""
 

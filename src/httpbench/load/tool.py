@@ -6,10 +6,25 @@ import re
 import shutil
 import subprocess
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from pathlib import Path
 
 from httpbench.errors import LoadError
 from httpbench.model import Requirement
+
+
+@dataclass(frozen=True, slots=True)
+class Installation:
+    """How to install a program into the user's cache, without root."""
+
+    argv: tuple[str, ...]
+    """The command."""
+    requires: Requirement
+    """The program that the command begins with."""
+    folder: Path
+    """Where it installs."""
+    files: tuple[Path, ...] = ()
+    """Copied into ``folder`` before the command runs."""
 
 
 class Tool(ABC):
@@ -24,8 +39,8 @@ class Tool(ABC):
         found = shutil.which(self.requirement.program or self.name)
         return str(Path(found).absolute()) if found else None
 
-    def install_argv(self) -> tuple[str, ...] | None:
-        """A command that builds it into the user's cache, where ``locate`` finds it, without root. ``None``: there is none."""
+    def installation(self) -> Installation | None:
+        """How to install it where ``locate`` finds it, if no package has it. ``None``: there is no such way."""
         return None
 
     def program(self) -> str:

@@ -6,7 +6,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_.+-]*$")]
+NAME_PATTERN = r"^[a-z0-9][a-z0-9_.+-]*$"
+Name = Annotated[str, StringConstraints(pattern=NAME_PATTERN)]
 """A part of an id: lower case, no slash, so that ids can be told apart from options and paths."""
 
 Argv = Annotated[tuple[str, ...], Field(min_length=1)]

@@ -7,10 +7,10 @@ from collections.abc import Collection
 from enum import StrEnum
 from typing import Annotated
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import BeforeValidator, Field, WithJsonSchema, field_validator, model_validator
 
 from httpbench.model.container import CPUS, MEMORY_BYTES, NetworkMode, Place, size_bytes
-from httpbench.model.frozen import Frozen, Name
+from httpbench.model.frozen import NAME_PATTERN, Frozen, Name
 from httpbench.model.target import Kind, Scaling
 
 
@@ -219,6 +219,20 @@ class SuiteLoad(Frozen):
     """Highest rate offered to a target, by its id, in requests/s: for targets that are known to hold no more."""
 
 
+def _one_or_several(value: object) -> object:
+    return [value] if isinstance(value, str) else value
+
+
+_A_NAME = {"type": "string", "pattern": NAME_PATTERN}
+OneOrSeveral = Annotated[
+    tuple[Name, ...],
+    BeforeValidator(_one_or_several),
+    Field(min_length=1),
+    WithJsonSchema({"anyOf": [_A_NAME, {"type": "array", "items": _A_NAME, "minItems": 1}]}, mode="validation"),
+]
+"""In a file a name, or an array of names."""
+
+
 class Suite(Frozen):
     """Targets × workloads × loads, and the number of rounds."""
 
@@ -234,8 +248,8 @@ class Suite(Frozen):
     """Names of workloads."""
     scaling: tuple[Scaling, ...] = (Scaling.SINGLE,)
     """Scalings to measure; a target without one of them is left out there."""
-    load_generator: Name = "native"
-    """Load generator; for clients the timer."""
+    load_generator: OneOrSeveral = ("native",)
+    """Load generator, or an array of several: each puts every load on every target. For clients the timer."""
     rounds: int = Field(default=3, ge=1, le=1000)
     """Number of rounds."""
     table: Table = Table.HTTP_SERVERS

@@ -46,6 +46,12 @@ class Distribution(Frozen):
     """p99.9, in µs. Null: fewer than ten samples beyond it, or not reported."""
     p99_99: float | None = None
     """p99.99, in µs. Null: fewer than ten samples beyond it, or not reported."""
+    p2_5: float | None = None
+    """p2.5, in µs, of a load generator that keeps no histogram. Null: fewer than ten samples beyond it, or not reported."""
+    p97_5: float | None = None
+    """p97.5, in µs, of a load generator that keeps no histogram. Null: fewer than ten samples beyond it, or not reported."""
+    resolution_us: float | None = None
+    """The load generator rounds times down to a multiple of this, in µs; figures below it are null. Null: it does not."""
     histogram: str | None = None
     """HdrHistogram V2, compressed, base64; its values are nanoseconds. Null: not kept."""
 
@@ -81,6 +87,38 @@ class Interval(Frozen):
     """p90, in µs, as ``p50_us``; only with a rising rate."""
     p99_us: float | None = None
     """p99, in µs, as ``p50_us``."""
+    bytes_received: int | None = None
+    """Bytes received. Null: not reported."""
+
+
+class OverSeconds(Frozen):
+    """A count of each second, summed up over the seconds of a measurement."""
+
+    mean: float
+    """Mean."""
+    stddev: float
+    """Standard deviation."""
+    min: float
+    """Lowest second."""
+    p1: float
+    """p1: the lowest second, if there are fewer than 101."""
+    p2_5: float
+    """p2.5."""
+    p50: float
+    """p50."""
+    p97_5: float
+    """p97.5."""
+
+
+class PerSecond(Frozen):
+    """What came back in each second of a measurement."""
+
+    seconds: int
+    """Number of seconds."""
+    requests: OverSeconds
+    """Complete responses."""
+    bytes_received: OverSeconds | None
+    """Bytes received. Null: not reported."""
 
 
 class Step(Frozen):
@@ -127,6 +165,8 @@ class Measurement(Frozen):
     """Connect times, in µs. Null: not reported."""
     intervals: tuple[Interval, ...] = ()
     """Slices of the measured duration; empty: not reported."""
+    per_second: PerSecond | None = None
+    """Responses and bytes of each second, summed up by a load generator that reports no slices. Null: not reported."""
     steps: tuple[Step, ...] = ()
     """One for each rate of a rising rate; otherwise empty."""
     busy_cores: float | None = None

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from httpbench.model import Run, Trial
 from httpbench.report.between_runs.changes import Changes, changes, render_changes_json
 from httpbench.report.between_runs.text import render_changes, render_changes_markdown
+from httpbench.report.formats.autocannon import render_autocannon
 from httpbench.report.formats.csv import render_csv
 from httpbench.report.formats.hyperfine import render_hyperfine
 from httpbench.report.formats.json import render_json
@@ -50,7 +51,12 @@ __all__ = [
 
 Format = Callable[[Run, Sequence[Trial]], str]
 
-FORMATS: Mapping[str, Format] = {"json": render_json, "csv": render_csv, "markdown": render_markdown}
+FORMATS: Mapping[str, Format] = {
+    "json": render_json,
+    "csv": render_csv,
+    "markdown": render_markdown,
+    "autocannon": render_autocannon,
+}
 """Those that go into files, by the name that the command line has for them."""
 
 CLIENT_FORMATS: Mapping[str, Format] = {"hyperfine": render_hyperfine}

@@ -9,19 +9,20 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 
 from httpbench.model import Cores, Load, Scaling, Target, TrialPlan
 
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """What a plan combines: every target under every workload, load and scaling."""
+    """What a plan combines: every target under every workload, load and scaling, by every load generator."""
 
     targets: Sequence[Target]
     scalings: Sequence[Scaling]
     workloads: Sequence[str]
     loads: Sequence[Load]
-    load_generator: str
+    load_generators: Sequence[str]
     rounds: int
     own_loads: Mapping[str, Sequence[Load]] = field(default_factory=dict)
     """By id: the loads of a target that cannot hold the others' rates."""
@@ -47,7 +48,7 @@ class RunPlan:
 def make_plan(matrix: Matrix, cores_for: Callable[[Scaling], Cores], seed: int) -> RunPlan:
     """The order of the trials. ``cores_for`` divides the cores for a scaling; ``seed`` decides the order within each round."""
     skipped = {}
-    cells: list[tuple[Target, Scaling, str, Load]] = []
+    cells: list[tuple[Target, Scaling, str, Load, str]] = []
     for target in matrix.targets:
         scalings = [own for requested in matrix.scalings if (own := scaling_of(target, requested)) is not None]
         if not scalings:
@@ -56,15 +57,15 @@ def make_plan(matrix: Matrix, cores_for: Callable[[Scaling], Cores], seed: int) 
             skipped[target.id] = "cannot be given a number of workers: its command has no {workers}"
             continue
         loads = matrix.own_loads.get(target.id, matrix.loads)
-        cells += [(target, scaling, workload, load) for scaling in scalings for workload in matrix.workloads for load in loads]
+        cells += [(target, *way) for way in product(scalings, matrix.workloads, loads, matrix.load_generators)]
     if matrix.baseline is not None:
-        ways = {(_filling(scaling), workload, load): None for _, scaling, workload, load in cells}
+        ways = {(_filling(scaling), workload, load, generator): None for _, scaling, workload, load, generator in cells}
         cells += [(matrix.baseline, *way) for way in ways]
     order = random.Random(seed)
     trials: list[TrialPlan] = []
     for number in range(matrix.rounds):
         order.shuffle(cells)
-        for target, scaling, workload, load in cells:
+        for target, scaling, workload, load, generator in cells:
             trials.append(
                 TrialPlan(
                     number=len(trials),
@@ -73,7 +74,7 @@ def make_plan(matrix: Matrix, cores_for: Callable[[Scaling], Cores], seed: int) 
                     scaling=scaling,
                     workload=workload,
                     load=load,
-                    load_generator=matrix.load_generator,
+                    load_generator=generator,
                     cores=cores_for(scaling),
                     workers=None if target is matrix.baseline else matrix.workers,
                 )

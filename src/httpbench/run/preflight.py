@@ -42,9 +42,10 @@ def _refused(spec: RunSpec) -> dict[str, list[TrialPlan]]:
     found: dict[str, list[TrialPlan]] = {}
     for planned in spec.plan.trials:
         kind = spec.targets[planned.target].kind
-        load = (kind, planned.workload, planned.load)
+        load = (kind, planned.load_generator, planned.workload, planned.load)
         if load not in reasons:
-            reasons[load] = KINDS[kind].refuses(spec.generator, planned, spec.workloads[planned.workload])
+            generator = spec.generators[planned.load_generator]
+            reasons[load] = KINDS[kind].refuses(generator, planned, spec.workloads[planned.workload])
         if reason := reasons[load]:
             found.setdefault(reason, []).append(planned)
     return found
@@ -69,7 +70,8 @@ def require_programs(spec: RunSpec) -> None:
     Raises :class:`~httpbench.errors.LoadError` or :class:`~httpbench.errors.RequirementError` if one is missing.
     """
     for kind in {spec.targets[planned.target].kind for planned in spec.plan.trials}:
-        KINDS[kind].require_programs(spec.generator)
+        for generator in spec.generators.values():
+            KINDS[kind].require_programs(generator)
     for name in dict.fromkeys(filter(None, (spec.workloads[planned.workload].backend for planned in spec.plan.trials))):
         if missing := unmet(spec.targets[name]):
             reasons, fix = missing
@@ -77,11 +79,11 @@ def require_programs(spec: RunSpec) -> None:
 
 
 def with_warmup_of_its_own(spec: RunSpec) -> RunSpec:
-    """The same run with warm-ups by its own load generator, if ours is missing.
+    """The same run with warm-ups by its own load generators, if ours is missing.
 
     Only ours sees when throughput is steady. So these warm-ups last as long as they may.
     """
-    if not isinstance(spec.generator, LoadGenerator) or load.get(GENERATOR).locate() is not None:
+    if not any(isinstance(generator, LoadGenerator) for generator in spec.generators.values()) or load.get(GENERATOR).locate() is not None:
         return spec
     trials = [planned.model_copy(update={"load": _fixed(planned.load)}) for planned in spec.plan.trials]
     return replace(spec, plan=replace(spec.plan, trials=tuple(trials)))

@@ -19,8 +19,8 @@ class RunSpec:
     plan: RunPlan
     targets: Mapping[str, Target]
     workloads: Mapping[str, Workload]
-    generator: Tool
-    """A load generator; for clients, a timer."""
+    generators: Mapping[str, Tool]
+    """Load generators by name; for clients, timers."""
     topology: Topology
     """Of this machine, read once: the plan was made from it."""
     command: tuple[str, ...]

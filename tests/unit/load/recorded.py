@@ -22,9 +22,11 @@ REPORT: dict[str, Any] = {
     "bytes": {"received": 5200, "sent": 4000},
     "throughput_rps": 49.5,
     "throughput_bytes_per_s": 2600.0,
-    "service_time_us": {"count": 100, "min": 1.5, "mean": 2.0, "p50": 2.0, "p99": None, "histogram": "HIST", "p2_5": 1.6},
+    "service_time_us": {"count": 100, "min": 1.5, "mean": 2.0, "p50": 2.0, "p99": None, "histogram": "HIST", "p2": 1.6},
     "response_time_us": None,
-    "intervals": [{"start_s": 0.0, "duration_s": 2.0, "completed": 100, "errors": 1, "offered_rps": None, "histogram": "HIST"}],
+    "intervals": [
+        {"start_s": 0.0, "duration_s": 2.0, "completed": 100, "errors": 1, "offered_rps": None, "bytes_received": 5200, "histogram": "HIST"}
+    ],
     "generator": {"engine": "epoll", "threads": [{"cpu": 0, "busy": 0.5}, {"cpu": 1, "busy": 0.25}]},
     "interrupted": False,
 }

@@ -27,6 +27,7 @@ def test_a_report_is_read_and_what_has_no_place_is_passed_over(native: Native) -
     assert found.service_time_us is not None and found.service_time_us.p50 == 2.0 and found.service_time_us.p99 is None
     assert found.response_time_us is None
     assert found.intervals[0].completed == 100
+    assert found.intervals[0].bytes_received == 5200
     assert found.notes == ()
 
 

@@ -135,7 +135,7 @@ def test_it_is_found_in_the_users_cache(monkeypatch: pytest.MonkeyPatch, tmp_pat
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setenv("PATH", str(tmp_path))
     assert PerfGauge().locate() is None
-    argv = PerfGauge().install_argv()
+    argv = PerfGauge().installation().argv
     program = Path(argv[argv.index("--root") + 1]) / "bin" / "perf-gauge"
     program.parent.mkdir(parents=True)
     program.touch()

@@ -17,7 +17,7 @@ CORES = Cores(target=(0,), generator=(1,), harness=(1,), shared=False)
 
 def matrix(targets: int, connections: list[int], rounds: int) -> Matrix:
     loads = [Load(connections=count) for count in connections]
-    return Matrix(TARGETS[:targets], [Scaling.SINGLE], ["plaintext"], loads, "native", rounds)
+    return Matrix(TARGETS[:targets], [Scaling.SINGLE], ["plaintext"], loads, ["native"], rounds)
 
 
 @given(st.integers(1, 6), st.lists(st.integers(1, 999), min_size=1, max_size=4, unique=True), st.integers(1, 5), st.integers())
@@ -40,6 +40,12 @@ def test_rounds_differ_in_order() -> None:
     assert orders[0] != orders[1]
 
 
+def test_every_load_generator_has_every_cell_once_in_a_round() -> None:
+    plan = make_plan(replace(matrix(2, [8], 5), load_generators=["autocannon", "native"], baseline=BASELINE), lambda _: CORES, 1)
+    found = Counter((trial.round, trial.target, trial.load_generator) for trial in plan.trials)
+    assert len(found) == len(plan.trials) == 5 * 3 * 2
+
+
 def test_multi_means_prefork_for_those_that_do_it_so() -> None:
     prefork = TARGETS[0].model_copy(update={"scaling": (Scaling.SINGLE, Scaling.PREFORK)})
     assert scaling_of(prefork, Scaling.MULTI) is Scaling.PREFORK
@@ -48,7 +54,7 @@ def test_multi_means_prefork_for_those_that_do_it_so() -> None:
 
 
 def test_a_target_without_the_requested_scaling_is_named() -> None:
-    own_matrix = Matrix(TARGETS[:1], [Scaling.MULTI], ["plaintext"], [Load()], "native", 3)
+    own_matrix = Matrix(TARGETS[:1], [Scaling.MULTI], ["plaintext"], [Load()], ["native"], 3)
     plan = make_plan(own_matrix, lambda _: CORES, 1)
     assert plan.trials == ()
     assert plan.skipped == {"c/epoll/level": "cannot be run as multi: it scales as single"}

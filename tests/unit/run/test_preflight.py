@@ -24,7 +24,7 @@ def spec_of(plans: Sequence[TrialPlan], generator: LoadGenerator, targets: Seque
         plan=RunPlan(tuple(plans), {}),
         targets={target.id: target for target in targets},
         workloads={"plaintext": Workload(name="plaintext", description="Hello", backend=backend)},
-        generator=generator,
+        generators={generator.name: generator},
         topology=Topology(()),
         command=("httpbench", "bench"),
     )

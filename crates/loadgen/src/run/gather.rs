@@ -178,6 +178,7 @@ impl<'a> Gather<'a> {
             offered_rps: offered.map(|offered| offered / duration_s),
             p50_us: percentiles.p50_us,
             p99_us: percentiles.p99_us,
+            bytes_received: recorder.bytes_received,
             histogram,
         });
         self.end_ns = slice.end_ns;

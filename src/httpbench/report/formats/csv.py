@@ -20,7 +20,8 @@ from httpbench.stats.validity import failed_requests, rate_held
 Way = tuple[int, Scaling, str, str, Load]
 Value = str | int | float | bool | None
 
-_FIGURES = tuple(name for name in Distribution.model_fields if name not in ("count", "histogram"))
+_NOT_IN_COLUMNS = ("count", "histogram", "p2_5", "p97_5", "resolution_us")
+_FIGURES = tuple(name for name in Distribution.model_fields if name not in _NOT_IN_COLUMNS)
 _TIMES = ("service_time", "response_time", "connect_time")
 _USAGE_OF_VERDICTS = ("samples", "cpu_wait_cores_mean", "threads", "thread_cores_max", "throttled_share")
 _USAGE_OF_CONTAINERS = ("throttled_s", "group_bytes_peak", "oom_kills")

@@ -1,0 +1,287 @@
+"""The adapter for autocannon: JavaScript on Node.js in a closed loop, with pipelining.
+
+It prints its result as JSON. Its pitfalls, as its sources show them:
+
+- It records whole milliseconds, rounded down. Faster responses all count as 0 ms, so figures below 1 ms are left out.
+- Its minimum leaves out 0 ms. It is kept if the lowest percentile, of up to 100,000 responses the lowest one, is not 0 ms.
+- A closed connection leaves its requests in a queue: they are no errors, and later responses are timed from when those were sent. They
+  are counted here as what was sent and never came; latencies are then left out.
+- ``-R`` sends the requests of each second in one burst, and corrects latencies as if a request were due on each connection every ms,
+  whatever the rate.
+- ``-D`` reconnects after a number of responses, and leaves the last response of each connection uncounted.
+- Its figures per second take each sample for a second, also one that came late. Throughput is therefore computed from its duration.
+- Each worker takes an equal share of the connections, rounded down, and samples seconds of its own.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from httpbench.errors import LoadError
+from httpbench.folders import user_folder
+from httpbench.load.base import Job, LoadGenerator, Output
+from httpbench.load.tool import Installation, first_version
+from httpbench.model import Distribution, Measurement, OverSeconds, PerSecond, Requests, Requirement
+from httpbench.quantiles import PERCENTILES, is_known
+
+LOCKED = Path(__file__).with_name("npm")
+"""What npm installs: ``package.json`` and its lock file, with the hash of each package."""
+
+METHODS = frozenset({"GET", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH"})
+RESOLUTION_US = 1000.0
+BODY_BYTES_MAX = 100_000
+"""Longest body that goes on a command line."""
+
+PERCENTILES_TOLD = {**PERCENTILES, "p2_5": 2.5, "p97_5": 97.5}
+COUNT_OF_LOWEST = 100_000
+"""Samples of which the percentile 0.001 is the lowest one."""
+WARNINGS_MAX = 5
+
+NOTES = (
+    "autocannon reports latencies in whole milliseconds, rounded down; figures below 1 ms are left out.",
+    "autocannon opens its connections within the measured time, and its first latencies include connecting.",
+    "Requests that timed out are not in autocannon's latencies.",
+)
+BODIES_UNCHECKED = "autocannon did not check the bodies."
+MISMATCHED = "autocannon lost connections; it then times responses from earlier requests, so its latencies are left out."
+
+
+class _Told(BaseModel):
+    """A part of its document. It has more keys than these."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+
+class _Latency(_Told):
+    """In ms."""
+
+    min: float
+    mean: float = Field(validation_alias="average")
+    stddev: float
+    max: float
+    p0_001: float
+    p2_5: float
+    p25: float
+    p50: float
+    p75: float
+    p90: float
+    p97_5: float
+    p99: float
+    p99_9: float
+    p99_99: float
+    count: int = Field(validation_alias="totalCount")
+
+
+class _Seconds(_Told):
+    """Of a count per second, over the seconds."""
+
+    min: float
+    mean: float = Field(validation_alias="average")
+    stddev: float
+    p1: float
+    p2_5: float
+    p50: float
+    p97_5: float
+    total: int
+
+
+class _Requests(_Seconds):
+    sent: int
+
+
+class _Count(_Told):
+    count: int
+
+
+class _Result(_Told):
+    duration: float
+    samples: int
+    """Seconds, summed over the workers."""
+    errors: int
+    """Timeouts included."""
+    timeouts: int
+    mismatches: int
+    statuses: dict[int, _Count] = Field(validation_alias="statusCodeStats")
+    latency: _Latency
+    requests: _Requests
+    throughput: _Seconds
+
+
+class Autocannon(LoadGenerator):
+    name = "autocannon"
+    requirement = Requirement(program="autocannon", install="npm install --global autocannon@9.0.0")
+    warms_up_itself = False
+    counts_headers = True
+    latency_meaning = (
+        "Service time of every response in whole ms, rounded down, from the write of the request to the end of the response; the mean is "
+        "up to 1 ms too low."
+    )
+
+    def locate(self) -> str | None:
+        own = _root() / "node_modules" / ".bin" / "autocannon"
+        return super().locate() or (str(own) if own.is_file() else None)
+
+    def installation(self) -> Installation:
+        return Installation(
+            argv=("npm", "ci", "--prefix", str(_root()), "--no-audit", "--no-fund"),
+            requires=Requirement(program="npm", apt=("npm",), install="https://nodejs.org/en/download"),
+            folder=_root(),
+            files=(LOCKED / "package.json", LOCKED / "package-lock.json"),
+        )
+
+    def version(self) -> str:
+        return first_version((self.program(), "--version"))
+
+    def refuses(self, job: Job) -> str | None:
+        load, request = job.load, job.workload.request
+        if load.rate_rps is not None:
+            return "autocannon has no open loop: -R sends the requests of each second in one burst and corrects latencies wrongly"
+        if load.requests_per_connection is not None or not load.keepalive:
+            return "autocannon cannot close a connection after a number of requests: -D leaves the last response uncounted"
+        if load.duration_s % 1:
+            return f"autocannon supports only durations of whole seconds, not {load.duration_s:g} s"
+        if load.timeout_s < 1:
+            return f"autocannon supports timeouts from 1 s on, not {load.timeout_s:g} s"
+        if request.method == "HEAD":
+            return "autocannon waits for a body, which a response to HEAD does not have"
+        if request.method not in METHODS:
+            return f"autocannon cannot send the method {request.method}"
+        if any(key.lower() == "connection" for key in request.headers):
+            return "autocannon always sends a Connection header of its own"
+        return None
+
+    def argv(self, job: Job, *, warmup: bool) -> tuple[str, ...]:
+        load, request = job.load, job.workload.request
+        # A warm-up may be longer than requested, not shorter.
+        seconds = max(1, -int(-load.warmup_s // 1)) if warmup else int(load.duration_s)
+        options = ["-c", str(load.connections), "-p", str(load.pipeline), "-d", str(seconds), "-t", f"{load.timeout_s:g}"]
+        if (workers := _workers(job)) > 1:
+            options += ["-w", str(workers)]
+        options += ["-m", request.method, *(f"--headers={key}:{value}" for key, value in request.headers.items())]
+        if request.body:
+            options.append(f"--input={job.write('body', request.body)}")
+        if body := _checked_body(job):
+            options.append(f"--expectBody={body}")
+        return (self.program(), *options, "--json", job.url)
+
+    def measurement(self, job: Job, output: Output) -> Measurement:
+        result = _parse(output)
+        completed = sum(status.count for status in result.statuses.values())
+        failed = result.errors - result.timeouts
+        if completed == 0 and failed:
+            raise LoadError(f"no response from {job.url}: {failed:,} connections were refused or reset", log_tail=output.tail[-2000:])
+        errors = _errors(result, job, completed)
+        ok = max(0, _count(result, job.status) - errors["unexpected_body"])
+        is_matched = not errors["connection_failed"] and not errors["closed_early"]
+        return Measurement(
+            generator=self.name,
+            generator_version=self.version(),
+            duration_s=result.duration,
+            requests=Requests(sent=result.requests.sent, completed=completed, ok=ok),
+            errors={kind: count for kind, count in errors.items() if count},
+            bytes_received=result.throughput.total,
+            throughput_rps=ok / result.duration,
+            service_time_us=_times(result.latency) if is_matched else None,
+            per_second=_per_second(result, _workers(job)),
+            notes=_notes(job, output, is_matched=is_matched),
+        )
+
+
+def _root() -> Path:
+    """Where ``httpbench setup`` puts it."""
+    return user_folder("XDG_CACHE_HOME", ".cache") / "load-generators" / "autocannon"
+
+
+def _workers(job: Job) -> int:
+    """The most workers that share the connections evenly: autocannon rounds connections per worker down."""
+    return max(workers for workers in range(1, job.threads + 1) if job.load.connections % workers == 0)
+
+
+def _checked_body(job: Job) -> str | None:
+    """The body that each response must have; ``None`` if autocannon cannot compare it.
+
+    It would read a number as a number, and it decodes parts of a body one by one, so that only ASCII is compared correctly.
+    """
+    body = job.workload.expect.body
+    if not body or not body.isascii() or "\0" in body or len(body) > BODY_BYTES_MAX:
+        return None
+    return None if re.fullmatch(r"[-+]?[\d.]+(e[-+]?\d+)?|0x[\da-f]+", body, re.IGNORECASE) else body
+
+
+def _parse(output: Output) -> _Result:
+    if output.exit_code != 0:
+        raise LoadError(f"autocannon {output.ending}", log_tail=output.tail[-2000:])
+    if not output.stdout.strip():
+        raise LoadError("autocannon ended without a result", log_tail=output.tail or None)
+    try:
+        result = _Result.model_validate_json(output.stdout)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"]))
+        raise LoadError(f"autocannon's result cannot be read: {place}: {first['msg']}", log_tail=output.tail[-2000:]) from error
+    if result.duration <= 0 or result.requests.sent == 0:
+        raise LoadError("autocannon made no request", log_tail=output.tail[-2000:])
+    return result
+
+
+def _count(result: _Result, status: int) -> int:
+    found = result.statuses.get(status)
+    return found.count if found else 0
+
+
+def _errors(result: _Result, job: Job, completed: int) -> dict[str, int]:
+    """By kind, those that did not happen too. autocannon counts a connection that fails once, whatever was in flight on it."""
+    failed, wrong = result.errors - result.timeouts, completed - _count(result, job.status)
+    in_flight = job.load.connections * job.load.pipeline
+    lost = max(0, result.requests.sent - completed - result.timeouts - in_flight)
+    return {
+        "connection_failed": failed,
+        "closed_early": max(0, lost - failed),
+        "timeout": result.timeouts,
+        "unexpected_status": wrong,
+        "unexpected_body": max(0, result.mismatches - wrong),  # a response with a wrong status has another body too
+    }
+
+
+def _times(told: _Latency) -> Distribution:
+    """Without the figures that lie below what it tells apart, and without those of too few samples."""
+    values = {name: getattr(told, name) * 1000 for name in ("mean", "max", *PERCENTILES_TOLD) if hasattr(told, name)}
+    if told.count <= COUNT_OF_LOWEST and told.p0_001:
+        values["min"] = told.min * 1000
+    known = {name: value for name, value in values.items() if value >= RESOLUTION_US and _is_known(name, told.count)}
+    if "mean" in known:
+        known["stddev"] = told.stddev * 1000
+    return Distribution(count=told.count, resolution_us=RESOLUTION_US, **(known if told.count else {}))
+
+
+def _is_known(figure: str, count: int) -> bool:
+    return figure not in PERCENTILES_TOLD or is_known(PERCENTILES_TOLD[figure], count)
+
+
+def _per_second(result: _Result, workers: int) -> PerSecond | None:
+    seconds = result.samples // workers
+    if seconds == 0:
+        return None
+    return PerSecond(seconds=seconds, requests=_over_seconds(result.requests), bytes_received=_over_seconds(result.throughput))
+
+
+def _over_seconds(told: _Seconds) -> OverSeconds:
+    return OverSeconds(**{name: getattr(told, name) for name in OverSeconds.model_fields})
+
+
+def _notes(job: Job, output: Output, *, is_matched: bool) -> tuple[str, ...]:
+    notes = list(NOTES)
+    if not is_matched:
+        notes.append(MISMATCHED)
+    if job.workload.expect.body is not None and _checked_body(job) is None:
+        notes.append(BODIES_UNCHECKED)
+    workers = _workers(job)
+    if workers != job.threads:
+        notes.append(f"autocannon ran {workers} of {job.threads} workers, the most that share {job.load.connections} connections evenly.")
+    if workers > 1:
+        notes.append(f"autocannon's figures per second add up seconds of {workers} workers, which do not begin together.")
+    warnings = [line.strip() for line in output.stderr.splitlines() if line.strip()]
+    return (*notes, *(f"autocannon warned: {line}" for line in warnings[:WARNINGS_MAX]))

@@ -1,0 +1,63 @@
+"""Responses and bytes of each whole second of a measurement, summed up: as the load generator did it, or from its intervals.
+
+A percentile is that at the nearest rank: of thirty seconds, p1 and p2.5 are the lowest one.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+
+from httpbench.model import Interval, Measurement, OverSeconds, PerSecond
+
+TOLERANCE_S = 0.001
+
+
+def per_second(measurement: Measurement) -> PerSecond | None:
+    """``None`` if the load generator reported neither, or if its intervals do not divide seconds evenly."""
+    if measurement.per_second is not None:
+        return measurement.per_second
+    seconds = _seconds(measurement.intervals)
+    if not seconds:
+        return None
+    sizes = [[part.bytes_received for part in parts] for parts in seconds]
+    bytes_received = [sum(size for size in parts if size is not None) for parts in sizes] if _all_known(sizes) else None
+    return PerSecond(
+        seconds=len(seconds),
+        requests=over_seconds([sum(part.completed for part in parts) for parts in seconds]),
+        bytes_received=over_seconds(bytes_received) if bytes_received else None,
+    )
+
+
+def over_seconds(counts: Sequence[int]) -> OverSeconds:
+    """The standard deviation is that of the seconds there are, not an estimate from a sample."""
+    ascending = sorted(counts)
+    return OverSeconds(
+        mean=statistics.fmean(counts),
+        stddev=statistics.pstdev(counts),
+        min=ascending[0],
+        p1=_at(ascending, 1),
+        p2_5=_at(ascending, 2.5),
+        p50=_at(ascending, 50),
+        p97_5=_at(ascending, 97.5),
+    )
+
+
+def _at(ascending: Sequence[int], percentile: float) -> int:
+    return ascending[math.ceil(percentile / 100 * len(ascending) - 1e-9) - 1]
+
+
+def _seconds(intervals: Sequence[Interval]) -> list[list[Interval]]:
+    """The intervals of each whole second. None if an interval belongs to two seconds, or if one is missing."""
+    seconds: dict[int, list[Interval]] = {}
+    for part in intervals:
+        second = math.floor(part.start_s + TOLERANCE_S)
+        if part.start_s + part.duration_s > second + 1 + TOLERANCE_S:
+            return []
+        seconds.setdefault(second, []).append(part)
+    return [parts for parts in seconds.values() if sum(part.duration_s for part in parts) >= 1 - TOLERANCE_S]
+
+
+def _all_known(sizes: Sequence[Sequence[int | None]]) -> bool:
+    return all(size is not None for parts in sizes for size in parts)

@@ -14,8 +14,7 @@ from httpbench.cli.options import db_option, export_option, gates_option
 from httpbench.errors import SelectionError, UsageError
 
 if TYPE_CHECKING:
-    from httpbench.model import Run, Trial
-    from httpbench.stats.gates import Gate
+    from httpbench.model import Gate, Run, Trial
     from httpbench.store import Store
 
 

@@ -7,6 +7,7 @@ terminals. Units stand last in names; every latency is in microseconds; a figure
 from __future__ import annotations
 
 from httpbench.model.frozen import Argv, Frozen, Name
+from httpbench.model.gate import Gate
 from httpbench.model.load import (
     STEADY_S_MIN,
     ClientWork,
@@ -67,6 +68,7 @@ __all__ = [
     "Expectation",
     "Figure",
     "Frozen",
+    "Gate",
     "Interval",
     "Kind",
     "Label",

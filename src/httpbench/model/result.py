@@ -7,6 +7,7 @@ from enum import StrEnum
 from pydantic import Field
 
 from httpbench.model.frozen import Frozen, Name
+from httpbench.model.gate import Gate
 from httpbench.model.load import Table, TrialPlan, Workload
 from httpbench.model.noise import Noise
 from httpbench.model.probe import Probed
@@ -505,5 +506,7 @@ class Run(Frozen):
     """The known noise of this machine when the run began. Null: unknown, or no longer valid."""
     search: Search | None = None
     """Search for the highest rate; ``plan`` then holds only the first trial. Null: no search."""
+    gates: tuple[Gate, ...] = ()
+    """Gates of its targets against the baseline."""
     name: str | None = None
     """Name of the run, for ``report`` and ``compare``. Null: none."""

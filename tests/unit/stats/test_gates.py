@@ -6,8 +6,8 @@ from typing import Literal
 
 import pytest
 
-from httpbench.model import Verdict, VerdictKind
-from httpbench.stats.gates import Gate, Passage, lost_rounds, passage
+from httpbench.model import Gate, Verdict, VerdictKind
+from httpbench.stats.gates import Passage, lost_rounds, passage
 from httpbench.stats.interval import ConfidenceInterval
 from tests.factories import make_failed, make_plan, make_rounds
 

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-
-import click
 
 from httpbench.cli import console
 from httpbench.cli.exit_codes import ExitCode
@@ -41,7 +38,7 @@ def list_targets(options: ListOptions) -> ExitCode:
     with host.remembering(cache_folder() / "versions.json"):
         found = list(zip(targets, states(targets), strict=True))
     if options.json:
-        click.echo(json.dumps([_entry(target, state) for target, state in found], indent=2, ensure_ascii=False))
+        console.echo_json([_entry(target, state) for target, state in found])
     else:
         _show(found)
     return ExitCode.OK
@@ -70,7 +67,7 @@ def _show(found: Sequence[tuple[Target, TargetState]]) -> None:
     console.stdout().print(table)
     unchecked = sorted({name for _, state in found for name in state.unchecked})
     if unchecked:
-        click.echo(f"version not checked, because list runs no version_command of a --targets folder: {', '.join(unchecked)}", err=True)
+        console.echo(f"version not checked, because list runs no version_command of a --targets folder: {', '.join(unchecked)}", err=True)
 
 
 def _entry(target: Target, state: TargetState) -> dict[str, Any]:

@@ -6,7 +6,7 @@ terminals. Units stand last in names; every latency is in microseconds; a figure
 
 from __future__ import annotations
 
-from httpbench.model.frozen import Argv, Frozen, Name
+from httpbench.model.frozen import Argv, Frozen, Id, Name
 from httpbench.model.gate import Gate
 from httpbench.model.load import (
     STEADY_S_MIN,
@@ -69,6 +69,7 @@ __all__ = [
     "Figure",
     "Frozen",
     "Gate",
+    "Id",
     "Interval",
     "Kind",
     "Label",

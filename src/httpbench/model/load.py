@@ -9,7 +9,7 @@ from typing import Annotated
 
 from pydantic import Field, model_validator
 
-from httpbench.model.frozen import Frozen, Name
+from httpbench.model.frozen import Frozen, Id, Name
 from httpbench.model.target import Kind, Scaling
 
 
@@ -277,7 +277,7 @@ class TrialPlan(Frozen):
     """Place in the run, from 0."""
     round: int
     """Round, from 0."""
-    target: str
+    target: Id
     """Id of the target."""
     scaling: Scaling
     """How the target uses cores."""

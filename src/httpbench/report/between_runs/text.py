@@ -12,7 +12,7 @@ from rich.text import Text
 from httpbench.model import VerdictKind
 from httpbench.report.between_runs.changes import Cell, Changes, Side, load_text, place
 from httpbench.report.formats.markdown import escape, pipe_table
-from httpbench.report.printable import three_digits
+from httpbench.report.numbers import three_digits
 from httpbench.stats.gates import Passage
 from httpbench.stats.unpaired import Change
 

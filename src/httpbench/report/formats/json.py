@@ -20,6 +20,7 @@ from httpbench.model import (
     Cores,
     Environment,
     Frozen,
+    Id,
     Kind,
     Learned,
     Limit,
@@ -60,7 +61,7 @@ from httpbench.stats.summary import Summary, with_merged
 class ExportedTarget(Frozen):
     """A target without its place and build on this machine."""
 
-    id: str
+    id: Id
     """Id: ``language/framework[/variant]``."""
     kind: Kind
     """Kind of target."""
@@ -139,7 +140,7 @@ class Round(Frozen):
 class Result(Frozen):
     """A cell: one target under one load, with all its rounds."""
 
-    target: str
+    target: Id
     """Key of ``targets``."""
     workload: str
     """Key of ``workloads``."""

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from httpbench.model import Bound, Figure, Run, Search, Trial, VerdictKind
-from httpbench.report.printable import three_digits
+from httpbench.report.numbers import three_digits
 from httpbench.report.tables.notes import SCALINGS
 from httpbench.stats.level import DISTURBED_MAX, RatePoint, Saturation, held_in_most
 

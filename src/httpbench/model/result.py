@@ -380,6 +380,9 @@ class Trial(Frozen):
     """What the timer measured. Null: nothing, or the target is no client."""
     target_usage: Usage | None = None
     """CPU and memory of the target. Null: not watched."""
+    target_polling_threads: float | None = None
+    """Mean number of the target's threads that ran or were ready to run while it got no requests, the least of several looks; from 0.5 on
+    it polls. Null: not watched."""
     generator_usage: Usage | None = None
     """CPU and memory of the load generator. Null: not watched."""
     backend_usage: Usage | None = None

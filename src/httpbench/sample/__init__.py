@@ -5,7 +5,8 @@ from __future__ import annotations
 from httpbench.sample.accept_queue import accept_queue
 from httpbench.sample.network import NetworkMeter
 from httpbench.sample.occupancy import OccupancyMeter
+from httpbench.sample.polling import QUIET_MAX, polling_threads
 from httpbench.sample.sampler import TreeSampler
 from httpbench.sample.tree import descendants
 
-__all__ = ["NetworkMeter", "OccupancyMeter", "TreeSampler", "accept_queue", "descendants"]
+__all__ = ["QUIET_MAX", "NetworkMeter", "OccupancyMeter", "TreeSampler", "accept_queue", "descendants", "polling_threads"]

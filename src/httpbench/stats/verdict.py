@@ -24,6 +24,7 @@ from httpbench.stats.evidence import (
     target_capacity,
     target_cores,
 )
+from httpbench.stats.polling import limit_of_polling
 from httpbench.stats.validity import untrue
 from httpbench.stats.withheld import throttled, withheld
 
@@ -94,6 +95,9 @@ def _limit_of_either(evidence: Evidence, target: Usage) -> Verdict | None:
     said = _each(evidence, target)
     share = target_cores(evidence, target) / target_capacity(evidence)
     has_full_thread = target.thread_cores_max is not None and target.thread_cores_max >= THREAD_FULL
+    looks_full = share >= BOTH_TARGET or has_full_thread
+    if looks_full and not throttled(target) and (limit := limit_of_polling(evidence, said)):
+        return limit
     if share >= TARGET_FULL:
         both = (f"both busy ({said}): another load generator might show more",) if generator_is_busy(evidence) else ()
         return Verdict(kind=VerdictKind.TARGET, reasons=both)

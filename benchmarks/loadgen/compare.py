@@ -3,7 +3,7 @@
 
 The server has CPUs of its own, each generator in turn has another one, and all run under one congestion control. Within a pair ours and the
 peer follow each other directly, in alternating order, so that what disturbs the machine disturbs both. A figure is the median of the pairs'
-ratios, with the interval that holds the true median with a confidence of 95 %; their spread is their quartiles. Short responses of our own
+ratios, with the interval that holds the true median with a confidence of 95%; their spread is their quartiles. Short responses of our own
 server are compared in many short turns of two runs at once, others as whole runs (see pairing.py). Peers that are not on PATH are left out.
 The two bare clients are the limit: they parse nothing and time nothing.
 
@@ -72,7 +72,7 @@ class Ratio:
     throughput: float
     throughput_quartiles: tuple[float, float]
     throughput_interval: tuple[float, float]
-    """Of the median, with a confidence of 95 %."""
+    """Of the median, with a confidence of 95%."""
     cpu_per_request: float
     server_cpu_per_request: float
     server_cores: tuple[float, float]
@@ -134,7 +134,7 @@ def ratio(cell: Cell, kind: str, peer: Peer, ours: Peer, pairs: list[Pair], serv
 
 
 def interval_of_median(ordered: list[float]) -> tuple[float, float]:
-    """Where the true median lies with a confidence of 95 %: between two of the values, by the binomial distribution of how many of them lie
+    """Where the true median lies with a confidence of 95%: between two of the values, by the binomial distribution of how many of them lie
     below it (David and Nagaraja, Order Statistics, 7.1). Fewer than six values cannot tell: from the lowest to the highest. It takes the
     pairs as independent; where a disturbance lasts for many of them, it is too narrow."""
     count, below, rank = len(ordered), 0.0, 0
@@ -143,7 +143,7 @@ def interval_of_median(ordered: list[float]) -> tuple[float, float]:
     return ordered[max(rank - 1, 0)], ordered[min(count - rank, count - 1)]
 
 
-COLUMNS = ["load", "server", "peer", "engine", "ours, req/s", "peer, req/s", "ratio (95 %)", "quartiles", "pairs"]
+COLUMNS = ["load", "server", "peer", "engine", "ours, req/s", "peer, req/s", "ratio (95%)", "quartiles", "pairs"]
 COLUMNS += ["generator CPU per request", "server CPU per request", "server cores in use (ours, peer)"]
 
 

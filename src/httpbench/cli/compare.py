@@ -36,7 +36,7 @@ def compare(options: CompareOptions) -> ExitCode:
     """Show what changed from one run to another.
 
     BASE and HEAD are runs: an id or the beginning of one, latest, latest~1, the name of a run, a git commit, or a JSON export. A gate is
-    breached (exit code 3) only if the whole 95 % interval lies beyond its bound. A gate is unknown (exit code 1) if rounds of HEAD
+    breached (exit code 3) only if the whole 95% interval lies beyond its bound. A gate is unknown (exit code 1) if rounds of HEAD
     failed or are invalid, or if HEAD lacks a target.
 
     \b

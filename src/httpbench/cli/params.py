@@ -122,7 +122,7 @@ class GateParam(click.ParamType["Gate"]):
             self.fail(f"«{value}» is not a gate; write it as 'rps<-3%' or 'p99>10%', with one of {', '.join(GATES)}", param, ctx)
         change = float(match[3]) / 100
         if change <= -1:
-            self.fail(f"«{value}»: a change must be above −100 %", param, ctx)
+            self.fail(f"«{value}»: a change must be above −100%", param, ctx)
         from httpbench.model import Gate
 
         return Gate(figure=match[1], side=cast("Literal['<', '>']", match[2]), change=change)

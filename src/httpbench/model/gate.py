@@ -10,7 +10,7 @@ from httpbench.model.frozen import Frozen
 
 
 class Gate(Frozen):
-    """``rps<-3%``: fails where the requests per second have changed by less than −3 %."""
+    """``rps<-3%``: fails where the requests per second have changed by less than −3%."""
 
     figure: str
     """A key of :data:`httpbench.stats.figures.BY_NAME`."""

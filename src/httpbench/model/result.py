@@ -29,7 +29,7 @@ class Distribution(Frozen):
     max: float | None = None
     """Maximum, in µs. Null: no samples, or not reported."""
     tm99_9: float | None = None
-    """Mean without the lowest and the highest 0.1 % of samples, in µs. Null: no samples, or not reported."""
+    """Mean without the lowest and the highest 0.1% of samples, in µs. Null: no samples, or not reported."""
     p25: float | None = None
     """p25, in µs. Null: fewer than ten samples beyond it, or not reported."""
     p50: float | None = None
@@ -464,7 +464,7 @@ class Precision(Frozen):
     rounds_max: int = Field(ge=1)
     """Highest number of rounds."""
     half_width: float = Field(gt=0)
-    """Half the width of an interval at which rounds end, relative: 0.02 is ± 2 %."""
+    """Half the width of an interval at which rounds end, relative: 0.02 is ± 2%."""
 
 
 class RunStatus(StrEnum):

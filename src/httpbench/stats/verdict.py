@@ -32,7 +32,7 @@ TARGET_BUSY = 0.90
 """Share of its cores from which a target counts as busy. Not 1: interrupts and network work of the kernel are charged to no process."""
 
 TARGET_FULL = 0.97
-"""Share of its cores from which the target is the limit even if the generator is full too: it can do 3 % more at most, as much as rounds
+"""Share of its cores from which the target is the limit even if the generator is full too: it can do 3% more at most, as much as rounds
 differ by."""
 
 BOTH_TARGET = 0.80

@@ -140,4 +140,4 @@ def _notes(found: Changes) -> Sequence[str]:
     if not found.cells:
         return [*notes, "The runs share no target with the same load."]
     family = f"; those of a column hold jointly for all {len(found.cells)} lines" if len(found.cells) > 1 else ""
-    return [*notes, f"Ratios are head / base with 95 % intervals{family}. = marks no significant difference.", NOT_PAIRED]
+    return [*notes, f"Ratios are head / base with 95% intervals{family}. = marks no significant difference.", NOT_PAIRED]

@@ -25,7 +25,7 @@ LEGEND = (
     "Target waited, Waited: cores that the target or the generator was ready to use and did not get. Throttled: periods of a CPU quota in "
     "which it stopped the target. Others: what other programs used of these cores. Stolen: what the hypervisor gave to other machines.",
     "Per core: share of the time in which each measured logical CPU was not idle, with any program or with interrupts.",
-    "Achieved: correct responses per second / offered rate. Lag p99: 99 % of requests were sent at most this much later than intended.",
+    "Achieved: correct responses per second / offered rate. Lag p99: 99% of requests were sent at most this much later than intended.",
     f"Little: throughput × mean service time / requests in flight; valid from {LITTLE_MIN} to {LITTLE_MAX} in a closed loop.",
     "Resent: TCP segments sent again / all sent. Timeouts: TCP's retransmission timeouts. Refused: connections that a full accept queue "
     "rejected. Dropped: packets that a core dropped. All four count the whole machine.",

@@ -88,7 +88,7 @@ def times(comparison: Comparison) -> str:
 
 
 def percent(half_width: float) -> str:
-    """``± 1.8 %``, ``± 25 %``, ``± 0.04 %``."""
+    """``± 1.8%``, ``± 25%``, ``± 0.04%``."""
     return f"± {percentage(half_width)}"
 
 

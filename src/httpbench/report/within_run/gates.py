@@ -29,7 +29,7 @@ class Gated(Frozen):
     ratio: float | None = None
     """Of the target's figure to the baseline's. Null: unknown."""
     interval: ConfidenceInterval | None = None
-    """95 % interval of the ratio. Null: unknown."""
+    """95% interval of the ratio. Null: unknown."""
     reason: str | None = None
     """Why it could not be judged. Null: it was."""
 

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from httpbench.cli.console import fault, save
 from httpbench.cli.main import run_command_line
@@ -29,6 +30,7 @@ from httpbench.model import (
     RunStatus,
     SampledRequest,
     Table,
+    Target,
     Trait,
     Verdict,
     VerdictKind,
@@ -61,7 +63,7 @@ from tests.factories import (
     make_target,
     make_trial,
 )
-from tests.hostile import ALL, STYLES, TEXTS, obeyed
+from tests.hostile import ALL, PIECES, STYLES, TEXTS, obeyed
 
 NAME = "test/hostile"
 
@@ -172,6 +174,13 @@ def test_markdown_shows_what_was_written() -> None:
     text = FORMATS["markdown"](run, trials)
     assert "<img" not in "\n".join(line for line in text.splitlines() if not line.startswith("  "))
     assert "\\|\\`\\[a\\](b)\\`" in text
+
+
+@pytest.mark.parametrize("name", [piece for piece in PIECES if piece not in ("+1", "-1")] + ["c/\n", "c/epoll\n"])
+def test_no_id_is_hostile(name: str) -> None:
+    """Ids are drawn in charts and stand in hints as they are."""
+    with pytest.raises(ValidationError):
+        Target(**{**make_target().model_dump(), "id": f"c/{name}"})
 
 
 # --- verbs ---------------------------------------------------------------------------------------------------------------------

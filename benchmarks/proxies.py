@@ -43,7 +43,7 @@ def bench(*words: str) -> dict[str, dict[str, Any]]:
 def known_overhead(rounds: str = "21") -> None:
     """A request is one chunk and its answer another, so of a hundred requests two are late. What must be found follows from the times
     through the same relay without delay and from how long it really held chunks up, which it writes down: the 99th percentile where
-    2 % of requests take so much longer, less the baseline's."""
+    2% of requests take so much longer, less the baseline's."""
     late, good = "proxy:test/relaying/late-1ms", "proxy:test/relaying/good"
     load = ("--workload", "proxy-hello", "-c", "16", "--rate", "2000", "-d", "2s", "--warmup", "300ms", "--rounds", rounds)
     with tempfile.NamedTemporaryFile("r") as held_up:

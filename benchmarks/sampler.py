@@ -1,7 +1,7 @@
 """What watching a process tree costs: the share of a core that ``TreeSampler`` takes for ten processes at its default interval.
 
 Each process has 4 threads and has written to 30 MB of memory, as a small server would. The cost is the processor time of this program
-while nothing in it runs but the sampler. Prints one line, and fails when the share is 1 % or more.
+while nothing in it runs but the sampler. Prints one line, and fails when the share is 1% or more.
 
     python benchmarks/sampler.py [seconds]
 """

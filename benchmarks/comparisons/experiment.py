@@ -2,14 +2,14 @@
 """Does ``httpbench run`` tell the truth? Equals must not be told apart, and known differences must be found.
 
     benchmarks/comparisons/experiment.py aa                  40 comparisons of a server with itself: at most 3 false claims
-    benchmarks/comparisons/experiment.py ab                  the same server with 5 % and 10 % less throughput: both found
+    benchmarks/comparisons/experiment.py ab                  the same server with 5% and 10% less throughput: both found
 
 The known difference is a loop in the server whose CPU time is measured apart from any load (``server --calibrate``). With c µs of CPU time
 for a request, as measured in a first run, and s µs for the loop, a server that fills its core answers c / (c + s) times as much; the loop
 is made long enough for 0.95 and 0.90. The interval of the ratio must contain what the loop that was made then comes to. All servers here do
 some work for each request, so that they are the limit and not the load generator.
 
-``aa`` takes about 15 minutes; ``ab`` goes on until each ratio is known to 2 %, which took 11 where rounds varied by some 10 %. The machine
+``aa`` takes about 15 minutes; ``ab`` goes on until each ratio is known to 2%, which took 11 where rounds varied by some 10%. The machine
 should do nothing else. Prints a Markdown table; the exit code is 1 where the promise is not kept.
 """
 
@@ -33,7 +33,7 @@ FACTORS = (0.95, 0.90)
 CALIBRATION_STEPS = 10_000
 UNTIL_KNOWN = ("--precision", "2%", "--min-rounds", "15", "--max-rounds", "60")
 USUAL = {"aa": (("--rounds", "5"), "1s"), "ab": (UNTIL_KNOWN, "2s")}
-"""Rounds of a comparison, and how long each trial is: how many find 5 % depends on how much the machine varies."""
+"""Rounds of a comparison, and how long each trial is: how many find 5% depends on how much the machine varies."""
 CALIBRATION_ROUNDS = ("--rounds", "15")
 WORK_STEPS = 8_000
 """Of every server here: some 10 µs, more than a load generator needs for a request."""
@@ -71,7 +71,7 @@ def main() -> int:
 
 def equals(setting: Setting, count: int) -> int:
     """A server against itself, again and again."""
-    print("| # | ratio | 95 % interval | verdicts | claim |\n|--:|--:|--:|---|---|")
+    print("| # | ratio | 95% interval | verdicts | claim |\n|--:|--:|--:|---|---|")
     claims = 0
     for number in range(1, count + 1):
         found = compared(setting, [setting.command(), setting.command()])
@@ -87,7 +87,7 @@ def differences(setting: Setting) -> int:
     cost_us = cpu_us_per_request(setting)
     step_us = float(output([str(setting.server), "--calibrate", str(CALIBRATION_STEPS)])) / 1000 / CALIBRATION_STEPS
     print(f"{cost_us:.3f} µs of CPU time per request, {step_us * 1000:.3f} ns per step of the loop\n")
-    print("| truth | ratio | 95 % interval | verdicts | rounds | found | contains the truth |\n|--:|--:|--:|---|--:|---|---|")
+    print("| truth | ratio | 95% interval | verdicts | rounds | found | contains the truth |\n|--:|--:|--:|---|--:|---|---|")
     kept = True
     for factor in FACTORS:
         steps = round(cost_us * (1 / factor - 1) / step_us)

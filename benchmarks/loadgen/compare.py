@@ -3,7 +3,7 @@
 
 The server has CPUs of its own, each generator in turn has another one, and all run under one congestion control. Within a pair ours and the
 peer follow each other directly, in alternating order, so that what disturbs the machine disturbs both. A figure is the median of the pairs'
-ratios, with the interval that holds the true median with a confidence of 95 %; their spread is their quartiles. Short responses of our own
+ratios, with the interval that holds the true median with a confidence of 95%; their spread is their quartiles. Short responses of our own
 server are compared in many short turns of two runs at once, which are started several times; others as whole runs (see pairing.py).
 Peers that are not on PATH are left out.
 The two bare clients are the limit: they parse nothing and time nothing.
@@ -73,7 +73,7 @@ class Ratio:
     throughput: float
     throughput_quartiles: tuple[float, float]
     throughput_interval: tuple[float, float]
-    """Of the median, with a confidence of 95 %."""
+    """Of the median, with a confidence of 95%."""
     cpu_per_request: float
     server_cpu_per_request: float
     server_cores: tuple[float, float]
@@ -118,7 +118,7 @@ def throughput_ratio(pair: Pair) -> float:
 
 
 def ratio(cell: Cell, kind: str, peer: Peer, ours: Peer, starts: list[list[Pair]], server_cpus: int) -> Ratio:
-    """All pairs of all starts. Where a program's memory lies differs from start to start and with it the throughput, by 1 or 2 %: pairs of
+    """All pairs of all starts. Where a program's memory lies differs from start to start and with it the throughput, by 1 or 2%: pairs of
     one start are not independent. Where there are several starts the figure and its interval come from the medians of each."""
     pairs = [pair for start in starts for pair in start]
     ratios = sorted(map(throughput_ratio, pairs))
@@ -148,7 +148,7 @@ def ratio(cell: Cell, kind: str, peer: Peer, ours: Peer, starts: list[list[Pair]
 
 
 def interval_of_median(ordered: list[float]) -> tuple[float, float]:
-    """Where the true median lies with a confidence of 95 %: between two of the values, by the binomial distribution of how many of them lie
+    """Where the true median lies with a confidence of 95%: between two of the values, by the binomial distribution of how many of them lie
     below it (David and Nagaraja, Order Statistics, 7.1). Fewer than six values cannot tell: from the lowest to the highest. It takes
     them as independent; where a disturbance lasts for many of them, it is too narrow."""
     count, below, rank = len(ordered), 0.0, 0
@@ -157,7 +157,7 @@ def interval_of_median(ordered: list[float]) -> tuple[float, float]:
     return ordered[max(rank - 1, 0)], ordered[min(count - rank, count - 1)]
 
 
-COLUMNS = ["load", "server", "peer", "engine", "ours, req/s", "peer, req/s", "ratio (95 %)", "quartiles", "pairs, starts"]
+COLUMNS = ["load", "server", "peer", "engine", "ours, req/s", "peer, req/s", "ratio (95%)", "quartiles", "pairs, starts"]
 COLUMNS += ["generator CPU per request", "server CPU per request", "server cores in use (ours, peer)"]
 
 

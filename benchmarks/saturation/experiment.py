@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Does ``httpbench saturate`` find the truth? A server of known capacity, three times.
 
-    benchmarks/saturation/experiment.py                      1 ms for each request: 1,000 requests/s, to within 5 %
+    benchmarks/saturation/experiment.py                      1 ms for each request: 1,000 requests/s, to within 5%
     benchmarks/saturation/experiment.py --service-us 250     4,000 requests/s
 
 The server (``server.c``) answers one request after the other, each one service time after the one before, by absolute deadlines; so its
 capacity is known without measuring anything. With evenly spaced requests its queue stays empty below that rate and grows without end above
 it, so every bound on a latency above the service time fails at the capacity, and nowhere else. A stall of the machine is worked off slowly
-close to it: at 99 % of the capacity that takes a hundred times as long as the stall. So the bound lies above a virtual machine's stalls.
+close to it: at 99% of the capacity that takes a hundred times as long as the stall. So the bound lies above a virtual machine's stalls.
 
 Takes about a minute for each search, on a machine that does nothing else. Prints a Markdown table; the exit code is 1 where a result is
 further from the truth than allowed.

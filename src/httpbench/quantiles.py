@@ -55,7 +55,7 @@ def is_known(percentile: float, count: int) -> bool:
     >>> is_known(99, 1000), is_known(99, 999)
     (True, False)
     """
-    return count * (100 - percentile) / 100 >= SAMPLES_BEYOND - 1e-6  # 0.1 % of 10,000 must pass as ten, whatever floating point says
+    return count * (100 - percentile) / 100 >= SAMPLES_BEYOND - 1e-6  # 0.1% of 10,000 must pass as ten, whatever floating point says
 
 
 def samples_needed(percentile: float) -> int:

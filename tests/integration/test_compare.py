@@ -77,7 +77,7 @@ def test_refused(harness: Harness) -> None:
         ("no-such", "latest"): "no run «no-such»",
         ("a", "b", "--fail-if", "rps"): "«rps» is not a gate; write it as 'rps<-3%'",
         ("a", "b", "--fail-if", "speed<3%"): "with one of rps, mean, p50",
-        ("a", "b", "--fail-if", "rps<-100%"): "a change must be above −100 %",
+        ("a", "b", "--fail-if", "rps<-100%"): "a change must be above −100%",
     }.items():
         done = compare(harness, *words)
         assert done.returncode == 2, done.stdout

@@ -164,7 +164,7 @@ def test_rounds_end_when_the_interval_is_narrow_enough(harness: Harness) -> None
     found = document(done)
     assert [len(result["rounds"]) for result in found["results"]] == [3, 3]
     assert found["status"] == "finished"
-    assert "after 3 rounds, within the requested ± 100000 %" in done.stderr
+    assert "after 3 rounds, within the requested ± 100000%" in done.stderr
     (line,) = harness.runs()
     assert (line["trials_done"], line["trials_planned"]) == (6, 6)
 

@@ -42,7 +42,7 @@ def test_the_capacity_is_found_stored_drawn_and_exported(harness: Harness, serve
     (line,) = harness.runs()
     assert line["trials_done"] == line["trials_planned"] == sum(len(result["rounds"]) for result in document["results"])
     shown = harness.run("report", "latest").stdout
-    claim = rf"SLO \(p90 < 300 ms, at most 0.1 % failed\) holds (?:at|up to at least) {found['rate_rps']:,g} requests/s"
+    claim = rf"SLO \(p90 < 300 ms, at most 0.1% failed\) holds (?:at|up to at least) {found['rate_rps']:,g} requests/s"
     assert re.search(claim, shown), shown
     assert "● p90, SLO held" in shown
     assert harness.run("report", "--export-markdown", "-").stdout.count("| ") > 5
@@ -54,7 +54,7 @@ def test_what_cannot_hold_ends_and_says_so(harness: Harness, server: Path) -> No
     command = f"{server} {{host}} {{port}} {SERVICE_US}"
     done = harness.run("saturate", command, "--slo", "mean<1ms", "-d", "500ms", "--warmup", "0s", "--max-trials", "3")
     assert done.returncode == 1
-    assert "SLO (mean < 1 ms, at most 0.1 % failed) held at no rate" in done.stdout
+    assert "SLO (mean < 1 ms, at most 0.1% failed) held at no rate" in done.stdout
 
 
 def test_a_server_that_does_not_start_ends_the_search(harness: Harness) -> None:

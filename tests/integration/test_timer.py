@@ -68,4 +68,4 @@ def test_a_program_that_cannot_be_run_is_an_error_of_the_timer(tmp_path: Path) -
         end = tree.wait(60)
     assert end is not None
     assert end.code == 127
-    assert "cannot run /no/such/program: No such file or directory" in (tmp_path / "log").read_text()
+    assert 'cannot run "/no/such/program": No such file or directory' in (tmp_path / "log").read_text()

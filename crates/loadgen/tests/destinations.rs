@@ -37,6 +37,14 @@ fn a_path_that_cannot_be_written_is_found_before_the_run() {
 }
 
 #[test]
+fn names_do_not_drive_the_terminal() {
+    let target = url(serve_bytes(HELLO));
+    let output = run(&["-d", "100ms", "--json", "/nonexistent/\x1b[2J\u{202e}", &target]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("/nonexistent/\\u001b[2J\\u202e") && !said.contains('\x1b'), "{said}");
+}
+
+#[test]
 fn a_full_disk_does_not_cost_the_report() {
     let target = url(serve_bytes(HELLO));
     for option in ["--json", "--hdr"] {

@@ -101,7 +101,7 @@ fn attempt(engine: &str, schedule: Schedule) -> (f64, f64) {
     (worst_error(response, &logged_response_times_us(&log, schedule)), worst_error(response, &truth_us))
 }
 
-/// Our reading of the clock must agree with the server's within 2 %, and with the schedule as far as a busy machine can keep to it.
+/// Our reading of the clock must agree with the server's within 2%, and with the schedule as far as a busy machine can keep to it.
 fn response_times_are_true(engine: &str) {
     let mut attempts = Vec::new();
     for period_s in PERIODS_S {

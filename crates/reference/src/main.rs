@@ -74,10 +74,16 @@ fn end_at_panics() {
     }));
 }
 
-/// Prints a line of JSON, and ignores that nobody may read it.
+/// Prints a line of JSON, and ignores that nobody may read it. Clients wrote parts of it, so it is ASCII: a terminal obeys none of that.
 fn say(value: &serde_json::Value) {
     let mut out = io::stdout().lock();
-    let _ = writeln!(out, "{value}").and_then(|()| out.flush());
+    let _ = writeln!(out, "{}", in_ascii(&value.to_string())).and_then(|()| out.flush());
+}
+
+/// A JSON document with escapes for all characters that are not ASCII, or are control characters.
+fn in_ascii(document: &str) -> String {
+    let escaped = |character: char| character.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")).collect::<String>();
+    document.chars().map(|character| if matches!(character, ' '..='~') { character.to_string() } else { escaped(character) }).collect()
 }
 
 fn path(text: &str) -> Result<String, String> {

@@ -30,7 +30,7 @@ fn main() -> ExitCode {
     match File::create(output).and_then(|output| run(&argv, &output)).and_then(|told| fs::write(report, told)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: cannot run {}: {error}", argv[0].to_string_lossy());
+            eprintln!("error: cannot run {:?}: {error}", argv[0]); // with escapes, for a name may hold control characters
             ExitCode::from(CANNOT_RUN)
         }
     }

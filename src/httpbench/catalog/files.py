@@ -16,6 +16,7 @@ from typing import Any, TypeVar, get_args
 from pydantic import BaseModel, ValidationError
 
 from httpbench.errors import CatalogError
+from httpbench.printable import one_line
 
 TOML_TYPES = {
     "tuple_type": "an array: [ … ]",
@@ -52,7 +53,7 @@ def sentences(model: type[BaseModel], error: ValidationError) -> list[str]:
     """The problems of values that do not fit a model, one sentence each."""
     # An invalid element makes pydantic report its list as too short too: that is no news.
     problems = [dict(problem) for problem in error.errors() if not (problem["type"] == "too_short" and problem["input"])]
-    return [_sentence(model, problem) for problem in problems]
+    return [one_line(_sentence(model, problem)) for problem in problems]
 
 
 def did_you_mean(word: str, allowed: Sequence[str]) -> str:

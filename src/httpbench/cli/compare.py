@@ -14,8 +14,7 @@ from httpbench.cli.options import db_option, export_option, gates_option
 from httpbench.errors import SelectionError, UsageError
 
 if TYPE_CHECKING:
-    from httpbench.model import Run, Trial
-    from httpbench.stats.gates import Gate
+    from httpbench.model import Gate, Run, Trial
     from httpbench.store import Store
 
 
@@ -37,7 +36,7 @@ def compare(options: CompareOptions) -> ExitCode:
     """Show what changed from one run to another.
 
     BASE and HEAD are runs: an id or the beginning of one, latest, latest~1, the name of a run, a git commit, or a JSON export. A gate is
-    breached (exit code 3) only if the whole 95 % interval lies beyond its bound. A gate is unknown (exit code 1) if rounds of HEAD
+    breached (exit code 3) only if the whole 95% interval lies beyond its bound. A gate is unknown (exit code 1) if rounds of HEAD
     failed or are invalid, or if HEAD lacks a target.
 
     \b

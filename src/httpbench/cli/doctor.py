@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-
-import click
 
 from httpbench.cli import console
 from httpbench.cli.exit_codes import ExitCode
@@ -43,7 +40,7 @@ def doctor(options: DoctorOptions) -> ExitCode:
     findings = [*left_behind(), *host.examine()]
     if options.json:
         entries = [dataclasses.asdict(finding) for finding in findings]
-        click.echo(json.dumps({"environment": environment.model_dump(), "findings": entries}, indent=2, ensure_ascii=False))
+        console.echo_json({"environment": environment.model_dump(), "findings": entries})
     else:
         _show(environment, findings)
     return ExitCode.OK

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from httpbench.cli import console
 from httpbench.errors import StoreError, UsageError
 
 if TYPE_CHECKING:
@@ -62,12 +62,11 @@ class Exports:
         """Writes a text for each format. Raises as :meth:`write` does."""
         problems = []
         for name, path in self.paths.items():
-            text = texts[name]
             if path == "-":
-                sys.stdout.write(text)
+                console.write(texts[name])
                 continue
             try:
-                Path(path).write_text(text, encoding="utf-8")
+                console.save(texts[name], Path(path))
             except OSError as error:
                 problems.append(f"cannot write the export {path}: {error.strerror}")
         if problems:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -64,7 +63,7 @@ def list_targets(options: ListOptions) -> ExitCode:
             for target, state, proof in zip(targets, states(targets), _proofs(targets), strict=True)
         ]
     if options.json:
-        click.echo(json.dumps([_entry(listed) for listed in found], indent=2, ensure_ascii=False))
+        console.echo_json([_entry(listed) for listed in found])
     else:
         _show(found)
     return ExitCode.OK
@@ -125,7 +124,7 @@ def _show(found: Sequence[Listed]) -> None:
     console.stdout().print(table)
     unchecked = sorted({name for listed in found for name in listed.state.unchecked})
     if unchecked:
-        click.echo(f"version not checked, because list runs no version_command of a --targets folder: {', '.join(unchecked)}", err=True)
+        console.echo(f"version not checked, because list runs no version_command of a --targets folder: {', '.join(unchecked)}", err=True)
 
 
 def _entry(listed: Listed) -> dict[str, Any]:

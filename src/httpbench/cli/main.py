@@ -15,7 +15,7 @@ from pathlib import Path
 import click
 
 from httpbench import __version__
-from httpbench.cli import foreign_options
+from httpbench.cli import console, foreign_options
 from httpbench.cli.exit_codes import ExitCode, of_error
 from httpbench.cli.lazy import LazyGroup, Verb
 from httpbench.errors import HttpbenchError, UsageError
@@ -74,6 +74,7 @@ def run_command_line() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # it may be closed
             stream.reconfigure(errors="replace")  # a terminal without «µ» shows a question mark
+    sys.excepthook = console.fault
     _search_system_folders()
     sys.exit(_exit_code())
 
@@ -85,7 +86,7 @@ def _exit_code() -> int:
         code = cli.main(prog_name="httpbench", standalone_mode=False)
         return code if isinstance(code, int) else ExitCode.OK
     except HttpbenchError as error:
-        _print_error(error.message, error.hint, error.log_tail)
+        console.error(error.message, error.hint, error.log_tail)
         return of_error(error)
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
@@ -94,10 +95,10 @@ def _exit_code() -> int:
         context = error.ctx if isinstance(error, click.UsageError) else None
         usual = f"{context.command_path} --help" if context else None
         foreign = foreign_options.explained(error) if isinstance(error, click.NoSuchOption) else None
-        _print_error(*(foreign or (error.format_message(), usual)))
+        console.error(*(foreign or (error.format_message(), usual)))
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
-        click.echo("interrupted", err=True)
+        console.echo("interrupted", err=True)
         return ExitCode.INTERRUPTED
     except BrokenPipeError:
         _discard_output()
@@ -105,7 +106,7 @@ def _exit_code() -> int:
     except OSError as error:
         if error.errno not in OUTPUT_ERRORS:
             raise
-        _print_error(f"cannot write the output: {error.strerror}")
+        console.error(f"cannot write the output: {error.strerror}")
         _discard_output()
         return ExitCode.FAILED
 
@@ -120,15 +121,6 @@ def _require_utf8() -> None:
             text.encode()
         except UnicodeEncodeError:
             raise UsageError(f"{what} is not valid UTF-8: {os.fsencode(text)!r}", hint="rename the file, or use a link to it") from None
-
-
-def _print_error(message: str, hint: str | None = None, log_tail: str | None = None) -> None:
-    for line in message.splitlines():
-        click.echo(f"{click.style('error', fg='red', bold=True)}: {line}", err=True)
-    if log_tail:
-        click.echo("\n".join(f"  | {line}" for line in log_tail.splitlines()), err=True)
-    if hint:
-        click.echo(f"{click.style('hint', fg='cyan', bold=True)}: {hint}", err=True)
 
 
 def _discard_output() -> None:

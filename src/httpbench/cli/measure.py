@@ -15,7 +15,7 @@ from httpbench.errors import UsageError
 from httpbench.model import Run, RunStatus, Trial
 from httpbench.report import gated, render_terminal
 from httpbench.run import Outcome, RunSpec, make_run, refusals, require_programs, with_warmup_of_its_own
-from httpbench.stats.gates import Gate, Passage
+from httpbench.stats.gates import Passage
 from httpbench.stats.level import saturation
 from httpbench.store import Store
 
@@ -56,11 +56,9 @@ def report(outcome: Outcome, db: Path, files: Exports) -> None:
         raise outcome.store_error
 
 
-def judge(outcome: Outcome, gates: Sequence[Gate], files: Exports) -> list[Passage]:
+def judge(outcome: Outcome, files: Exports) -> list[Passage]:
     """Prints and returns how each gate ended. A run that was interrupted has no gates."""
-    if not gates or outcome.run.status is RunStatus.INTERRUPTED:
-        return []
-    judged = gated(outcome.run, outcome.trials, gates)
+    judged = gated(outcome.run, outcome.trials)
     for gate in judged:
         console.beside(files).print(gate.sentence, markup=False, soft_wrap=True)
     return [gate.passage for gate in judged]

@@ -70,7 +70,7 @@ def noise(options: NoiseOptions) -> ExitCode:
         raise SelectionError(f"this machine's noise floor is unknown: {options.db} has no A/A pairs of it", hint="run `httpbench noise`")
     _print(known)
     if reason := outdated(known, environment, now()):
-        click.echo(f"warning: {reason}", err=True)
+        console.echo(f"warning: {reason}", err=True)
     return ExitCode.OK
 
 
@@ -102,7 +102,7 @@ def _plan(options: NoiseOptions) -> RunSpec:
 def _print(known: Noise) -> None:
     from rich.table import Table
 
-    from httpbench.report.printable import percentage
+    from httpbench.report.numbers import percentage
     from httpbench.stats.figures import CPU, P99, THROUGHPUT
     from httpbench.stats.noise import floor
 

@@ -10,8 +10,7 @@ import click
 from httpbench.cli.choices import GATES, LATENCIES, NETWORKS, PLACES
 
 if TYPE_CHECKING:
-    from httpbench.model import Bound, Figure
-    from httpbench.stats.gates import Gate
+    from httpbench.model import Bound, Figure, Gate
 
 DURATIONS_S = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 MICROSECONDS = {"us": 1.0, "µs": 1.0, "ms": 1e3, "s": 1e6}
@@ -156,8 +155,8 @@ class GateParam(click.ParamType["Gate"]):
             self.fail(f"«{value}» is not a gate; write it as 'rps<-3%' or 'p99>10%', with one of {', '.join(GATES)}", param, ctx)
         change = float(match[3]) / 100
         if change <= -1:
-            self.fail(f"«{value}»: a change must be above −100 %", param, ctx)
-        from httpbench.stats.gates import Gate
+            self.fail(f"«{value}»: a change must be above −100%", param, ctx)
+        from httpbench.model import Gate
 
         return Gate(figure=match[1], side=cast("Literal['<', '>']", match[2]), change=change)
 

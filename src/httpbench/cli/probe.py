@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-
-import click
 
 from httpbench.cli import console
 from httpbench.cli.exit_codes import ExitCode
@@ -64,7 +61,7 @@ def probe(options: ProbeOptions) -> ExitCode:
             console.problem(errors, target.id, error)
     if options.json:
         document = {target.id: {"category": target.category, **probed.model_dump(mode="json")} for target, probed in found}
-        click.echo(json.dumps(document, indent=2, ensure_ascii=False))
+        console.echo_json(document)
     elif options.details:
         _show_details(found)
     else:

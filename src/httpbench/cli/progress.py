@@ -10,10 +10,12 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
+from httpbench.cli.safe_console import SafeConsole
 from httpbench.errors import HttpbenchError
 from httpbench.load import Phase, Progress
 from httpbench.model import Kind, Target, Trial, TrialPlan, VerdictKind
-from httpbench.report.printable import three_digits
+from httpbench.printable import one_line
+from httpbench.report.numbers import three_digits
 from httpbench.run import Stage
 from httpbench.sample import Current
 from httpbench.stats.steady import not_shown_steady, unsteady
@@ -58,7 +60,7 @@ class Lines:
         pass
 
     def _say(self, text: str) -> None:
-        self._console.print(text, markup=False, soft_wrap=True)
+        self._console.print(one_line(text), soft_wrap=True)
 
 
 class LiveLine(Lines):
@@ -113,7 +115,7 @@ class LiveLine(Lines):
         self._live.stop()
 
     def _show(self, text: str) -> None:
-        self._live.update(Text(text, no_wrap=True, overflow="ellipsis"))
+        self._live.update(Text(one_line(text), no_wrap=True, overflow="ellipsis"))
 
 
 _PHASES = {Phase.CONNECT: "connecting", Phase.WARMUP: "warming up", Phase.MEASURE: "measuring", Phase.DONE: "measured"}
@@ -122,7 +124,7 @@ _PHASES = {Phase.CONNECT: "connecting", Phase.WARMUP: "warming up", Phase.MEASUR
 def observer(console: Console, *, quiet: bool) -> Lines:
     """The progress for a terminal, a pipe or nobody."""
     if quiet:
-        return Lines(Console(file=None, stderr=True, quiet=True))
+        return Lines(SafeConsole(stderr=True, quiet=True))
     return LiveLine(console) if console.is_terminal else Lines(console)
 
 
@@ -148,7 +150,7 @@ def outcome(trial: Trial) -> str:
     if times and times.p99 is not None:
         parts.append(f"p99 {three_digits(times.p99 / 1000)} ms")
     if trial.target_usage:
-        parts.append(f"{trial.target_usage.cpu_cores_mean * 100:.0f} % CPU")
+        parts.append(f"{trial.target_usage.cpu_cores_mean * 100:.0f}% CPU")
     if unsteady(trial):
         parts.append("not steady")
     elif not_shown_steady(trial):

@@ -30,9 +30,8 @@ from httpbench.errors import SelectionError, UsageError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from httpbench.model import Load, Precision, Target
+    from httpbench.model import Gate, Load, Precision, Target
     from httpbench.run import RunSpec
-    from httpbench.stats.gates import Gate
 
 ROUNDS = 5
 ROUNDS_MIN, ROUNDS_MAX, PRECISION = 5, 30, 0.02
@@ -105,7 +104,7 @@ def run(options: RunOptions) -> ExitCode:
     files.check()
     outcome = measure.build_and_run(spec, options.db, quiet=options.quiet)
     measure.report(outcome, options.db, files)
-    return measure.exit_code(outcome, measure.judge(outcome, options.gates, files))
+    return measure.exit_code(outcome, measure.judge(outcome, files))
 
 
 def _plan(targets: Sequence[Target], options: RunOptions) -> RunSpec:
@@ -142,6 +141,7 @@ def _plan(targets: Sequence[Target], options: RunOptions) -> RunSpec:
         table=Table.COMMANDS,
         baseline=_baseline(targets, options.baseline),
         precision=precision,
+        gates=options.gates,
         port=options.servers.port,
         start_limit_s=options.servers.start_timeout,
         name=options.run_name,

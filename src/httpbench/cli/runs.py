@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -60,11 +59,11 @@ def runs(options: RunsOptions) -> ExitCode:
     with Store(options.db, reading=True) as store:
         lines = store.runs(options.limit)
     if options.json:
-        click.echo(json.dumps([dataclasses.asdict(line) for line in lines], indent=2, ensure_ascii=False))
+        console.echo_json([dataclasses.asdict(line) for line in lines])
     elif lines:
         _show(lines)
     else:
-        click.echo(f"no runs in {options.db}", err=True)
+        console.echo(f"no runs in {options.db}", err=True)
     return ExitCode.OK
 
 
@@ -75,12 +74,12 @@ def _delete(db: Path, words: tuple[str, ...], prune: int | timedelta | None) -> 
         known = {line.id: line for line in store.runs(ALL)}
         chosen = [store.run(word)[0].id for word in words] if prune is None else outdated(list(known.values()), prune)
     if not chosen:
-        click.echo("no runs to delete", err=True)
+        console.echo("no runs to delete", err=True)
         return
     with Store(db) as store:
         store.delete(chosen)
     for name in dict.fromkeys(chosen):
-        click.echo(f"deleted {name} ({_size(known[name].size_bytes)})")
+        console.echo(f"deleted {name} ({_size(known[name].size_bytes)})")
 
 
 def _size(size_bytes: int) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from httpbench.cli import console
 from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.fields import command, group, option
 from httpbench.cli.options import Selection
@@ -54,7 +55,7 @@ def setup(options: SetupOptions) -> ExitCode:
     if options.only_print:
         _list(lack for lack in lacks if not lack.packages)
         if packages:
-            click.echo(host.packages.script(packages))
+            console.echo(host.packages.script(packages))
         return ExitCode.OK
     if packages:
         _install(packages, yes=options.yes)
@@ -65,7 +66,7 @@ def setup(options: SetupOptions) -> ExitCode:
     _list(lacks)
     if lacks:
         return ExitCode.FAILED
-    click.echo("nothing is missing", err=True)
+    console.echo("nothing is missing", err=True)
     return ExitCode.OK
 
 
@@ -101,9 +102,9 @@ def _install(packages: Sequence[str], *, yes: bool) -> None:
     prefix = host.packages.becoming_root(packages)
     if not yes and not sys.stdin.isatty():
         raise UsageError("setup requires a terminal to confirm", hint="--yes or --print")
-    click.echo(f"as root{' (through sudo)' if prefix else ''}:", err=True)
+    console.echo(f"as root{' (through sudo)' if prefix else ''}:", err=True)
     for line in host.packages.script(packages).splitlines():
-        click.echo(f"  {line}", err=True)
+        console.echo(f"  {line}", err=True)
     if not yes and not click.confirm("Run these commands?", err=True):
         raise RequirementError("nothing was installed: not confirmed")
     host.packages.install(packages)
@@ -117,8 +118,8 @@ def _build(names: Iterable[str], *, yes: bool) -> list[Requirement]:
     for generator, installation in missing:
         argv = installation.argv
         for file in installation.files:
-            click.echo(f"as you: cp {shlex.quote(str(file))} {shlex.quote(str(installation.folder))}", err=True)
-        click.echo(f"as you: {shlex.join(argv)}", err=True)
+            console.echo(f"as you: cp {shlex.quote(str(file))} {shlex.quote(str(installation.folder))}", err=True)
+        console.echo(f"as you: {shlex.join(argv)}", err=True)
         if not yes and not (sys.stdin.isatty() and click.confirm("Run this command?", err=True)):
             raise RequirementError(f"load generator {generator.name} was not built: not confirmed", hint="--yes")
         if shutil.which(argv[0]) is None:
@@ -134,4 +135,4 @@ def _build(names: Iterable[str], *, yes: bool) -> list[Requirement]:
 
 def _list(lacks: Iterable[Missing]) -> None:
     for lack in lacks:
-        click.echo(f"install by hand: {lack.text}", err=True)
+        console.echo(f"install by hand: {lack.text}", err=True)

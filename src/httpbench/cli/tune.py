@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -69,7 +68,7 @@ def tune(options: TuneOptions) -> ExitCode:
     if options.action == "apply" and not options.dry_run:
         _report(tuning.apply(knobs), ALL_SET)
     elif options.json:
-        click.echo(json.dumps([_entry(shown) for shown in tuning.show(knobs)], indent=2, ensure_ascii=False))
+        console.echo_json([_entry(shown) for shown in tuning.show(knobs)])
     else:
         _show(knobs, tuning.show(knobs), only_pending=options.dry_run)
     return ExitCode.OK
@@ -87,16 +86,16 @@ def _knobs(names: Sequence[str]) -> list[host.Knob]:
 def _report(outcome: host.Outcome, unchanged: str) -> None:
     """Prints what was changed, or ``unchanged``. Raises :class:`TuneError` for what could not be changed."""
     if outcome.rebooted:
-        click.echo("the machine has rebooted since; this restored the original settings", err=True)
+        console.echo("the machine has rebooted since; this restored the original settings", err=True)
     for path, (before, after) in outcome.changed.items():
-        click.echo(f"/{path}: {before} → {after}")
+        console.echo(f"/{path}: {before} → {after}")
     if outcome.failed:
         raise TuneError(
             "\n".join(f"/{path}: {reason}" for path, reason in outcome.failed.items()),
             hint="run it on the host, as root",
         )
     if not outcome.changed and not outcome.rebooted:
-        click.echo(unchanged, err=True)
+        console.echo(unchanged, err=True)
 
 
 def _show(knobs: Sequence[host.Knob], found: Sequence[host.Shown], *, only_pending: bool) -> None:
@@ -114,11 +113,11 @@ def _show(knobs: Sequence[host.Knob], found: Sequence[host.Shown], *, only_pendi
         console.stdout().print(table, markup=False)
     absent = [knob.name for knob in knobs if knob not in [shown.knob for shown in found]]
     if absent and not only_pending:
-        click.echo(f"not on this machine: {', '.join(absent)}", err=True)
+        console.echo(f"not on this machine: {', '.join(absent)}", err=True)
     if any(shown.before is not None for shown in found):
-        click.echo("to restore the column Before: httpbench tune reset", err=True)
+        console.echo("to restore the column Before: httpbench tune reset", err=True)
     if not pending:
-        click.echo(ALL_SET, err=True)
+        console.echo(ALL_SET, err=True)
 
 
 def _entry(shown: host.Shown) -> dict[str, object]:

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
 from httpbench.cli import console
 from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.fields import argument, command, group
@@ -107,7 +105,7 @@ def _workload(known: Catalog, target: Target, request: RequestOptions) -> Worklo
 
 def _introduce(errors: Console, target: Target, instance: Up, path: str, cpus: tuple[int, ...]) -> None:
     on = f"CPU{'' if len(cpus) == 1 else 's'} {', '.join(map(str, cpus))}"
-    click.echo(instance.running.url(path))
+    console.echo(instance.running.url(path))
     errors.print(f"{target.id} responds, on {on}; its log: {instance.running.log}; Ctrl-C stops it", markup=False, soft_wrap=True)
 
 

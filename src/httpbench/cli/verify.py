@@ -14,6 +14,7 @@ from httpbench.cli.fields import command, group, option
 from httpbench.cli.isolation import IsolationOptions
 from httpbench.cli.options import Selection, jobs_option, workload_option
 from httpbench.errors import UsageError
+from httpbench.printable import one_line
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -121,7 +122,7 @@ def _show(output: Console, result: Verified) -> None:
     output.print(f"{result.target.id} {result.scaling}: {'passed' if result.passed else 'FAILED'}", markup=False)
     for check in result.checks:
         output.print(
-            f"  {'✓' if check.passed else '✗'} {check.name}" + ("" if check.text == "holds" else f": {check.text}"),
+            f"  {'✓' if check.passed else '✗'} {check.name}" + ("" if check.text == "holds" else f": {one_line(check.text)}"),
             markup=False,
             soft_wrap=True,
         )

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import click
-
+from httpbench.cli import console
 from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.fields import command, group
 from httpbench.cli.options import Selection
@@ -30,5 +29,5 @@ def versions(options: VersionsOptions) -> ExitCode:
 
     targets = options.selection.of(options.selection.catalog())
     libraries = {target.id: state.version for target, state in zip(targets, states(targets), strict=True) if state.version}
-    click.echo(render_versions({**toolchains(targets), **libraries}))
+    console.echo(render_versions({**toolchains(targets), **libraries}))
     return ExitCode.OK

@@ -6,6 +6,7 @@ import hashlib
 
 from httpbench.http.exchange import ExchangeError, Response, exchange
 from httpbench.model import Expectation, SampledResponse, Workload
+from httpbench.printable import one_line
 
 SHOWN = 60
 """Bytes of a body that are quoted."""
@@ -56,5 +57,5 @@ def sampled(response: Response) -> SampledResponse:
 
 
 def _shown(data: bytes) -> str:
-    text = data[:SHOWN].decode(errors="replace")
+    text = one_line(data[:SHOWN].decode(errors="replace"))
     return text + "…" if len(data) > SHOWN else text

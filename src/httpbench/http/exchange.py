@@ -16,6 +16,7 @@ from types import TracebackType
 from typing import Self
 
 from httpbench.model import Request
+from httpbench.printable import one_line
 
 HEAD_LIMIT_BYTES = 65_536
 BODY_LIMIT_BYTES = 64 << 20
@@ -34,6 +35,9 @@ Headers = tuple[tuple[str, str], ...]
 
 class ExchangeError(Exception):
     """The response is not valid HTTP/1.1, or there was none. The message is one clause: «closed the connection before it responded»."""
+
+    def __init__(self, message: str):
+        super().__init__(one_line(message))  # it may quote the response
 
 
 class NoResponseError(ExchangeError):

@@ -59,5 +59,5 @@ def _named(known: Mapping[str, Found], name: str, noun: str) -> Found:
     if name in known:
         return known[name]
     close = difflib.get_close_matches(name, known, n=1)
-    hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(known)}"
+    hint = f"did you mean {close[0]}?" if close else f"choose one of: {', '.join(known)}"
     raise SelectionError(f"there is no {noun} {name!r}", hint=hint)

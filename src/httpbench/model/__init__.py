@@ -7,7 +7,8 @@ terminals. Units stand last in names; every latency is in microseconds; a figure
 from __future__ import annotations
 
 from httpbench.model.container import CPUS, MEMORY_BYTES, ContainerRecipe, ContainerRun, Engine, Isolation, NetworkMode, Place, size_bytes
-from httpbench.model.frozen import Argv, Frozen, Name
+from httpbench.model.frozen import Argv, Frozen, Id, Name
+from httpbench.model.gate import Gate
 from httpbench.model.load import (
     STEADY_S_MIN,
     ClientWork,
@@ -76,6 +77,8 @@ __all__ = [
     "Expectation",
     "Figure",
     "Frozen",
+    "Gate",
+    "Id",
     "Interval",
     "Isolation",
     "Kind",

@@ -10,7 +10,7 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field, WithJsonSchema, field_validator, model_validator
 
 from httpbench.model.container import CPUS, MEMORY_BYTES, NetworkMode, Place, size_bytes
-from httpbench.model.frozen import NAME_PATTERN, Frozen, Name
+from httpbench.model.frozen import NAME_PATTERN, Frozen, Id, Name
 from httpbench.model.target import Kind, Scaling
 
 
@@ -306,7 +306,7 @@ class TrialPlan(Frozen):
     """Place in the run, from 0."""
     round: int
     """Round, from 0."""
-    target: str
+    target: Id
     """Id of the target."""
     scaling: Scaling
     """How the target uses cores."""

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from httpbench.model.container import ContainerRun
 from httpbench.model.frozen import Frozen, Name
+from httpbench.model.gate import Gate
 from httpbench.model.load import Table, TrialPlan, Workload
 from httpbench.model.noise import Noise
 from httpbench.model.probe import Probed
@@ -29,7 +30,7 @@ class Distribution(Frozen):
     max: float | None = None
     """Maximum, in µs. Null: no samples, or not reported."""
     tm99_9: float | None = None
-    """Mean without the lowest and the highest 0.1 % of samples, in µs. Null: no samples, or not reported."""
+    """Mean without the lowest and the highest 0.1% of samples, in µs. Null: no samples, or not reported."""
     p25: float | None = None
     """p25, in µs. Null: fewer than ten samples beyond it, or not reported."""
     p50: float | None = None
@@ -433,6 +434,9 @@ class Trial(Frozen):
     """What the timer measured. Null: nothing, or the target is no client."""
     target_usage: Usage | None = None
     """CPU and memory of the target. Null: not watched."""
+    target_polling_threads: float | None = None
+    """Mean number of the target's threads that ran or were ready to run while it got no requests, the least of several looks; from 0.5 on
+    it polls. Null: not watched."""
     generator_usage: Usage | None = None
     """CPU and memory of the load generator. Null: not watched."""
     backend_usage: Usage | None = None
@@ -516,7 +520,7 @@ class Precision(Frozen):
     rounds_max: int = Field(ge=1)
     """Highest number of rounds."""
     half_width: float = Field(gt=0)
-    """Half the width of an interval at which rounds end, relative: 0.02 is ± 2 %."""
+    """Half the width of an interval at which rounds end, relative: 0.02 is ± 2%."""
 
 
 class RunStatus(StrEnum):
@@ -561,5 +565,7 @@ class Run(Frozen):
     """The known noise of this machine when the run began. Null: unknown, or no longer valid."""
     search: Search | None = None
     """Search for the highest rate; ``plan`` then holds only the first trial. Null: no search."""
+    gates: tuple[Gate, ...] = ()
+    """Gates of its targets against the baseline."""
     name: str | None = None
     """Name of the run, for ``report`` and ``compare``. Null: none."""

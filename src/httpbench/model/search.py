@@ -35,7 +35,7 @@ class Search(Frozen):
     level: ServiceLevel
     """The service level."""
     width: float = Field(default=0.01, ge=0.002, le=0.5)
-    """Relative distance to the lowest rate that fails, at which the search ends: 0.01 is 1 %."""
+    """Relative distance to the lowest rate that fails, at which the search ends: 0.01 is 1%."""
     trials_per_rate: int = Field(default=3, ge=1, le=99)
     """Trials per rate in the last phase; a rate holds if at least half of them hold."""
     duration_s: float = Field(gt=0)

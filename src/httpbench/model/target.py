@@ -9,7 +9,7 @@ from typing import Annotated
 from pydantic import Field, StringConstraints, model_validator
 
 from httpbench.model.container import ContainerRecipe, Isolation, NetworkMode
-from httpbench.model.frozen import Argv, Frozen, Name
+from httpbench.model.frozen import Argv, Frozen, Id, Name
 
 PLACEHOLDERS = ("host", "port", "workers", "scratch", "backend_host", "backend_port", "url", "requests")
 """What the harness fills in, in a target's command line and environment, where it stands in braces."""
@@ -194,7 +194,7 @@ class TargetFile(Frozen):
 class Target(Frozen):
     """A program that is measured. Most come from a ``target.toml``; those of ``run`` come from the command line."""
 
-    id: str
+    id: Id
     """Id: ``language/framework[/variant]``."""
     kind: Kind
     """Kind of target."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from httpbench.model import SampledRequest, SampledResponse
-from httpbench.report.printable import printable
+from httpbench.printable import one_line
 
 BODY_CHARACTERS = 2000
 """Characters of a body that are printed; a last line says how many were cut."""
@@ -19,17 +19,17 @@ def render_responses(responses: Mapping[str, SampledResponse | SampledRequest]) 
 def _block(name: str, response: SampledResponse | SampledRequest) -> Iterator[str]:
     if isinstance(response, SampledRequest):
         yield f"{name}: {len(response.text.encode()):,} bytes"
-        yield from (f"  {printable(line)}" for line in response.text.rstrip().splitlines())
+        yield from (f"  {one_line(line)}" for line in response.text.rstrip().splitlines())
         yield ""
         return
     yield f"{name}: {response.size_bytes:,} bytes"
     yield f"  {response.status}"
     for header, value in response.headers:
-        yield f"  {printable(header)}: {printable(value)}"
+        yield f"  {one_line(header)}: {one_line(value)}"
     yield "  "
     body = response.body[:BODY_CHARACTERS]
     for line in body.split("\n"):
-        yield f"  {printable(line)}"
+        yield f"  {one_line(line)}"
     if len(response.body) > BODY_CHARACTERS:
         yield f"  … {len(response.body) - BODY_CHARACTERS:,} more characters"
     yield ""

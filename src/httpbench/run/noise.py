@@ -66,6 +66,8 @@ def _changes(noise: Noise, environment: Environment, at: str) -> Iterator[str]:
     age = datetime.fromisoformat(at) - datetime.fromisoformat(noise.made_at)
     if age > AGE_MAX:
         yield f"it is {age.days} days old"
+    if age < timedelta():
+        yield "the clock was set back since, so its age is unknown"
     for field, name in ALIKE.items():
         before, after = getattr(noise, field), getattr(environment, field)
         if before != after:

@@ -104,6 +104,7 @@ def _new_run(spec: RunSpec, built: Built) -> Run:
         precision=spec.precision,
         measures_noise=spec.measures_noise,
         scale=spec.scale,
+        gates=spec.gates,
         search=spec.search,
         name=spec.name,
     )

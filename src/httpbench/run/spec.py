@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from httpbench.host import Topology
 from httpbench.load import Tool
-from httpbench.model import Precision, Search, Table, Target, Workload
+from httpbench.model import Gate, Precision, Search, Table, Target, Workload
 from httpbench.run.plan import RunPlan
 from httpbench.run.start import START_LIMIT_S
 
@@ -30,6 +30,8 @@ class RunSpec:
     """Can end the run before its plan does."""
     measures_noise: bool = False
     """The plan consists of A/A pairs."""
+    gates: tuple[Gate, ...] = ()
+    """Of the targets against the baseline."""
     search: Search | None = None
     """Chooses further trials after those of the plan."""
     name: str | None = None

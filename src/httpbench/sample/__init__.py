@@ -6,7 +6,8 @@ from httpbench.sample.accept_queue import accept_queue
 from httpbench.sample.current import Current
 from httpbench.sample.network import NetworkMeter
 from httpbench.sample.occupancy import OccupancyMeter
+from httpbench.sample.polling import QUIET_MAX, polling_threads
 from httpbench.sample.sampler import TreeSampler
 from httpbench.sample.tree import descendants
 
-__all__ = ["Current", "NetworkMeter", "OccupancyMeter", "TreeSampler", "accept_queue", "descendants"]
+__all__ = ["QUIET_MAX", "Current", "NetworkMeter", "OccupancyMeter", "TreeSampler", "accept_queue", "descendants", "polling_threads"]

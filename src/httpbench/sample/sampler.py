@@ -3,13 +3,13 @@
 CPU time is what the kernel counted for each process of the tree. Ended processes are included: the kernel adds the time of a process that
 was waited for to its parent's counters, and orphans come back to the root. One kind of time is lost: that of children whose parent ignores
 ``SIGCHLD`` counts only up to the last sample. A new process is found up to half a second late; its time then counts at once. The kernel
-counts in ticks of 10 ms for each process: over a window of a second, 1 % of a core.
+counts in ticks of 10 ms for each process: over a window of a second, 1% of a core.
 
 RSS is read with the CPU time, from counters that the kernel keeps per CPU and that may lag by some hundred kB. PSS, and exact RSS, are read
 about once a second (less often beyond some 100 MB) and at the end, because counting pages holds up the process (see
 :meth:`httpbench.sample.tree.Process.memory`).
 
-Costs less than 1 % of a core for ten processes at ten samples a second (``benchmarks/sampler.py``).
+Costs less than 1% of a core for ten processes at ten samples a second (``benchmarks/sampler.py``).
 """
 
 from __future__ import annotations

@@ -39,6 +39,8 @@ class Evidence:
     target_usage: Usage | None
     """Over the measured period, the whole process tree. ``None``: not sampled, and then the limit is unknown."""
     generator_usage: Usage | None
+    target_polling_threads: float | None = None
+    """Busy threads of a target that got no requests. ``None``: unknown, so polling is not seen."""
     backend_usage: Usage | None = None
     """Of the server behind a proxy; ``None``: there is none."""
     occupancy: tuple[CoreOccupancy, ...] = ()
@@ -68,6 +70,7 @@ def evidence_of(trial: Trial) -> Evidence | None:
         load=trial.plan.load,
         cores=cores,
         target_usage=trial.target_usage or backend,
+        target_polling_threads=trial.target_polling_threads,
         generator_usage=trial.generator_usage,
         backend_usage=backend if trial.target_usage else None,
         occupancy=trial.occupancy,

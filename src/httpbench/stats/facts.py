@@ -19,6 +19,9 @@ class Facts(Frozen):
     """Physical cores that the target could have filled."""
     target_thread_cores_max: float | None = None
     """Mean CPU use of the target's fullest thread, in cores' worth. Null: not watched, or the kernel does not report it."""
+    target_polling_threads: float | None = None
+    """Mean number of the target's threads that ran or were ready to run while it got no requests, the least of several looks; from 0.5 on
+    it polls. Null: not watched."""
     target_core_max: float | None = None
     """Share of the period, 0 to 1, in which the fullest logical CPU of the target was not idle, with any program. Null: not watched."""
     target_wait_cores: float | None = None
@@ -66,6 +69,7 @@ def facts(trial: Trial) -> Facts | None:
         target_cores=target_cores(evidence, target) if target else None,
         target_capacity_cores=target_capacity(evidence),
         target_thread_cores_max=target.thread_cores_max if target else None,
+        target_polling_threads=trial.target_polling_threads,
         target_core_max=_fullest(evidence, evidence.cores.target),
         target_wait_cores=target.cpu_wait_cores_mean if target else None,
         target_throttled_share=target.throttled_share if target else None,

@@ -7,25 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import StrEnum
-from typing import Literal
 
-from pydantic import Field
-
-from httpbench.model import Frozen, Trial, VerdictKind
+from httpbench.model import Gate, Trial, VerdictKind
 from httpbench.stats.interval import ConfidenceInterval
-
-
-class Gate(Frozen):
-    """``rps<-3%``: fails where the requests per second have changed by less than −3 %."""
-
-    figure: str
-    """A key of :data:`httpbench.stats.figures.BY_NAME`."""
-    side: Literal["<", ">"]
-    change: float = Field(gt=-1)
-    """Of the figure, relative: −0.03."""
-
-    def __str__(self) -> str:
-        return f"{self.figure}{self.side}{self.change * 100:+g}%"
 
 
 class Passage(StrEnum):

@@ -56,7 +56,7 @@ def merged(distributions: Sequence[Distribution | None]) -> Distribution | None:
 
 
 def merged_intervals(distributions: Sequence[Distribution | None]) -> dict[str, ConfidenceInterval]:
-    """95 % intervals of the percentiles of all rounds together, in µs, by name; none for less than three rounds with histograms.
+    """95% intervals of the percentiles of all rounds together, in µs, by name; none for less than three rounds with histograms.
 
     From how much each percentile moves when one round is left out: rounds are what varies, not requests.
     """

@@ -3,7 +3,7 @@
 The unit is the round. All intervals are Student's *t* on the logarithms of the rounds' figures: what disturbs a server multiplies its
 rate, so logarithms vary alike at every rate, a ratio of two figures becomes a difference, and no bound is below zero.
 
-Why not the bootstrap, which assumes no distribution? With a handful of rounds it has nothing to draw from: its 95 % intervals of a
+Why not the bootstrap, which assumes no distribution? With a handful of rounds it has nothing to draw from: its 95% intervals of a
 median miss the truth in one of ten runs of three rounds, and in one of four when rounds are paired. *t* keeps its promise from three
 rounds on, also where the noise has heavy tails or leans to one side (simulated in ``tests/unit/stats/test_interval_coverage.py``).
 One round that went badly wrong widens the interval much more than it would widen that of a median: too few claims rather than too many.
@@ -11,7 +11,7 @@ One round that went badly wrong widens the interval much more than it would wide
 That alone is no protection where one server of two is disturbed again and again: over many rounds its disturbances become a difference that
 is certain. So a comparison holds whichever seventh of its rounds is left out, the highest or the lowest: its interval reaches from the
 lowest to the highest mean that remains (:func:`centres`), and Student's *t* beyond. Of equals of which one is disturbed in one round of ten
-it excludes the truth in at most 5 % of runs, whatever the number of rounds. The price is a part of the interval that more rounds do not
+it excludes the truth in at most 5% of runs, whatever the number of rounds. The price is a part of the interval that more rounds do not
 narrow: a quarter of the standard deviation.
 """
 
@@ -42,7 +42,7 @@ Floats = npt.NDArray[np.float64]
 
 
 class ConfidenceInterval(Frozen):
-    """Where the truth lies with a confidence of 95 %, in the unit of the figure."""
+    """Where the truth lies with a confidence of 95%, in the unit of the figure."""
 
     low: float
     """Lower bound."""
@@ -51,7 +51,7 @@ class ConfidenceInterval(Frozen):
 
     @property
     def half_width(self) -> float:
-        """Half the width relative to the middle, on the scale of logarithms: 0.02 is «± 2 %»."""
+        """Half the width relative to the middle, on the scale of logarithms: 0.02 is «± 2%»."""
         return math.sqrt(self.high / self.low) - 1 if self.low > 0 else math.inf
 
 
@@ -92,7 +92,7 @@ def standard_error(logs: Floats) -> float:
 
 
 def quantile(rounds: int) -> float:
-    """How many standard errors a 95 % interval reaches to either side."""
+    """How many standard errors a 95% interval reaches to either side."""
     from scipy.special import stdtrit  # takes as long to load as all else together, and few commands use it
 
     return float(stdtrit(rounds - 1, (1 + CONFIDENCE) / 2))

@@ -4,7 +4,7 @@ The ratio of a pair is 1 and nothing else is true, so whatever it shows is the m
 square of the logarithms, with n degrees of freedom: no mean is estimated, as it is known to be 0. Whatever favours the one that happened
 to come first, or its layout in memory, is in it.
 
-A comparison of R rounds is a mean of R such logarithms. Of identical servers it is, in 95 % of cases, within ± t(0.975; n) · s / √R: the
+A comparison of R rounds is a mean of R such logarithms. Of identical servers it is, in 95% of cases, within ± t(0.975; n) · s / √R: the
 prediction interval of a future mean about a known one (G. J. Hahn, W. Q. Meeker, «Statistical Intervals», Wiley 1991, on prediction
 intervals for the mean of a future sample, without the term for the error of the mean). What is less is noise here.
 

@@ -30,11 +30,11 @@ class Difference(Frozen):
     us: float
     """Median over rounds, in µs."""
     us_interval: ConfidenceInterval | None
-    """95 % confidence interval of the mean, in µs. Null: fewer than three rounds."""
+    """95% confidence interval of the mean, in µs. Null: fewer than three rounds."""
     share: float
-    """Median over rounds, relative to the baseline's figure: 0.12 is 12 % more."""
+    """Median over rounds, relative to the baseline's figure: 0.12 is 12% more."""
     share_interval: ConfidenceInterval | None
-    """95 % confidence interval of the relative difference. Null: fewer than three rounds."""
+    """95% confidence interval of the relative difference. Null: fewer than three rounds."""
     rounds: int
     """Rounds in which both count."""
 

@@ -3,9 +3,9 @@
 Rounds are interleaved: in each, both were measured within the same minutes. So they are compared round by round. The ratio within a round
 is free of what the machine did to both, and what is claimed is the geometric mean of these ratios, with an interval that holds whichever
 seventh of the rounds is left out (see :mod:`httpbench.stats.interval` for why that one). Figures of different rounds are never compared:
-in a machine that drifts by 3 % that would hide every difference below 3 %.
+in a machine that drifts by 3% that would hide every difference below 3%.
 
-A comparison is a claim only if its p-value, corrected for how many comparisons its table makes, is at most 5 %. Everything else is a tie.
+A comparison is a claim only if its p-value, corrected for how many comparisons its table makes, is at most 5%. Everything else is a tie.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Rounds = Mapping[int, float]
 """Round → figure, of the rounds that count."""
 
 RANK_ROUNDS_MIN = 6
-"""Of fewer rounds even unanimous ones have a rank test's p-value of 2/2⁵ = 6 %: it could never bear out a claim."""
+"""Of fewer rounds even unanimous ones have a rank test's p-value of 2/2⁵ = 6%: it could never bear out a claim."""
 
 ROUNDS_PATIENCE = 100
 """More rounds than this are never proposed."""
@@ -47,7 +47,7 @@ class Comparison(Frozen):
     ratio: float
     """Ours / theirs: the geometric mean over rounds."""
     interval: ConfidenceInterval | None
-    """95 % confidence interval of the ratio, for this comparison alone, whichever seventh of the rounds is left out. Null: fewer than
+    """95% confidence interval of the ratio, for this comparison alone, whichever seventh of the rounds is left out. Null: fewer than
     three rounds."""
     rounds: int
     """Rounds in which both count."""
@@ -105,7 +105,7 @@ def corrected(comparisons: Sequence[Comparison | None]) -> list[Comparison | Non
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """p-values such that claiming all at most 5 % errs anywhere in at most 5 % of tables, however they depend on each other.
+    """p-values such that claiming all at most 5% errs anywhere in at most 5% of tables, however they depend on each other.
 
     In ascending order the i-th of m is multiplied by m − i + 1, and none is less than the one before it.
     Source: S. Holm, «A simple sequentially rejective multiple test procedure», Scandinavian Journal of Statistics 6, 1979.

@@ -4,7 +4,7 @@ The intervals that count are those that the run is made for: of the ratio to the
 itself where there is one; in every table of the run.
 
 To look after each round and to stop when an interval happens to be narrow favours rounds that happen to agree. With five rounds before the
-first look the interval that ended a run holds the truth in at least 92 % of runs instead of 95 % (simulated in
+first look the interval that ended a run holds the truth in at least 92% of runs instead of 95% (simulated in
 ``tests/unit/stats/test_interval_coverage.py``). A width is looked at and never a difference: to stop when a difference becomes clear would
 find one in most pairs of identical servers.
 """
@@ -31,7 +31,7 @@ class Width:
     """Of the widest interval so far."""
 
     half_width: float
-    """Relative: 0.02 is «± 2 %»."""
+    """Relative: 0.02 is «± 2%»."""
     rounds: int
     log_deviation: float
     is_ratio: bool

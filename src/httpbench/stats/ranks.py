@@ -84,7 +84,7 @@ def pooled(rows: Sequence[Rounds]) -> list[int]:
 def rounds_to_rank(rows: Sequence[Rounds]) -> int | None:
     """How many rounds would tell at least one pair of rows apart, if further rounds varied as these did.
 
-    The least n with p(n) · pairs ≤ 5 %, for the clearest pair; ``None`` where even :data:`ROUNDS_PATIENCE` would not.
+    The least n with p(n) · pairs ≤ 5%, for the clearest pair; ``None`` where even :data:`ROUNDS_PATIENCE` would not.
     """
     pairs = list(_pairs(rows))
     if not pairs:

@@ -18,8 +18,8 @@ ends are tried again, and that intervals are halved on the scale of logarithms, 
 Why ends are tried again: a rate is decided by two or three trials in a row, and one loud minute can spoil all of them. Without a second
 look such a minute would stand as an upper bound for ever.
 
-Cost: for a width of 1 % and three trials about twenty trials that count. The price: a rate is judged by few trials, so one that would hold
-in 40 % of an endless number of them comes out as a lower bound in one of three searches. That is noise of the size of the width, not of
+Cost: for a width of 1% and three trials about twenty trials that count. The price: a rate is judged by few trials, so one that would hold
+in 40% of an endless number of them comes out as a lower bound in one of three searches. That is noise of the size of the width, not of
 the result.
 """
 
@@ -41,7 +41,7 @@ RATE_DIGITS = 4
 
 
 STRIDES_MAX = 6
-"""Doublings of a stride: with a width of 5 % the longest is a factor of 23."""
+"""Doublings of a stride: with a width of 5% the longest is a factor of 23."""
 
 
 RETEST_TRIALS = 4

@@ -3,8 +3,8 @@
 A *warm-up* is looked at as it goes on, in windows of a tenth of a second. The means of both parts of its last half are compared, as in
 J. Geweke's diagnostic («Evaluating the accuracy of sampling-based approaches to the calculation of posterior moments», Bayesian
 Statistics 4, 1992). The test is one of equivalence (D. J. Schuirmann, «A comparison of the two one-sided tests procedure and the power
-approach», J. Pharmacokinetics and Biopharmaceutics 15, 1987): the warm-up is over when the whole 95 % interval of the change lies within
-± 2 %. Noise widens the interval, so noise makes a warm-up longer and never shorter. The price: with more than about 3 % of noise per
+approach», J. Pharmacokinetics and Biopharmaceutics 15, 1987): the warm-up is over when the whole 95% interval of the change lies within
+± 2%. Noise widens the interval, so noise makes a warm-up longer and never shorter. The price: with more than about 3% of noise per
 window, ten seconds cannot show that a target is steady, and that is said. Chance alone would grant a narrow interval now and then, so it
 must be narrow five times in a row. In an open loop the rate is known and has no noise: there each part must keep it.
 
@@ -12,7 +12,7 @@ A *measurement* is looked at when it is whole, with MSER, the marginal standard 
 standard error of the mean of the rest least. That finds the end of a step, of a curve and of a drift without a model of the noise (K. P.
 White, «An effective truncation heuristic for bias reduction in simulation output», Simulation 69, 1997; best of 44 methods in K. Hoad,
 S. Robinson, R. Davies, «Automating warm-up length estimation», J. Operational Research Society 61, 2010). It is not steady when dropping
-that part would move its throughput by more than 2 %, and by more than three standard errors of what is left: a statement about the
+that part would move its throughput by more than 2%, and by more than three standard errors of what is left: a statement about the
 figure that is printed. That some programs never become steady, and must be said not to be: E. Barrett et al., «Virtual machine warmup
 blows hot and cold», OOPSLA 2017.
 
@@ -161,7 +161,7 @@ def _unfinished(trial: Trial) -> Settling | None:
 
 
 def _still_changed(settling: Settling) -> bool:
-    """Whether throughput changed by more than 2 %, and by more than noise."""
+    """Whether throughput changed by more than 2%, and by more than noise."""
     change = _last_change(settling)
     return change is not None and abs(change.size) > max(SHIFT_MAX, change.half_width)
 

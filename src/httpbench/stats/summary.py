@@ -39,7 +39,7 @@ class Estimate(Frozen):
     rounds: int
     """Rounds that have the figure."""
     interval: ConfidenceInterval | None = None
-    """95 % confidence interval of the geometric mean over rounds. Null: fewer than three rounds."""
+    """95% confidence interval of the geometric mean over rounds. Null: fewer than three rounds."""
 
     @classmethod
     def of(cls, values: Iterable[float | None]) -> Estimate | None:
@@ -64,7 +64,7 @@ class Latency(Frozen):
     max: Estimate | None
     """Maximum, over rounds. Null: no round has it."""
     tm99_9: Estimate | None
-    """Mean without the lowest and the highest 0.1 % of samples, over rounds. Null: no round has it."""
+    """Mean without the lowest and the highest 0.1% of samples, over rounds. Null: no round has it."""
     p25: Estimate | None
     """p25, over rounds. Null: no round has it."""
     p50: Estimate | None
@@ -84,7 +84,7 @@ class Latency(Frozen):
     merged: Distribution | None
     """All samples of the rounds that count, as one distribution. Null: a round kept no histogram."""
     merged_intervals: dict[str, ConfidenceInterval]
-    """95 % confidence intervals of the percentiles of ``merged``, by their names there."""
+    """95% confidence intervals of the percentiles of ``merged``, by their names there."""
 
 
 class Summary(Frozen):

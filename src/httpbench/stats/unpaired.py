@@ -31,7 +31,7 @@ class Change(Frozen):
     head: float
     ratio: float
     interval: ConfidenceInterval | None
-    """Of the ratio; all intervals of the figure together hold the truth with a confidence of 95 %. ``None``: fewer than three rounds."""
+    """Of the ratio; all intervals of the figure together hold the truth with a confidence of 95%. ``None``: fewer than three rounds."""
     rounds_base: int
     rounds_head: int
 

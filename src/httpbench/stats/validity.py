@@ -8,7 +8,7 @@ from httpbench.model import Load, Measurement, Step
 from httpbench.stats.evidence import Evidence, generator_is_busy, generator_text
 
 ACHIEVED_SHARE_MIN = 0.99
-"""Achieved / offered rate. Below, the target got fewer requests than the table says; 1 % covers requests in flight at the end."""
+"""Achieved / offered rate. Below, the target got fewer requests than the table says; 1% covers requests in flight at the end."""
 
 EDGE_REQUESTS = 2
 """The first and the last request of an offered rate, or of a step of it, may fall outside its period, which matters where there are few."""
@@ -16,7 +16,7 @@ EDGE_REQUESTS = 2
 LITTLE_MIN, LITTLE_MAX = 0.97, 1.01
 """Little's law (J. D. C. Little, «A proof for the queuing formula L = λW», Operations Research 9, 1961): in a closed loop without
 pauses, throughput × mean service time = requests in flight. Less: connections stood still, or the mean leaves requests out. More than
-all there are is impossible, so a clock, a count or a duration is wrong; 1 % covers rounding."""
+all there are is impossible, so a clock, a count or a duration is wrong; 1% covers rounding."""
 
 LITTLE_ROUND_TRIPS_MIN = 100
 """Requests per request in flight, under which the first and the last ones, cut by the ends of the period, outweigh the tolerance."""
@@ -25,7 +25,7 @@ WRONG_RESPONSES = frozenset({"unexpected_status", "unexpected_body", "invalid_re
 """Kinds of error that are responses. One is too many: a target that was wrong once is not correct, and no share makes it so."""
 
 BODY_BYTES_SHARE_MIN = 0.99
-"""Bytes received / bytes of the bodies that correct responses must have; 1 % because generators print bytes with three digits."""
+"""Bytes received / bytes of the bodies that correct responses must have; 1% because generators print bytes with three digits."""
 
 HEADERS_VARY_BYTES = 8
 """By which headers of equal responses may be shorter: counts of remaining requests, lengths of dates."""

@@ -24,6 +24,7 @@ from httpbench.stats.evidence import (
     target_capacity,
     target_cores,
 )
+from httpbench.stats.polling import limit_of_polling
 from httpbench.stats.validity import untrue
 from httpbench.stats.withheld import throttled, withheld
 
@@ -31,7 +32,7 @@ TARGET_BUSY = 0.90
 """Share of its cores from which a target counts as busy. Not 1: interrupts and network work of the kernel are charged to no process."""
 
 TARGET_FULL = 0.97
-"""Share of its cores from which the target is the limit even if the generator is full too: it can do 3 % more at most, as much as rounds
+"""Share of its cores from which the target is the limit even if the generator is full too: it can do 3% more at most, as much as rounds
 differ by."""
 
 BOTH_TARGET = 0.80
@@ -94,6 +95,9 @@ def _limit_of_either(evidence: Evidence, target: Usage) -> Verdict | None:
     said = _each(evidence, target)
     share = target_cores(evidence, target) / target_capacity(evidence)
     has_full_thread = target.thread_cores_max is not None and target.thread_cores_max >= THREAD_FULL
+    looks_full = share >= BOTH_TARGET or has_full_thread
+    if looks_full and not throttled(target) and (limit := limit_of_polling(evidence, said)):
+        return limit
     if share >= TARGET_FULL:
         both = (f"both busy ({said}): another load generator might show more",) if generator_is_busy(evidence) else ()
         return Verdict(kind=VerdictKind.TARGET, reasons=both)

@@ -12,7 +12,7 @@ from httpbench.cli.main import cli
 
 HEAVY = {"altair", "asyncio", "hdrh", "numpy", "psutil", "pydantic", "rich", "scipy", "sqlite3"}
 
-LIGHT = {"cli", "errors", "folders", "manifests"}
+LIGHT = {"cli", "errors", "folders", "manifests", "printable"}
 """Of ours, packages and modules that help, completion and usage errors may load."""
 
 WORDS = ["--help", "--version", "nosuch", "--nosuch", *(f"{verb} --help" for verb in cli.commands)]
@@ -53,8 +53,8 @@ def test_completion_loads_nothing_heavy(line: str) -> None:
 
 def test_the_list_of_verbs_loads_no_verb() -> None:
     ours = {name for name in loaded("--help") if name.startswith("httpbench.")}
-    of_cli = {f"httpbench.cli.{name}" for name in ("exit_codes", "foreign_options", "lazy", "main")}
-    assert ours == {"httpbench.cli", "httpbench.errors"} | of_cli
+    own = {"httpbench.cli", *(f"httpbench.cli.{name}" for name in ("console", "exit_codes", "foreign_options", "lazy", "main"))}
+    assert ours == {*own, "httpbench.errors", "httpbench.printable"}
 
 
 def test_scipy_is_loaded_only_for_a_distribution() -> None:

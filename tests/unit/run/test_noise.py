@@ -72,6 +72,13 @@ def test_thirty_days_outdate_it() -> None:
     assert "no longer valid: it is 31 days old" in (outdated(known, make_environment(), "2026-12-22T08:00:00.000Z") or "")
 
 
+def test_a_clock_that_was_set_back_outdates_it() -> None:
+    known = make_noise([0.01, 0.02, 0.03])
+    found = outdated(known, make_environment(), "2026-11-20T08:00:00.000Z")
+    assert found is not None
+    assert "no longer valid: the clock was set back since, so its age is unknown" in found
+
+
 def later_run(**changes: Any) -> Run:
     run = make_run(make_rounds("c/a", (1000, 1010, 1020), plan={"load": Load(connections=256)}))
     return run.model_copy(update={"started_at": NOW, **changes})

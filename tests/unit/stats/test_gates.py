@@ -6,8 +6,8 @@ from typing import Literal
 
 import pytest
 
-from httpbench.model import Verdict, VerdictKind
-from httpbench.stats.gates import Gate, Passage, lost_rounds, passage
+from httpbench.model import Gate, Verdict, VerdictKind
+from httpbench.stats.gates import Passage, lost_rounds, passage
 from httpbench.stats.interval import ConfidenceInterval
 from tests.factories import make_failed, make_plan, make_rounds
 
@@ -20,7 +20,7 @@ from tests.factories import make_failed, make_plan, make_rounds
         ("<", -0.03, (1.10, 1.20), Passage.PASSED),
         (">", 0.10, (1.101, 1.3), Passage.BREACHED),
         (">", 0.10, (1.099, 1.3), Passage.PASSED),
-        ("<", 0.05, (1.0, 1.04), Passage.BREACHED),  # «at least 5 % faster»
+        ("<", 0.05, (1.0, 1.04), Passage.BREACHED),  # «at least 5% faster»
     ],
 )
 def test_a_gate_is_breached_where_the_whole_interval_lies_beyond(

@@ -1,6 +1,6 @@
-"""Do the intervals keep their promise? Simulated, with fixed seeds: equals are told apart in about 5 % of runs, whatever the noise.
+"""Do the intervals keep their promise? Simulated, with fixed seeds: equals are told apart in about 5% of runs, whatever the noise.
 
-The slack: 2,000 runs of a true 5 % give between 4 % and 6 % (± 2 standard errors); the bound is 6.5 %. Fewer false claims than 5 %
+The slack: 2,000 runs of a true 5% give between 4% and 6% (± 2 standard errors); the bound is 6.5%. Fewer false claims than 5%
 are no fault: heavy tails make Student's t cautious.
 """
 
@@ -33,7 +33,7 @@ NOISES: dict[str, Noise] = {
 
 
 def rates(random: np.random.Generator, noise: str, rounds: int, factor: float = 1.0) -> tuple[Floats, Floats]:
-    """Requests per second of two servers in ``RUNS`` runs, in a machine that drifts by 3 % from round to round."""
+    """Requests per second of two servers in ``RUNS`` runs, in a machine that drifts by 3% from round to round."""
     drift = random.normal(0, DRIFT, (RUNS, rounds))
     ours, theirs = (NOISES[noise](random, (RUNS, rounds)) for _ in range(2))
     return 1e5 * factor * np.exp(ours + drift), 1e5 * np.exp(theirs + drift)
@@ -81,8 +81,8 @@ def test_five_rounds_find_five_percent_in_a_machine_that_varies_by_one() -> None
 @pytest.mark.parametrize("rounds", [3, 5, 6, 7, 10, 20, 30, 60])
 @pytest.mark.parametrize("loss", [0.02, 0.15])
 def test_equals_of_which_one_is_disturbed_in_one_round_of_ten_are_rarely_told_apart(loss: float, rounds: int) -> None:
-    """Student's interval alone errs in 6 % of runs with ten rounds, 12 % with twenty, 30 % with thirty and 80 % with sixty.
-    Slack for 600 runs: 5 % + 2 · 0.9 %."""
+    """Student's interval alone errs in 6% of runs with ten rounds, 12% with twenty, 30% with thirty and 80% with sixty.
+    Slack for 600 runs: 5% + 2 · 0.9%."""
     random = np.random.default_rng(14)
     ours, theirs = disturbed(random, (600, rounds), loss), random.normal(0, 0.005, (600, rounds))
     assert claimed(np.exp(ours), np.exp(theirs)) <= 0.068
@@ -111,7 +111,7 @@ def test_a_table_of_equals_of_which_one_is_disturbed_seldom_has_more_than_one_ra
 @pytest.mark.parametrize("factor", [0.95, 0.9])
 @pytest.mark.parametrize("rounds", [5, 10, 30])
 def test_five_and_ten_percent_are_still_found(rounds: int, factor: float, deviation: float, least: float) -> None:
-    """Of two servers that vary by 1 % and by 2 % from round to round."""
+    """Of two servers that vary by 1% and by 2% from round to round."""
     random = np.random.default_rng(17)
     ours, theirs = (np.exp(random.normal(0, deviation, (400, rounds))) for _ in range(2))
     assert claimed(factor * ours, theirs) >= least
@@ -127,7 +127,7 @@ STEADINESS: dict[str, Callable[[int], Floats]] = {
     "all rows alike": lambda rows: np.full(rows, 0.05),
     "one row ten times as noisy": lambda rows: np.where(np.arange(rows) == 0, 0.2, 0.02),
     "every other row seven times as noisy": lambda rows: np.where(np.arange(rows) % 2, 0.02, 0.15),
-    "from 1 % to 20 %": lambda rows: np.geomspace(0.01, 0.2, rows),
+    "from 1% to 20%": lambda rows: np.geomspace(0.01, 0.2, rows),
 }
 
 
@@ -135,12 +135,12 @@ STEADINESS: dict[str, Callable[[int], Floats]] = {
 @pytest.mark.parametrize("rows", [4, 8, 12])
 @pytest.mark.parametrize("steadiness", STEADINESS)
 def test_a_table_of_equals_seldom_has_more_than_one_rank(steadiness: str, rows: int, rounds: int) -> None:
-    """Holm's promise is about the whole table: of twelve rows 66 comparisons, and 5 % of tables with any false one."""
+    """Holm's promise is about the whole table: of twelve rows 66 comparisons, and 5% of tables with any false one."""
     random = np.random.default_rng(4)
     noise = STEADINESS[steadiness](rows)[:, np.newaxis]
     figures = 1e5 * np.exp(random.normal(0, 1, (400, rows, rounds)) * noise + random.normal(0, DRIFT, (400, 1, rounds)))
     ranked = [ranks([by_round(row) for row in table]) for table in figures]
-    assert sum(set(found) != {1} for found in ranked) / len(ranked) <= 0.08  # ± 2 standard errors of 5 % in 400
+    assert sum(set(found) != {1} for found in ranked) / len(ranked) <= 0.08  # ± 2 standard errors of 5% in 400
 
 
 def test_the_interval_of_one_figure_contains_its_centre() -> None:
@@ -150,7 +150,7 @@ def test_the_interval_of_one_figure_contains_its_centre() -> None:
 
 
 def test_the_interval_of_a_merged_percentile_contains_that_of_endless_rounds() -> None:
-    """Rounds that differ by 3 %, each of 2,000 requests; the truth from 4,000 such rounds. Slack for 150 runs: 5 % + 2 · 1.8 %."""
+    """Rounds that differ by 3%, each of 2,000 requests; the truth from 4,000 such rounds. Slack for 150 runs: 5% + 2 · 1.8%."""
     random = np.random.default_rng(6)
 
     def samples(rounds: int) -> Floats:
@@ -166,7 +166,7 @@ def test_the_interval_of_a_merged_percentile_contains_that_of_endless_rounds() -
 
 
 def test_stopping_when_the_interval_is_narrow_costs_some_of_its_honesty() -> None:
-    """At least 92 % of the intervals that ended a run hold the truth; with ± 2 standard errors for 2,000 runs, 9.2 % may not."""
+    """At least 92% of the intervals that ended a run hold the truth; with ± 2 standard errors for 2,000 runs, 9.2% may not."""
     random = np.random.default_rng(7)
     for deviation in (0.012, 0.02, 0.03, 0.05):
         missed = 0
@@ -177,5 +177,5 @@ def test_stopping_when_the_interval_is_narrow_costs_some_of_its_honesty() -> Non
 
 
 def test_three_rounds_reach_far() -> None:
-    """What honesty costs: three rounds need an interval 55 % wider, per standard error, than five."""
+    """What honesty costs: three rounds need an interval 55% wider, per standard error, than five."""
     assert quantile(3) / quantile(5) == pytest.approx(1.55, abs=0.01)

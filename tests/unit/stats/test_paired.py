@@ -71,7 +71,7 @@ def test_the_p_value_is_that_of_the_paired_test_on_logarithms() -> None:
 
 
 def test_what_the_machine_did_to_both_cancels() -> None:
-    """A machine that slows down by half over the rounds, and a difference of 2 %."""
+    """A machine that slows down by half over the rounds, and a difference of 2%."""
     theirs = [100.0, 90.0, 80.0, 65.0, 50.0]
     ours = [value * factor for value, factor in zip(theirs, (1.021, 1.019, 1.02, 1.018, 1.022), strict=True)]
     found = compared(ours, theirs)

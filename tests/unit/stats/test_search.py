@@ -167,8 +167,8 @@ def test_a_search_waits_where_trials_that_held_contradict_its_upper_bound() -> N
 
 
 def disturbed_search(seed: int, seen: float) -> tuple[float, int]:
-    """The rate found, and trials made, where the capacity is 1000. Disturbances begin at 2 % of trials, last for four trials on average and
-    take up to 60 % of the capacity; a disturbed trial is seen to be one, and does not count, with this probability."""
+    """The rate found, and trials made, where the capacity is 1000. Disturbances begin at 2% of trials, last for four trials on average and
+    take up to 60% of the capacity; a disturbed trial is seen to be one, and does not count, with this probability."""
     chance = random.Random(seed)
     made: list[Observation] = []
     left, factor, count = 0, 1.0, 0
@@ -206,6 +206,6 @@ def test_of_searches_with_rare_disturbances_at_most_one_in_a_hundred_is_two_perc
 
 
 def test_disturbances_that_are_never_seen_are_mostly_outlived_by_the_retest() -> None:
-    """Without a retest 7 % of these searches are more than 2 % too low."""
+    """Without a retest 7% of these searches are more than 2% too low."""
     found = [disturbed_search(seed, 0.0)[0] for seed in range(200)]
     assert sum(rate < 980 for rate in found) <= 4

@@ -128,7 +128,7 @@ def test_littles_law_holds_in_a_closed_loop(ratio: float, kind: VerdictKind) -> 
 
 
 def test_requests_cut_by_the_ends_of_the_period_may_move_the_ratio() -> None:
-    """A stall of 300 ms at either end of 10 s moves it by up to 3 %."""
+    """A stall of 300 ms at either end of 10 s moves it by up to 3%."""
     stalled = with_ratio(1.035)
     times = stalled.measurement.service_time_us
     assert times is not None
@@ -329,7 +329,7 @@ def test_a_busy_target_is_the_limit_whatever_the_generator_waited_for() -> None:
 
 @pytest.mark.parametrize(("again", "kind"), [(159, VerdictKind.IDLE), (161, VerdictKind.NETWORK)])
 def test_losses_that_held_connections_up_are_the_limit(again: int, kind: VerdictKind) -> None:
-    """64 connections over 10 s: 160 timeouts of 0.2 s each are 5 % of their time."""
+    """64 connections over 10 s: 160 timeouts of 0.2 s each are 5% of their time."""
     assert verdict(network=Network(segments_sent=10**7, retransmission_timeouts=again))[0] is kind
 
 

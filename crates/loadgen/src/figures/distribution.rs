@@ -23,7 +23,7 @@ pub struct Distribution {
     pub stddev: Option<f64>,
     /// Maximum, in microseconds; null without samples.
     pub max: Option<f64>,
-    /// Mean without the lowest and the highest 0.1 % of samples, in microseconds; null without samples.
+    /// Mean without the lowest and the highest 0.1% of samples, in microseconds; null without samples.
     pub tm99_9: Option<f64>,
     /// p25, in microseconds; null with fewer than ten samples beyond it.
     pub p25: Option<f64>,

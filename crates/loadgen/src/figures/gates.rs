@@ -32,7 +32,7 @@ impl Gates {
         if let Some(limit) = self.error_share_max {
             let share = error_share(result);
             if share > limit {
-                breaches.push(format!("{:.3} % of requests failed, limit {:.3} %", share * 100.0, limit * 100.0));
+                breaches.push(format!("{:.3}% of requests failed, limit {:.3}%", share * 100.0, limit * 100.0));
             }
         }
         breaches

@@ -8,7 +8,7 @@ const SAMPLES_BEYOND_MIN: f64 = 10.0;
 /// The percentile in microseconds, if at least ten samples lie beyond it.
 pub fn percentile_us(histogram: &Histogram<u64>, percentile: f64) -> Option<f64> {
     let beyond = histogram.len() as f64 * (100.0 - percentile) / 100.0;
-    // The share is a decimal fraction that binary cannot hold: 1 % of 1000 must pass as ten.
+    // The share is a decimal fraction that binary cannot hold: 1% of 1000 must pass as ten.
     (beyond >= SAMPLES_BEYOND_MIN - 1e-6).then(|| histogram.value_at_percentile(percentile) as f64 / 1e3)
 }
 

@@ -1,11 +1,13 @@
 //! Destinations of the result: opened before the run, so that no run is wasted on a path that cannot be written.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, BufWriter, Write, stdout};
+use std::io::{self, Write, stdout};
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Error, Result, bail};
 
+use super::printable::printable;
 use super::{hdr, report};
 use crate::figures::result::RunResult;
 
@@ -38,23 +40,25 @@ impl Destination {
     }
 }
 
-fn write_file(file: &File, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+fn write_file(mut file: &File, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let text = text_of(content)?;
     if file.metadata()?.is_file() {
         file.set_len(0)?;
     }
-    let mut buffer = BufWriter::new(file);
-    content(&mut buffer)?;
-    buffer.flush()
+    file.write_all(text.as_bytes())
+}
+
+fn text_of(content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    content(&mut bytes)?;
+    Ok(printable(&String::from_utf8_lossy(&bytes)))
 }
 
 /// Writes to stdout. A reader that has left is no error, as for other Unix tools.
 pub fn write_stdout(content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
-    let mut buffer = BufWriter::new(stdout().lock());
-    match content(&mut buffer).and_then(|()| buffer.flush()) {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
-            let _ = buffer.into_parts(); // what is left in it has no reader
-            Ok(())
-        }
+    let mut out = File::from(stdout().as_fd().try_clone_to_owned()?); // without a buffer, which would be written again at the end
+    match text_of(content).and_then(|text| out.write_all(text.as_bytes())) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         written => written.context("cannot write to stdout"),
     }
 }

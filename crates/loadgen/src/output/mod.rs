@@ -2,6 +2,7 @@
 
 pub mod destinations;
 pub mod hdr;
+pub mod printable;
 pub mod progress;
 pub mod report;
 pub mod stderr;

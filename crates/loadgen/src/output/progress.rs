@@ -5,6 +5,7 @@ use std::io::IsTerminal;
 use clap::ValueEnum;
 use serde::Serialize;
 
+use super::printable::printable;
 use super::stderr;
 use crate::output::report::{format_count, format_us};
 use crate::run::observer::{Observer, Progress};
@@ -81,7 +82,7 @@ impl Observer for ProgressOutput {
         match self {
             // Programs that read JSON get JSON only; the counts tell them.
             Self::Json => {}
-            Self::None | Self::Line { .. } => print_line(&format!("warning: {message}")),
+            Self::None | Self::Line { .. } => print_line(&printable(&format!("warning: {message}"))),
         }
     }
 

@@ -140,13 +140,13 @@ fn limit(result: &RunResult) -> String {
     } else if stalled_s >= HELD_BACK * result.duration_s {
         format!("generator-bound: it stood still for {stalled_s:.2} s; hint: check for throttling")
     } else if waiting >= HELD_BACK {
-        format!("generator-bound: no CPU for {:.0} % of the time; hint: keep one free (--cpus)", waiting * 100.0)
+        format!("generator-bound: no CPU for {:.0}% of the time; hint: keep one free (--cpus)", waiting * 100.0)
     } else if generator.busy + waiting >= BUSY {
-        format!("generator-bound: busiest thread {percent:.0} % of a CPU; hint: add threads (-t)")
+        format!("generator-bound: busiest thread {percent:.0}% of a CPU; hint: add threads (-t)")
     } else if result.requests.unsent > 0 {
-        format!("server-bound: behind the schedule; busiest generator thread {percent:.0} % of a CPU")
+        format!("server-bound: behind the schedule; busiest generator thread {percent:.0}% of a CPU")
     } else {
-        format!("busiest generator thread {percent:.0} % of a CPU; the generator was not the limit")
+        format!("busiest generator thread {percent:.0}% of a CPU; the generator was not the limit")
     }
 }
 

@@ -11,6 +11,8 @@ use rustix::fs::{FileType, Mode, OFlags, fstat, open};
 use rustix::io::{retry_on_intr, write};
 use rustix::pipe::PIPE_BUF;
 
+use super::printable::printable;
+
 /// How long the last lines of a run wait for a reader. By then the result is written.
 const PATIENCE: Duration = Duration::from_secs(2);
 
@@ -32,7 +34,7 @@ pub fn offer(text: &str) {
 
 /// Writes a line that matters: waits a while for room, but not for ever.
 pub fn insist(line: &str) {
-    put(&format!("{line}\n"), PATIENCE);
+    put(&format!("{}\n", printable(line)), PATIENCE);
 }
 
 fn put(text: &str, patience: Duration) {

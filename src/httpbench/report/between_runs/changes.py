@@ -7,12 +7,12 @@ from typing import Literal
 
 from pydantic import Field
 
-from httpbench.model import Frozen, Load, Run, Scaling, Target, Trial, VerdictKind
+from httpbench.model import Frozen, Gate, Load, Run, Scaling, Target, Trial, VerdictKind
 from httpbench.report.between_runs.environments import differences, toolchains
 from httpbench.report.tables.groups import groups
 from httpbench.report.tables.rows import Row
 from httpbench.stats.figures import BY_NAME
-from httpbench.stats.gates import Gate, Passage, lost_rounds, passage
+from httpbench.stats.gates import Passage, lost_rounds, passage
 from httpbench.stats.interval import ROUNDS_MIN
 from httpbench.stats.summary import Summary
 from httpbench.stats.unpaired import Change, change

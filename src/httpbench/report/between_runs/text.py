@@ -12,7 +12,7 @@ from rich.text import Text
 from httpbench.model import VerdictKind
 from httpbench.report.between_runs.changes import Cell, Changes, Side, load_text, place
 from httpbench.report.formats.markdown import escape, pipe_table
-from httpbench.report.printable import three_digits
+from httpbench.report.numbers import three_digits
 from httpbench.stats.gates import Passage
 from httpbench.stats.unpaired import Change
 
@@ -140,4 +140,4 @@ def _notes(found: Changes) -> Sequence[str]:
     if not found.cells:
         return [*notes, "The runs share no target with the same load."]
     family = f"; those of a column hold jointly for all {len(found.cells)} lines" if len(found.cells) > 1 else ""
-    return [*notes, f"Ratios are head / base with 95 % intervals{family}. = marks no significant difference.", NOT_PAIRED]
+    return [*notes, f"Ratios are head / base with 95% intervals{family}. = marks no significant difference.", NOT_PAIRED]

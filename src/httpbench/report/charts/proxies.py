@@ -155,7 +155,7 @@ def _overhead(run: Run, group: Group) -> Any:
     shown = [title for title in ADDED.values() if any(value["figure"] == title for value in values)]
     if not shown:
         return None
-    titled = _title(group, "Added to the baseline of the same rounds, with 95 % intervals; each figure on a scale of its own")
+    titled = _title(group, "Added to the baseline of the same rounds, with 95% intervals; each figure on a scale of its own")
     bars = [_added([value for value in values if value["figure"] == title], title) for title in shown]
     return alt.hconcat(*bars).properties(title=titled)
 

@@ -2,6 +2,8 @@
 
 A trial that does not count keeps its counts and errors, which say why, but has no throughput, bytes or latencies: a mean over the
 column would take them for true.
+
+A spreadsheet would compute a text such as ``=1+1``, and a log's line may be one: such texts begin with an apostrophe.
 """
 
 from __future__ import annotations
@@ -60,6 +62,10 @@ HEADER = (
 """The columns, in order."""
 
 
+FORMULA_MARKS = ("=", "+", "-", "@", "\t")
+"""What a formula begins with (OWASP, «CSV injection»)."""
+
+
 def render_csv(run: Run, trials: Sequence[Trial]) -> str:
     """RFC 4180, but with line feeds alone, as most tools write it. Missing figures are empty."""
     baselines = _baselines(run, trials)
@@ -68,7 +74,7 @@ def render_csv(run: Run, trials: Sequence[Trial]) -> str:
     out = io.StringIO()
     writer = csv.DictWriter(out, HEADER, lineterminator="\n")
     writer.writeheader()
-    writer.writerows(lines)
+    writer.writerows({name: _not_a_formula(value) for name, value in line.items()} for line in lines)
     return out.getvalue()
 
 
@@ -201,6 +207,10 @@ def _of_facts(trial: Trial) -> dict[str, Value]:
         **{name: getattr(known, name, None) for name in _FACTS},
         **{name: getattr(trial.network, name, None) for name in _NETWORK},
     }
+
+
+def _not_a_formula(value: Value) -> Value:
+    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA_MARKS) else value
 
 
 def _pairs(counts: Mapping[str, int]) -> str:

@@ -8,10 +8,10 @@ Trials that do not count are in it with what was measured: look at the verdict f
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Literal
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import BaseModel, Field
 
 from httpbench.model import (
     Category,
@@ -21,6 +21,7 @@ from httpbench.model import (
     Cores,
     Environment,
     Frozen,
+    Id,
     Isolation,
     Kind,
     Learned,
@@ -50,6 +51,7 @@ from httpbench.report.tables.groups import groups
 from httpbench.report.tables.overhead import differences
 from httpbench.report.tables.rows import Group, Row
 from httpbench.report.within_run.compared_rows import against, ranking
+from httpbench.report.within_run.gates import Gated, gated
 from httpbench.stats.facts import Facts, facts
 from httpbench.stats.level import Saturation, saturation
 from httpbench.stats.overhead import Difference
@@ -61,7 +63,7 @@ from httpbench.stats.summary import Summary, with_merged
 class ExportedTarget(Frozen):
     """A target without its place and build on this machine."""
 
-    id: str
+    id: Id
     """Id: ``language/framework[/variant]``."""
     kind: Kind
     """Kind of target."""
@@ -115,6 +117,9 @@ class Round(Frozen):
     """What the timer measured. Null: nothing, or the target is no client."""
     target_usage: Usage | None
     """CPU and memory of the target. Null: not watched."""
+    target_polling_threads: float | None = None
+    """Mean number of the target's threads that ran or were ready to run while it got no requests, the least of several looks; from 0.5 on
+    it polls. Null: not watched."""
     generator_usage: Usage | None
     """CPU and memory of the load generator. Null: not watched."""
     backend_usage: Usage | None = None
@@ -146,7 +151,7 @@ class Round(Frozen):
 class Result(Frozen):
     """A cell: one target under one load, with all its rounds."""
 
-    target: str
+    target: Id
     """Key of ``targets``."""
     workload: str
     """Key of ``workloads``."""
@@ -239,6 +244,8 @@ class Document(Frozen):
     """Result of the search. Null: no search."""
     comparisons: tuple[Against, ...]
     """Comparisons with the baseline; empty without one."""
+    gates: tuple[Gated, ...] = ()
+    """How each gate of ``--fail-if`` ended, and why; empty without gates, or if the run was interrupted."""
 
 
 def render_json(run: Run, trials: Sequence[Trial]) -> str:
@@ -249,32 +256,24 @@ def render_json(run: Run, trials: Sequence[Trial]) -> str:
 def document(run: Run, trials: Sequence[Trial]) -> Document:
     found = groups(run, trials)
     return Document(
+        **same_fields(run, Document, but={"targets", "gates"}),
         run=run.id,
-        started_at=run.started_at,
-        finished_at=run.finished_at,
-        status=run.status,
-        command=run.command,
-        environment=run.environment,
         targets={name: _exported(target) for name, target in run.targets.items()},
-        workloads=run.workloads,
-        table=run.table,
-        scale=run.scale,
-        plan=run.plan,
-        baseline=run.baseline,
-        precision=run.precision,
-        measures_noise=run.measures_noise,
-        noise=run.noise,
         probes={trial.plan.target: trial.probed for trial in trials if trial.probed is not None},
         results=tuple(result for group in found for result in _results(run, group)),
-        name=run.name,
-        search=run.search,
         saturation=saturation(run.search, trials) if run.search else None,
         comparisons=tuple(part for group in found for part in _against(group, run.baseline)),
+        gates=tuple(gated(run, trials)),
     )
 
 
+def same_fields(source: BaseModel, model: type[BaseModel], but: Collection[str] = ()) -> dict[str, Any]:
+    """The values of a source that another model holds under the same names, but those that it holds in another form."""
+    return {name: getattr(source, name) for name in type(source).model_fields if name in model.model_fields and name not in but}
+
+
 def _exported(target: Target) -> ExportedTarget:
-    return ExportedTarget(**target.model_dump(include=set(ExportedTarget.model_fields)))
+    return ExportedTarget(**same_fields(target, ExportedTarget))
 
 
 def _against(group: Group, baseline: str | None) -> Iterator[Against]:
@@ -302,44 +301,19 @@ def _results(run: Run, group: Group) -> Iterator[Result]:
 
 
 def _result(row: Row, rank: int | None, added: dict[str, Difference]) -> Result:
-    summary = row.summary
     return Result(
-        target=summary.target,
-        workload=summary.workload,
-        scaling=summary.scaling,
-        load_generator=summary.load_generator,
-        load=summary.load,
-        verdict=summary.verdict,
+        **same_fields(row.summary, Result, but={"rounds"}),
         rank=rank,
-        summary=with_merged(summary, row.trials),
+        summary=with_merged(row.summary, row.trials),
         overhead=added,
         rounds=tuple(_round(trial) for trial in row.trials),
     )
 
 
 def _round(trial: Trial) -> Round:
-    plan = trial.plan
     return Round(
-        number=plan.number,
-        round=plan.round,
-        started_at=trial.started_at,
-        cores=plan.cores,
-        workers=plan.workers,
-        verdict=trial.verdict,
-        measurement=trial.measurement,
-        client=trial.client,
-        target_usage=trial.target_usage,
-        generator_usage=trial.generator_usage,
-        backend_usage=trial.backend_usage,
-        settling=trial.settling,
+        **same_fields(trial, Round),
+        **same_fields(trial.plan, Round),
         unsteady=unsteady(trial) or not_shown_steady(trial),
-        occupancy=trial.occupancy,
-        network=trial.network,
         facts=facts(trial),
-        response=trial.response,
-        learned=trial.learned,
-        accept_queue=trial.accept_queue,
-        overhead_s=trial.overhead_s,
-        log_tail=trial.log_tail,
-        container=trial.container,
     )

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from httpbench.errors import UsageError
 from httpbench.model import Build, Run, Scaling, Target, Trial, TrialPlan
-from httpbench.report.formats.json import Document, ExportedTarget, Result, Round
+from httpbench.report.formats.json import Document, ExportedTarget, Result, Round, same_fields
 
 
 def read_export(path: Path) -> tuple[Run, list[Trial]]:
@@ -26,25 +26,9 @@ def read_export(path: Path) -> tuple[Run, list[Trial]]:
         place = ".".join(map(str, first["loc"])) or "the file"
         message = f"{path} is not a JSON export of a run that this version can read: {place}: {first['msg']}"
         raise UsageError(message, hint="`httpbench report RUN --export-json FILE` makes one") from None
-    run = Run(
-        id=document.run,
-        started_at=document.started_at,
-        finished_at=document.finished_at,
-        status=document.status,
-        command=document.command,
-        environment=document.environment,
-        plan=document.plan,
-        targets={name: _target(target) for name, target in document.targets.items()},
-        workloads=document.workloads,
-        table=document.table,
-        baseline=document.baseline,
-        precision=document.precision,
-        scale=document.scale,
-        search=document.search,
-        measures_noise=document.measures_noise,
-        noise=document.noise,
-        name=document.name,
-    )
+    targets = {name: _target(target) for name, target in document.targets.items()}
+    gates = tuple(dict.fromkeys(judged.gate for judged in document.gates))
+    run = Run(**same_fields(document, Run, but={"targets", "gates"}), id=document.run, targets=targets, gates=gates)
     trials = sorted((_trial(result, each) for result in document.results for each in result.rounds), key=lambda trial: trial.plan.number)
     return run, [_with_probe(trial, trials, document) for trial in trials]
 
@@ -61,16 +45,4 @@ def _with_probe(trial: Trial, trials: Sequence[Trial], document: Document) -> Tr
 
 
 def _trial(result: Result, each: Round) -> Trial:
-    plan = TrialPlan(
-        number=each.number,
-        round=each.round,
-        target=result.target,
-        scaling=result.scaling,
-        workload=result.workload,
-        load=result.load,
-        load_generator=result.load_generator,
-        cores=each.cores,
-        workers=each.workers,
-    )
-    kept = {name: getattr(each, name) for name in Round.model_fields if name in Trial.model_fields}
-    return Trial(plan=plan, **kept)
+    return Trial(plan=TrialPlan(**same_fields(result, TrialPlan), **same_fields(each, TrialPlan)), **same_fields(each, Trial))

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from httpbench.model import Bound, Figure, Run, Search, Trial, VerdictKind
-from httpbench.report.printable import three_digits
+from httpbench.report.numbers import three_digits
 from httpbench.report.tables.notes import scaling_words
 from httpbench.stats.level import DISTURBED_MAX, RatePoint, Saturation, held_in_most
 
@@ -114,7 +114,7 @@ class _Canvas:
 
 def _result(search: Search, found: Saturation, trials: Sequence[Trial]) -> str:
     bounds = [f"{_name(bound)} < {_ms(bound.limit_us)}" for bound in search.level.bounds]
-    slo = f"SLO ({', '.join(bounds)}, at most {search.level.failed_share_max * 100:g} % failed)"
+    slo = f"SLO ({', '.join(bounds)}, at most {search.level.failed_share_max * 100:g}% failed)"
     if found.rate_rps is None and found.too_disturbed:
         return f"{slo}: the highest rate is unknown"
     if found.rate_rps is None:

@@ -20,11 +20,12 @@ from httpbench.stats.validity import LITTLE_MAX, LITTLE_MIN
 
 LEGEND = (
     "Target CPU, Generator CPU: mean CPU time in cores, of the physical cores that each could fill; the target's includes interrupts on "
-    "cores that are its own. Target thread, Generator thread: CPU time of the fullest thread.",
+    "cores that are its own. Target thread, Generator thread: CPU time of the fullest thread. Polling: threads of the "
+    "target that were busy while it got no requests; from 0.50 on it polls.",
     "Target waited, Waited: cores that the target or the generator was ready to use and did not get. Throttled: periods of a CPU quota in "
     "which it stopped the target. Others: what other programs used of these cores. Stolen: what the hypervisor gave to other machines.",
     "Per core: share of the time in which each measured logical CPU was not idle, with any program or with interrupts.",
-    "Achieved: correct responses per second / offered rate. Lag p99: 99 % of requests were sent at most this much later than intended.",
+    "Achieved: correct responses per second / offered rate. Lag p99: 99% of requests were sent at most this much later than intended.",
     f"Little: throughput × mean service time / requests in flight; valid from {LITTLE_MIN} to {LITTLE_MAX} in a closed loop.",
     "Resent: TCP segments sent again / all sent. Timeouts: TCP's retransmission timeouts. Refused: connections that a full accept queue "
     "rejected. Dropped: packets that a core dropped. All four count the whole machine.",
@@ -49,6 +50,7 @@ COLUMNS: tuple[Column, ...] = (
     ("Verdict", lambda one: str(one.trial.verdict.kind)),
     ("Target CPU", lambda one: _of(one.facts.target_cores, one.facts.target_capacity_cores)),
     ("Target thread", lambda one: _number(one.facts.target_thread_cores_max, 2)),
+    ("Polling", lambda one: _number(one.facts.target_polling_threads, 2)),
     ("Target waited", lambda one: _number(one.facts.target_wait_cores, 2)),
     ("Throttled", lambda one: _share(one.facts.target_throttled_share)),
     ("Generator CPU", lambda one: _of(one.facts.generator_cores, one.facts.generator_capacity_cores)),

@@ -11,7 +11,8 @@ from itertools import groupby
 
 from httpbench.load import TIMERS
 from httpbench.model import STEADY_S_MIN, ClientWork, Kind, Learned, Limit, Load, Run, RunStatus, Scaling, Table, Trial, Tuning, VerdictKind
-from httpbench.report.printable import percentage, printable
+from httpbench.printable import printable
+from httpbench.report.numbers import percentage
 from httpbench.report.tables.columns import LOWER_BOUND, ODD_SIZE, PARTLY, memory_is_proportional
 from httpbench.report.tables.containers import container_notes
 from httpbench.report.tables.groups import SIZE_TOLERANCE

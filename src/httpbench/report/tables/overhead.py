@@ -13,7 +13,7 @@ from httpbench.stats.overhead import Difference, overhead, share_of
 TITLE = "Added to the baseline"
 
 MEANING = (
-    "Added: figure minus the baseline's in the same round; median over rounds, ± half the 95 % interval, and the share of the "
+    "Added: figure minus the baseline's in the same round; median over rounds, ± half the 95% interval, and the share of the "
     "baseline's figure. A difference of percentiles is not a percentile of differences."
 )
 
@@ -68,10 +68,10 @@ def _column(title: str, name: str, need: int, found: Mapping[str, Mapping[str, D
 
 
 def written(difference: Difference) -> str:
-    """``+45 ± 5 (+12 %)``."""
+    """``+45 ± 5 (+12%)``."""
     interval = difference.us_interval
     reach = f" ± {(interval.high - interval.low) / 2:,.0f}" if interval else ""
-    return f"{difference.us:+,.0f}{reach} ({difference.share * 100:+,.0f} %)"
+    return f"{difference.us:+,.0f}{reach} ({difference.share * 100:+,.0f}%)"
 
 
 def _share(row: Row, theirs: Row) -> str:

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from httpbench.model import Noise, Run, RunStatus, Trial, VerdictKind
-from httpbench.report.printable import percentage
+from httpbench.report.numbers import percentage
 from httpbench.report.tables.rows import Group, Row
 from httpbench.report.within_run.compared_rows import Compared, against, flaky, ranking, rounds_to_tell
 from httpbench.stats.figures import CPU, P99, THROUGHPUT, WALL
@@ -88,7 +88,7 @@ def times(comparison: Comparison) -> str:
 
 
 def percent(half_width: float) -> str:
-    """``± 1.8 %``, ``± 25 %``, ``± 0.04 %``."""
+    """``± 1.8%``, ``± 25%``, ``± 0.04%``."""
     return f"± {percentage(half_width)}"
 
 

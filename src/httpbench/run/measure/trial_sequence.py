@@ -12,6 +12,7 @@ from httpbench.load import Job
 from httpbench.model import Learned, Probed, Settling, Trial, Workload
 from httpbench.run.inputs import TrialInputs
 from httpbench.run.measure.generator import Subject, UnderLoad, run_generator
+from httpbench.run.measure.quiet import polling_threads, polling_threads_again
 from httpbench.run.measure.verdict import verdict_of
 from httpbench.run.measure.warmup import warm_up_for_fixed_time, warm_up_until_steady
 from httpbench.run.observer import Observer, Stage
@@ -28,8 +29,10 @@ def measure(inputs: TrialInputs, running: RunningTarget, scratch: Path, observer
     workload, learned = _expected(inputs, running)
     inputs = replace(inputs, workload=workload)
     job = Job(running.url(workload.request.path), workload, inputs.plan.load, inputs.plan.cores.generator, scratch)
+    polling = polling_threads(running)
     settling = _until_steady(job, running, observer) if inputs.plan.load.warmup_max_s else None
     under_load = _under_load(inputs, job, running, observer, backend_guard_pid)
+    polling = None if under_load.death else polling_threads_again(running, polling)
     problems = [] if under_load.death else http.check(running.host, running.port, workload)
     log_tail = tail(running.log)  # before a probe fills it with complaints
     probed = _probed(running, workload, begin) if inputs.probes and not under_load.death and not problems else None
@@ -37,13 +40,14 @@ def measure(inputs: TrialInputs, running: RunningTarget, scratch: Path, observer
     observer.stage(Stage.STOP)
     stopped = running.stop()
     alike_bytes = running.response.size_bytes if learned and learned.body_bytes is not None else None
-    verdict = verdict_of(inputs, under_load, problems, stopped, alike_bytes)
+    verdict = verdict_of(inputs, under_load, polling, problems, stopped, alike_bytes)
     return Trial(
         plan=inputs.plan,
         started_at=inputs.started_at,
         verdict=verdict,
         measurement=under_load.measurement,
         target_usage=under_load.target_usage,
+        target_polling_threads=polling,
         generator_usage=under_load.generator_usage,
         backend_usage=under_load.backend_usage,
         settling=settling,

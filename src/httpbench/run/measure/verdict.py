@@ -13,14 +13,20 @@ from httpbench.stats.verdict import judge
 
 
 def verdict_of(
-    inputs: TrialInputs, under_load: UnderLoad, problems: Sequence[str], stopped: Stopped, response_bytes: int | None = None
+    inputs: TrialInputs,
+    under_load: UnderLoad,
+    polling_threads: float | None,
+    problems: Sequence[str],
+    stopped: Stopped,
+    response_bytes: int | None = None,
 ) -> Verdict:
     """What limited the trial, and everything unusual about it.
 
-    ``problems``: of the response after the load. ``response_bytes``: the size of each correct response; ``None``: they may differ.
+    ``polling_threads``: busy without requests. ``problems``: of the response after the load. ``response_bytes``: the size of each
+    correct response; ``None``: they may differ.
     """
     kind, reasons = VerdictKind.INVALID, list[str]()
-    if evidence := _evidence(inputs, under_load, response_bytes):
+    if evidence := _evidence(inputs, under_load, polling_threads, response_bytes):
         judged = judge(evidence)
         kind, reasons = judged.kind, list(judged.reasons)
     if under_load.death:
@@ -45,7 +51,7 @@ def _out_of_memory(under_load: UnderLoad) -> str | None:
     return f"out of memory: the kernel killed processes inside the container at its memory limit ({kills} so far)" if kills else None
 
 
-def _evidence(inputs: TrialInputs, under_load: UnderLoad, response_bytes: int | None) -> Evidence | None:
+def _evidence(inputs: TrialInputs, under_load: UnderLoad, polling_threads: float | None, response_bytes: int | None) -> Evidence | None:
     if under_load.measurement is None:
         return None
     allowed = inputs.failed_share_max
@@ -54,6 +60,7 @@ def _evidence(inputs: TrialInputs, under_load: UnderLoad, response_bytes: int | 
         load=inputs.plan.load,
         cores=inputs.plan.cores,
         target_usage=under_load.target_usage,
+        target_polling_threads=polling_threads,
         generator_usage=under_load.generator_usage,
         backend_usage=under_load.backend_usage,
         occupancy=under_load.occupancy,

@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from httpbench.model import Engine, Expectation, Isolation, Load, Run, Trial, Verdict, VerdictKind, Workload
+from httpbench.model import Engine, Expectation, Gate, Isolation, Load, Run, Trial, Verdict, VerdictKind, Workload
 from httpbench.report import Changes, changes, render_changes, render_changes_json, render_changes_markdown
-from httpbench.stats.gates import Gate
 from tests.factories import make_client, make_failed, make_plan, make_rounds, make_run, make_target, make_trial
 
 SLOWER = Gate(figure="rps", side="<", change=-0.03)

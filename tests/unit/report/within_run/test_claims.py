@@ -47,7 +47,7 @@ def test_a_difference_is_a_ratio_with_its_interval_and_names_the_baseline_last()
 
 def test_no_difference_gives_the_noise_and_no_ratio() -> None:
     (line,) = said([*make_rounds(OLD, STEADY), *make_rounds(NEW, SAME)])
-    assert line.startswith("new and old: no difference above the noise (± 0.5 %); p99: no difference above the noise (± 0.")
+    assert line.startswith("new and old: no difference above the noise (± 0.5%); p99: no difference above the noise (± 0.")
 
 
 def test_too_few_rounds_say_how_many_a_claim_takes() -> None:
@@ -183,9 +183,9 @@ def test_fewer_than_three_rounds_have_no_ranks_and_neither_has_a_rate() -> None:
 @pytest.mark.parametrize(
     ("half_width", "sentence"),
     [
-        (0.02, "± 0.5 % after 5 rounds, within the requested ± 2.0 %"),
-        (0.002, "± 0.2 % was not reached in 5 rounds (± 0.5 %): about 46 would be enough"),
-        (0.000001, "± 0.0001 % was not reached in 5 rounds (± 0.5 %): more rounds than practical would be required"),
+        (0.02, "± 0.5% after 5 rounds, within the requested ± 2.0%"),
+        (0.002, "± 0.2% was not reached in 5 rounds (± 0.5%): about 46 would be enough"),
+        (0.000001, "± 0.0001% was not reached in 5 rounds (± 0.5%): more rounds than practical would be required"),
     ],
 )
 def test_precision_is_reached_or_not(half_width: float, sentence: str) -> None:
@@ -200,7 +200,7 @@ def test_precision_is_not_spoken_of_where_it_was_not_asked_for_or_the_run_was_in
     asked = Precision(rounds_min=3, rounds_max=9, half_width=0.02)
     assert precision(run_of(trials, precision=asked, status=RunStatus.INTERRUPTED), trials) == []
     few = [*make_rounds(OLD, STEADY[:2]), *make_rounds(NEW, SAME[:2])]
-    assert precision(run_of(few, precision=asked), few) == ["± 2.0 % was not reached: too few valid rounds"]
+    assert precision(run_of(few, precision=asked), few) == ["± 2.0% was not reached: too few valid rounds"]
 
 
 # --- figures -------------------------------------------------------------------------------------------------------------------
@@ -220,7 +220,7 @@ def test_an_interval_of_rounds_that_were_disturbed_on_one_side_shows_both_ends()
     assert times(comparison(ours, (100.0,) * 10)) == "0.95 times (0.84 to 1.12)"
 
 
-@pytest.mark.parametrize(("half_width", "text"), [(0.018, "± 1.8 %"), (0.25, "± 25 %"), (0.0004, "± 0.04 %"), (0, "± 0 %")])
+@pytest.mark.parametrize(("half_width", "text"), [(0.018, "± 1.8%"), (0.25, "± 25%"), (0.0004, "± 0.04%"), (0, "± 0%")])
 def test_percent(half_width: float, text: str) -> None:
     assert percent(half_width) == text
 
@@ -245,14 +245,14 @@ def noise(deviation: float) -> Noise:
 def test_a_difference_that_equals_have_shown_here_is_called_that() -> None:
     trials = [*make_rounds(OLD, STEADY), *make_rounds(NEW, FASTER)]
     (line,) = said(trials, noise=noise(0.2))
-    assert line.endswith("0.885 ± 0.009 times; the difference in throughput is within this machine's A/A noise (± 21 %)")
+    assert line.endswith("0.885 ± 0.009 times; the difference in throughput is within this machine's A/A noise (± 21%)")
     assert said(trials, noise=noise(0.01)) == said(trials)
 
 
 def test_the_noise_of_the_machine_stands_below_the_tables() -> None:
     trials = [*make_rounds(OLD, STEADY), *make_rounds(NEW, SAME)]
     (line,) = [line for line in origin(run_of(trials, noise=noise(0.02)), trials) if "noise" in line]
-    assert line == "noise floor with 5 rounds: throughput 1.9 %, p99 0.019 % (A/A of 2026-11-20, 20 pairs of 1 s)"
+    assert line == "noise floor with 5 rounds: throughput 1.9%, p99 0.019% (A/A of 2026-11-20, 20 pairs of 1 s)"
     assert not [line for line in origin(run_of(trials), trials) if "noise" in line]
 
 

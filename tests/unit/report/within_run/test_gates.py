@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from httpbench.model import Trial
+import json
+
+from httpbench.model import Gate, RunStatus, Trial
 from httpbench.report import gated
-from httpbench.stats.gates import Gate, Passage
+from httpbench.report.formats.json import render_json
+from httpbench.stats.gates import Passage
 from tests.factories import make_failed, make_plan, make_rounds, make_run
 
 SLOWER = Gate(figure="rps", side="<", change=-0.03)
@@ -12,7 +15,7 @@ STEADY = (100_000, 101_000, 99_000, 100_500)
 
 
 def judged(trials: list[Trial], baseline: str = "c/old") -> list[tuple[Passage, str]]:
-    found = gated(make_run(trials, baseline=baseline), trials, [SLOWER])
+    found = gated(make_run(trials, baseline=baseline, gates=(SLOWER,)), trials)
     return [(each.passage, each.sentence) for each in found]
 
 
@@ -34,3 +37,17 @@ def test_a_gate_is_unknown_where_the_baseline_was_not_measured() -> None:
     ((kind, sentence),) = judged(make_rounds("c/new", STEADY))
     assert kind is Passage.UNKNOWN
     assert sentence.endswith("c/old, the baseline, was not measured")
+
+
+def test_json_says_how_each_gate_ended_and_why() -> None:
+    never = Gate(figure="rps", side="<", change=-0.99)
+    crashed = make_failed(make_plan("c/new", 4), "exited with status 139")
+    trials = [*make_rounds("c/old", STEADY), *make_rounds("c/new", STEADY), crashed, *make_rounds("c/other", STEADY)]
+    run = make_run(trials, baseline="c/old", gates=(never,))
+    unknown, passed = json.loads(render_json(run, trials))["gates"]
+    assert (unknown["target"], unknown["passage"]) == ("c/new", "unknown")
+    assert unknown["reason"] == "1 of 5 rounds failed or are invalid: exited with status 139"
+    assert (passed["target"], passed["passage"], passed["reason"]) == ("c/other", "passed", None)
+    assert passed["interval"]["low"] > 0.9
+    interrupted = run.model_copy(update={"status": RunStatus.INTERRUPTED})
+    assert json.loads(render_json(interrupted, trials))["gates"] == []

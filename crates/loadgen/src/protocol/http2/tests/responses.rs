@@ -1,0 +1,122 @@
+//! Responses that the client takes for correct, and how it judges them.
+
+use super::*;
+
+#[test]
+fn correct_responses_are_correct() {
+    let data = |flags, stream, payload: &[u8]| bytes_of(frame::DATA, flags, stream, payload);
+    let head = |flags, stream, block: &[u8]| bytes_of(frame::HEADERS, flags, stream, block);
+    let with_length = response(&[("content-length", "5"), ("server", "x")]);
+    let padded = [&[3, 0, 0, 0, 1, 16][..], OK, &[0; 3]].concat();
+    let interim = literals(&[(":status", "103"), ("link", "</x>")]);
+    for frames in [
+        [head(frame::END_HEADERS, 1, OK), data(frame::END_STREAM, 1, b"hello")].concat(),
+        [head(frame::END_HEADERS, 1, &with_length), data(0, 1, b"he"), data(0, 1, b""), data(1, 1, b"llo")].concat(),
+        [head(frame::END_HEADERS, 1, &with_length), data(0, 1, b"hello"), data(1, 1, b"")].concat(),
+        [head(frame::END_HEADERS, 1, OK), data(0, 1, b"hello"), head(ALL, 1, &literals(&[("x-sum", "1")]))].concat(),
+        [head(frame::END_HEADERS, 1, OK), data(0, 1, b"hello"), head(ALL, 1, b"")].concat(),
+        [head(ALL & !frame::END_STREAM | frame::PADDED | frame::WITH_PRIORITY, 1, &padded), data(9, 1, b"\x02hello\0\0")].concat(),
+        [head(frame::END_HEADERS, 1, &interim).repeat(16), head(frame::END_HEADERS, 1, OK), data(1, 1, b"hello")].concat(),
+        [
+            head(0, 1, &with_length[..4]),
+            bytes_of(frame::CONTINUATION, 0, 1, b""),
+            bytes_of(frame::CONTINUATION, frame::END_HEADERS, 1, &with_length[4..]),
+            data(1, 1, b"hello"),
+        ]
+        .concat(),
+        [
+            bytes_of(frame::PRIORITY, 0, 1, &[0; 5]),
+            bytes_of(frame::PRIORITY, 0, 9, &[0; 5]),
+            bytes_of(0xaa, 0xff, 7, b"what is unknown is ignored"),
+            bytes_of(frame::SETTINGS, 0, 0, &[0, 99, 1, 2, 3, 4]),
+            bytes_of(frame::WINDOW_UPDATE, 0, 1, &[0, 0, 0, 1]),
+            head(frame::END_HEADERS, 1, OK),
+            data(1, 1, b"hello"),
+            bytes_of(frame::WINDOW_UPDATE, 0, 1, &[0, 0, 0, 1]),
+            bytes_of(frame::RST_STREAM, 0, 1, &[0; 4]),
+        ]
+        .concat(),
+    ] {
+        let mut client = Client::new(vec![kind("GET", b"", Some(b"hello"))]);
+        client.set_up();
+        client.request(0..1);
+        assert_eq!(client.receive_bytes(&frames), Ok(Flow::Open), "{frames:?}");
+        assert_eq!(client.take_outcomes(), [(0, Outcome::Ok)], "{frames:?}");
+    }
+}
+
+#[test]
+fn status_and_body_are_judged() {
+    for (block, body, outcome) in [
+        (NOT_FOUND, &b"hello"[..], Outcome::UnexpectedStatus),
+        (OK, b"hellO", Outcome::UnexpectedBody),
+        (OK, b"hell", Outcome::UnexpectedBody),
+        (OK, b"hello!", Outcome::UnexpectedBody),
+        (OK, b"", Outcome::UnexpectedBody),
+        (OK, b"hello", Outcome::Ok),
+    ] {
+        let mut client = Client::new(vec![kind("GET", b"", Some(b"hello"))]);
+        client.set_up();
+        for turn in 0..3 {
+            client.request(0..1);
+            client.receive(frame::HEADERS, frame::END_HEADERS, 2 * turn + 1, block).unwrap();
+            client.receive(frame::DATA, frame::END_STREAM, 2 * turn + 1, body).unwrap();
+            assert_eq!(client.take_outcomes(), [(0, outcome)], "{body:?}, turn {turn}");
+        }
+        assert_eq!(client.protocol.parser_counts(), ParserCounts { fast: 2, full: 1 });
+    }
+}
+
+#[test]
+fn a_response_without_a_body_may_state_a_length() {
+    let length = literals(&[("content-length", "5")]);
+    let mut client = Client::new(vec![kind("HEAD", b"", None)]);
+    client.set_up();
+    client.request(0..3);
+    client.receive(frame::HEADERS, ALL, 1, &[OK, &length].concat()).unwrap();
+    client.receive(frame::HEADERS, ALL, 3, &[&[0x8b][..], &length].concat()).unwrap();
+    client.receive(frame::HEADERS, frame::END_HEADERS, 5, OK).unwrap();
+    client.receive(frame::DATA, frame::END_STREAM, 5, b"x").unwrap();
+    assert_eq!(client.take_outcomes(), [(0, Outcome::Ok), (1, Outcome::Ok), (2, INVALID)]);
+}
+
+#[test]
+fn a_known_block_means_the_same_only_with_the_same_table() {
+    let mut client = Client::with_requests(4);
+    // The first inserts x: 1, the second refers to it; the third inserts another entry, so the same index means `connection`.
+    let kept = |name: &str, value: &str| [&[0x40, name.len() as u8][..], name.as_bytes(), &[value.len() as u8], value.as_bytes()].concat();
+    client.receive(frame::HEADERS, ALL, 1, &[OK, &kept("x", "1")].concat()).unwrap();
+    client.receive(frame::HEADERS, ALL, 3, &[0x88, 0xbe]).unwrap();
+    client.receive(frame::HEADERS, ALL, 5, &[OK, &kept("connection", "close")].concat()).unwrap();
+    client.receive(frame::HEADERS, ALL, 7, &[0x88, 0xbe]).unwrap();
+    assert_eq!(client.take_outcomes(), [(0, Outcome::Ok), (1, Outcome::Ok), (2, INVALID), (3, INVALID)]);
+}
+
+#[test]
+fn the_server_may_send_what_windows_allow_and_no_more() {
+    let mut client = Client::with_requests(20);
+    let piece = vec![b'x'; 16_384];
+    let mut opened = 0;
+    for stream in [1, 3] {
+        client.receive(frame::HEADERS, frame::END_HEADERS, stream, OK).unwrap();
+        for _ in 0..100 {
+            assert_eq!(client.receive(frame::DATA, 0, stream, &piece), Ok(Flow::Open));
+        }
+        for (kind, _, of, payload) in client.take_output() {
+            assert_eq!((kind, of), (frame::WINDOW_UPDATE, stream));
+            opened += frame::number(&payload);
+        }
+    }
+    assert_eq!(opened, 2 * 3 * (1 << 19), "each stream is told at each half of its window");
+    // Nothing is taken off one window twice; padding counts.
+    assert_eq!(client.session.receive_window.update(), None);
+    client.receive(frame::HEADERS, frame::END_HEADERS, 5, OK).unwrap();
+    let padded = [&[255][..], &[0; 256]].concat();
+    for _ in 0..2040 {
+        client.receive(frame::DATA, frame::PADDED, 5, &padded).unwrap();
+    }
+    let told = client.take_output();
+    assert_eq!(told.iter().filter(|(kind, _, stream, _)| (*kind, *stream) == (frame::WINDOW_UPDATE, 5)).count(), 0);
+    client.receive(frame::DATA, frame::PADDED, 5, &padded).unwrap();
+    assert_eq!(client.take_output().len(), 1, "257 bytes 2,041 times are half of the window");
+}

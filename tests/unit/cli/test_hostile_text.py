@@ -1,0 +1,286 @@
+"""Names, commands, responses and logs that try to drive the reader's terminal, through every format and every verb that shows them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from httpbench.cli.console import fault, save
+from httpbench.cli.main import run_command_line
+from httpbench.cli.safe_console import SafeConsole
+from httpbench.model import (
+    ClientWork,
+    Gate,
+    Kind,
+    Label,
+    Learned,
+    Observation,
+    Probed,
+    RunStatus,
+    SampledRequest,
+    Table,
+    Target,
+    Trait,
+    Verdict,
+    VerdictKind,
+    Workload,
+)
+from httpbench.model import Run as RunModel
+from httpbench.model import Trial as TrialModel
+from httpbench.report import (
+    CLIENT_FORMATS,
+    FORMATS,
+    changes,
+    probe_lines,
+    read_export,
+    render_changes,
+    render_changes_json,
+    render_changes_markdown,
+    render_evidence,
+    render_responses,
+    render_terminal,
+    render_versions,
+)
+from httpbench.store import Store
+from tests.factories import (
+    make_client,
+    make_environment,
+    make_measurement,
+    make_plan,
+    make_response,
+    make_run,
+    make_target,
+    make_trial,
+)
+from tests.hostile import ALL, PIECES, STYLES, TEXTS, obeyed
+
+NAME = "test/hostile"
+
+
+def hostile_run(text: str, kind: Kind = Kind.SERVER) -> tuple[RunModel, list[TrialModel]]:
+    """A run in which everything that others write is this text: one round that counts, one that is invalid, one that failed."""
+    target = make_target(NAME, kind=kind, notes=text, run=("server", text), env={"NAME": text}, upstream=text, url=None)
+    observed = Observation(trait=Trait.ROUTES, holds=False, sent=text, came=text)
+    common: dict[str, Any] = {
+        "response": make_response(headers=(("Server", text), (text, "x")), body=text),
+        "learned": Learned(status=200, content_type=text),
+        "log_tail": text,
+        "probed": Probed(label=Label.CANNED, reasons=(text,), response_bytes=1, observations=(observed,)),
+        "client": make_client(1.0) if kind is Kind.CLIENT else None,
+        "measurement": make_measurement(generator_version=text, notes=(text,), errors={text: 1}),
+    }
+    kinds = (VerdictKind.GENERATOR, VerdictKind.INVALID, VerdictKind.FAILED)
+    trials = [
+        make_trial(make_plan(target.id, number=number, round_=number), Verdict(kind=verdict, reasons=(text,)), **common)
+        for number, verdict in enumerate(kinds)
+    ]
+    work = ClientWork(requests=1000) if kind is Kind.CLIENT else None
+    workload = Workload(name="plaintext", description=text, client=work)
+    environment = make_environment(
+        hostname=text,
+        cpu_model=text,
+        kernel=text,
+        os=text,
+        git_commit=text,
+        versions={text: text},
+        httpbench_version=text,
+        tuning={text: text},
+    )
+    run = make_run(
+        trials,
+        {target.id: target},
+        workloads={"plaintext": workload.model_copy(update={"request": workload.request.model_copy(update={"headers": {text: text}})})},
+        environment=environment,
+        command=("httpbench", "run", text),
+        name=text,
+        status=RunStatus.INTERRUPTED,
+        table=Table.COMMANDS,
+    )
+    return run, trials
+
+
+def on_console(renderable: Any, **options: Any) -> str:
+    console = SafeConsole(file=io.StringIO(), **options)
+    console.print(renderable)
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def exports(run: RunModel, trials: list[TrialModel]) -> Mapping[str, str]:
+    found = changes((run, trials), (run, trials), (Gate(figure="rps", side="<", change=-0.03),))
+    formats = {**FORMATS, **(CLIENT_FORMATS if trials[0].client else {})}
+    return {
+        **{name: render(run, trials) for name, render in formats.items()},
+        "changes.md": render_changes_markdown(found),
+        "changes.json": render_changes_json(found),
+        "versions": render_versions(run.environment.versions),
+    }
+
+
+@pytest.mark.parametrize("kind", [Kind.SERVER, Kind.CLIENT])
+@settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(text=TEXTS)
+def test_no_export_is_obeyed_and_json_keeps_its_meaning(text: str, kind: Kind, tmp_path: Path) -> None:
+    run, trials = hostile_run(text, kind)
+    for name, export in exports(run, trials).items():
+        save(export, tmp_path / name)
+        written = (tmp_path / name).read_text(encoding="utf-8")
+        assert obeyed(written) == [], name
+        if name == "json":
+            assert read_export(tmp_path / name)[0].environment.hostname == text
+            assert json.loads(written) == json.loads(export)
+
+
+@settings(deadline=None, max_examples=25)
+@given(text=TEXTS, width=st.sampled_from((20, 80, 240)), colours=st.booleans())
+def test_no_console_is_obeyed(text: str, width: int, colours: bool) -> None:
+    run, trials = hostile_run(text)
+    found = changes((run, trials), (run, trials))
+    response = trials[0].response
+    assert response is not None
+    for renderable in (
+        render_terminal(run, trials, width=width),
+        render_evidence(run, trials),
+        render_changes(found),
+        render_responses({NAME: response, text: SampledRequest(text=text)}),
+        *(line for probed in (trials[0].probed,) if probed for line in probe_lines(run.targets[NAME], probed)),
+    ):
+        shown = on_console(renderable, width=width, force_terminal=colours, color_system="truecolor" if colours else None)
+        assert obeyed(STYLES.sub("", shown) if colours else shown) == []
+        assert "\x1b[8m" not in shown
+
+
+def test_no_cell_of_a_table_is_a_formula() -> None:
+    for text in ("=1+1", "+1", "-1", "@SUM(1)", "\t=1"):
+        run, trials = hostile_run(text)
+        first = next(csv.DictReader(io.StringIO(FORMATS["csv"](run, trials))))
+        assert first["verdict_reasons"] == f"'{text}"
+        assert float(first["throughput_rps"]) > 0
+
+
+def test_markdown_shows_what_was_written() -> None:
+    run, trials = hostile_run("<img src=x>|`[a](b)`")
+    text = FORMATS["markdown"](run, trials)
+    assert "<img" not in "\n".join(line for line in text.splitlines() if not line.startswith("  "))
+    assert "\\|\\`\\[a\\](b)\\`" in text
+
+
+@pytest.mark.parametrize("name", [piece for piece in PIECES if piece not in ("+1", "-1")] + ["c/\n", "c/epoll\n"])
+def test_no_id_is_hostile(name: str) -> None:
+    """Ids are drawn in charts and stand in hints as they are."""
+    with pytest.raises(ValidationError):
+        Target(**{**make_target().model_dump(), "id": f"c/{name}"})
+
+
+# --- verbs ---------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def db(tmp_path: Path) -> Path:
+    """Two runs, the same but for their ids."""
+    path = tmp_path / "results.db"
+    with Store(path) as store:
+        for number in range(2):
+            run, trials = hostile_run(ALL)
+            store.begin(run.model_copy(update={"id": f"{run.id}{number}"}))
+            for trial in trials:
+                store.add(f"{run.id}{number}", trial)
+    return path
+
+
+@pytest.fixture
+def catalog(tmp_path: Path) -> Path:
+    """A target whose manifest is as hostile as its rules allow."""
+    folder = tmp_path / "targets" / "hostile"
+    folder.mkdir(parents=True)
+    text = json.dumps(ALL)
+    manifest = f"""
+        kind = "server"
+        language = "test"
+        framework = "hostile"
+        category = "micro"
+        upstream = {json.dumps("https://" + ALL)}
+        notes = {text}
+        [[requires]]
+        file = {json.dumps("/" + ALL)}
+        install = {text}
+        [[variant]]
+        run = ["server", {text}, "{{port}}"]
+    """
+    (folder / "target.toml").write_text(manifest.encode("utf-8", "replace").decode(), encoding="utf-8")
+    return folder.parent
+
+
+STORED = [
+    "report",
+    "report --evidence",
+    "runs",
+    "runs --json",
+    "runs --delete latest",
+    "compare",
+    "compare --fail-if rps<-3%",
+    "noise --show",
+]
+STORED += [f"report --export-{name} -" for name in FORMATS]
+STORED += [f"compare --export-{name} -" for name in ("json", "markdown")]
+STORED += ["report nosuch", "compare nosuch"]
+CATALOG = ["list", "list --json", "setup --print", "setup", "versions", "bench", "verify", "responses", "probe", "build", "bench --dry-run"]
+
+
+@pytest.mark.parametrize("words", STORED)
+def test_no_verb_that_shows_a_stored_run_is_obeyed(
+    words: str, db: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    shown = shown_by([*words.split(), "--db", str(db)], monkeypatch, capfd)
+    assert obeyed(shown) == []
+    assert "owned" in shown or not any(part in words for part in ("json", "markdown", "csv", "--limit"))
+
+
+@pytest.mark.parametrize("words", CATALOG)
+def test_no_verb_that_shows_a_target_is_obeyed(
+    words: str, catalog: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    verb, *options = words.split()
+    shown = shown_by([verb, "--targets", str(catalog), "test/hostile", *options], monkeypatch, capfd)
+    assert obeyed(shown) == []
+    assert "hostile" in shown or verb == "versions"
+
+
+@pytest.mark.parametrize(
+    "words", [["list", ALL], ["report", ALL], ["bench", "--suite", ALL], [ALL], ["--" + ALL], ["run", ALL], ["runs", "-n", ALL]]
+)
+def test_no_error_is_obeyed(words: list[str], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    assert obeyed(shown_by([word.replace("\0", "") for word in words], monkeypatch, capfd)) == []
+
+
+def test_no_exception_is_obeyed(capfd: pytest.CaptureFixture[str]) -> None:
+    error = RuntimeError(ALL)
+    fault(RuntimeError, error, None)
+    shown = capfd.readouterr().err
+    assert "RuntimeError" in shown
+    assert obeyed(shown) == []
+
+
+def shown_by(words: list[str], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> str:
+    """All that a call of the command prints."""
+    monkeypatch.setattr("sys.argv", ["httpbench", *words])
+    monkeypatch.setattr("sys.excepthook", sys.excepthook)
+    monkeypatch.setenv("PATH", os.environ["PATH"])
+    with pytest.raises(SystemExit):
+        run_command_line()
+    captured = capfd.readouterr()
+    return captured.out + captured.err

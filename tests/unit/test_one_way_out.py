@@ -1,0 +1,80 @@
+"""Text leaves httpbench through ``cli/console.py`` alone: a module that prints by itself would show what a server wrote as it is."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+SOURCES = Path(__file__).parents[2] / "src" / "httpbench"
+
+WAYS = {"print", "input", "Console", "click.echo", "click.secho", "click.style", "click.echo_via_pager", "os.write", "rich.print"}
+STREAMS = {"sys.stdout", "sys.stderr", "sys.__stdout__", "sys.__stderr__"}
+MODULES = {"logging", "warnings", "pprint", "rich.progress", "rich.prompt", "rich.logging", "rich.pretty", "rich.traceback"}
+FILES = {"write_text", "write_bytes", "save"}
+"""Methods that write files, which matter where files are read by people: in ``cli`` and ``report``."""
+
+ALLOWED: dict[str, set[str]] = {
+    "cli/console.py": {"click.echo", "click.style", "sys.stdout", "write_text"},
+    "cli/exports.py": {"save"},  # of the console
+    "cli/main.py": {"sys.stdout", "sys.stderr"},  # sets how they encode
+    "cli/__init__.py": {"print", "sys.stderr"},  # one word, before modules are loaded
+    "cli/pages.py": {"write_text"},  # of the documentation
+    "report/formats/schema.py": {"write_text"},  # of the documentation
+    "report/charts/__init__.py": {"save"},  # of theme.py
+    "report/charts/theme.py": {"save"},  # charts hold ids and figures only
+    "host/tools/packages.py": {"sys.stderr"},  # for apt-get
+    "isolate/guard.py": {"os.write"},  # a process of its own; its pipes and logs are read by the harness
+}
+
+
+def ways_out(source: str, *, writes_files: bool) -> Iterator[str]:
+    """How a module prints, writes files, or gets hold of a stream."""
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.Call(func=ast.Name(id=name)) if name in WAYS:
+                yield name
+            case ast.Call(func=ast.Attribute(attr=name)) if writes_files and name in FILES:
+                yield name
+            case ast.Call(func=ast.Attribute(attr="Console")):
+                yield "Console"
+            case ast.Attribute(value=ast.Name(id=module), attr=name) if f"{module}.{name}" in WAYS | STREAMS:
+                yield f"{module}.{name}"
+            case ast.Import(names=names):
+                yield from (alias.name for alias in names if alias.name in MODULES)
+            case ast.ImportFrom(module=str(module), names=names):
+                whole = {module, *(f"{module}.{alias.name}" for alias in names)}
+                yield from sorted(whole & (WAYS | STREAMS | MODULES))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "print('x')",
+        "import click\nclick.echo('x')",
+        "from click import echo",
+        "import sys\nsys.stderr.write('x')",
+        "from sys import stdout",
+        "from rich.console import Console\nConsole().print('x')",
+        "import rich.console\nrich.console.Console()",
+        "from rich import print",
+        "from rich.progress import track",
+        "import logging",
+        "import os\nos.write(1, b'x')",
+        "path.write_text('x')",
+    ],
+)
+def test_a_way_out_is_found(source: str) -> None:
+    assert list(ways_out(source, writes_files=True))
+
+
+def test_only_the_console_prints_and_writes_what_people_read() -> None:
+    found: dict[str, set[str]] = {}
+    for path in sorted(SOURCES.rglob("*.py")):
+        name = path.relative_to(SOURCES).as_posix()
+        ways = set(ways_out(path.read_text(encoding="utf-8"), writes_files=name.startswith(("cli/", "report/"))))
+        if ways:
+            found[name] = ways
+    assert found == ALLOWED

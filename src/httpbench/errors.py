@@ -10,6 +10,7 @@ HttpbenchError
 ├── TargetDiedError      a target ended while it was measured
 ├── StopError            a target or a child of it could not be ended
 ├── LoadError            a load generator failed, or its output is unreadable
+├── CoresInUseError      another run measures on the same cores
 ├── StoreError           results could not be written or read
 └── TuneError            a knob of this machine could not be set or restored
 
@@ -67,6 +68,10 @@ class StopError(HttpbenchError):
 
 
 class LoadError(HttpbenchError):
+    pass
+
+
+class CoresInUseError(HttpbenchError):
     pass
 
 

@@ -49,6 +49,7 @@ from httpbench.model.result import (
     WorkDone,
 )
 from httpbench.model.search import Bound, Figure, Search, ServiceLevel
+from httpbench.model.strangers import Others, Stranger
 from httpbench.model.target import PLACEHOLDERS, Build, Category, Kind, Limit, Requirement, Scaling, Target, TargetFile, Tuning, Variant
 
 __all__ = [
@@ -79,6 +80,7 @@ __all__ = [
     "Network",
     "Noise",
     "Observation",
+    "Others",
     "Precision",
     "Probed",
     "Request",
@@ -94,6 +96,7 @@ __all__ = [
     "ServiceLevel",
     "Settling",
     "Step",
+    "Stranger",
     "Suite",
     "SuiteLoad",
     "Table",

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from rich.console import Console
 from rich.table import Table
 
 from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.progress import clock
-from httpbench.model import Load, Target
-from httpbench.run import RunPlan, estimate_s, states
+from httpbench.model import Kind, Load
+from httpbench.run import RunSpec, estimate_s, states
 
 
-def show(plan: RunPlan, targets: Mapping[str, Target], output: Console) -> ExitCode:
+def show(spec: RunSpec, output: Console) -> ExitCode:
     """Prints the cells of the plan, their cores, and how long it will take."""
+    plan, targets = spec.plan, spec.targets
     cells = {trial.cell: trial for trial in plan.trials}
     names = list(dict.fromkeys(trial.target for trial in cells.values()))
     known = dict(zip(names, states([targets[name] for name in names]), strict=True))
@@ -41,7 +40,11 @@ def show(plan: RunPlan, targets: Mapping[str, Target], output: Console) -> ExitC
         )
     output.print(table)
     size = f"{_count(len(plan.trials), 'trial')}: {_count(len(cells), 'line')} × {_count(plan.rounds, 'round')}"
-    output.print(f"\n{size}, about {clock(estimate_s(plan.trials, targets))}, without builds", markup=False)
+    planned_s = estimate_s(plan.trials, targets)
+    output.print(f"\n{size}, about {clock(planned_s)}, without builds", markup=False)
+    if spec.retries and any(targets[name].kind is not Kind.CLIENT for name in names):
+        repeats = f"up to {clock(planned_s * spec.retries)} more if other programs disturb every trial (--retries {spec.retries})"
+        output.print(repeats, markup=False)
     return ExitCode.OK
 
 

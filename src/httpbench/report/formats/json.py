@@ -27,6 +27,7 @@ from httpbench.model import (
     Measurement,
     Network,
     Noise,
+    Others,
     Precision,
     Probed,
     Run,
@@ -97,6 +98,8 @@ class Round(Frozen):
     """Place in the run, from 0."""
     round: int
     """Round, from 0."""
+    attempt: int = 0
+    """0: as planned. Higher: a repeat, because the attempts before it were disturbed."""
     started_at: str
     """Start: UTC, ISO 8601."""
     cores: Cores
@@ -118,7 +121,9 @@ class Round(Frozen):
     unsteady: str | None = None
     """Why the round is not steady, or not shown to be, in words. Null: no change was seen."""
     occupancy: tuple[CoreOccupancy, ...]
-    """Use of the CPUs of target and load generator."""
+    """Use of the CPUs of target and load generator, and of their SMT siblings."""
+    others: Others | None = None
+    """What else ran on the machine. Null: not watched."""
     network: Network | None = None
     """Counters of the kernel's network stack. Null: not read."""
     facts: Facts | None = None
@@ -158,7 +163,7 @@ class Result(Frozen):
     overhead: dict[str, Difference]
     """For proxies, by figure: the difference to the baseline of the same rounds, in µs."""
     rounds: tuple[Round, ...]
-    """All rounds, with those that do not count."""
+    """All rounds, with those that do not count, and with each attempt that was disturbed and repeated."""
 
 
 class Against(Frozen):
@@ -213,12 +218,14 @@ class Document(Frozen):
     """Id of the target that the others are compared with. Null: none."""
     precision: Precision | None
     """Rounds until intervals are narrow enough. Null: a fixed number."""
+    retries: int = 0
+    """How often a disturbed trial is repeated at most."""
     measures_noise: bool = False
     """Whether its rounds are A/A pairs: one server against itself."""
     noise: Noise | None = None
     """The known noise of this machine when the run began. Null: unknown, or no longer valid."""
     plan: tuple[TrialPlan, ...]
-    """All trials in their order; of a search, only the first."""
+    """All trials in their order, without repeats; of a search, only the first."""
     probes: dict[str, Probed]
     """What probes found, by id of the target; without those that were not probed."""
     results: tuple[Result, ...]
@@ -254,6 +261,7 @@ def document(run: Run, trials: Sequence[Trial]) -> Document:
         plan=run.plan,
         baseline=run.baseline,
         precision=run.precision,
+        retries=run.retries,
         measures_noise=run.measures_noise,
         noise=run.noise,
         probes={trial.plan.target: trial.probed for trial in trials if trial.probed is not None},
@@ -305,7 +313,7 @@ def _result(row: Row, rank: int | None, added: dict[str, Difference]) -> Result:
         rank=rank,
         summary=with_merged(summary, row.trials),
         overhead=added,
-        rounds=tuple(_round(trial) for trial in row.trials),
+        rounds=tuple(map(_round, row.attempts)),
     )
 
 
@@ -314,6 +322,7 @@ def _round(trial: Trial) -> Round:
     return Round(
         number=plan.number,
         round=plan.round,
+        attempt=plan.attempt,
         started_at=trial.started_at,
         cores=plan.cores,
         verdict=trial.verdict,
@@ -325,6 +334,7 @@ def _round(trial: Trial) -> Round:
         settling=trial.settling,
         unsteady=unsteady(trial) or not_shown_steady(trial),
         occupancy=trial.occupancy,
+        others=trial.others,
         network=trial.network,
         facts=facts(trial),
         response=trial.response,

@@ -39,6 +39,7 @@ def read_export(path: Path) -> tuple[Run, list[Trial]]:
         table=document.table,
         baseline=document.baseline,
         precision=document.precision,
+        retries=document.retries,
         scale=document.scale,
         search=document.search,
         measures_noise=document.measures_noise,
@@ -64,6 +65,7 @@ def _trial(result: Result, each: Round) -> Trial:
     plan = TrialPlan(
         number=each.number,
         round=each.round,
+        attempt=each.attempt,
         target=result.target,
         scaling=result.scaling,
         workload=result.workload,

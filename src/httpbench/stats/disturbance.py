@@ -113,10 +113,12 @@ def _steal(parts: Sequence[Part], evidence: Evidence) -> Iterator[Disturbance]:
 
 
 def _wait(parts: Sequence[Part], evidence: Evidence) -> Iterator[Disturbance]:
-    """Wait that neither other programs which are known explain, nor a quota, nor the program's own threads, nor httpbench.
+    """Wait that neither other programs which are known explain, nor a quota, nor the program's own threads, nor interrupts, nor httpbench.
 
-    Programs that share cores wait for each other.
+    Programs that share cores wait for each other. A server that was already running may be what the load generator waited for.
     """
+    if evidence.target_usage is None:
+        return
     watched: dict[tuple[str, ...], tuple[Usage | None, int, int]] = {
         ("target",): (evidence.target_usage, target_capacity(evidence), 0),
         ("load generator",): (evidence.generator_usage, generator_capacity(evidence), 1),  # one of its threads only coordinates
@@ -127,7 +129,7 @@ def _wait(parts: Sequence[Part], evidence: Evidence) -> Iterator[Disturbance]:
             continue
         if (usage.threads or 0) > len(part.own_cpus) + idle_threads or (_others(part, evidence) or 0.0) >= _limit(part, evidence):
             continue
-        waited = usage.cpu_wait_cores_mean - _harness_cores(part.own_cpus, evidence)
+        waited = usage.cpu_wait_cores_mean - _harness_cores(part.own_cpus, evidence) - _interrupts(part, evidence)
         if waited >= WAIT_SHARE_MAX * capacity:
             yield Disturbance(f"the {part.names[0]} waited for a CPU {waited / capacity:.0%} of the time")
 
@@ -147,12 +149,14 @@ def _others(part: Part, evidence: Evidence) -> float | None:
 
     Kernels differ in whether they charge interrupts to the process that runs. If they do, others used as much as the cores were not idle
     beyond what our programs used; if not, less by the interrupts. Processes that can have run nowhere else decide between the two.
+
+    ``None``: unknown, as for a server that was already running: it is not told apart from other programs.
     """
     cores = [core for core in evidence.occupancy if core.cpu in part.cpus]
-    if part.used_cores is None or not cores:
+    if part.used_cores is None or evidence.target_usage is None or not cores:
         return None
     least = sum(core.busy for core in cores) - part.used_cores
-    most = least + sum(core.interrupts for core in cores)
+    most = least + _interrupts(part, evidence)
     return max(least, min(pinned_cores(evidence.others, part.cpus), most), 0.0)
 
 
@@ -181,6 +185,11 @@ def _parts(evidence: Evidence) -> Iterator[Part]:
 def _together(one: Part, other: Part, capacity: int) -> Part:
     used = None if one.used_cores is None or other.used_cores is None else one.used_cores + other.used_cores
     return Part((*one.names, *other.names), one.own_cpus | other.own_cpus, one.cpus | other.cpus, capacity, used)
+
+
+def _interrupts(part: Part, evidence: Evidence) -> float:
+    """Cores' worth of time in interrupts: network work of the kernel for the run's programs, which wait for it."""
+    return sum(core.interrupts for core in evidence.occupancy if core.cpu in part.cpus)
 
 
 def _harness_cores(cpus: frozenset[int], evidence: Evidence) -> float:

@@ -199,6 +199,20 @@ def test_what_was_not_watched_is_not_called_disturbed() -> None:
     assert disturbance(trial(plan=make_plan(load=Load(rate_rps=100)))) is None
 
 
+def test_a_server_that_was_already_running_is_no_stranger() -> None:
+    """It is not pinned, so it may have run on the load generator's core."""
+    others = Others(strangers=(make_stranger("nginx", 0.5, 80, cpus=(1,)),))
+    assert disturbance(trial(target_usage=None, generator_core=1.0, waited=0.4, others=others)) is None
+    assert disturbance(trial(target_usage=None, stolen=0.1, others=others)) is not None
+
+
+def test_the_wait_for_the_kernels_network_work_is_nobodys_doing() -> None:
+    """ksoftirqd runs on the core of the program whose packets it handles."""
+    usage = make_usage(0.85, cpu_wait_cores_mean=0.2, threads=1)
+    assert disturbance(trial(target_core=0.85, target_usage=usage, interrupts=0.15, generator_core=0.7)) is None
+    assert disturbance(trial(target_core=0.85, target_usage=usage, interrupts=0.05, generator_core=0.8)) is not None
+
+
 def test_disturbers_of_several_trials_are_counted_once_each() -> None:
     spin = [make_disturbed(stranger=make_stranger(cores=cores)) for cores in (0.3, 0.5, 0.4)]
     found = disturbers([*spin, make_disturbed(stranger=make_stranger("cc1", 0.9, 12)), make_trial()])

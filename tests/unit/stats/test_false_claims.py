@@ -4,7 +4,7 @@ A stranger comes in one round of ten, beside one server or beside whichever is m
 and stays for the next trial in half of the cases. A server serves as much less as the stranger takes. Each trial is judged by the function
 that judges real ones, from CPU time that is counted with the errors of ticks, and repeated by the function that repeats real ones.
 
-The promise is 3 of 40, 7.5 %, and two standard errors for so few runs as a test has time for. ``benchmarks/comparisons`` says what many
+The promise is 3 of 40, 7.5 %, and two standard errors for so few runs as a test has time for. ``docs/methodology.md`` says what many
 thousand runs show.
 """
 

@@ -49,7 +49,7 @@ from httpbench.model.result import (
     WorkDone,
 )
 from httpbench.model.search import Bound, Figure, Search, ServiceLevel
-from httpbench.model.strangers import Others, Stranger
+from httpbench.model.strangers import Others, SharedQuota, Stranger
 from httpbench.model.target import PLACEHOLDERS, Build, Category, Kind, Limit, Requirement, Scaling, Target, TargetFile, Tuning, Variant
 
 __all__ = [
@@ -95,6 +95,7 @@ __all__ = [
     "Search",
     "ServiceLevel",
     "Settling",
+    "SharedQuota",
     "Step",
     "Stranger",
     "Suite",

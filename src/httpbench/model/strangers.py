@@ -24,6 +24,15 @@ class Stranger(Frozen):
     """Whether ``cores`` is the CPU use of its children that ended within the period, and not its own."""
 
 
+class SharedQuota(Frozen):
+    """The CPU quota of a control group that httpbench itself is in, with whatever else runs there."""
+
+    throttled_share: float
+    """Share of its periods in which it was used up, 0 to 1."""
+    used_cores: float
+    """CPU use of all programs in the group, in cores' worth."""
+
+
 class Others(Frozen):
     """What ran on the machine besides the programs of a trial, while it was measured."""
 
@@ -33,3 +42,5 @@ class Others(Frozen):
     """Mean CPU use of httpbench itself, in cores' worth."""
     all_visible: bool = True
     """Whether httpbench sees every process of the machine. False in most containers."""
+    quota: SharedQuota | None = None
+    """The quota that httpbench shares with them. Null: none, or the kernel does not report it."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 from httpbench.sample.accept_queue import accept_queue
 from httpbench.sample.network import NetworkMeter
 from httpbench.sample.occupancy import OccupancyMeter
+from httpbench.sample.quota import SharedQuotaMeter
 from httpbench.sample.sampler import TreeSampler
 from httpbench.sample.strangers import StrangerMeter
 from httpbench.sample.tree import descendants
 
-__all__ = ["NetworkMeter", "OccupancyMeter", "StrangerMeter", "TreeSampler", "accept_queue", "descendants"]
+__all__ = ["NetworkMeter", "OccupancyMeter", "SharedQuotaMeter", "StrangerMeter", "TreeSampler", "accept_queue", "descendants"]

@@ -2,7 +2,7 @@
 
 The one judgement of this kind. It looks at what others did and never at the result, so leaving a disturbed trial out cannot favour a
 figure. No disturbance is what the run's own programs do: threads of a target that wait for each other, a target and a load generator on
-shared cores, httpbench itself, and a CPU quota, which is the same in each trial and is used up by the run's own programs.
+shared cores, httpbench itself, and a CPU quota that the run's own programs use up, which is the same in each trial.
 
 Each program is judged on its own physical cores, because a stranger on the target's only core does not matter less on a machine of many.
 """
@@ -14,7 +14,16 @@ from dataclasses import dataclass, replace
 
 from httpbench.model import Trial, Usage
 from httpbench.stats.blame import Blamed, Taken, blame, blamed_text, pinned_cores
-from httpbench.stats.evidence import OTHERS_SHARE_MAX, Evidence, cores_text, evidence_of, generator_capacity, target_capacity, throttled
+from httpbench.stats.evidence import (
+    OTHERS_SHARE_MAX,
+    THROTTLED_SHARE_MIN,
+    Evidence,
+    cores_text,
+    evidence_of,
+    generator_capacity,
+    target_capacity,
+    throttled,
+)
 
 WAIT_SHARE_MAX = 0.10
 """Of the cores that a program can fill: time in which it was ready to run and others had its CPU. It shows strangers that run between two
@@ -88,7 +97,7 @@ def disturbers(trials: Iterable[Trial]) -> list[Disturber]:
 def disturbances(evidence: Evidence) -> tuple[Disturbance, ...]:
     """All ways in which others disturbed a trial; empty: none."""
     parts = list(_parts(evidence))
-    return (*_programs(parts, evidence), *_steal(parts, evidence), *_wait(parts, evidence))
+    return (*_programs(parts, evidence), *_steal(parts, evidence), *_quota(evidence), *_wait(parts, evidence))
 
 
 def others_cores(evidence: Evidence) -> float | None:
@@ -110,6 +119,18 @@ def _steal(parts: Sequence[Part], evidence: Evidence) -> Iterator[Disturbance]:
     taken = {part: cores for part, cores in stolen.items() if cores >= _limit(part, evidence)}
     if taken:
         yield Disturbance(f"{STOLEN_BY} took {_places(taken)}", (Blamed(STOLEN_BY, sum(taken.values())),), is_steal=True)
+
+
+def _quota(evidence: Evidence) -> Iterator[Disturbance]:
+    """What other programs used of a quota that httpbench shares with them, where it stopped the run's programs."""
+    quota = evidence.others.quota if evidence.others else None
+    if quota is None or evidence.others is None or evidence.target_usage is None or quota.throttled_share < THROTTLED_SHARE_MIN:
+        return
+    usages = (evidence.target_usage, evidence.generator_usage, evidence.backend_usage)
+    others = quota.used_cores - sum(usage.cpu_cores_mean for usage in usages if usage) - evidence.others.harness_cores
+    if others >= OTHERS_SHARE_MAX * quota.used_cores + TICKS_S / max(evidence.measurement.duration_s, TICKS_S):
+        used = f"other programs took {others:.2f} of the {quota.used_cores:.2f} cores of a CPU quota"
+        yield Disturbance(f"{used}, which stopped all of them in {quota.throttled_share:.0%} of its periods")
 
 
 def _wait(parts: Sequence[Part], evidence: Evidence) -> Iterator[Disturbance]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from httpbench.model import CoreOccupancy, Cores, Load, Others, Scaling, Trial, Verdict, VerdictKind
+from httpbench.model import CoreOccupancy, Cores, Load, Others, Scaling, SharedQuota, Trial, Verdict, VerdictKind
 from httpbench.stats.disturbance import disturbance, disturbers
 from tests.factories import APART, SHARED, make_disturbed, make_measurement, make_plan, make_stranger, make_trial, make_usage
 
@@ -162,6 +162,20 @@ def test_a_target_waits_for_its_own_threads_a_quota_and_the_generator_on_its_cor
 
 def test_a_quota_of_the_target_is_no_disturbance() -> None:
     assert disturbance(trial(target_core=0.3, target_usage=make_usage(0.3, throttled_share=0.9))) is None
+
+
+@pytest.mark.parametrize(
+    ("quota", "said"),
+    [
+        (SharedQuota(throttled_share=0.3, used_cores=1.8), None),  # target, load generator and httpbench
+        (SharedQuota(throttled_share=0.04, used_cores=2.2), None),
+        (SharedQuota(throttled_share=0.3, used_cores=2.2), "0.45 of the 2.20 cores of a CPU quota, which stopped all of them in 30%"),
+    ],
+)
+def test_others_under_the_quota_of_the_harness_disturb_where_it_is_used_up(quota: SharedQuota, said: str | None) -> None:
+    found = disturbance(trial(others=Others(quota=quota, harness_cores=0.05)))
+    assert (found is None) == (said is None)
+    assert said is None or said in (found or "")
 
 
 def test_a_generator_of_more_threads_than_cpus_waits_for_itself() -> None:

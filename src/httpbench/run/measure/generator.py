@@ -13,7 +13,7 @@ from httpbench.errors import LoadError
 from httpbench.isolate import Command, ProcessTree
 from httpbench.load import Job, LoadGenerator, Output, Phase, Progress
 from httpbench.model import CoreOccupancy, Cores, Measurement, Network, Others, Usage
-from httpbench.sample import NetworkMeter, OccupancyMeter, StrangerMeter, TreeSampler
+from httpbench.sample import NetworkMeter, OccupancyMeter, SharedQuotaMeter, StrangerMeter, TreeSampler
 
 POLL_S = 0.1
 SLACK_S = 15.0  # for connecting, reporting and ending, beyond the load's own time
@@ -103,6 +103,7 @@ class _Window:
         self._own = TreeSampler(own_guard_pid, threads_often=True)
         self._meter = OccupancyMeter(subject.cores.measured)
         self._network = NetworkMeter()
+        self._quota = SharedQuotaMeter()
         self._strangers = StrangerMeter(subject.cores.measured)
         self._report = report
         self._observed: _Observed | None = None
@@ -122,6 +123,7 @@ class _Window:
                 sampler.mark()
             self._meter.mark()
             self._network.mark()
+            self._quota.mark()
             self._strangers.mark()  # last, as it takes longest
         elif progress.phase is Phase.DONE:
             self.close()
@@ -130,10 +132,11 @@ class _Window:
 
     def close(self) -> _Observed:
         if self._observed is None:
-            occupancy, network = self._meter.read(), self._network.read()
+            occupancy, network, quota = self._meter.read(), self._network.read(), self._quota.read()
             target, backend = (sampler.stop() if sampler else None for sampler in (self._target, self._backend))
             own = self._own.stop()
-            self._observed = _Observed(target, own, backend, occupancy, self._strangers.read(), network)
+            others = self._strangers.read().model_copy(update={"quota": quota})
+            self._observed = _Observed(target, own, backend, occupancy, others, network)
         return self._observed
 
 

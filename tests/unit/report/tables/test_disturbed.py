@@ -86,7 +86,7 @@ def test_accepted_trials_count_and_keep_their_verdict() -> None:
     trials = [trial.model_copy(update={"verdict": trial.verdict.model_copy(update={"is_accepted": True})}) for trial in accepted]
     (row,) = table(trials).rows
     assert (row.summary.verdict.kind, row.summary.rounds_counting) == (VerdictKind.DISTURBED, 3)
-    assert "3 trials were disturbed and do count, as `--retries 0` says, by spin (pid 4711)" in notes(trials)
+    assert "3 trials were disturbed and count all the same (`--retries 0`), by spin (pid 4711)" in notes(trials)
 
 
 def test_invalid_says_more_than_disturbed() -> None:

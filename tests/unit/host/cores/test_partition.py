@@ -109,3 +109,13 @@ def test_the_grouping_of_siblings_is_kept(topology: Topology, scaling: Scaling, 
     cores = divide(topology, scaling)
     assert cores.physical(topology.cpus) == len(topology.cores)
     assert cores.physical(cores.target) == len(topology.groups(cores.target))
+
+
+def test_siblings_that_we_may_not_use_are_watched_and_count_as_no_core() -> None:
+    """A container with one thread of each core: what runs on the others disturbs it."""
+    topology = Topology(tuple(Core((cpu,), (cpu, cpu + 4), 0, 1024) for cpu in range(4)))
+    cores = partition(topology, Scaling.SINGLE)
+    assert (cores.target, cores.generator, cores.harness) == ((3,), (1, 2), (0,))
+    assert cores.measured == {1, 2, 3, 5, 6, 7}
+    assert cores.with_siblings(cores.target) == {3, 7}
+    assert cores.physical(cores.measured) == 3

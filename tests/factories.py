@@ -13,6 +13,7 @@ from httpbench.model import (
     Build,
     Category,
     ClientMeasurement,
+    CoreOccupancy,
     Cores,
     Distribution,
     Environment,
@@ -23,6 +24,7 @@ from httpbench.model import (
     Measurement,
     Noise,
     Observation,
+    Others,
     Probed,
     Proof,
     Requests,
@@ -30,6 +32,7 @@ from httpbench.model import (
     RunStatus,
     SampledResponse,
     Scaling,
+    Stranger,
     Target,
     Timing,
     Trait,
@@ -42,6 +45,7 @@ from httpbench.model import (
     WorkDone,
     Workload,
 )
+from httpbench.stats.disturbance import disturbance
 from httpbench.stats.noise import noise_of
 
 APART = Cores(target=(0,), generator=(1,), harness=(2,), shared=False)
@@ -222,6 +226,26 @@ def make_trial(plan: TrialPlan | None = None, verdict: Verdict = TARGET_LIMITED,
         "overhead_s": 0.4,
     }
     return Trial(**{**values, **changes})
+
+
+def make_stranger(name: str = "spin", cores: float = 0.5, pid: int = 4711, cpus: Sequence[int] = (0,), **changes: Any) -> Stranger:
+    """A process that is pinned to these CPUs."""
+    return Stranger(**{"name": name, "pid": pid, "cores": cores, "cpus": tuple(cpus), "cpus_allowed": tuple(cpus), **changes})
+
+
+def make_disturbed(plan: TrialPlan | None = None, stranger: Stranger | None = None, rps: float = 200_000.0, **changes: Any) -> Trial:
+    """A trial of which a stranger took half of the target's core, judged as such."""
+    found = stranger or make_stranger()
+    trial = make_trial(
+        plan,
+        rps=rps,
+        target_usage=make_usage(1 - found.cores),
+        occupancy=(CoreOccupancy(cpu=0, busy=1.0, stolen=0.0), CoreOccupancy(cpu=1, busy=0.6, stolen=0.0)),
+        others=Others(strangers=(found,)),
+        **changes,
+    )
+    verdict = Verdict(kind=VerdictKind.DISTURBED, reasons=(disturbance(trial) or "",))
+    return trial.model_copy(update={"verdict": verdict})
 
 
 def make_failed(plan: TrialPlan, reason: str = "did not respond within 10 s", log_tail: str | None = None) -> Trial:

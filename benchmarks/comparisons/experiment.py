@@ -94,7 +94,7 @@ def differences(setting: Setting) -> int:
         truth = cost_us / (cost_us + steps * step_us)
         found = compared(setting, [setting.command(), setting.command(steps)])
         interval = found["comparison"]["interval"]
-        contains = interval["low"] <= truth <= interval["high"]
+        contains = interval is not None and interval["low"] <= truth <= interval["high"]
         kept = kept and found["differs"] and contains
         print(f"| {truth:.3f} | {row(found)} | {found['comparison']['rounds']} | {yes(found['differs'])} | {yes(contains)} |", flush=True)
     return 0 if kept else 1
@@ -125,6 +125,8 @@ def document(setting: Setting, commands: list[str]) -> dict[str, Any]:
 def row(found: dict[str, Any]) -> str:
     comparison = found["comparison"]
     interval = comparison["interval"]
+    if interval is None:
+        return f"{comparison['ratio']:.4f} | too few rounds were undisturbed | {found['verdicts']}"
     return f"{comparison['ratio']:.4f} | {interval['low']:.4f} … {interval['high']:.4f} | {found['verdicts']}"
 
 

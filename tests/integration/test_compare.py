@@ -22,7 +22,8 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Harness:
     """Two runs of one server, «one» and «two»; the tests only read them."""
     harness = Harness(tmp_path_factory.mktemp("compared"))
     for name in ("one", "two"):
-        words = ("-c", "4", "-d", "200ms", "--warmup", "0s", "--timeout", "5s", "--rounds", "3", "--name", "server", "--run-name", name)
+        words: tuple[str, ...] = ("-c", "4", "-d", "200ms", "--warmup", "0s", "--timeout", "5s", "--rounds", "3", "--retries", "0")
+        words += ("--name", "server", "--run-name", name)
         done = harness.run("run", GOOD, *words)
         assert done.returncode == 0, done.stderr
     return harness

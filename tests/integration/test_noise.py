@@ -16,7 +16,7 @@ def test_noise_is_stored_shown_and_outdated(harness: Harness) -> None:
     unknown = harness.run("noise", "--show")
     assert (unknown.returncode, "noise floor is unknown" in unknown.stderr) == (2, True)
 
-    measured = harness.run("noise", "--rounds", "3", "-d", "200ms", "-c", "8")
+    measured = harness.run("noise", "--rounds", "3", "-d", "200ms", "-c", "8", "--retries", "0")
     assert measured.returncode == 0, measured.stderr
     assert "3 pairs of 0.2 s over 8 connections, c/epoll/edge against itself" in measured.stdout
     assert "edge-again" in measured.stdout

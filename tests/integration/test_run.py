@@ -28,7 +28,7 @@ COMPARED = re.compile(
 
 def run(harness: Harness, *words: str, **options: Any) -> subprocess.CompletedProcess[str]:
     """A short one: four connections and a fifth of a second for each trial."""
-    return harness.run("run", "-c", "4", "-d", "200ms", "--warmup", "50ms", "--timeout", "5s", *words, **options)
+    return harness.run("run", "-c", "4", "-d", "200ms", "--warmup", "50ms", "--timeout", "5s", "--retries", "0", *words, **options)
 
 
 def document(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
@@ -227,6 +227,8 @@ def test_a_dry_run_does_nothing(harness: Harness) -> None:
     done = harness.run("run", "a {port}", "b {port}", "--dry-run")
     assert done.returncode == 0
     assert "10 trials: 2 lines × 5 rounds" in done.stdout
+    assert "more if other programs disturb every trial (--retries 2)" in done.stdout
+    assert "disturb" not in harness.run("run", "a {port}", "b {port}", "--dry-run", "--retries", "0").stdout
     assert harness.runs() == []
 
 
@@ -244,7 +246,9 @@ def test_a_body_that_becomes_shorter_under_load_is_not_correct(harness: Harness,
 
 
 def test_a_short_accept_queue_is_the_next_step(harness: Harness) -> None:
-    done = harness.run("run", "-c", "64", "-d", "3s", "--warmup", "0s", "--rounds", "2", f"{sys.executable} -m http.server {{port}}")
+    done = harness.run(
+        "run", "-c", "64", "-d", "3s", "--warmup", "0s", "--rounds", "2", "--retries", "0", f"{sys.executable} -m http.server {{port}}"
+    )
     assert "http.server" in done.stdout
     if done.returncode:  # a fast machine may accept all connections in time
         assert "hint: the server accepts 5 connections at a time: try `-c 5`" in done.stdout

@@ -30,7 +30,7 @@ def test_nothing_secret_is_stored_exported_or_shown(harness: Harness, tmp_path: 
     (tmp_path / "talker.py").write_text(TALKER)
     env = {**harness.env, "GITHUB_TOKEN": CI_TOKEN, "PASSED_ON": PASSWORD}
     words: tuple[str, ...] = ("run", f"{sys.executable} talker.py {{port}}", "--cwd", str(tmp_path), "-H", f"Authorization: Bearer {TOKEN}")
-    words += ("--env", f"APP={PASSWORD}", "--env", "PASSED_ON", "--rounds", "1", "-d", "200ms", "--start-timeout", "3s")
+    words += ("--env", f"APP={PASSWORD}", "--env", "PASSED_ON", "--rounds", "1", "--retries", "0", "-d", "200ms", "--start-timeout", "3s")
     planned = harness.run(*words, "--dry-run", env=env)
     assert planned.returncode == 0, planned.stderr
     files = [f"--export-{name}={tmp_path / name}" for name in ("json", "csv", "markdown")]

@@ -23,8 +23,10 @@ from httpbench.cli.options import (
     dry_run_option,
     jobs_option,
     name_option,
+    no_wait_option,
     port_option,
     quiet_option,
+    retries_option,
     seed_option,
     skip_missing_option,
     start_timeout_option,
@@ -65,6 +67,7 @@ class BenchOptions:
     rounds: int | None = option(
         "--rounds", type=click.IntRange(1, 1000), metavar="N", default_text=str(ROUNDS), help="Rounds; tables show the median."
     )
+    retries: int = retries_option()
     scale: float = option(
         "--scale",
         type=click.FloatRange(0, 1, min_open=True),
@@ -89,6 +92,7 @@ class BenchOptions:
     jobs: int = jobs_option()
     seed: int | None = seed_option()
     name: str | None = name_option("--name")
+    no_wait: bool = no_wait_option()
     dry_run: bool = dry_run_option()
     quiet: bool = quiet_option()
     db: Path = db_option()
@@ -134,10 +138,10 @@ def bench(options: BenchOptions) -> ExitCode:
 
     spec = _possible(_plan(selected, options), selected.suite)
     if options.dry_run:
-        return dry_run.show(spec.plan, spec.targets, console.stdout())
+        return dry_run.show(spec, console.stdout())
     files = options.exports.files
     files.check()
-    outcome = measure.build_and_run(spec, options.db, quiet=options.quiet)
+    outcome = measure.build_and_run(spec, options.db, quiet=options.quiet, waits=not options.no_wait)
     measure.report(outcome, options.db, files)
     return measure.exit_code(outcome)
 
@@ -210,6 +214,7 @@ def _plan(selected: Selected, options: BenchOptions) -> RunSpec:
         name=options.name,
         baseline=matrix.baseline.id if matrix.baseline else _itself(selected.targets),
         scale=options.scale,
+        retries=options.retries,
     )
 
 

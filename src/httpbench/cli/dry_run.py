@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from rich.console import Console
 from rich.table import Table
 
 from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.progress import clock
 from httpbench.host import core_groups
-from httpbench.model import Load, Target, TrialPlan
-from httpbench.run import RunPlan, container_command, estimate_s, states
+from httpbench.model import Kind, Load, Target, TrialPlan
+from httpbench.run import RunSpec, container_command, estimate_s, states
 
 
-def show(plan: RunPlan, targets: Mapping[str, Target], output: Console) -> ExitCode:
+def show(spec: RunSpec, output: Console) -> ExitCode:
     """Prints the cells of the plan, their cores, and how long it will take."""
+    plan, targets = spec.plan, spec.targets
     cells = {trial.cell: trial for trial in plan.trials}
     names = list(dict.fromkeys(trial.target for trial in cells.values()))
     known = dict(zip(names, states([targets[name] for name in names]), strict=True))
@@ -42,7 +41,11 @@ def show(plan: RunPlan, targets: Mapping[str, Target], output: Console) -> ExitC
         )
     output.print(table)
     size = f"{_count(len(plan.trials), 'trial')}: {_count(len(cells), 'line')} × {_count(plan.rounds, 'round')}"
-    output.print(f"\n{size}, about {clock(estimate_s(plan.trials, targets))}, without builds", markup=False)
+    planned_s = estimate_s(plan.trials, targets)
+    output.print(f"\n{size}, about {clock(planned_s)}, without builds", markup=False)
+    if spec.retries and any(targets[name].kind is not Kind.CLIENT for name in names):
+        repeats = f"up to {clock(planned_s * spec.retries)} more if other programs disturb every trial (--retries {spec.retries})"
+        output.print(repeats, markup=False)
     commands = [_container(trial, targets[trial.target]) for trial in cells.values()]
     for command in dict.fromkeys(filter(None, commands)):
         output.print(f"\n{command}", markup=False, soft_wrap=True)

@@ -6,22 +6,26 @@ import random
 from collections.abc import Sequence
 from pathlib import Path
 
-from httpbench import load
+from httpbench import host, load
 from httpbench.cli import console, progress
 from httpbench.cli.engines import prepare_engines
 from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.exports import Exports
 from httpbench.errors import UsageError
-from httpbench.model import Run, RunStatus, Trial
+from httpbench.model import Run, RunStatus, Trial, VerdictKind
 from httpbench.report import gated, render_terminal
 from httpbench.run import Outcome, RunSpec, make_run, refusals, require_programs, with_warmup_of_its_own
+from httpbench.stats.attempts import last_attempts
 from httpbench.stats.gates import Passage
 from httpbench.stats.level import saturation
 from httpbench.store import Store
 
 
-def build_and_run(spec: RunSpec, db: Path, *, quiet: bool) -> Outcome:
-    """Builds what is missing, then makes and stores every trial. Raises before the first build what cannot be done."""
+def build_and_run(spec: RunSpec, db: Path, *, quiet: bool, waits: bool) -> Outcome:
+    """Builds what is missing, then makes and stores every trial. Raises before the first build what cannot be done.
+
+    ``waits``: until another run on the same cores has ended; otherwise raises :class:`~httpbench.errors.CoresInUseError`.
+    """
     refuse_impossible(spec)
     require_programs(spec)
     prepare_engines([spec.targets[name] for name in spec.target_ids], console.stderr())
@@ -29,7 +33,9 @@ def build_and_run(spec: RunSpec, db: Path, *, quiet: bool) -> Outcome:
     with Store(db) as store, progress.observer(console.stderr(), quiet=quiet) as observer:
         if own != spec:
             observer.warning(f"httpbench-loadgen is not built: {' and '.join(own.generators)} warms up, for the longest time allowed")
-        return make_run(own, store, observer)
+        say = _print_warning if quiet else observer.warning  # who waits for another run wants to know
+        with host.only_run_on(own.cpus, own.topology, waits=waits, say=say):
+            return make_run(own, store, observer)
 
 
 def refuse_impossible(spec: RunSpec) -> None:
@@ -49,7 +55,8 @@ def report(outcome: Outcome, db: Path, files: Exports) -> None:
         files.write(run, trials)
     if interrupted:
         planned = "" if run.search else f" of {len(run.plan)}"
-        errors.print(f"interrupted after {len(trials)}{planned} trials", markup=False)
+        made = sum(trial.plan.attempt == 0 for trial in trials)
+        errors.print(f"interrupted after {made}{planned} trials", markup=False)
     if trials and outcome.store_error is None:
         errors.print(f"stored in {db} as {run.id}; to show it again: httpbench report {run.id}", markup=False, soft_wrap=True)
     if outcome.store_error is not None and not interrupted:
@@ -79,8 +86,17 @@ def seed_or_random(seed: int | None) -> int:
     return random.randrange(2**32) if seed is None else seed
 
 
+def _print_warning(text: str) -> None:
+    console.stderr().print(f"warning: {text}", markup=False, soft_wrap=True)
+
+
 def _is_fine(run: Run, trials: Sequence[Trial]) -> bool:
-    """Whether every trial counts. A search tries rates that fail: it is fine if it found a rate that holds."""
+    """Whether each target has figures and no trial failed or is invalid: a disturbed round is nobody's fault, if another one counts.
+
+    A search tries rates that fail: it is fine if it found a rate that holds.
+    """
     if run.search:
         return saturation(run.search, trials).rate_rps is not None
-    return all(trial.verdict.counts for trial in trials)
+    counted = {trial.plan.cell for trial in trials if trial.verdict.counts}
+    lost = [trial for trial in last_attempts(trials) if not trial.verdict.counts]
+    return all(trial.verdict.kind is VerdictKind.DISTURBED and trial.plan.cell in counted for trial in lost)

@@ -13,7 +13,7 @@ from httpbench.cli import console
 from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.exports import Exports
 from httpbench.cli.fields import command, option
-from httpbench.cli.options import db_option, quiet_option
+from httpbench.cli.options import db_option, no_wait_option, quiet_option, retries_option
 from httpbench.cli.params import COUNT, DURATION
 from httpbench.errors import SelectionError
 
@@ -33,6 +33,8 @@ class NoiseOptions:
     rounds: int = option("--rounds", type=click.IntRange(3, 1000), default=PAIRS, metavar="N", help="Number of A/A pairs.")
     duration: float = option("-d", "--duration", type=DURATION, default="1s", help="Measured duration of each trial.")
     connections: int = option("-c", "--connections", type=COUNT, default=64, help="Connections.")
+    retries: int = retries_option()
+    no_wait: bool = no_wait_option()
     show: bool = option("--show", is_flag=True, help="Print the stored noise floor; measure nothing.")
     quiet: bool = quiet_option()
     db: Path = db_option()
@@ -58,7 +60,7 @@ def noise(options: NoiseOptions) -> ExitCode:
 
     code = ExitCode.OK
     if not options.show:
-        outcome = measure.build_and_run(_plan(options), options.db, quiet=options.quiet)
+        outcome = measure.build_and_run(_plan(options), options.db, quiet=options.quiet, waits=not options.no_wait)
         measure.report(outcome, options.db, Exports.of())
         code = measure.exit_code(outcome)
     if code is not ExitCode.OK:
@@ -96,6 +98,7 @@ def _plan(options: NoiseOptions) -> RunSpec:
         command=("httpbench", *sys.argv[1:]),
         baseline=TARGET,
         measures_noise=True,
+        retries=options.retries,
     )
 
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 FILE = click.Path(dir_okay=False)
 WORKLOADS = "plaintext; clients: client-small-1000; proxies: proxy-10kb"
 WORKERS_MAX = 1024
+RETRIES = 2
 LOAD_THREADS = "one per core of its share"
 
 
@@ -72,6 +73,15 @@ def json_option() -> Any:
 
 def seed_option() -> Any:
     return option("--seed", type=int, metavar="N", default_text="random", help="Seed of the trial order.")
+
+
+def retries_option() -> Any:
+    text = "Repeat a trial that other programs disturbed, at most this often. 0: never, and disturbed trials count."
+    return option("--retries", type=click.IntRange(0, 10), default=RETRIES, metavar="N", help=text)
+
+
+def no_wait_option() -> Any:
+    return option("--no-wait", is_flag=True, help="If another run measures on the same cores, exit instead of waiting for it.")
 
 
 def name_option(flag: str) -> Any:

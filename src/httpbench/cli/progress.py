@@ -39,7 +39,7 @@ class Lines:
         )
 
     def trial_started(self, plan: TrialPlan, done: int, total: int | None, left_s: float) -> None:
-        self._place = f"{_count(done, total)} {plan.target} {_load_of(plan)}, round {plan.round + 1}"
+        self._place = f"{_count(plan, done, total)} {plan.target} {_load_of(plan)}, round {plan.round + 1}"
 
     def stage(self, stage: Stage) -> None:
         pass
@@ -88,7 +88,7 @@ class LiveLine(Lines):
 
     def trial_started(self, plan: TrialPlan, done: int, total: int | None, left_s: float) -> None:
         super().trial_started(plan, done, total, left_s)
-        self._short = f"{_count(done, total)} {plan.target} {_load_of(plan)}, round {plan.round + 1}"
+        self._short = self._place
         self._left_s, self._warmup_s = left_s, plan.load.warmup_s
         self._show(f"{self._short} · {clock(left_s)} left")
 
@@ -160,7 +160,9 @@ def outcome(trial: Trial) -> str:
     return ", ".join(parts)
 
 
-def _count(done: int, total: int | None) -> str:
+def _count(plan: TrialPlan, done: int, total: int | None) -> str:
+    if plan.attempt:
+        return f"[repeat {plan.attempt}]"
     return f"[{done + 1}]" if total is None else f"[{done + 1}/{total}]"
 
 

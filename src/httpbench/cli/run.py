@@ -20,7 +20,9 @@ from httpbench.cli.options import (
     dry_run_option,
     gates_option,
     name_option,
+    no_wait_option,
     quiet_option,
+    retries_option,
     seed_option,
 )
 from httpbench.cli.params import DOUBLINGS, PERCENTAGE
@@ -69,12 +71,14 @@ class RunOptions:
     )
     min_rounds: int | None = rounds_option("--min-rounds", ROUNDS_MIN, "With --precision: minimum rounds.")
     max_rounds: int | None = rounds_option("--max-rounds", ROUNDS_MAX, "With --precision: maximum rounds.")
+    retries: int = retries_option()
     generator: str = option(
         "--load-generator", metavar="NAME", default="native", help=f"Load generator: {', '.join(choices.LOAD_GENERATORS)}."
     )
     seed: int | None = seed_option()
     gates: tuple[Gate, ...] = gates_option()
     run_name: str | None = name_option("--run-name")
+    no_wait: bool = no_wait_option()
     dry_run: bool = dry_run_option()
     quiet: bool = quiet_option()
     db: Path = db_option()
@@ -100,9 +104,9 @@ def run(options: RunOptions) -> ExitCode:
     spec = _plan(targets, options)
     files = options.exports.files
     if options.dry_run:
-        return dry_run.show(spec.plan, spec.targets, console.beside(files))
+        return dry_run.show(spec, console.beside(files))
     files.check()
-    outcome = measure.build_and_run(spec, options.db, quiet=options.quiet)
+    outcome = measure.build_and_run(spec, options.db, quiet=options.quiet, waits=not options.no_wait)
     measure.report(outcome, options.db, files)
     return measure.exit_code(outcome, measure.judge(outcome, files))
 
@@ -145,6 +149,7 @@ def _plan(targets: Sequence[Target], options: RunOptions) -> RunSpec:
         port=options.servers.port,
         start_limit_s=options.servers.start_timeout,
         name=options.run_name,
+        retries=options.retries,
     )
 
 

@@ -17,6 +17,7 @@ from httpbench.cli.options import (
     complete_target,
     db_option,
     name_option,
+    no_wait_option,
     quiet_option,
     targets_option,
 )
@@ -77,6 +78,7 @@ class SaturateOptions:
     request: RequestOptions = group(RequestOptions)
     targets: tuple[Path, ...] = targets_option()
     name: str | None = name_option("--name")
+    no_wait: bool = no_wait_option()
     quiet: bool = quiet_option()
     db: Path = db_option()
     exports: ExportOptions = group(ExportOptions)
@@ -103,7 +105,7 @@ def saturate(options: SaturateOptions) -> ExitCode:
     spec = _plan(target, options)
     files = options.exports.files
     files.check()
-    outcome = measure.build_and_run(spec, options.db, quiet=options.quiet)
+    outcome = measure.build_and_run(spec, options.db, quiet=options.quiet, waits=not options.no_wait)
     measure.report(outcome, options.db, files)
     return measure.exit_code(outcome)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from httpbench.host.commands import capture
+from httpbench.host.cores.core_locks import only_run_on
 from httpbench.host.cores.partition import partition, partition_for_proxy
 from httpbench.host.cores.topology import Core, Topology, core_groups, read_topology
 from httpbench.host.doctor.examine import examine
@@ -34,6 +35,7 @@ __all__ = [
     "examine",
     "find",
     "forget",
+    "only_run_on",
     "packages",
     "partition",
     "partition_for_proxy",

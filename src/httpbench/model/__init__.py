@@ -54,6 +54,7 @@ from httpbench.model.result import (
     WorkDone,
 )
 from httpbench.model.search import Bound, Figure, Search, ServiceLevel
+from httpbench.model.strangers import Others, SharedQuota, Stranger
 from httpbench.model.target import PLACEHOLDERS, Build, Category, Kind, Limit, Requirement, Scaling, Target, TargetFile, Tuning, Variant
 
 __all__ = [
@@ -93,6 +94,7 @@ __all__ = [
     "NetworkMode",
     "Noise",
     "Observation",
+    "Others",
     "OverSeconds",
     "PerSecond",
     "Place",
@@ -112,7 +114,9 @@ __all__ = [
     "Search",
     "ServiceLevel",
     "Settling",
+    "SharedQuota",
     "Step",
+    "Stranger",
     "Suite",
     "SuiteLoad",
     "Table",

@@ -286,12 +286,22 @@ class Cores(Frozen):
     shared: bool
     """Whether the target and the load generator have a CPU in common; every table says so."""
     siblings: tuple[tuple[int, ...], ...] = ()
-    """Logical CPUs that share a physical core (SMT), one group for each such core; a CPU in no group is a core of its own."""
+    """Logical CPUs that share a physical core (SMT), one group for each such core; a CPU in no group is a core of its own. A group may
+    contain CPUs that no program of the run may use."""
 
     def physical(self, cpus: Collection[int]) -> int:
         """How many physical cores these logical CPUs are on."""
         core_of = {cpu: group[0] for group in self.siblings for cpu in group}
         return len({core_of.get(cpu, cpu) for cpu in cpus})
+
+    def with_siblings(self, cpus: Collection[int]) -> frozenset[int]:
+        """These logical CPUs, and all others on the same physical cores."""
+        return frozenset(cpus).union(*(group for group in self.siblings if set(group) & set(cpus)))
+
+    @property
+    def measured(self) -> frozenset[int]:
+        """Logical CPUs of the physical cores that target, load generator and backend run on."""
+        return self.with_siblings({*self.target, *self.generator, *self.backend})
 
     @property
     def backend_shared(self) -> bool:
@@ -303,7 +313,7 @@ class TrialPlan(Frozen):
     """One trial: a target, started, warmed up, measured and stopped once under one workload and one load."""
 
     number: int
-    """Place in the run, from 0."""
+    """Place in the run, from 0; repeats follow all planned trials."""
     round: int
     """Round, from 0."""
     target: Id
@@ -320,6 +330,8 @@ class TrialPlan(Frozen):
     """Which CPUs each program gets."""
     workers: int | None = None
     """Number of workers or copies of the target that the user chose. Null: one for each of its physical cores."""
+    attempt: int = Field(default=0, ge=0)
+    """0: as planned. Higher: a repeat, because the attempts before it were disturbed."""
 
     @property
     def cell(self) -> tuple[str, Scaling, str, str, Load]:

@@ -13,6 +13,7 @@ from httpbench.model.load import Table, TrialPlan, Workload
 from httpbench.model.noise import Noise
 from httpbench.model.probe import Probed
 from httpbench.model.search import Search
+from httpbench.model.strangers import Others
 from httpbench.model.target import Target
 
 
@@ -373,6 +374,7 @@ class VerdictKind(StrEnum):
     NETWORK = "network"
     IDLE = "idle"
     UNKNOWN = "unknown"  # counts, but its limit is unknown
+    DISTURBED = "disturbed"  # others used the measured cores; repeated, and its figures do not count unless accepted
     INVALID = "invalid"  # measured, but its figures do not count
     FAILED = "failed"  # not measured
 
@@ -384,10 +386,14 @@ class Verdict(Frozen):
     """What limited the trial, or that it has no figures."""
     reasons: tuple[str, ...] = ()
     """Why, in words; may be empty."""
+    is_accepted: bool = False
+    """Whether the trial counts although it was disturbed, because repeats were turned off."""
 
     @property
     def counts(self) -> bool:
         """Whether the trial has a headline number."""
+        if self.kind is VerdictKind.DISTURBED:
+            return self.is_accepted
         return self.kind not in (VerdictKind.INVALID, VerdictKind.FAILED)
 
 
@@ -444,7 +450,9 @@ class Trial(Frozen):
     settling: Settling | None = None
     """The part of the warm-up that lasts until throughput is steady. Null: the warm-up had a fixed length."""
     occupancy: tuple[CoreOccupancy, ...] = ()
-    """Use of the CPUs of target and load generator."""
+    """Use of the CPUs of target and load generator, and of their SMT siblings."""
+    others: Others | None = None
+    """What else ran on the machine. Null: not watched."""
     network: Network | None = None
     """Counters of the kernel's network stack. Null: not read."""
     response: SampledResponse | None = None
@@ -546,7 +554,7 @@ class Run(Frozen):
     environment: Environment
     """The machine and its state."""
     plan: tuple[TrialPlan, ...]
-    """All trials in their order."""
+    """All trials in their order, without repeats."""
     targets: dict[str, Target]
     """Targets by id."""
     workloads: dict[str, Workload]
@@ -557,6 +565,8 @@ class Run(Frozen):
     """Id of the target that the others are compared with. Null: none."""
     precision: Precision | None = None
     """Rounds until intervals are narrow enough. Null: a fixed number."""
+    retries: int = Field(default=0, ge=0)
+    """How often a disturbed trial is repeated at most."""
     scale: float = Field(default=1.0, gt=0)
     """Factor on the suite's rates and times; every table shows it."""
     measures_noise: bool = False

@@ -45,6 +45,8 @@ class TrialInputs:
     """What an earlier trial of the run learned of this target."""
     probes: bool = False
     """Whether to probe the target after the load."""
+    accepts_disturbed: bool = False
+    """Whether a disturbed trial counts."""
     failed_share_max: float | None = None
     """Share of failed requests that the service level allows; ``None``: as few as a valid trial may have."""
 

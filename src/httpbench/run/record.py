@@ -102,6 +102,7 @@ def _new_run(spec: RunSpec, built: Built) -> Run:
         table=spec.table,
         baseline=spec.baseline,
         precision=spec.precision,
+        retries=spec.retries,
         measures_noise=spec.measures_noise,
         scale=spec.scale,
         gates=spec.gates,

@@ -14,6 +14,7 @@ from httpbench.run.kinds import KINDS, estimate_s
 from httpbench.run.observer import Observer
 from httpbench.run.precision import is_enough
 from httpbench.run.record import Outcome, Record
+from httpbench.run.repeats import with_repeats
 from httpbench.run.saturate import upcoming
 from httpbench.run.spec import RunSpec
 from httpbench.run.trial import failed, make_trial
@@ -49,11 +50,12 @@ def _required(spec: RunSpec) -> list[Target]:
 
 def _make_trials(spec: RunSpec, built: Built, record: Record, observer: Observer) -> RunStatus:
     total = None if spec.search else len(spec.plan.trials)
-    for done, planned in enumerate(_upcoming(spec, record.trials, observer)):
+    for planned in _upcoming(spec, record.trials, observer):
         if spec.precision and spec.baseline and is_enough(spec.precision, spec.baseline, planned, record.trials, observer):
             return RunStatus.FINISHED
         if _is_hopeless(spec, planned, record.trials, observer):
             return RunStatus.STOPPED
+        done = sum(not trial.plan.attempt for trial in record.trials)
         observer.trial_started(planned, done, total, estimate_s(spec.plan.trials[done:] or [planned], spec.targets))
         trial = record.keep(_make_trial(spec, planned, built, record, observer))
         observer.trial_ended(trial)
@@ -71,8 +73,8 @@ def _is_hopeless(spec: RunSpec, planned: TrialPlan, made: Sequence[Trial], obser
 
 
 def _upcoming(spec: RunSpec, made: Sequence[Trial], observer: Observer) -> Iterator[TrialPlan]:
-    """The trials of the plan; in a search, then those that follow from what was measured."""
-    yield from spec.plan.trials
+    """The trials of the plan with repeats; in a search, those that follow from what was measured."""
+    yield from with_repeats(spec.plan.trials, made, 0 if spec.search else spec.retries)
     if spec.search:
         yield from upcoming(spec.search, spec.plan.trials[0], made, observer.warning)
 
@@ -96,6 +98,7 @@ def _make_trial(spec: RunSpec, planned: TrialPlan, built: Built, record: Record,
         start_limit_s=spec.start_limit_s,
         backend=backend_of(workload, spec.targets, built, planned.cores, spec.topology),
         learned=next((trial.learned for trial in made if trial.plan.target == target.id and trial.learned), None),
+        accepts_disturbed=spec.retries == 0 and spec.search is None,
         probes=_is_to_be_probed(target, made),
         failed_share_max=spec.search.level.failed_share_max if spec.search else None,
     )

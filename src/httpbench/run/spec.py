@@ -34,6 +34,8 @@ class RunSpec:
     """Of the targets against the baseline."""
     search: Search | None = None
     """Chooses further trials after those of the plan."""
+    retries: int = 0
+    """How often a disturbed trial is repeated at most. A search makes other trials instead."""
     name: str | None = None
     """Of the run."""
     parallel_builds: int = 2
@@ -41,6 +43,12 @@ class RunSpec:
     start_limit_s: float = START_LIMIT_S
     scale: float = 1.0
     """The suite's rates and times were multiplied by this."""
+
+    @property
+    def cpus(self) -> frozenset[int]:
+        """Logical CPUs that the run takes."""
+        ways = {trial_plan.cores for trial_plan in self.plan.trials}
+        return frozenset(cpu for cores in ways for cpu in (*cores.target, *cores.generator, *cores.backend, *cores.harness))
 
     @property
     def target_ids(self) -> list[str]:

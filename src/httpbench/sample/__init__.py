@@ -7,7 +7,20 @@ from httpbench.sample.current import Current
 from httpbench.sample.network import NetworkMeter
 from httpbench.sample.occupancy import OccupancyMeter
 from httpbench.sample.polling import QUIET_MAX, polling_threads
+from httpbench.sample.quota import SharedQuotaMeter
 from httpbench.sample.sampler import TreeSampler
+from httpbench.sample.strangers import StrangerMeter
 from httpbench.sample.tree import descendants
 
-__all__ = ["QUIET_MAX", "Current", "NetworkMeter", "OccupancyMeter", "TreeSampler", "accept_queue", "descendants", "polling_threads"]
+__all__ = [
+    "QUIET_MAX",
+    "Current",
+    "NetworkMeter",
+    "OccupancyMeter",
+    "SharedQuotaMeter",
+    "StrangerMeter",
+    "TreeSampler",
+    "accept_queue",
+    "descendants",
+    "polling_threads",
+]

@@ -6,8 +6,11 @@ files at each end of the period. A throttled group throttles all programs in it,
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+
+from httpbench.model import SharedQuota
 
 MOUNT = Path("sys/fs/cgroup")
 
@@ -29,13 +32,51 @@ class QuotaMeter:
         return max(shares, default=None)
 
 
+class SharedQuotaMeter:
+    """The quota of the control groups that a process is in: used up by all programs there. Counts from the last ``mark()``."""
+
+    def __init__(self, root: Path = Path("/"), pid: str = "self"):
+        self._root = root
+        self._pid = pid
+        self.mark()
+
+    def mark(self) -> None:
+        self._begin_s = time.monotonic()
+        self._before = dict(self._read())
+
+    def read(self) -> SharedQuota | None:
+        """Of the group that was throttled most; ``None`` without a quota, or where the kernel does not report what was used."""
+        elapsed_s = max(time.monotonic() - self._begin_s, 1e-3)
+        after = dict(self._read())
+        found = []
+        for folder, (counts, used_s) in self._before.items():
+            if folder in after and (share := _share(counts, after[folder][0])) is not None:
+                found.append(SharedQuota(throttled_share=share, used_cores=(after[folder][1] - used_s) / elapsed_s))
+        return max(found, key=lambda quota: quota.throttled_share, default=None)
+
+    def _read(self) -> Iterator[tuple[Path, tuple[tuple[int, int], float]]]:
+        for folder in _folders(self._root, self._pid):
+            counts, used_s = _counts(folder), _used_s(folder)
+            if counts and counts[0] and used_s is not None:
+                yield folder, (counts, used_s)
+
+
 def _share(before: tuple[int, int], after: tuple[int, int] | None) -> float | None:
     if after is None or after[0] <= before[0]:
         return None
     return min(max((after[1] - before[1]) / (after[0] - before[0]), 0.0), 1.0)
 
 
-def _folders(root: Path, pid: int) -> Iterator[Path]:
+def _used_s(folder: Path) -> float | None:
+    """CPU time of a group, in seconds: ``usage_usec`` of version 2, the file of the controller ``cpuacct`` of version 1."""
+    pairs = dict(line.split()[:2] for line in _text(folder / "cpu.stat").splitlines())
+    try:
+        return int(pairs["usage_usec"]) / 1e6 if "usage_usec" in pairs else int(_text(folder / "cpuacct.usage")) / 1e9
+    except ValueError:
+        return None
+
+
+def _folders(root: Path, pid: int | str) -> Iterator[Path]:
     """The control groups of a process that may limit its CPU time, its own first. Version 2 has the empty name."""
     for line in _text(root / f"proc/{pid}/cgroup").splitlines():
         _, controllers, path = line.split(":", 2)

@@ -1,54 +1,218 @@
-"""Whether others disturbed a trial: other programs, other virtual machines, or a wait for a CPU that they held.
+"""Whether others disturbed a trial: other programs, other virtual machines, or a wait for a CPU that they held; and who.
 
-Judged by what others did and never by the result, so leaving a disturbed trial out cannot favour a figure.
+The one judgement of this kind. It looks at what others did and never at the result, so leaving a disturbed trial out cannot favour a
+figure. No disturbance is what the run's own programs do: threads of a target that wait for each other, a target and a load generator on
+shared cores, httpbench itself, and a CPU quota that the run's own programs use up, which is the same in each trial.
+
+Each program is judged on its own physical cores, because a stranger on the target's only core does not matter less on a machine of many.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from httpbench.model import Trial
-from httpbench.stats.evidence import Evidence, cores_text, evidence_of, generator_capacity, others_cores
-
-OTHERS_SHARE_MAX = 0.10
-"""Of the measured cores, for other programs. Kernel threads and, where no core is left for it, the harness itself take less."""
-
-STOLEN_SHARE_MAX = 0.05
-"""Of the measured cores, for other virtual machines."""
+from httpbench.model import Trial, Usage
+from httpbench.stats.blame import Blamed, Taken, blame, blamed_text, pinned_cores
+from httpbench.stats.evidence import (
+    OTHERS_SHARE_MAX,
+    THROTTLED_SHARE_MIN,
+    Evidence,
+    cores_text,
+    evidence_of,
+    generator_capacity,
+    target_capacity,
+    throttled,
+)
 
 WAIT_SHARE_MAX = 0.10
-"""Of the cores that the load generator can fill: time in which it was ready to run and had no CPU."""
+"""Of the cores that a program can fill: time in which it was ready to run and others had its CPU. It shows strangers that run between two
+ticks of the kernel's clock and so use no CPU time that is counted."""
+
+TICKS_S = 0.03
+"""What counting in ticks of 4 to 10 ms may err by in a measurement, so that short ones require more."""
+
+STOLEN_BY = "other virtual machines"
+
+
+@dataclass(frozen=True, slots=True)
+class Disturbance:
+    """One way in which others disturbed a trial."""
+
+    text: str
+    by: tuple[Blamed, ...] = ()
+    """Empty: nobody can be named."""
+    is_steal: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Disturber:
+    """Who disturbed several trials."""
+
+    name: str
+    cores: float
+    """Cores' worth of the measured cores: the most in a trial."""
+    trials: int
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Programs of the run that have cores in common, and these cores."""
+
+    names: tuple[str, ...]
+    own_cpus: frozenset[int]
+    cpus: frozenset[int]
+    """With SMT siblings that no program of the run may use."""
+    capacity: int
+    """Physical cores."""
+    used_cores: float | None
+    """CPU use of these programs, and of httpbench where it shares their cores. ``None``: unknown."""
+
+    @property
+    def place(self) -> str:
+        """``the target's core``, ``the 2 cores of target and load generator``."""
+        count = "" if self.capacity == 1 else f"{self.capacity} "
+        if len(self.names) > 1:
+            return f"the {count}{cores_text(self.capacity)} of {', '.join(self.names[:-1])} and {self.names[-1]}"
+        return f"the {self.names[0]}'s {count}{cores_text(self.capacity)}"
 
 
 def disturbance(trial: Trial) -> str | None:
-    """Who disturbed a trial and how much, in words; ``None``: nobody, or it was not watched."""
+    """Who disturbed a stored trial and how much, in words; ``None``: nobody, or it was not watched."""
     evidence = evidence_of(trial)
-    if evidence is None:
+    return "; ".join(each.text for each in disturbances(evidence)) or None if evidence else None
+
+
+def disturbers(trials: Iterable[Trial]) -> list[Disturber]:
+    """Who disturbed these trials, most often first; nobody for those that cannot be told."""
+    found: dict[str, Disturber] = {}
+    for trial in trials:
+        evidence = evidence_of(trial)
+        for one in (one for each in (disturbances(evidence) if evidence else ()) for one in each.by):
+            known = found.get(one.name, Disturber(one.name, 0.0, 0))
+            found[one.name] = Disturber(one.name, max(known.cores, one.cores), known.trials + 1)
+    return sorted(found.values(), key=lambda one: (-one.trials, -one.cores))
+
+
+def disturbances(evidence: Evidence) -> tuple[Disturbance, ...]:
+    """All ways in which others disturbed a trial; empty: none."""
+    parts = list(_parts(evidence))
+    return (*_programs(parts, evidence), *_steal(parts, evidence), *_quota(evidence), *_wait(parts, evidence))
+
+
+def others_cores(evidence: Evidence) -> float | None:
+    """Cores' worth of the measured cores that other programs used. ``None``: unknown."""
+    shares = [_others(part, evidence) for part in _parts(evidence)]
+    known = [share for share in shares if share is not None]
+    return sum(known) if known and len(known) == len(shares) else None
+
+
+def _programs(parts: Sequence[Part], evidence: Evidence) -> Iterator[Disturbance]:
+    taken = {part: others for part in parts if (others := _others(part, evidence)) is not None and others >= _limit(part, evidence)}
+    if taken:
+        by = blame(evidence.others, [Taken(cores, part.cpus, part.cpus - part.own_cpus) for part, cores in taken.items()])
+        yield Disturbance(f"other programs took {_places(taken)}{f': {blamed_text(by)}' if by else ''}", by)
+
+
+def _steal(parts: Sequence[Part], evidence: Evidence) -> Iterator[Disturbance]:
+    stolen = {part: sum(core.stolen for core in evidence.occupancy if core.cpu in part.cpus) for part in parts}
+    taken = {part: cores for part, cores in stolen.items() if cores >= _limit(part, evidence)}
+    if taken:
+        yield Disturbance(f"{STOLEN_BY} took {_places(taken)}", (Blamed(STOLEN_BY, sum(taken.values())),), is_steal=True)
+
+
+def _quota(evidence: Evidence) -> Iterator[Disturbance]:
+    """What other programs used of a quota that httpbench shares with them, where it stopped the run's programs."""
+    quota = evidence.others.quota if evidence.others else None
+    if quota is None or evidence.others is None or evidence.target_usage is None or quota.throttled_share < THROTTLED_SHARE_MIN:
+        return
+    usages = (evidence.target_usage, evidence.generator_usage, evidence.backend_usage)
+    others = quota.used_cores - sum(usage.cpu_cores_mean for usage in usages if usage) - evidence.others.harness_cores
+    if others >= OTHERS_SHARE_MAX * quota.used_cores + TICKS_S / max(evidence.measurement.duration_s, TICKS_S):
+        used = f"other programs took {others:.2f} of the {quota.used_cores:.2f} cores of a CPU quota"
+        yield Disturbance(f"{used}, which stopped all of them in {quota.throttled_share:.0%} of its periods")
+
+
+def _wait(parts: Sequence[Part], evidence: Evidence) -> Iterator[Disturbance]:
+    """Wait that neither other programs which are known explain, nor a quota, nor the program's own threads, nor interrupts, nor httpbench.
+
+    Programs that share cores wait for each other. A server that was already running may be what the load generator waited for.
+    """
+    if evidence.target_usage is None:
+        return
+    watched: dict[tuple[str, ...], tuple[Usage | None, int, int]] = {
+        ("target",): (evidence.target_usage, target_capacity(evidence), 0),
+        ("load generator",): (evidence.generator_usage, generator_capacity(evidence), 1),  # one of its threads only coordinates
+    }
+    for part in parts:
+        usage, capacity, idle_threads = watched.get(part.names, (None, 1, 0))
+        if usage is None or usage.cpu_wait_cores_mean is None or throttled(usage):
+            continue
+        if (usage.threads or 0) > len(part.own_cpus) + idle_threads or (_others(part, evidence) or 0.0) >= _limit(part, evidence):
+            continue
+        waited = usage.cpu_wait_cores_mean - _harness_cores(part.own_cpus, evidence) - _interrupts(part, evidence)
+        if waited >= WAIT_SHARE_MAX * capacity:
+            yield Disturbance(f"the {part.names[0]} waited for a CPU {waited / capacity:.0%} of the time")
+
+
+def _places(taken: Mapping[Part, float]) -> str:
+    """``0.49 of the target's core and 0.20 of the load generator's core``."""
+    return " and ".join(f"{cores:.2f} of {part.place}" for part, cores in taken.items())
+
+
+def _limit(part: Part, evidence: Evidence) -> float:
+    """Cores' worth of time from which others disturb."""
+    return OTHERS_SHARE_MAX * part.capacity + TICKS_S / max(evidence.measurement.duration_s, TICKS_S)
+
+
+def _others(part: Part, evidence: Evidence) -> float | None:
+    """Cores' worth of time of other programs on these cores.
+
+    Kernels differ in whether they charge interrupts to the process that runs. If they do, others used as much as the cores were not idle
+    beyond what our programs used; if not, less by the interrupts. Processes that can have run nowhere else decide between the two.
+
+    ``None``: unknown, as for a server that was already running: it is not told apart from other programs.
+    """
+    cores = [core for core in evidence.occupancy if core.cpu in part.cpus]
+    if part.used_cores is None or evidence.target_usage is None or not cores:
         return None
-    return "; ".join([*_others(evidence), *_stolen(evidence), *_wait(evidence)]) or None
+    least = sum(core.busy for core in cores) - part.used_cores
+    most = least + _interrupts(part, evidence)
+    return max(least, min(pinned_cores(evidence.others, part.cpus), most), 0.0)
 
 
-def _others(evidence: Evidence) -> Iterator[str]:
-    target, generator, count = evidence.target_usage, evidence.generator_usage, len(evidence.occupancy)
-    if target is None or generator is None or count == 0:
-        return
-    others = others_cores(evidence, target, generator)
-    if others >= OTHERS_SHARE_MAX * count:
-        yield f"other programs took {others:.2f} of the {count} measured {cores_text(count)}"
+def _parts(evidence: Evidence) -> Iterator[Part]:
+    """The programs of the run, those with cores in common together."""
+    cores = evidence.cores
+    programs: Iterable[tuple[str, tuple[int, ...], Usage | None]] = (
+        ("target", cores.target, evidence.target_usage),
+        ("load generator", cores.generator, evidence.generator_usage),
+        ("backend", cores.backend, evidence.backend_usage),
+    )
+    found: list[Part] = []
+    for name, cpus, usage in programs:
+        if not cpus:
+            continue
+        part = Part((name,), frozenset(cpus), cores.with_siblings(cpus), cores.physical(cpus), usage.cpu_cores_mean if usage else None)
+        for other in [other for other in found if other.cpus & part.cpus]:
+            found.remove(other)
+            part = _together(other, part, cores.physical(other.own_cpus | part.own_cpus))
+        found.append(part)
+    for part in found:
+        used = part.used_cores
+        yield replace(part, used_cores=None if used is None else used + _harness_cores(part.own_cpus, evidence))
 
 
-def _stolen(evidence: Evidence) -> Iterator[str]:
-    count = len(evidence.occupancy)
-    stolen = sum(core.stolen for core in evidence.occupancy)
-    if count and stolen >= STOLEN_SHARE_MAX * count:
-        yield f"other virtual machines took {stolen:.2f} of the {count} measured {cores_text(count)}"
+def _together(one: Part, other: Part, capacity: int) -> Part:
+    used = None if one.used_cores is None or other.used_cores is None else one.used_cores + other.used_cores
+    return Part((*one.names, *other.names), one.own_cpus | other.own_cpus, one.cpus | other.cpus, capacity, used)
 
 
-def _wait(evidence: Evidence) -> Iterator[str]:
-    """On shared cores the target makes the generator wait, and the target is no stranger."""
-    usage = evidence.generator_usage
-    if usage is None or usage.cpu_wait_cores_mean is None or evidence.cores.shared or evidence.cores.backend_shared:
-        return
-    waited, capacity = usage.cpu_wait_cores_mean, generator_capacity(evidence)
-    if waited >= WAIT_SHARE_MAX * capacity:
-        yield f"the load generator waited for a CPU {waited / capacity:.0%} of the time"
+def _interrupts(part: Part, evidence: Evidence) -> float:
+    """Cores' worth of time in interrupts: network work of the kernel for the run's programs, which wait for it."""
+    return sum(core.interrupts for core in evidence.occupancy if core.cpu in part.cpus)
+
+
+def _harness_cores(cpus: frozenset[int], evidence: Evidence) -> float:
+    """CPU use of httpbench itself, where it may run on these CPUs."""
+    return evidence.others.harness_cores if evidence.others and cpus & set(evidence.cores.harness) else 0.0

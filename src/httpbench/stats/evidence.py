@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from httpbench.model import CoreOccupancy, Cores, Load, Measurement, Network, Scaling, Trial, Usage, Workload
+from httpbench.model import CoreOccupancy, Cores, Load, Measurement, Network, Others, Scaling, Trial, Usage, Workload
 
 ERROR_SHARE_LIMIT = 0.001
 """Errors per request. A lost request costs a timeout that no percentile below it shows; one in a thousand is the p99.9."""
@@ -21,9 +21,12 @@ GENERATOR_STARVED = 0.25
 """Share of the time in which a generator was kept off its cores, from which it was the limit whatever it did in the rest: a target that had
 time to spare would have responded more often to one that could run."""
 
-STRANGERS_SHARE_MIN = 0.05
-"""Share of the measured cores that others take, from which they may be why neither was busy. Less than the complement of a busy target's
-share: in a closed loop each party waits for the other, so what holds one up idles both."""
+OTHERS_SHARE_MAX = 0.05
+"""Share of a program's physical cores that others may use. A full target gets so much less done, and rounds of a quiet machine differ by
+2 %. In a closed loop each side waits for the other, so what delays one makes both idle."""
+
+THROTTLED_SHARE_MIN = 0.05
+"""Share of a quota's periods in which it was used up, from which it may be why nobody was busy. As for other programs."""
 
 THREAD_FULL = 0.95
 """Share of a core from which a thread counts as full: it cannot run on two, so the other cores of its program do not help it."""
@@ -45,6 +48,8 @@ class Evidence:
     """Of the server behind a proxy; ``None``: there is none."""
     occupancy: tuple[CoreOccupancy, ...] = ()
     """Of the measured cores. Empty: unknown, so other programs on them are not seen."""
+    others: Others | None = None
+    """What else ran on the machine. ``None``: unknown, so other programs are not named."""
     network: Network | None = None
     """``None``: unknown, so losses are not seen."""
     scaling: Scaling = Scaling.MULTI
@@ -64,7 +69,7 @@ def evidence_of(trial: Trial) -> Evidence | None:
         return None
     cores, backend = trial.plan.cores, trial.backend_usage
     if backend is not None and trial.target_usage is None:  # the baseline of proxies: the backend is what is measured
-        cores = cores.model_copy(update={"target": cores.backend, "shared": cores.backend_shared})
+        cores = cores.model_copy(update={"target": cores.backend, "backend": (), "shared": cores.backend_shared})
     return Evidence(
         measurement=trial.measurement,
         load=trial.plan.load,
@@ -74,6 +79,7 @@ def evidence_of(trial: Trial) -> Evidence | None:
         generator_usage=trial.generator_usage,
         backend_usage=backend if trial.target_usage else None,
         occupancy=trial.occupancy,
+        others=trial.others,
         network=trial.network,
         scaling=trial.plan.scaling,
     )
@@ -141,22 +147,21 @@ def _with_interrupts(evidence: Evidence, usage: Usage, cpus: Sequence[int], of_o
     if not cores or set(cpus) & set(of_others):
         return used
     busy = sum(core.busy for core in cores)
-    if busy - used > STRANGERS_SHARE_MIN * evidence.cores.physical(cpus):
+    if busy - used > OTHERS_SHARE_MAX * evidence.cores.physical(cpus):
         return used
     return max(used, min(busy, used) + sum(core.interrupts for core in cores))
+
+
+def throttled(usage: Usage | None) -> float | None:
+    """Share of a quota's periods in which it stopped a program, if that is enough to have been the limit."""
+    share = usage.throttled_share if usage else None
+    return share if share is not None and share >= THROTTLED_SHARE_MIN else None
 
 
 def _kept_waiting(evidence: Evidence) -> float:
     """Cores' worth of time that the generator was kept off its cores. On shared ones the target does that, and is not to blame."""
     usage = evidence.generator_usage
     return 0.0 if usage is None or evidence.cores.shared else usage.cpu_wait_cores_mean or 0.0
-
-
-def others_cores(evidence: Evidence, target: Usage, generator: Usage) -> float:
-    """Cores' worth of the measured cores that were not the target's, nor the generator's, nor a backend's."""
-    backend = evidence.backend_usage.cpu_cores_mean if evidence.backend_usage else 0.0
-    ours = target.cpu_cores_mean + generator.cpu_cores_mean + backend
-    return max(sum(core.busy for core in evidence.occupancy) - ours, 0.0)
 
 
 def generator_text(evidence: Evidence) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from httpbench.model import Frozen, Network, Trial
-from httpbench.stats.evidence import Evidence, evidence_of, generator_capacity, others_cores, target_capacity, target_cores
+from httpbench.stats.disturbance import others_cores
+from httpbench.stats.evidence import Evidence, evidence_of, generator_capacity, target_capacity, target_cores
 from httpbench.stats.summary import throughput_rps
 from httpbench.stats.validity import failed_requests, little_ratio
 
@@ -40,7 +41,7 @@ class Facts(Frozen):
     generator_wait_cores: float | None
     """Time in which the load generator was ready to run and had no CPU, in cores' worth. Null: not watched."""
     others_cores: float | None
-    """CPU use of other programs on the measured cores, in cores' worth. Null: not watched."""
+    """CPU use of other programs on the measured cores, without httpbench, in cores' worth. Null: not watched."""
     stolen_cores: float | None
     """CPU time of the measured cores that the hypervisor gave to others, in cores' worth. Null: not watched."""
     achieved_share: float | None
@@ -78,7 +79,7 @@ def facts(trial: Trial) -> Facts | None:
         generator_thread_cores_max=generator.thread_cores_max if generator else None,
         generator_core_max=_fullest(evidence, evidence.cores.generator),
         generator_wait_cores=generator.cpu_wait_cores_mean if generator else None,
-        others_cores=others_cores(evidence, target, generator) if target and generator and evidence.occupancy else None,
+        others_cores=others_cores(evidence),
         stolen_cores=sum(core.stolen for core in evidence.occupancy) if evidence.occupancy else None,
         achieved_share=throughput_rps(measurement) / rate if rate else None,
         schedule_lag_us_p99=lag.p99 if lag else None,

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from httpbench.model import Trial
+from httpbench.model import Trial, VerdictKind
 from httpbench.stats.once import family, once
 
 
 def common_failure(trials: Sequence[Trial]) -> str | None:
     """The reason that all trials of the first round have, in one sentence; ``None`` if one counts, or if the reasons differ.
 
-    ``trials``: all of the first round. Reasons that differ in their numbers alone are the same.
+    ``trials``: all of the first round; those that were disturbed say nothing. Reasons that differ in their numbers alone are the same.
     """
-    if not trials or any(trial.verdict.counts or not trial.verdict.reasons for trial in trials):
+    undisturbed = [trial.verdict for trial in trials if trial.verdict.counts or trial.verdict.kind is not VerdictKind.DISTURBED]
+    if not undisturbed or any(verdict.counts or not verdict.reasons for verdict in undisturbed):
         return None
-    first = [trial.verdict.reasons[0] for trial in trials]
+    first = [verdict.reasons[0] for verdict in undisturbed]
     if len(set(map(family, first))) > 1:
         return None
     return once(first)[0].text

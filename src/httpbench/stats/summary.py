@@ -1,15 +1,15 @@
 """A cell's rounds in one summary: the median of each figure over the rounds that count, and how far these lie apart.
 
 The unit of replication is the round, not the request: a million requests to one started process share its memory layout, its place
-in the cache and the machine's mood, so an interval over requests would be narrow and wrong. Rounds that do not count (invalid or
-failed) are never mixed in; the summary says how many count. No figure is the best of anything.
+in the cache and the machine's mood, so an interval over requests would be narrow and wrong. Rounds that do not count (invalid,
+failed or disturbed) are never mixed in; the summary says how many count. No figure is the best of anything.
 """
 
 from __future__ import annotations
 
 import statistics
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from httpbench.model import Distribution, Frozen, Load, Measurement, Scaling, Trial, Usage, Verdict, VerdictKind
 from httpbench.stats.clients import ClientSummary, summarise_clients
@@ -23,6 +23,10 @@ from httpbench.stats.withheld import withheld, withheld_in_rounds
 
 NOT_THE_TARGETS_ALONE = (VerdictKind.GENERATOR, VerdictKind.BOTH)
 """Verdicts of which one round is enough for the row: its median is then no longer the target's alone."""
+
+
+WORST_FIRST = (VerdictKind.INVALID, VerdictKind.FAILED, VerdictKind.DISTURBED)
+"""Verdicts of rounds that do not count, in the order in which one of them is the row's."""
 
 
 class Estimate(Frozen):
@@ -153,15 +157,15 @@ class Summary(Frozen):
 
 
 def cells(trials: Iterable[Trial]) -> list[list[Trial]]:
-    """Trials by what they have in common, in the order in which they first appear; rounds ascending."""
+    """Trials by what they have in common, in the order in which they first appear; rounds ascending, and the attempts of each."""
     found: dict[tuple[str, Scaling, str, str, Load], list[Trial]] = {}
     for trial in trials:
         found.setdefault(trial.plan.cell, []).append(trial)
-    return [sorted(rounds, key=lambda trial: trial.plan.round) for rounds in found.values()]
+    return [sorted(rounds, key=lambda trial: (trial.plan.round, trial.plan.attempt)) for rounds in found.values()]
 
 
 def summarise(trials: Sequence[Trial], *, invalid: bool = False) -> Summary:
-    """The summary of one cell. ``trials``: all its rounds, at least one, of one cell only.
+    """The summary of one cell. ``trials``: of each of its rounds the last attempt, at least one, of one cell only.
 
     ``invalid``: with figures of all rounds that were measured, although they do not count; never to be compared.
     """
@@ -221,8 +225,9 @@ def overall(trials: Sequence[Trial]) -> Verdict:
     counting = [trial.verdict for trial in trials if trial.verdict.counts]
     dropped = [trial.verdict for trial in trials if not trial.verdict.counts]
     if not counting:
-        kind = VerdictKind.INVALID if any(verdict.kind is VerdictKind.INVALID for verdict in dropped) else VerdictKind.FAILED
-        return Verdict(kind=kind, reasons=_reasons(dropped))
+        kind = next(kind for kind in WORST_FIRST if kind in {verdict.kind for verdict in dropped})
+        reasons = _notes_on_dropped(dropped, len(trials)) if any(map(_is_disturbed, dropped)) else _reasons(dropped)
+        return Verdict(kind=kind, reasons=tuple(reasons))
     kinds = Counter(verdict.kind for verdict in counting)
     kind = next((kind for kind in NOT_THE_TARGETS_ALONE if kind in kinds), kinds.most_common(1)[0][0])
     notes = []
@@ -232,8 +237,7 @@ def overall(trials: Sequence[Trial]) -> Verdict:
         found = [reason for trial in trials if trial.verdict.counts and (reason := why(trial))]
         if found:
             notes.append(f"{words}{f' in {len(found)} of {len(counting)} rounds' if len(counting) > 1 else ''}: {found[0]}")
-    if dropped:
-        notes.append(f"{len(dropped)} of {len(trials)} rounds not valid: {'; '.join(_reasons(dropped, len(dropped)))}")
+    notes += _notes_on_dropped(dropped, len(trials))
     notes += withheld_in_rounds([trial for trial in trials if trial.verdict.counts])
     of_kind = [trial for trial in trials if trial.verdict.kind is kind]
     return Verdict(kind=kind, reasons=(*notes, *_own_reasons(of_kind)[:1]))
@@ -295,6 +299,8 @@ def _rate_held_rps(trial: Trial) -> float | None:
     measurement = trial.measurement
     if measurement is None or measurement.requests.ok < measurement.requests.completed:
         return None
+    if _is_disturbed(trial.verdict) and not trial.verdict.counts:
+        return None
     return rate_held(measurement.steps)
 
 
@@ -322,6 +328,19 @@ def _with_merged(latency: Latency | None, rounds: Sequence[Distribution | None])
     if latency is None:
         return None
     return latency.model_copy(update={"merged": merged(rounds), "merged_intervals": merged_intervals(rounds)})
+
+
+def _notes_on_dropped(dropped: Sequence[Verdict], rounds: int) -> Iterator[str]:
+    """Why rounds do not count. Of those that were disturbed one example: who did it is said once for all rows."""
+    lost, disturbed = ([one for one in dropped if _is_disturbed(one) is wanted] for wanted in (False, True))
+    if lost:
+        yield f"{len(lost)} of {rounds} rounds not valid: {'; '.join(_reasons(lost, len(lost)))}"
+    if disturbed:
+        yield f"{len(disturbed)} of {rounds} rounds disturbed: {disturbed[0].reasons[0] if disturbed[0].reasons else 'by others'}"
+
+
+def _is_disturbed(verdict: Verdict) -> bool:
+    return verdict.kind is VerdictKind.DISTURBED
 
 
 def _own_reasons(trials: Sequence[Trial]) -> tuple[str, ...]:

@@ -31,6 +31,11 @@ HEADERS_VARY_BYTES = 8
 """By which headers of equal responses may be shorter: counts of remaining requests, lengths of dates."""
 
 
+def is_incorrect(evidence: Evidence) -> bool:
+    """Whether responses were wrong or truncated, which no disturbance explains."""
+    return any(_wrong_responses(evidence)) or any(_short_bodies(evidence))
+
+
 def untrue(evidence: Evidence) -> Iterator[str]:
     """Why the figures are not true; nothing if they are."""
     measurement = evidence.measurement

@@ -6,27 +6,28 @@ the store. The price: what uses no CPU time of ours (a disk, a lock) shows only 
 
 Cores are physical ones, so SMT siblings do not double what a program could fill.
 
-Order matters: whether the figures are true comes before what they are limited by.
+Order matters. Responses that were wrong come first, because nothing that others do excuses them. Whether others disturbed the trial
+comes next, then whether the figures are true, and at last what they are limited by.
 """
 
 from __future__ import annotations
 
 from httpbench.model import Usage, Verdict, VerdictKind
+from httpbench.stats.disturbance import disturbances
 from httpbench.stats.evidence import (
-    STRANGERS_SHARE_MIN,
     THREAD_FULL,
     Evidence,
     cores_text,
     generator_is_busy,
     generator_is_nearly_busy,
     generator_text,
-    others_cores,
     target_capacity,
     target_cores,
+    throttled,
 )
 from httpbench.stats.polling import limit_of_polling
-from httpbench.stats.validity import untrue
-from httpbench.stats.withheld import throttled, withheld
+from httpbench.stats.validity import is_incorrect, untrue
+from httpbench.stats.withheld import withheld
 
 TARGET_BUSY = 0.90
 """Share of its cores from which a target counts as busy. Not 1: interrupts and network work of the kernel are charged to no process."""
@@ -53,10 +54,18 @@ WAITING_SHARE_MIN = 0.05
 """Share of its cores that a target waited for, from which it is said. No limit by itself: threads of one program wait for each other."""
 
 
-def judge(evidence: Evidence) -> Verdict:
-    """The verdict of a trial, with its reasons in words. Never ``failed``: that is a trial without a measurement."""
-    wrong = tuple(untrue(evidence))
-    verdict = Verdict(kind=VerdictKind.INVALID, reasons=wrong) if wrong else _limit(evidence)
+def judge(evidence: Evidence, *, accepts_disturbed: bool = False) -> Verdict:
+    """The verdict of a trial, with its reasons in words. Never ``failed``: that is a trial without a measurement.
+
+    ``accepts_disturbed``: a disturbed trial counts, if its figures are true.
+    """
+    wrong, disturbed = tuple(untrue(evidence)), tuple(each.text for each in disturbances(evidence))
+    if wrong and (not disturbed or accepts_disturbed or is_incorrect(evidence)):
+        verdict = Verdict(kind=VerdictKind.INVALID, reasons=(*wrong, *disturbed))
+    elif disturbed:
+        verdict = Verdict(kind=VerdictKind.DISTURBED, reasons=(*disturbed, *wrong), is_accepted=accepts_disturbed)
+    else:
+        verdict = _limit(evidence)
     also = tuple(each.text for each in withheld(evidence).values())
     return verdict.model_copy(update={"reasons": (*verdict.reasons, *also)})
 
@@ -73,9 +82,6 @@ def _limit(evidence: Evidence) -> Verdict:
         return limit
     if evidence.backend_usage is not None and (limit := _limit_of_backend(evidence, evidence.backend_usage, generator)):
         return limit
-    strangers = _strangers(evidence, target, generator)
-    if strangers:
-        return Verdict(kind=VerdictKind.UNKNOWN, reasons=(strangers,))
     losses = _losses(evidence)
     if losses:
         return Verdict(kind=VerdictKind.NETWORK, reasons=(losses,))
@@ -133,19 +139,6 @@ def _losses(evidence: Evidence) -> str | None:
         return None
     lost = f"connections waited {network.retransmission_timeouts:,} times for TCP to resend a lost segment"
     return f"{lost}, at least {min(share, 1):.0%} of their time"
-
-
-def _strangers(evidence: Evidence, target: Usage, generator: Usage) -> str | None:
-    """What others took of the measured cores, where it is enough to have been the limit. An offered rate that was reached has none."""
-    cores = evidence.occupancy
-    if not cores or evidence.load.rate_rps is not None:
-        return None
-    stolen = sum(core.stolen for core in cores)
-    others = others_cores(evidence, target, generator)
-    count = evidence.cores.physical([core.cpu for core in cores])
-    if others + stolen < STRANGERS_SHARE_MIN * count:
-        return None
-    return f"other programs took {others:.2f} and other virtual machines {stolen:.2f} of the {count} measured {cores_text(count)}"
 
 
 def _limit_of_backend(evidence: Evidence, backend: Usage, generator: Usage) -> Verdict | None:

@@ -1,15 +1,16 @@
-"""CPU time that the machine withheld from a trial: by a quota, or by steal. It is always said, whatever the verdict."""
+"""CPU time that the machine withheld from a trial, by a quota or by steal, and that is said whatever the verdict.
+
+Steal of so much that the trial is disturbed is said there.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from httpbench.model import Trial, Usage
-from httpbench.stats.evidence import Evidence, evidence_of
-
-THROTTLED_SHARE_MIN = 0.05
-"""Share of a quota's periods in which it was used up, from which it may be why nobody was busy. As for other programs."""
+from httpbench.model import Trial
+from httpbench.stats.disturbance import disturbances
+from httpbench.stats.evidence import Evidence, evidence_of, throttled
 
 STEAL_SHARE_MIN = 0.05
 """Share of a core that other virtual machines took, from which it is always said."""
@@ -29,16 +30,10 @@ def withheld(evidence: Evidence) -> dict[str, Withheld]:
     if share := throttled(evidence.target_usage):
         found["quota"] = Withheld(share, f"the target's CPU quota stopped it in {share:.0%} of the quota's periods")
     stolen = [core for core in evidence.occupancy if core.stolen >= STEAL_SHARE_MIN]
-    if stolen:
+    if stolen and not any(each.is_steal for each in disturbances(evidence)):
         named = ", ".join(f"{core.stolen:.0%} of core {core.cpu}" for core in stolen)
         found["steal"] = Withheld(max(core.stolen for core in stolen), f"steal: other virtual machines took {named}")
     return found
-
-
-def throttled(usage: Usage | None) -> float | None:
-    """Share of a quota's periods in which it stopped a program, if that is enough to have been the limit."""
-    share = usage.throttled_share if usage else None
-    return share if share is not None and share >= THROTTLED_SHARE_MIN else None
 
 
 def withheld_in_rounds(trials: Sequence[Trial]) -> Iterator[str]:

@@ -30,6 +30,12 @@ HINTS = {
 }
 """What to do, by SQLite's primary result code."""
 
+MADE = """
+    (SELECT count(*) FROM trial WHERE run_id = run.id
+     AND (NOT coalesce(json_extract(run.document, '$.retries'), 0) OR number < json_array_length(run.document, '$.plan')))
+"""
+"""Number of trials of a run, without repeats: those follow all planned ones."""
+
 Document = TypeVar("Document", Run, Trial)
 
 
@@ -113,12 +119,12 @@ class Store:
     def runs(self, limit: int = 100) -> list[RunLine]:
         """The newest runs, newest first. One whose process is gone without a word is shown as interrupted; one that ended as soon as it
         knew enough has made all that was needed of its plan, and a search has no plan beyond what it made."""
-        query = """
+        query = f"""
             SELECT run.id, started_at, status, boot_id, pid, pid_start_ticks,
                    (SELECT count(*) FROM json_each(document, '$.targets')),
-                   (SELECT count(*) FROM trial WHERE run_id = run.id),
+                   {MADE},
                    CASE WHEN status = 'finished' AND json_extract(document, '$.precision') IS NOT NULL
-                        THEN (SELECT count(*) FROM trial WHERE run_id = run.id)
+                        THEN {MADE}
                         ELSE coalesce(json_array_length(document, '$.plan'), 0) END,
                    coalesce(json_extract(document, '$.command'), '[]'),
                    json_extract(document, '$.name'),

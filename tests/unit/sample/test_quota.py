@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from httpbench.sample.quota import QuotaMeter
+from httpbench.sample.quota import QuotaMeter, SharedQuotaMeter
 from tests.quota import limited_to
 from tests.waiting import until
 
@@ -45,6 +45,37 @@ def test_without_a_quota_nothing_is_known(tmp_path: Path) -> None:
     write(tmp_path, "sys/fs/cgroup", "usage_usec 5\n")
     assert QuotaMeter([PID], tmp_path).throttled_share() is None
     assert QuotaMeter([8], tmp_path).throttled_share() is None, "a process that is gone"
+
+
+def test_the_quota_of_the_harness_counts_all_programs_under_it(tmp_path: Path) -> None:
+    group_of(tmp_path, "0::/pod/harness")
+    write(tmp_path, "sys/fs/cgroup/pod/harness", "usage_usec 500\n")
+    write(tmp_path, "sys/fs/cgroup/pod", "usage_usec 1000000\nnr_periods 10\nnr_throttled 1\n")
+    meter = SharedQuotaMeter(tmp_path, str(PID))
+    write(tmp_path, "sys/fs/cgroup/pod", "usage_usec 3000000000\nnr_periods 110\nnr_throttled 31\n")
+    found = meter.read()
+    assert found is not None
+    assert found.throttled_share == 0.3
+    assert found.used_cores > 1
+
+
+def test_the_usage_of_version_1_stands_in_a_file_of_its_own(tmp_path: Path) -> None:
+    group_of(tmp_path, "1:cpu,cpuacct:/pod")
+    write(tmp_path, "sys/fs/cgroup/cpu/pod", "nr_periods 10\nnr_throttled 1\n")
+    assert SharedQuotaMeter(tmp_path, str(PID)).read() is None
+    (tmp_path / "sys/fs/cgroup/cpu/pod/cpuacct.usage").write_text("1000\n")
+    meter = SharedQuotaMeter(tmp_path, str(PID))
+    write(tmp_path, "sys/fs/cgroup/cpu/pod", "nr_periods 20\nnr_throttled 6\n")
+    (tmp_path / "sys/fs/cgroup/cpu/pod/cpuacct.usage").write_text("900000001000\n")
+    found = meter.read()
+    assert found is not None
+    assert (found.throttled_share, found.used_cores > 1) == (0.5, True)
+
+
+def test_without_a_quota_of_the_harness_there_is_none_to_share(tmp_path: Path) -> None:
+    group_of(tmp_path, "0::/")
+    write(tmp_path, "sys/fs/cgroup", "usage_usec 5\nnr_periods 0\nnr_throttled 0\n")
+    assert SharedQuotaMeter(tmp_path, str(PID)).read() is None
 
 
 def test_a_program_under_a_quota_is_seen_to_be_stopped() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from httpbench.model import Trial, Verdict, VerdictKind
 from httpbench.stats.hopeless import common_failure
-from tests.factories import make_failed, make_plan, make_rounds, make_trial
+from tests.factories import make_disturbed, make_failed, make_plan, make_rounds, make_trial
 
 
 def invalid(target: str, reason: str) -> Trial:
@@ -26,3 +26,12 @@ def test_a_target_that_counts_is_measured_on() -> None:
 
 def test_targets_that_fail_alike_end_the_run_too() -> None:
     assert common_failure([make_failed(make_plan("a/a")), make_failed(make_plan("b/b"))]) == "did not respond within 10 s"
+
+
+def test_disturbed_trials_say_nothing() -> None:
+    timed_out = invalid("a/a", "0.64% of requests failed (timeout 77)")
+    assert common_failure([timed_out, make_disturbed(make_plan("b/b"))]) is not None
+    assert common_failure([make_disturbed(make_plan("a/a")), make_disturbed(make_plan("b/b"))]) is None
+    accepted = make_disturbed(make_plan("b/b"))
+    accepted = accepted.model_copy(update={"verdict": accepted.verdict.model_copy(update={"is_accepted": True})})
+    assert common_failure([timed_out, accepted]) is None

@@ -108,7 +108,7 @@ def test_disturbed_trials_do_not_count_and_who_disturbed_them_is_said() -> None:
     found = saturation(search, trials)
     assert (found.rate_rps, found.rate_failed_rps, found.disturbed) == (1000, None, 2)
     assert [point.rate_rps for point in found.curve] == [1000]
-    said = "2 of 5 trials were disturbed and do not count: other virtual machines took 0.20 of the 2 measured cores"
+    said = "2 of 5 trials were disturbed and do not count: other virtual machines took 0.10 of the target's core"
     assert said in curves.sentences(search, found, trials)[-1]
 
 

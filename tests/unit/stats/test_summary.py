@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from httpbench.model import CoreOccupancy, Distribution, Requests, Trial, Verdict, VerdictKind
+from httpbench.model import CoreOccupancy, Cores, Distribution, Requests, Trial, Verdict, VerdictKind
 from httpbench.stats import Estimate, summarise
 from httpbench.stats.summary import cells, cpu_us_per_request, overall, with_merged
 from tests.factories import make_failed, make_histogram, make_measurement, make_plan, make_rounds, make_trial, make_usage
@@ -152,9 +152,11 @@ def test_one_round_of_both_is_enough_and_one_of_the_generators_comes_before_it()
 
 def test_steal_of_any_round_is_said_once_for_the_row() -> None:
     def stolen(share: float) -> Trial:
-        occupancy = (CoreOccupancy(cpu=0, busy=0.8, stolen=share),)
+        """On one of four cores: too little to disturb the trial."""
+        occupancy = tuple(CoreOccupancy(cpu=cpu, busy=0.2, stolen=share if cpu == 0 else 0) for cpu in range(4))
+        plan = make_plan(cores=Cores(target=(0, 1, 2, 3), generator=(4,), harness=(5,), shared=False))
         said = (f"steal: other virtual machines took {share:.0%} of core 0",) if share >= 0.05 else ()
-        return make_trial(make_plan(), Verdict(kind=VerdictKind.TARGET, reasons=said), occupancy=occupancy)
+        return make_trial(plan, Verdict(kind=VerdictKind.TARGET, reasons=said), occupancy=occupancy)
 
     assert overall([stolen(0.0), stolen(0.06), stolen(0.2)]).reasons == (
         "steal: other virtual machines took 20% of core 0 (worst of 2 in 3 rounds)",

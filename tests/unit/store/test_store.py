@@ -17,7 +17,7 @@ from httpbench.errors import SelectionError, StoreError
 from httpbench.model import RunStatus
 from httpbench.store import Store
 from httpbench.store.schema import MIGRATIONS
-from tests.factories import make_distribution, make_histogram, make_measurement, make_plan, make_run, make_trial
+from tests.factories import make_distribution, make_disturbed, make_histogram, make_measurement, make_plan, make_run, make_trial
 
 
 @contextmanager
@@ -173,6 +173,19 @@ def test_the_line_of_a_run(tmp_path: Path) -> None:
         (line,) = store.runs()
     assert (line.id, line.targets, line.trials_done, line.trials_planned) == (run.id, len(run.targets), 1, 2)
     assert line.command == "httpbench bench 'a b'"
+
+
+def test_repeats_are_no_trials_of_the_plan(tmp_path: Path) -> None:
+    first = make_disturbed(make_plan())
+    repeat = make_trial(make_plan(number=2, attempt=1))
+    run = make_run([first, make_trial(make_plan(number=1))], retries=2)
+    with Store(tmp_path / "results.db") as store:
+        store.begin(run)
+        for trial in (first, repeat):
+            store.add(run.id, trial)
+        (line,) = store.runs()
+        assert (line.trials_done, line.trials_planned) == (1, 2)
+        assert store.run("latest")[1] == [first, repeat], "all attempts are stored"
 
 
 def test_what_to_do_fits_what_is_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

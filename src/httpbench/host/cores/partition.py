@@ -79,5 +79,5 @@ def _cpus(cores: tuple[Core, ...]) -> tuple[int, ...]:
 
 
 def _siblings(topology: Topology) -> tuple[tuple[int, ...], ...]:
-    """The logical CPUs of each physical core that has more than one."""
-    return tuple(sorted(core.cpus for core in topology.cores if len(core.cpus) > 1))
+    """The logical CPUs of each physical core that has more than one, those that we may not use included."""
+    return tuple(sorted(core.siblings for core in topology.cores if len(core.siblings) > 1))

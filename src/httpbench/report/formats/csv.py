@@ -12,7 +12,8 @@ import csv
 import io
 from collections.abc import Mapping, Sequence
 
-from httpbench.model import Distribution, Label, Load, Measurement, Network, Run, Scaling, Table, Target, Trial, Usage, WorkDone
+from httpbench.model import Distribution, Label, Load, Measurement, Network, Others, Run, Scaling, Table, Target, Trial, Usage, WorkDone
+from httpbench.stats.attempts import last_attempts
 from httpbench.stats.facts import Facts, facts
 from httpbench.stats.overhead import FIGURES as ADDED
 from httpbench.stats.overhead import added_us
@@ -58,6 +59,7 @@ HEADER = (
     *(f"container_{name}" for name in _USAGE_OF_CONTAINERS),
     *(f"target_{name}" for name in _MEMORY_MEAN),
     "workers",
+    *("attempt", "harness_cores", "strangers"),
 )
 """The columns, in order."""
 
@@ -111,6 +113,16 @@ def _line(run: Run, trial: Trial, labels: Mapping[str, Label | None]) -> dict[st
         **_of_container(run.targets[plan.target], trial),
         **{f"target_{name}": getattr(trial.target_usage, name, None) for name in _MEMORY_MEAN},
         "workers": plan.workers,
+        "attempt": plan.attempt,
+        **_of_others(trial.others),
+    }
+
+
+def _of_others(others: Others | None) -> dict[str, Value]:
+    strangers = others.strangers if others else ()
+    return {
+        "harness_cores": others.harness_cores if others else None,
+        "strangers": "; ".join(f"{one.name} {one.pid} {one.cores:g}" for one in strangers),
     }
 
 
@@ -147,7 +159,8 @@ def _way(trial: Trial) -> Way:
 
 def _baselines(run: Run, trials: Sequence[Trial]) -> dict[Way, Trial]:
     """Of proxies: the trials of the baseline."""
-    return {_way(trial): trial for trial in trials if run.table is Table.TCP_PROXIES and trial.plan.target == run.baseline}
+    last = last_attempts(trials)
+    return {_way(trial): trial for trial in last if run.table is Table.TCP_PROXIES and trial.plan.target == run.baseline}
 
 
 def _added(trial: Trial, baseline: Trial | None) -> dict[str, Value]:

@@ -30,6 +30,7 @@ from httpbench.model import (
     Measurement,
     Network,
     Noise,
+    Others,
     Precision,
     Probed,
     Run,
@@ -103,6 +104,8 @@ class Round(Frozen):
     """Place in the run, from 0."""
     round: int
     """Round, from 0."""
+    attempt: int = 0
+    """0: as planned. Higher: a repeat, because the attempts before it were disturbed."""
     started_at: str
     """Start: UTC, ISO 8601."""
     cores: Cores
@@ -129,7 +132,9 @@ class Round(Frozen):
     unsteady: str | None = None
     """Why the round is not steady, or not shown to be, in words. Null: no change was seen."""
     occupancy: tuple[CoreOccupancy, ...]
-    """Use of the CPUs of target and load generator."""
+    """Use of the CPUs of target and load generator, and of their SMT siblings."""
+    others: Others | None = None
+    """What else ran on the machine. Null: not watched."""
     network: Network | None = None
     """Counters of the kernel's network stack. Null: not read."""
     facts: Facts | None = None
@@ -171,7 +176,7 @@ class Result(Frozen):
     overhead: dict[str, Difference]
     """For proxies, by figure: the difference to the baseline of the same rounds, in µs."""
     rounds: tuple[Round, ...]
-    """All rounds, with those that do not count."""
+    """All rounds, with those that do not count, and with each attempt that was disturbed and repeated."""
 
 
 class Against(Frozen):
@@ -226,12 +231,14 @@ class Document(Frozen):
     """Id of the target that the others are compared with. Null: none."""
     precision: Precision | None
     """Rounds until intervals are narrow enough. Null: a fixed number."""
+    retries: int = 0
+    """How often a disturbed trial is repeated at most."""
     measures_noise: bool = False
     """Whether its rounds are A/A pairs: one server against itself."""
     noise: Noise | None = None
     """The known noise of this machine when the run began. Null: unknown, or no longer valid."""
     plan: tuple[TrialPlan, ...]
-    """All trials in their order; of a search, only the first."""
+    """All trials in their order, without repeats; of a search, only the first."""
     probes: dict[str, Probed]
     """What probes found, by id of the target; without those that were not probed."""
     results: tuple[Result, ...]
@@ -306,7 +313,7 @@ def _result(row: Row, rank: int | None, added: dict[str, Difference]) -> Result:
         rank=rank,
         summary=with_merged(row.summary, row.trials),
         overhead=added,
-        rounds=tuple(_round(trial) for trial in row.trials),
+        rounds=tuple(map(_round, row.attempts)),
     )
 
 

@@ -39,6 +39,7 @@ VERDICT_STYLES = {
     VerdictKind.NETWORK: "yellow",
     VerdictKind.IDLE: "cyan",
     VerdictKind.UNKNOWN: "dim",
+    VerdictKind.DISTURBED: "yellow",
     VerdictKind.INVALID: "red",
     VerdictKind.FAILED: "red",
 }

@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from httpbench.model import Run, Trial, WorkDone
+from httpbench.report.printable import printable
 from httpbench.report.tables import notes
 from httpbench.report.tables.groups import groups
 from httpbench.report.tables.rows import Group
@@ -23,7 +24,9 @@ LEGEND = (
     "cores that are its own. Target thread, Generator thread: CPU time of the fullest thread. Polling: threads of the "
     "target that were busy while it got no requests; from 0.50 on it polls.",
     "Target waited, Waited: cores that the target or the generator was ready to use and did not get. Throttled: periods of a CPU quota in "
-    "which it stopped the target. Others: what other programs used of these cores. Stolen: what the hypervisor gave to other machines.",
+    "which it stopped the target. Others: what other programs used of these cores, without httpbench. Stolen: what the hypervisor gave to "
+    "other machines.",
+    "Strangers: processes that used most CPU time, on any core, and may have run on these. Attempt: 2 or more is a repeat.",
     "Per core: share of the time in which each measured logical CPU was not idle, with any program or with interrupts.",
     "Achieved: correct responses per second / offered rate. Lag p99: 99% of requests were sent at most this much later than intended.",
     f"Little: throughput × mean service time / requests in flight; valid from {LITTLE_MIN} to {LITTLE_MAX} in a closed loop.",
@@ -47,6 +50,7 @@ Column = tuple[str, Callable[[Measured], str]]
 COLUMNS: tuple[Column, ...] = (
     ("Target", lambda one: one.trial.plan.target),
     ("Round", lambda one: str(one.trial.plan.round + 1)),
+    ("Attempt", lambda one: str(one.trial.plan.attempt + 1) if one.trial.plan.attempt else ""),
     ("Verdict", lambda one: str(one.trial.verdict.kind)),
     ("Target CPU", lambda one: _of(one.facts.target_cores, one.facts.target_capacity_cores)),
     ("Target thread", lambda one: _number(one.facts.target_thread_cores_max, 2)),
@@ -57,6 +61,7 @@ COLUMNS: tuple[Column, ...] = (
     ("Generator thread", lambda one: _number(one.facts.generator_thread_cores_max, 2)),
     ("Waited", lambda one: _number(one.facts.generator_wait_cores, 2)),
     ("Others", lambda one: _number(one.facts.others_cores, 2)),
+    ("Strangers", lambda one: _strangers(one.trial)),
     ("Stolen", lambda one: _number(one.facts.stolen_cores, 2)),
     ("Per core", lambda one: " ".join(f"{core.cpu}:{core.busy + core.interrupts:.0%}" for core in one.trial.occupancy)),
     ("Achieved", lambda one: _share(one.facts.achieved_share)),
@@ -69,14 +74,16 @@ COLUMNS: tuple[Column, ...] = (
     ("Dropped", lambda one: _number(one.facts.network.backlog_drops if one.facts.network else None, 0)),
 )
 
-NAMES = ("Target", "Round", "Verdict")
+NAMES = ("Target", "Round", "Attempt", "Verdict")
 """Columns that name a trial."""
 
-WORDS = ("Target", "Verdict", "Per core")
+WORDS = ("Target", "Verdict", "Strangers", "Per core")
 """Columns that are flush left."""
 
 GAP = 2
 """Spaces between columns."""
+
+STRANGERS_SHOWN = 3
 
 
 def render_evidence(run: Run, trials: Sequence[Trial]) -> RenderableType:
@@ -117,7 +124,7 @@ def _section(group: Group) -> Iterator[RenderableType]:
     if group.client_work is not None:
         yield from _clients(group)
         return
-    lines = [Measured(trial, known) for row in group.rows for trial in row.trials if (known := facts(trial))]
+    lines = [Measured(trial, known) for row in group.rows for trial in row.attempts if (known := facts(trial))]
     if not lines:
         yield Text("no trial was measured")
         yield Text()
@@ -171,6 +178,11 @@ def _number(value: float | None, digits: int, unit: float = 1) -> str:
 
 def _share(value: float | None) -> str:
     return "" if value is None else f"{value:.2%}"
+
+
+def _strangers(trial: Trial) -> str:
+    found = trial.others.strangers if trial.others else ()
+    return ", ".join(f"{printable(one.name)} {one.cores:.2f}" for one in found[:STRANGERS_SHOWN])
 
 
 def _resent(known: Facts) -> str:

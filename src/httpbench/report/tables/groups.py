@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from httpbench.model import Probed, Run, Scaling, Table, Trial
 from httpbench.report.tables.order import GroupKey, proxy_place, row_place, table_place
 from httpbench.report.tables.rows import Group, Row
+from httpbench.stats.attempts import last_attempts
 from httpbench.stats.summary import cells, summarise
 
 SIZE_TOLERANCE = 0.10
@@ -32,7 +33,7 @@ def groups(run: Run, trials: Sequence[Trial]) -> list[Group]:
 
 def _group(run: Run, key: GroupKey, found: Sequence[Sequence[Trial]], probed: Mapping[str, Probed]) -> Group:
     scaling, workload, generator, load = key
-    trials = [trial for cell in found for trial in cell]
+    trials = last_attempts(trial for cell in found for trial in cell)
     measurements = [trial.measurement for trial in trials if trial.measurement is not None]
     versions = [measurement.generator_version for measurement in measurements]
     versions += [trial.client.timer_version for trial in trials if trial.client is not None]
@@ -47,7 +48,7 @@ def _group(run: Run, key: GroupKey, found: Sequence[Sequence[Trial]], probed: Ma
         target_cores=max(trial.plan.cores.physical(trial.plan.cores.target) for trial in trials),
         workers=next((trial.plan.workers for trial in trials if trial.plan.workers), None),
         scale=run.scale,
-        rounds=max(len(cell) for cell in found),
+        rounds=max(len(last_attempts(cell)) for cell in found),
         generator_notes=tuple(note for measurement in measurements for note in measurement.notes),
         rows=tuple(sorted(_rows(run, found, probed), key=proxy_place if run.table is Table.TCP_PROXIES else row_place)),
         client_work=run.workloads[workload].client if workload in run.workloads else None,
@@ -58,13 +59,16 @@ def _rows(run: Run, found: Sequence[Sequence[Trial]], probed: Mapping[str, Probe
     sizes = [_response_bytes(cell) for cell in found]
     known = [size for size in sizes if size is not None]
     usual = statistics.median_low(known) if known else 0
-    for cell, size in zip(found, sizes, strict=True):
+    for attempts, size in zip(found, sizes, strict=True):
+        cell = last_attempts(attempts)
+        last = {trial.plan.number for trial in cell}
         summary = summarise(cell)
         odd = size is not None and abs(size - usual) > SIZE_TOLERANCE * usual
         yield Row(
             target=run.targets[summary.target],
             summary=summary,
             trials=tuple(cell),
+            repeated=tuple(trial for trial in attempts if trial.plan.number not in last),
             response_bytes=size,
             odd_size=odd,
             log_tail=_log_tail(cell),

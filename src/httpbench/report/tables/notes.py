@@ -15,6 +15,7 @@ from httpbench.printable import printable
 from httpbench.report.numbers import percentage
 from httpbench.report.tables.columns import LOWER_BOUND, ODD_SIZE, PARTLY, memory_is_proportional
 from httpbench.report.tables.containers import container_notes
+from httpbench.report.tables.disturbed import disturbed_notes
 from httpbench.report.tables.groups import SIZE_TOLERANCE
 from httpbench.report.tables.probes import probe_legend
 from httpbench.report.tables.rows import Group, Row
@@ -127,11 +128,12 @@ def origin(run: Run, trials: Sequence[Trial]) -> list[str]:
     place = f"{environment.hostname}: {environment.cpu_model}, {_count(len(environment.cpus_allowed), 'CPU')}, {environment.os}"
     lines = [f"run {run.id} · {run.started_at[:16].replace('T', ' ')} UTC · httpbench {environment.httpbench_version}"]
     lines.append(f"{place}, kernel {environment.kernel}")
-    ended_early = len(trials) < len(run.plan) and run.precision is None
+    made = sum(trial.plan.attempt == 0 for trial in trials)
+    ended_early = made < len(run.plan) and run.precision is None
     if run.search:
-        lines += [] if run.status is RunStatus.FINISHED else [f"{run.status} after {_count(len(trials), 'trial')}"]
+        lines += [] if run.status is RunStatus.FINISHED else [f"{run.status} after {_count(made, 'trial')}"]
     elif run.status is not RunStatus.FINISHED or ended_early:
-        lines.append(f"{run.status}: {len(trials)} of {_count(len(run.plan), 'trial')}")
+        lines.append(f"{run.status}: {made} of {_count(len(run.plan), 'trial')}")
     return [*lines, *_noise(run, trials)]
 
 
@@ -169,6 +171,7 @@ def legend(found: Sequence[Group], table: Table) -> list[str]:
         *_meanings(found, table, rows),
         *_marks(rows),
         *_struck(rows),
+        *disturbed_notes(rows),
         *probe_legend(rows),
         *container_notes(rows),
         *_learned(rows),
@@ -243,7 +246,12 @@ def _marks(rows: Sequence[Row]) -> Iterator[str]:
 
 def _struck(rows: Sequence[Row]) -> Iterator[str]:
     if any(row.measured and (row.measured.throughput_rps or row.measured.client) for row in rows):
-        yield "(…) Measured in invalid rounds: not ranked and not compared."
+        yield f"(…) Measured in {_not_counting(rows)} rounds: not ranked and not compared."
+
+
+def _not_counting(rows: Sequence[Row]) -> str:
+    kinds = {row.summary.verdict.kind for row in rows if row.measured}
+    return " or ".join(kind for kind in (VerdictKind.INVALID, VerdictKind.DISTURBED) if kind in kinds) or "invalid"
 
 
 def _limits_named(rows: Sequence[Row]) -> str:

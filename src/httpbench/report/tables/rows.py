@@ -16,7 +16,7 @@ class Row:
     target: Target
     summary: Summary
     trials: tuple[Trial, ...]
-    """Its rounds."""
+    """Its rounds: of each the last attempt."""
     response_bytes: int | None
     """Size of the sampled response, header block and body."""
     odd_size: bool
@@ -27,6 +27,8 @@ class Row:
     """Of the run's first trial of the target that was probed."""
     measured: Summary | None = None
     """What was measured, where no round counts: shown struck through, never compared."""
+    repeated: tuple[Trial, ...] = ()
+    """Disturbed trials that were followed by another attempt."""
 
     @property
     def counts(self) -> bool:
@@ -42,6 +44,11 @@ class Row:
     def counts_partly(self) -> bool:
         """Some of its rounds do not count, and its figures are of the others."""
         return 0 < self.summary.rounds_counting < self.summary.rounds
+
+    @property
+    def attempts(self) -> list[Trial]:
+        """All its trials, by round and attempt."""
+        return sorted((*self.trials, *self.repeated), key=lambda trial: (trial.plan.round, trial.plan.attempt))
 
     @property
     def is_lower_bound(self) -> bool:

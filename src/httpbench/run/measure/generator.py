@@ -12,8 +12,8 @@ from pathlib import Path
 from httpbench.errors import LoadError
 from httpbench.isolate import Command, Container, ProcessTree
 from httpbench.load import Job, LoadGenerator, Output, Phase, Progress
-from httpbench.model import CoreOccupancy, Cores, Measurement, Network, Usage
-from httpbench.sample import Current, NetworkMeter, OccupancyMeter, TreeSampler
+from httpbench.model import CoreOccupancy, Cores, Measurement, Network, Others, Usage
+from httpbench.sample import Current, NetworkMeter, OccupancyMeter, SharedQuotaMeter, StrangerMeter, TreeSampler
 
 POLL_S = 0.1
 SLACK_S = 15.0  # for connecting, reporting and ending, beyond the load's own time
@@ -35,6 +35,7 @@ class UnderLoad:
     backend_usage: Usage | None
     """``None``: there is no backend."""
     occupancy: tuple[CoreOccupancy, ...]
+    others: Others
     network: Network
     death: str | None
     """How the target ended, if it did."""
@@ -82,7 +83,16 @@ def run_generator(generator: LoadGenerator, job: Job, subject: Subject, report: 
         if died is None:
             raise
         measurement = None
-    return UnderLoad(measurement, observed.target, observed.generator, observed.backend, observed.occupancy, observed.network, died)
+    return UnderLoad(
+        measurement=measurement,
+        target_usage=observed.target,
+        generator_usage=observed.generator,
+        backend_usage=observed.backend,
+        occupancy=observed.occupancy,
+        others=observed.others,
+        network=observed.network,
+        death=died,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +101,7 @@ class _Observed:
     generator: Usage
     backend: Usage | None
     occupancy: tuple[CoreOccupancy, ...]
+    others: Others
     network: Network
 
 
@@ -102,8 +113,11 @@ class _Window:
         self._target = subject.sampler()
         self._backend = None if subject.backend_guard_pid is None else TreeSampler(subject.backend_guard_pid)
         self._own = TreeSampler(own_guard_pid, threads_often=True)
-        self._meter = OccupancyMeter({*subject.cores.target, *subject.cores.generator, *subject.cores.backend})
+        self._meter = OccupancyMeter(subject.cores.measured)
         self._network = NetworkMeter()
+        self._quota = SharedQuotaMeter()
+        contained = [subject.container.pid] if subject.container else []  # a container's processes descend from its engine
+        self._strangers = StrangerMeter(subject.cores.measured, roots=contained)
         self._report = report
         self._observed: _Observed | None = None
         self._marked = False
@@ -122,6 +136,8 @@ class _Window:
                 sampler.mark()
             self._meter.mark()
             self._network.mark()
+            self._quota.mark()
+            self._strangers.mark()  # last, as it takes longest
         elif progress.phase is Phase.DONE:
             self.close()
         self._report(progress, self._target.current() if self._target else None)
@@ -129,9 +145,11 @@ class _Window:
 
     def close(self) -> _Observed:
         if self._observed is None:
-            occupancy, network = self._meter.read(), self._network.read()
+            occupancy, network, quota = self._meter.read(), self._network.read(), self._quota.read()
             target, backend = (sampler.stop() if sampler else None for sampler in (self._target, self._backend))
-            self._observed = _Observed(target, self._own.stop(), backend, occupancy, network)
+            own = self._own.stop()
+            others = self._strangers.read().model_copy(update={"quota": quota})
+            self._observed = _Observed(target, own, backend, occupancy, others, network)
         return self._observed
 
 

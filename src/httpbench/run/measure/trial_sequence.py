@@ -52,6 +52,7 @@ def measure(inputs: TrialInputs, running: RunningTarget, scratch: Path, observer
         backend_usage=under_load.backend_usage,
         settling=settling,
         occupancy=under_load.occupancy,
+        others=under_load.others,
         network=under_load.network,
         response=running.response,
         learned=learned,

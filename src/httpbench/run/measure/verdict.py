@@ -27,7 +27,7 @@ def verdict_of(
     """
     kind, reasons = VerdictKind.INVALID, list[str]()
     if evidence := _evidence(inputs, under_load, polling_threads, response_bytes):
-        judged = judge(evidence)
+        judged = judge(evidence, accepts_disturbed=inputs.accepts_disturbed)
         kind, reasons = judged.kind, list(judged.reasons)
     if under_load.death:
         kind = VerdictKind.INVALID
@@ -42,7 +42,7 @@ def verdict_of(
         reasons.append(stopped.problem)  # the figures are valid all the same
     if stopped.log_bytes_dropped:
         reasons.append(f"wrote {stopped.log_bytes_dropped / 1e6:,.0f} MB more to its log than is kept, while it was measured")
-    return Verdict(kind=kind, reasons=tuple(reasons))
+    return Verdict(kind=kind, reasons=tuple(reasons), is_accepted=kind is VerdictKind.DISTURBED and inputs.accepts_disturbed)
 
 
 def _out_of_memory(under_load: UnderLoad) -> str | None:
@@ -64,6 +64,7 @@ def _evidence(inputs: TrialInputs, under_load: UnderLoad, polling_threads: float
         generator_usage=under_load.generator_usage,
         backend_usage=under_load.backend_usage,
         occupancy=under_load.occupancy,
+        others=under_load.others,
         network=under_load.network,
         scaling=inputs.plan.scaling,
         workload=inputs.workload,

@@ -86,7 +86,7 @@ def _explained(trial: Trial) -> Trial:
         return trial
     if any(measurement.errors.get(kind) for kind in BROKEN):
         return _invalid(trial, BYTES_DIFFER)
-    if any(measurement.errors.get(kind) for kind in MISSING):
+    if trial.verdict.kind is not VerdictKind.DISTURBED and any(measurement.errors.get(kind) for kind in MISSING):
         verdict = trial.verdict
         hint = f"httpbench verify {trial.plan.target} shows whether bytes are lost"
         return trial.model_copy(update={"verdict": verdict.model_copy(update={"reasons": (*verdict.reasons, hint)})})

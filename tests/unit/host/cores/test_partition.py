@@ -147,3 +147,13 @@ def test_what_the_target_leaves_is_the_generators(count: int, wanted: int, expec
 )
 def test_two_cores_for_a_proxy(count: int, wanted: int, expected: Cores) -> None:
     assert partition_for_proxy(machine(count), Scaling.MULTI, wanted) == expected
+
+
+def test_siblings_that_we_may_not_use_are_watched_and_count_as_no_core() -> None:
+    """A container with one thread of each core: what runs on the others disturbs it."""
+    topology = Topology(tuple(Core((cpu,), (cpu, cpu + 4), 0, 1024) for cpu in range(4)))
+    cores = partition(topology, Scaling.SINGLE)
+    assert (cores.target, cores.generator, cores.harness) == ((3,), (1, 2), (0,))
+    assert cores.measured == {1, 2, 3, 5, 6, 7}
+    assert cores.with_siblings(cores.target) == {3, 7}
+    assert cores.physical(cores.measured) == 3

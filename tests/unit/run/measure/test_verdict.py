@@ -6,7 +6,7 @@ from typing import cast
 
 from httpbench.isolate import Stopped
 from httpbench.load import get
-from httpbench.model import Network, Usage, VerdictKind, Workload
+from httpbench.model import Network, Others, Usage, VerdictKind, Workload
 from httpbench.run.inputs import TrialInputs
 from httpbench.run.measure.generator import UnderLoad
 from httpbench.run.measure.verdict import verdict_of
@@ -21,7 +21,7 @@ def inputs() -> TrialInputs:
 
 
 def under_load(usage: Usage, death: str | None = None) -> UnderLoad:
-    return UnderLoad(make_measurement(), usage, make_usage(0.3), None, (), Network(), death)
+    return UnderLoad(make_measurement(), usage, make_usage(0.3), None, (), Others(), Network(), death)
 
 
 def test_a_process_that_the_kernel_killed_for_memory_makes_the_figures_invalid() -> None:

@@ -1,0 +1,143 @@
+"""One run at a time on each physical core of this machine: a lock file for each core, in a folder that all users share.
+
+The kernel holds the locks (flock(2)) and frees them when the process that took them ends, however it ends. Files stay behind and mean
+nothing by themselves. A file contains the process id of the run that took it last, for the message of the next one.
+
+Runs on other cores do not meet. Neither do runs in containers that have a ``/run/lock`` or ``/tmp`` of their own, unless
+``HTTPBENCH_LOCKS`` names a folder that they share: they are strangers to each other, and the verdict ``disturbed`` names them.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import stat
+import time
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from httpbench.errors import CoresInUseError
+from httpbench.host.cores.topology import Topology
+
+VARIABLE = "HTTPBENCH_LOCKS"
+"""Environment variable with the folder of the locks."""
+PREFERRED, OTHERWISE = Path("/run/lock"), Path("/tmp")
+SHARED_MODE = stat.S_ISVTX | stat.S_IWOTH
+POLL_S = 0.5
+WAIT_MAX_S = 24 * 3600.0
+OWNER_BYTES = 64
+OPEN = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+"""Not through a link that another user made, and without waiting for the other end of a pipe that another user made."""
+
+
+@contextmanager
+def only_run_on(cpus: Collection[int], topology: Topology, *, waits: bool, say: Callable[[str], None]) -> Iterator[None]:
+    """The only run on the physical cores of these logical CPUs, while the block lasts.
+
+    If another run has one of them, waits until it ends, and says so. Raises :class:`CoresInUseError` without ``waits``, or after a day.
+    Where locks are impossible, says so and goes on without.
+    """
+    held: list[int] = []
+    try:
+        try:
+            held = _locked(_numbers(cpus, topology), folder_of_locks(), waits=waits, say=say)
+        except OSError as error:
+            say(f"runs of others on the same cores are not noticed: {error.filename or folder_of_locks()}: {error.strerror}")
+        yield
+    finally:
+        _release(held)
+
+
+def folder_of_locks() -> Path:
+    """The folder that all users of this machine share. The choice does not depend on who makes it."""
+    if named := os.environ.get(VARIABLE):
+        return Path(named)
+    try:
+        mode = PREFERRED.stat().st_mode
+    except OSError:
+        return OTHERWISE
+    return PREFERRED if mode & SHARED_MODE == SHARED_MODE else OTHERWISE
+
+
+def _numbers(cpus: Collection[int], topology: Topology) -> list[int]:
+    """The physical cores, each by the lowest of its logical CPUs, also if that is not ours to use."""
+    return sorted({min(core.siblings) for core in topology.cores if set(core.cpus) & set(cpus)})
+
+
+def _locked(numbers: Collection[int], folder: Path, *, waits: bool, say: Callable[[str], None]) -> list[int]:
+    """File descriptors that hold the locks."""
+    deadline, said = time.monotonic() + WAIT_MAX_S, ""
+    while True:
+        held, owner = _try(numbers, folder)
+        if owner is None:
+            return held
+        if not waits or time.monotonic() > deadline:
+            raise CoresInUseError(f"{owner} measures on the same cores", hint="without --no-wait, httpbench waits until it ends")
+        if owner != said:
+            say(f"waiting until {owner} ends: it measures on the same cores")
+            said = owner
+        time.sleep(POLL_S)
+
+
+def _try(numbers: Collection[int], folder: Path) -> tuple[list[int], str | None]:
+    """All locks; or none, and who has one of them."""
+    held: list[int] = []
+    try:
+        for number in numbers:
+            held.append(_opened(folder / f"httpbench-core-{number}.lock"))
+            try:
+                fcntl.flock(held[-1], fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                owner = _owner(held[-1])
+                _release(held)
+                return [], owner
+    except OSError:
+        _release(held)
+        raise
+    for descriptor in held:
+        with suppress(OSError):  # a full disk; the lock holds all the same
+            os.truncate(descriptor, 0)
+            os.pwrite(descriptor, f"{os.getpid()} {_process_ids()}\n".encode(), 0)
+    return held, None
+
+
+def _opened(path: Path) -> int:
+    """A lock file, made if it is missing. A world-writable folder may refuse ``O_CREAT`` for a file of another user."""
+    try:
+        descriptor = os.open(path, OPEN)
+    except FileNotFoundError:
+        try:
+            descriptor = os.open(path, OPEN | os.O_CREAT | os.O_EXCL, 0o666)
+            os.fchmod(descriptor, 0o666)
+        except FileExistsError:  # another run was faster
+            descriptor = os.open(path, OPEN)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "not a regular file", str(path))
+    return descriptor
+
+
+def _owner(descriptor: int) -> str:
+    """Who has the lock, as the file says."""
+    try:
+        pid, _, process_ids = os.pread(descriptor, OWNER_BYTES, 0).decode("ascii").strip().partition(" ")
+        number = int(pid)
+    except (OSError, ValueError):
+        return "another run of httpbench"
+    where = "" if process_ids == _process_ids() else " of another container"
+    return f"the run of httpbench with process id {number}{where}"
+
+
+def _process_ids() -> str:
+    """The namespace in which process ids have their meaning."""
+    try:
+        return os.readlink("/proc/self/ns/pid")  # noqa: PTH115  (it is no path)
+    except OSError:
+        return "unknown"
+
+
+def _release(held: list[int]) -> None:
+    while held:
+        os.close(held.pop())

@@ -1,0 +1,24 @@
+"""Repeats of trials that others disturbed: at the end of their round, in the same order, a bounded number of times."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from httpbench.model import Trial, TrialPlan, VerdictKind
+
+
+def with_repeats(plan: Sequence[TrialPlan], made: Sequence[Trial], retries: int) -> Iterator[TrialPlan]:
+    """The trials of the plan, and after each round those of it that were disturbed, at most ``retries`` times each.
+
+    ``made`` grows as the caller makes each trial.
+    """
+    number = len(plan)
+    for _, planned in groupby(plan, key=lambda one: one.round):
+        pending = list(planned)
+        for attempt in range(retries + 1):
+            begin = len(made)
+            for one in pending:
+                yield one if attempt == 0 else one.model_copy(update={"number": number, "attempt": attempt})
+                number += attempt > 0
+            pending = [trial.plan for trial in made[begin:] if trial.verdict.kind is VerdictKind.DISTURBED]

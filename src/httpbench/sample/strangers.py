@@ -1,0 +1,194 @@
+"""Which processes besides ours used CPU time over a period, so that who disturbed a trial can be named.
+
+Reads ``/proc/PID/stat`` of every process once at each end of the period. How much others took of the measured cores is known exactly from
+:mod:`httpbench.sample.occupancy`; this says who. A process is ours if it descends from the harness. Of processes that began and ended
+within the period nothing is left but the time that their parent's counters got.
+
+Where a process ran is known in part: the CPUs that it may use, and the one that each of its threads used last. Those that cannot have run
+on the watched CPUs are left out. Costs about 10 µs for each process of the machine at the beginning, and 20 µs at the end.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+
+from httpbench.model import Others, Stranger
+from httpbench.sample.tree import STAT_BYTES, TICKS_PER_S
+
+PROC = "/proc"
+USED_TICKS_MIN = 2
+"""The kernel counts in ticks, so one tick may be a hundredth of it."""
+KEPT = 16
+THREADS_MAX = 64
+"""Of a process, whose CPUs are read."""
+OWN_GENERATIONS = 2
+"""The harness, the keepers that it starts, and their guards. What the guards start are the programs of the run."""
+KERNEL_THREAD = 0x00200000
+"""PF_KTHREAD, among the flags of a process."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Process:
+    """Fields of proc_pid_stat(5)."""
+
+    pid: int
+    name: str
+    parent: int
+    is_kernel: bool
+    own_ticks: int
+    reaped_ticks: int
+    threads: int
+    start_ticks: int
+    cpu: int
+
+    @classmethod
+    def of(cls, pid: int, stat: bytes) -> _Process:
+        end = stat.rindex(b")")  # the name may hold parentheses itself
+        fields = stat[end + 2 :].split(None, 38)
+        name = stat[stat.index(b"(") + 1 : end].decode(errors="replace")
+        return cls(
+            pid=pid,
+            name="".join(letter if letter.isprintable() else "?" for letter in name),
+            parent=int(fields[1]),
+            is_kernel=bool(int(fields[6]) & KERNEL_THREAD),
+            own_ticks=int(fields[11]) + int(fields[12]),
+            reaped_ticks=int(fields[13]) + int(fields[14]),
+            threads=int(fields[17]),
+            start_ticks=int(fields[19]),
+            cpu=int(fields[36]),
+        )
+
+
+class StrangerMeter:
+    """Counts from the last ``mark()``; without one, from its creation.
+
+    ``cpus``: the watched CPUs. ``harness``: its process, whose descendants are ours; so are those of ``roots``.
+    """
+
+    def __init__(self, cpus: Collection[int], *, harness: int | None = None, roots: Collection[int] = (), proc: str = PROC):
+        self._cpus = frozenset(cpus)
+        self._harness = os.getpid() if harness is None else harness
+        self._roots = frozenset(roots)
+        self._proc = proc
+        self.mark()
+
+    def mark(self) -> None:
+        self._begin_s = time.monotonic()
+        self._before = self._read()
+
+    def read(self) -> Others:
+        """Those since the mark. Processes that end meanwhile are no error."""
+        elapsed_s = max(time.monotonic() - self._begin_s, 1 / TICKS_PER_S)
+        before = {pid: _Process.of(pid, stat) for pid, stat in self._before.items()}
+        after = {pid: _Process.of(pid, stat) for pid, stat in self._read().items()}
+        generations = _generations({**before, **after}, {self._harness: 0, **dict.fromkeys(self._roots, OWN_GENERATIONS + 1)})
+        used = [_Used.between(before.get(pid), process) for pid, process in after.items()]
+        harness = sum(one.own_ticks for one in used if generations.get(one.now.pid, OWN_GENERATIONS + 1) <= OWN_GENERATIONS)
+        others = sorted((one for one in used if one.now.pid not in generations), key=lambda one: -one.ticks)
+        found = [stranger for one in others[: 2 * KEPT] for stranger in self._strangers(one, elapsed_s)]
+        return Others(
+            strangers=tuple(sorted(found, key=lambda stranger: -stranger.cores)[:KEPT]),
+            harness_cores=round(harness / TICKS_PER_S / elapsed_s, 4),
+            all_visible=any(process.is_kernel for process in after.values()),
+        )
+
+    def _strangers(self, used: _Used, elapsed_s: float) -> Iterator[Stranger]:
+        """The process itself, and its children that ended, where they used CPU time and may have run on the watched CPUs."""
+        process = used.now
+        if used.ticks < USED_TICKS_MIN:
+            return
+        allowed = _allowed(process.pid)
+        if allowed and not allowed & self._cpus:
+            return
+        for ticks, is_of_children in ((used.own_ticks, False), (used.reaped_ticks, True)):
+            if ticks >= USED_TICKS_MIN:
+                yield Stranger(
+                    name=process.name,
+                    pid=process.pid,
+                    cores=round(ticks / TICKS_PER_S / elapsed_s, 4),
+                    cpus=() if is_of_children else tuple(sorted({used.cpu_before, *self._cpus_of(process)})),
+                    cpus_allowed=tuple(sorted(allowed)),
+                    is_kernel=process.is_kernel,
+                    is_of_children=is_of_children,
+                )
+
+    def _cpus_of(self, process: _Process) -> Iterator[int]:
+        """On which each of its threads ran last."""
+        yield process.cpu
+        folder = f"{self._proc}/{process.pid}/task"
+        for thread in _numbers(folder)[:THREADS_MAX] if process.threads > 1 else ():
+            if stat := _stat(f"{folder}/{thread}/stat"):
+                yield _Process.of(thread, stat).cpu
+
+    def _read(self) -> dict[int, bytes]:
+        """What the kernel says of each process: read quickly, as this may happen while a trial is measured."""
+        return {pid: stat for pid in _numbers(self._proc) if (stat := _stat(f"{self._proc}/{pid}/stat"))}
+
+
+@dataclass(frozen=True, slots=True)
+class _Used:
+    """What a process used over the period."""
+
+    now: _Process
+    own_ticks: int
+    reaped_ticks: int
+    """Of its children that ended and of which the parent took note in the period."""
+    cpu_before: int
+
+    @property
+    def ticks(self) -> int:
+        return max(self.own_ticks, self.reaped_ticks)
+
+    @classmethod
+    def between(cls, before: _Process | None, now: _Process) -> _Used:
+        """All of its time if it is new, or if another process had its number before."""
+        if before is None or before.start_ticks != now.start_ticks:
+            return cls(now, now.own_ticks, now.reaped_ticks, now.cpu)
+        return cls(now, now.own_ticks - before.own_ticks, now.reaped_ticks - before.reaped_ticks, before.cpu)
+
+
+def _generations(processes: Mapping[int, _Process], roots: Mapping[int, int]) -> dict[int, int]:
+    """Descendants of roots, each with its distance; ``roots`` have the first distances."""
+    children: dict[int, list[int]] = {}
+    for process in processes.values():
+        children.setdefault(process.parent, []).append(process.pid)
+    found = dict(roots)
+    pending = list(roots)
+    while pending:
+        parent = pending.pop()
+        for pid in children.get(parent, ()):
+            if pid not in found:
+                found[pid] = found[parent] + 1
+                pending.append(pid)
+    return found
+
+
+def _allowed(pid: int) -> frozenset[int]:
+    """The CPUs that its first thread may use; empty if it is gone."""
+    try:
+        return frozenset(os.sched_getaffinity(pid))
+    except OSError:
+        return frozenset()
+
+
+def _numbers(folder: str) -> list[int]:
+    try:
+        return [int(name) for name in os.listdir(folder) if name.isdigit()]  # noqa: PTH208  (a third of the time of Path.iterdir)
+    except OSError:
+        return []
+
+
+def _stat(path: str) -> bytes | None:
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return None  # it ended meanwhile
+    try:
+        return os.read(descriptor, STAT_BYTES)
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,20 @@
+"""Several attempts at one trial: the last one decides, because only a disturbed attempt is followed by another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from httpbench.model import Load, Scaling, Trial
+
+Place = tuple[tuple[str, Scaling, str, str, Load], int]
+"""Cell and round."""
+
+
+def last_attempts(trials: Iterable[Trial]) -> list[Trial]:
+    """One trial for each cell and round, in the order in which each was first made."""
+    found: dict[Place, Trial] = {}
+    for trial in trials:
+        place = (trial.plan.cell, trial.plan.round)
+        if place not in found or trial.plan.attempt > found[place].plan.attempt:
+            found[place] = trial
+    return list(found.values())

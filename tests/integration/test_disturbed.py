@@ -1,0 +1,142 @@
+"""Trials that another program disturbs are made again, and the program is named: for real. So is the lock on the cores of a run."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from httpbench.host import partition, read_topology
+from httpbench.model import Scaling
+from tests.harness import TARGETS, Harness
+from tests.waiting import until
+
+GOOD = "test/misbehaving/good"
+SLOW, FAST = (GOOD,), ("c/epoll/edge", "c/epoll/level")
+PLANNED = len(SLOW) + len(FAST)
+ENDED = re.compile(r"^\[(?P<place>\d+/\d+|repeat \d+)\] (?P<target>\S+) .*, round (?P<round>\d+): (?P<outcome>.*)$")
+
+two_cores = pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="on one core target and load generator disturb each other")
+
+
+@contextmanager
+def spinner(folder: Path, cpu: int) -> Iterator[int]:
+    """The process id of a program called «spinner» that keeps a CPU busy while the block lasts."""
+    program = folder / "spinner"
+    if not program.exists():
+        program.symlink_to("/bin/sh")
+    argv = [str(program), "-c", "while :; do :; done"]
+    with subprocess.Popen(argv, preexec_fn=lambda: os.sched_setaffinity(0, {cpu})) as process:
+        try:
+            yield process.pid
+        finally:
+            process.kill()
+
+
+class Progress:
+    """What a run has said on standard error so far."""
+
+    def __init__(self, process: subprocess.Popen[str]):
+        self._process = process
+        self.ended: list[re.Match[str]] = []
+        """One for each trial."""
+        self.lines: list[str] = []
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def _read(self) -> None:
+        assert self._process.stderr is not None
+        for line in self._process.stderr:
+            self.lines.append(line)
+            if match := ENDED.match(line):
+                self.ended.append(match)
+
+    def of_round(self, number: int) -> list[re.Match[str]]:
+        return [each for each in self.ended if each["round"] == str(number)]
+
+    def is_over(self, number: int, retries: int) -> bool:
+        """Whether a round and its repeats were made."""
+        made = self.of_round(number)
+        if len(made) < PLANNED:
+            return self._process.poll() is not None
+        last = {each["target"]: each for each in made}
+        return all(not each["outcome"].startswith("disturbed") or each["place"] == f"repeat {retries}" for each in last.values())
+
+
+@pytest.mark.alone
+@two_cores
+def test_a_stranger_in_round_2_is_named_and_its_round_is_made_again(harness: Harness, tmp_path: Path) -> None:
+    retries, exported = 5, tmp_path / "run.json"
+    load = ("-c", "8", "-d", "1s", "--warmup", "200ms", "--timeout", "5s", "--rounds", "3", "--retries", str(retries))
+    (cpu, *_) = partition(read_topology(), Scaling.SINGLE).target
+    process = harness.start("bench", "--targets", str(TARGETS), *SLOW, *FAST, *load, "--export-json", str(exported))
+    progress = Progress(process)
+    until(lambda: progress.is_over(1, retries), limit_s=120)
+    with spinner(tmp_path, cpu) as pid:
+        until(lambda: len(progress.of_round(2)) >= PLANNED or process.poll() is not None, limit_s=60)
+    process.wait(120)
+    assert exported.exists(), progress.lines
+    results = json.loads(exported.read_text())["results"]
+    disturbed = [first for result in results for first in result["rounds"] if first["round"] == 1 and first["attempt"] == 0]
+    for trial in disturbed:
+        assert trial["verdict"]["kind"] == "disturbed", trial["verdict"]
+        assert pid in {one["pid"] for one in trial["others"]["strangers"]}
+    if any(result["summary"]["rounds_counting"] < 3 for result in results):
+        pytest.skip(f"other programs disturbed all {retries + 1} attempts at a trial")
+    assert process.returncode == 0, progress.lines
+    ranks = {result["target"]: result["rank"] for result in results}
+    assert max(ranks[name] for name in FAST) < ranks[GOOD], ranks
+    said = " ".join(harness.run("report").stdout.split())
+    assert re.search(rf"trials were disturbed and repeated, by .*spinner \(pid {pid}\), up to 0\.\d\d of a core in {PLANNED}", said), said
+
+
+@pytest.mark.alone
+@two_cores
+def test_a_run_does_not_disturb_itself(harness: Harness) -> None:
+    """Neither the harness, which samples on the load generator's core where there are two, nor helpers of a target. What others did in a
+    trial shows in the same trial."""
+    load = ("-c", "64", "-d", "2s", "--warmup", "200ms", "--timeout", "5s", "--rounds", "3", "--retries", "2", "--export-json", "-")
+    done = harness.run("bench", "--targets", str(TARGETS), "test/misbehaving/leaves-children", "c/epoll/edge", *load)
+    trials = [trial for result in json.loads(done.stdout)["results"] for trial in result["rounds"]]
+    for trial in trials:
+        strangers = trial["others"]["strangers"]
+        if sum(one["cores"] for one in strangers) < 0.01 and not any(core["stolen"] > 0.01 for core in trial["occupancy"]):
+            assert trial["verdict"]["kind"] != "disturbed", trial["verdict"]
+    assert all(trial["others"]["harness_cores"] < 0.2 for trial in trials)
+
+
+@contextmanager
+def measuring(harness: Harness) -> Iterator[subprocess.Popen[str]]:
+    """A run that has begun its first trial, and that is killed when the block ends."""
+    process = harness.start("bench", "--targets", str(TARGETS), GOOD, "-d", "60s", "--warmup", "0s", "--rounds", "1")
+    try:
+        until(lambda: harness.db.exists() and harness.runs(), limit_s=30)
+        yield process
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+
+
+def test_a_second_run_on_the_same_cores_is_refused_or_waits(harness: Harness, tmp_path: Path) -> None:
+    second = Harness(tmp_path / "second")
+    env = {**second.env, "HTTPBENCH_LOCKS": str(harness.home)}
+    words = ("bench", "--targets", str(TARGETS), GOOD, "-c", "4", "-d", "200ms", "--warmup", "0s", "--rounds", "1", "--retries", "0")
+    with measuring(harness) as first:
+        refused = second.run(*words, "--no-wait", env=env)
+        assert refused.returncode == 1
+        assert f"the run of httpbench with process id {first.pid} measures on the same cores" in refused.stderr
+        assert second.runs() == [], "nothing was measured"
+        waiting = second.start(*words, env=env)
+        assert waiting.stderr is not None
+        line = waiting.stderr.readline()
+        assert line == f"warning: waiting until the run of httpbench with process id {first.pid} ends: it measures on the same cores\n"
+        assert waiting.poll() is None
+    _, errors = waiting.communicate(timeout=60)
+    assert "stored in" in errors, "a lock does not outlive kill -9"

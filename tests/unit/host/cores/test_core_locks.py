@@ -1,0 +1,172 @@
+"""One run at a time on each core: on real locks, in a folder of the test's own."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from httpbench.errors import CoresInUseError
+from httpbench.host import Core, Topology, only_run_on
+from httpbench.host.cores import core_locks
+from httpbench.host.cores.core_locks import folder_of_locks
+from tests.waiting import until
+
+FOUR = Topology(tuple(Core((cpu,), (cpu,), 0, 1024) for cpu in range(4)))
+HOLDER = """
+import sys, time
+from httpbench.host import Core, Topology, only_run_on
+cpus = [int(cpu) for cpu in sys.argv[1:]]
+with only_run_on(cpus, Topology(tuple(Core((cpu,), (cpu,), 0, 1024) for cpu in range(4))), waits=False, say=print):
+    print("has it", flush=True)
+    time.sleep(60)
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("HTTPBENCH_LOCKS", str(tmp_path))
+    monkeypatch.setattr(core_locks, "POLL_S", 0.02)
+    return tmp_path
+
+
+@contextmanager
+def another_run(*cpus: int) -> Iterator[subprocess.Popen[str]]:
+    with subprocess.Popen([sys.executable, "-c", HOLDER, *map(str, cpus)], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "has it\n"
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def refused(cpus: set[int], topology: Topology = FOUR) -> str | None:
+    """The sentence with which a run is refused that does not wait; ``None``: it is not."""
+    said: list[str] = []
+    try:
+        with only_run_on(cpus, topology, waits=False, say=said.append):
+            assert said == []
+            return None
+    except CoresInUseError as error:
+        return error.message
+
+
+def test_a_second_run_on_a_core_is_refused_with_the_first_ones_process_id() -> None:
+    with another_run(0, 1) as first:
+        assert refused({1, 2}) == f"the run of httpbench with process id {first.pid} measures on the same cores"
+    assert refused({1, 2}) is None
+
+
+def test_runs_on_other_cores_are_made_side_by_side() -> None:
+    with another_run(0, 1):
+        assert refused({2, 3}) is None
+
+
+def test_threads_of_one_core_are_one_core_also_if_a_run_may_use_only_one_of_them() -> None:
+    first = Topology((Core((0,), (0, 4), 0, 1024),))
+    second = Topology((Core((4,), (0, 4), 0, 1024),))
+    with only_run_on({0}, first, waits=False, say=print):
+        assert refused({4}, second) is not None
+
+
+def test_a_second_run_waits_and_says_for_whom_once() -> None:
+    said: list[str] = []
+    entered = threading.Event()
+
+    def second() -> None:
+        with only_run_on({0}, FOUR, waits=True, say=said.append):
+            entered.set()
+
+    with another_run(0) as first:
+        waiting = threading.Thread(target=second)
+        waiting.start()
+        until(lambda: said)
+        assert not entered.wait(0.2)
+    waiting.join(10)
+    assert entered.is_set()
+    assert said == [f"waiting until the run of httpbench with process id {first.pid} ends: it measures on the same cores"]
+
+
+def test_a_run_that_is_killed_leaves_no_lock() -> None:
+    with another_run(0) as first:
+        os.kill(first.pid, signal.SIGKILL)
+        first.wait()
+        assert refused({0}) is None
+
+
+def test_a_run_that_was_refused_holds_nothing() -> None:
+    with another_run(1):
+        assert refused({0, 1}) is not None
+        assert refused({0}) is None
+
+
+def test_waiting_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(core_locks, "WAIT_MAX_S", 0.05)
+    with another_run(0), pytest.raises(CoresInUseError), only_run_on({0}, FOUR, waits=True, say=lambda text: None):
+        pass
+
+
+def test_what_is_in_a_file_decides_nothing(folder: Path) -> None:
+    lock = folder / "httpbench-core-0.lock"
+    for text in (b"", b"1 pid:[1]\n", b"\xff\x1b[31m" * 1000):
+        lock.write_bytes(text)
+        assert refused({0}) is None
+    with only_run_on({0}, FOUR, waits=False, say=print):
+        lock.write_bytes(b"\x1b[31m")
+        assert refused({0}) == "another run of httpbench measures on the same cores"
+        lock.write_text("17 pid:[1]\n")
+        assert refused({0}) == "the run of httpbench with process id 17 of another container measures on the same cores"
+
+
+def test_every_user_may_lock_a_file_that_one_of_them_made(folder: Path) -> None:
+    before = os.umask(0o077)
+    try:
+        assert refused({0}) is None
+    finally:
+        os.umask(before)
+    assert (folder / "httpbench-core-0.lock").stat().st_mode & 0o777 == 0o666
+
+
+@pytest.mark.parametrize("trap", ["link", "pipe", "folder", "missing"])
+def test_a_folder_in_which_nothing_can_be_locked_is_said_once_and_stops_nothing(
+    folder: Path, trap: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock, victim = folder / "httpbench-core-0.lock", folder / "victim"
+    victim.write_text("precious")
+    if trap == "link":
+        lock.symlink_to(victim)
+    elif trap == "pipe":
+        os.mkfifo(lock)
+    elif trap == "folder":
+        lock.mkdir()
+    else:
+        monkeypatch.setenv("HTTPBENCH_LOCKS", str(folder / "nowhere"))
+    said: list[str] = []
+    with only_run_on({0}, FOUR, waits=False, say=said.append):
+        assert len(said) == 1
+    assert re.match(r"runs of others on the same cores are not noticed: /\S+: \S", said[0])
+    assert victim.read_text() == "precious"
+
+
+def test_an_error_of_the_run_is_not_one_of_the_locks() -> None:
+    with pytest.raises(FileNotFoundError, match="own"), only_run_on({0}, FOUR, waits=False, say=pytest.fail):
+        raise FileNotFoundError("own")
+
+
+def test_all_users_agree_on_the_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("HTTPBENCH_LOCKS")
+    monkeypatch.setattr(core_locks, "PREFERRED", tmp_path)
+    for mode, is_used in ((0o1777, True), (0o755, False), (0o777, False)):
+        tmp_path.chmod(mode)
+        assert folder_of_locks() == (tmp_path if is_used else Path("/tmp"))
+    monkeypatch.setattr(core_locks, "PREFERRED", tmp_path / "nowhere")
+    assert folder_of_locks() == Path("/tmp")

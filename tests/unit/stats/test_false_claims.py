@@ -1,0 +1,120 @@
+"""How often identical servers are told apart while a stranger comes and goes: the whole way from CPU time to a claim, simulated.
+
+A stranger comes in one round of ten, beside one server or beside whichever is measured then. It takes up to 60 % of the server's core,
+and stays for the next trial in half of the cases. A server serves as much less as the stranger takes. Each trial is judged by the function
+that judges real ones, from CPU time that is counted with the errors of ticks, and repeated by the function that repeats real ones.
+
+The promise is 3 of 40, 7.5 %, and two standard errors for so few runs as a test has time for. ``docs/methodology.md`` says what many
+thousand runs show.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from httpbench.model import CoreOccupancy, Trial, TrialPlan, Verdict, VerdictKind
+from httpbench.run.repeats import with_repeats
+from httpbench.stats.disturbance import disturbances
+from httpbench.stats.evidence import Evidence
+from httpbench.stats.paired import compare
+from httpbench.stats.precision import headline
+from tests.factories import make_measurement, make_plan, make_trial, make_usage
+
+ROUNDS = 3000
+"""Of all runs of a case together."""
+FALSE_CLAIMS_MAX = 3 / 40
+ONE, OTHER = "c/epoll/edge", "c/epoll/edge-again"
+NOISE, DRIFT = 0.01, 0.03
+COMES, STAYS = 0.1, 0.5
+TICKS_ERROR = 0.004
+"""Of the share of a core over ten seconds: one standard deviation."""
+
+MEASUREMENT, GENERATOR = make_measurement(), make_usage(0.5)
+IDLE = CoreOccupancy(cpu=1, busy=0.5, stolen=0.0)
+
+
+class Machine:
+    """Trials of two equal servers while a stranger comes and goes."""
+
+    def __init__(self, random: np.random.Generator, sides: frozenset[str]):
+        self._random = random
+        self._sides = sides
+        self._round = -1
+        self._drift = 0.0
+        self._comes = False
+        self._stranger = 0.0
+
+    def measure(self, planned: TrialPlan) -> tuple[float, bool]:
+        """Requests per second, and whether the trial was disturbed."""
+        random = self._random
+        if planned.round != self._round:
+            self._round, self._drift = planned.round, random.normal(0, DRIFT)
+            self._comes = random.random() < COMES
+        stays = self._stranger if random.random() < STAYS else 0.0
+        comes = self._comes and planned.attempt == 0 and planned.target in self._sides
+        self._stranger = random.uniform(0.0, 0.6) if comes and not stays else stays
+        rps = 1e5 * np.exp(self._drift + random.normal(0, NOISE)) * (1 - self._stranger)
+        return float(rps), bool(disturbances(self._evidence(planned)))
+
+    def _evidence(self, planned: TrialPlan) -> Evidence:
+        busy = 1 + self._random.normal(0, TICKS_ERROR)
+        usage = make_usage(1 - self._stranger)
+        occupancy = (CoreOccupancy.model_construct(cpu=0, busy=busy, interrupts=0.0, stolen=0.0), IDLE)
+        return Evidence(MEASUREMENT, planned.load, planned.cores, usage, GENERATOR, occupancy=occupancy)
+
+
+Figures = dict[int, float]
+"""By round."""
+
+
+def figures(random: np.random.Generator, rounds: int, sides: frozenset[str], retries: int) -> tuple[Figures, Figures, int]:
+    """Requests per second of both servers in the trials that count, and the number of trials."""
+    plan = [make_plan(name, round_=number) for number in range(rounds) for name in random.permutation([ONE, OTHER]).tolist()]
+    machine, made = Machine(random, sides), list[Trial]()
+    for planned in with_repeats(plan, made, retries):
+        rps, is_disturbed = machine.measure(planned)
+        verdict = Verdict(kind=VerdictKind.DISTURBED if is_disturbed else VerdictKind.TARGET)
+        measurement = MEASUREMENT.model_copy(update={"throughput_rps": rps})
+        made.append(Trial.model_construct(plan=planned, started_at="", verdict=verdict, measurement=measurement))
+    one, other = (headline([trial for trial in made if trial.plan.target == name]) for name in (ONE, OTHER))
+    return dict(one), dict(other), len(made)
+
+
+@pytest.mark.parametrize("rounds", [3, 5, 10, 20])
+@pytest.mark.parametrize("sides", [frozenset({ONE}), frozenset({ONE, OTHER})], ids=["beside one", "beside both"])
+def test_equals_are_rarely_told_apart_while_a_stranger_comes_and_goes(sides: frozenset[str], rounds: int) -> None:
+    random = np.random.default_rng(rounds)
+    claims = kept = trials = 0
+    runs = ROUNDS // rounds
+    for _ in range(runs):
+        one, other, made = figures(random, rounds, sides, retries=2)
+        found = compare(one, other)
+        claims += found is not None and found.differs
+        kept += len(one) + len(other)
+        trials += made
+    assert claims / runs <= FALSE_CLAIMS_MAX + 2 * np.sqrt(FALSE_CLAIMS_MAX / runs)
+    assert kept / (2 * rounds * runs) > 0.97, "repeats replace nearly all that was disturbed"
+    assert trials / (2 * rounds * runs) < 1.25, "and cost little"
+
+
+def test_a_difference_of_ten_percent_is_found_all_the_same() -> None:
+    random = np.random.default_rng(19)
+    found = 0
+    for _ in range(200):
+        one, other, _ = figures(random, 5, frozenset({ONE, OTHER}), retries=2)
+        comparison = compare({number: 0.9 * value for number, value in one.items()}, other)
+        found += comparison is not None and comparison.differs
+    assert found / 200 >= 0.95
+
+
+def test_trials_of_the_simulation_are_judged_as_stored_ones_are() -> None:
+    """So that the simulation is about what is shipped."""
+    machine = Machine(np.random.default_rng(1), frozenset())
+    machine._stranger = 0.3
+    evidence = machine._evidence(make_plan())
+    trial = make_trial(make_plan(), target_usage=make_usage(0.7), generator_usage=GENERATOR, occupancy=evidence.occupancy)
+    assert trial.measurement is not None
+    assert disturbances(evidence)
+    quiet = [Machine(np.random.default_rng(seed), frozenset())._evidence(make_plan()) for seed in range(500)]
+    assert not any(map(disturbances, quiet)), "errors of ticks disturb nothing"

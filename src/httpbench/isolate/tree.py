@@ -17,10 +17,11 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from httpbench import inherited, open_files
 from httpbench.errors import StartError, StopError
+from httpbench.isolate.adopted import adopt_orphans, end_adopted
 
 GUARD = Path(__file__).with_name("guard.py")
 GUARD_GONE = "the guard of a process tree was killed before the processes that it guards: out of memory, or by another program"
@@ -79,6 +80,9 @@ class Stopped:
 class ProcessTree:
     """Running commands, and all processes that they start. Use as a context manager: leaving it ends everything."""
 
+    _keepers: ClassVar[set[int]] = set()
+    """Of all trees that run."""
+
     def __init__(self, commands: Sequence[Command], *, stdout: Path, stderr: Path | None = None):
         """Starts the commands; both paths are appended to. Without ``stderr``, :attr:`stderr` is a pipe to read.
 
@@ -88,6 +92,7 @@ class ProcessTree:
         self._pending = b""
         self._stopped: Stopped | None = None
         self._guard_pid: int | None = None
+        adopt_orphans()
         self._guard = subprocess.Popen(  # its keeper, whose child is the guard
             [sys.executable, "-I", "-S", str(GUARD)],
             stdin=subprocess.PIPE,
@@ -95,6 +100,7 @@ class ProcessTree:
             stderr=subprocess.PIPE if stderr is None else subprocess.DEVNULL,
             start_new_session=True,
         )
+        self._keepers.add(self._guard.pid)
         spec: dict[str, Any] = {
             "commands": [
                 {"argv": c.argv, "cwd": str(c.cwd), "env": {**inherited.for_targets(), **c.env}, "cpus": c.cpus} for c in commands
@@ -183,7 +189,9 @@ class ProcessTree:
             except subprocess.TimeoutExpired:
                 if pid is not None:
                     os.kill(pid, signal.SIGKILL)
-        self._guard.wait()
+        self._keepers.discard(self._guard.pid)
+        if self._guard.wait() < 0:  # the keeper was killed, and perhaps the guard too
+            end_adopted(self._keepers)
 
     def __enter__(self) -> Self:
         return self

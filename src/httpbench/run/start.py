@@ -6,7 +6,7 @@ import re
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -70,13 +70,13 @@ class RunningTarget:
         if self.tree is None:
             return Stopped(ignored_sigterm=(), left_behind=(), cpu_s=0.0)
         stopped = self.tree.stop(STOP_GRACE_S)
-        deadline = time.monotonic() + RELEASE_LIMIT_S
+        ended = time.monotonic()
         while accepts(self.port, HOST):
-            if time.monotonic() > deadline:
+            if time.monotonic() - ended > RELEASE_LIMIT_S:
                 # Everything below the guard is dead: either the server escaped from it, or another program shared the port.
                 raise StartError(f"port {self.port} still accepts connections: another program than the target was measured")
             time.sleep(0.01)
-        return stopped
+        return replace(stopped, port_held_s=time.monotonic() - ended)
 
 
 @contextmanager
@@ -162,10 +162,13 @@ def _first_response(tree: ProcessTree, port: int, workload: Workload, copies: in
 def _explained(error: StartError, tree: ProcessTree, port: int) -> StartError:
     """With what can be seen from outside of why there was no correct response."""
     exits = tree.exits()
+    is_served = accepts(port, HOST)
+    places = listening(tree.guard_pid)
+    if exits and is_served and not any(place.endswith(f":{port}") for place in places):
+        return StartError(f"{error.message} ({exits[0]}); another program took port {port} meanwhile", hint=error.hint)
     if exits:
         hint = "a target must stay in the foreground" if exits[0].code == 0 else None
         return StartError(f"{error.message} ({exits[0]})", hint=error.hint or hint)
-    places = listening(tree.guard_pid)
     if places and f"{HOST}:{port}" not in places:
         return StartError(f"{error.message}; it listens on {', '.join(places)}", hint=f"it must listen on {HOST}, or on all addresses")
     return error

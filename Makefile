@@ -2,10 +2,11 @@
 # make test-unit  the unit tests, in less than a minute
 # make test       installs what it requires, then runs all checks but those of test-all
 # make test-all   everything that test leaves out: the other targets, the installed package, tests that judge measurements
+# make faults     causes each fault of docs/reliability.md and prints the table as measured
 # make install    the set-up alone
 
 .DELETE_ON_ERROR:
-.PHONY: bench test test-all test-unit install toolchains check static clean help
+.PHONY: bench test test-all test-unit faults install toolchains check static clean help
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -36,6 +37,9 @@ test-all: install
 
 test-unit: install
 	$(BIN)/python -m pytest --numprocesses auto tests/unit
+
+faults: install
+	$(BIN)/python -m pytest --quiet --no-header --numprocesses 2 tests/integration/faults
 
 install: $(VENV)/installed $(BUILT)
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from httpbench import http
-from httpbench.errors import HttpbenchError, StartError
-from httpbench.isolate import Command, ProcessTree, Stopped, accepts, free_port, listeners, listening, require_free, tail
+from httpbench.errors import HttpbenchError, StartError, TargetDiedError
+from httpbench.isolate import Command, Exit, ProcessTree, Stopped, accepts, free_port, listeners, listening, require_free, tail
 from httpbench.model import SampledResponse, Scaling, Target, Workload
 
 HOST = "127.0.0.1"
@@ -59,6 +59,12 @@ class RunningTarget:
         """How it ended, if it has."""
         exits = self.tree.exits() if self.tree else []
         return str(exits[0]) if exits else None
+
+    def require_alive(self, when: str) -> None:
+        """Raises :class:`~httpbench.errors.TargetDiedError` if it has ended."""
+        exits = self.tree.exits() if self.tree else []
+        if exits:
+            raise TargetDiedError(f"the target died {when} ({exits[0]})", hint=_hint(exits[0]))
 
     @property
     def guard_pid(self) -> int | None:
@@ -147,6 +153,8 @@ def _first_response(tree: ProcessTree, port: int, workload: Workload, copies: in
     deadline = time.monotonic() + limit_s
     try:
         response = http.wait_until_correct(HOST, port, workload, limit_s, lambda: not tree.exits())
+        if tree.exits():  # a daemon may respond when the command that started it has ended
+            raise StartError("ended before it responded")
         while copies > 1 and listeners(port) < copies:
             if tree.exits() or time.monotonic() > deadline:
                 raise StartError(
@@ -159,6 +167,10 @@ def _first_response(tree: ProcessTree, port: int, workload: Workload, copies: in
     return response
 
 
+def _hint(end: Exit) -> str | None:
+    return "a target must stay in the foreground" if end.code == 0 else None
+
+
 def _explained(error: StartError, tree: ProcessTree, port: int) -> StartError:
     """With what can be seen from outside of why there was no correct response."""
     exits = tree.exits()
@@ -167,8 +179,7 @@ def _explained(error: StartError, tree: ProcessTree, port: int) -> StartError:
     if exits and is_served and not any(place.endswith(f":{port}") for place in places):
         return StartError(f"{error.message} ({exits[0]}); another program took port {port} meanwhile", hint=error.hint)
     if exits:
-        hint = "a target must stay in the foreground" if exits[0].code == 0 else None
-        return StartError(f"{error.message} ({exits[0]})", hint=error.hint or hint)
+        return StartError(f"{error.message} ({exits[0]})", hint=error.hint or _hint(exits[0]))
     if places and f"{HOST}:{port}" not in places:
         return StartError(f"{error.message}; it listens on {', '.join(places)}", hint=f"it must listen on {HOST}, or on all addresses")
     return error

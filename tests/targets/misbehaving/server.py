@@ -117,6 +117,7 @@ def main() -> None:
         signal.signal(signal.SIGTERM, lambda *_: os.abort())
     if mode in ("setsid", "double-fork"):
         leave(mode)
+        time.sleep(0.3)  # as one that reads its configuration
     if mode == "binds-late":
         time.sleep(1)
     if mode == "logs":

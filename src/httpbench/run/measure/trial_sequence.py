@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from httpbench import http, probe
-from httpbench.errors import TargetDiedError
 from httpbench.isolate import tail
 from httpbench.load import Job
 from httpbench.model import Learned, Probed, Settling, Trial, Workload
@@ -30,7 +29,7 @@ def measure(inputs: TrialInputs, running: RunningTarget, scratch: Path, observer
     inputs = replace(inputs, workload=workload)
     job = Job(running.url(workload.request.path), workload, inputs.plan.load, inputs.plan.cores.generator, scratch)
     settling = _until_steady(job, running, observer) if inputs.plan.load.warmup_max_s else None
-    _require_alive(running)
+    running.require_alive("during the warm-up")
     under_load = _under_load(inputs, job, running, observer, backend_guard_pid)
     problems = [] if under_load.death else http.check(running.host, running.port, workload)
     log_tail = tail(running.log)  # before a probe fills it with complaints
@@ -77,17 +76,12 @@ def _until_steady(job: Job, running: RunningTarget, observer: Observer) -> Settl
     return warm_up_until_steady(job, running.death, observer.progress)
 
 
-def _require_alive(running: RunningTarget) -> None:
-    if (death := running.death()) is not None:
-        raise TargetDiedError(f"the target died during the warm-up ({death})")
-
-
 def _under_load(inputs: TrialInputs, job: Job, running: RunningTarget, observer: Observer, backend_guard_pid: int | None) -> UnderLoad:
     generator = inputs.load_generator
     if job.load.warmup_s and not generator.warms_up_itself:
         observer.stage(Stage.WARM_UP)
         warm_up_for_fixed_time(generator, job, running.death)
-        _require_alive(running)
+        running.require_alive("during the warm-up")
     observer.stage(Stage.MEASURE)
     subject = Subject(running.guard_pid, inputs.plan.cores, running.death, backend_guard_pid)
     return run_generator(generator, job, subject, observer.progress)

@@ -24,7 +24,7 @@ class Row:
     @property
     def pattern(self) -> re.Pattern[str]:
         """What the sentence matches."""
-        words = re.escape(self.sentence).replace("…", r"[^\n]+")
+        words = re.escape(self.sentence).replace("…", r"[^\n│]+")
         return re.compile(re.sub(r"\bN\b", r"\\d[\\d,.]*", words))
 
 

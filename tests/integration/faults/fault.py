@@ -30,6 +30,10 @@ TRACEBACK = re.compile(
 )  # at the margin: not in the log of a target, which is shown too
 
 
+Planned = tuple[str, int, int]
+"""Target, connections and round of a trial; one that is repeated counts once."""
+
+
 @dataclass(frozen=True, slots=True)
 class Ended:
     """A call of the command that has ended."""
@@ -87,33 +91,39 @@ class Fault:
         done = self.harness.run(*words, env=self.env)
         return done.stdout + done.stderr
 
-    def stored(self) -> list[tuple[str, int]]:
-        """Target and round of each trial in the store."""
+    def stored(self) -> list[Planned]:
+        """The trials in the store."""
         if not self.harness.db.exists():
             return []
         with closing(sqlite3.connect(f"{self.harness.db.as_uri()}?mode=ro", uri=True)) as connection, suppress(sqlite3.OperationalError):
-            return connection.execute("SELECT target, round FROM trial").fetchall()
+            return connection.execute("SELECT target, connections, round FROM trial").fetchall()
         return []  # its tables are only just being made
 
-    def results(self) -> dict[str, list[dict[str, Any]]]:
-        """The exported trials of each target."""
+    def exported(self) -> list[tuple[Planned, dict[str, Any]]]:
+        """The trials in the export, in the order in which they were made."""
         if not self.export.exists() or not self.export.stat().st_size:
-            return {}
-        return {result["target"]: result["rounds"] for result in json.loads(self.export.read_text())["results"]}
+            return []
+        results = json.loads(self.export.read_text())["results"]
+        found = [((one["target"], one["load"]["connections"], trial["round"]), trial) for one in results for trial in one["rounds"]]
+        return sorted(found, key=lambda planned_and_trial: int(planned_and_trial[1]["number"]))
+
+    def trials_of(self, target: str) -> list[dict[str, Any]]:
+        """The exported trials of one target."""
+        return [trial for (name, *_), trial in self.exported() if name == target]
 
     def verdicts(self, target: str) -> list[str]:
         """The kinds of verdict of a target's trials."""
-        return [trial["verdict"]["kind"] for trial in self.results()[target]]
+        return [trial["verdict"]["kind"] for trial in self.trials_of(target)]
 
     def holds(self, end: Ended, *, trials: int) -> None:
         """Asserts the law for this fault: its sentence and its exit code, this many trials kept, no orphan, lost trial or traceback."""
         orphans = self._orphans()
         stored = self.stored()
-        exported = [(name, trial["round"]) for name, trials_of in self.results().items() for trial in trials_of]
+        exported = [planned for planned, _ in self.exported()]
         found = self.row.pattern.search(WRAPPED.sub(" ", end.output))
         measured = Measured(
             fault=self.row.fault,
-            sentence=found.group().replace(str(self.home), "~") if found else None,
+            sentence=found.group().strip().replace(str(self.home), "~") if found else None,
             exit_code=end.exit_code,
             orphans=len(orphans),
             lost_trials=max(len(FINISHED.findall(end.output)) - max(len(stored), len(exported)), 0),
@@ -127,7 +137,7 @@ class Fault:
 
     def _exit_codes(self) -> set[int]:
         """A busy machine may make so short a trial invalid for reasons of its own. So 0 is certain only where every trial counts."""
-        verdicts = [Verdict.model_validate(trial["verdict"]) for trials in self.results().values() for trial in trials]
+        verdicts = [Verdict.model_validate(trial["verdict"]) for _, trial in self.exported()]
         is_certain = all(verdict.counts for verdict in verdicts)
         return {self.row.exit_code} if self.row.exit_code != 0 or is_certain else {0, 1}
 

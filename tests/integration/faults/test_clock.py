@@ -31,10 +31,10 @@ def test_clock_is_set_back(fault: Fault) -> None:
     source.write_text(CLOCK)
     subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=True)
     env = {**fault.env, "LD_PRELOAD": str(library), "SET_BACK": str(set_back)}
-    process = fault.start("--rounds", "4", GOOD, env=env)
+    process = fault.start("-c", "2,3,4,5", GOOD, env=env)
     until(fault.stored, limit_s=60)
     set_back.touch()
     fault.holds(fault.end(process), trials=4)
-    trials = fault.results()[GOOD]
+    trials = fault.trials_of(GOOD)
     assert trials[-1]["started_at"] < trials[0]["started_at"]
     assert all(0.2 < trial["measurement"]["duration_s"] < 0.5 for trial in trials)

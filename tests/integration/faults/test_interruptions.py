@@ -28,17 +28,13 @@ def under_way(fault: Fault) -> None:
     until(fault.runs_target, limit_s=60)
 
 
-def exported(fault: Fault) -> int:
-    return sum(len(trials) for trials in fault.results().values())
-
-
 def is_interrupted_by(fault: Fault, number: signal.Signals) -> None:
     process = running(fault)
     process.send_signal(number)
     end = fault.end(process)
     fault.holds(end, trials=len(fault.stored()))
     assert "misbehaving" in end.output  # the table
-    assert exported(fault) == len(fault.stored()) >= 1
+    assert len(fault.exported()) == len(fault.stored()) >= 1
     assert fault.harness.runs()[0]["status"] == "interrupted"
 
 
@@ -81,7 +77,7 @@ def test_terminal_is_gone(fault: Fault) -> None:
     code = process.wait(30)
     said = fault.say("report")
     fault.holds(ended(code, shown + said), trials=len(fault.stored()))
-    assert exported(fault) == len(fault.stored()) >= 1
+    assert len(fault.exported()) == len(fault.stored()) >= 1
     assert "misbehaving" in said
 
 

@@ -21,9 +21,9 @@ NOBODY = "54321"  # a user without an entry in /etc/passwd
 def test_full_disk(fault: Fault) -> None:
     """All trials are in the export; the store keeps those that fitted, and stays readable."""
     with small_disk(fault.harness.db.parent, "132k"):
-        fault.holds(fault.bench("--rounds", "5"), trials=5)
+        fault.holds(fault.bench("-c", "2,3,4,5,6"), trials=5)
         assert 1 <= len(fault.stored()) < 5
-        assert len(fault.results()[GOOD]) == 5
+        assert len(fault.exported()) == 5
 
 
 def test_read_only_home(fault: Fault) -> None:
@@ -46,7 +46,7 @@ def test_no_home(fault: Fault) -> None:
 @pytest.mark.slow
 def test_store_is_locked(fault: Fault) -> None:
     """Another program locks the store during a run. The trials of that time are stored when it has let go."""
-    process = fault.start("--rounds", "6", "-d", "1s", GOOD)
+    process = fault.start("-c", "2,3,4,5,6,7", "-d", "1s", GOOD)
     until(fault.stored, limit_s=60)
     other = sqlite3.connect(fault.harness.db, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")

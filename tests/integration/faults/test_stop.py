@@ -8,7 +8,7 @@ from tests.integration.faults.fault import Fault
 def keeps_its_figures(fault: Fault, mode: str, *words: str) -> None:
     target = f"test/misbehaving/{mode}"
     fault.holds(fault.bench(target, *words), trials=2)
-    for trial in fault.results()[target]:
+    for trial in fault.trials_of(target):
         assert trial["verdict"]["kind"] != "failed"
         assert trial["measurement"]
         # A busy machine may make so short a trial invalid for reasons of its own; the way it ended must not.

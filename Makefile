@@ -2,6 +2,7 @@
 # make test-unit  the unit tests, in less than a minute
 # make test       installs what it requires, then runs all checks but those of test-all
 # make test-all   everything that test leaves out: the other targets, the installed package, tests that judge measurements
+# make faults     causes each fault of docs/reliability.md and prints the table as measured
 # make install    the set-up alone
 # make image      a container image of httpbench and of the toolchains that Debian and the official images have
 # make shell      a shell in a container of this image; results and builds are kept in the volume httpbench
@@ -10,7 +11,7 @@
 # make all        both
 
 .DELETE_ON_ERROR:
-.PHONY: bench test test-all test-unit install toolchains check static clean help image shell single multi all
+.PHONY: bench test test-all test-unit faults install toolchains check static clean help image shell single multi all
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -47,6 +48,9 @@ test-all: install
 
 test-unit: install
 	$(BIN)/python -m pytest --numprocesses auto tests/unit
+
+faults: install
+	$(BIN)/python -m pytest --quiet --no-header --numprocesses 2 tests/integration/faults
 
 install: $(VENV)/installed $(BUILT)
 

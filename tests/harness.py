@@ -38,8 +38,8 @@ class Harness:
         return subprocess.run(self.argv(*words), capture_output=True, text=True, timeout=timeout_s, check=False, **options)
 
     def start(self, *words: str, **options: Any) -> subprocess.Popen[str]:
-        options.setdefault("env", self.env)
-        return subprocess.Popen(self.argv(*words), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        return subprocess.Popen(self.argv(*words), text=True, **{"env": self.env, **pipes, **options})
 
     def bench(self, *words: str, **options: Any) -> subprocess.CompletedProcess[str]:
         """A short run over the targets of the tests and the built-in ones. Its trials count although other tests disturb them."""

@@ -14,9 +14,12 @@ def user_folder(variable: str, below_home: str) -> Path:
     if named and Path(named).is_absolute():  # the specification ignores relative paths
         return Path(named) / "httpbench"
     try:
-        return Path.home() / below_home / "httpbench"
+        home = None if os.environ.get("HOME") == "" else Path.home()
     except RuntimeError:
-        raise UsageError("this user has no home folder", hint=f"set HOME or {variable}") from None
+        home = None
+    if home is None:
+        raise UsageError("this user has no home folder", hint=f"set HOME or {variable}")
+    return home / below_home / "httpbench"
 
 
 def default_database() -> Path:

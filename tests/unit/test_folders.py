@@ -21,6 +21,13 @@ def test_a_user_without_a_home_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     assert caught.value.hint == "set HOME or XDG_DATA_HOME"
 
 
+def test_an_empty_home_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("XDG_DATA_HOME", raising=False)
+    monkeypatch.setenv("HOME", "")
+    with pytest.raises(UsageError, match="no home folder"):
+        default_database()
+
+
 def test_the_default_place_follows_xdg(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", "/somewhere")
     assert default_database() == Path("/somewhere/httpbench/httpbench.db")

@@ -11,6 +11,7 @@ import io
 import os
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -20,7 +21,10 @@ from httpbench.cli.exit_codes import ExitCode, of_error
 from httpbench.cli.lazy import LazyGroup, Verb
 from httpbench.errors import HttpbenchError, UsageError
 
-STDOUT = 1
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
+
+STDOUT, STDERR = 1, 2
 OUTPUT_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
 SYSTEM_FOLDERS = ("/usr/local/sbin", "/usr/sbin", "/sbin")
 
@@ -75,8 +79,22 @@ def run_command_line() -> None:
         if isinstance(stream, io.TextIOWrapper):  # it may be closed
             stream.reconfigure(errors="replace")  # a terminal without «µ» shows a question mark
     sys.excepthook = console.fault
+    if isinstance(sys.stderr, io.TextIOWrapper):
+        raw = io.BufferedWriter(_StandardError(STDERR, "w", closefd=False))
+        sys.stderr = io.TextIOWrapper(raw, encoding=sys.stderr.encoding, errors="replace", line_buffering=True)
     _search_system_folders()
     sys.exit(_exit_code())
+
+
+class _StandardError(io.FileIO):
+    """Drops messages that nobody can read any more: a terminal that is gone must not fail a trial."""
+
+    def write(self, data: ReadableBuffer, /) -> int:
+        try:
+            return super().write(data)
+        except OSError:
+            _discard_output(STDERR)
+            return memoryview(data).nbytes
 
 
 def _exit_code() -> int:
@@ -101,13 +119,13 @@ def _exit_code() -> int:
         console.echo("interrupted", err=True)
         return ExitCode.INTERRUPTED
     except BrokenPipeError:
-        _discard_output()
+        _discard_output(STDOUT)
         return ExitCode.OK
     except OSError as error:
         if error.errno not in OUTPUT_ERRORS:
             raise
         console.error(f"cannot write the output: {error.strerror}")
-        _discard_output()
+        _discard_output(STDOUT)
         return ExitCode.FAILED
 
 
@@ -123,9 +141,9 @@ def _require_utf8() -> None:
             raise UsageError(f"{what} is not valid UTF-8: {os.fsencode(text)!r}", hint="rename the file, or use a link to it") from None
 
 
-def _discard_output() -> None:
-    """Nobody reads standard output any more, and Python's flush at exit would raise again."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), STDOUT)
+def _discard_output(stream: int) -> None:
+    """Nobody reads the stream any more, and Python's flush at exit would raise again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
 
 
 def _search_system_folders() -> None:

@@ -51,8 +51,10 @@ def report(outcome: Outcome, db: Path, files: Exports) -> None:
     interrupted = run.status is RunStatus.INTERRUPTED
     output, errors = console.beside(files), console.stderr()
     if trials:
-        output.print(render_terminal(run, trials, width=output.width))
-        files.write(run, trials)
+        try:
+            output.print(render_terminal(run, trials, width=output.width))
+        finally:  # the terminal may be gone
+            files.write(run, trials)
     if interrupted:
         planned = "" if run.search else f" of {len(run.plan)}"
         made = sum(trial.plan.attempt == 0 for trial in trials)

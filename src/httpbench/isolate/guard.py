@@ -7,8 +7,9 @@ parent-death signal alone would not be enough: it reaches only direct children, 
 
 The guard itself may be killed, for instance when memory runs out. So it has a *keeper*: its parent, a fork of the same program that only
 waits. When the guard is gone, its processes become children of the keeper, a subreaper too, which kills them. When the keeper is gone, a
-pipe tells the guard. Grandchildren survive only if both are killed at once. In a delegated control group of version 2 the commands get a
-group of their own: ``cgroup.kill`` ends all of it in one step, set-uid programs included.
+pipe tells the guard. If both are killed at once, the harness ends what is left: see ``adopted.py``. Grandchildren survive only if all three
+are. In a delegated control group of version 2 the commands get a group of their own: ``cgroup.kill`` ends all of it in one step, set-uid
+programs included.
 
 Line protocol, JSON both ways. First line in: ``{"commands": [{"argv", "cwd", "env", "cpus"}], "stdout": PATH, "stderr": PATH|null,
 "open_files": N}``.
@@ -49,15 +50,20 @@ libc = ctypes.CDLL(None, use_errno=True)
 
 def descendants() -> list[int]:
     """Every process below this one."""
-    # A kernel without CONFIG_PROC_CHILDREN lists no children. Then the parent of every process is read.
-    below = children_of if os.path.exists(f"/proc/self/task/{os.getpid()}/children") else children_by_parent().get
+    children = lister()
     found: list[int] = []
     pending = [os.getpid()]
     while pending:
-        children = below(pending.pop()) or []
-        found += children
-        pending += children
+        below = children(pending.pop()) or []
+        found += below
+        pending += below
     return found
+
+
+def lister() -> Callable[[int], list[int] | None]:
+    """A function that lists the children of a process."""
+    # A kernel without CONFIG_PROC_CHILDREN lists no children. Then the parent of every process is read.
+    return children_of if os.path.exists(f"/proc/self/task/{os.getpid()}/children") else children_by_parent().get
 
 
 def children_of(pid: int) -> list[int]:

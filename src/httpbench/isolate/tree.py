@@ -15,18 +15,23 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from httpbench import inherited, open_files
 from httpbench.errors import StartError, StopError
+from httpbench.isolate import out_of_memory
+from httpbench.isolate.adopted import adopt_orphans, end_adopted
+from httpbench.model.endings import CRASHED, HELD_PORT, IGNORED_SIGTERM, LEFT_PROCESSES
 
 GUARD = Path(__file__).with_name("guard.py")
 GUARD_GONE = "the guard of a process tree was killed before the processes that it guards: out of memory, or by another program"
 GUARD_START_LIMIT_S = 20.0  # the start of an interpreter on a busy machine
 LINE_MAX = 500  # characters of a line of a log
 GUARD_END_LIMIT_S = 10.0  # longer than the guard itself waits for killed processes
+PORT_HELD_S_MAX = 0.5  # the kernel takes less to close the sockets of a program that has ended
+CRASHES = (signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGSEGV)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +53,14 @@ class Exit:
 
     index: int
     code: int
+    memory_ran_out: bool = False
+    """The kernel killed a program for lack of memory while it ran."""
 
     def __str__(self) -> str:
-        return f"killed by signal {-self.code}" if self.code < 0 else f"exit code {self.code}"
+        if self.code >= 0:
+            return f"exit code {self.code}"
+        cause = ": memory ran out" if self.code == -signal.SIGKILL and self.memory_ran_out else ""
+        return f"killed by signal {-self.code}{cause}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,19 +75,30 @@ class Stopped:
     """User and system time of the whole tree, from its start to its end."""
     log_bytes_dropped: int = 0
     """What was removed from a log that grew too large."""
+    crashes: tuple[Exit, ...] = ()
+    """Commands that crashed when they were told to end."""
+    port_held_s: float = 0.0
+    """How long its port accepted connections after its last process had ended."""
 
     @property
     def problem(self) -> str | None:
         """What was wrong with the way it ended, as a clause."""
+        if self.crashes:
+            return f"{CRASHED} ({self.crashes[0]})"
         if self.ignored_sigterm:
-            return f"did not end on SIGTERM and was killed: {', '.join(self.ignored_sigterm)}"
+            return f"{IGNORED_SIGTERM} and was killed: {', '.join(self.ignored_sigterm)}"
         if self.left_behind:
-            return f"left processes running after SIGTERM, which were killed: {', '.join(self.left_behind)}"
+            return f"{LEFT_PROCESSES}, which were killed: {', '.join(self.left_behind)}"
+        if self.port_held_s > PORT_HELD_S_MAX:
+            return f"{HELD_PORT} for {self.port_held_s:.1f} s after its end"
         return None
 
 
 class ProcessTree:
     """Running commands, and all processes that they start. Use as a context manager: leaving it ends everything."""
+
+    _keepers: ClassVar[set[int]] = set()
+    """Of all trees that run."""
 
     def __init__(self, commands: Sequence[Command], *, stdout: Path, stderr: Path | None = None):
         """Starts the commands; both paths are appended to. Without ``stderr``, :attr:`stderr` is a pipe to read.
@@ -88,6 +109,8 @@ class ProcessTree:
         self._pending = b""
         self._stopped: Stopped | None = None
         self._guard_pid: int | None = None
+        self._out_of_memory_before = out_of_memory.kills()
+        adopt_orphans()
         self._guard = subprocess.Popen(  # its keeper, whose child is the guard
             [sys.executable, "-I", "-S", str(GUARD)],
             stdin=subprocess.PIPE,
@@ -95,6 +118,7 @@ class ProcessTree:
             stderr=subprocess.PIPE if stderr is None else subprocess.DEVNULL,
             start_new_session=True,
         )
+        self._keepers.add(self._guard.pid)
         spec: dict[str, Any] = {
             "commands": [
                 {"argv": c.argv, "cwd": str(c.cwd), "env": {**inherited.for_targets(), **c.env}, "cpus": c.cpus} for c in commands
@@ -155,6 +179,7 @@ class ProcessTree:
             return self._stopped
         immortal: list[str] = []
         try:
+            ended_before = len(self.exits())
             self._continue()
             self._send({"stop": grace_s})
             deadline = time.monotonic() + grace_s + GUARD_START_LIMIT_S
@@ -168,6 +193,8 @@ class ProcessTree:
             self.kill()
         if immortal:
             raise StopError(f"SIGKILL did not end {', '.join(immortal)}")
+        crashes = tuple(end for end in self._exits[ended_before:] if -end.code in CRASHES)
+        self._stopped = replace(self._stopped, crashes=crashes)
         return self._stopped
 
     def kill(self) -> None:
@@ -183,7 +210,9 @@ class ProcessTree:
             except subprocess.TimeoutExpired:
                 if pid is not None:
                     os.kill(pid, signal.SIGKILL)
-        self._guard.wait()
+        self._keepers.discard(self._guard.pid)
+        if self._guard.wait() < 0:  # the keeper was killed, and perhaps the guard too
+            end_adopted(self._keepers)
 
     def __enter__(self) -> Self:
         return self
@@ -206,7 +235,8 @@ class ProcessTree:
 
     def _note(self, event: dict[str, Any]) -> None:
         if event["event"] == "exited":
-            self._exits.append(Exit(event["index"], event["code"]))
+            ran_out = out_of_memory.kills() > self._out_of_memory_before
+            self._exits.append(Exit(event["index"], event["code"], ran_out))
         elif event["event"] == "stopped":
             self._stopped = Stopped(
                 tuple(event["ignored_sigterm"]), tuple(event["left_behind"]), event["cpu_s"], event["log_bytes_dropped"]

@@ -1,4 +1,4 @@
-"""Ends a run on SIGTERM, with all that was measured kept and shown."""
+"""When signals end a run: with all that was measured kept and shown, and never between a trial and its commit."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+NUMBERS = (signal.SIGTERM, signal.SIGHUP)
+
 
 class Interrupted(KeyboardInterrupt):
     """SIGTERM or SIGHUP arrived; it ends a run in the same way as Ctrl-C."""
@@ -14,15 +16,37 @@ class Interrupted(KeyboardInterrupt):
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Turns SIGTERM and SIGHUP, the end of a terminal, into :class:`Interrupted`."""
+    """Turns the first SIGTERM or SIGHUP, the end of a terminal, into :class:`Interrupted`.
+
+    Later ones are ignored until the program ends: a terminal that closes sends several, and results are still to be stored and exported.
+    A signal that was ignored before, as ``nohup`` does it, stays ignored.
+    """
 
     def interrupt(number: int, frame: FrameType | None) -> None:
+        for each in before:
+            signal.signal(each, signal.SIG_IGN)
         raise Interrupted
 
-    numbers = (signal.SIGTERM, signal.SIGHUP)
-    before = [signal.signal(number, interrupt) for number in numbers]
+    before = {number: handler for number in NUMBERS if (handler := signal.getsignal(number)) is not signal.SIG_IGN}
+    for number in before:
+        signal.signal(number, interrupt)
     try:
         yield
     finally:
-        for number, handler in zip(numbers, before, strict=True):
+        for number, handler in before.items():
+            if signal.getsignal(number) is interrupt:
+                signal.signal(number, handler)
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Delays Ctrl-C, SIGTERM and SIGHUP until the block has ended. Only in the main thread."""
+    arrived: list[int] = []
+    before = {number: signal.signal(number, lambda number, _: arrived.append(number)) for number in (signal.SIGINT, *NUMBERS)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
             signal.signal(number, handler)
+        for first in arrived[:1]:
+            signal.raise_signal(first)

@@ -1,4 +1,4 @@
-"""Keeps a run in the store, trial by trial. If the store fails, the run goes on: its figures are still printed and exported."""
+"""Keeps a run in the store, trial by trial. If the store fails, the run goes on: each further trial tries again to store all."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from httpbench import host
 from httpbench.errors import StoreError
 from httpbench.model import Run, RunStatus, Target, Trial
 from httpbench.run.builds.prepare import Built
-from httpbench.run.clock import now
+from httpbench.run.clock import ClockCheck, now
+from httpbench.run.interrupt import uninterrupted
 from httpbench.run.kept import Secrets, kept_run, kept_trial
 from httpbench.run.noise import noise_for
 from httpbench.run.observer import Observer
@@ -36,12 +37,14 @@ class Record:
         self._store, self._observer = store, observer
         self._secrets = Secrets.of(spec.targets.values(), spec.workloads.values())
         self._outcome = Outcome(kept_run(_new_run(spec, built), self._secrets))
+        self._clock = ClockCheck()
+        self._stored_trials: int | None = None  # the run itself is not stored
         try:
             if not spec.measures_noise:
                 self._outcome.run = self._with_noise(self._outcome.run)
-            store.begin(self._outcome.run)
         except StoreError as error:
             self._not_stored(error)
+        self._store_the_rest()
 
     @property
     def trials(self) -> list[Trial]:
@@ -52,19 +55,18 @@ class Record:
         return self._outcome.run.id
 
     def keep(self, trial: Trial) -> Trial:
-        """Adds a finished trial without its secrets, and commits it unless the store has failed before. Returns what it kept."""
+        """Adds a finished trial without its secrets, and commits it. Returns what it kept."""
         kept = kept_trial(trial, self._secrets)
         self._outcome.trials.append(kept)
-        if self._outcome.store_error is None:
-            try:
-                self._store.add(self._outcome.run.id, kept)
-            except StoreError as error:
-                self._not_stored(error)
+        self._store_the_rest()
         return kept
 
     def finish(self, status: RunStatus) -> Outcome:
         """The run, ended now."""
         outcome, finished_at = self._outcome, now()
+        if problem := self._clock.problem():
+            self._observer.warning(problem)
+        self._store_the_rest()  # before the status changes: what a run was begun with is stored first
         outcome.run = outcome.run.model_copy(update={"status": status, "finished_at": finished_at})
         if outcome.store_error is None:
             try:
@@ -81,9 +83,26 @@ class Record:
             self._observer.warning(reason)
         return run.model_copy(update={"noise": noise})
 
+    def _store_the_rest(self) -> None:
+        """Stores all that is not stored yet: a disk that was full or a file that was locked may be so no longer."""
+        run, trials = self._outcome.run, self._outcome.trials
+        try:
+            with uninterrupted():
+                if self._stored_trials is None:
+                    self._store.begin(run)
+                    self._stored_trials = 0
+                while self._stored_trials < len(trials):
+                    self._store.add(run.id, trials[self._stored_trials])
+                    self._stored_trials += 1
+        except StoreError as error:
+            self._not_stored(error)
+        else:
+            self._outcome.store_error = None
+
     def _not_stored(self, error: StoreError) -> None:
+        if self._outcome.store_error is None:
+            self._observer.warning(f"{error.message}: results are kept and will be stored when that is possible again")
         self._outcome.store_error = error
-        self._observer.warning(f"{error.message}: from here on results are not stored, only printed and exported at the end")
 
 
 def _new_run(spec: RunSpec, built: Built) -> Run:

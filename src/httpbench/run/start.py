@@ -12,11 +12,12 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from httpbench import http
-from httpbench.errors import HttpbenchError, StartError
+from httpbench.errors import HttpbenchError, StartError, TargetDiedError
 from httpbench.isolate import (
     SCRATCH,
     Command,
     Container,
+    Exit,
     Launch,
     ProcessTree,
     Stopped,
@@ -94,6 +95,12 @@ class RunningTarget:
         exits = self.tree.exits() if self.tree else []
         return str(exits[0]) if exits else None
 
+    def require_alive(self, when: str) -> None:
+        """Raises :class:`~httpbench.errors.TargetDiedError` if it has ended."""
+        if (death := self.death()) is not None:
+            exits = self.tree.exits() if self.tree else []
+            raise TargetDiedError(f"the target died {when} ({death})", hint=_hint(exits[0]) if exits else None)
+
     @property
     def guard_pid(self) -> int | None:
         """The parent of its processes; ``None`` if the harness did not start them."""
@@ -111,13 +118,13 @@ class RunningTarget:
         if running is None:
             return Stopped(ignored_sigterm=(), left_behind=(), cpu_s=0.0)
         stopped = running.stop(STOP_GRACE_S)
-        deadline = time.monotonic() + RELEASE_LIMIT_S
+        ended = time.monotonic()
         while accepts(self.port, self.host):
-            if time.monotonic() > deadline:
+            if time.monotonic() - ended > RELEASE_LIMIT_S:
                 # Everything below the guard is dead: either the server escaped from it, or another program shared the port.
                 raise StartError(f"port {self.port} still accepts connections: another program than the target was measured")
             time.sleep(0.01)
-        return stopped
+        return replace(stopped, port_held_s=time.monotonic() - ended)
 
 
 @contextmanager
@@ -266,6 +273,8 @@ def _first_response(tree: ProcessTree, port: int, workload: Workload, copies: in
     deadline = time.monotonic() + limit_s
     try:
         response = http.wait_until_correct(HOST, port, workload, limit_s, lambda: not tree.exits())
+        if tree.exits():  # a daemon may respond when the command that started it has ended
+            raise StartError("ended before it responded")
         while copies > 1 and listeners(port) < copies:
             if tree.exits() or time.monotonic() > deadline:
                 raise StartError(
@@ -278,13 +287,19 @@ def _first_response(tree: ProcessTree, port: int, workload: Workload, copies: in
     return response
 
 
+def _hint(end: Exit) -> str | None:
+    return "a target must stay in the foreground" if end.code == 0 else None
+
+
 def _explained(error: StartError, tree: ProcessTree, port: int) -> StartError:
     """With what can be seen from outside of why there was no correct response."""
     exits = tree.exits()
-    if exits:
-        hint = "a target must stay in the foreground" if exits[0].code == 0 else None
-        return StartError(f"{error.message} ({exits[0]})", hint=error.hint or hint)
+    is_served = accepts(port, HOST)
     places = listening(tree.guard_pid)
+    if exits and is_served and not any(place.endswith(f":{port}") for place in places):
+        return StartError(f"{error.message} ({exits[0]}); another program took port {port} meanwhile", hint=error.hint)
+    if exits:
+        return StartError(f"{error.message} ({exits[0]})", hint=error.hint or _hint(exits[0]))
     if places and f"{HOST}:{port}" not in places:
         return StartError(f"{error.message}; it listens on {', '.join(places)}", hint=f"it must listen on {HOST}, or on all addresses")
     return error

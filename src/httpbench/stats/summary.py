@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from httpbench.model import Distribution, Frozen, Load, Measurement, Scaling, Trial, Usage, Verdict, VerdictKind
+from httpbench.model.endings import ENDINGS
 from httpbench.stats.clients import ClientSummary, summarise_clients
 from httpbench.stats.evidence import evidence_of
 from httpbench.stats.histogram import merged, merged_intervals
@@ -240,7 +241,8 @@ def overall(trials: Sequence[Trial]) -> Verdict:
     notes += _notes_on_dropped(dropped, len(trials))
     notes += withheld_in_rounds([trial for trial in trials if trial.verdict.counts])
     of_kind = [trial for trial in trials if trial.verdict.kind is kind]
-    return Verdict(kind=kind, reasons=(*notes, *_own_reasons(of_kind)[:1]))
+    own = _own_reasons(of_kind)
+    return Verdict(kind=kind, reasons=(*notes, *own[:1], *(reason for reason in own[1:] if reason.startswith(ENDINGS))))
 
 
 def bytes_per_s(measurement: Measurement) -> float | None:

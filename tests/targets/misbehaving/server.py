@@ -22,6 +22,7 @@ RESET_ON_CLOSE = struct.pack("ii", 1, 0)  # SO_LINGER with no time left: closing
 IDLE_AFTER = 100  # answers on one connection, which probes never ask for
 
 numbers = itertools.count(1)  # its next() is one step, whatever the threads do
+eaten: list[bytes] = []
 
 
 def answer(mode: str, number: int) -> bytes:
@@ -42,6 +43,13 @@ def misbehave_under_load(mode: str, number: int) -> None:
         os._exit(3)
     if mode == "kills-its-guard":
         os.kill(os.getppid(), signal.SIGKILL)
+    if mode == "slows-and-dies":
+        time.sleep(0.02)
+        if number > 2 * LOADED_AFTER:
+            os._exit(3)
+    if mode == "eats-memory":
+        while True:
+            eaten.append(b"x" * (16 << 20))
     if mode == "hangs" or (mode == "loses-one" and number == LOADED_AFTER + 1):
         time.sleep(3600)
 
@@ -90,6 +98,23 @@ def serve(connection: socket.socket, mode: str) -> None:
                     return
 
 
+def leave(mode: str) -> None:
+    """Goes on as a daemon, which the harness no longer has as a child."""
+    if os.fork():
+        os._exit(0)
+    os.setsid()
+    if mode == "double-fork" and os.fork():
+        os._exit(0)
+
+
+def lend(listener: socket.socket, port: int) -> socket.socket:
+    """Gives a copy of the socket to a test, which may keep it for longer than this process lives. The connection shows how long that is."""
+    test = socket.socket(socket.AF_UNIX)
+    test.connect(f"\0httpbench-test-{port}")
+    socket.send_fds(test, [b"."], [listener.fileno()])
+    return test
+
+
 def main() -> None:
     host, port, mode = sys.argv[1], int(sys.argv[2]), sys.argv[3]
     print(f"starting as {mode}", file=sys.stderr, flush=True)
@@ -101,6 +126,13 @@ def main() -> None:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
     if mode == "leaves-children":
         subprocess.Popen(["sleep", "3600"], start_new_session=True)
+    if mode == "dies-at-stop":
+        signal.signal(signal.SIGTERM, lambda *_: os.abort())
+    if mode in ("setsid", "double-fork"):
+        leave(mode)
+        time.sleep(0.3)  # as one that reads its configuration
+    if mode == "binds-late":
+        time.sleep(1)
     if mode == "logs":
         threading.Thread(target=write_without_end, daemon=True).start()
     if mode == "exits-well":
@@ -109,6 +141,8 @@ def main() -> None:
         host = "::1"
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.create_server((host, port), family=family, backlog=1024)
+    if mode == "lends-its-port":
+        lent = lend(listener, port)  # noqa: F841 - the connection lasts as long as its name
     while True:
         connection, _ = listener.accept()
         if mode == "never-answers":

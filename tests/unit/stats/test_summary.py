@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from httpbench.model import CoreOccupancy, Cores, Distribution, Requests, Trial, Verdict, VerdictKind
+from httpbench.model.endings import ENDINGS
 from httpbench.stats import Estimate, summarise
 from httpbench.stats.summary import cells, cpu_us_per_request, overall, with_merged
 from tests.factories import make_failed, make_histogram, make_measurement, make_plan, make_rounds, make_trial, make_usage
@@ -190,3 +191,10 @@ def test_cells_keep_their_rounds_in_order_however_shuffled() -> None:
 def test_a_summary_is_of_one_cell(trials: list[Trial]) -> None:
     with pytest.raises(ValueError, match="exactly one cell"):
         summarise(trials)
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_how_a_target_ended_is_said_beside_what_limited_it(ending: str) -> None:
+    reasons = ("generator-bound", "virtual machines took 6 %", f"{ending} and so on")
+    trials = [make_trial(make_plan(round_=number), Verdict(kind=VerdictKind.GENERATOR, reasons=reasons)) for number in range(3)]
+    assert overall(trials).reasons == ("generator-bound", f"{ending} and so on")

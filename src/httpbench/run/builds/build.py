@@ -31,6 +31,8 @@ RECEIPT = ".httpbench-receipt.json"
 FAILURE = ".httpbench-failure.json"
 VERSION_TIMEOUT_S = 20
 POLL_S = 0.2
+FULL_BELOW_BYTES = 1 << 20
+NO_SPACE = "No space left on device"
 Kept = TypeVar("Kept", bound=Frozen)
 IGNORED = ("__pycache__", ".git", "Dockerfile")
 
@@ -126,12 +128,13 @@ def _build(target: Target, cancelled: Event) -> BuildState:
         sources = _copy_sources(target, folder)
         _run_commands(target, folder, cancelled)
         version = version_of(target, folder)
-    except BuildError as error:
+    except BuildError as failed:
         if cancelled.is_set():
             raise
+        error = _without_its_files(folder, failed) if _disk_is_full(folder, failed) else failed
         failure = Failure(fingerprint=fingerprint, message=error.message, log_tail=error.log_tail)
         (folder / FAILURE).write_text(failure.model_dump_json())
-        raise
+        raise error from None
     receipt = Receipt(fingerprint=fingerprint, sources=sources, version=version)
     (folder / RECEIPT).write_text(receipt.model_dump_json())
     return BuildState(folder, receipt, None)
@@ -183,6 +186,18 @@ def _run_commands(target: Target, folder: Path, cancelled: Event) -> None:
     missing = [name for name in target.build.artifacts if not (folder / name).exists()]
     if missing:
         raise BuildError(f"its build succeeded but did not make {', '.join(missing)}", log_tail=tail(log))
+
+
+def _disk_is_full(folder: Path, error: BuildError) -> bool:
+    return shutil.disk_usage(folder).free < FULL_BELOW_BYTES or NO_SPACE in (error.log_tail or "")
+
+
+def _without_its_files(folder: Path, error: BuildError) -> BuildError:
+    """Deletes what a failed build has made, so that other targets can still be built, and their trials stored."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    hint = "free some space, or set the environment variable XDG_CACHE_HOME to build on another disk"
+    return BuildError("the disk was full when its build failed, so its files were deleted", hint=hint, log_tail=error.log_tail)
 
 
 def _sources(folder: Path) -> list[Path]:

@@ -31,6 +31,7 @@ def measure(inputs: TrialInputs, running: RunningTarget, scratch: Path, observer
     job = Job(running.url(workload.request.path), workload, inputs.plan.load, inputs.plan.cores.generator, scratch)
     polling = polling_threads(running)
     settling = _until_steady(job, running, observer) if inputs.plan.load.warmup_max_s else None
+    running.require_alive("during the warm-up")
     under_load = _under_load(inputs, job, running, observer, backend_guard_pid)
     polling = None if under_load.death else polling_threads_again(running, polling)
     problems = [] if under_load.death else http.check(running.host, running.port, workload)
@@ -86,6 +87,7 @@ def _under_load(inputs: TrialInputs, job: Job, running: RunningTarget, observer:
     if job.load.warmup_s and not generator.warms_up_itself:
         observer.stage(Stage.WARM_UP)
         warm_up_for_fixed_time(generator, job, running.death)
+        running.require_alive("during the warm-up")
     observer.stage(Stage.MEASURE)
     subject = Subject(running.guard_pid, inputs.plan.cores, running.death, backend_guard_pid, running.container)
     return run_generator(generator, job, subject, observer.progress)

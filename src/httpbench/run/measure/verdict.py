@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from httpbench.isolate import Stopped
 from httpbench.model import Verdict, VerdictKind
+from httpbench.model.endings import FILLED_LOG
 from httpbench.run.inputs import TrialInputs
 from httpbench.run.measure.generator import UnderLoad
 from httpbench.stats.evidence import ERROR_SHARE_LIMIT, Evidence
@@ -41,7 +42,7 @@ def verdict_of(
     if stopped.problem:
         reasons.append(stopped.problem)  # the figures are valid all the same
     if stopped.log_bytes_dropped:
-        reasons.append(f"wrote {stopped.log_bytes_dropped / 1e6:,.0f} MB more to its log than is kept, while it was measured")
+        reasons.append(f"{FILLED_LOG} ({stopped.log_bytes_dropped / 1e6:,.0f} MB), while it was measured")
     return Verdict(kind=kind, reasons=tuple(reasons), is_accepted=kind is VerdictKind.DISTURBED and inputs.accepts_disturbed)
 
 

@@ -170,3 +170,14 @@ def test_waiting_for_another_build_can_be_interrupted(sources: Path) -> None:
         first.set()
         with pytest.raises(BuildError, match="its build was interrupted"):
             building.result(timeout=10)
+
+
+def test_a_build_that_fills_the_disk_is_deleted(sources: Path) -> None:
+    wanted = target(sources, "echo half > object.o; echo 'object.o: No space left on device'; exit 1")
+    with pytest.raises(BuildError, match="the disk was full") as caught:
+        build.build(wanted, Event())
+    assert caught.value.log_tail is not None
+    state = build.state(wanted)
+    assert not (state.folder / "object.o").exists()
+    assert state.failure is not None
+    assert state.failure.message == caught.value.message

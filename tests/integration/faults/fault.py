@@ -1,0 +1,173 @@
+"""Runs the command while one thing goes wrong, and measures what is left of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import sqlite3
+import subprocess
+import time
+from collections.abc import Callable
+from contextlib import closing, suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from httpbench.model import Verdict
+from tests.harness import TARGETS, Harness
+from tests.reliability import Row
+
+GOOD = "test/misbehaving/good"
+OTHER = "test/misbehaving/date-stands"  # good enough to be measured
+QUICK = ("-c", "8", "-d", "300ms", "--warmup", "100ms", "--rounds", "1", "--timeout", "300ms")
+ORPHANS_END_S = 2.0  # a guard whose harness was killed kills its processes at once; a busy machine takes its time
+FINISHED = re.compile(r"^\[\d+/\d+\] ", re.MULTILINE)  # a line of progress: the trial has ended and is stored
+WRAPPED = re.compile(r" *\n  (?=\S)")  # where a note below a table goes on in the next line
+TRACEBACK = re.compile(
+    r"^Traceback \(most recent call last\)", re.MULTILINE
+)  # at the margin: not in the log of a target, which is shown too
+
+
+Planned = tuple[str, int, int]
+"""Target, connections and round of a trial; one that is repeated counts once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A call of the command that has ended."""
+
+    exit_code: int
+    """As a shell shows it: 128 and the signal, if it was killed."""
+    output: str
+    """Both streams."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A line of the printed table."""
+
+    fault: str
+    sentence: str | None
+    exit_code: int
+    orphans: int
+    lost_trials: int
+    tracebacks: int
+
+
+class Fault:
+    """A fault of the table, and a place of its own in which it happens."""
+
+    def __init__(self, row: Row, home: Path, record: Callable[[str, object], None]):
+        self.row = row
+        self.home = home
+        self.harness = Harness(home)
+        self.export = home / "export.json"
+        self._record = record
+        self._temporary = home / "tmp"
+        self._temporary.mkdir()
+
+    @property
+    def env(self) -> dict[str, str]:
+        """Of the command. Every program below it inherits TMPDIR, so none can hide by leaving its session or its parent."""
+        return {**self.harness.env, "TMPDIR": str(self._temporary)}
+
+    def bench(self, *words: str, **options: Any) -> Ended:
+        """A short run of these targets and of one that keeps the contract."""
+        return self.end(self.start(*words, GOOD, **options))
+
+    def start(self, *words: str, **options: Any) -> subprocess.Popen[str]:
+        """Starts a run of these targets; words override what makes it short."""
+        options.setdefault("env", self.env)
+        return self.harness.start("bench", "--targets", str(TARGETS), *QUICK, "--export-json", str(self.export), *words, **options)
+
+    def end(self, process: subprocess.Popen[str], timeout_s: float = 90) -> Ended:
+        out, err = process.communicate(timeout=timeout_s)
+        return ended(process.returncode, out + err)
+
+    def say(self, *words: str) -> str:
+        """What a later call of the command prints."""
+        done = self.harness.run(*words, env=self.env)
+        return done.stdout + done.stderr
+
+    def stored(self) -> list[Planned]:
+        """The trials in the store."""
+        if not self.harness.db.exists():
+            return []
+        with closing(sqlite3.connect(f"{self.harness.db.as_uri()}?mode=ro", uri=True)) as connection, suppress(sqlite3.OperationalError):
+            return connection.execute("SELECT target, connections, round FROM trial").fetchall()
+        return []  # its tables are only just being made
+
+    def exported(self) -> list[tuple[Planned, dict[str, Any]]]:
+        """The trials in the export, in the order in which they were made."""
+        if not self.export.exists() or not self.export.stat().st_size:
+            return []
+        results = json.loads(self.export.read_text())["results"]
+        found = [((one["target"], one["load"]["connections"], trial["round"]), trial) for one in results for trial in one["rounds"]]
+        return sorted(found, key=lambda planned_and_trial: int(planned_and_trial[1]["number"]))
+
+    def trials_of(self, target: str) -> list[dict[str, Any]]:
+        """The exported trials of one target."""
+        return [trial for (name, *_), trial in self.exported() if name == target]
+
+    def verdicts(self, target: str) -> list[str]:
+        """The kinds of verdict of a target's trials."""
+        return [trial["verdict"]["kind"] for trial in self.trials_of(target)]
+
+    def holds(self, end: Ended, *, trials: int) -> None:
+        """Asserts the law for this fault: its sentence and its exit code, this many trials kept, no orphan, lost trial or traceback."""
+        orphans = self._orphans()
+        stored = self.stored()
+        exported = [planned for planned, _ in self.exported()]
+        found = self.row.pattern.search(WRAPPED.sub(" ", end.output))
+        measured = Measured(
+            fault=self.row.fault,
+            sentence=found.group().strip().replace(str(self.home), "~") if found else None,
+            exit_code=end.exit_code,
+            orphans=len(orphans),
+            lost_trials=max(len(FINISHED.findall(end.output)) - max(len(stored), len(exported)), 0),
+            tracebacks=len(TRACEBACK.findall(end.output)),
+        )
+        self._record("fault", asdict(measured))
+        assert measured.sentence, end.output
+        assert measured.exit_code in self._exit_codes(), end.output
+        assert (orphans, measured.lost_trials, measured.tracebacks) == ([], 0, 0), end.output
+        assert len({*stored, *exported}) == trials, end.output
+
+    def _exit_codes(self) -> set[int]:
+        """A busy machine may make so short a trial invalid for reasons of its own. So 0 is certain only where every trial counts."""
+        verdicts = [Verdict.model_validate(trial["verdict"]) for _, trial in self.exported()]
+        is_certain = all(verdict.counts for verdict in verdicts)
+        return {self.row.exit_code} if self.row.exit_code != 0 or is_certain else {0, 1}
+
+    def _orphans(self) -> list[str]:
+        """The names of processes below the command that are still there when they have had time to end."""
+        deadline = time.monotonic() + ORPHANS_END_S
+        while (left := self.processes()) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        for pid in left:
+            os.kill(pid, signal.SIGKILL)
+        return list(left.values())
+
+    def runs_target(self) -> bool:
+        """Whether a target that misbehaves has been started."""
+        return any(" server.py " in name for name in self.processes().values())
+
+    def processes(self) -> dict[int, str]:
+        """Every process that inherited our TMPDIR, and its command line. A zombie has no environment."""
+        mark = f"TMPDIR={self._temporary}".encode()
+        found = {}
+        for folder in Path("/proc").iterdir():
+            if not folder.name.isdigit():
+                continue
+            try:
+                if mark in (folder / "environ").read_bytes().split(b"\0"):
+                    found[int(folder.name)] = (folder / "cmdline").read_text().replace("\0", " ")
+            except OSError:
+                continue
+        return found
+
+
+def ended(code: int, output: str) -> Ended:
+    return Ended(128 - code if code < 0 else code, output)

@@ -1,0 +1,76 @@
+"""Places to write to that are full, read-only or missing, and a store that is locked or corrupt."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import subprocess
+
+import pytest
+
+from httpbench.store import Store
+from tests.factories import make_run, make_trial
+from tests.integration.faults.disk import read_only, small_disk
+from tests.integration.faults.fault import GOOD, Fault, ended
+from tests.waiting import until
+
+NOBODY = "54321"  # a user without an entry in /etc/passwd
+
+
+def test_full_disk(fault: Fault) -> None:
+    """All trials are in the export; the store keeps those that fitted, and stays readable."""
+    with small_disk(fault.harness.db.parent, "132k"):
+        fault.holds(fault.bench("-c", "2,3,4,5,6"), trials=5)
+        assert 1 <= len(fault.stored()) < 5
+        assert len(fault.exported()) == 5
+
+
+def test_read_only_home(fault: Fault) -> None:
+    home = fault.home / "home"
+    home.mkdir()
+    env = {**fault.env, "HOME": str(home)}
+    del env["XDG_DATA_HOME"]
+    with read_only(home):
+        fault.holds(fault.bench(env=env), trials=0)
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or shutil.which("setpriv") is None, reason="requires root and setpriv")
+def test_no_home(fault: Fault) -> None:
+    env = {name: value for name, value in fault.env.items() if name not in ("HOME", "XDG_DATA_HOME")}
+    drop = ("setpriv", "--reuid", NOBODY, "--clear-groups")
+    done = subprocess.run([*drop, *fault.harness.argv("bench", GOOD)], capture_output=True, text=True, env=env, check=False, timeout=60)
+    fault.holds(ended(done.returncode, done.stdout + done.stderr), trials=0)
+
+
+@pytest.mark.slow
+def test_store_is_locked(fault: Fault) -> None:
+    """Another program locks the store during a run. The trials of that time are stored when it has let go."""
+    process = fault.start("-c", "2,3,4,5,6,7", "-d", "1s", GOOD)
+    until(fault.stored, limit_s=60)
+    other = sqlite3.connect(fault.harness.db, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    assert process.stderr
+    said = ""
+    while "database is locked" not in said and (line := process.stderr.readline()):
+        said += line
+    other.execute("ROLLBACK")
+    other.close()
+    end = fault.end(process)
+    fault.holds(ended(end.exit_code, said + end.output), trials=6)
+    assert len(fault.stored()) == 6
+
+
+def test_store_is_corrupt(fault: Fault) -> None:
+    """Refused before anything is measured, and the file is left as it is: something may be saved from it."""
+    db = fault.harness.db
+    with Store(db) as store:
+        store.begin(make_run([make_trial()], id="a"))
+        store.add("a", make_trial())
+    content = db.read_bytes()
+    broken = content[:1024] + os.urandom(len(content) - 1024)  # the header of the file is whole
+    db.write_bytes(broken)
+    end = fault.bench()
+    assert db.read_bytes() == broken
+    db.write_bytes(content)
+    fault.holds(end, trials=1)

@@ -1,0 +1,37 @@
+"""docs/reliability.md names every fault that is tested, and no other."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.reliability import PAGE, Row, rows
+
+FAULTS = Path(__file__).parents[1] / "integration" / "faults"
+WORDS_MAX = 25
+
+
+def test_each_row_has_its_test_and_each_test_its_row() -> None:
+    tests = [
+        name for path in FAULTS.glob("test_*.py") for name in re.findall(r"^def (test_\w+)\(fault: Fault\)", path.read_text(), re.MULTILINE)
+    ]
+    assert sorted(row.test for row in rows()) == sorted(tests)
+
+
+def test_each_fault_has_one_row() -> None:
+    faults = [row.fault for row in rows()]
+    assert len(set(faults)) == len(faults)
+    assert f"each of {len(faults)} faults" in PAGE.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("row", rows(), ids=lambda row: row.test)
+def test_a_sentence_is_short(row: Row) -> None:
+    assert len(row.sentence.split()) <= WORDS_MAX
+
+
+def test_a_sentence_stands_for_those_with_other_numbers() -> None:
+    row = Row("", "", "took longer than N s: …", 1, "")
+    assert row.pattern.search("its build took longer than 1,800 s: make all")
+    assert not row.pattern.search("its build took longer than Nobody s: make")

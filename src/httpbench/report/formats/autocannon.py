@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from httpbench.errors import UsageError
 from httpbench.model import Distribution, Measurement, OverSeconds, Run, Trial
 from httpbench.quantiles import decoded, is_known, percentile_us, recorded
-from httpbench.report.printable import printable
+from httpbench.printable import one_line
 from httpbench.report.tables.groups import groups
 from httpbench.report.tables.notes import title
 from httpbench.report.tables.rows import Group, Row
@@ -63,7 +63,7 @@ def _block(group: Group, row: Row) -> str:
     version = f" {group.generator_version}" if group.generator_version else ""
     heading = f"{row.target.id}: {title(group)} · {group.load_generator}{version}{rounds}\n"
     if trial.measurement is None or not trial.verdict.counts:
-        return f"{heading}{trial.verdict.kind}: {printable('; '.join(trial.verdict.reasons))}\n"
+        return f"{heading}{trial.verdict.kind}: {one_line('; '.join(trial.verdict.reasons))}\n"
     return heading + result(trial.measurement)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from httpbench.model import Trial, VerdictKind
-from httpbench.report.printable import printable
+from httpbench.printable import one_line
 from httpbench.report.tables.rows import Row
 from httpbench.stats.disturbance import disturbers
 
@@ -35,7 +35,7 @@ def _by(trials: Sequence[Trial]) -> str:
     """``, by spin (pid 4711), up to 0.50 of a core in 3; 2 more``."""
     found = disturbers(trials)
     counted = "" if len(trials) == 1 else " in {}"
-    named = [f"{printable(each.name)}, up to {each.cores:.2f} of a core{counted.format(each.trials)}" for each in found[:NAMED_MAX]]
+    named = [f"{one_line(each.name)}, up to {each.cores:.2f} of a core{counted.format(each.trials)}" for each in found[:NAMED_MAX]]
     if len(found) > NAMED_MAX:
         named.append(f"{len(found) - NAMED_MAX} more")
     return f", by {'; '.join(named)}" if named else ""

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from httpbench.model import Run, Trial, WorkDone
-from httpbench.report.printable import printable
+from httpbench.printable import one_line
 from httpbench.report.tables import notes
 from httpbench.report.tables.groups import groups
 from httpbench.report.tables.rows import Group
@@ -182,7 +182,7 @@ def _share(value: float | None) -> str:
 
 def _strangers(trial: Trial) -> str:
     found = trial.others.strangers if trial.others else ()
-    return ", ".join(f"{printable(one.name)} {one.cores:.2f}" for one in found[:STRANGERS_SHOWN])
+    return ", ".join(f"{one_line(one.name)} {one.cores:.2f}" for one in found[:STRANGERS_SHOWN])
 
 
 def _resent(known: Facts) -> str:

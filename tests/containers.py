@@ -83,18 +83,24 @@ def _comes_up(daemon: subprocess.Popen[bytes], up: Callable[[], bool]) -> bool:
 
 
 class PrivateDaemon:
-    """A daemon beside the machine's own, without a network, that a test may stop and start. Its clients require ``env``."""
+    """A daemon beside the machine's own that a test may stop and start. Its clients require ``env``.
+
+    It has a bridge of its own: a daemon that is told to have none removes that of the others.
+    """
 
     def __init__(self, folder: Path):
         self._folder = folder
         self.env = {"DOCKER_HOST": f"unix://{folder}/docker.sock"}
         self._program = _dockerd()
+        self._bridge = f"hbtest{os.getpid() % 10**6}"
         self._daemon: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
         own = self._folder
         argv = [self._program, "--host", self.env["DOCKER_HOST"], "--data-root", str(own / "data"), "--exec-root", str(own / "exec")]
-        argv += ["--pidfile", str(own / "pid"), "--bridge", "none", "--iptables=false", "--cgroup-parent", "/httpbench-test"]
+        argv += ["--pidfile", str(own / "pid"), "--bridge", self._bridge, "--iptables=false", "--cgroup-parent", "/httpbench-test"]
+        if _ip("link", "show", self._bridge) != 0 and (_ip("link", "add", self._bridge, "type", "bridge") or self._has_no_address()):
+            pytest.skip("no network bridge can be made")
         argv += ["--containerd-namespace", own.name, "--containerd-plugins-namespace", f"{own.name}-plugins"]
         with (own / "log").open("ab") as log:
             self._daemon = subprocess.Popen(argv, stdout=log, stderr=log, start_new_session=True)
@@ -106,11 +112,25 @@ class PrivateDaemon:
             self._daemon.send_signal(signal.SIGTERM)
             self._daemon.wait(60)
             self._daemon = None
-            subprocess.run(["umount", self._folder / "exec/netns/default"], check=False, capture_output=True)  # dockerd leaves it
+
+    def close(self) -> None:
+        """Stops it, and removes what it and its start left."""
+        self.stop()
+        subprocess.run(["umount", self._folder / "exec/netns/default"], check=False, capture_output=True)
+        _ip("link", "delete", self._bridge)
+
+    def _has_no_address(self) -> bool:
+        return _ip("address", "add", "192.168.213.1/28", "dev", self._bridge) != 0 or _ip("link", "set", self._bridge, "up") != 0
 
     def docker(self, *words: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         env = {**os.environ, **self.env}
         return subprocess.run(["docker", *words], capture_output=True, text=True, timeout=60, check=check, env=env)
+
+
+def _ip(*words: str) -> int:
+    """The exit code of a command of iproute2; not 0 if it is missing."""
+    program = shutil.which("ip", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
+    return 1 if program is None else subprocess.run([program, *words], capture_output=True, check=False, timeout=20).returncode
 
 
 def _remove_stale_pid() -> None:

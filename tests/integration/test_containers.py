@@ -140,11 +140,11 @@ def test_the_stages_of_a_build_do_not_stay(harness: Harness, debian_base: str, t
 def daemon() -> Iterator[containers.PrivateDaemon]:
     with tempfile.TemporaryDirectory(prefix="hb-docker-", ignore_cleanup_errors=True) as folder:
         found = containers.PrivateDaemon(Path(folder))
-        found.start()
         try:
+            found.start()
             yield found
         finally:
-            found.stop()
+            found.close()
 
 
 def test_a_daemon_that_restarts_in_the_middle_leaves_no_container(

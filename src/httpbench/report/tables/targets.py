@@ -41,8 +41,7 @@ def _details(target: Target) -> Iterator[str]:
 
 def _proof(target: Target, proof: Proof | None, sources: str) -> Iterator[str]:
     words = proof_words(target, proof, sources)
-    versions = sorted(proof.toolchain.items()) if proof else []
-    using = f" with {', '.join(f'{program} {version}' for program, version in versions)}" if versions else ""
-    yield f"{escape(words[0].upper() + words[1:] + using)}."
+    versions = ", ".join(f"{program} {version}" for program, version in sorted(proof.toolchain.items())) if proof else ""
+    yield escape(f"{words[0].upper()}{words[1:]}." + (f" Toolchain: {versions}." if versions else ""))
     if proof and proof.note:
         yield escape(proof.note)

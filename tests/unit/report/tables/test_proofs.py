@@ -35,5 +35,5 @@ def test_the_words_say_what_is_proved_and_what_is_not(proof: Proof | None, words
 
 def test_the_page_of_targets_has_proof_toolchain_and_note() -> None:
     page = render_targets([TARGET, make_target("c/b")], {"c/a": make_proof("c/a", note="One clause is newer.")}, {"c/a": NOW, "c/b": NOW})
-    assert "  Verified at 2026-11-22 on Debian GNU/Linux 12 (bookworm) with gcc 12.2.0.\n  One clause is newer.\n" in page
+    assert "  Verified at 2026-11-22 on Debian GNU/Linux 12 (bookworm). Toolchain: gcc 12.2.0.\n  One clause is newer.\n" in page
     assert "  Never built.\n" in page

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -49,25 +49,88 @@ def engine() -> Iterator[str]:
 
 def _start() -> subprocess.Popen[bytes]:
     """A daemon that responds. Skips the test where there can be none."""
-    program = shutil.which("dockerd", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
-    if program is None:
-        pytest.skip("dockerd is not installed: scripts/install-containers")
-    if os.geteuid() != 0:
-        pytest.skip("no docker daemon responds, and only root can start one")
+    program = _dockerd()
     said = ""
     for driver in DRIVERS:
         _remove_stale_pid()
         with tempfile.NamedTemporaryFile(prefix="httpbench-dockerd-", suffix=".log", delete=False) as log:
             daemon = subprocess.Popen([program, "--storage-driver", driver], stdout=log, stderr=log, start_new_session=True)
-        deadline = time.monotonic() + START_LIMIT_S
-        while daemon.poll() is None and time.monotonic() < deadline:
-            if responds():
-                return daemon
-            time.sleep(0.2)
-        daemon.kill()
-        daemon.wait()
+        if _comes_up(daemon, responds):
+            return daemon
         said = " ".join(Path(log.name).read_text(errors="replace").splitlines()[-1:])
     pytest.skip(f"dockerd does not start: {said}")
+
+
+def _dockerd() -> str:
+    program = shutil.which("dockerd", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
+    if program is None:
+        pytest.skip("dockerd is not installed: scripts/install-containers")
+    if os.geteuid() != 0:
+        pytest.skip("only root can start a docker daemon")
+    return program
+
+
+def _comes_up(daemon: subprocess.Popen[bytes], up: Callable[[], bool]) -> bool:
+    """Whether the daemon responds in time; it is ended if not."""
+    deadline = time.monotonic() + START_LIMIT_S
+    while daemon.poll() is None and time.monotonic() < deadline:
+        if up():
+            return True
+        time.sleep(0.2)
+    daemon.kill()
+    daemon.wait()
+    return False
+
+
+class PrivateDaemon:
+    """A daemon beside the machine's own that a test may stop and start. Its clients require ``env``.
+
+    It has a bridge of its own: a daemon that is told to have none removes that of the others.
+    """
+
+    def __init__(self, folder: Path):
+        self._folder = folder
+        self.env = {"DOCKER_HOST": f"unix://{folder}/docker.sock"}
+        self._program = _dockerd()
+        self._bridge = f"hbtest{os.getpid() % 10**6}"
+        self._daemon: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        own = self._folder
+        argv = [self._program, "--host", self.env["DOCKER_HOST"], "--data-root", str(own / "data"), "--exec-root", str(own / "exec")]
+        argv += ["--pidfile", str(own / "pid"), "--bridge", self._bridge, "--iptables=false", "--cgroup-parent", "/httpbench-test"]
+        if _ip("link", "show", self._bridge) != 0 and (_ip("link", "add", self._bridge, "type", "bridge") or self._has_no_address()):
+            pytest.skip("no network bridge can be made")
+        argv += ["--containerd-namespace", own.name, "--containerd-plugins-namespace", f"{own.name}-plugins"]
+        with (own / "log").open("ab") as log:
+            self._daemon = subprocess.Popen(argv, stdout=log, stderr=log, start_new_session=True)
+        if not _comes_up(self._daemon, lambda: self.docker("version", check=False).returncode == 0):
+            pytest.skip(f"no second dockerd starts: {' '.join((own / 'log').read_text(errors='replace').splitlines()[-1:])}")
+
+    def stop(self) -> None:
+        if self._daemon is not None:
+            self._daemon.send_signal(signal.SIGTERM)
+            self._daemon.wait(60)
+            self._daemon = None
+
+    def close(self) -> None:
+        """Stops it, and removes what it and its start left."""
+        self.stop()
+        subprocess.run(["umount", self._folder / "exec/netns/default"], check=False, capture_output=True)
+        _ip("link", "delete", self._bridge)
+
+    def _has_no_address(self) -> bool:
+        return _ip("address", "add", "192.168.213.1/28", "dev", self._bridge) != 0 or _ip("link", "set", self._bridge, "up") != 0
+
+    def docker(self, *words: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+        env = {**os.environ, **self.env}
+        return subprocess.run(["docker", *words], capture_output=True, text=True, timeout=60, check=check, env=env)
+
+
+def _ip(*words: str) -> int:
+    """The exit code of a command of iproute2; not 0 if it is missing."""
+    program = shutil.which("ip", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
+    return 1 if program is None else subprocess.run([program, *words], capture_output=True, check=False, timeout=20).returncode
 
 
 def _remove_stale_pid() -> None:
@@ -114,13 +177,18 @@ def golang_target(folder: Path, base_image: str) -> str:
 
 
 def growing_target(folder: Path, base_image: str) -> str:
-    """A server that keeps a part of each request for ever. Its id."""
-    if shutil.which("gcc") is None:
-        pytest.skip("gcc is not installed")
+    """A server that keeps 64 kB with each request. Its id."""
     own = folder / "growing"
     own.mkdir(parents=True)
-    subprocess.run(["gcc", "-O2", "-static", "-o", own / "server", ROOT / "tests/contained/growing.c"], check=True, timeout=60)
-    return _written(own, "c", base_image, '["./server", "{host}", "{port}"]')
+    compile_server(own / "server")
+    return _written(own, "c", base_image, '["./server", "{host}", "{port}", "64"]')
+
+
+def compile_server(path: Path) -> None:
+    """The static program of ``contained/server.c``."""
+    if shutil.which("gcc") is None:
+        pytest.skip("gcc is not installed")
+    subprocess.run(["gcc", "-O2", "-static", "-o", path, ROOT / "tests/contained/server.c"], check=True, timeout=60)
 
 
 def _written(folder: Path, language: str, base_image: str, run: str, more: str = "") -> str:

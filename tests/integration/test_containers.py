@@ -7,6 +7,10 @@ import os
 import shutil
 import signal
 import subprocess
+import tarfile
+import tempfile
+import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -130,6 +134,38 @@ def test_the_stages_of_a_build_do_not_stay(harness: Harness, debian_base: str, t
     assert json.loads(done.stdout)["results"], done.stderr
     stages = ("images", "--all", "--quiet", "--filter", f"label=httpbench.target={tmp_path.name}")
     assert containers.docker(*stages) == ""
+
+
+@pytest.fixture
+def daemon() -> Iterator[containers.PrivateDaemon]:
+    with tempfile.TemporaryDirectory(prefix="hb-docker-", ignore_cleanup_errors=True) as folder:
+        found = containers.PrivateDaemon(Path(folder))
+        try:
+            found.start()
+            yield found
+        finally:
+            found.close()
+
+
+def test_a_daemon_that_restarts_in_the_middle_leaves_no_container(
+    harness: Harness, daemon: containers.PrivateDaemon, tmp_path: Path
+) -> None:
+    containers.compile_server(tmp_path / "server")
+    with tarfile.open(tmp_path / "image.tar", "w") as archive:
+        archive.add(tmp_path / "server", "server")
+    settings = ("--change", 'CMD ["/server", "127.0.0.1", "18080"]', "--change", "EXPOSE 18080")
+    daemon.docker("import", *settings, str(tmp_path / "image.tar"), "own:1")
+    env = {**harness.env, **daemon.env}
+    process = harness.start("run", "--image", "own:1", "-d", "30s", "--warmup", "0s", "--rounds", "1", "-q", "--export-json", "-", env=env)
+    until(lambda: daemon.docker("ps", "--quiet").stdout, limit_s=60)
+    time.sleep(2)  # in the middle of the measurement
+    daemon.stop()
+    daemon.start()
+    printed, errors = process.communicate(timeout=90)
+    (result,) = json.loads(printed)["results"]
+    assert process.returncode == 1
+    assert result["verdict"]["kind"] in ("invalid", "failed"), errors
+    assert daemon.docker("ps", "--all", "--quiet").stdout == ""
 
 
 def test_images_of_the_user_are_compared(harness: Harness, golang: tuple[Path, str], debian_base: str) -> None:

@@ -10,7 +10,7 @@ import click
 
 from httpbench.cli import choices
 from httpbench.cli.fields import option
-from httpbench.cli.params import NETWORK_LIST, PLACE_LIST, SIZE, size_bytes
+from httpbench.cli.params import NETWORK_LIST, PLACE_LIST, SIZE
 from httpbench.errors import UsageError
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class IsolationOptions:
 
     def _isolations(self, engine: str, suite: Suite | None) -> list[Isolation]:
         """One for each network."""
-        from httpbench.model import CPUS, MEMORY_BYTES, Engine, Isolation, NetworkMode
+        from httpbench.model import CPUS, MEMORY_BYTES, Engine, Isolation, NetworkMode, size_bytes
 
         networks = self.network or (suite.network if suite else NetworkMode.HOST,)
         return [

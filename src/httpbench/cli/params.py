@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 DURATIONS_S = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 MICROSECONDS = {"us": 1.0, "µs": 1.0, "ms": 1e3, "s": 1e6}
 MULTIPLIERS = {"": 1, "k": 1_000, "M": 1_000_000}
-BINARY = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
-SMALLEST_MEMORY = 6 << 20  # docker's own bound
 
 
 class Duration(click.ParamType[float]):
@@ -67,22 +65,20 @@ class Counts(click.ParamType[tuple[int, ...]]):
         return tuple(dict.fromkeys(counts))
 
 
-def size_bytes(text: str) -> int:
-    """``512m``, ``1g``, ``64MiB`` as bytes; 0 if it is no size."""
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)([kmg]?)(?:i?b)?", text.strip().lower())
-    return int(float(match[1]) * BINARY[match[2]]) if match else 0
-
-
 class Size(click.ParamType[int]):
     """``512m``, ``1g``: as docker takes it, in powers of 1024. In bytes."""
 
     name = "size"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        found = value if isinstance(value, int) else size_bytes(value)
-        if found < SMALLEST_MEMORY:
-            self.fail(f"«{value}» is not a size of at least 6m; write it as 64m or 1g", param, ctx)
-        return found
+        if isinstance(value, int):
+            return value
+        from httpbench.model import size_bytes
+
+        try:
+            return size_bytes(value)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
 
 
 class Words(click.ParamType[tuple[str, ...]]):

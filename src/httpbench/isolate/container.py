@@ -22,6 +22,7 @@ from httpbench.model import ContainerRun
 
 CREATE_LIMIT_S = 60.0
 REMOVE_LIMIT_S = 30.0  # a daemon that restarts is back by then
+ENGINE_FAILED = (125, 126, 127)  # exit codes of ``run`` if the program inside never ran
 ABSENT_CHECKS = 3  # a client that was killed may have asked for a container that the daemon is still making
 POLL_S = 0.02
 RETRY_S = 0.5
@@ -109,7 +110,9 @@ class Container:
         deadline = time.monotonic() + CREATE_LIMIT_S
         while time.monotonic() < deadline:
             if exits := self.tree.exits():
-                raise StartError(f"{engine} could not start its container, or it ended at once ({exits[0]})", log_tail=tail(self._log))
+                if exits[0].code in ENGINE_FAILED:
+                    raise StartError(f"{engine} could not start its container", log_tail=tail(self._log))
+                raise StartError(f"its container ended at once ({self.death()})", log_tail=tail(self._log))
             with contextlib.suppress(ContainerError):
                 pid, self.image_id, _, *address = self._state()
                 self.address = address[0] if address else None

@@ -6,6 +6,7 @@ Every command is one that a user can paste. Each has a time limit, because an en
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -26,7 +27,7 @@ INSTALL = {Engine.DOCKER: "apt-get install docker.io", Engine.PODMAN: "apt-get i
 VERSION = {Engine.DOCKER: "{{.Server.Version}}", Engine.PODMAN: "{{.Client.Version}}"}
 
 UNREACHABLE = ("cannot connect to the docker daemon", "is the docker daemon running", "connection refused", "no such host", "i/o timeout")
-FORBIDDEN = ("permission denied",)
+FORBIDDEN = re.compile(r"permission denied.*(daemon|socket|api)")
 
 
 def program(engine: Engine) -> str:
@@ -66,7 +67,7 @@ def failure(engine: Engine, words: Sequence[str], printed: str) -> ContainerErro
     text = printed.lower()
     if any(mark in text for mark in UNREACHABLE):
         return ContainerError(f"the {engine} daemon does not respond", hint="systemctl start docker, or `dockerd` as root")
-    if any(mark in text for mark in FORBIDDEN) and "daemon" in text:
+    if FORBIDDEN.search(text):
         return ContainerError(
             f"this user may not use the {engine} daemon: permission denied on its socket",
             hint="usermod -aG docker USER and log in again, or run httpbench as root",

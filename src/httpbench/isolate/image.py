@@ -48,7 +48,7 @@ def remove_images(engine: Engine, label: str, keep: str) -> None:
     """Removes the images with this label, but one: the earlier builds of a target. One that is in use stays."""
     ids = command_line.ask(engine, "images", "--quiet", "--no-trunc", "--filter", f"label={label}").split()
     for other in dict.fromkeys(ids):
-        if other != keep:
+        if other.removeprefix("sha256:") != keep.removeprefix("sha256:"):  # podman writes both forms
             _remove(engine, other)
 
 

@@ -6,7 +6,7 @@ terminals. Units stand last in names; every latency is in microseconds; a figure
 
 from __future__ import annotations
 
-from httpbench.model.container import CPUS, MEMORY_BYTES, ContainerRecipe, ContainerRun, Engine, Isolation, NetworkMode, Place
+from httpbench.model.container import CPUS, MEMORY_BYTES, ContainerRecipe, ContainerRun, Engine, Isolation, NetworkMode, Place, size_bytes
 from httpbench.model.frozen import Argv, Frozen, Name
 from httpbench.model.load import (
     STEADY_S_MIN,
@@ -119,4 +119,5 @@ __all__ = [
     "VerdictKind",
     "WorkDone",
     "Workload",
+    "size_bytes",
 ]

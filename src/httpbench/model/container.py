@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
 
 from pydantic import Field
@@ -11,6 +12,24 @@ from httpbench.model.frozen import Frozen
 CPUS = 1.0
 MEMORY_BYTES = 512 << 20
 PORT = 8080
+
+TRIED_SHARE_MIN = 0.90
+"""Share of a CPU limit that a burn must reach to have tried it."""
+
+
+SMALLEST_BYTES = 6 << 20
+"""The lowest memory limit that docker takes."""
+
+_UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
+
+
+def size_bytes(text: str) -> int:
+    """``512m``, ``1g``, ``64MiB`` in bytes, as docker counts them. Raises ``ValueError`` if it is no size, or too small for a limit."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)([kmg]?)(?:i?b)?", text.strip().lower())
+    found = int(float(match[1]) * _UNITS[match[2]]) if match else 0
+    if found < SMALLEST_BYTES:
+        raise ValueError(f"«{text}» is not a size of at least 6m; write it as 64m or 1g")
+    return found
 
 
 class Engine(StrEnum):
@@ -51,7 +70,7 @@ class Isolation(Frozen):
     """Container engine."""
     cpus: float = Field(default=CPUS, gt=0)
     """CPU limit, in cores."""
-    memory_bytes: int = Field(default=MEMORY_BYTES, ge=6 << 20)
+    memory_bytes: int = Field(default=MEMORY_BYTES, ge=SMALLEST_BYTES)
     """Memory limit, in bytes. Swap is not allowed beyond it."""
     network: NetworkMode = NetworkMode.HOST
     """Network of the container."""
@@ -78,3 +97,10 @@ class ContainerRun(Frozen):
     """Logical CPUs that its control groups allow."""
     burned_cpus: float | None = None
     """CPU that a short burn inside the limits could use, in cores. Null: the limits were read, but not tried."""
+
+    @property
+    def was_tried(self) -> bool:
+        """Whether the burn came to the CPU limit. One that other programs held up shows nothing."""
+        if self.cpus is None or self.burned_cpus is None:
+            return False
+        return self.burned_cpus >= TRIED_SHARE_MIN * min(self.cpus, len(self.cpuset) or self.cpus)

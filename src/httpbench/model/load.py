@@ -7,9 +7,9 @@ from collections.abc import Collection
 from enum import StrEnum
 from typing import Annotated
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
-from httpbench.model.container import CPUS, MEMORY_BYTES, NetworkMode, Place
+from httpbench.model.container import CPUS, MEMORY_BYTES, NetworkMode, Place, size_bytes
 from httpbench.model.frozen import Frozen, Name
 from httpbench.model.target import Kind, Scaling
 
@@ -246,10 +246,16 @@ class Suite(Frozen):
     """Where targets run; each place makes a row of its own."""
     cpus: float = Field(default=CPUS, gt=0)
     """CPU limit of each container, in cores."""
-    memory: str = Field(default=f"{MEMORY_BYTES >> 20}m", pattern=r"^[1-9][0-9]*[kmg]?$")
+    memory: str = f"{MEMORY_BYTES >> 20}m"
     """Memory limit of each container: a number with ``k``, ``m`` or ``g``, such as ``512m``."""
     network: NetworkMode = NetworkMode.HOST
     """Network of each container."""
+
+    @field_validator("memory")
+    @classmethod
+    def _is_a_size(cls, text: str) -> str:
+        size_bytes(text)
+        return text
 
 
 class Cores(Frozen):

@@ -7,10 +7,8 @@ from typing import Any
 import pytest
 
 from httpbench.cli.isolation import IsolationOptions
-from httpbench.cli.params import size_bytes
 from httpbench.errors import UsageError
-from httpbench.model import Engine, Isolation, NetworkMode, Suite, SuiteLoad
-from httpbench.model.container import Place
+from httpbench.model import Engine, Isolation, NetworkMode, Place, Suite, SuiteLoad, size_bytes
 
 
 def options(**changes: Any) -> IsolationOptions:
@@ -67,7 +65,13 @@ def test_commands_have_no_image() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "size"), [("512m", 512 << 20), ("1g", 1 << 30), ("64MiB", 64 << 20), ("1000", 1000), ("1.5G", 3 << 29), ("much", 0)]
+    ("text", "size"), [("512m", 512 << 20), ("1g", 1 << 30), ("64MiB", 64 << 20), ("9000000", 9_000_000), ("1.5G", 3 << 29)]
 )
 def test_sizes_are_those_of_docker(text: str, size: int) -> None:
     assert size_bytes(text) == size
+
+
+@pytest.mark.parametrize("text", ["much", "1m", "-1g", ""])
+def test_what_is_no_size_or_too_small_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="is not a size of at least 6m"):
+        size_bytes(text)

@@ -40,6 +40,11 @@ def test_an_engine_that_is_not_installed(tmp_path: Path, monkeypatch: pytest.Mon
             "this user may not use the docker daemon: permission denied on its socket",
             "usermod -aG docker",
         ),
+        (
+            "permission denied while trying to connect to the docker API at unix:///var/run/docker.sock",
+            "this user may not use the docker daemon: permission denied on its socket",
+            "usermod -aG docker",
+        ),
         ("flag needs an argument", "docker version failed: flag needs an argument", None),
     ],
 )

@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from httpbench.model import Frozen, Load, Run, Scaling, Trial, VerdictKind
+from httpbench.model import Frozen, Load, Run, Scaling, Target, Trial, VerdictKind
 from httpbench.report.between_runs.environments import differences, toolchains
 from httpbench.report.tables.groups import groups
 from httpbench.report.tables.rows import Row
@@ -132,10 +132,16 @@ _Key = tuple[object, ...]
 
 
 def _cells(measured: Measured) -> dict[_Key, Row]:
-    """By what must be alike: the cell, and the request and expected response of its workload, for a name may mean something else by now."""
+    """By what must be alike: the cell, the request and expected response of its workload, for a name may mean something else by now, and
+    the limits of its container."""
     run, trials = measured
     rows = [row for group in groups(run, trials) for row in group.rows]
-    return {(*row.summary.cell, run.workloads[row.summary.workload].model_dump_json()): row for row in rows}
+    return {(*row.summary.cell, run.workloads[row.summary.workload].model_dump_json(), _limits(row.target)): row for row in rows}
+
+
+def _limits(target: Target) -> tuple[float, int] | None:
+    """Of its container."""
+    return None if target.isolation is None else (target.isolation.cpus, target.isolation.memory_bytes)
 
 
 def _cell(base: Row, head: Row, names: Sequence[str], comparisons: int) -> Cell:
@@ -189,6 +195,8 @@ def _change(base: Row, head: Row, name: str, comparisons: int) -> Change | None:
 def _alone(ours: dict[_Key, Row], theirs: dict[_Key, Row], side: str) -> list[str]:
     """A sentence for each target and workload, however many loads it has."""
     others = {row.target.id for row in theirs.values()}
+    without_limits = {key[:-1] for key in theirs}
+    limited = {row.target.id for key, row in ours.items() if key not in theirs and key[:-1] in without_limits}
     other = "head" if side == "base" else "base"
     alone: dict[tuple[str, str, int], int] = {}
     for key, row in ours.items():
@@ -197,9 +205,13 @@ def _alone(ours: dict[_Key, Row], theirs: dict[_Key, Row], side: str) -> list[st
             alone[place] = alone.get(place, 0) + 1
     return [
         f"Only in {side}: {name} ({workload}, {connections} connections{f', {loads} loads' if loads > 1 else ''})"
-        + (f"; {other} has it with {'another load' if loads == 1 else 'other loads'}" if name in others else "")
+        + (f"; {other} has it with {_what_differs(loads, limits=name in limited)}" if name in others else "")
         for (name, workload, connections), loads in alone.items()
     ]
+
+
+def _what_differs(loads: int, *, limits: bool) -> str:
+    return "other limits" if limits else "another load" if loads == 1 else "other loads"
 
 
 def _load(row: Row) -> str:

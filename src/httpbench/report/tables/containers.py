@@ -30,8 +30,10 @@ def _limits(isolation: Isolation, trials: Sequence[Trial]) -> str:
     if not known:
         return parts
     burned = [each.burned_cpus for each in known if each.burned_cpus is not None]
-    if len(burned) < len(known):
+    if not burned:
         return f"{parts}; limits read, but not tried, which requires root"
+    if not any(each.was_tried for each in known):
+        return f"{parts}; limits read; a burn reached {max(burned):.2f} cores only, so it did not try the CPU limit"
     return f"{parts}; limits read, and tried by a burn ({max(burned):.2f} cores)"
 
 

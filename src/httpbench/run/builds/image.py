@@ -46,7 +46,8 @@ def image_of(target: Target) -> str:
                 digest.update(path.read_bytes())
     except OSError as error:
         raise BuildError(f"its sources cannot be read: {error.strerror}: {error.filename}") from None
-    return f"{_repository(target)}:{digest.hexdigest()[:12]}"
+    host = "localhost/" if target.isolation.engine is Engine.PODMAN else ""  # podman asks registries for any other name
+    return f"{host}{_repository(target)}:{digest.hexdigest()[:12]}"
 
 
 def build_command(target: Target, image: str) -> tuple[str, ...]:

@@ -101,7 +101,7 @@ def _state_of_image(target: Target) -> TargetState:
         if is_image_built(target):
             return TargetState(State.BUILT)
     except HttpbenchError as error:
-        return TargetState(State.MISSING, error.message, error.hint)
+        return TargetState(State.MISSING, f"{target.isolation.engine}: {error.message}", error.hint)
     if target.isolation.image is None and not dockerfile.is_file():
         return TargetState(State.MISSING, f"a {target.container.dockerfile}", f"write {dockerfile}")
     if missing := missing_base(target):

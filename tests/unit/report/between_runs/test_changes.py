@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from httpbench.model import Expectation, Load, Run, Trial, Verdict, VerdictKind, Workload
+from httpbench.model import Engine, Expectation, Isolation, Load, Run, Trial, Verdict, VerdictKind, Workload
 from httpbench.report import Changes, changes, render_changes, render_changes_json, render_changes_markdown
 from httpbench.stats.gates import Gate
-from tests.factories import make_client, make_failed, make_plan, make_rounds, make_run, make_trial
+from tests.factories import make_client, make_failed, make_plan, make_rounds, make_run, make_target, make_trial
 
 SLOWER = Gate(figure="rps", side="<", change=-0.03)
 
@@ -144,3 +144,13 @@ def test_with_a_rate_throughput_says_nothing() -> None:
     assert "rps" not in found.cells[0].figures
     assert "p99" in found.cells[0].figures
     assert found.unknown
+
+
+def test_containers_with_other_limits_are_not_compared() -> None:
+    name = "c/a@docker"
+    half, whole = (make_target("c/a", id=name, isolation=Isolation(engine=Engine.DOCKER, cpus=cpus)) for cpus in (0.5, 1.0))
+    rounds = make_rounds(name, (1000, 1010, 1020))
+    found = changes(measured(rounds, targets={name: half}), measured(rounds, targets={name: whole}))
+    assert found.cells == ()
+    assert found.not_compared[0] == "Only in base: c/a@docker (plaintext, 64 connections); head has it with other limits"
+    assert len(changes(measured(rounds, targets={name: half}), measured(rounds, targets={name: half})).cells) == 1

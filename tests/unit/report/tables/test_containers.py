@@ -36,6 +36,10 @@ def test_limits_that_were_not_tried_are_not_said_to_be() -> None:
     assert "limits read, but not tried, which requires root" in notes(burned_cpus=None)[0]
 
 
+def test_a_burn_that_others_held_up_tried_nothing() -> None:
+    assert "a burn reached 0.08 cores only, so it did not try the CPU limit" in notes(burned_cpus=0.08)[0]
+
+
 def test_processes_have_no_note() -> None:
     trials = make_rounds("c/nginx", [1000.0])
     assert [note for group in groups(make_run(trials), trials) for note in container_notes(group.rows)] == []

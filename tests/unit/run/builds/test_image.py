@@ -8,6 +8,7 @@ from threading import Event
 
 import pytest
 
+from httpbench import inherited
 from httpbench.errors import BuildError
 from httpbench.isolate import engine
 from httpbench.model import ContainerRecipe, Engine, Isolation, Target
@@ -22,7 +23,7 @@ DOCKER = Isolation(engine=Engine.DOCKER)
 @pytest.fixture
 def target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Target:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    for name in (*image.inherited.PROXIES, *image.inherited.REGISTRIES):
+    for name in (*inherited.PROXIES, *inherited.REGISTRIES):
         monkeypatch.delenv(name, raising=False)
     folder = tmp_path / "sources"
     folder.mkdir()
@@ -77,6 +78,20 @@ def test_an_image_is_built_once(target: Target, tmp_path: Path, monkeypatch: pyt
     assert state_of(target).state is State.BUILT
     image.build_image(target, Event())
     assert sum(call.startswith("build ") for call in (tmp_path / "calls").read_text().splitlines()) == 1
+
+
+def test_only_images_of_earlier_sources_are_removed(target: Target, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """podman names one image with and without its kind of digest."""
+    name = image.image_of(target)
+    docker(tmp_path, monkeypatch, f'case "$1" in build) echo {name} >> {tmp_path}/images;; images) echo sha256:id sha256:old;; esac')
+    image.build_image(target, Event())
+    removed = [call for call in (tmp_path / "calls").read_text().splitlines() if call.startswith("rmi")]
+    assert removed == ["rmi sha256:old"]
+
+
+def test_podman_is_told_that_an_image_is_local(target: Target) -> None:
+    podman = target.model_copy(update={"isolation": Isolation(engine=Engine.PODMAN)})
+    assert image.image_of(podman) == f"localhost/{image.image_of(target)}"
 
 
 def test_a_build_that_fails_says_so_with_its_log(target: Target, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

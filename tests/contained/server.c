@@ -1,4 +1,5 @@
-/* A server for tests: responds to HTTP/1.1 GET over kept connections, and keeps 64 kB more memory with each request. */
+/* A server for tests: responds to HTTP/1.1 GET over kept connections, and keeps memory
+   with each request: server ADDRESS PORT [KILOBYTES]. */
 #include <arpa/inet.h>
 #include <poll.h>
 #include <signal.h>
@@ -11,7 +12,9 @@
 
 static char *volatile last; /* or the compiler leaves the memory out */
 
-enum { CONNECTIONS = 512, KEPT = 64 << 10, HEAD = 4096 };
+static size_t kept_bytes;
+
+enum { CONNECTIONS = 512, HEAD = 4096 };
 
 static void stop(int number) {
     (void)number;
@@ -23,7 +26,7 @@ static int respond(int client) {
     ssize_t got = read(client, request, sizeof request - 1);
     if (got <= 0) return -1;
     request[got] = 0;
-    if ((last = malloc(KEPT))) memset(last, 1, KEPT);
+    if (kept_bytes && (last = malloc(kept_bytes))) memset(last, 1, kept_bytes);
     time_t now = time(NULL);
     strftime(date, sizeof date, "%a, %d %b %Y %H:%M:%S GMT", gmtime(&now));
     int size = snprintf(response, sizeof response,
@@ -33,6 +36,7 @@ static int respond(int client) {
 
 int main(int count, char **words) {
     if (count < 3) return 2;
+    kept_bytes = count > 3 ? (size_t)atoi(words[3]) << 10 : 0;
     signal(SIGTERM, stop);
     signal(SIGPIPE, SIG_IGN);
     struct sockaddr_in place = {.sin_family = AF_INET, .sin_port = htons(atoi(words[2]))};

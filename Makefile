@@ -18,13 +18,13 @@ BIN := $(VENV)/bin
 GENERATORS := $(addprefix --load-generator ,wrk hey autocannon hyperfine)
 # Targets in other languages require registries or toolchains that a machine for tests may lack.
 TESTED := c client:cpp crystal dlang/epoll dlang/std-net-curl golang java node python ruby rust zig
-FIRST := $(shell cat tests/contract/first.txt)
+FIRST = $(shell cat tests/contract/first.txt)
 PYTHON ?= $(shell scripts/find-python)
 PROGRAMS := httpbench-loadgen httpbench-reference httpbench-timer
 BUILT := $(PROGRAMS:%=target/release/%)
 ENGINE ?= docker
 IMAGE ?= httpbench
-# Set in the image, which has nothing to install.
+# Set in the image, which has nothing to install or to compile.
 HTTPBENCH ?=
 
 help:
@@ -60,7 +60,7 @@ $(VENV)/installed: pyproject.toml
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable . --group dev
 	touch $@
 
-$(BUILT) &: $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
+$(BUILT) &: $(if $(HTTPBENCH),,$(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock)
 	cargo build --release --locked $(PROGRAMS:%=--package %)
 	touch $(BUILT)
 

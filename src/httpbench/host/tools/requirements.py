@@ -81,7 +81,9 @@ def debian_packages(requirement: Requirement) -> tuple[str, ...]:
     if not _has_package_lists():
         return requirement.apt
     candidates = _candidates(requirement.apt)
-    if not candidates or (requirement.version and is_older(_newest(candidates), requirement.version)):
+    # A default- package has a version of its own: 1.17 brings Java 17.
+    version = None if requirement.apt[0].startswith("default-") else requirement.version
+    if not candidates or (version and is_older(_newest(candidates), version)):
         return ()
     return requirement.apt
 

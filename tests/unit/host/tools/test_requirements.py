@@ -84,6 +84,13 @@ def test_a_package_that_debian_does_not_have(bin_folder: Path) -> None:
     assert found == Unmet("not found in PATH", INSTALL)
 
 
+def test_the_version_of_a_default_package_is_not_that_of_its_program(bin_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    candidate(bin_folder, "2:1.17-74")
+    as_user(monkeypatch, 0)
+    found = check(Requirement(program="no-such-java", version="11", apt=("default-jre-headless",)))
+    assert found == Unmet("not found in PATH", "apt-get install default-jre-headless")
+
+
 def test_a_fresh_image_has_no_package_lists(bin_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program(bin_folder, "apt-cache", "exit 0")
     (bin_folder / "lists" / "deb_Packages").unlink()

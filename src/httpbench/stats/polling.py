@@ -1,6 +1,6 @@
 """Whether a target polls: uses CPU time while it has nothing to do, so that a full core does not show that it is full.
 
-A server that asks its sockets or rings again and again (``epoll_wait`` without a timeout, a kernel thread of io_uring) uses a whole core
+A server that asks its sockets or rings again and again (``epoll_wait`` with a timeout of 0, a kernel thread of io_uring) uses a whole core
 under any load, and without one. Each trial looks which threads are busy without requests. What cannot be seen so: a server that polls for a
 moment after each request and sleeps when none comes.
 """

@@ -73,7 +73,7 @@ class Progress:
 @pytest.mark.alone
 @two_cores
 def test_a_stranger_in_round_2_is_named_and_its_round_is_made_again(harness: Harness, tmp_path: Path) -> None:
-    retries, exported = 5, tmp_path / "run.json"
+    retries, exported = 3, tmp_path / "run.json"
     load = ("-c", "8", "-d", "1s", "--warmup", "200ms", "--timeout", "5s", "--rounds", "3", "--retries", str(retries))
     (cpu, *_) = partition(read_topology(), Scaling.SINGLE).target
     process = harness.start("bench", "--targets", str(TARGETS), *SLOW, *FAST, *load, "--export-json", str(exported))

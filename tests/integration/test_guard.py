@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import signal
@@ -49,14 +50,20 @@ def start(folder: Path, script: str) -> ProcessTree:
 def family_of(tree: ProcessTree, name: str) -> list[int]:
     """All processes below the guard, once all have called exec."""
 
-    def sleeps() -> bool:
-        return sum(process.name() == "sleep" for process in below()) == SLEEPS[name]
-
     def below() -> list[psutil.Process]:
         return psutil.Process(tree.guard_pid).children(recursive=True)
 
-    until(sleeps)
+    until(lambda: sleeps(below()) == SLEEPS[name])
     return [process.pid for process in below()]
+
+
+def sleeps(processes: list[psutil.Process]) -> int:
+    """How many of them sleep. A shell that started one may just be ending."""
+    count = 0
+    for process in processes:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            count += process.name() == "sleep"
+    return count
 
 
 @pytest.mark.parametrize("name", FAMILIES)
@@ -87,7 +94,7 @@ def test_grandchildren_die_when_harness_and_guard_are_killed(tmp_path: Path, nam
     with harness:
         assert harness.stdout
         guard_pid = int(harness.stdout.readline().split()[0])
-        until(lambda: sum(p.name() == "sleep" for p in psutil.Process(guard_pid).children(recursive=True)) == SLEEPS[name])
+        until(lambda: sleeps(psutil.Process(guard_pid).children(recursive=True)) == SLEEPS[name])
         family = [process.pid for process in psutil.Process(guard_pid).children(recursive=True)]
         harness.kill()
         os.kill(guard_pid, signal.SIGKILL)

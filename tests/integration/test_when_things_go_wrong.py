@@ -38,7 +38,7 @@ def family_of(process: subprocess.Popen[str], at_least: int = 0) -> list[int]:
     def members() -> list[int]:
         return [child.pid for child in psutil.Process(process.pid).children(recursive=True)]
 
-    until(lambda: len(members()) >= at_least)
+    until(lambda: len(members()) >= at_least, limit_s=60)
     return members()
 
 

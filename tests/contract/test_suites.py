@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from httpbench import catalog
-from httpbench.model import Scaling, Suite, SuiteLoad, Table
+from httpbench.model import Place, Scaling, Suite, SuiteLoad, Table
 from tests.contract.cases import CLIENTS
 
 HTTP_SERVERS = """
@@ -15,6 +15,8 @@ dlang/vibe-d/manual dlang/vibe-d/gc dlang/arsd/processes dlang/arsd/threads dlan
 dlang/hunt/hunt-http dlang/hunt/hunt-pico dlang/lighttp dlang/photon dlang/mecca
 dotnet/aspcore golang/fasthttp rust/actix-web rust/actix-raw
 """
+
+FRAMEWORKS = "dotnet/minimal-api dotnet/controllers node/fastify node/express golang/gin golang/net-http rust/rocket"
 
 TARGETS = {
     "http-servers": HTTP_SERVERS,
@@ -27,7 +29,8 @@ TARGETS = {
         proxy:c/haproxy proxy:cpp/draft-http-tunnel proxy:rust/http-tunnel proxy:golang/tcp-proxy proxy:java/netcrusher proxy:python/pproxy
     """,
     "http-clients": " ".join(f"client:{name}" for name in CLIENTS.split()),
-    "frameworks": "dotnet/minimal-api dotnet/controllers node/fastify node/express golang/gin golang/net-http rust/rocket",
+    "frameworks": FRAMEWORKS,
+    "containers": FRAMEWORKS,
 }
 
 CATALOG = catalog.load()
@@ -60,3 +63,10 @@ def test_app_servers_have_their_original_load() -> None:
         SuiteLoad(connections=(100,), threads=4, duration_s=30, timeout_s=2000, warmup_s=1, warmup_max_s=10),
     )
     assert suite("app-servers").table is Table.APP_SERVERS
+
+
+def test_containers_have_the_load_of_autocannon_and_limits() -> None:
+    found = suite("containers")
+    assert found.load == (SuiteLoad(connections=(100,), pipeline=10, duration_s=30, timeout_s=10, warmup_s=1, warmup_max_s=10),)
+    assert (found.isolate, found.cpus, found.memory) == ((Place.DOCKER,), 1, "512m")
+    assert found.load_generator == ("autocannon", "native")

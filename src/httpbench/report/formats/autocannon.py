@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 
 from httpbench.errors import UsageError
 from httpbench.model import Distribution, Measurement, OverSeconds, Run, Trial
-from httpbench.quantiles import decoded, is_known, percentile_us, recorded
 from httpbench.printable import one_line
+from httpbench.quantiles import decoded, is_known, percentile_us, recorded
 from httpbench.report.tables.groups import groups
 from httpbench.report.tables.notes import title
 from httpbench.report.tables.rows import Group, Row

@@ -28,7 +28,7 @@ COMPARED = re.compile(
 
 def run(harness: Harness, *words: str, **options: Any) -> subprocess.CompletedProcess[str]:
     """A short one: four connections and a fifth of a second for each trial."""
-    return harness.run("run", "-c", "4", "-d", "200ms", "--warmup", "50ms", "--timeout", "5s", "--retries", "0", *words, **options)
+    return harness.run("run", "-c", "4", "-d", "200ms", "--warmup", "50ms", "--timeout", "5s", *words, **options)
 
 
 def document(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
@@ -224,7 +224,7 @@ def test_refused_before_anything_runs(harness: Harness, words: tuple[str, ...], 
 
 
 def test_a_dry_run_does_nothing(harness: Harness) -> None:
-    done = harness.run("run", "a {port}", "b {port}", "--dry-run")
+    done = harness.run("run", "a {port}", "b {port}", "--dry-run", "--retries", "2")
     assert done.returncode == 0
     assert "10 trials: 2 lines × 5 rounds" in done.stdout
     assert "more if other programs disturb every trial (--retries 2)" in done.stdout

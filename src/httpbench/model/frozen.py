@@ -10,7 +10,7 @@ NAME_PATTERN = r"^[a-z0-9][a-z0-9_.+-]*$"
 Name = Annotated[str, StringConstraints(pattern=NAME_PATTERN)]
 """A part of an id: lower case, no slash, so that ids can be told apart from options and paths."""
 
-Id = Annotated[str, StringConstraints(pattern=r"^([a-z]+:)?[a-z0-9][a-z0-9_.+/-]*$")]
+Id = Annotated[str, StringConstraints(pattern=r"^([a-z]+:)?[a-z0-9][a-z0-9_.+/@-]*$")]
 """The id of a target: names, joined by slashes, after a client's or proxy's ``kind:``."""
 
 Argv = Annotated[tuple[str, ...], Field(min_length=1)]

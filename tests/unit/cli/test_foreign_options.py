@@ -13,13 +13,13 @@ from httpbench.cli.main import cli, run_command_line
 CONTEXT = click.Context(cli)
 
 
-def errors(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, words: str) -> str:
+def errors(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, words: str) -> str:
     """What the command prints on standard error; it must end with the code of wrong usage."""
     monkeypatch.setattr(sys, "argv", ["httpbench", *words.split()])
     with pytest.raises(SystemExit) as ended:
         run_command_line()
     assert ended.value.code == 2
-    return capsys.readouterr().err
+    return capfd.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -39,19 +39,19 @@ def errors(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, 
     ],
 )
 def test_an_option_of_others_gets_ours_as_a_hint(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, words: str, ours: str
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, words: str, ours: str
 ) -> None:
     verb, option = words.partition("=")[0].split()[:2]
-    error, hint = errors(capsys, monkeypatch, words).splitlines()
+    error, hint = errors(capfd, monkeypatch, words).splitlines()
     assert error == f"error: {verb} has no option {option}"
     assert hint.startswith("hint: ") and ours in hint
 
 
 @pytest.mark.parametrize("words", ["list -z", "bench --durration 10s"])
 def test_any_other_unknown_option_gets_the_usual_hint(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, words: str
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, words: str
 ) -> None:
-    assert errors(capsys, monkeypatch, words).splitlines()[-1] == f"hint: httpbench {words.split()[0]} --help"
+    assert errors(capfd, monkeypatch, words).splitlines()[-1] == f"hint: httpbench {words.split()[0]} --help"
 
 
 def test_each_hint_is_for_an_option_that_some_verb_has_and_another_lacks() -> None:

@@ -119,7 +119,10 @@ def on_console(renderable: Any, **options: Any) -> str:
 
 def exports(run: RunModel, trials: list[TrialModel]) -> Mapping[str, str]:
     found = changes((run, trials), (run, trials), (Gate(figure="rps", side="<", change=-0.03),))
-    formats = {**FORMATS, **(CLIENT_FORMATS if trials[0].client else {})}
+    # autocannon's format shows load on servers; hyperfine's shows clients.
+    formats = {**FORMATS, **CLIENT_FORMATS} if trials[0].client else dict(FORMATS)
+    if trials[0].client:
+        del formats["autocannon"]
     return {
         **{name: render(run, trials) for name, render in formats.items()},
         "changes.md": render_changes_markdown(found),

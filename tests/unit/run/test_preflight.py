@@ -71,7 +71,7 @@ RISING = Load(connections=100, rate_from_rps=500, rate_rps=3_500, rate_step_rps=
 
 def test_loads_that_a_generator_cannot_make_are_left_out_with_a_sentence_for_each_reason() -> None:
     plans = [
-        make_plan(number=number, round_=number // 3, load=load_)
+        make_plan(number=number, round_=number // 3, load=load_, load_generator="perf-gauge")
         for number, load_ in enumerate([Load(connections=100), RISING, Load(connections=100, pipeline=4)] * 2)
     ]
     kept, sentences = without_refused(spec_of(plans, load.get("perf-gauge"), [make_target()]))
@@ -88,6 +88,6 @@ def test_loads_that_a_generator_cannot_make_are_left_out_with_a_sentence_for_eac
 
 
 def test_a_run_of_which_nothing_can_be_made_stays_whole_and_is_refused() -> None:
-    spec = spec_of([make_plan(load=RISING)], load.get("perf-gauge"), [make_target()])
+    spec = spec_of([make_plan(load=RISING, load_generator="perf-gauge")], load.get("perf-gauge"), [make_target()])
     assert without_refused(spec) == (spec, [])
     assert refusals(spec) == ["rising rates of perf-gauge are not supported: use one rate, or none"]

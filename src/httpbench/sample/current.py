@@ -17,6 +17,6 @@ class Current:
     """Share of the periods of a CPU quota in which it was stopped, since the window began. ``None``: no quota."""
 
     def __str__(self) -> str:
-        """``87 % CPU, 12 MB``; with a quota that was reached, ``50 % CPU (throttled 41 %), 12 MB``."""
-        throttled = f" (throttled {self.throttled_share * 100:.0f} %)" if self.throttled_share else ""
-        return f"{self.cpu_cores * 100:.0f} % CPU{throttled}, {self.rss_bytes / 1e6:,.0f} MB"
+        """``87% CPU, 12 MB``; with a quota that was reached, ``50% CPU (throttled 41%), 12 MB``."""
+        throttled = f" (throttled {self.throttled_share * 100:.0f}%)" if self.throttled_share else ""
+        return f"{self.cpu_cores * 100:.0f}% CPU{throttled}, {self.rss_bytes / 1e6:,.0f} MB"

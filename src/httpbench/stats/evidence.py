@@ -23,7 +23,7 @@ time to spare would have responded more often to one that could run."""
 
 OTHERS_SHARE_MAX = 0.05
 """Share of a program's physical cores that others may use. A full target gets so much less done, and rounds of a quiet machine differ by
-2 %. In a closed loop each side waits for the other, so what delays one makes both idle."""
+2%. In a closed loop each side waits for the other, so what delays one makes both idle."""
 
 THROTTLED_SHARE_MIN = 0.05
 """Share of a quota's periods in which it was used up, from which it may be why nobody was busy. As for other programs."""

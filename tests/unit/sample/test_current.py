@@ -9,9 +9,9 @@ from httpbench.sample.series import Series
 
 
 def test_in_words() -> None:
-    assert str(Current(0.874, 12_400_000)) == "87 % CPU, 12 MB"
-    assert str(Current(0.5, 1_500_000_000, 0.41)) == "50 % CPU (throttled 41 %), 1,500 MB"
-    assert str(Current(0.5, 2_000_000, 0.0)) == "50 % CPU, 2 MB", "a quota that was never reached"
+    assert str(Current(0.874, 12_400_000)) == "87% CPU, 12 MB"
+    assert str(Current(0.5, 1_500_000_000, 0.41)) == "50% CPU (throttled 41%), 1,500 MB"
+    assert str(Current(0.5, 2_000_000, 0.0)) == "50% CPU, 2 MB", "a quota that was never reached"
 
 
 def test_only_the_last_second_counts() -> None:

@@ -51,6 +51,11 @@ def test_completion_loads_nothing_heavy(line: str) -> None:
     assert heavy(modules) == set()
 
 
+def test_the_package_runs_as_a_program() -> None:
+    done = subprocess.run([sys.executable, "-m", "httpbench", "--version"], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout.startswith("httpbench ")
+
+
 def test_the_list_of_verbs_loads_no_verb() -> None:
     ours = {name for name in loaded("--help") if name.startswith("httpbench.")}
     own = {"httpbench.cli", *(f"httpbench.cli.{name}" for name in ("console", "exit_codes", "foreign_options", "lazy", "main"))}

@@ -168,6 +168,7 @@ def test_a_daemon_that_restarts_in_the_middle_leaves_no_container(
     assert daemon.docker("ps", "--all", "--quiet").stdout == ""
 
 
+@pytest.mark.alone
 def test_images_of_the_user_are_compared(harness: Harness, golang: tuple[Path, str], debian_base: str) -> None:
     folder, _ = golang
     images = ("httpbench-test-web:1", "httpbench-test-web:2")

@@ -45,6 +45,7 @@ def test_what_passed_is_marked_here_and_recorded_in_the_project(tmp_path: Path, 
     [
         ((CLIENT, "--workload", "client-large"), "--record keeps what passed under the usual workload"),
         (("--targets", str(TARGETS), "test/misbehaving/good"), "--record keeps built-in targets only"),
+        (("c/epoll/edge", "--isolate", "docker"), "--record keeps what passed as a process, and c/epoll/edge@docker runs in a container"),
     ],
 )
 def test_what_is_not_a_proof_of_a_built_in_target_is_not_recorded(words: tuple[str, ...], sentence: str) -> None:

@@ -63,9 +63,9 @@ def verify(options: VerifyOptions) -> ExitCode:
 
     selection, known = options.selection, options.selection.catalog()
     targets = options.isolation.applied(selection.of(known, kind=None if selection.words else Kind.SERVER))
-    prepare_engines(targets, console.stderr())
     if options.record:
         _require_recordable(targets, options.workload)
+    prepare_engines(targets, console.stderr())
     workloads = workloads_of(known, targets, options.workload)
     output = console.stdout()
     with progress.observer(console.stderr(), quiet=False) as observer:
@@ -99,18 +99,24 @@ def _require_recordable(targets: Sequence[Target], workload: str | None) -> None
 
     if workload is not None:
         raise UsageError("--record keeps what passed under the usual workload", hint="remove --workload")
+    if contained := [target.id for target in targets if target.isolation is not None]:
+        raise UsageError(
+            f"--record keeps what passed as a process, and {', '.join(contained)} runs in a container", hint="remove --isolate"
+        )
     if foreign := [target.id for target in targets if not is_built_in(target.folder)]:
         raise UsageError(f"--record keeps built-in targets only, and {', '.join(foreign)} comes from a folder of --targets")
 
 
 def _keep(output: Console, results: Sequence[Sequence[Verified]], built: Built, *, record: bool) -> None:
-    """Marks on this machine what passed; with ``record``, also in the project."""
+    """Marks on this machine what passed as a process; with ``record``, also in the project. A container has another toolchain."""
     from httpbench import catalog
     from httpbench.run import mark_verified, proof_of
 
     marked = []
     for of_target in results:
         target = of_target[0].target
+        if target.isolation is not None:
+            continue
         passed, failed = ([result.scaling for result in of_target if result.passed is side] for side in (True, False))
         marked.append((target, mark_verified(target, passed, failed)))
     if record and marked:

@@ -21,7 +21,7 @@ GOOD = f"{SERVER} good"
 
 COMPARED = re.compile(
     r"^new (serves \S+ (± \S+ )?times (\(\S+ to \S+\) )?the requests of old"
-    r"|and old: (no difference above the noise|\d+ rounds vary too much for a claim) \(± \S+ %\))",
+    r"|and old: (no difference above the noise|\d+ rounds vary too much for a claim) \(± \S+%\))",
     re.MULTILINE,
 )
 
@@ -172,7 +172,7 @@ def test_rounds_end_when_the_interval_is_narrow_enough(harness: Harness) -> None
 def test_rounds_that_do_not_get_there_say_so_and_how_many_would(harness: Harness) -> None:
     done = run(harness, GOOD, GOOD, "--precision", "0.0001%", "--min-rounds", "3", "--max-rounds", "4")
     assert "the run ends after 4" in done.stderr
-    assert re.search(r"± \S+ % was not reached in 4 rounds \(± \S+ %\)", done.stdout)
+    assert re.search(r"± \S+% was not reached in 4 rounds \(± \S+%\)", done.stdout)
 
 
 def test_gates_decide_the_exit_code(harness: Harness) -> None:

@@ -12,6 +12,7 @@ from tests.harness import Harness
 GENERATORS = ("native", "wrk", "autocannon")
 
 
+@pytest.mark.slow
 def test_each_load_generator_measures_every_target_in_every_round(harness: Harness) -> None:
     missing = [name for name in GENERATORS if load.get(name).locate() is None]
     if missing:

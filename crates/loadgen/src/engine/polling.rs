@@ -15,7 +15,8 @@ const SKIPPED_MAX: u32 = 1023;
 const LOOKS: u32 = 16;
 /// Maximum time between two looks of an engine whose looks cost the server.
 const SPACING_MAX_NS: u64 = 2_000;
-/// What part of the shortest service time the time between two looks may be: no figure is off by more than 0.8%.
+/// What part of the shortest service time of late the time between two looks may be. A figure is off by at most 0.8%, but for a response
+/// that comes faster than any of the last 20 to 40 ms: it may be noticed up to `SPACING_MAX_NS` late.
 const SPACING_PART: u64 = 128;
 /// Far longer than this many looks take: in a longer gap between two readings another thread had the CPU, so no CPU time was spent.
 const GAP_MAX_NS: u64 = 20_000;

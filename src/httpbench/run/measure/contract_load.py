@@ -28,7 +28,7 @@ def problem_under_load(running: RunningTarget, workload: Workload, cores: Cores,
     for duration_s in DURATIONS_S:
         own_load = Load(connections=CONNECTIONS, duration_s=duration_s, warmup_s=0, timeout_s=TIMEOUT_S)
         job = Job(running.url(workload.request.path), workload, own_load, cores.generator, scratch)
-        subject = Subject(running.guard_pid, cores, running.death, container=running.container)
+        subject = Subject(running, cores)
         under_load = run_generator(load.get("native"), job, subject, lambda *_: None)
         if under_load.death:
             return f"it died ({under_load.death})"

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from httpbench.errors import LoadError
-from httpbench.isolate import Command, Container, ProcessTree
+from httpbench.isolate import Command, ProcessTree
 from httpbench.load import Job, LoadGenerator, Output, Phase, Progress
 from httpbench.model import CoreOccupancy, Cores, Measurement, Network, Others, Usage
+from httpbench.run.start import RunningTarget
 from httpbench.sample import Current, NetworkMeter, OccupancyMeter, SharedQuotaMeter, StrangerMeter, TreeSampler
 
 POLL_S = 0.1
@@ -45,21 +46,10 @@ class UnderLoad:
 class Subject:
     """What the load is put on."""
 
-    guard_pid: int | None
-    """The parent of its process tree; ``None``: the harness did not start it."""
+    target: RunningTarget
     cores: Cores
-    death: Callable[[], str | None]
-    """How it ended, if it has."""
     backend_guard_pid: int | None = None
     """The parent of the process tree of the server behind a proxy; ``None``: there is none."""
-    container: Container | None = None
-    """``None``: it runs as a process."""
-
-    def sampler(self) -> TreeSampler | None:
-        """What watches it; ``None``: the harness did not start it."""
-        if self.container is not None:
-            return TreeSampler(self.container.pid, groups=self.container.groups)
-        return None if self.guard_pid is None else TreeSampler(self.guard_pid)
 
 
 def run_generator(generator: LoadGenerator, job: Job, subject: Subject, report: Report) -> UnderLoad:
@@ -72,7 +62,7 @@ def run_generator(generator: LoadGenerator, job: Job, subject: Subject, report: 
     with ProcessTree([_command(generator, job, warmup=False)], stdout=stdout) as tree:
         window = _Window(generator, subject, tree.guard_pid, report)
         try:
-            died, stderr = _watch(tree, window, _time_limit(job), subject.death, generator)
+            died, stderr = _watch(tree, window, _time_limit(job), subject.target.death, generator)
             exits = tree.exits()
         finally:
             observed = window.close()
@@ -110,13 +100,14 @@ class _Window:
 
     def __init__(self, generator: LoadGenerator, subject: Subject, own_guard_pid: int, report: Report):
         self._generator = generator
-        self._target = subject.sampler()
+        self._target = subject.target.sampler()
         self._backend = None if subject.backend_guard_pid is None else TreeSampler(subject.backend_guard_pid)
         self._own = TreeSampler(own_guard_pid, threads_often=True)
         self._meter = OccupancyMeter(subject.cores.measured)
         self._network = NetworkMeter()
         self._quota = SharedQuotaMeter()
-        contained = [subject.container.pid] if subject.container else []  # a container's processes descend from its engine
+        container = subject.target.container
+        contained = [container.pid] if container else []  # a container's processes descend from its engine
         self._strangers = StrangerMeter(subject.cores.measured, roots=contained)
         self._report = report
         self._observed: _Observed | None = None

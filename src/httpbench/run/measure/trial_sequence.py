@@ -89,7 +89,7 @@ def _under_load(inputs: TrialInputs, job: Job, running: RunningTarget, observer:
         warm_up_for_fixed_time(generator, job, running.death)
         running.require_alive("during the warm-up")
     observer.stage(Stage.MEASURE)
-    subject = Subject(running.guard_pid, inputs.plan.cores, running.death, backend_guard_pid, running.container)
+    subject = Subject(running, inputs.plan.cores, backend_guard_pid)
     return run_generator(generator, job, subject, observer.progress)
 
 

@@ -2,14 +2,16 @@
 
 A process has one group for each controller of version 1, and one group of version 2. ``/proc/PID/cgroup`` names them as paths below the
 root of their hierarchy; ``/proc/self/mountinfo`` says where, and from which folder on, each hierarchy is mounted. Files are read as they
-are: a group that has ended has none.
+are: a group that has ended has none. A limit of any group between a process and the root applies to it, so limits are read of all of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+
+from httpbench.kernel_files import cpu_list, read_int, read_text
 
 CONTROLLERS = ("cpu", "cpuacct", "cpuset", "memory")
 UNLIMITED_BYTES = 1 << 62  # version 1 writes «no limit» as a number close to 2⁶³
@@ -24,78 +26,81 @@ class ControlGroups:
     """Where the hierarchy of each controller is mounted."""
     version: int
 
+    def levels(self) -> Iterator[ControlGroups]:
+        """This group and those above it, as far as they can be seen: its own first."""
+        level = self
+        while level.folders:
+            yield level
+            below = {name: folder for name, folder in level.folders.items() if self.mounts[name] in folder.parents}
+            level = replace(level, folders={name: folder.parent for name, folder in below.items()})
+
     def pids(self) -> list[int]:
         """The processes in the group."""
-        text = _text(self._folder("cpu", "memory", "cpuacct") / "cgroup.procs")
-        return [int(word) for word in text.split()]
+        return [int(word) for word in (read_text(self.folder("cpu", "memory", "cpuacct") / "cgroup.procs") or "").split()]
 
     def cpu_s(self) -> float | None:
         """CPU time of all processes that the group ever held, in seconds."""
         if self.version == 2:
-            usage_us = self._pairs("cpu").get("usage_usec")
+            usage_us = self._counts().get("usage_usec")
             return None if usage_us is None else usage_us / 1e6
-        usage_ns = _number(self._folder("cpuacct", "cpu") / "cpuacct.usage")
+        usage_ns = read_int(self.folder("cpuacct", "cpu") / "cpuacct.usage")
         return None if usage_ns is None else usage_ns / 1e9
 
     def periods(self) -> int | None:
         """Periods of the CPU limit that have begun while a process could run."""
-        return self._pairs("cpu").get("nr_periods")
+        return self._counts().get("nr_periods")
+
+    def throttled_periods(self) -> int | None:
+        """Those of its periods in which the CPU limit was used up."""
+        return self._counts().get("nr_throttled")
+
+    def throttled_s(self) -> float | None:
+        """How long the CPU limit has stopped it, in seconds. ``None``: no limit."""
+        counts = self._counts()
+        if "throttled_usec" in counts:
+            return counts["throttled_usec"] / 1e6
+        return counts["throttled_time"] / 1e9 if "throttled_time" in counts else None
 
     def cpus(self) -> float | None:
         """The CPU limit, in cores: the lowest between the group and the root. ``None``: no limit."""
-        return min((limit for folder in self._upwards("cpu") if (limit := _cpus_of(folder)) is not None), default=None)
+        return min((limit for level in self.levels() if (limit := _cpus_of(level.folder("cpu"))) is not None), default=None)
 
     def memory_bytes(self) -> int | None:
         """The memory limit: the lowest between the group and the root. ``None``: no limit."""
         name = "memory.max" if self.version == 2 else "memory.limit_in_bytes"
-        limits = (_number(folder / name) for folder in self._upwards("memory"))
-        return min((limit for limit in limits if limit is not None and limit < UNLIMITED_BYTES), default=None)
-
-    def cpuset(self) -> tuple[int, ...]:
-        """The logical CPUs on which its processes may run; empty: unknown."""
-        folder = self._folder("cpuset")
-        names = ("cpuset.cpus.effective",) if self.version == 2 else ("cpuset.effective_cpus", "cpuset.cpus")
-        return next((cpus for name in names if (cpus := _cpu_list(_text(folder / name)))), ())
+        limits = (read_int(level.folder("memory") / name) for level in self.levels())  # «max» is not a number
+        return min((limit for limit in limits if limit and limit < UNLIMITED_BYTES), default=None)
 
     def memory_bytes_peak(self) -> int | None:
         """The most memory that the group has used, page cache included. ``None``: the kernel does not report it."""
-        return _number(self._folder("memory") / ("memory.peak" if self.version == 2 else "memory.max_usage_in_bytes"))
+        return read_int(self.folder("memory") / ("memory.peak" if self.version == 2 else "memory.max_usage_in_bytes"))
+
+    def cpuset(self) -> tuple[int, ...]:
+        """The logical CPUs on which its processes may run; empty: unknown."""
+        names = ("cpuset.cpus.effective",) if self.version == 2 else ("cpuset.effective_cpus", "cpuset.cpus")
+        return next((cpus for name in names if (cpus := cpu_list(read_text(self.folder("cpuset") / name) or ""))), ())
 
     def oom_kills(self) -> int | None:
         """How many of its processes the kernel killed because memory ran out. ``None``: the kernel does not report it."""
         name = "memory.events" if self.version == 2 else "memory.oom_control"
-        return _pairs(self._folder("memory") / name).get("oom_kill")
-
-    def throttled_s(self) -> float | None:
-        """How long the CPU limit has stopped it, in seconds. ``None``: no limit."""
-        pairs = self._pairs("cpu")
-        if "throttled_usec" in pairs:
-            return pairs["throttled_usec"] / 1e6
-        return pairs["throttled_time"] / 1e9 if "throttled_time" in pairs else None
+        return _pairs(self.folder("memory") / name).get("oom_kill")
 
     def entrances(self, *controllers: str) -> list[Path]:
         """The files that move a process into the group, if its id is written to them."""
         return list(dict.fromkeys(self.folders[name] / "cgroup.procs" for name in controllers if name in self.folders))
 
-    def _folder(self, *controllers: str) -> Path:
+    def folder(self, *controllers: str) -> Path:
+        """Of the first of these controllers that is mounted; otherwise one that does not exist."""
         return next((self.folders[name] for name in controllers if name in self.folders), Path("/nonexistent"))
 
-    def _upwards(self, controller: str) -> Iterator[Path]:
-        folder, mount = self.folders.get(controller), self.mounts.get(controller)
-        while folder is not None and mount is not None:
-            yield folder
-            if folder == mount or mount not in folder.parents:
-                return
-            folder = folder.parent
-
-    def _pairs(self, controller: str) -> dict[str, int]:
-        return _pairs(self._folder(controller) / "cpu.stat")
+    def _counts(self) -> dict[str, int]:
+        return _pairs(self.folder("cpu") / "cpu.stat")
 
 
-def groups_of(pid: int, root: Path = Path("/")) -> ControlGroups | None:
+def groups_of(pid: int | str = "self", root: Path = Path("/")) -> ControlGroups | None:
     """The control groups of a process; ``None`` if it is gone, or if none are mounted."""
     paths: dict[str, str] = {}
-    for line in _text(root / f"proc/{pid}/cgroup").splitlines():
+    for line in (read_text(root / f"proc/{pid}/cgroup") or "").splitlines():
         _, controllers, path = line.split(":", 2)
         paths.update(dict.fromkeys(controllers.split(","), path))
     mounted = dict(_mounted(root))
@@ -113,7 +118,7 @@ def groups_of(pid: int, root: Path = Path("/")) -> ControlGroups | None:
 
 def _mounted(root: Path) -> Iterator[tuple[str, tuple[str, Path]]]:
     """Controller → the folder of its hierarchy that is mounted, and where; version 2 has the empty name."""
-    for line in _text(root / "proc/self/mountinfo").splitlines():
+    for line in (read_text(root / "proc/self/mountinfo") or "").splitlines():
         left, _, right = line.partition(" - ")
         kind, _, options = right.split(" ", 2)
         origin, mount = left.split(" ")[3:5]
@@ -136,38 +141,13 @@ def _below(path: str, origin: str, mount: Path) -> Path | None:
 
 def _cpus_of(folder: Path) -> float | None:
     """The CPU limit of one group, in cores."""
-    if text := _text(folder / "cpu.max"):
+    if text := read_text(folder / "cpu.max"):
         quota, _, period = text.partition(" ")
         return None if quota == "max" else int(quota) / int(period or 100_000)
-    quota_us, period_us = _number(folder / "cpu.cfs_quota_us"), _number(folder / "cpu.cfs_period_us")  # no limit: -1
+    quota_us, period_us = read_int(folder / "cpu.cfs_quota_us"), read_int(folder / "cpu.cfs_period_us")  # no limit: -1
     return quota_us / period_us if quota_us and period_us and quota_us > 0 else None
 
 
-def _cpu_list(text: str) -> tuple[int, ...]:
-    """``0-2,5`` as numbers."""
-    found: list[int] = []
-    for part in filter(None, text.strip().split(",")):
-        first, _, last = part.partition("-")
-        found += range(int(first), int(last or first) + 1)
-    return tuple(found)
-
-
 def _pairs(file: Path) -> dict[str, int]:
-    found = {}
-    for line in _text(file).splitlines():
-        name, _, value = line.partition(" ")
-        if value.strip().isdigit():
-            found[name] = int(value)
-    return found
-
-
-def _number(file: Path) -> int | None:
-    text = _text(file).strip()
-    return int(text) if text.isdigit() else None
-
-
-def _text(file: Path) -> str:
-    try:
-        return file.read_text()
-    except OSError:
-        return ""
+    pairs = (line.partition(" ") for line in (read_text(file) or "").splitlines())
+    return {name: int(value) for name, _, value in pairs if value.strip().isdigit()}

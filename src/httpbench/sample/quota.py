@@ -9,10 +9,10 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
+from httpbench.control_groups import ControlGroups, groups_of
 from httpbench.model import SharedQuota
-
-MOUNT = Path("sys/fs/cgroup")
 
 
 class QuotaMeter:
@@ -23,84 +23,61 @@ class QuotaMeter:
         self.mark(pids)
 
     def mark(self, pids: Iterable[int]) -> None:
-        folders = {folder for pid in pids for folder in _folders(self._root, pid)}
-        self._before = {folder: counts for folder in folders if (counts := _counts(folder))}
+        limited = {level.folder("cpu"): level for pid in pids for level in _levels(pid, self._root)}
+        self._before = [(level, counts) for level in limited.values() if (counts := _counts(level))]
 
     def throttled_share(self) -> float | None:
         """Share of a quota's periods in which it was used up, 0 to 1. ``None``: no quota, or no time was used under one."""
-        shares = [share for folder, before in self._before.items() if (share := _share(before, _counts(folder))) is not None]
+        shares = [share for level, before in self._before if (share := _share(before, _counts(level))) is not None]
         return max(shares, default=None)
 
 
 class SharedQuotaMeter:
     """The quota of the control groups that a process is in: used up by all programs there. Counts from the last ``mark()``."""
 
-    def __init__(self, root: Path = Path("/"), pid: str = "self"):
+    def __init__(self, root: Path = Path("/"), pid: int | str = "self"):
         self._root = root
         self._pid = pid
         self.mark()
 
     def mark(self) -> None:
         self._begin_s = time.monotonic()
-        self._before = dict(self._read())
+        self._before = list(self._read())
 
     def read(self) -> SharedQuota | None:
         """Of the group that was throttled most; ``None`` without a quota, or where the kernel does not report what was used."""
         elapsed_s = max(time.monotonic() - self._begin_s, 1e-3)
-        after = dict(self._read())
         found = []
-        for folder, (counts, used_s) in self._before.items():
-            if folder in after and (share := _share(counts, after[folder][0])) is not None:
-                found.append(SharedQuota(throttled_share=share, used_cores=(after[folder][1] - used_s) / elapsed_s))
+        for level, before, used_before_s in self._before:
+            share, used_s = _share(before, _counts(level)), level.cpu_s()
+            if share is not None and used_s is not None:
+                found.append(SharedQuota(throttled_share=share, used_cores=(used_s - used_before_s) / elapsed_s))
         return max(found, key=lambda quota: quota.throttled_share, default=None)
 
-    def _read(self) -> Iterator[tuple[Path, tuple[tuple[int, int], float]]]:
-        for folder in _folders(self._root, self._pid):
-            counts, used_s = _counts(folder), _used_s(folder)
-            if counts and counts[0] and used_s is not None:
-                yield folder, (counts, used_s)
+    def _read(self) -> Iterator[tuple[ControlGroups, _Counts, float]]:
+        for level in _levels(self._pid, self._root):
+            counts, used_s = _counts(level), level.cpu_s()
+            if counts and counts.periods and used_s is not None:
+                yield level, counts, used_s
 
 
-def _share(before: tuple[int, int], after: tuple[int, int] | None) -> float | None:
-    if after is None or after[0] <= before[0]:
+class _Counts(NamedTuple):
+    periods: int
+    throttled: int
+
+
+def _levels(pid: int | str, root: Path) -> Iterator[ControlGroups]:
+    groups = groups_of(pid, root)
+    yield from groups.levels() if groups else ()
+
+
+def _counts(level: ControlGroups) -> _Counts | None:
+    """``None`` where the group has no quota, or is gone."""
+    periods, throttled = level.periods(), level.throttled_periods()
+    return None if periods is None or throttled is None else _Counts(periods, throttled)
+
+
+def _share(before: _Counts, after: _Counts | None) -> float | None:
+    if after is None or after.periods <= before.periods:
         return None
-    return min(max((after[1] - before[1]) / (after[0] - before[0]), 0.0), 1.0)
-
-
-def _used_s(folder: Path) -> float | None:
-    """CPU time of a group, in seconds: ``usage_usec`` of version 2, the file of the controller ``cpuacct`` of version 1."""
-    pairs = dict(line.split()[:2] for line in _text(folder / "cpu.stat").splitlines())
-    try:
-        return int(pairs["usage_usec"]) / 1e6 if "usage_usec" in pairs else int(_text(folder / "cpuacct.usage")) / 1e9
-    except ValueError:
-        return None
-
-
-def _folders(root: Path, pid: int | str) -> Iterator[Path]:
-    """The control groups of a process that may limit its CPU time, its own first. Version 2 has the empty name."""
-    for line in _text(root / f"proc/{pid}/cgroup").splitlines():
-        _, controllers, path = line.split(":", 2)
-        if controllers and "cpu" not in controllers.split(","):
-            continue
-        mount = root / MOUNT / ("cpu" if controllers else "")
-        folder = mount / path.lstrip("/")
-        while folder != mount and mount in folder.parents:
-            yield folder
-            folder = folder.parent
-        yield mount
-
-
-def _counts(folder: Path) -> tuple[int, int] | None:
-    """Periods and throttled periods (cpu.stat); ``None`` where the group has none."""
-    pairs = dict(line.split()[:2] for line in _text(folder / "cpu.stat").splitlines())
-    try:
-        return int(pairs["nr_periods"]), int(pairs["nr_throttled"])
-    except (KeyError, ValueError):
-        return None
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text()
-    except OSError:
-        return ""  # the process ended, or the container hides it
+    return min(max((after.throttled - before.throttled) / (after.periods - before.periods), 0.0), 1.0)

@@ -6,6 +6,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 CPU = "sys/devices/system/cpu"
+CGROUP_2 = {"proc/self/mountinfo": "25 1 0:22 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw"}
+CGROUP_1 = {
+    "proc/self/mountinfo": "30 1 0:30 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu,cpuacct\n"
+    "31 1 0:31 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory"
+}
 
 
 def write(root: Path, files: Mapping[str, str]) -> Path:
@@ -48,7 +53,7 @@ QUIET = {
     "proc/sys/kernel/osrelease": "6.9.0",
     "proc/self/cgroup": "0::/user.slice/ours",
     "etc/os-release": 'NAME="Debian"\nPRETTY_NAME="Debian GNU/Linux 12"',
-    "sys/fs/cgroup/cgroup.controllers": "cpu memory",
+    **CGROUP_2,
     "sys/fs/cgroup/user.slice/cpu.max": "max 100000",
     "sys/kernel/mm/transparent_hugepage/enabled": "always [madvise] never",
     "sys/devices/system/clocksource/clocksource0/current_clocksource": "tsc",

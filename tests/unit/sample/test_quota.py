@@ -21,6 +21,13 @@ def write(root: Path, folder: str, text: str) -> None:
 
 
 def group_of(root: Path, text: str) -> None:
+    """``text``: what the kernel says of the groups of the process. The hierarchies that it names are mounted."""
+    (root / "proc/self").mkdir(parents=True)
+    (root / "proc/self/mountinfo").write_text(
+        "25 1 0:22 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n30 1 0:30 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu,cpuacct\n"
+        if "cpu" in text
+        else "25 1 0:22 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n"
+    )
     (root / f"proc/{PID}").mkdir(parents=True)
     (root / f"proc/{PID}/cgroup").write_text(text)
 
@@ -51,7 +58,7 @@ def test_the_quota_of_the_harness_counts_all_programs_under_it(tmp_path: Path) -
     group_of(tmp_path, "0::/pod/harness")
     write(tmp_path, "sys/fs/cgroup/pod/harness", "usage_usec 500\n")
     write(tmp_path, "sys/fs/cgroup/pod", "usage_usec 1000000\nnr_periods 10\nnr_throttled 1\n")
-    meter = SharedQuotaMeter(tmp_path, str(PID))
+    meter = SharedQuotaMeter(tmp_path, PID)
     write(tmp_path, "sys/fs/cgroup/pod", "usage_usec 3000000000\nnr_periods 110\nnr_throttled 31\n")
     found = meter.read()
     assert found is not None
@@ -62,9 +69,9 @@ def test_the_quota_of_the_harness_counts_all_programs_under_it(tmp_path: Path) -
 def test_the_usage_of_version_1_stands_in_a_file_of_its_own(tmp_path: Path) -> None:
     group_of(tmp_path, "1:cpu,cpuacct:/pod")
     write(tmp_path, "sys/fs/cgroup/cpu/pod", "nr_periods 10\nnr_throttled 1\n")
-    assert SharedQuotaMeter(tmp_path, str(PID)).read() is None
+    assert SharedQuotaMeter(tmp_path, PID).read() is None
     (tmp_path / "sys/fs/cgroup/cpu/pod/cpuacct.usage").write_text("1000\n")
-    meter = SharedQuotaMeter(tmp_path, str(PID))
+    meter = SharedQuotaMeter(tmp_path, PID)
     write(tmp_path, "sys/fs/cgroup/cpu/pod", "nr_periods 20\nnr_throttled 6\n")
     (tmp_path / "sys/fs/cgroup/cpu/pod/cpuacct.usage").write_text("900000001000\n")
     found = meter.read()
@@ -75,7 +82,7 @@ def test_the_usage_of_version_1_stands_in_a_file_of_its_own(tmp_path: Path) -> N
 def test_without_a_quota_of_the_harness_there_is_none_to_share(tmp_path: Path) -> None:
     group_of(tmp_path, "0::/")
     write(tmp_path, "sys/fs/cgroup", "usage_usec 5\nnr_periods 0\nnr_throttled 0\n")
-    assert SharedQuotaMeter(tmp_path, str(PID)).read() is None
+    assert SharedQuotaMeter(tmp_path, PID).read() is None
 
 
 def test_a_program_under_a_quota_is_seen_to_be_stopped() -> None:

@@ -11,8 +11,8 @@ from httpbench.host.commands import capture
 from httpbench.host.cores.topology import Topology, read_topology
 from httpbench.host.facts import machine
 from httpbench.host.facts.cgroup import read_limits
-from httpbench.host.kernel_files import CPU, cpu_list, read_text
 from httpbench.host.knobs.all_knobs import tuned
+from httpbench.kernel_files import CPU, cpu_list, read_text
 from httpbench.model import Environment
 
 

@@ -3,15 +3,15 @@ from __future__ import annotations
 from pathlib import Path
 
 from httpbench.host.facts.cgroup import Limits, read_limits
-from tests.unit.host.fake import write
+from tests.unit.host.fake import CGROUP_1, CGROUP_2, write
 
 
 def test_the_smallest_limit_on_the_way_up_holds(tmp_path: Path) -> None:
     write(
         tmp_path,
         {
+            **CGROUP_2,
             "proc/self/cgroup": "0::/a/b",
-            "sys/fs/cgroup/cgroup.controllers": "cpu memory",
             "sys/fs/cgroup/a/cpu.max": "150000 100000",
             "sys/fs/cgroup/a/b/cpu.max": "max 100000",
             "sys/fs/cgroup/a/memory.max": "4096000",
@@ -25,6 +25,7 @@ def test_version_1_has_a_tree_for_each_controller(tmp_path: Path) -> None:
     write(
         tmp_path,
         {
+            **CGROUP_1,
             "proc/self/cgroup": "4:memory:/box\n2:cpu,cpuacct:/\n0::/",
             "sys/fs/cgroup/cpu/cpu.cfs_quota_us": "50000",
             "sys/fs/cgroup/cpu/cpu.cfs_period_us": "100000",
@@ -39,6 +40,7 @@ def test_no_limit_is_none(tmp_path: Path) -> None:
     write(
         tmp_path,
         {
+            **CGROUP_1,
             "proc/self/cgroup": "4:memory:/\n2:cpu:/",
             "sys/fs/cgroup/cpu/cpu.cfs_quota_us": "-1",
             "sys/fs/cgroup/cpu/cpu.cfs_period_us": "100000",
@@ -52,8 +54,8 @@ def test_a_container_sees_its_own_group_as_the_root(tmp_path: Path) -> None:
     write(
         tmp_path,
         {
+            **CGROUP_2,
             "proc/self/cgroup": "0::/../../outside/of/what/is/mounted",
-            "sys/fs/cgroup/cgroup.controllers": "cpu memory",
             "sys/fs/cgroup/cpu.max": "200000 100000",
         },
     )

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from httpbench.host.kernel_files import cpu_list, cpu_text
+from httpbench.kernel_files import cpu_list, cpu_text
 
 
 @given(st.sets(st.integers(0, 300), min_size=1))

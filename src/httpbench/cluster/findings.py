@@ -22,18 +22,21 @@ JITTER_SHARE_MAX, JITTER_US_MIN = 0.25, 50.0
 CLOSED_SHARE_MAX = 0.25
 """Of the local ports, that connections in TIME_WAIT may hold before a run."""
 OFFLOADS = ("tcp-segmentation-offload", "generic-receive-offload")
+OF_TARGETS = "cores"
+"""The finding that target and load generator share cores."""
 ORDER = {"warning": 0, "note": 1, "ok": 2}
 
 
 def findings_of(load_host: SshLoadHost) -> list[Finding]:
     """All findings, the worst first, named after the load host. Only files are read there."""
+    name = load_host.host.name
     with tempfile.TemporaryDirectory(prefix="httpbench-") as folder:
         root = mirrored(load_host.seen["files"], Path(folder))
         topology = host.read_topology(root, load_host.host.cpus)
-        there = [*processor.findings(root, topology), *all_knobs.findings(root), *_closed_connections(root)]
-        found = [*_round_trips(load_host.host.round_trips), *_link(load_host, root), *there]
-    name = load_host.host.name
-    named = [dataclasses.replace(one, name=f"{name}: {one.name}", do=f"on {name}: {one.do}" if one.do else None) for one in found]
+        own = [*(one for one in processor.findings(root, topology) if one.name != OF_TARGETS), *_closed_connections(root)]
+        knobs = [dataclasses.replace(one, do=one.do and f"on {name}: {one.do}") for one in all_knobs.findings(root)]
+        found = [*_round_trips(load_host.host.round_trips), *_link(load_host, root), *own, *knobs]
+    named = [dataclasses.replace(one, name=f"{name}: {one.name}") for one in found]
     return sorted(named, key=lambda finding: ORDER[finding.severity])
 
 

@@ -213,7 +213,8 @@ class Session:
         self._scratch = tempfile.mkdtemp(prefix="httpbench-")
         self._stdout = os.path.join(self._scratch, "generator.out")
         self._watch: Watch | None = None
-        self._heard_at: float | None = None
+        self._is_heard = False
+        self._silent_s = 0.0
         self._has_ended = False
         self._pending = {"harness": b"", "guard": b""}
         for name, text in task["files"].items():
@@ -226,16 +227,18 @@ class Session:
 
     def serve(self) -> None:
         try:
-            while self._is_heard() and self._step():
-                pass
+            while self._silent_s <= self._silence_s:
+                begin = time.monotonic()
+                if not self._step():
+                    return
+                if self._is_heard:
+                    self._silent_s += min(time.monotonic() - begin, 2 * SAMPLE_S)  # an agent that stood still heard nothing meanwhile
+            say("silence")
         finally:
             with contextlib.suppress(BrokenPipeError):
                 self._guard.stdin.close()  # type: ignore[union-attr]  # it kills everything below it
             self._guard.wait()
             shutil.rmtree(self._scratch, ignore_errors=True)
-
-    def _is_heard(self) -> bool:
-        return self._heard_at is None or time.monotonic() - self._heard_at <= self._silence_s
 
     def _step(self) -> bool:
         """Waits for the next line or sample; false at the end."""
@@ -258,7 +261,7 @@ class Session:
         return True
 
     def _from_harness(self, message: dict[str, Any]) -> None:
-        self._heard_at = time.monotonic()
+        self._silent_s = 0.0
         if "beat" in message:
             say("beat", number=message["beat"])
         elif "mark" in message and self._watch is not None:
@@ -274,7 +277,7 @@ class Session:
     def _from_guard(self, event: dict[str, Any]) -> None:
         if event["event"] == "started":
             self._watch = Watch(event["guard"], self._modules["tree"], self._modules["threads"])
-            self._heard_at = time.monotonic()
+            self._is_heard = True
         elif event["event"] == "exited" and self._watch is not None:
             self._watch.take()
         say(**event)

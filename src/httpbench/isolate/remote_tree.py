@@ -26,6 +26,8 @@ from httpbench.model.endings import LOST_HOST
 BEAT_S = 0.25
 SILENCE_S = 2.0
 """Without a sign of life for this long, each side takes the other for lost."""
+SILENCE_STEP_S = 0.2
+"""Of the time between two looks, what counts as silence at most."""
 START_LIMIT_S = 20.0
 REPLY_LIMIT_S = 20.0
 END_LIMIT_S = 5.0
@@ -56,7 +58,7 @@ class RemoteTree:
         self._exited_at = 0.0
         self._replies: dict[str, dict[str, Any]] = {}
         self._pending = b""
-        self._heard_at = time.monotonic()
+        self._silent_s, self._looked_at = 0.0, time.monotonic()
         self._loss: LostHostError | None = None
         self._ended = threading.Event()
         self._lock = threading.Lock()
@@ -95,9 +97,11 @@ class RemoteTree:
 
     def exits(self) -> list[Exit]:
         """The command, if it has ended. Raises :class:`LostHostError` if the other host is gone or silent."""
+        self._silent_s += min(time.monotonic() - self._looked_at, SILENCE_STEP_S)  # a harness that stood still did not listen
         while self._read(0):
             pass
-        if not self._exits and time.monotonic() - self._heard_at > SILENCE_S:
+        self._looked_at = time.monotonic()
+        if not self._exits and self._silent_s > SILENCE_S:
             raise self._lost(f"did not respond for {SILENCE_S:g} s")
         # What the command printed before its end comes over another channel, and may come a moment later.
         return self._exits if time.monotonic() - self._exited_at > SETTLED_S else []
@@ -152,7 +156,6 @@ class RemoteTree:
         for word in ("failed", "refused"):
             if word in self._replies:
                 raise StartError(f"cannot start {command.argv[0]} on {self._connection.host}: {self._replies[word]['reason']}")
-        self._heard_at = time.monotonic()
 
     def _ask(self, word: str, reply: str) -> dict[str, Any]:
         self._replies.pop(reply, None)
@@ -176,7 +179,7 @@ class RemoteTree:
         data = os.read(self.events, 1 << 20)
         if not data:
             raise self._lost("ended")
-        self._heard_at = time.monotonic()
+        self._silent_s = 0.0
         *lines, self._pending = (self._pending + data).split(b"\n")
         for line in lines:
             if line.startswith(b'{"event"'):  # start-up files of a shell may print other lines
@@ -187,6 +190,8 @@ class RemoteTree:
         if event["event"] == "exited":
             self._exits.append(Exit(event["index"], event["code"]))
             self._exited_at = time.monotonic()
+        elif event["event"] == "silence":
+            raise self._lost(f"heard nothing from here for {SILENCE_S:g} s")
         elif event["event"] == "gone" and not self._exits and "stopped" not in self._replies:
             raise StopError(GUARD_GONE)
         elif event["event"] != "beat":

@@ -325,4 +325,4 @@ def test_doctor_examines_both_hosts(hosts: Hosts) -> None:
     hosts.load1.run("ip", "link", "set", "uplink", "mtu", "1400", check=True)
     shown = hosts.run("doctor", "-r", "load1").stdout
     assert re.search(r"warning +load1: mtu: packets hold 1400 bytes there \(uplink\) and 1500 here \(uplink\)", shown)
-    assert "fix: on load1: set the same MTU on both" in shown
+    assert "fix: set the same MTU on both" in shown

@@ -114,6 +114,17 @@ def test_a_silent_host_is_lost(connection: SshConnection, monkeypatch: pytest.Mo
             tree._agent.send_signal(signal.SIGCONT)
 
 
+def test_a_side_that_stood_still_does_not_take_the_other_for_lost(connection: SshConnection, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remote_tree, "SILENCE_S", 0.6)
+    with start(connection, "sleep", "100") as tree:
+        tree._agent.send_signal(signal.SIGSTOP)
+        time.sleep(1)  # neither side looks meanwhile
+        assert tree.exits() == []
+        tree._agent.send_signal(signal.SIGCONT)
+        until(lambda: tree._read(1))
+        assert tree.exits() == []
+
+
 def test_everything_ends_without_signs_of_life_from_the_harness(connection: SshConnection, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(remote_tree, "SILENCE_S", 0.6)
     monkeypatch.setattr(remote_tree, "BEAT_S", 100.0)

@@ -21,6 +21,8 @@ from httpbench.model import (
     Label,
     Limit,
     Load,
+    LoadHost,
+    LoadHostUse,
     Measurement,
     Noise,
     Observation,
@@ -28,6 +30,7 @@ from httpbench.model import (
     Probed,
     Proof,
     Requests,
+    RoundTrips,
     Run,
     RunStatus,
     SampledResponse,
@@ -275,6 +278,24 @@ def make_environment(**changes: Any) -> Environment:
         "versions": {"gcc": "12.2.0", "go": "1.26.0"},
     }
     return Environment(**{**values, **changes})
+
+
+def make_load_host(name: str = "load1", cores: int = 4, **changes: Any) -> LoadHost:
+    values: dict[str, Any] = {
+        "name": name,
+        "address": "192.0.2.1",
+        "cpus": tuple(range(cores)),
+        "cores": cores,
+        "round_trips": RoundTrips(count=50, min_us=90.0, p50_us=100.0, max_us=400.0),
+        "environment": make_environment(hostname=name, git_commit=None, versions={"native": "0.1.0"}),
+    }
+    return LoadHost(**{**values, **changes})
+
+
+def make_load_host_use(busy: Sequence[float] = (0.6,), **changes: Any) -> LoadHostUse:
+    """What was seen of a load host whose CPUs were so busy."""
+    occupancy = tuple(CoreOccupancy(cpu=cpu, busy=share, stolen=0.0) for cpu, share in enumerate(busy))
+    return LoadHostUse(**{"name": "load1", "cores": len(busy), "occupancy": occupancy, **changes})
 
 
 def make_run(trials: Sequence[Trial], targets: Mapping[str, Target] | None = None, **changes: Any) -> Run:

@@ -13,6 +13,7 @@ from httpbench.cli import choices, console
 from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.fields import command, group, option
 from httpbench.cli.isolation import IsolationOptions
+from httpbench.cli.load_host import LoadHostOptions
 from httpbench.cli.options import (
     WORKLOADS,
     ClientExportOptions,
@@ -64,6 +65,7 @@ class BenchOptions:
     isolation: IsolationOptions = group(IsolationOptions)
     share: ShareOptions = group(ShareOptions)
     load: LoadOptions = group(LoadOptions)
+    load_host: LoadHostOptions = group(LoadHostOptions)
     rounds: int | None = option(
         "--rounds", type=click.IntRange(1, 1000), metavar="N", default_text=str(ROUNDS), help="Rounds; tables show the median."
     )
@@ -130,6 +132,7 @@ def bench(options: BenchOptions) -> ExitCode:
     httpbench bench client:c/curl client:golang      clients, as whole processes
     httpbench bench --suite tcp-proxies --scale 0.2  a suite, at a fifth of its rates and times
     httpbench bench c/nginx --isolate process,docker a target and itself in a container
+    httpbench bench c/nginx -r user@host --install   load from another host
     httpbench bench --suite http-servers --dry-run   the plan and its duration
     httpbench bench micro --quick --export-json -    JSON on standard output
     """
@@ -138,10 +141,10 @@ def bench(options: BenchOptions) -> ExitCode:
 
     spec = _possible(_plan(selected, options), selected.suite)
     if options.dry_run:
-        return dry_run.show(spec, console.stdout())
+        return dry_run.show(spec, console.stdout(), options.load_host.load_host)
     files = options.exports.files
     files.check()
-    outcome = measure.build_and_run(spec, options.db, quiet=options.quiet, waits=not options.no_wait)
+    outcome = measure.build_and_run(spec, options.db, options.load_host, quiet=options.quiet, waits=not options.no_wait)
     measure.report(outcome, options.db, files)
     return measure.exit_code(outcome)
 
@@ -158,6 +161,7 @@ def _select(options: BenchOptions) -> Selected:
         raise UsageError("--export-hyperfine applies to clients only", hint="use --export-json")
     targets = selection.of(catalog, suite.targets if suite else (), kind)
     placed = options.isolation.applied(targets, suite)
+    options.load_host.check(placed)
     return Selected(catalog, suite, kind, _skip_missing(placed) if options.skip_missing else placed)
 
 
@@ -191,7 +195,8 @@ def _plan(selected: Selected, options: BenchOptions) -> RunSpec:
     generators = {name: of_kind.generator(name) for name in matrix.load_generators}
     topology = host.read_topology()
     cores = options.share.cores_of(topology)
-    plan = make_plan(matrix, lambda scaling: of_kind.partition(topology, scaling, cores), seed_or_random(options.seed))
+    divide = options.load_host.divide(of_kind.partition)
+    plan = make_plan(matrix, lambda scaling: divide(topology, scaling, cores), seed_or_random(options.seed))
     for name, reason in plan.skipped.items():
         console.stderr().print(f"skipped {name}: {reason}", markup=False, soft_wrap=True)
     if not plan.trials:

@@ -8,20 +8,30 @@ from typing import TYPE_CHECKING
 
 from httpbench.cli import console
 from httpbench.cli.exit_codes import ExitCode
-from httpbench.cli.fields import command
+from httpbench.cli.fields import command, option
 from httpbench.cli.options import json_option
+from httpbench.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from httpbench.host import Finding
-    from httpbench.model import Environment
+    from httpbench.model import Environment, LoadHost
 
 STYLES = {"ok": "green", "note": "cyan", "warning": "yellow"}
 
 
 @dataclass(frozen=True, slots=True)
 class DoctorOptions:
+    load_host: str | None = option(
+        "-r", "--load-host", "--remote", metavar="[USER@]HOST", help="Also examine this load host, and the network between the two."
+    )
+    host: str | None = option(
+        "--host",
+        metavar="ADDRESS",
+        default_text="the source address of the route to it",
+        help="With --load-host: address of this machine that targets listen on.",
+    )
     json: bool = json_option()
 
 
@@ -30,20 +40,38 @@ def doctor(options: DoctorOptions) -> ExitCode:
     """Show the environment, and what will disturb a measurement.
 
     \b
-    httpbench doctor          a report, with the fix for each finding
-    httpbench doctor --json   JSON
+    httpbench doctor                a report, with the fix for each finding
+    httpbench doctor --json         JSON
+    httpbench doctor -r user@host   both hosts, and the network between them
     """
     from httpbench import catalog, host
     from httpbench.run import left_behind
 
+    if options.host and not options.load_host:
+        raise UsageError("--host applies to a load host only", hint="add --load-host HOST")
     environment = host.read_environment(catalog.root(), {})
     findings = [*left_behind(), *host.examine()]
+    there, of_both = _load_host(options)
     if options.json:
-        entries = [dataclasses.asdict(finding) for finding in findings]
-        console.echo_json({"environment": environment.model_dump(), "findings": entries})
-    else:
-        _show(environment, findings)
+        entries = [dataclasses.asdict(finding) for finding in (*findings, *of_both)]
+        more = {"load_host": there.model_dump()} if there else {}
+        console.echo_json({"environment": environment.model_dump(), "findings": entries, **more})
+        return ExitCode.OK
+    _show(environment, findings)
+    if there is not None:
+        console.stdout().print(f"\nload host {there.name}, which reaches this machine at {there.address}\n", markup=False)
+        _show(there.environment, of_both)
     return ExitCode.OK
+
+
+def _load_host(options: DoctorOptions) -> tuple[LoadHost | None, list[Finding]]:
+    """The load host and what was found there; ``None`` if none was named."""
+    if options.load_host is None:
+        return None, []
+    from httpbench.cluster import connected, findings_of
+
+    with connected(options.load_host, address=options.host) as place:
+        return place.host, findings_of(place)
 
 
 def _show(environment: Environment, findings: Sequence[Finding]) -> None:

@@ -12,8 +12,8 @@ from httpbench.model import Kind, Load, Target, TrialPlan
 from httpbench.run import RunSpec, container_command, estimate_s, states
 
 
-def show(spec: RunSpec, output: Console) -> ExitCode:
-    """Prints the cells of the plan, their cores, and how long it will take."""
+def show(spec: RunSpec, output: Console, load_host: str | None = None) -> ExitCode:
+    """Prints the cells of the plan, their cores, and how long it will take. Connects to no load host."""
     plan, targets = spec.plan, spec.targets
     cells = {trial.cell: trial for trial in plan.trials}
     names = list(dict.fromkeys(trial.target for trial in cells.values()))
@@ -23,7 +23,7 @@ def show(spec: RunSpec, output: Console) -> ExitCode:
     table = Table(box=None, pad_edge=False)
     for column in ("Target", "State", "Scaling", "Workload", "Connections", *(["Requests/s"] if has_rate else []), "Load generator"):
         table.add_column(column, justify="right" if column in ("Connections", "Requests/s") else "left")
-    for column in ("Target cores", *(["Backend cores"] if has_backend else []), "Generator cores"):
+    for column in ("Target cores", *(["Backend cores"] if has_backend else []), "Generator cores" if load_host is None else "Load host"):
         table.add_column(column)
     for trial in sorted(cells.values(), key=lambda trial: (trial.target, trial.scaling, trial.load.connections, trial.load.rate_rps or 0)):
         cores = trial.cores
@@ -37,7 +37,8 @@ def show(spec: RunSpec, output: Console) -> ExitCode:
             trial.load_generator,
             _cpus(cores.target),
             *([_cpus(cores.backend)] if has_backend else []),
-            _cpus(cores.generator) + (" (shared)" if cores.shared else " (shared with the backend)" if cores.backend_shared else ""),
+            load_host
+            or _cpus(cores.generator) + (" (shared)" if cores.shared else " (shared with the backend)" if cores.backend_shared else ""),
         )
     output.print(table)
     size = f"{_count(len(plan.trials), 'trial')}: {_count(len(cells), 'line')} × {_count(plan.rounds, 'round')}"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from click.exceptions import NoSuchOption
 
-REMOTE = "load is sent from this machine; on another host, `httpbench-loadgen URL` sends it to a server that you started"
+REMOTE = "this verb sends load from this machine; `bench`, `run` and `saturate` have -r, --load-host"
 
 OURS = {
     "--tool": ("--load-generator", "--load-generator NAME chooses the load generator, such as `--load-generator wrk`"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,6 +12,7 @@ from httpbench.cli import console, progress
 from httpbench.cli.engines import prepare_engines
 from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.exports import Exports
+from httpbench.cli.load_host import LoadHostOptions
 from httpbench.errors import UsageError
 from httpbench.model import Run, RunStatus, Trial, VerdictKind
 from httpbench.report import gated, render_terminal
@@ -21,18 +23,23 @@ from httpbench.stats.level import saturation
 from httpbench.store import Store
 
 
-def build_and_run(spec: RunSpec, db: Path, *, quiet: bool, waits: bool) -> Outcome:
+def build_and_run(spec: RunSpec, db: Path, load_host: LoadHostOptions | None = None, *, quiet: bool, waits: bool) -> Outcome:
     """Builds what is missing, then makes and stores every trial. Raises before the first build what cannot be done.
 
     ``waits``: until another run on the same cores has ended; otherwise raises :class:`~httpbench.errors.CoresInUseError`.
     """
     refuse_impossible(spec)
+    with load_host.placed(spec) if load_host else contextlib.nullcontext(spec) as placed:
+        return _build_and_run(placed, db, quiet=quiet, waits=waits)
+
+
+def _build_and_run(spec: RunSpec, db: Path, *, quiet: bool, waits: bool) -> Outcome:
     require_programs(spec)
     prepare_engines([spec.targets[name] for name in spec.target_ids], console.stderr())
     own = with_warmup_of_its_own(spec)
     with Store(db) as store, progress.observer(console.stderr(), quiet=quiet) as observer:
         if own != spec:
-            observer.warning(f"httpbench-loadgen is not built: {' and '.join(own.generators)} warms up, for the longest time allowed")
+            observer.warning(f"httpbench-loadgen is missing: {' and '.join(own.generators)} warms up, for the longest time allowed")
         say = _print_warning if quiet else observer.warning  # who waits for another run wants to know
         with host.only_run_on(own.cpus, own.topology, waits=waits, say=say):
             return make_run(own, store, observer)

@@ -64,7 +64,7 @@ Each target has its upstream, and:
 FOREIGN = """\
 ## Options of other tools
 
-An option that `bench`, `run` or `saturate` does not have gets an error that names ours:
+An option that a verb does not have gets an error that names ours:
 
 """
 

@@ -13,6 +13,7 @@ from httpbench.cli import choices, console
 from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.fields import argument, command, group, option
 from httpbench.cli.isolation import IsolationOptions
+from httpbench.cli.load_host import LoadHostOptions
 from httpbench.cli.options import (
     ExportOptions,
     LoadOptions,
@@ -59,6 +60,7 @@ class RunOptions:
     isolation: IsolationOptions = group(IsolationOptions)
     request: RequestOptions = group(RequestOptions)
     load: LoadOptions = group(LoadOptions)
+    load_host: LoadHostOptions = group(LoadHostOptions)
     scan: tuple[str, tuple[int, ...]] | None = option(
         "--scan",
         type=(click.Choice(["connections"]), DOUBLINGS),
@@ -101,12 +103,13 @@ def run(options: RunOptions) -> ExitCode:
 
     isolation = options.isolation.of_images(options.images)
     targets = options.servers.targets(options.commands, options.names, options.images, isolation)
+    options.load_host.check(targets)
     spec = _plan(targets, options)
     files = options.exports.files
     if options.dry_run:
-        return dry_run.show(spec, console.beside(files))
+        return dry_run.show(spec, console.beside(files), options.load_host.load_host)
     files.check()
-    outcome = measure.build_and_run(spec, options.db, quiet=options.quiet, waits=not options.no_wait)
+    outcome = measure.build_and_run(spec, options.db, options.load_host, quiet=options.quiet, waits=not options.no_wait)
     measure.report(outcome, options.db, files)
     return measure.exit_code(outcome, measure.judge(outcome, files))
 
@@ -133,7 +136,8 @@ def _plan(targets: Sequence[Target], options: RunOptions) -> RunSpec:
     )
     topology = host.read_topology()
     cores = options.servers.share.cores_of(topology)
-    plan = make_plan(matrix, lambda scaling: host.partition(topology, scaling, cores), seed_or_random(options.seed))
+    divide = options.load_host.divide(host.partition)
+    plan = make_plan(matrix, lambda scaling: divide(topology, scaling, cores), seed_or_random(options.seed))
     refuse_skipped(plan)
     return RunSpec(
         plan=plan,

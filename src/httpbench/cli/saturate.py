@@ -11,6 +11,7 @@ import click
 from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.fields import argument, command, group, option
 from httpbench.cli.isolation import IsolationOptions
+from httpbench.cli.load_host import LoadHostOptions
 from httpbench.cli.options import (
     LOAD_THREADS,
     ExportOptions,
@@ -73,6 +74,7 @@ class SaturateOptions:
     server: str | None = argument(required=False, metavar="[TARGET|CMD]", shell_complete=complete_target)
     search: SearchOptions = group(SearchOptions)
     load: SearchLoadOptions = group(SearchLoadOptions)
+    load_host: LoadHostOptions = group(LoadHostOptions)
     servers: ServerOptions = group(ServerOptions)
     isolation: IsolationOptions = group(IsolationOptions)
     request: RequestOptions = group(RequestOptions)
@@ -102,10 +104,11 @@ def saturate(options: SaturateOptions) -> ExitCode:
     from httpbench.model import Kind
 
     target = one_target("saturate", options.server, options.servers, options.isolation, options.targets, Kind.SERVER)
+    options.load_host.check([target])
     spec = _plan(target, options)
     files = options.exports.files
     files.check()
-    outcome = measure.build_and_run(spec, options.db, quiet=options.quiet, waits=not options.no_wait)
+    outcome = measure.build_and_run(spec, options.db, options.load_host, quiet=options.quiet, waits=not options.no_wait)
     measure.report(outcome, options.db, files)
     return measure.exit_code(outcome)
 
@@ -121,7 +124,8 @@ def _plan(target: Target, options: SaturateOptions) -> RunSpec:
     matrix = Matrix([target], [scaling], [workload.name], [_load(options.load)], ["native"], rounds=1, workers=share.workers)
     topology = host.read_topology()
     cores = share.cores_of(topology)
-    plan = make_plan(matrix, lambda scaling: host.partition(topology, scaling, cores), seed=0)
+    divide = options.load_host.divide(host.partition)
+    plan = make_plan(matrix, lambda scaling: divide(topology, scaling, cores), seed=0)
     refuse_skipped(plan)
     search = _search(options.search, options.load)
     return RunSpec(

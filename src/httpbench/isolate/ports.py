@@ -31,7 +31,7 @@ def ephemeral_ports() -> range:
 
 def is_free(port: int, host: str = "127.0.0.1") -> bool:
     """Whether a server could listen there. SO_REUSEPORT is off, as it would silently share another program's port."""
-    with socket.socket() as probe:
+    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # a connection in TIME_WAIT does not take a port
         try:
             probe.bind((host, port))

@@ -23,7 +23,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from httpbench.errors import LoadError
 from httpbench.folders import user_folder
 from httpbench.load.base import Job, LoadGenerator, Output
-from httpbench.load.tool import Installation, first_version
+from httpbench.load.tool import Installation
 from httpbench.model import Distribution, Measurement, OverSeconds, PerSecond, Requests, Requirement
 from httpbench.quantiles import PERCENTILES, is_known
 
@@ -131,9 +131,6 @@ class Autocannon(LoadGenerator):
             folder=_root(),
             files=(LOCKED / "package.json", LOCKED / "package-lock.json"),
         )
-
-    def version(self) -> str:
-        return first_version((self.program(), "--version"))
 
     def refuses(self, job: Job) -> str | None:
         load, request = job.load, job.workload.request

@@ -11,7 +11,6 @@ hey prints its report with any Go template, so it gets one that prints counts an
 from __future__ import annotations
 
 import re
-import subprocess
 from collections import Counter
 from pathlib import Path
 
@@ -21,6 +20,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from httpbench.errors import LoadError
 from httpbench.load.base import Job, LoadGenerator, Output
 from httpbench.load.distribution import distribution
+from httpbench.load.tool import Run
 from httpbench.model import Distribution, Measurement, Requests, Requirement
 
 KEPT_RESULTS = 1_000_000
@@ -75,9 +75,12 @@ class Hey(LoadGenerator):
         "Service time of the first million responses, from the request to Go's HTTP client for a connection to the end of the body."
     )
 
-    def version(self) -> str:
-        """hey does not print its version; Debian's package manager knows it."""
-        return _debian_version(self.program())
+    def version_of(self, program: str, run: Run) -> str:
+        """hey does not print its version; Debian's package manager knows it. ``unknown`` if it is not from a package."""
+        if Path(program).parent != Path("/usr/bin"):
+            return "unknown"
+        version = run(("dpkg-query", "--show", "--showformat", "${Version}", Path(program).name)).strip()
+        return version if version[:1].isdigit() else "unknown"
 
     def refuses(self, job: Job) -> str | None:
         load, headers = job.load, job.workload.request.headers
@@ -177,15 +180,3 @@ def _notes(completed: int, ok: int) -> tuple[str, ...]:
     beyond = f"Latencies are of the first {KEPT_RESULTS:,} responses; hey does not keep those of the other {completed - KEPT_RESULTS:,}"
     verdict = ", whose statuses count as correct because all earlier ones were." if ok == completed else ", nor their statuses."
     return (*NOTES, beyond + verdict)
-
-
-def _debian_version(program: str) -> str:
-    """The version of the Debian package of ``program``; ``unknown`` if it is not from a package, or not on Debian."""
-    if Path(program).parent != Path("/usr/bin"):
-        return "unknown"
-    command = ("dpkg-query", "--show", "--showformat", "${Version}", Path(program).name)
-    try:
-        shown = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False)
-    except FileNotFoundError:
-        return "unknown"
-    return shown.stdout.strip() or "unknown"

@@ -13,7 +13,6 @@ from httpbench import programs
 from httpbench.errors import LoadError
 from httpbench.load.base import Job, LoadGenerator, Output, Phase, Progress
 from httpbench.load.rate_steps import Slice, interval_ms, steps
-from httpbench.load.tool import first_version
 from httpbench.model import Distribution, Interval, Load, Measurement, Requests, Requirement
 from httpbench.quantiles import decoded, percentiles_us, recorded
 
@@ -106,9 +105,6 @@ class Native(LoadGenerator):
 
     def locate(self) -> str | None:
         return programs.locate(PROGRAM)
-
-    def version(self) -> str:
-        return first_version((self.program(), "--version"))
 
     def refuses(self, job: Job) -> str | None:
         if job.load.pipeline > 1 and not job.load.keepalive:

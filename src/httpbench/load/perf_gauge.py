@@ -20,7 +20,7 @@ from pathlib import Path
 from httpbench.errors import LoadError
 from httpbench.folders import user_folder
 from httpbench.load.base import Job, LoadGenerator, Output
-from httpbench.load.tool import Installation, first_version
+from httpbench.load.tool import Installation
 from httpbench.model import Distribution, Measurement, Requests, Requirement
 from httpbench.quantiles import PERCENTILES, is_known
 
@@ -76,9 +76,6 @@ class PerfGauge(LoadGenerator):
         # Without --locked: the versions in its lock file do not compile with current compilers (traitobject 0.1.0).
         argv = ("cargo", "install", f"perf-gauge@{VERSION}", "--root", str(_root()))
         return Installation(argv, Requirement(program="cargo", install="https://rustup.rs"), _root())
-
-    def version(self) -> str:
-        return first_version((self.program(), "--version"))
 
     def refuses(self, job: Job) -> str | None:
         load, request = job.load, job.workload.request

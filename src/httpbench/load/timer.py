@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from httpbench import programs
 from httpbench.errors import LoadError
-from httpbench.load.tool import Tool, first_version
+from httpbench.load.tool import Tool
 from httpbench.model import Requirement, Timing
 
 PROGRAM = "httpbench-timer"
@@ -72,9 +72,6 @@ class NativeTimer(Timer):
     def program(self) -> str:
         return programs.require(PROGRAM)
 
-    def version(self) -> str:
-        return first_version((self.program(), "--version"))
-
     def argv(self, command: Sequence[str], report: Path, output: Path) -> tuple[str, ...]:
         return (self.program(), str(report), str(output), *command)
 
@@ -111,9 +108,6 @@ class Hyperfine(Timer):
         program="hyperfine", version="1.13", apt=("hyperfine",), install="https://github.com/sharkdp/hyperfine#installation"
     )
     meaning = "one run (-N --runs 1) for each round, without a shell; peak memory only if its version reports it."
-
-    def version(self) -> str:
-        return first_version((self.program(), "--version"))
 
     def argv(self, command: Sequence[str], report: Path, output: Path) -> tuple[str, ...]:
         options = ("-N", "--runs", "1", "--warmup", "0", "--ignore-failure", "--style", "none")

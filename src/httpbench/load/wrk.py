@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from httpbench.errors import LoadError
 from httpbench.load.base import Job, LoadGenerator, Output
 from httpbench.load.distribution import distribution
-from httpbench.load.tool import first_version
+from httpbench.load.tool import Run, first_version
 from httpbench.model import Distribution, Measurement, Requests, Requirement
 from httpbench.quantiles import Integers
 
@@ -65,8 +65,8 @@ class Wrk(LoadGenerator):
         "whole batch. The samples that wrk adds afterwards are removed."
     )
 
-    def version(self) -> str:
-        return first_version((self.program(), "-v"))
+    def version_of(self, program: str, run: Run) -> str:
+        return first_version(run((program, "-v")))
 
     def refuses(self, job: Job) -> str | None:
         load = job.load
@@ -100,7 +100,7 @@ class Wrk(LoadGenerator):
             *("--connections", str(load.connections), "--threads", str(_threads(job))),
             *("--duration", f"{seconds}s", "--timeout", f"{int(load.timeout_s)}s"),
             *(part for key, value in headers.items() for part in ("--header", f"{key}: {value}")),
-            *("--script", str(SCRIPT)),
+            *("--script", str(job.write(SCRIPT.name, SCRIPT.read_text(encoding="utf-8")))),
             *("--", job.url, str(load.pipeline), request.method),
             str(job.write("body", request.body)) if request.body else "",
         )

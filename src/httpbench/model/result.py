@@ -343,6 +343,19 @@ class Network(Frozen):
     """Packets that a CPU dropped because it did not keep up with the network. Null: not reported."""
 
 
+class LoadHostUse(Frozen):
+    """What was seen of a load host over the measured period. CPU and memory of the load generator itself are ``generator_usage``."""
+
+    name: str
+    """The load host, as ssh knows it."""
+    cores: int
+    """Physical cores that the load generator could use."""
+    occupancy: tuple[CoreOccupancy, ...] = ()
+    """Use of the logical CPUs that the load generator could use, by all programs."""
+    network: Network | None = None
+    """Counters of the load host's network stack. Null: not read."""
+
+
 class SampledResponse(Frozen):
     """One response of a target."""
 
@@ -469,6 +482,8 @@ class Trial(Frozen):
     """Last lines of the output of the program that failed. Null: none."""
     container: ContainerRun | None = None
     """The container that the target ran in. Null: it ran as a process, or its container did not start."""
+    load_host: LoadHostUse | None = None
+    """What was seen of the load host. Null: the load generator ran on this machine, or nothing was measured."""
 
 
 class Environment(Frozen):
@@ -518,6 +533,41 @@ class Environment(Frozen):
     """Version of each toolchain and library that the run used, by name."""
     tuning: dict[str, str] = {}
     """Value of each knob of ``httpbench tune``, by name; those that the machine lacks are left out."""
+
+
+class RoundTrips(Frozen):
+    """Round trips of one byte over TCP from a load host to this machine, before the run, in µs."""
+
+    count: int
+    """Number of round trips."""
+    min_us: float
+    """Minimum, in µs."""
+    p50_us: float
+    """p50, in µs."""
+    max_us: float
+    """Maximum, in µs."""
+
+    @property
+    def jitter_us(self) -> float:
+        """How much slower than the fastest half of them were, at least."""
+        return self.p50_us - self.min_us
+
+
+class LoadHost(Frozen):
+    """The machine that runs the load generators of a run, if it is not this one."""
+
+    name: str
+    """As ssh knows it, such as ``user@host``."""
+    address: str
+    """Address of this machine at which the load host reaches targets. They listen on no other."""
+    cpus: tuple[int, ...]
+    """Logical CPUs that load generators may use there."""
+    cores: int
+    """Physical cores of these CPUs."""
+    round_trips: RoundTrips
+    """Round trips before the run."""
+    environment: Environment
+    """The load host and its state. It has no commit, and its versions are those of load generators."""
 
 
 class Precision(Frozen):
@@ -579,3 +629,5 @@ class Run(Frozen):
     """Gates of its targets against the baseline."""
     name: str | None = None
     """Name of the run, for ``report`` and ``compare``. Null: none."""
+    load_host: LoadHost | None = None
+    """The machine that ran the load generators. Null: this one."""

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from httpbench.load import LoadGenerator, Timer, Tool
 from httpbench.model import ClientWork, Learned, Target, TrialPlan, Workload
-from httpbench.run.start import START_LIMIT_S
+from httpbench.run.load_place import HERE, LoadPlace
+from httpbench.run.start import HOST, START_LIMIT_S
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +48,21 @@ class TrialInputs:
     """Whether to probe the target after the load."""
     accepts_disturbed: bool = False
     """Whether a disturbed trial counts."""
+    load_place: LoadPlace = HERE
+    """Where load generators run."""
     failed_share_max: float | None = None
     """Share of failed requests that the service level allows; ``None``: as few as a valid trial may have."""
+
+    @property
+    def address(self) -> str:
+        """That targets listen on, and on no other: loopback, or the one at which the load host reaches this machine."""
+        return self.load_place.host.address if self.load_place.host else HOST
+
+    @property
+    def generator_cpus(self) -> tuple[int, ...]:
+        """Logical CPUs of the load generator, where it runs."""
+        there = self.load_place.cpus
+        return self.plan.cores.generator if there is None else there
 
     @property
     def load_generator(self) -> LoadGenerator:

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from httpbench import load
 from httpbench.errors import RequirementError
 from httpbench.load import LoadGenerator
 from httpbench.model import Load, TrialPlan
 from httpbench.run.builds.states import unmet
 from httpbench.run.kinds import KINDS
-from httpbench.run.measure.warmup import GENERATOR
 from httpbench.run.spec import RunSpec
 
 
@@ -83,7 +81,7 @@ def with_warmup_of_its_own(spec: RunSpec) -> RunSpec:
 
     Only ours sees when throughput is steady. So these warm-ups last as long as they may.
     """
-    if not any(isinstance(generator, LoadGenerator) for generator in spec.generators.values()) or load.get(GENERATOR).locate() is not None:
+    if not any(isinstance(generator, LoadGenerator) for generator in spec.generators.values()) or spec.load_place.native() is not None:
         return spec
     trials = [planned.model_copy(update={"load": _fixed(planned.load)}) for planned in spec.plan.trials]
     return replace(spec, plan=replace(spec.plan, trials=tuple(trials)))

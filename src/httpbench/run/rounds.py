@@ -55,6 +55,9 @@ def _make_trials(spec: RunSpec, built: Built, record: Record, observer: Observer
             return RunStatus.FINISHED
         if _is_hopeless(spec, planned, record.trials, observer):
             return RunStatus.STOPPED
+        if spec.load_place.is_gone:
+            observer.warning("stopped: the load host was lost, and a new connection to it failed")
+            return RunStatus.STOPPED
         done = sum(not trial.plan.attempt for trial in record.trials)
         observer.trial_started(planned, done, total, estimate_s(spec.plan.trials[done:] or [planned], spec.targets))
         trial = record.keep(_make_trial(spec, planned, built, record, observer))
@@ -95,6 +98,7 @@ def _make_trial(spec: RunSpec, planned: TrialPlan, built: Built, record: Record,
         cores=spec.topology.groups(planned.cores.target),
         port=spec.port,
         run_id=record.run_id,
+        load_place=spec.load_place,
         start_limit_s=spec.start_limit_s,
         backend=backend_of(workload, spec.targets, built, planned.cores, spec.topology),
         learned=next((trial.learned for trial in made if trial.plan.target == target.id and trial.learned), None),

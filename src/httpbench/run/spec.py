@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from httpbench.host import Topology
 from httpbench.load import Tool
 from httpbench.model import Gate, Precision, Search, Table, Target, Workload
+from httpbench.run.load_place import HERE, LoadPlace
 from httpbench.run.plan import RunPlan
 from httpbench.run.start import START_LIMIT_S
 
@@ -41,6 +42,8 @@ class RunSpec:
     parallel_builds: int = 2
     port: int | None = None
     start_limit_s: float = START_LIMIT_S
+    load_place: LoadPlace = HERE
+    """Where load generators run."""
     scale: float = 1.0
     """The suite's rates and times were multiplied by this."""
 

@@ -62,6 +62,8 @@ class Place:
     """Number of workers or copies; ``None``: one per core."""
     run_id: str | None = None
     """Of the run that it is a part of."""
+    address: str = HOST
+    """Listened on, and no other."""
 
     @property
     def cpus(self) -> tuple[int, ...]:
@@ -139,14 +141,14 @@ def start(target: Target, scaling: Scaling, workload: Workload, place: Place) ->
         with _in_container(target, target.isolation, scaling, workload, place) as contained:
             yield contained
         return
-    port = free_port(HOST) if place.port is None else place.port
-    require_free(port, HOST)
+    port = free_port(place.address) if place.port is None else place.port
+    require_free(port, place.address)
     log = place.scratch / "target.log"
     commands = commands_of(target, scaling, place, port)
     try:
         with ProcessTree(commands, stdout=log, stderr=log) as tree:
-            response = _first_response(tree, port, workload, len(commands), place.start_limit_s)
-            yield RunningTarget(tree, HOST, port, response, log)
+            response = _first_response(tree, place.address, port, workload, len(commands), place.start_limit_s)
+            yield RunningTarget(tree, place.address, port, response, log)
     except HttpbenchError as error:
         error.log_tail = error.log_tail or tail(log)
         raise
@@ -157,7 +159,7 @@ def commands_of(target: Target, scaling: Scaling, place: Place, port: int) -> li
     count = place.workers or len(place.cores)
     shares = [place.cores[number % len(place.cores)] for number in range(count)] if scaling is Scaling.PREFORK else [place.cpus]
     workers = count if scaling is Scaling.MULTI else 1
-    argv, env = filled(target, place, Inside(HOST, port, workers, str(place.scratch)))
+    argv, env = filled(target, place, Inside(place.address, port, workers, str(place.scratch)))
     return [Command(argv, place.folder, env, cpus) for cpus in shares]
 
 
@@ -200,11 +202,11 @@ def _in_container(target: Target, isolation: Isolation, scaling: Scaling, worklo
         isolation = isolation.model_copy(update={"port": _exposed(isolation)})
     launch, port = launch_of(target, isolation, scaling, place)
     if isolation.network is NetworkMode.HOST:
-        require_free(port, HOST)
+        require_free(port, place.address)
     log = place.scratch / "target.log"
     try:
         with Container(launch, log) as container:
-            host = HOST if isolation.network is NetworkMode.HOST else container.address
+            host = place.address if isolation.network is NetworkMode.HOST else container.address
             if host is None:
                 raise StartError("its container has no address that this machine can reach", hint="use --network host")
             try:
@@ -227,7 +229,7 @@ def launch_of(target: Target, isolation: Isolation, scaling: Scaling, place: Pla
     allowed = max(min(len(place.cores), math.ceil(isolation.cpus)), 1)
     workers = (place.workers or allowed) if scaling is Scaling.MULTI else 1
     if isolation.network is NetworkMode.HOST:
-        host, port = HOST, isolation.port or place.port or free_port(HOST)
+        host, port = place.address, isolation.port or place.port or free_port(place.address)
     else:
         host, port = EVERY_ADDRESS, isolation.port or target.container.port
     argv, env = filled(target, place, Inside(host, port, workers, SCRATCH))
@@ -268,11 +270,11 @@ def _fill(text: str, values: dict[str, str]) -> str:
     return re.sub(r"\{([a-z_]+)\}", lambda match: values.get(match[1], match[0]), text)
 
 
-def _first_response(tree: ProcessTree, port: int, workload: Workload, copies: int, limit_s: float) -> SampledResponse:
+def _first_response(tree: ProcessTree, address: str, port: int, workload: Workload, copies: int, limit_s: float) -> SampledResponse:
     """The first correct response, once each copy listens: a late copy would get no load."""
     deadline = time.monotonic() + limit_s
     try:
-        response = http.wait_until_correct(HOST, port, workload, limit_s, lambda: not tree.exits())
+        response = http.wait_until_correct(address, port, workload, limit_s, lambda: not tree.exits())
         if tree.exits():  # a daemon may respond when the command that started it has ended
             raise StartError("ended before it responded")
         while copies > 1 and listeners(port) < copies:
@@ -283,7 +285,7 @@ def _first_response(tree: ProcessTree, port: int, workload: Workload, copies: in
                 )
             time.sleep(0.005)
     except StartError as error:
-        raise _explained(error, tree, port) from None
+        raise _explained(error, tree, address, port) from None
     return response
 
 
@@ -291,15 +293,16 @@ def _hint(end: Exit) -> str | None:
     return "a target must stay in the foreground" if end.code == 0 else None
 
 
-def _explained(error: StartError, tree: ProcessTree, port: int) -> StartError:
+def _explained(error: StartError, tree: ProcessTree, address: str, port: int) -> StartError:
     """With what can be seen from outside of why there was no correct response."""
     exits = tree.exits()
-    is_served = accepts(port, HOST)
+    is_served = accepts(port, address)
     places = listening(tree.guard_pid)
     if exits and is_served and not any(place.endswith(f":{port}") for place in places):
         return StartError(f"{error.message} ({exits[0]}); another program took port {port} meanwhile", hint=error.hint)
     if exits:
         return StartError(f"{error.message} ({exits[0]})", hint=error.hint or _hint(exits[0]))
-    if places and f"{HOST}:{port}" not in places:
-        return StartError(f"{error.message}; it listens on {', '.join(places)}", hint=f"it must listen on {HOST}, or on all addresses")
+    name = f"[{address}]" if ":" in address else address
+    if places and f"{name}:{port}" not in places:
+        return StartError(f"{error.message}; it listens on {', '.join(places)}", hint=f"it must listen on {name}, or on all addresses")
     return error

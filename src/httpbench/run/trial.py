@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from httpbench.errors import HttpbenchError, LimitError, LoadError
+from httpbench.errors import HttpbenchError, LimitError, LoadError, LostHostError
 from httpbench.model import Trial, TrialPlan, Verdict, VerdictKind
 from httpbench.run.inputs import TrialInputs
 from httpbench.run.kinds import KINDS
@@ -26,7 +26,7 @@ def make_trial(inputs: TrialInputs, observer: Observer) -> Trial:
     try:
         with tempfile.TemporaryDirectory(prefix="httpbench-", ignore_cleanup_errors=True) as scratch, _kept_to(inputs.plan.cores.harness):
             trial = KINDS[inputs.target.kind].trial(inputs, Path(scratch), observer)
-    except LimitError as error:
+    except (LimitError, LostHostError) as error:
         verdict = Verdict(kind=VerdictKind.INVALID, reasons=(error.message,))
         return Trial(plan=inputs.plan, started_at=inputs.started_at, verdict=verdict)
     except HttpbenchError as error:

@@ -7,7 +7,7 @@ also charges network work in interrupts to a process depends on its configuratio
 from __future__ import annotations
 
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from httpbench.model import CoreOccupancy
@@ -30,24 +30,30 @@ class OccupancyMeter:
 
     def read(self) -> tuple[CoreOccupancy, ...]:
         """Each core since the mark; without cores that the kernel does not list."""
-        elapsed_s = max(time.monotonic() - self._begin, 1 / TICKS_PER_S)
-        after = self._read()
-        return tuple(
-            CoreOccupancy(cpu=cpu, **{name: self._share(after[cpu][name] - ticks, elapsed_s) for name, ticks in self._before[cpu].items()})
-            for cpu in self._cpus
-            if cpu in after and cpu in self._before
+        return occupancy(self._before, self._stat.read_text(), time.monotonic() - self._begin, self._cpus)
+
+    def _read(self) -> str:
+        return self._stat.read_text()
+
+
+def occupancy(before: str, after: str, elapsed_s: float, cpus: Iterable[int]) -> tuple[CoreOccupancy, ...]:
+    """Each core between two texts of ``/proc/stat``; without cores that the kernel does not list."""
+    first, last, elapsed_s = _ticks(before), _ticks(after), max(elapsed_s, 1 / TICKS_PER_S)
+    return tuple(
+        CoreOccupancy(
+            cpu=cpu, **{name: round((last[cpu][name] - ticks) / TICKS_PER_S / elapsed_s, 4) for name, ticks in first[cpu].items()}
         )
+        for cpu in cpus
+        if cpu in first and cpu in last
+    )
 
-    @staticmethod
-    def _share(ticks: int, elapsed_s: float) -> float:
-        return round(ticks / TICKS_PER_S / elapsed_s, 4)
 
-    def _read(self) -> dict[int, dict[str, int]]:
-        """Ticks of processes, of interrupts, and stolen by the hypervisor, for each CPU (proc(5), /proc/stat)."""
-        found = {}
-        for line in self._stat.read_text().splitlines():
-            name, *rest = line.split()
-            if name.startswith("cpu") and name != "cpu":
-                user, nice, system, _idle, _iowait, irq, softirq, steal = (int(ticks) for ticks in rest[:8])
-                found[int(name.removeprefix("cpu"))] = {"busy": user + nice + system, "interrupts": irq + softirq, "stolen": steal}
-        return found
+def _ticks(stat: str) -> dict[int, dict[str, int]]:
+    """Ticks of processes, of interrupts, and stolen by the hypervisor, for each CPU (proc(5), /proc/stat)."""
+    found = {}
+    for line in stat.splitlines():
+        name, *rest = line.split()
+        if name.startswith("cpu") and name != "cpu":
+            user, nice, system, _idle, _iowait, irq, softirq, steal = (int(ticks) for ticks in rest[:8])
+            found[int(name.removeprefix("cpu"))] = {"busy": user + nice + system, "interrupts": irq + softirq, "stolen": steal}
+    return found

@@ -97,7 +97,8 @@ def disturbers(trials: Iterable[Trial]) -> list[Disturber]:
 def disturbances(evidence: Evidence) -> tuple[Disturbance, ...]:
     """All ways in which others disturbed a trial; empty: none."""
     parts = list(_parts(evidence))
-    return (*_programs(parts, evidence), *_steal(parts, evidence), *_quota(evidence), *_wait(parts, evidence))
+    here = (*_programs(parts, evidence), *_steal(parts, evidence), *_quota(evidence), *_wait(parts, evidence))
+    return (*here, *_on_load_host(evidence))
 
 
 def others_cores(evidence: Evidence) -> float | None:
@@ -155,6 +156,25 @@ def _wait(parts: Sequence[Part], evidence: Evidence) -> Iterator[Disturbance]:
             yield Disturbance(f"the {part.names[0]} waited for a CPU {waited / capacity:.0%} of the time")
 
 
+def _on_load_host(evidence: Evidence) -> Iterator[Disturbance]:
+    """The same of the load host, whose cores the load generator has to itself. Who used them is not known from here."""
+    there, usage = evidence.load_host, evidence.generator_usage
+    if there is None or usage is None or not there.occupancy:
+        return
+    limit = OTHERS_SHARE_MAX * there.cores + _ticks_share(evidence)
+    place = f"the {there.cores} cores of load host {there.name}" if there.cores > 1 else f"the core of load host {there.name}"
+    others = sum(core.busy for core in there.occupancy) - usage.cpu_cores_mean
+    if others >= limit:
+        yield Disturbance(f"other programs took {others:.2f} of {place}")
+    stolen = sum(core.stolen for core in there.occupancy)
+    if stolen >= limit:
+        yield Disturbance(f"{STOLEN_BY} took {stolen:.2f} of {place}", (Blamed(STOLEN_BY, stolen),), is_steal=True)
+    capacity = generator_capacity(evidence)
+    waited = (usage.cpu_wait_cores_mean or 0.0) - sum(core.interrupts for core in there.occupancy)
+    if others < limit and (usage.threads or 0) <= len(there.occupancy) + 1 and waited >= WAIT_SHARE_MAX * capacity:
+        yield Disturbance(f"the load generator waited for a CPU {waited / capacity:.0%} of the time on load host {there.name}")
+
+
 def _places(taken: Mapping[Part, float]) -> str:
     """``0.49 of the target's core and 0.20 of the load generator's core``."""
     return " and ".join(f"{cores:.2f} of {part.place}" for part, cores in taken.items())
@@ -162,7 +182,12 @@ def _places(taken: Mapping[Part, float]) -> str:
 
 def _limit(part: Part, evidence: Evidence) -> float:
     """Cores' worth of time from which others disturb."""
-    return OTHERS_SHARE_MAX * part.capacity + TICKS_S / max(evidence.measurement.duration_s, TICKS_S)
+    return OTHERS_SHARE_MAX * part.capacity + _ticks_share(evidence)
+
+
+def _ticks_share(evidence: Evidence) -> float:
+    """Cores' worth of time that counting in ticks may err by."""
+    return TICKS_S / max(evidence.measurement.duration_s, TICKS_S)
 
 
 def _others(part: Part, evidence: Evidence) -> float | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from httpbench.model import CoreOccupancy, Cores, Load, Measurement, Network, Others, Scaling, Trial, Usage, Workload
+from httpbench.model import CoreOccupancy, Cores, Load, LoadHostUse, Measurement, Network, Others, Scaling, Trial, Usage, Workload
 
 ERROR_SHARE_LIMIT = 0.001
 """Errors per request. A lost request costs a timeout that no percentile below it shows; one in a thousand is the p99.9."""
@@ -52,6 +52,8 @@ class Evidence:
     """What else ran on the machine. ``None``: unknown, so other programs are not named."""
     network: Network | None = None
     """``None``: unknown, so losses are not seen."""
+    load_host: LoadHostUse | None = None
+    """What was seen of the host of the load generator. ``None``: that is this machine."""
     scaling: Scaling = Scaling.MULTI
     """With ``single`` a target is busy at one core, however many it was given."""
     workload: Workload | None = None
@@ -81,6 +83,7 @@ def evidence_of(trial: Trial) -> Evidence | None:
         occupancy=trial.occupancy,
         others=trial.others,
         network=trial.network,
+        load_host=trial.load_host,
         scaling=trial.plan.scaling,
     )
 
@@ -92,7 +95,7 @@ def target_capacity(evidence: Evidence) -> int:
 
 def generator_capacity(evidence: Evidence) -> int:
     """Physical cores that the generator can fill: no more than it was given, than it has threads, than it has connections."""
-    cores = max(evidence.cores.physical(evidence.cores.generator), 1)
+    cores = evidence.load_host.cores if evidence.load_host else max(evidence.cores.physical(evidence.cores.generator), 1)
     return min(cores, evidence.load.threads or cores, evidence.load.connections)
 
 
@@ -173,7 +176,8 @@ def generator_text(evidence: Evidence) -> str:
     full = (
         f", one of its {evidence.generator_usage.threads} threads was full" if generator_thread_is_full(evidence) and capacity > 1 else ""
     )
-    return f"{generator_cores(evidence, evidence.generator_usage):.2f} of {capacity} {cores_text(capacity)}{full}{more}"
+    place = f" on {evidence.load_host.name}" if evidence.load_host else ""
+    return f"{generator_cores(evidence, evidence.generator_usage):.2f} of {capacity} {cores_text(capacity)}{place}{full}{more}"
 
 
 def cores_text(count: int) -> str:

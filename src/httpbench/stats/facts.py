@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
-from httpbench.model import Frozen, Network, Trial
+from httpbench.model import CoreOccupancy, Frozen, Network, Trial
 from httpbench.stats.disturbance import others_cores
 from httpbench.stats.evidence import Evidence, evidence_of, generator_capacity, target_capacity, target_cores
 from httpbench.stats.summary import throughput_rps
@@ -71,13 +71,13 @@ def facts(trial: Trial) -> Facts | None:
         target_capacity_cores=target_capacity(evidence),
         target_thread_cores_max=target.thread_cores_max if target else None,
         target_polling_threads=trial.target_polling_threads,
-        target_core_max=_fullest(evidence, evidence.cores.target),
+        target_core_max=_fullest(_of(evidence, evidence.cores.target)),
         target_wait_cores=target.cpu_wait_cores_mean if target else None,
         target_throttled_share=target.throttled_share if target else None,
         generator_cores=generator.cpu_cores_mean if generator else None,
         generator_capacity_cores=generator_capacity(evidence),
         generator_thread_cores_max=generator.thread_cores_max if generator else None,
-        generator_core_max=_fullest(evidence, evidence.cores.generator),
+        generator_core_max=_fullest(evidence.load_host.occupancy if evidence.load_host else _of(evidence, evidence.cores.generator)),
         generator_wait_cores=generator.cpu_wait_cores_mean if generator else None,
         others_cores=others_cores(evidence),
         stolen_cores=sum(core.stolen for core in evidence.occupancy) if evidence.occupancy else None,
@@ -89,6 +89,10 @@ def facts(trial: Trial) -> Facts | None:
     )
 
 
-def _fullest(evidence: Evidence, cpus: Collection[int]) -> float | None:
+def _of(evidence: Evidence, cpus: Collection[int]) -> list[CoreOccupancy]:
+    return [core for core in evidence.occupancy if core.cpu in cpus]
+
+
+def _fullest(cores: Iterable[CoreOccupancy]) -> float | None:
     """How full the fullest of these CPUs was."""
-    return max((core.busy + core.interrupts for core in evidence.occupancy if core.cpu in cpus), default=None)
+    return max((core.busy + core.interrupts for core in cores), default=None)

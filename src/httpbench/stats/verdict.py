@@ -131,13 +131,14 @@ def _full_thread(evidence: Evidence, target: Usage) -> str:
 
 def _losses(evidence: Evidence) -> str | None:
     """What the network lost, where the wait for it is enough to have been the limit. An offered rate that was reached has none."""
-    network = evidence.network
-    if network is None or not network.retransmission_timeouts or evidence.load.rate_rps is not None:
+    sides = (evidence.network, evidence.load_host.network if evidence.load_host else None)
+    timeouts = sum(side.retransmission_timeouts or 0 for side in sides if side)
+    if not timeouts or evidence.load.rate_rps is not None:
         return None
-    share = network.retransmission_timeouts * RETRANSMISSION_S / (evidence.load.connections * evidence.measurement.duration_s)
+    share = timeouts * RETRANSMISSION_S / (evidence.load.connections * evidence.measurement.duration_s)
     if share < LOST_SHARE_MIN:
         return None
-    lost = f"connections waited {network.retransmission_timeouts:,} times for TCP to resend a lost segment"
+    lost = f"connections waited {timeouts:,} times for TCP to resend a lost segment"
     return f"{lost}, at least {min(share, 1):.0%} of their time"
 
 

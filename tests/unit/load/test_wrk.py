@@ -141,8 +141,8 @@ def test_it_refuses_head_and_expected_errors(wrk: Wrk) -> None:
     assert wrk.refuses(job(Load(pipeline=16))) is None
 
 
-def test_threads_share_the_connections_evenly_or_a_note_says_so(wrk: Wrk) -> None:
-    uneven = job(Load(connections=64, threads=3))
+def test_threads_share_the_connections_evenly_or_a_note_says_so(wrk: Wrk, tmp_path: Path) -> None:
+    uneven = job(Load(connections=64, threads=3), scratch=tmp_path)
     argv = wrk.argv(uneven, warmup=False)
     assert argv[argv.index("--threads") + 1] == "2"
     assert any("2 of 3 threads" in note for note in wrk.measurement(uneven, recorded("wrk_silent").output).notes)

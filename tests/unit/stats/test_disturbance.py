@@ -8,7 +8,17 @@ import pytest
 
 from httpbench.model import CoreOccupancy, Cores, Load, Others, Scaling, SharedQuota, Trial, Verdict, VerdictKind
 from httpbench.stats.disturbance import disturbance, disturbers
-from tests.factories import APART, SHARED, make_disturbed, make_measurement, make_plan, make_stranger, make_trial, make_usage
+from tests.factories import (
+    APART,
+    SHARED,
+    make_disturbed,
+    make_load_host_use,
+    make_measurement,
+    make_plan,
+    make_stranger,
+    make_trial,
+    make_usage,
+)
 
 FOUR = Cores(target=(0, 1, 2, 3), generator=(4, 5), harness=(6,), shared=False)
 SMT = Cores(target=(0, 8), generator=(1, 9), harness=(2, 10), shared=False, siblings=((0, 8), (1, 9), (2, 10)))
@@ -231,3 +241,21 @@ def test_disturbers_of_several_trials_are_counted_once_each() -> None:
     spin = [make_disturbed(stranger=make_stranger(cores=cores)) for cores in (0.3, 0.5, 0.4)]
     found = disturbers([*spin, make_disturbed(stranger=make_stranger("cc1", 0.9, 12)), make_trial()])
     assert [(one.name, round(one.cores, 2), one.trials) for one in found] == [("spin (pid 4711)", 0.5, 3), ("cc1 (pid 12)", 0.9, 1)]
+
+
+@pytest.mark.parametrize(
+    ("busy", "waited", "stolen", "said"),
+    [
+        ((0.85,), 0.0, 0.0, None),
+        ((0.88,), 0.0, 0.0, None),
+        ((1.0,), 0.0, 0.0, "other programs took 0.15 of the core of load host load1"),
+        ((0.85, 0.5), 0.0, 0.0, "other programs took 0.50 of the 2 cores of load host load1"),
+        ((0.85,), 0.35, 0.0, "the load generator waited for a CPU 35% of the time on load host load1"),
+        ((0.85,), 0.0, 0.2, "other virtual machines took 0.20 of the core of load host load1"),
+    ],
+)
+def test_a_load_host_is_disturbed_as_this_machine_is(busy: tuple[float, ...], waited: float, stolen: float, said: str | None) -> None:
+    there = make_load_host_use(busy)
+    there = there.model_copy(update={"occupancy": tuple(core.model_copy(update={"stolen": stolen}) for core in there.occupancy)})
+    elsewhere = make_plan(cores=APART.model_copy(update={"generator": ()}))
+    assert disturbance(trial(plan=elsewhere, generator_core=0.0, waited=waited, load_host=there)) == said

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from httpbench.model import Trial, Verdict, VerdictKind
+from httpbench.model.endings import LOST_HOST
 from httpbench.stats.hopeless import common_failure
 from tests.factories import make_disturbed, make_failed, make_plan, make_rounds, make_trial
 
@@ -35,3 +36,9 @@ def test_disturbed_trials_say_nothing() -> None:
     accepted = make_disturbed(make_plan("b/b"))
     accepted = accepted.model_copy(update={"verdict": accepted.verdict.model_copy(update={"is_accepted": True})})
     assert common_failure([timed_out, accepted]) is None
+
+
+def test_trials_whose_load_host_was_lost_say_nothing() -> None:
+    lost = invalid("a/a", f"{LOST_HOST} load1 was lost: it ended")
+    assert common_failure([lost]) is None
+    assert common_failure([lost, invalid("b/b", "it died")]) == "it died"

@@ -13,7 +13,7 @@ from httpbench.model import CoreOccupancy, Cores, Expectation, Load, Network, Re
 from httpbench.stats.evidence import Evidence
 from httpbench.stats.validity import failed_requests, little_ratio, rate_held
 from httpbench.stats.verdict import judge
-from tests.factories import APART, HELLO, SHARED, make_distribution, make_measurement, make_usage
+from tests.factories import APART, HELLO, SHARED, make_distribution, make_load_host_use, make_measurement, make_usage
 
 LOAD = Load(connections=64, threads=1)
 WRONG = make_measurement(requests=Requests(completed=10_000, ok=9_999))
@@ -567,3 +567,29 @@ def test_a_generator_that_polls_is_not_busy_for_that() -> None:
     busy = make_evidence(0.3, 0.99, measurement=make_measurement(busy_cores=0.97))
     assert judge(busy).kind is VerdictKind.GENERATOR
     assert "0.97 of 1 core" in judge(busy).reasons[0]
+
+
+# --- load from another host ------------------------------------------------------------------------------------------------------
+
+ELSEWHERE = APART.model_copy(update={"generator": ()})
+
+
+def from_load_host(target_cores: float, generator_cores: float, host_cores: int = 2, **changes: Any) -> Evidence:
+    there = make_load_host_use([generator_cores / host_cores] * host_cores, **changes)
+    return make_evidence(target_cores, generator_cores, cores=ELSEWHERE, load_host=there, load=LOAD.model_copy(update={"threads": None}))
+
+
+def test_a_generator_that_fills_its_load_host_is_the_limit() -> None:
+    verdict = judge(from_load_host(0.5, 1.97))
+    assert verdict.kind is VerdictKind.GENERATOR
+    assert "generator 1.97 of 2 cores on load1, target 0.50 of 1 core" in verdict.reasons[0]
+
+
+def test_a_target_that_is_full_under_load_from_another_host_is_the_limit() -> None:
+    assert kind_of(from_load_host(0.99, 0.6)) is VerdictKind.TARGET
+
+
+def test_what_the_load_host_lost_counts_too() -> None:
+    lost = Network(retransmission_timeouts=1000)
+    assert kind_of(from_load_host(0.3, 0.3, network=lost)) is VerdictKind.NETWORK
+    assert kind_of(from_load_host(0.3, 0.3, network=Network())) is VerdictKind.IDLE

@@ -24,8 +24,12 @@ baseline is the same two on the same cores. So the order differs:
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from httpbench.host.cores.topology import Core, Topology
 from httpbench.model import Cores, Scaling
+
+Divide = Callable[[Topology, Scaling, int | None], Cores]
 
 CORES_BESIDE_TARGET_FOR_HARNESS = 3
 CORES_FOR_HARNESS_BESIDE_PROXY = 8
@@ -72,6 +76,16 @@ def partition_for_proxy(topology: Topology, scaling: Scaling, for_target: int | 
     return Cores(
         target=_cpus(target), generator=_cpus(generator), harness=_cpus(harness), backend=_cpus(backend), shared=False, siblings=siblings
     )
+
+
+def partition_for_load_host(divide: Divide, topology: Topology, scaling: Scaling, for_target: int | None = None) -> Cores:
+    """As ``divide`` does it, for a load generator on another host: its cores here go to nobody, or where it shares them to the others.
+
+    A server that fills cores gets all but one, which is the harness's.
+    """
+    if for_target is None and scaling is not Scaling.SINGLE and divide is partition:
+        for_target = max(len(topology.cores) - 1, 1)
+    return divide(topology, scaling, for_target).model_copy(update={"generator": (), "shared": False})
 
 
 def _cpus(cores: tuple[Core, ...]) -> tuple[int, ...]:

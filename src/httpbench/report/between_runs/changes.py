@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import Field
 
 from httpbench.model import Frozen, Gate, Load, Run, Scaling, Target, Trial, VerdictKind
-from httpbench.report.between_runs.environments import differences, toolchains
+from httpbench.report.between_runs.environments import differences, load_hosts, toolchains
 from httpbench.report.tables.groups import groups
 from httpbench.report.tables.rows import Row
 from httpbench.stats.figures import BY_NAME
@@ -97,7 +97,11 @@ def changes(base: Measured, head: Measured, gates: Sequence[Gate] = ()) -> Chang
     return Changes(
         base=_side(base[0]),
         head=_side(head[0]),
-        environment=(*differences(base[0].environment, head[0].environment), *_resources((before[key], after[key]) for key in common)),
+        environment=(
+            *differences(base[0].environment, head[0].environment),
+            *load_hosts(base[0], head[0]),
+            *_resources((before[key], after[key]) for key in common),
+        ),
         toolchains=tuple(toolchains(base[0].environment, head[0].environment)),
         cells=tuple(found),
         not_compared=(*_alone(before, after, "base"), *_alone(after, before, "head")),

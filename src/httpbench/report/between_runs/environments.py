@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from httpbench.model import Environment
+from httpbench.model import Environment, Run
 
 ALIKE = {
     "hostname": "host name",
@@ -34,6 +34,15 @@ MEMORY_TOLERANCE = 0.02
 def differences(base: Environment, head: Environment) -> list[str]:
     """One phrase for each thing that differs and must not; empty: the runs may be compared."""
     return list(_differences(base, head))
+
+
+def load_hosts(base: Run, head: Run) -> list[str]:
+    """The same of the machines that sent the load."""
+    before, after = base.load_host, head.load_host
+    if before is None or after is None:
+        names = [there.name if there else "the target's machine" for there in (before, after)]
+        return [] if before is after else [f"load host ({names[0]} → {names[1]})"]
+    return [f"load host: {difference}" for difference in _differences(before.environment, after.environment)]
 
 
 def toolchains(base: Environment, head: Environment) -> list[str]:

@@ -60,6 +60,7 @@ HEADER = (
     *(f"target_{name}" for name in _MEMORY_MEAN),
     "workers",
     *("attempt", "harness_cores", "strangers"),
+    "load_host",
 )
 """The columns, in order."""
 
@@ -115,6 +116,7 @@ def _line(run: Run, trial: Trial, labels: Mapping[str, Label | None]) -> dict[st
         "workers": plan.workers,
         "attempt": plan.attempt,
         **_of_others(trial.others),
+        "load_host": run.load_host.name if run.load_host else None,
     }
 
 

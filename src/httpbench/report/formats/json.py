@@ -27,6 +27,8 @@ from httpbench.model import (
     Learned,
     Limit,
     Load,
+    LoadHost,
+    LoadHostUse,
     Measurement,
     Network,
     Noise,
@@ -151,6 +153,8 @@ class Round(Frozen):
     """Last lines of the output of the program that failed. Null: none."""
     container: ContainerRun | None = None
     """The container that the target ran in. Null: it ran as a process, or its container did not start."""
+    load_host: LoadHostUse | None = None
+    """What was seen of the load host. Null: the load generator ran on the target's machine, or nothing was measured."""
 
 
 class Result(Frozen):
@@ -245,6 +249,8 @@ class Document(Frozen):
     """Cells, in the order of the tables."""
     name: str | None = None
     """Name of the run. Null: none."""
+    load_host: LoadHost | None = None
+    """The machine that ran the load generators. Null: the target's own."""
     search: Search | None = None
     """Search for the highest rate. Null: no search."""
     saturation: Saturation | None = None

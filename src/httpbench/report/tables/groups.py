@@ -51,8 +51,15 @@ def _group(run: Run, key: GroupKey, found: Sequence[Sequence[Trial]], probed: Ma
         rounds=max(len(last_attempts(cell)) for cell in found),
         generator_notes=tuple(note for measurement in measurements for note in measurement.notes),
         rows=tuple(sorted(_rows(run, found, probed), key=proxy_place if run.table is Table.TCP_PROXIES else row_place)),
+        load_host=_load_host(run),
         client_work=run.workloads[workload].client if workload in run.workloads else None,
     )
+
+
+def _load_host(run: Run) -> str | None:
+    """``load1 with 4 cores``."""
+    there = run.load_host
+    return None if there is None else f"{there.name} with {there.cores} core{'' if there.cores == 1 else 's'}"
 
 
 def _rows(run: Run, found: Sequence[Sequence[Trial]], probed: Mapping[str, Probed]) -> Iterable[Row]:

@@ -82,6 +82,8 @@ def title(group: Group) -> str:
     parts.append(_rising(load) if load.rate_from_rps is not None else f"{load.duration_s:g} s")
     if group.scale != 1:
         parts.append(f"scale {group.scale:g} (rates and times of the suite)")
+    if group.load_host is not None:
+        parts.append(f"load from {group.load_host}")
     if group.cores_shared:
         parts.append("shared cores")
     if group.backend_shared and not group.cores_shared:
@@ -216,6 +218,8 @@ def _meanings(found: Sequence[Group], table: Table, rows: Sequence[Row]) -> Iter
         yield "Too few cores: backend and load generator shared theirs, also in the baseline; the proxy had its own."
     if any(group.load.rate_from_rps is not None for group in found):
         yield "Rising rate: latencies and requests/s are those at the highest rate; CPU time is over the whole measurement."
+    if any(group.load_host for group in found):
+        yield "Load from another host: latencies include the network between the two hosts."
     if any(group.cores_shared for group in found):
         other = "reference server" if any(group.client_work for group in found) else "load generator"
         yield f"Shared cores: target and {other} ran on the same cores, so the figures cover both together."

@@ -84,6 +84,8 @@ class Group:
     generator_notes: tuple[str, ...]
     """What the generator's figures leave out: all notes of all trials."""
     rows: tuple[Row, ...]
+    load_host: str | None = None
+    """Where the load generator ran, with its cores; ``None``: on the target's machine."""
     client_work: ClientWork | None = None
     """The work of clients; ``None``: they are no clients."""
 

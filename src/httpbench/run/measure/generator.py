@@ -7,12 +7,11 @@ import select
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 from httpbench.errors import LoadError
-from httpbench.isolate import Command, ProcessTree
 from httpbench.load import Job, LoadGenerator, Output, Phase, Progress
-from httpbench.model import CoreOccupancy, Cores, Measurement, Network, Others, Usage
+from httpbench.model import CoreOccupancy, Cores, LoadHostUse, Measurement, Network, Others, Usage
+from httpbench.run.load_place import HERE, LoadPlace, RunningGenerator
 from httpbench.run.start import RunningTarget
 from httpbench.sample import Current, NetworkMeter, OccupancyMeter, SharedQuotaMeter, StrangerMeter, TreeSampler
 
@@ -40,6 +39,8 @@ class UnderLoad:
     network: Network
     death: str | None
     """How the target ended, if it did."""
+    load_host: LoadHostUse | None = None
+    """``None``: the generator ran on this machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,21 +53,19 @@ class Subject:
     """The parent of the process tree of the server behind a proxy; ``None``: there is none."""
 
 
-def run_generator(generator: LoadGenerator, job: Job, subject: Subject, report: Report) -> UnderLoad:
+def run_generator(generator: LoadGenerator, job: Job, subject: Subject, report: Report, place: LoadPlace = HERE) -> UnderLoad:
     """Makes the load; ``report`` gets each sign of progress.
 
-    Raises :class:`LoadError` if the generator fails or hangs, or its output cannot be read.
+    Raises :class:`LoadError` if the generator fails or hangs, its output cannot be read, or its load host is lost.
     """
-    stdout = job.scratch / "generator.out"
-    stdout.unlink(missing_ok=True)
-    with ProcessTree([_command(generator, job, warmup=False)], stdout=stdout) as tree:
-        window = _Window(generator, subject, tree.guard_pid, report)
+    with place.start(generator, job, warmup=False) as running:
+        window = _Window(generator, subject, running, report)
         try:
-            died, stderr = _watch(tree, window, _time_limit(job), subject.target.death, generator)
-            exits = tree.exits()
+            died, stderr = _watch(running, window, _time_limit(job), subject.target.death, generator)
+            exits = running.exits()
         finally:
             observed = window.close()
-    output = Output(stdout.read_text(errors="replace"), stderr, exits[0].code if exits else 0)
+        output = Output(running.stdout(), stderr, exits[0].code if exits else 0)
     try:
         measurement = generator.measurement(job, output)
     except LoadError:
@@ -82,6 +81,7 @@ def run_generator(generator: LoadGenerator, job: Job, subject: Subject, report: 
         others=observed.others,
         network=observed.network,
         death=died,
+        load_host=observed.load_host,
     )
 
 
@@ -93,16 +93,17 @@ class _Observed:
     occupancy: tuple[CoreOccupancy, ...]
     others: Others
     network: Network
+    load_host: LoadHostUse | None
 
 
 class _Window:
     """Samples only while the generator measures, not while it connects or warms up."""
 
-    def __init__(self, generator: LoadGenerator, subject: Subject, own_guard_pid: int, report: Report):
+    def __init__(self, generator: LoadGenerator, subject: Subject, running: RunningGenerator, report: Report):
         self._generator = generator
+        self._running = running
         self._target = subject.target.sampler()
         self._backend = None if subject.backend_guard_pid is None else TreeSampler(subject.backend_guard_pid)
-        self._own = TreeSampler(own_guard_pid, threads_often=True)
         self._meter = OccupancyMeter(subject.cores.measured)
         self._network = NetworkMeter()
         self._quota = SharedQuotaMeter()
@@ -112,9 +113,10 @@ class _Window:
         self._report = report
         self._observed: _Observed | None = None
         self._marked = False
-        self._samplers = [sampler for sampler in (self._target, self._backend, self._own) if sampler]
+        self._samplers = [sampler for sampler in (self._target, self._backend) if sampler]
         for sampler in self._samplers:
             sampler.start()
+        running.mark()
 
     def line(self, text: str) -> bool:
         """Reads a line of the generator's standard error; returns whether it was a sign of progress."""
@@ -125,6 +127,7 @@ class _Window:
             self._marked = True
             for sampler in self._samplers:
                 sampler.mark()
+            self._running.mark()
             self._meter.mark()
             self._network.mark()
             self._quota.mark()
@@ -138,30 +141,30 @@ class _Window:
         if self._observed is None:
             occupancy, network, quota = self._meter.read(), self._network.read(), self._quota.read()
             target, backend = (sampler.stop() if sampler else None for sampler in (self._target, self._backend))
-            own = self._own.stop()
+            own, load_host = self._running.close()
             others = self._strangers.read().model_copy(update={"quota": quota})
-            self._observed = _Observed(target, own, backend, occupancy, others, network)
+            self._observed = _Observed(target, own, backend, occupancy, others, network, load_host)
         return self._observed
 
 
 def _watch(
-    tree: ProcessTree, window: _Window, limit_s: float, death: Callable[[], str | None], generator: LoadGenerator
+    running: RunningGenerator, window: _Window, limit_s: float, death: Callable[[], str | None], generator: LoadGenerator
 ) -> tuple[str | None, str]:
     """Waits until the generator ends: how the target died, if it did, and the generator's messages on standard error."""
     deadline = time.monotonic() + limit_s
     pending = ""
     messages: list[str] = []
     while True:
-        ended = bool(tree.exits())
-        ready, _, _ = select.select([tree.stderr, *([] if ended else [tree.events])], [], [], 0 if ended else POLL_S)
-        if tree.stderr in ready:
-            data = os.read(tree.stderr, 65_536)
+        ended = bool(running.exits())
+        ready, _, _ = select.select([running.stderr, *([] if ended else [running.events])], [], [], 0 if ended else POLL_S)
+        if running.stderr in ready:
+            data = os.read(running.stderr, 65_536)
             *lines, pending = (pending + data.decode(errors="replace")).split("\n")
             messages += [line for line in lines if not window.line(line)]
         elif ended:
             return None, "\n".join([*messages, pending])
         if (died := death()) is not None:
-            tree.stop()  # it reports what it measured so far, if it can
+            running.stop()  # it reports what it measured so far, if it can
             return died, "\n".join([*messages, pending])
         if time.monotonic() > deadline:
             raise LoadError(f"{generator.name} did not end within {limit_s:.0f} s", log_tail="\n".join(messages[-15:]) or None)
@@ -169,7 +172,3 @@ def _watch(
 
 def _time_limit(job: Job) -> float:
     return job.load.warmup_s + job.load.duration_s + job.load.timeout_s + SLACK_S
-
-
-def _command(generator: LoadGenerator, job: Job, *, warmup: bool) -> Command:
-    return Command(generator.argv(job, warmup=warmup), Path(job.scratch), {}, job.cpus)

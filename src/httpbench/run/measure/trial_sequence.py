@@ -28,9 +28,9 @@ def measure(inputs: TrialInputs, running: RunningTarget, scratch: Path, observer
     begin = time.monotonic()
     workload, learned = _expected(inputs, running)
     inputs = replace(inputs, workload=workload)
-    job = Job(running.url(workload.request.path), workload, inputs.plan.load, inputs.plan.cores.generator, scratch)
+    job = Job(running.url(workload.request.path), workload, inputs.plan.load, inputs.generator_cpus, scratch)
     polling = polling_threads(running)
-    settling = _until_steady(job, running, observer) if inputs.plan.load.warmup_max_s else None
+    settling = _until_steady(inputs, job, running, observer) if inputs.plan.load.warmup_max_s else None
     running.require_alive("during the warm-up")
     under_load = _under_load(inputs, job, running, observer, backend_guard_pid)
     polling = None if under_load.death else polling_threads_again(running, polling)
@@ -55,6 +55,7 @@ def measure(inputs: TrialInputs, running: RunningTarget, scratch: Path, observer
         occupancy=under_load.occupancy,
         others=under_load.others,
         network=under_load.network,
+        load_host=under_load.load_host,
         response=running.response,
         learned=learned,
         accept_queue=queue,
@@ -77,20 +78,20 @@ def _expected(inputs: TrialInputs, running: RunningTarget) -> tuple[Workload, Le
     return workload.model_copy(update={"expect": workload.expect.model_copy(update={"status": running.response.status})}), None
 
 
-def _until_steady(job: Job, running: RunningTarget, observer: Observer) -> Settling:
+def _until_steady(inputs: TrialInputs, job: Job, running: RunningTarget, observer: Observer) -> Settling:
     observer.stage(Stage.WARM_UP)
-    return warm_up_until_steady(job, running.death, observer.progress)
+    return warm_up_until_steady(job, running.death, observer.progress, inputs.load_place)
 
 
 def _under_load(inputs: TrialInputs, job: Job, running: RunningTarget, observer: Observer, backend_guard_pid: int | None) -> UnderLoad:
     generator = inputs.load_generator
     if job.load.warmup_s and not generator.warms_up_itself:
         observer.stage(Stage.WARM_UP)
-        warm_up_for_fixed_time(generator, job, running.death)
+        warm_up_for_fixed_time(generator, job, running.death, inputs.load_place)
         running.require_alive("during the warm-up")
     observer.stage(Stage.MEASURE)
     subject = Subject(running, inputs.plan.cores, backend_guard_pid)
-    return run_generator(generator, job, subject, observer.progress)
+    return run_generator(generator, job, subject, observer.progress, inputs.load_place)
 
 
 def _probed(running: RunningTarget, workload: Workload, begin: float) -> Probed:

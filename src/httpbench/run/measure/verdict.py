@@ -67,6 +67,7 @@ def _evidence(inputs: TrialInputs, under_load: UnderLoad, polling_threads: float
         occupancy=under_load.occupancy,
         others=under_load.others,
         network=under_load.network,
+        load_host=under_load.load_host,
         scaling=inputs.plan.scaling,
         workload=inputs.workload,
         response_bytes=response_bytes if inputs.load_generator.counts_headers else None,

@@ -13,56 +13,65 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from httpbench import load
 from httpbench.errors import LoadError
-from httpbench.isolate import Command, ProcessTree, tail
 from httpbench.load import Job, LoadGenerator, Output, Phase, Progress
 from httpbench.model import Settling
+from httpbench.run.load_place import HERE, LoadPlace
 from httpbench.stats.steady import is_warm
 
 WINDOW_S = 0.1
 POLL_S = 0.1
 SLACK_S = 15.0  # for connecting and ending, beyond the load's own time
-GENERATOR = "native"
+LOG_TAIL_BYTES = 8192
 
 
-def warm_up_for_fixed_time(generator: LoadGenerator, job: Job, death: Callable[[], str | None]) -> None:
+def warm_up_for_fixed_time(generator: LoadGenerator, job: Job, death: Callable[[], str | None], place: LoadPlace = HERE) -> None:
     """The separate warm-up run of a generator that has no warm-up of its own. Raises :class:`LoadError` if it does not end."""
-    log = job.scratch / "warmup.log"
-    with ProcessTree([Command(generator.argv(job, warmup=True), job.scratch, {}, job.cpus)], stdout=log, stderr=log) as tree:
+    said = b""
+    with place.start(generator, job, warmup=True) as running:
         deadline = time.monotonic() + job.load.warmup_s + job.load.timeout_s + SLACK_S
-        while tree.wait(POLL_S) is None:
+        while not running.exits():
+            if select.select([running.stderr, running.events], [], [], POLL_S)[0]:
+                said = (said + _available(running.stderr))[-LOG_TAIL_BYTES:]
             if death() is not None:
                 return
             if time.monotonic() > deadline:
-                raise LoadError(f"{generator.name} did not end its warm-up", log_tail=tail(log))
+                raise LoadError(f"{generator.name} did not end its warm-up", log_tail=said.decode(errors="replace") or None)
 
 
-def warm_up_until_steady(job: Job, death: Callable[[], str | None], report: Callable[[Progress], None]) -> Settling:
+def _available(descriptor: int) -> bytes:
+    """What can be read at once."""
+    return os.read(descriptor, 65_536) if select.select([descriptor], [], [], 0)[0] else b""
+
+
+def warm_up_until_steady(
+    job: Job, death: Callable[[], str | None], report: Callable[[Progress], None], place: LoadPlace = HERE
+) -> Settling:
     """Loads a target until it is steady, for at most the load's ``warmup_max_s`` less its ``warmup_s``.
 
     Ends early, and not steady, if the target dies: the measurement that follows reports it. Raises :class:`LoadError` if the
     generator fails or hangs.
     """
-    generator, own = load.get(GENERATOR), _warmup_job(job)
+    generator, own = place.native(), _warmup_job(job)
+    assert generator is not None, "without it, each load generator warms up itself"
     windows: list[float] = []
     messages: list[str] = []
     rate_rps = own.load.rate_rps
     deadline = time.monotonic() + own.load.duration_s + own.load.timeout_s + SLACK_S
-    with ProcessTree([Command(generator.argv(own, warmup=False), job.scratch, {}, job.cpus)], stdout=job.scratch / "warmup.out") as tree:
+    with place.start(generator, own, warmup=False) as running:
         pending = ""
         while death() is None and not is_warm(windows, WINDOW_S, rate_rps):
             if time.monotonic() > deadline:
                 raise LoadError(f"{generator.name} did not end its warm-up of {own.load.duration_s:g} s")
-            has_ended = bool(tree.exits())
-            if select.select([tree.stderr], [], [], 0 if has_ended else POLL_S)[0]:
-                *lines, pending = (pending + os.read(tree.stderr, 65_536).decode(errors="replace")).split("\n")
+            has_ended = bool(running.exits())
+            if select.select([running.stderr], [], [], 0 if has_ended else POLL_S)[0]:
+                *lines, pending = (pending + os.read(running.stderr, 65_536).decode(errors="replace")).split("\n")
                 windows += [rate for line in lines if (rate := _rate(generator, line, report)) is not None]
                 messages += [line for line in lines if generator.progress(line) is None]
             elif has_ended:
                 break
-        exits = tuple(tree.exits())  # those that ended before the harness ended them
-        tree.stop()
+        exits = tuple(running.exits())  # those that ended before the harness ended them
+        running.stop()
     if exits and exits[0].code != 0 and death() is None:
         output = Output("", "\n".join([*messages, pending]), exits[0].code)
         raise LoadError(f"{generator.name} {output.ending} during the warm-up", log_tail=output.tail or None)

@@ -14,7 +14,7 @@ from httpbench.model import Build, Kind, Scaling, Target, Trial, Tuning, Verdict
 from httpbench.run.inputs import Backend, TrialInputs
 from httpbench.run.measure.trial_sequence import measure
 from httpbench.run.observer import Observer, Stage
-from httpbench.run.start import START_LIMIT_S, Place, RunningTarget, start
+from httpbench.run.start import HOST, START_LIMIT_S, Place, RunningTarget, start
 
 BASELINE = Target(
     id="baseline",
@@ -47,11 +47,20 @@ def measure_proxy(inputs: TrialInputs, scratch: Path, observer: Observer) -> Tri
     for name in ("backend", "target", "generator"):
         (scratch / name).mkdir()
     observer.stage(Stage.START)
-    with started_backend(inputs.backend, inputs.workload, scratch / "backend", inputs.start_limit_s) as backend:
+    with started_backend(inputs.backend, inputs.workload, scratch / "backend", inputs.start_limit_s, inputs.address) as backend:
         if inputs.target.id == BASELINE.id:
             return _baseline(inputs, backend, scratch, observer)
-        address, workers = (backend.host, backend.port), inputs.plan.workers
-        place = Place(inputs.folder, scratch / "target", inputs.cores, inputs.port, inputs.start_limit_s, address, workers, inputs.run_id)
+        place = Place(
+            inputs.folder,
+            scratch / "target",
+            inputs.cores,
+            inputs.port,
+            inputs.start_limit_s,
+            backend=(backend.host, backend.port),
+            workers=inputs.plan.workers,
+            run_id=inputs.run_id,
+            address=inputs.address,
+        )
         with start(inputs.target, inputs.plan.scaling, inputs.workload, place) as running:
             trial = measure(inputs, running, scratch / "generator", observer, backend.guard_pid)
         if (death := backend.death()) is not None:
@@ -61,10 +70,11 @@ def measure_proxy(inputs: TrialInputs, scratch: Path, observer: Observer) -> Tri
 
 
 def started_backend(
-    backend: Backend, workload: Workload, scratch: Path, start_limit_s: float = START_LIMIT_S
+    backend: Backend, workload: Workload, scratch: Path, start_limit_s: float = START_LIMIT_S, address: str = HOST
 ) -> AbstractContextManager[RunningTarget]:
     """The backend, running, on all its cores."""
-    return start(backend.target, Scaling.MULTI, workload, Place(backend.folder, scratch, backend.cores, None, start_limit_s))
+    place = Place(backend.folder, scratch, backend.cores, None, start_limit_s, address=address)
+    return start(backend.target, Scaling.MULTI, workload, place)
 
 
 def _baseline(inputs: TrialInputs, backend: RunningTarget, scratch: Path, observer: Observer) -> Trial:

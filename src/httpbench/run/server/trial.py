@@ -17,6 +17,15 @@ def measure_server(inputs: TrialInputs, scratch: Path, observer: Observer) -> Tr
         (scratch / name).mkdir()
     observer.stage(Stage.START)
     own, plan = scratch / "target", inputs.plan
-    place = Place(inputs.folder, own, inputs.cores, inputs.port, inputs.start_limit_s, workers=plan.workers, run_id=inputs.run_id)
+    place = Place(
+        inputs.folder,
+        own,
+        inputs.cores,
+        inputs.port,
+        inputs.start_limit_s,
+        workers=plan.workers,
+        run_id=inputs.run_id,
+        address=inputs.address,
+    )
     with start(inputs.target, inputs.plan.scaling, inputs.workload, place) as running:
         return measure(inputs, running, scratch / "generator", observer)

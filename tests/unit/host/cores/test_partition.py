@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from httpbench.host import Core, Topology, partition, partition_for_proxy
+from httpbench.host import Core, Topology, partition, partition_for_load_host, partition_for_proxy
 from httpbench.model import Cores, Scaling
 
 FILLING = (Scaling.MULTI, Scaling.PREFORK)
@@ -157,3 +157,26 @@ def test_siblings_that_we_may_not_use_are_watched_and_count_as_no_core() -> None
     assert cores.measured == {1, 2, 3, 5, 6, 7}
     assert cores.with_siblings(cores.target) == {3, 7}
     assert cores.physical(cores.measured) == 3
+
+
+@pytest.mark.parametrize(
+    ("count", "scaling", "target", "harness"),
+    [
+        (1, Scaling.SINGLE, (0,), (0,)),
+        (2, Scaling.SINGLE, (1,), (0,)),
+        (2, Scaling.MULTI, (1,), (0,)),
+        (8, Scaling.MULTI, tuple(range(1, 8)), (0,)),
+    ],
+)
+def test_with_a_load_host_the_generators_cores_are_free(
+    count: int, scaling: Scaling, target: tuple[int, ...], harness: tuple[int, ...]
+) -> None:
+    cores = partition_for_load_host(partition, machine(count), scaling)
+    assert (cores.target, cores.generator, cores.harness, cores.shared) == (target, (), harness, False)
+
+
+@given(topologies, st.sampled_from(Scaling))
+def test_with_a_load_host_a_proxy_and_its_backend_keep_their_cores(topology: Topology, scaling: Scaling) -> None:
+    here, there = partition_for_proxy(topology, scaling), partition_for_load_host(partition_for_proxy, topology, scaling)
+    assert (there.target, there.backend, there.harness) == (here.target, here.backend, here.harness)
+    assert there.generator == () and not there.shared and not there.backend_shared

@@ -121,7 +121,7 @@ def test_all_attempts_are_exported() -> None:
     assert rounds[1]["others"]["strangers"][0]["name"] == "spin"
     lines = render_csv(make_run(trials), trials).splitlines()
     assert len(lines) == 1 + len(trials)
-    assert sum(line.endswith("1,,") for line in lines) == 2, "the attempt is a column"
+    assert sum(line.endswith("1,,,") for line in lines) == 2, "the attempt is a column"
 
 
 def test_repeats_are_not_counted_as_trials_of_the_plan() -> None:

@@ -7,7 +7,7 @@ import pytest
 from httpbench.model import Cores, Scaling, Verdict, VerdictKind
 from httpbench.report.tables.groups import groups
 from httpbench.report.tables.notes import legend, row_notes, scaling_words, title
-from tests.factories import make_measurement, make_plan, make_run, make_trial
+from tests.factories import make_load_host, make_measurement, make_plan, make_run, make_trial
 
 
 def test_notes_of_trials_are_said_once_with_ranges_and_a_count() -> None:
@@ -56,3 +56,11 @@ def test_the_title_has_the_physical_cores_of_the_target() -> None:
     trials = [make_trial(make_plan(scaling=Scaling.MULTI, cores=smt, workers=8))]
     (group,) = groups(make_run(trials), trials)
     assert title(group).startswith("plaintext · target on 2 cores with 8 workers · 64 connections")
+
+
+def test_a_table_says_which_host_sent_the_load() -> None:
+    trials = [make_trial()]
+    run = make_run(trials, load_host=make_load_host("user@load1", cores=1))
+    (group,) = groups(run, trials)
+    assert "load from user@load1 with 1 core" in title(group)
+    assert "Load from another host: latencies include the network between the two hosts." in legend([group], run.table)

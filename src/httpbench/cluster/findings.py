@@ -1,0 +1,119 @@
+"""What on a load host, or on the way to it, will disturb a measurement."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from httpbench import host
+from httpbench.cluster.ssh_host import SshLoadHost
+from httpbench.host.doctor import processor
+from httpbench.host.finding import Finding, judged
+from httpbench.host.knobs import all_knobs
+from httpbench.host.mirror import mirrored
+from httpbench.kernel_files import read_int, read_text
+from httpbench.model import RoundTrips
+
+JITTER_SHARE_MAX, JITTER_US_MIN = 0.25, 50.0
+"""Of the fastest round trip: how much slower the median may be, and what never matters."""
+CLOSED_SHARE_MAX = 0.25
+"""Of the local ports, that connections in TIME_WAIT may hold before a run."""
+OFFLOADS = ("tcp-segmentation-offload", "generic-receive-offload")
+OF_TARGETS = "cores"
+"""The finding that target and load generator share cores."""
+ORDER = {"warning": 0, "note": 1, "ok": 2}
+
+
+def findings_of(load_host: SshLoadHost) -> list[Finding]:
+    """All findings, the worst first, named after the load host. Only files are read there."""
+    name = load_host.host.name
+    with tempfile.TemporaryDirectory(prefix="httpbench-") as folder:
+        root = mirrored(load_host.seen["files"], Path(folder))
+        topology = host.read_topology(root, load_host.host.cpus)
+        own = [*(one for one in processor.findings(root, topology) if one.name != OF_TARGETS), *_closed_connections(root)]
+        knobs = [dataclasses.replace(one, do=one.do and f"on {name}: {one.do}") for one in all_knobs.findings(root)]
+        found = [*_round_trips(load_host.host.round_trips), *_link(load_host, root), *own, *knobs]
+    named = [dataclasses.replace(one, name=f"{name}: {one.name}") for one in found]
+    return sorted(named, key=lambda finding: ORDER[finding.severity])
+
+
+def _round_trips(trips: RoundTrips) -> Iterator[Finding]:
+    yield judged(
+        "round-trips",
+        trips.jitter_us <= max(JITTER_US_MIN, JITTER_SHARE_MAX * trips.min_us),
+        f"a round trip takes {trips.min_us:,.0f} µs, p50 {trips.p50_us:,.0f} µs, at most {trips.max_us:,.0f} µs of {trips.count}",
+        "each latency holds a round trip, and what varies between them is the network's, not the target's",
+        "use a wired link and a switch without other traffic; compare latencies only with runs over the same link",
+    )
+
+
+def _link(load_host: SshLoadHost, root: Path) -> Iterator[Finding]:
+    """Of the interfaces at both ends of the route, where they are known."""
+    (route,) = load_host.seen["printed"]
+    there = _interface(route["stdout"])
+    printed = host.capture(("ip", "-o", "address"))
+    here = _interface_with(printed.stdout if printed else "", load_host.host.address)
+    if there is None or here is None:
+        return
+    mtus = {"there": read_int(root / "sys/class/net" / there / "mtu"), "here": read_int(Path("/sys/class/net") / here / "mtu")}
+    yield judged(
+        "mtu",
+        mtus["there"] == mtus["here"],
+        f"packets hold {mtus['there']} bytes there ({there}) and {mtus['here']} here ({here})",
+        "large packets of one side are cut or lost on the way to the other",
+        "set the same MTU on both: ip link set dev DEVICE mtu N",
+    )
+    yield from _offloads(load_host, there, here)
+    yield from _speed(there, read_text(root / "sys/class/net" / there / "speed"))
+
+
+def _offloads(load_host: SshLoadHost, there: str, here: str) -> Iterator[Finding]:
+    """What the devices leave to the kernel, where ``ethtool`` is installed."""
+    printed = host.capture(("ethtool", "-k", here))
+    task = {"do": "look", "files": [], "programs": [], "commands": [["ethtool", "-k", there]]}
+    (printed_there,) = load_host.connection.ask(task)["printed"]
+    sides = {f"there ({there})": printed_there["stdout"], f"here ({here})": printed.stdout if printed else ""}
+    off = [f"{name} {side}" for side, text in sides.items() for name in OFFLOADS if re.search(rf"^{name}: off", text, re.MULTILINE)]
+    if any(sides.values()):
+        what = f"off: {', '.join(off)}" if off else "segments are cut and merged by the devices"
+        why = "the kernel spends CPU time on each packet of a large response"
+        yield judged("offloads", not off, what, why, "ethtool -K DEVICE tso on gro on", "note")
+
+
+def _speed(device: str, text: str | None) -> Iterator[Finding]:
+    """A virtual device has none."""
+    mbit = int(text) if text and text.lstrip("-").isdigit() else -1
+    if mbit > 0:
+        what = f"{device} has {mbit:,} Mbit/s"
+        why = f"it moves at most {mbit / 8:,.0f} MB/s: a target that sends more is limited by the network"
+        yield judged("link-speed", mbit >= 1000, what, why, "use a faster link, or a workload with smaller responses", "note")
+
+
+def _closed_connections(root: Path) -> Iterator[Finding]:
+    """Ports that connections in TIME_WAIT still hold."""
+    sockets, ports = read_text(root / "proc/net/sockstat") or "", (read_text(root / "proc/sys/net/ipv4/ip_local_port_range") or "").split()
+    waiting = re.search(r"^TCP:.* tw (\d+)", sockets, re.MULTILINE)
+    if waiting is None or len(ports) != 2:
+        return
+    count, total = int(waiting[1]), int(ports[1]) - int(ports[0]) + 1
+    yield judged(
+        "time-wait",
+        count <= CLOSED_SHARE_MAX * total,
+        f"{count:,} of {total:,} local ports are held by connections that were closed (TIME_WAIT)",
+        "each new connection requires a port that is free",
+        "wait a minute, or allow more ports: sysctl -w net.ipv4.ip_local_port_range='16384 65535'",
+    )
+
+
+def _interface(route: str) -> str | None:
+    match = re.search(r"\bdev (\S+)", route)
+    return match[1] if match else None
+
+
+def _interface_with(addresses: str, address: str) -> str | None:
+    """The device that has the address, in what ``ip -o address`` prints."""
+    match = re.search(rf"^\d+: (\S+?)(?:@\S+)?\s+inet6? {re.escape(address)}/", addresses, re.MULTILINE)
+    return match[1] if match else None

@@ -1,0 +1,108 @@
+"""The load generators of a load host: where they are there, of which version, and how ours gets there."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import platform
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from httpbench import load, programs
+from httpbench.errors import UsageError
+from httpbench.isolate.ssh import SshConnection
+from httpbench.load import LoadGenerator
+from httpbench.load.native import PROGRAM
+from httpbench.load.tool import Found, first_version
+
+NATIVE = "native"
+NAME_DIGITS = 16
+INSTALL_LIMIT_S = 300.0
+
+
+def found_there(
+    connection: SshConnection, seen: Mapping[str, Any], generators: Iterable[LoadGenerator], *, install: bool
+) -> dict[str, LoadGenerator]:
+    """The load generators as they are at the load host, by name; ours too, if it is there. ``seen``: what the agent saw of the host.
+
+    Raises :class:`UsageError` for one that is missing or has the wrong version.
+    """
+    found = {}
+    wanted = {generator.name: generator for generator in generators}
+    own = _own(connection, seen, install=install, required=NATIVE in wanted)
+    if own is not None:
+        found[NATIVE] = load.get(NATIVE).at(own)
+    for name, generator in wanted.items():
+        if name != NATIVE:
+            found[name] = generator.at(_other(connection, seen, generator))
+    return found
+
+
+def names_of(generators: Iterable[LoadGenerator]) -> list[str]:
+    """The programs to look for at the load host."""
+    return [PROGRAM, *(generator.requirement.program or generator.name for generator in generators)]
+
+
+def _own(connection: SshConnection, seen: Mapping[str, Any], *, install: bool, required: bool) -> Found | None:
+    """Ours, of the same build in the cache there, or of the same version in PATH; ``None`` if it is neither and not required."""
+    if not required and programs.locate(PROGRAM) is None:
+        return None
+    here = Path(programs.require(PROGRAM))
+    version = load.get(NATIVE).version()
+    data = here.read_bytes()
+    digest = hashlib.sha256(data).hexdigest()
+    name = f"{PROGRAM}-{digest[:NAME_DIGITS]}"
+    kept, in_path = f"{seen['cache']}/programs/{name}", seen["programs"].get(PROGRAM)
+    if _version(connection, kept) == version:
+        return Found(kept, version)
+    if install:
+        return Found(_installed(connection, seen, name, data, digest, version), version)
+    there = _version(connection, in_path) if in_path else None
+    if in_path and there == version:
+        return Found(in_path, version)
+    if not required:
+        return None
+    if in_path:
+        what = f"{in_path} on {connection.host} is version {there or 'unknown'}, and {version} is required"
+        raise UsageError(what, hint="add --install, which copies ours to the user's cache there")
+    raise UsageError(f"{connection.host} has no {PROGRAM}", hint="add --install, which copies ours to the user's cache there")
+
+
+def _installed(connection: SshConnection, seen: Mapping[str, Any], name: str, data: bytes, digest: str, version: str) -> str:
+    """Copies ours; its path there. Raises :class:`UsageError` if it does not arrive whole, or does not run there."""
+    if seen["machine"] != platform.machine():
+        what = f"{connection.host} is {seen['machine']}, and the {PROGRAM} of this machine is for {platform.machine()}"
+        raise UsageError(what, hint=f"build it there: cargo build --release --locked --package {PROGRAM}, and put it into PATH")
+    task = {"do": "install", "name": name, "data": base64.b64encode(data).decode()}
+    written = connection.ask(task, INSTALL_LIMIT_S)
+    path: str = written["path"]
+    if written["sha256"] != digest:
+        raise UsageError(f"{path} on {connection.host} is not what was sent", hint="check its disk, and try again")
+    if _version(connection, path) != version:
+        what = f"the {PROGRAM} of this machine does not run on {connection.host}"
+        raise UsageError(what, hint=f"build it there: cargo build --release --locked --package {PROGRAM}, and put it into PATH")
+    return path
+
+
+def _other(connection: SshConnection, seen: Mapping[str, Any], generator: LoadGenerator) -> Found:
+    """A program of others, in PATH there."""
+    name = generator.requirement.program or generator.name
+    path = seen["programs"].get(name)
+    if path is None:
+        packages = " ".join(generator.requirement.apt)
+        fix = f"apt-get install {packages}" if packages else generator.requirement.install
+        raise UsageError(f"{connection.host} has no {name} in its PATH", hint=f"install it there: {fix}")
+    return Found(path, generator.version_of(path, lambda argv: _printed(connection, argv)))
+
+
+def _version(connection: SshConnection, path: str) -> str | None:
+    """``None`` if it does not run."""
+    text = _printed(connection, (path, "--version"))
+    return first_version(text) if text else None
+
+
+def _printed(connection: SshConnection, argv: tuple[str, ...]) -> str:
+    """What a short command prints there; nothing if it cannot run."""
+    (printed,) = connection.ask({"do": "look", "files": [], "programs": [], "commands": [list(argv)]})["printed"]
+    return "" if printed["code"] in (None, 126, 127) else f"{printed['stdout']}{printed['stderr']}"

@@ -1,0 +1,319 @@
+"""The agent: what httpbench runs on a load host, over ssh, to start a load generator there and to watch it.
+
+It is a program of its own (standard library only, Python 3.10 or newer) that ssh passes to the host's ``python3``: nothing of it is
+installed. A :mod:`~httpbench.isolate.guard` of its own holds the load generator. All of it ends when the agent's standard input closes, as
+it does when ssh or the harness ends; and when nothing was heard from the harness for ``silence_s``, as when a network is cut.
+
+Line protocol, JSON both ways. The first line in is ``{"agent": SOURCE, "modules": {NAME: SOURCE}, "task": TASK}``. The task says with
+``do`` what is wanted: ``look`` reads files and runs short commands, ``connect`` measures round trips to an address, ``install`` writes a
+program, and ``run`` starts a load generator. The first three print one line, ``seen``, and end. ``run`` passes on the lines of the guard.
+Further lines in: ``{"beat": N}``, which is echoed, ``{"mark": true}`` at the begin of the measured window, ``{"close": true}`` at its end,
+which prints ``closed``, ``{"output": true}``, which prints the generator's standard output, and ``{"stop": GRACE_S}``, which is the
+guard's.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import glob
+import hashlib
+import json
+import os
+import resource
+import select
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import types
+from typing import Any
+
+SAMPLE_S = 0.1
+RESCAN_S = 0.5  # listing the processes costs more than reading them
+COMMAND_LIMIT_S = 10.0
+CONNECT_LIMIT_S = 3.0
+COUNTERS = ("stat", "net/snmp", "net/netstat", "net/softnet_stat")
+"""Files below /proc that count what the whole host does."""
+
+
+def say(event: str, **more: object) -> None:
+    sys.stdout.write(json.dumps({"event": event, **more}) + "\n")
+    sys.stdout.flush()
+
+
+def text_of(path: str) -> str | None:
+    try:
+        with open(path, errors="replace") as file:
+            return file.read()
+    except OSError:
+        return None
+
+
+def look(task: dict[str, Any]) -> dict[str, Any]:
+    """Files by path, the CPUs that we may use, where programs are, and what commands print."""
+    paths = [path for pattern in task["files"] for path in glob.glob(pattern)]
+    folders = f"{os.environ.get('PATH', os.defpath)}:/usr/local/bin:/usr/bin:/bin"
+    return {
+        "files": {path: text for path in paths if (text := text_of(path)) is not None},
+        "cpus": sorted(os.sched_getaffinity(0)),
+        "open_files": open_files(),
+        "machine": os.uname().machine,
+        "cache": cache(),
+        "programs": {name: shutil.which(name, path=folders) for name in task["programs"]},
+        "printed": [printed(argv) for argv in task["commands"]],
+    }
+
+
+def open_files() -> int:
+    """How many files a process may open."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return int(text_of("/proc/sys/fs/nr_open") or "0") if hard == resource.RLIM_INFINITY else hard
+
+
+def cache() -> str:
+    """Our folder in the user's cache."""
+    named = os.environ.get("XDG_CACHE_HOME", "")
+    return os.path.join(named if os.path.isabs(named) else os.path.expanduser("~/.cache"), "httpbench")
+
+
+def printed(argv: list[str]) -> dict[str, Any]:
+    """Exit code and both streams of a short command; the code is null if it cannot run here."""
+    try:
+        done = subprocess.run(
+            argv, capture_output=True, text=True, errors="replace", timeout=COMMAND_LIMIT_S, check=False, stdin=subprocess.DEVNULL
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return {"code": None, "stdout": "", "stderr": str(error)}
+    return {"code": done.returncode, "stdout": done.stdout, "stderr": done.stderr}
+
+
+def install(task: dict[str, Any]) -> dict[str, Any]:
+    """Writes a program into our folder of the user's cache, and reads it again for its hash."""
+    folder = os.path.join(cache(), "programs")
+    os.makedirs(folder, exist_ok=True)
+    path = os.path.join(folder, task["name"])
+    handle, partial = tempfile.mkstemp(dir=folder)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(base64.b64decode(task["data"]))
+        os.chmod(partial, 0o755)
+        os.replace(partial, path)  # whoever runs the old one keeps it
+    except BaseException:
+        os.unlink(partial)
+        raise
+    with open(path, "rb") as file:
+        return {"path": path, "sha256": hashlib.sha256(file.read()).hexdigest()}
+
+
+def connect(task: dict[str, Any]) -> dict[str, Any]:
+    """Round trips of one byte to a server that echoes it, in µs; or why there is no connection."""
+    times = []
+    try:
+        with socket.create_connection((task["address"], task["port"]), CONNECT_LIMIT_S) as stream:
+            stream.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            local = stream.getsockname()[0]
+            for _ in range(task["count"]):
+                begin = time.perf_counter()
+                stream.sendall(b".")
+                if not stream.recv(1):
+                    break
+                times.append((time.perf_counter() - begin) * 1e6)
+    except OSError as error:
+        return {"error": error.strerror or str(error)}
+    return {"times_us": times, "local": local}
+
+
+class Watch:
+    """What the processes below a guard cost, and what the whole host counted, since the last mark."""
+
+    def __init__(self, root_pid: int, tree: Any, threads: Any):
+        self._tree, self._root_pid = tree, root_pid
+        self._root = tree.Process(root_pid)
+        self._known: dict[int, Any] = {}
+        self._threads = threads.Threads()
+        self._rescan_at = 0.0
+        self._reaped_ticks = 0
+        self.mark()
+
+    def mark(self) -> None:
+        self._scan()
+        self._begin = time.monotonic()
+        self._ticks, self._rss_bytes, self._processes = self._read()
+        self._samples: list[list[float]] = []
+        self._threads.begin(self._known)
+        self._before = counters()
+
+    def take(self) -> None:
+        if time.monotonic() >= self._rescan_at:
+            self._scan()
+        ticks, rss_bytes, processes = self._read()
+        cpu_s = (ticks - self._ticks) / self._tree.TICKS_PER_S
+        self._samples.append([time.monotonic() - self._begin, cpu_s, rss_bytes, processes])
+        self._ticks = ticks
+        self._threads.look(self._known)
+
+    def report(self) -> dict[str, Any]:
+        self.take()
+        return {
+            "samples": self._samples,
+            "first": [self._rss_bytes, self._processes],
+            "waited_cores": self._threads.wait_cores_mean,
+            "threads": self._threads.count,
+            "fullest_cores": self._threads.fullest_cores,
+            "before": self._before,
+            "after": counters(),
+            "elapsed_s": time.monotonic() - self._begin,
+        }
+
+    def _scan(self) -> None:
+        self._rescan_at = time.monotonic() + RESCAN_S
+        for pid in self._tree.descendants(self._root_pid):
+            if pid not in self._known:
+                with contextlib.suppress(OSError):
+                    self._known[pid] = self._tree.Process(pid)
+
+    def _read(self) -> tuple[int, int, int]:
+        """Ticks of all that lived or lives below the root, memory, and processes; read again if one ended meanwhile."""
+        ticks, rss_bytes, processes = 0, 0, 0
+        for _ in range(4):
+            gone = []
+            with contextlib.suppress(OSError):  # the guard has ended: the last known time stays
+                self._reaped_ticks = self._root.counters().reaped_ticks
+            ticks, rss_bytes, processes = self._reaped_ticks, 0, 0
+            for pid, process in self._known.items():
+                try:
+                    read = process.counters()
+                except OSError:
+                    gone.append(pid)
+                    continue
+                ticks += read.own_ticks + read.reaped_ticks
+                rss_bytes += read.rss_bytes
+                processes += not read.is_zombie
+            for pid in gone:
+                self._known.pop(pid).close()
+            if not gone:
+                break
+        return ticks, rss_bytes, processes
+
+
+def counters() -> dict[str, str]:
+    return {name: text for name in COUNTERS if (text := text_of(f"/proc/{name}")) is not None}
+
+
+class Session:
+    """A load generator below a guard, for as long as the harness is there."""
+
+    def __init__(self, task: dict[str, Any], modules: dict[str, Any]):
+        self._silence_s = task["silence_s"]
+        self._modules = modules
+        self._scratch = tempfile.mkdtemp(prefix="httpbench-")
+        self._stdout = os.path.join(self._scratch, "generator.out")
+        self._watch: Watch | None = None
+        self._is_heard = False
+        self._silent_s = 0.0
+        self._has_ended = False
+        self._pending = {"harness": b"", "guard": b""}
+        for name, text in task["files"].items():
+            with open(os.path.join(self._scratch, name), "wb") as file:
+                file.write(text.encode())
+        self._guard = subprocess.Popen([sys.executable, "-I", "-S", "-c", task["guard"]], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        argv = [word.replace(task["placeholder"], self._scratch) for word in task["argv"]]
+        command = {"argv": argv, "cwd": self._scratch, "env": dict(os.environ), "cpus": task["cpus"]}
+        self._tell({"commands": [command], "stdout": self._stdout, "stderr": None, "open_files": min(task["open_files"], open_files())})
+
+    def serve(self) -> None:
+        try:
+            while self._silent_s <= self._silence_s:
+                begin = time.monotonic()
+                if not self._step():
+                    return
+                if self._is_heard:
+                    self._silent_s += min(time.monotonic() - begin, 2 * SAMPLE_S)  # an agent that stood still heard nothing meanwhile
+            say("silence")
+        finally:
+            with contextlib.suppress(BrokenPipeError):
+                self._guard.stdin.close()  # type: ignore[union-attr]  # it kills everything below it
+            self._guard.wait()
+            shutil.rmtree(self._scratch, ignore_errors=True)
+
+    def _step(self) -> bool:
+        """Waits for the next line or sample; false at the end."""
+        signal.setitimer(signal.ITIMER_REAL, 2 * self._silence_s)  # it ends an agent that cannot write, because the network is cut
+        guard = self._guard.stdout.fileno()  # type: ignore[union-attr]
+        ready, _, _ = select.select([0, *([] if self._has_ended else [guard])], [], [], SAMPLE_S)
+        for source, name in ((0, "harness"), (guard, "guard")):
+            if source in ready:
+                data = os.read(source, 65_536)
+                if not data and name == "harness":
+                    return False
+                if not data:  # what was watched can still be asked for
+                    self._has_ended = True
+                    say("gone")
+                *lines, self._pending[name] = (self._pending[name] + data).split(b"\n")
+                for line in lines:
+                    self._from_harness(json.loads(line)) if name == "harness" else self._from_guard(json.loads(line))
+        if self._watch is not None:
+            self._watch.take()
+        return True
+
+    def _from_harness(self, message: dict[str, Any]) -> None:
+        self._silent_s = 0.0
+        if "beat" in message:
+            say("beat", number=message["beat"])
+        elif "mark" in message and self._watch is not None:
+            self._watch.mark()
+        elif "close" in message:
+            say("closed", report=self._watch.report() if self._watch is not None else None)
+            self._watch = None
+        elif "output" in message:
+            say("output", text=text_of(self._stdout) or "")
+        elif "stop" in message:
+            self._tell(message)
+
+    def _from_guard(self, event: dict[str, Any]) -> None:
+        if event["event"] == "started":
+            self._watch = Watch(event["guard"], self._modules["tree"], self._modules["threads"])
+            self._is_heard = True
+        elif event["event"] == "exited" and self._watch is not None:
+            self._watch.take()
+        say(**event)
+
+    def _tell(self, message: dict[str, Any]) -> None:
+        with contextlib.suppress(BrokenPipeError):  # its end is an event
+            self._guard.stdin.write(json.dumps(message).encode() + b"\n")  # type: ignore[union-attr]
+            self._guard.stdin.flush()  # type: ignore[union-attr]
+
+
+def loaded(sources: dict[str, str]) -> dict[str, Any]:
+    """Modules of httpbench that use the standard library alone, made from their sources."""
+    found = {}
+    for name, source in sources.items():
+        module = types.ModuleType(f"httpbench_{name}")
+        sys.modules[module.__name__] = module  # dataclasses look their module up
+        exec(compile(source, name, "exec"), module.__dict__)
+        found[name] = module
+    return found
+
+
+def main(message: dict[str, Any]) -> None:
+    if sys.version_info < (3, 10):
+        say("refused", reason=f"its python3 is {sys.version.split()[0]}, and 3.10 is required")
+        return
+    task = message["task"]
+    if task["do"] == "run":
+        Session(task, loaded(message["modules"])).serve()
+        return
+    do = {"look": look, "connect": connect, "install": install}[task["do"]]
+    try:
+        say("seen", **do(task))
+    except OSError as error:
+        place = f": {error.filename}" if error.filename else ""
+        say("refused", reason=f"{error.strerror or error}{place}")
+
+
+if __name__ == "__main__":
+    main(globals()["MESSAGE"])

@@ -1,0 +1,235 @@
+"""One ssh connection to a host, which all programs there share, so that a password is asked for once.
+
+The system's ``ssh`` does all of it: the user's own configuration says with which port, keys and jump hosts. ``HTTPBENCH_SSH`` is another
+command, such as ``ssh -F FILE``. The first process of the connection is its master. It lasts as long as its standard input is open, so it
+ends with the harness, however that ends. A connection that is lost is made again once, without a question to anybody.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import select
+import shlex
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from httpbench.errors import LostHostError, UsageError
+
+COMMAND = "HTTPBENCH_SSH"
+AGENT = Path(__file__).with_name("agent.py")
+READY = "httpbench-ready"
+HELD_OPEN = f"echo {READY}; exec cat >/dev/null"
+LOGIN_LIMIT_S = 120.0
+"""Somebody may have to type a password."""
+AGAIN_LIMIT_S, RETRY_S = 15.0, 1.0
+"""For a new connection, as a network that was cut may come back; and between attempts."""
+END_LIMIT_S = 3.0
+SOCKET_FOLDER_MAX = 60
+"""The kernel allows 107 bytes for the path of a socket, and ssh adds some."""
+
+START = (
+    'import sys,json;m=json.loads(sys.stdin.buffer.readline());exec(compile(m["agent"],"agent","exec"),{"__name__":"__main__","MESSAGE":m})'
+)
+"""What python3 runs at the other host: the agent, which is the first line of its input."""
+
+OPTIONS: Mapping[str, object] = {
+    "ServerAliveInterval": 1,
+    "ServerAliveCountMax": 3,
+    "ConnectTimeout": 10,
+    "ClearAllForwardings": "yes",
+    "ForwardAgent": "no",
+    "ForwardX11": "no",
+    "PermitLocalCommand": "no",
+    "RemoteCommand": "none",
+    "RequestTTY": "no",
+    "LogLevel": "ERROR",
+}
+"""What the user's configuration must not change here."""
+
+REFUSALS = (
+    (r"host identification has changed", "the host key of {host} has changed", "find out why before you connect to it again"),
+    (
+        r"host key verification failed|no .*host key is known",
+        "ssh does not know the host key of {host}",
+        "run `ssh {host}` once, and check its key",
+    ),
+    (
+        r"permission denied|too many authentication failures",
+        "{host} accepts no key or password of yours",
+        "make `ssh {host} true` work first",
+    ),
+    (r"could not resolve|name or service not known", "there is no host {host}", "name it as ssh does, such as user@host"),
+)
+"""What ssh prints → the error, and its hint."""
+
+
+class SshConnection:
+    """A connection to a host. Use as a context manager: leaving it ends everything that was started over it."""
+
+    def __init__(self, host: str):
+        """``host``: as ssh takes it. Raises :class:`UsageError` if it cannot be one."""
+        if not host or host.startswith("-") or re.search(r"\s", host):
+            raise UsageError(f"«{host}» is not a host", hint="name it as ssh does, such as user@host")
+        self.host = host
+        self._ssh = shlex.split(os.environ.get(COMMAND) or "ssh")
+        if not self._ssh or shutil.which(self._ssh[0]) is None:
+            raise UsageError(f"{self._ssh[0] if self._ssh else COMMAND} is not installed", hint="apt-get install openssh-client")
+        self._folder = Path(tempfile.mkdtemp(prefix="httpbench-ssh-", dir=_socket_folder()))
+        self._master: subprocess.Popen[bytes] | None = None
+        self.is_gone = False
+
+    def open(self) -> None:
+        """Connects; ssh may ask for a password or a passphrase. Raises :class:`UsageError` with ssh's reason if it cannot."""
+        if problem := self._connect(LOGIN_LIMIT_S):
+            raise self._refused(problem)
+
+    def require(self) -> None:
+        """Connects again if the connection was lost, without asking for anything. Raises :class:`LostHostError` if that fails."""
+        if self._master is not None and self._master.poll() is None:
+            return
+        self.drop()
+        deadline = time.monotonic() + AGAIN_LIMIT_S
+        while problem := self._connect(max(deadline - time.monotonic(), RETRY_S), "-o", "BatchMode=yes"):
+            if time.monotonic() + RETRY_S > deadline or _refusal(problem):
+                self.is_gone = True
+                raise LostHostError(f"ssh cannot connect to load host {self.host} again: {_last_line(problem)}")
+            time.sleep(RETRY_S)
+
+    def drop(self) -> None:
+        """Ends the connection, because the other end does not respond. :meth:`require` makes another."""
+        if self._master is not None:
+            self._master.kill()
+            self._end_master()
+
+    def start(self, message: Mapping[str, Any]) -> subprocess.Popen[bytes]:
+        """Starts the agent with a task at the host; its pipes are those of the process. The connection must be there."""
+        agent = subprocess.Popen(
+            [*self._words("-o", "BatchMode=yes", "-o", "ControlMaster=no"), f"python3 -I -S -c {shlex.quote(START)}"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+        assert agent.stdin is not None
+        with contextlib.suppress(BrokenPipeError):  # its end says why
+            agent.stdin.write(json.dumps({"agent": AGENT.read_text(encoding="utf-8"), **message}).encode() + b"\n")
+            agent.stdin.flush()
+        return agent
+
+    def ask(self, task: Mapping[str, Any], limit_s: float = 60.0) -> dict[str, Any]:
+        """What the agent says of a task with one line of output. Raises :class:`LostHostError`, or :class:`UsageError` if it refuses."""
+        with self.start({"modules": {}, "task": task}) as agent:
+            try:
+                stdout, stderr = agent.communicate(timeout=limit_s)
+            except subprocess.TimeoutExpired:
+                agent.kill()
+                raise LostHostError(f"{self.host} did not respond within {limit_s:g} s") from None
+        for line in stdout.splitlines():
+            if line.startswith(b'{"event"'):
+                said: dict[str, Any] = json.loads(line)
+                if said["event"] == "refused":
+                    raise UsageError(f"{self.host} cannot be a load host: {said['reason']}")
+                return said
+        if agent.returncode == 127:
+            raise UsageError(f"{self.host} has no python3", hint="install Python 3.10 or newer on it: apt-get install python3-minimal")
+        raise LostHostError(f"ssh to {self.host} failed: {_last_line(stderr.decode(errors='replace')) or agent.returncode}")
+
+    def setting(self, name: str) -> str | None:
+        """What the user's configuration says of the host, such as its ``hostname``."""
+        done = subprocess.run([*self._ssh, "-G", "--", self.host], capture_output=True, text=True, timeout=10, check=False)
+        found = re.search(rf"^{name} (.+)$", done.stdout, re.MULTILINE)
+        return found[1] if found else None
+
+    def close(self) -> None:
+        """Ends the connection and all that runs over it."""
+        if self._master is not None:
+            assert self._master.stdin is not None
+            with contextlib.suppress(OSError):
+                self._master.stdin.close()
+            self._end_master()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def __enter__(self) -> SshConnection:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _connect(self, limit_s: float, *options: str) -> str | None:
+        """Makes the master. Returns what ssh says if it cannot."""
+        (self._folder / "socket").unlink(missing_ok=True)
+        errors = self._folder / "errors"
+        words = self._words(*options, "-o", "ControlMaster=yes", "-o", "ControlPersist=no")
+        with errors.open("wb") as stderr:
+            # The harness decides when to end it, so a Ctrl-C that reaches it too is ignored. It keeps the terminal, to ask for a password.
+            self._master = subprocess.Popen(
+                ["sh", "-c", 'trap "" INT; exec "$@"', "sh", *words, HELD_OPEN],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=stderr,
+            )
+        if self._is_ready(limit_s):
+            return None
+        self._master.kill()
+        code = self._master.wait()
+        self._end_master()
+        said = errors.read_text(errors="replace")
+        return said.strip() or (f"no response within {limit_s:g} s" if code < 0 else f"ssh ended with exit code {code}")
+
+    def _is_ready(self, limit_s: float) -> bool:
+        """Whether the master runs a command at the host in time. A host's start-up files may print other lines first."""
+        assert self._master is not None and self._master.stdout is not None
+        output, said, deadline = self._master.stdout.fileno(), b"", time.monotonic() + limit_s
+        while READY.encode() not in said.splitlines():
+            ready, _, _ = select.select([output], [], [], max(deadline - time.monotonic(), 0))
+            data = os.read(output, 4096) if ready else b""
+            if not data:
+                return False
+            said = (said + data)[-65_536:]
+        return True
+
+    def _end_master(self) -> None:
+        assert self._master is not None
+        try:
+            self._master.wait(END_LIMIT_S)
+        except subprocess.TimeoutExpired:
+            self._master.kill()
+            self._master.wait()
+        for pipe in (self._master.stdin, self._master.stdout):
+            if pipe is not None:
+                with contextlib.suppress(OSError):
+                    pipe.close()
+        self._master = None
+
+    def _words(self, *options: str) -> list[str]:
+        fixed = [word for name, value in OPTIONS.items() for word in ("-o", f"{name}={value}")]
+        return [*self._ssh, *options, *fixed, "-o", f"ControlPath={self._folder / 'socket'}", "--", self.host]
+
+    def _refused(self, said: str) -> UsageError:
+        if found := _refusal(said):
+            message, hint = found
+            return UsageError(message.format(host=self.host), hint=hint.format(host=self.host))
+        return UsageError(f"ssh cannot connect to {self.host}: {_last_line(said)}", hint=f"make `ssh {self.host} true` work first")
+
+
+def _socket_folder() -> str:
+    usual = tempfile.gettempdir()
+    return usual if len(usual) <= SOCKET_FOLDER_MAX else "/tmp"
+
+
+def _refusal(said: str) -> tuple[str, str] | None:
+    """What a further attempt does not change, and the hint; ``None``: it may."""
+    return next(((message, hint) for pattern, message, hint in REFUSALS if re.search(pattern, said, re.IGNORECASE)), None)
+
+
+def _last_line(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[-1] if lines else ""

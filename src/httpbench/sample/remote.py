@@ -1,0 +1,50 @@
+"""What an agent saw of a load generator at another host, and of that host: the same figures as of one on this machine.
+
+The agent reads and does not judge: it runs on hosts that have none of our libraries. It watches processes with the modules ``tree`` and
+``threads``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from httpbench.model import CoreOccupancy, Network, Usage
+from httpbench.sample.network import FILES, network
+from httpbench.sample.occupancy import occupancy
+from httpbench.sample.series import Series
+
+AGENT_MODULES: Mapping[str, Path] = {name: Path(__file__).with_name(f"{name}.py") for name in ("tree", "threads")}
+
+
+@dataclass(frozen=True, slots=True)
+class SeenThere:
+    """A load generator's cost over the measured window, and what the whole host did meanwhile."""
+
+    usage: Usage
+    occupancy: tuple[CoreOccupancy, ...]
+    """Of the CPUs that the load generator could use."""
+    network: Network
+
+
+def seen_there(report: Mapping[str, Any], cpus: Sequence[int]) -> SeenThere:
+    """Reads what the agent printed at the end of the window. ``cpus``: those that the load generator could use."""
+    series = Series(0.0)
+    series.memory(*report["first"])
+    for at_s, cpu_s, rss_bytes, processes in report["samples"]:
+        series.add(at_s, cpu_s, int(rss_bytes), int(processes))
+    usage = series.usage().model_copy(
+        update={
+            "cpu_wait_cores_mean": report["waited_cores"],
+            "threads": report["threads"],
+            "thread_cores_max": report["fullest_cores"],
+        }
+    )
+    before, after = report["before"], report["after"]
+    return SeenThere(
+        usage=usage,
+        occupancy=occupancy(before.get("stat", ""), after.get("stat", ""), report["elapsed_s"], cpus),
+        network=network(*({name: side.get(f"net/{name}", "") for name in FILES} for side in (before, after))),
+    )

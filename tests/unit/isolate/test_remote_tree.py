@@ -1,0 +1,134 @@
+"""A load generator at another host: it runs, is watched and ends as one here does, and it ends when either side is gone."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from httpbench.errors import LostHostError, StartError
+from httpbench.isolate import remote_tree
+from httpbench.isolate.remote_tree import RemoteCommand, RemoteTree
+from httpbench.isolate.ssh import SshConnection
+from httpbench.sample.remote import AGENT_MODULES, seen_there
+from tests.fake_ssh import fake_ssh
+from tests.waiting import gone, until
+
+PLACE = "/scratch-here"
+
+
+@pytest.fixture
+def connection(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SshConnection]:
+    monkeypatch.setenv("HTTPBENCH_SSH", fake_ssh(tmp_path))
+    with SshConnection("load1") as connection:
+        connection.open()
+        yield connection
+
+
+def start(connection: SshConnection, *argv: str, **files: str) -> RemoteTree:
+    return RemoteTree(connection, RemoteCommand(argv, PLACE, files, ()), AGENT_MODULES)
+
+
+def below(tree: RemoteTree) -> list[int]:
+    return [process.pid for process in psutil.Process(tree._agent.pid).children(recursive=True)]
+
+
+def test_output_and_exit_code_come_back(connection: SshConnection) -> None:
+    with start(connection, "sh", "-c", "echo out; echo err >&2; exit 3") as tree:
+        (end,) = until(tree.exits)
+        assert end.code == 3
+        assert tree.stdout() == "out\n"
+        assert select.select([tree.stderr], [], [], 5)[0]
+        assert os.read(tree.stderr, 100) == b"err\n"
+
+
+def test_files_are_there_and_arguments_name_them(connection: SshConnection) -> None:
+    with start(connection, "cat", f"{PLACE}/body", body="größer") as tree:
+        until(tree.exits)
+        assert tree.stdout() == "größer"
+
+
+def test_its_folder_is_gone_afterwards(connection: SshConnection) -> None:
+    with start(connection, "pwd") as tree:
+        until(tree.exits)
+        folder = Path(tree.stdout().strip())
+        assert folder.exists()
+    until(lambda: not folder.exists())
+
+
+def test_cpu_time_since_the_mark_is_seen(connection: SshConnection) -> None:
+    with start(connection, sys.executable, "-c", "while True: pass") as tree:
+        time.sleep(0.3)
+        tree.mark()
+        time.sleep(0.5)
+        report = tree.close()
+    usage = seen_there(report, sorted(os.sched_getaffinity(0))).usage
+    assert 0 < usage.cpu_s <= report["elapsed_s"] + 0.02
+    assert usage.cpu_s < 0.8
+    assert usage.threads == 1 and usage.rss_bytes_peak > 1_000_000
+
+
+def test_a_stopped_program_still_has_its_output_and_cost(connection: SshConnection) -> None:
+    with start(connection, "sh", "-c", "trap 'echo ended; exit 7' TERM; while true; do sleep 0.01; done") as tree:
+        tree.stop()
+        assert tree.stdout() == "ended\n"
+        assert tree.close()["elapsed_s"] > 0
+
+
+def test_a_missing_program_is_named(connection: SshConnection) -> None:
+    with pytest.raises(StartError, match="cannot start no-such-program on load1: No such file"):
+        start(connection, "no-such-program")
+
+
+def test_everything_ends_with_the_block(connection: SshConnection) -> None:
+    with start(connection, "sh", "-c", "setsid sleep 100 & sleep 100") as tree:
+        pids = until(lambda: below(tree) if len(below(tree)) >= 5 else [])
+    until(lambda: gone(pids), 2)
+
+
+def test_everything_ends_with_ssh(connection: SshConnection) -> None:
+    with start(connection, "sleep", "100") as tree:
+        pids = below(tree)
+        tree._agent.send_signal(signal.SIGKILL)
+        with pytest.raises(LostHostError, match="the connection to load host load1 was lost"):
+            until(tree.exits)
+        until(lambda: gone(pids), 2)
+
+
+def test_a_silent_host_is_lost(connection: SshConnection, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remote_tree, "SILENCE_S", 0.6)
+    with start(connection, "sleep", "100") as tree:
+        assert tree.exits() == []
+        tree._agent.send_signal(signal.SIGSTOP)
+        try:
+            with pytest.raises(LostHostError, match=r"did not respond for 0\.6 s"):
+                until(tree.exits)
+        finally:
+            tree._agent.send_signal(signal.SIGCONT)
+
+
+def test_a_side_that_stood_still_does_not_take_the_other_for_lost(connection: SshConnection, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remote_tree, "SILENCE_S", 0.6)
+    with start(connection, "sleep", "100") as tree:
+        tree._agent.send_signal(signal.SIGSTOP)
+        time.sleep(1)  # neither side looks meanwhile
+        assert tree.exits() == []
+        tree._agent.send_signal(signal.SIGCONT)
+        until(lambda: tree._read(1))
+        assert tree.exits() == []
+
+
+def test_everything_ends_without_signs_of_life_from_the_harness(connection: SshConnection, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remote_tree, "SILENCE_S", 0.6)
+    monkeypatch.setattr(remote_tree, "BEAT_S", 100.0)
+    with start(connection, "sleep", "100") as tree:
+        pids = below(tree)
+        assert pids
+        until(lambda: gone(pids), 3)

@@ -18,7 +18,6 @@ from tests.fake_ssh import fake_ssh
 def connection(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SshConnection]:
     monkeypatch.setenv("HTTPBENCH_SSH", fake_ssh(tmp_path))
     with SshConnection("user@load1") as connection:
-        connection.open()
         yield connection
 
 

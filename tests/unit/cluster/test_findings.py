@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -14,56 +12,54 @@ from httpbench.host import Finding
 from httpbench.isolate.ssh import SshConnection
 from httpbench.model import RoundTrips
 from tests.factories import make_load_host
-from tests.fake_ssh import fake_ssh
 
 ROUTE = "192.0.2.1 from 192.0.2.7 via 192.0.2.9 dev eth7 uid 0"
 
 
-@pytest.fixture
-def connection(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SshConnection]:
-    monkeypatch.setenv("HTTPBENCH_SSH", fake_ssh(tmp_path))
-    with SshConnection("load1") as connection:
-        connection.open()
-        yield connection
+class Silent:
+    """A connection to a host without ``ethtool``."""
+
+    def ask(self, _: object) -> dict[str, Any]:
+        return {"printed": [{"code": None, "stdout": "", "stderr": ""}]}
 
 
-def found(connection: SshConnection, files: dict[str, str] | None = None, **changes: Any) -> dict[str, Finding]:
+def found(files: dict[str, str] | None = None, **changes: Any) -> dict[str, Finding]:
     """By name. This machine's device is that of loopback, with 65,536 bytes."""
     seen = {"files": files or {}, "printed": [{"code": 0, "stdout": ROUTE, "stderr": ""}]}
     load_host = make_load_host(**{"address": "127.0.0.1", **changes})
-    return {finding.name: finding for finding in findings_of(SshLoadHost(connection, load_host, {}, seen))}
+    return {finding.name: finding for finding in findings_of(SshLoadHost(cast("SshConnection", Silent()), load_host, {}, seen))}
 
 
 @pytest.mark.parametrize(
     ("min_us", "p50_us", "severity"),
     [(100.0, 150.0, "ok"), (100.0, 151.0, "warning"), (10_000.0, 12_400.0, "ok"), (10_000.0, 12_600.0, "warning")],
 )
-def test_round_trips_may_vary_a_little(connection: SshConnection, min_us: float, p50_us: float, severity: str) -> None:
+def test_round_trips_may_vary_a_little(min_us: float, p50_us: float, severity: str) -> None:
     trips = RoundTrips(count=50, min_us=min_us, p50_us=p50_us, max_us=99_000.0)
-    assert found(connection, round_trips=trips)["load1: round-trips"].severity == severity
+    assert found(round_trips=trips)["load1: round-trips"].severity == severity
 
 
 @pytest.mark.parametrize(("mtu", "severity"), [("65536", "ok"), ("1500", "warning")])
-def test_both_ends_of_a_link_have_one_mtu(connection: SshConnection, mtu: str, severity: str) -> None:
-    assert found(connection, {"/sys/class/net/eth7/mtu": mtu})["load1: mtu"].severity == severity
+def test_both_ends_of_a_link_have_one_mtu(mtu: str, severity: str) -> None:
+    assert found({"/sys/class/net/eth7/mtu": mtu})["load1: mtu"].severity == severity
 
 
 @pytest.mark.parametrize(("speed", "severity"), [("1000", "ok"), ("100", "note"), ("-1", None)])
-def test_a_slow_link_is_noted_and_a_virtual_one_has_no_speed(connection: SshConnection, speed: str, severity: str | None) -> None:
-    finding = found(connection, {"/sys/class/net/eth7/speed": speed}).get("load1: link-speed")
+def test_a_slow_link_is_noted_and_a_virtual_one_has_no_speed(speed: str, severity: str | None) -> None:
+    finding = found({"/sys/class/net/eth7/speed": speed}).get("load1: link-speed")
     assert (finding.severity if finding else None) == severity
 
 
 @pytest.mark.parametrize(("waiting", "severity"), [(250, "ok"), (251, "warning")])
-def test_ports_that_closed_connections_hold_are_counted(connection: SshConnection, waiting: int, severity: str) -> None:
+def test_ports_that_closed_connections_hold_are_counted(waiting: int, severity: str) -> None:
     files = {
         "/proc/net/sockstat": f"sockets: used 9\nTCP: inuse 5 orphan 0 tw {waiting} alloc 9 mem 1\n",
         "/proc/sys/net/ipv4/ip_local_port_range": "10000\t10999\n",
     }
-    assert found(connection, files)["load1: time-wait"].severity == severity
+    assert found(files)["load1: time-wait"].severity == severity
 
 
-def test_knobs_are_those_of_the_load_host_and_so_are_their_fixes(connection: SshConnection) -> None:
-    finding = found(connection, {"/proc/sys/net/core/somaxconn": "128\n"})["load1: backlog"]
+def test_knobs_are_those_of_the_load_host_and_so_are_their_fixes() -> None:
+    finding = found({"/proc/sys/net/core/somaxconn": "128\n"})["load1: backlog"]
     assert finding.severity == "warning"
     assert (finding.do or "").startswith("on load1: httpbench tune apply backlog")

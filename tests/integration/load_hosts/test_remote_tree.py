@@ -21,6 +21,8 @@ from httpbench.sample.remote import AGENT_MODULES, seen_there
 from tests.fake_ssh import fake_ssh
 from tests.waiting import gone, until
 
+pytestmark = pytest.mark.slow
+
 PLACE = "/scratch-here"
 
 

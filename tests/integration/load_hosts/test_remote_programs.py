@@ -16,6 +16,8 @@ from httpbench.load import LoadGenerator
 from tests.fake_ssh import fake_ssh
 from tests.programs import program
 
+pytestmark = pytest.mark.slow
+
 VERSION = "0.1.0"
 
 

@@ -16,6 +16,8 @@ from tests.fake_ssh import fake_ssh, refusing_ssh
 from tests.programs import program
 from tests.waiting import until
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def connection(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SshConnection]:

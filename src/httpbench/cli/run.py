@@ -27,6 +27,7 @@ from httpbench.cli.options import (
 )
 from httpbench.cli.params import DOUBLINGS, PERCENTAGE
 from httpbench.cli.servers import RequestOptions, ServerOptions, refuse_skipped
+from httpbench.cli.tables import TableOptions
 from httpbench.errors import SelectionError, UsageError
 
 if TYPE_CHECKING:
@@ -82,6 +83,7 @@ class RunOptions:
     dry_run: bool = dry_run_option()
     quiet: bool = quiet_option()
     db: Path = db_option()
+    tables: TableOptions = group(TableOptions)
     exports: ExportOptions = group(ExportOptions)
 
 
@@ -98,6 +100,7 @@ def run(options: RunOptions) -> ExitCode:
     httpbench run --image nginx:1.27 --image caddy:2 --port 80   images, in containers
     """
     from httpbench.cli import dry_run, measure
+    from httpbench.report import column_names
 
     isolation = options.isolation.of_images(options.images)
     targets = options.servers.targets(options.commands, options.names, options.images, isolation)
@@ -105,9 +108,10 @@ def run(options: RunOptions) -> ExitCode:
     files = options.exports.files
     if options.dry_run:
         return dry_run.show(spec, console.beside(files))
+    view = options.tables.view(column_names(spec.table))
     files.check()
     outcome = measure.build_and_run(spec, options.db, quiet=options.quiet, waits=not options.no_wait)
-    measure.report(outcome, options.db, files)
+    measure.report(outcome, options.db, files, view)
     return measure.exit_code(outcome, measure.judge(outcome, files))
 
 

@@ -53,7 +53,7 @@ def test_clients_that_cheat_have_no_number_and_the_reason(harness: Harness) -> N
     done = bench(harness, f"{PREFIX}/honest", *(f"{PREFIX}/{mode}" for mode in CHEATS), "--export-json", "-")
     assert done.returncode == 1
     results = {one["target"]: one for one in json.loads(done.stdout)["results"]}
-    shown = " ".join(harness.run("report").stdout.split())
+    shown = " ".join(harness.run("report", "--explain").stdout.split())
     for mode, (verdict, reason) in CHEATS.items():
         found = results[f"{PREFIX}/{mode}"]
         assert found["verdict"]["kind"] == verdict, mode

@@ -93,7 +93,7 @@ def test_a_stranger_in_round_2_is_named_and_its_round_is_made_again(harness: Har
     assert process.returncode == 0, progress.lines
     ranks = {result["target"]: result["rank"] for result in results}
     assert max(ranks[name] for name in FAST) < ranks[GOOD], ranks
-    said = " ".join(harness.run("report").stdout.split())
+    said = " ".join(harness.run("report", "--explain").stdout.split())
     assert re.search(rf"trials were disturbed and repeated, by .*spinner \(pid {pid}\), up to 0\.\d\d of a core in {PLANNED}", said), said
 
 

@@ -21,20 +21,20 @@ def test_noise_is_stored_shown_and_outdated(harness: Harness) -> None:
     assert "3 pairs of 0.2 s over 8 connections, c/epoll/edge against itself" in measured.stdout
     assert "edge-again" in measured.stdout
 
-    exported = harness.bench("c/epoll/edge", "--export-json", "-")
+    exported = harness.bench("c/epoll/edge", "--explain", "--export-json", "-")
     assert exported.returncode == 0, exported.stderr
     assert json.loads(exported.stdout)["noise"]["rounds"] == 3
     assert "noise floor with 1 round: throughput" in exported.stderr
     assert "no longer valid" not in exported.stderr
-    again = harness.run("report")
+    again = harness.run("report", "--explain")
     assert "noise floor with " in again.stdout
-    other = harness.bench("c/epoll/edge", "-c", "4")
+    other = harness.bench("c/epoll/edge", "--explain", "-c", "4")
     assert "noise under this load is unknown: A/A pairs had another load (connections 8 → 4)" in other.stdout
     assert "noise floor" not in other.stdout
 
     with sqlite3.connect(harness.db) as connection:
         connection.execute("UPDATE run SET document = json_set(document, '$.environment.kernel', '2.6.32')")
-    later = harness.bench("c/epoll/edge")
+    later = harness.bench("c/epoll/edge", "--explain")
     assert later.returncode == 0, later.stderr
     assert "warning: this machine's noise floor is no longer valid: kernel 2.6.32 → " in later.stderr
     assert "noise floor" not in later.stdout

@@ -75,7 +75,7 @@ def test_the_baseline_is_the_one_that_was_named(harness: Harness) -> None:
 
 def test_a_server_that_runs_already_is_measured_and_left_running(harness: Harness) -> None:
     with Server(Mode.OK) as server:
-        done = run(harness, "--url", server.url, GOOD, "--name", "mine", "--name", "running", "--rounds", "1")
+        done = run(harness, "--url", server.url, GOOD, "--name", "mine", "--name", "running", "--rounds", "1", "--explain")
         assert done.returncode == 0, done.stderr
         assert "running: already running, and not restarted between rounds" in " ".join(done.stdout.split())
         before = server.requests
@@ -214,6 +214,8 @@ def test_gates_decide_the_exit_code(harness: Harness) -> None:
         (("a {port}", "--env", "nonsense"), "write it as KEY=VALUE"),
         (("a {port}", "--body", "@/nowhere"), "cannot read /nowhere"),
         (("a {port}", "--rate", "1k", "--load-generator", "wrk"), "wrk has no open loop"),
+        (("a {port}", "--columns", "target,p98"), "no column is called p98"),
+        (("a {port}", "--columns", "p99", "--wide"), "--wide and --columns cannot be combined"),
     ],
 )
 def test_refused_before_anything_runs(harness: Harness, words: tuple[str, ...], sentence: str) -> None:

@@ -33,6 +33,7 @@ from httpbench.cli.options import (
     start_timeout_option,
 )
 from httpbench.cli.params import COUNT, REQUEST_PATH
+from httpbench.cli.tables import TableOptions
 from httpbench.errors import SelectionError, UsageError
 
 if TYPE_CHECKING:
@@ -98,6 +99,7 @@ class BenchOptions:
     dry_run: bool = dry_run_option()
     quiet: bool = quiet_option()
     db: Path = db_option()
+    tables: TableOptions = group(TableOptions)
     exports: ClientExportOptions = group(ClientExportOptions)
 
 
@@ -138,14 +140,16 @@ def bench(options: BenchOptions) -> ExitCode:
     """
     selected = _select(options)  # an unknown name is reported before all below is imported
     from httpbench.cli import dry_run, measure
+    from httpbench.report import column_names
 
     spec = _possible(_plan(selected, options), selected.suite)
     if options.dry_run:
         return dry_run.show(spec, console.stdout(), options.load_host.load_host)
     files = options.exports.files
+    view = options.tables.view(column_names(spec.table))
     files.check()
     outcome = measure.build_and_run(spec, options.db, options.load_host, quiet=options.quiet, waits=not options.no_wait)
-    measure.report(outcome, options.db, files)
+    measure.report(outcome, options.db, files, view)
     return measure.exit_code(outcome)
 
 

@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from httpbench.cli import console
+from httpbench.cli.choices import GATES
 from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.exports import Exports
-from httpbench.cli.fields import argument, command, option
+from httpbench.cli.fields import argument, command, group, option
 from httpbench.cli.options import db_option, export_option, gates_option
+from httpbench.cli.tables import TableOptions
 from httpbench.errors import SelectionError, UsageError
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ class CompareOptions:
     export_markdown: str | None = export_option("markdown", "Markdown for a pull request")
     export_json: str | None = export_option("json", "JSON")
     db: Path = db_option()
+    tables: TableOptions = group(TableOptions)
 
 
 @command(CompareOptions)
@@ -45,18 +48,21 @@ def compare(options: CompareOptions) -> ExitCode:
     httpbench compare v1.2 HEAD --export-markdown comment.md two commits
     """
     files = Exports.of(json=options.export_json, markdown=options.export_markdown)
-    files.check()
-    from httpbench.report import changes, render_changes, render_changes_json, render_changes_markdown
+    from httpbench.report import CHANGE_COLUMNS, changes, render_changes, render_changes_json, render_changes_markdown
     from httpbench.store import Store
 
+    view = options.tables.view(CHANGE_COLUMNS)
+    files.check()
+    further = [name for name in view.names if name in GATES]
     with Store(options.db, reading=True) as store:
-        found = changes(_run(store, options.base), _run(store, options.head), options.gates)
+        found = changes(_run(store, options.base), _run(store, options.head), options.gates, further)
     if found.environment and not options.across_environments:
         raise UsageError(
             f"{options.base} and {options.head} were measured in different environments: {'; '.join(found.environment)}",
             hint="measure both with one `httpbench run`; to compare anyway: --across-environments",
         )
-    console.beside(files).print(render_changes(found))
+    output = console.beside(files)
+    output.print(render_changes(found, width=output.width, view=view))
     files.put({"json": render_changes_json(found), "markdown": render_changes_markdown(found)})
     if found.breached:
         return ExitCode.BREACHED

@@ -66,11 +66,18 @@ VERBS = {
     cls=LazyGroup,
     verbs=VERBS,
     epilog=EXAMPLES,
+    invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
 )
 @click.version_option(__version__, message="%(prog)s %(version)s")
-def cli() -> None:
+@click.pass_context
+def cli(context: click.Context) -> ExitCode | None:
     """hyperfine for network services: build, run, load and compare servers written in any language."""
+    if context.invoked_subcommand is not None:
+        return None
+    from httpbench.cli.welcome import welcome
+
+    return welcome()
 
 
 def run_command_line() -> None:
@@ -106,9 +113,6 @@ def _exit_code() -> int:
     except HttpbenchError as error:
         console.error(error.message, error.hint, error.log_tail)
         return of_error(error)
-    except click.exceptions.NoArgsIsHelpError as error:
-        error.show()
-        return ExitCode.USAGE
     except click.ClickException as error:
         context = error.ctx if isinstance(error, click.UsageError) else None
         usual = f"{context.command_path} --help" if context else None

@@ -15,7 +15,7 @@ from httpbench.cli.exports import Exports
 from httpbench.cli.load_host import LoadHostOptions
 from httpbench.errors import UsageError
 from httpbench.model import Run, RunStatus, Trial, VerdictKind
-from httpbench.report import gated, render_terminal
+from httpbench.report import View, gated, render_terminal
 from httpbench.run import Outcome, RunSpec, make_run, refusals, require_programs, with_warmup_of_its_own
 from httpbench.stats.attempts import last_attempts
 from httpbench.stats.gates import Passage
@@ -52,14 +52,14 @@ def refuse_impossible(spec: RunSpec) -> None:
         raise UsageError("\n".join(refused), hint=f"use another load, or another load generator: {', '.join(load.GENERATORS)}")
 
 
-def report(outcome: Outcome, db: Path, files: Exports) -> None:
+def report(outcome: Outcome, db: Path, files: Exports, view: View | None = None) -> None:
     """Shows and exports what was measured, also of a run that was interrupted. Raises what could not be stored."""
     run, trials = outcome.run, outcome.trials
     interrupted = run.status is RunStatus.INTERRUPTED
     output, errors = console.beside(files), console.stderr()
     if trials:
         try:
-            output.print(render_terminal(run, trials, width=output.width))
+            output.print(render_terminal(run, trials, width=output.width, view=view))
         finally:  # the terminal may be gone
             files.write(run, trials)
     if interrupted:
@@ -67,7 +67,7 @@ def report(outcome: Outcome, db: Path, files: Exports) -> None:
         made = sum(trial.plan.attempt == 0 for trial in trials)
         errors.print(f"interrupted after {made}{planned} trials", markup=False)
     if trials and outcome.store_error is None:
-        errors.print(f"stored in {db} as {run.id}; to show it again: httpbench report {run.id}", markup=False, soft_wrap=True)
+        errors.print(f"stored in {db} as {run.id}; all notes: httpbench report --explain", markup=False, soft_wrap=True)
     if outcome.store_error is not None and not interrupted:
         raise outcome.store_error
 

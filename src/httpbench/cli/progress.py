@@ -1,26 +1,22 @@
-"""Progress of a run, on standard error: one live line on a terminal, plain lines elsewhere."""
+"""Progress of a run, on standard error: a live area on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
-import threading
+from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
 from rich.console import Console
-from rich.live import Live
-from rich.text import Text
 
 from httpbench.cli.safe_console import SafeConsole
 from httpbench.errors import HttpbenchError
-from httpbench.load import Phase, Progress
+from httpbench.load import Progress
 from httpbench.model import Kind, Target, Trial, TrialPlan, VerdictKind
 from httpbench.printable import one_line
 from httpbench.report.numbers import three_digits
 from httpbench.run import Stage
 from httpbench.sample import Current
 from httpbench.stats.steady import not_shown_steady, unsteady
-
-REFRESH_PER_S = 4  # looks alive, and hardly uses the measured cores
 
 
 class Lines:
@@ -39,12 +35,12 @@ class Lines:
         )
 
     def trial_started(self, plan: TrialPlan, done: int, total: int | None, left_s: float) -> None:
-        self._place = f"{_count(plan, done, total)} {plan.target} {_load_of(plan)}, round {plan.round + 1}"
+        self._place = f"{_count(plan, done, total)} {plan.target} {load_of(plan)}, round {plan.round + 1}"
 
     def stage(self, stage: Stage) -> None:
         pass
 
-    def progress(self, progress: Progress, current: Current | None = None) -> None:
+    def progress(self, progress: Progress, current: Callable[[], Current] | None = None) -> None:
         pass
 
     def trial_ended(self, trial: Trial) -> None:
@@ -63,72 +59,18 @@ class Lines:
         self._console.print(one_line(text), soft_wrap=True)
 
 
-class LiveLine(Lines):
-    """The same lines, and a live line below them."""
-
-    def __init__(self, console: Console):
-        super().__init__(console)
-        self._live = Live(console=console, refresh_per_second=REFRESH_PER_S, transient=True)
-        self._lock = threading.Lock()  # builds report from threads of their own
-        self._building: list[str] = []
-        self._short = ""
-        self._left_s = 0.0
-        self._warmup_s = 0.0
-
-    def build_started(self, target: Target) -> None:
-        with self._lock:
-            self._building.append(target.id)
-            self._show(f"building {', '.join(self._building)} …")
-
-    def build_ended(self, target: Target, seconds: float, error: HttpbenchError | None) -> None:
-        with self._lock:
-            self._building.remove(target.id)
-            super().build_ended(target, seconds, error)
-            self._show(f"building {', '.join(self._building)} …" if self._building else "")
-
-    def trial_started(self, plan: TrialPlan, done: int, total: int | None, left_s: float) -> None:
-        super().trial_started(plan, done, total, left_s)
-        self._short = self._place
-        self._left_s, self._warmup_s = left_s, plan.load.warmup_s
-        self._show(f"{self._short} · {clock(left_s)} left")
-
-    def stage(self, stage: Stage) -> None:
-        self._show(f"{self._short} · {stage} · {clock(self._left_s)} left")
-
-    def progress(self, progress: Progress, current: Current | None = None) -> None:
-        before = self._warmup_s if progress.phase in (Phase.MEASURE, Phase.DONE) else 0
-        left_s = max(self._left_s - before - progress.elapsed_s, 0)
-        parts = [self._short, f"{_PHASES[progress.phase]} {progress.elapsed_s:.1f} s"]
-        if progress.throughput_rps:  # a phase that has just begun has none
-            parts.append(f"{progress.throughput_rps:,.0f}/s")
-        if progress.p50_us is not None and progress.p99_us is not None:
-            parts.append(f"p50 {three_digits(progress.p50_us / 1000)}, p99 {three_digits(progress.p99_us / 1000)} ms")
-        if current is not None:
-            parts.append(str(current))
-        self._show(" · ".join([*parts, f"{clock(left_s)} left"]))
-
-    def __enter__(self) -> Self:
-        self._live.start()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._live.stop()
-
-    def _show(self, text: str) -> None:
-        self._live.update(Text(one_line(text), no_wrap=True, overflow="ellipsis"))
-
-
-_PHASES = {Phase.CONNECT: "connecting", Phase.WARMUP: "warming up", Phase.MEASURE: "measuring", Phase.DONE: "measured"}
-
-
 def observer(console: Console, *, quiet: bool) -> Lines:
     """The progress for a terminal, a pipe or nobody."""
     if quiet:
         return Lines(SafeConsole(stderr=True, quiet=True))
-    return LiveLine(console) if console.is_terminal else Lines(console)
+    if not console.is_terminal:
+        return Lines(console)
+    from httpbench.cli.live_area import LiveArea
+
+    return LiveArea(console)
 
 
-def _load_of(plan: TrialPlan) -> str:
+def load_of(plan: TrialPlan) -> str:
     """What distinguishes a trial from the others of its target."""
     if plan.target.startswith(f"{Kind.CLIENT}:"):
         return plan.workload
@@ -156,7 +98,7 @@ def outcome(trial: Trial) -> str:
     elif not_shown_steady(trial):
         parts.append("not shown to be steady")
     if trial.verdict.kind is not VerdictKind.TARGET:
-        parts.append(str(trial.verdict.kind))  # the reason is a note below the table
+        parts.append(str(trial.verdict.kind))  # `--explain` has the reason
     return ", ".join(parts)
 
 

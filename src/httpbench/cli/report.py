@@ -11,6 +11,7 @@ from httpbench.cli import choices, console
 from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.fields import argument, command, group, option
 from httpbench.cli.options import ClientExportOptions, db_option
+from httpbench.cli.tables import TableOptions
 from httpbench.errors import SelectionError
 
 
@@ -28,6 +29,7 @@ class ReportOptions:
         help="Write charts to DIR (SVG and PNG, light and dark).",
     )
     db: Path = db_option()
+    tables: TableOptions = group(TableOptions)
     exports: ClientExportOptions = group(ClientExportOptions)
 
 
@@ -42,17 +44,19 @@ def report(options: ReportOptions) -> ExitCode:
     httpbench report 20260102 --export-csv x.csv  a run of that day, as CSV
     httpbench report latest --format autocannon   autocannon's tables
     httpbench report latest --charts charts       charts
+    httpbench report latest --explain             every note
     httpbench report latest --evidence            the reasons of the verdicts
     """
     files = options.exports.files.and_printed(options.printed)
     files.check()
-    from httpbench.report import render_evidence, render_terminal
+    from httpbench.report import SEARCH_COLUMNS, column_names, render_evidence, render_terminal
     from httpbench.store import Store
 
     with Store(options.db, reading=True) as store:
         run, trials = store.run(options.run)
     if not trials:
         raise SelectionError(f"run {run.id} has no finished trial", hint="`httpbench runs` lists the others")
+    view = options.tables.view(SEARCH_COLUMNS if run.search else column_names(run.table))
     output = console.beside(files)
     if options.evidence:
         output.print(render_evidence(run, trials))
@@ -62,6 +66,6 @@ def report(options: ReportOptions) -> ExitCode:
         for path in write_charts(run, trials, options.charts):
             output.print(path, markup=False, highlight=False, soft_wrap=True)
     elif not files.paths:
-        output.print(render_terminal(run, trials, width=output.width))
+        output.print(render_terminal(run, trials, width=output.width, view=view))
     files.write(run, trials)
     return ExitCode.OK

@@ -28,6 +28,7 @@ from httpbench.cli.options import (
 )
 from httpbench.cli.params import DOUBLINGS, PERCENTAGE
 from httpbench.cli.servers import RequestOptions, ServerOptions, refuse_skipped
+from httpbench.cli.tables import TableOptions
 from httpbench.errors import SelectionError, UsageError
 
 if TYPE_CHECKING:
@@ -84,6 +85,7 @@ class RunOptions:
     dry_run: bool = dry_run_option()
     quiet: bool = quiet_option()
     db: Path = db_option()
+    tables: TableOptions = group(TableOptions)
     exports: ExportOptions = group(ExportOptions)
 
 
@@ -100,6 +102,7 @@ def run(options: RunOptions) -> ExitCode:
     httpbench run --image nginx:1.27 --image caddy:2 --port 80   images, in containers
     """
     from httpbench.cli import dry_run, measure
+    from httpbench.report import column_names
 
     isolation = options.isolation.of_images(options.images)
     targets = options.servers.targets(options.commands, options.names, options.images, isolation)
@@ -108,9 +111,10 @@ def run(options: RunOptions) -> ExitCode:
     files = options.exports.files
     if options.dry_run:
         return dry_run.show(spec, console.beside(files), options.load_host.load_host)
+    view = options.tables.view(column_names(spec.table))
     files.check()
     outcome = measure.build_and_run(spec, options.db, options.load_host, quiet=options.quiet, waits=not options.no_wait)
-    measure.report(outcome, options.db, files)
+    measure.report(outcome, options.db, files, view)
     return measure.exit_code(outcome, measure.judge(outcome, files))
 
 

@@ -12,7 +12,7 @@ from httpbench.printable import printable
 
 
 class SafeConsole(Console):
-    """All that is printed ends in segments: a text and its style, or a control code of rich, such as those of a live line."""
+    """All that is printed ends in segments: a text and its style, or a control code of rich, such as those of a live area."""
 
     def __init__(self, **options: Any):
         super().__init__(highlight=False, markup=False, emoji=False, **options)

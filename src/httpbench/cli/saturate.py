@@ -24,6 +24,7 @@ from httpbench.cli.options import (
 )
 from httpbench.cli.params import COUNT, DURATION, DURATION_OR_NONE, LATENCY_BOUND, PERCENTAGE
 from httpbench.cli.servers import RequestOptions, ServerOptions, one_target, refuse_skipped
+from httpbench.cli.tables import TableOptions
 from httpbench.errors import UsageError
 
 if TYPE_CHECKING:
@@ -83,6 +84,7 @@ class SaturateOptions:
     no_wait: bool = no_wait_option()
     quiet: bool = quiet_option()
     db: Path = db_option()
+    tables: TableOptions = group(TableOptions)
     exports: ExportOptions = group(ExportOptions)
 
 
@@ -102,14 +104,16 @@ def saturate(options: SaturateOptions) -> ExitCode:
     """
     from httpbench.cli import measure
     from httpbench.model import Kind
+    from httpbench.report import SEARCH_COLUMNS
 
     target = one_target("saturate", options.server, options.servers, options.isolation, options.targets, Kind.SERVER)
     options.load_host.check([target])
     spec = _plan(target, options)
     files = options.exports.files
+    view = options.tables.view(SEARCH_COLUMNS)
     files.check()
     outcome = measure.build_and_run(spec, options.db, options.load_host, quiet=options.quiet, waits=not options.no_wait)
-    measure.report(outcome, options.db, files)
+    measure.report(outcome, options.db, files, view)
     return measure.exit_code(outcome)
 
 

@@ -9,7 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 from httpbench.model import Run, Trial
 from httpbench.report.between_runs.changes import Changes, changes, render_changes_json
-from httpbench.report.between_runs.text import render_changes, render_changes_markdown
+from httpbench.report.between_runs.terminal import NAMES as CHANGE_COLUMNS
+from httpbench.report.between_runs.terminal import render_changes
+from httpbench.report.between_runs.text import render_changes_markdown
 from httpbench.report.formats.autocannon import render_autocannon
 from httpbench.report.formats.csv import render_csv
 from httpbench.report.formats.hyperfine import render_hyperfine
@@ -18,6 +20,9 @@ from httpbench.report.formats.markdown import render_markdown
 from httpbench.report.formats.read_json import read_export
 from httpbench.report.formats.terminal import render_terminal
 from httpbench.report.responses import render_responses
+from httpbench.report.tables.chosen import View
+from httpbench.report.tables.chosen import names as column_names
+from httpbench.report.tables.curves import NAMES as SEARCH_COLUMNS
 from httpbench.report.tables.evidence import render_evidence
 from httpbench.report.tables.probes import probe_lines, probe_table, probe_warning
 from httpbench.report.tables.proofs import HERE, NOT_VERIFIED, proof_words
@@ -26,13 +31,17 @@ from httpbench.report.tables.versions import render_versions
 from httpbench.report.within_run.gates import gated
 
 __all__ = [
+    "CHANGE_COLUMNS",
     "CLIENT_FORMATS",
     "FORMATS",
     "HERE",
     "NOT_VERIFIED",
+    "SEARCH_COLUMNS",
     "Changes",
     "Format",
+    "View",
     "changes",
+    "column_names",
     "gated",
     "probe_lines",
     "probe_table",

@@ -1,7 +1,8 @@
-"""What the sequencer reports while it works: to the terminal's live line, to plain lines in a log, or to a test."""
+"""What the sequencer reports while it works: to a terminal's live area, to plain lines in a log, or to a test."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import StrEnum
 from typing import Protocol
 
@@ -33,8 +34,8 @@ class Observer(Protocol):
 
     def stage(self, stage: Stage) -> None: ...
 
-    def progress(self, progress: Progress, current: Current | None = None) -> None:
-        """``current``: what the target costs at this moment, where it is sampled."""
+    def progress(self, progress: Progress, current: Callable[[], Current] | None = None) -> None:
+        """``current``: reads what the target costs at this moment; ``None``: it is not sampled."""
 
     def trial_ended(self, trial: Trial) -> None: ...
 

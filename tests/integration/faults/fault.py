@@ -80,7 +80,8 @@ class Fault:
     def start(self, *words: str, **options: Any) -> subprocess.Popen[str]:
         """Starts a run of these targets; words override what makes it short."""
         options.setdefault("env", self.env)
-        return self.harness.start("bench", "--targets", str(TARGETS), *QUICK, "--export-json", str(self.export), *words, **options)
+        explained = ("--explain", "--export-json", str(self.export))
+        return self.harness.start("bench", "--targets", str(TARGETS), *QUICK, *explained, *words, **options)
 
     def end(self, process: subprocess.Popen[str], timeout_s: float = 90) -> Ended:
         out, err = process.communicate(timeout=timeout_s)

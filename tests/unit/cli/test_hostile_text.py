@@ -41,6 +41,7 @@ from httpbench.model import Trial as TrialModel
 from httpbench.report import (
     CLIENT_FORMATS,
     FORMATS,
+    View,
     changes,
     probe_lines,
     read_export,
@@ -154,8 +155,10 @@ def test_no_console_is_obeyed(text: str, width: int, colours: bool) -> None:
     assert response is not None
     for renderable in (
         render_terminal(run, trials, width=width),
+        render_terminal(run, trials, width=width, view=View(wide=True, explain=True)),
         render_evidence(run, trials),
-        render_changes(found),
+        render_changes(found, width=width),
+        render_changes(found, width=width, view=View(wide=True, explain=True)),
         render_responses({NAME: response, text: SampledRequest(text=text)}),
         *(line for probed in (trials[0].probed,) if probed for line in probe_lines(run.targets[NAME], probed)),
     ):
@@ -228,10 +231,12 @@ def catalog(tmp_path: Path) -> Path:
 STORED = [
     "report",
     "report --evidence",
+    "report --explain --wide",
     "runs",
     "runs --json",
     "runs --delete latest",
     "compare",
+    "compare --explain --wide",
     "compare --fail-if rps<-3%",
     "noise --show",
 ]

@@ -88,11 +88,11 @@ class Changes(Frozen):
         return any(judged.passage is Passage.UNKNOWN for judged in self.gates)
 
 
-def changes(base: Measured, head: Measured, gates: Sequence[Gate] = ()) -> Changes:
-    """Each cell that both runs have, in the order of head's tables."""
+def changes(base: Measured, head: Measured, gates: Sequence[Gate] = (), further: Sequence[str] = ()) -> Changes:
+    """Each cell that both runs have, in the order of head's tables. ``further``: names of figures beyond the usual ones."""
     before, after = _cells(base), _cells(head)
     common = [key for key in after if key in before]
-    names = list(dict.fromkeys((*SHOWN, *(gate.figure for gate in gates))))
+    names = list(dict.fromkeys((*SHOWN, *further, *(gate.figure for gate in gates))))
     found = [_cell(before[key], after[key], names, len(common)) for key in common]
     return Changes(
         base=_side(base[0]),

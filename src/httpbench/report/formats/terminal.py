@@ -1,4 +1,4 @@
-"""Tables for a terminal: as many columns as fit, the least needed ones left out first and named below the table.
+"""Tables for a terminal: the figures that a choice depends on, and the result below them. ``View`` asks for more.
 
 Made of rich's parts, so that the console decides on colour (``NO_COLOR``, no terminal). Nothing is said by colour alone.
 """
@@ -7,25 +7,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rich.cells import cell_len
 from rich.console import Group as Stack
 from rich.console import RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from httpbench.model import Run, Search, Trial, VerdictKind
+from httpbench.model import Run, Trial, VerdictKind
 from httpbench.model import Table as RunTable
-from httpbench.report.tables import curves, notes
-from httpbench.report.tables.columns import ALWAYS, Column, columns
+from httpbench.report.formats.grid import Cells, fit, grid, without_first_part
+from httpbench.report.formats.terminal_search import render_search
+from httpbench.report.tables import brief, notes
+from httpbench.report.tables.chosen import View, chosen, chosen_overhead
+from httpbench.report.tables.columns import Column
 from httpbench.report.tables.groups import groups
 from httpbench.report.tables.overhead import MEANING, TITLE, overhead_table
 from httpbench.report.tables.rows import Group, Row
-from httpbench.report.within_run.claims import claims, precision
-from httpbench.stats.level import saturation
-
-GAP = 2
-"""Spaces between columns."""
+from httpbench.report.within_run.answer import answer
+from httpbench.report.within_run.claims import claims, precision, unranked
 
 INDENT = 2
 """Of continued lines and of logs below a table."""
@@ -45,65 +44,84 @@ VERDICT_STYLES = {
 }
 
 
-def render_terminal(run: Run, trials: Sequence[Trial], *, width: int) -> RenderableType:
-    """The tables of a run, for a console of ``width`` columns."""
+def render_terminal(run: Run, trials: Sequence[Trial], *, width: int, view: View | None = None) -> RenderableType:
+    """The tables of a run, for a console of ``width`` columns. Without any figures all notes are shown, whatever ``view`` says."""
+    view = view or View()
     if run.search:
-        return _search(run.search, run, trials, width)
+        return render_search(run, trials, width, view)
     found = groups(run, trials)
-    every = columns(found, run.table)
-    parts: list[RenderableType] = []
+    explains = view.explain or not any(row.counts for group in found for row in group.rows)
+    parts: list[RenderableType] = [] if explains else [_line(brief.heading(run)), Text()]
+    said: set[notes.RowNote] = set()
     for group in found:
-        parts += [*_table(group, every, width), *_overhead(group, run, width), *_claims(claims(run, group)), Text()]
+        parts += [*_table(group, chosen(found, group, run.table, view), width), *_overhead(group, run, width, view)]
+        parts += [*_explained(run, group, said), Text()] if explains else [*_summed_up(run, group), Text()]
     parts += [*_claims(precision(run, trials)), Text()] if run.precision else []
-    parts += [_paragraph(Text(line, style="dim")) for line in notes.legend(found, run.table)]
-    parts += [Text(line, style="dim") for line in notes.origin(run, trials)]
+    if explains:
+        parts += [_paragraph(Text(line, style="dim")) for line in notes.legend(found, run.table)]
+        parts += [Text(line, style="dim") for line in notes.origin(run, trials)]
+    else:
+        parts += [_line(text) for text in brief.brief_notes(run, trials, found)]
     return Stack(*parts)
 
 
-def _search(search: Search, run: Run, trials: Sequence[Trial], width: int) -> RenderableType:
-    """The curve, the rates that count, and the result."""
-    result = saturation(search, trials)
-    parts: list[RenderableType] = [Text(curves.title(run, trials), style="bold"), Text(curves.method(search, trials), style="dim"), Text()]
-    parts += [Text(line, no_wrap=True) for line in curves.curve(search, result, width)]
-    header, rows = curves.table(search, result)
-    grid = Table(box=None, padding=(0, GAP, 0, 0), pad_edge=False, header_style="bold")
-    for index, title in enumerate(header):
-        grid.add_column(title, justify="left" if index == len(header) - 1 else "right", overflow="fold")
-    for row in rows:
-        grid.add_row(*(Text(cell) for cell in row))
-    parts += [Text(), grid, *_claims(curves.sentences(search, result, trials)), Text()]
-    parts += [Text(line, style="dim") for line in notes.origin(run, trials)]
-    return Stack(*parts)
+def _summed_up(run: Run, group: Group) -> Iterator[RenderableType]:
+    """The result of a table, and which rows are not ranked."""
+    yield from _claims(answer(run, group))
+    if reasons := unranked(group):
+        yield _line(reasons)
 
 
-def _table(group: Group, every: Sequence[Column], width: int) -> Iterator[RenderableType]:
-    shown, left_out = fit(every, group.rows, width)
+def _explained(run: Run, group: Group, said: set[notes.RowNote]) -> Iterator[RenderableType]:
+    """The notes of each row, and everything that is claimed. ``said``: notes of earlier tables, which are not repeated."""
+    new = [note for note in notes.row_notes(group) if note not in said]
+    said.update(new)
+    if new:
+        yield Text()
+    for note in new:
+        yield from _row_note(note)
+    yield from _claims(claims(run, group))
+
+
+def _table(group: Group, columns: Sequence[Column], width: int) -> Iterator[RenderableType]:
     yield Text(notes.title(group), style="bold")
     yield Text(notes.method(group), style="dim")
     yield Text()
-    yield _grid(shown, group.rows)
-    row_notes = notes.row_notes(group)
-    if row_notes or left_out:
-        yield Text()
-    for note in row_notes:
-        yield from _row_note(note)
-    if left_out:
-        names = ", ".join(column.title for column in left_out)
-        yield _paragraph(Text(f"Not shown at this width: {names}. Use a wider terminal or --export-markdown -.", style="dim"))
+    yield from _columns(columns, group.rows, width)
 
 
-def _overhead(group: Group, run: Run, width: int) -> Iterator[RenderableType]:
+def _overhead(group: Group, run: Run, width: int, view: View) -> Iterator[RenderableType]:
     table = overhead_table(group, run.baseline) if run.table is RunTable.TCP_PROXIES else None
     if table is None:
         return
-    shown, left_out = fit(table.columns, table.rows, width)
     yield Text()
     yield Text(TITLE, style="bold")
     yield Text()
-    yield _grid(shown, table.rows)
-    yield _paragraph(Text(MEANING, style="dim"))
-    if left_out:
-        yield _paragraph(Text(f"Not shown at this width: {', '.join(column.title for column in left_out)}.", style="dim"))
+    yield from _columns(chosen_overhead(table.columns, view), table.rows, width)
+    if view.explain:
+        yield _paragraph(Text(MEANING, style="dim"))
+
+
+def _columns(columns: Sequence[Column], rows: Sequence[Row], width: int) -> Iterator[RenderableType]:
+    """A table, and which of its columns the terminal is too narrow for."""
+    laid, left_out = fit([_cells(column, rows) for column in columns], width)
+    yield grid(laid, width)
+    if names := ", ".join(column.title for column in left_out if column.title):
+        yield _paragraph(Text(f"Not shown at this width: {names}. Use a wider terminal or --export-markdown -.", style="dim"))
+
+
+def _cells(column: Column, rows: Sequence[Row]) -> Cells:
+    texts = [_cell(column, row) for row in rows]
+    return Cells(
+        title=column.title,
+        unit=column.unit,
+        texts=texts,
+        need=column.need,
+        is_number=column.is_number,
+        short=column.short,
+        names=without_first_part([text.plain for text in texts]) if column.is_name else (),
+        lengths=[column.length(row) for row in rows] if column.length else (),
+    )
 
 
 def _claims(sentences: Sequence[str]) -> Iterator[RenderableType]:
@@ -113,42 +131,14 @@ def _claims(sentences: Sequence[str]) -> Iterator[RenderableType]:
         yield Text(sentence, style="bold", overflow="fold")
 
 
-def fit(all_columns: Sequence[Column], rows: Sequence[Row], width: int) -> tuple[list[Column], list[Column]]:
-    """Columns that fit side by side, and those that are left out because they do not fit. Columns without any content are neither."""
-    widths = {column.title: _column_width(column, rows) for column in all_columns}
-    shown = [column for column in all_columns if any(column.shown(row) for row in rows)]
-    left_out: list[Column] = []
-    while sum(widths[column.title] + GAP for column in shown) - GAP > width:
-        least = max(shown, key=lambda column: column.need)
-        if least.need == ALWAYS:
-            break  # narrower than the least that makes sense: cells are folded
-        shown.remove(least)
-        left_out.append(least)
-    return shown, [column for column in all_columns if column in left_out]
-
-
-def _column_width(column: Column, rows: Sequence[Row]) -> int:
-    return max(cell_len(text) for text in (column.title, column.unit, *(column.shown(row) for row in rows)))
-
-
-def _grid(shown: Sequence[Column], rows: Sequence[Row]) -> Table:
-    grid = Table(box=None, padding=(0, GAP, 0, 0), pad_edge=False, header_style="bold")
-    for column in shown:
-        header = Text(column.title)
-        if any(other.unit for other in shown):
-            header.append(f"\n{column.unit}", style="not bold dim")
-        grid.add_column(header, justify="right" if column.is_number else "left", overflow="fold")
-    for row in rows:
-        grid.add_row(*(_cell(column, row) for column in shown))
-    return grid
-
-
 def _cell(column: Column, row: Row) -> Text:
     text = column.shown(row)
-    if column.title == "Verdict":
+    if column.name == "verdict":
         return Text(text, style=VERDICT_STYLES[row.summary.verdict.kind])
+    if column.is_struck(row):
+        return Text.assemble((text, "dim strike"))  # the padding is not struck
     if not row.counts:
-        return Text.assemble((text, "dim strike" if column.is_struck(row) else "dim"))  # the padding is not struck
+        return Text(text, style="dim")
     return Text(text, style="bold" if column.is_headline else "")
 
 
@@ -160,10 +150,15 @@ def _row_note(note: notes.RowNote) -> Iterator[RenderableType]:
         yield Padding(Text(f"│ {line}", style="dim", no_wrap=True, overflow="ellipsis"), (0, 0, 0, INDENT), expand=False)
 
 
+def _line(text: str) -> Text:
+    """One line, cut at the width of the terminal."""
+    return Text(text, style="dim", no_wrap=True, overflow="ellipsis")
+
+
 def _paragraph(text: Text) -> RenderableType:
     """A paragraph whose lines after the first are indented, so that each of several begins visibly."""
-    grid = Table.grid(padding=0)
-    grid.add_column(width=INDENT, no_wrap=True)
-    grid.add_column(overflow="fold")
-    grid.add_row("· ", text)
-    return grid
+    table = Table.grid(padding=0)
+    table.add_column(width=INDENT, no_wrap=True)
+    table.add_column(overflow="fold")
+    table.add_row("· ", text)
+    return table

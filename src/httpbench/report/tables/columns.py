@@ -1,6 +1,7 @@
-"""The columns of the tables, each with how it is computed, written and how much it is needed.
+"""All columns of the tables, each with how it is computed, written and how much it is needed.
 
 One list for each kind of table, so that the terminal and Markdown cannot disagree. A figure that was not measured is an empty cell.
+``chosen.py`` says which of them a reader sees.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from httpbench.model import Table
+from httpbench.report.numbers import four_digits
 from httpbench.report.tables.rows import Group, Row
 from httpbench.stats.clients import ClientSummary, Relative, relative
 from httpbench.stats.summary import Estimate
@@ -26,6 +28,8 @@ ALWAYS = 0
 
 @dataclass(frozen=True, slots=True)
 class Column:
+    name: str
+    """For ``--columns``."""
     title: str
     unit: str
     """Of the figures; empty where there is none."""
@@ -35,6 +39,12 @@ class Column:
     is_number: bool = True
     is_headline: bool = False
     """The figure that rows are ordered by."""
+    short: str = ""
+    """The title in a narrow terminal; empty: the same."""
+    is_name: bool = False
+    """A narrow terminal may cut it in the middle."""
+    length: Callable[[Row], float | None] | None = None
+    """The figure that a bar stands for; ``None``: the column is text."""
 
     def is_struck(self, row: Row) -> bool:
         """Whether its figure is of invalid rounds."""
@@ -64,69 +74,80 @@ def columns(found: Sequence[Group], table: Table) -> list[Column]:
     return _http_clients(found) if table is Table.HTTP_CLIENTS else _COLUMNS[table](_memory(found))
 
 
+def further(found: Sequence[Group], table: Table) -> list[Column]:
+    """Columns that a reader may name, and that no table has by itself."""
+    if table in (Table.HTTP_CLIENTS, Table.TCP_PROXIES):
+        return []
+    return [*(_latency(title, name, ALWAYS) for title, name in _FURTHER_LATENCIES), _CPU_PER_REQUEST, *_http_servers(_memory(found))]
+
+
 def _http_servers(memory: Memory) -> list[Column]:
     return [
-        Column("Language", "", lambda row: row.target.language, ALWAYS, is_number=False),
-        Column("Framework", "", lambda row: row.target.title, ALWAYS, is_number=False),
-        Column("Category", "", lambda row: row.target.category or "", 7, is_number=False),
-        Column("Name", "", lambda row: row.target.variant or "", ALWAYS, is_number=False),
+        Column("language", "Language", "", lambda row: row.target.language, ALWAYS, is_number=False),
+        Column("framework", "Framework", "", lambda row: row.target.title, ALWAYS, is_number=False),
+        Column("category", "Category", "", lambda row: row.target.category or "", 7, is_number=False),
+        Column("variant", "Name", "", lambda row: row.target.variant or "", ALWAYS, is_number=False),
         *_figures(memory),
     ]
 
 
 def _commands(memory: Memory) -> list[Column]:
-    return [Column("Server", "", lambda row: row.target.title, ALWAYS, is_number=False), *_figures(memory)]
+    return [Column("target", "Server", "", lambda row: row.target.title, ALWAYS, is_number=False), *_figures(memory)]
 
 
 def _figures(memory: Memory) -> list[Column]:
     return [
-        Column("Res", "B", _response, 8),
-        Column("Req", "", lambda row: _integer(row.summary.requests), 15),
-        Column("Err", "", lambda row: _integer(row.summary.errors), 5),
-        Column("Requests/s", "", _throughput, ALWAYS, is_headline=True),
-        Column("±", "%", lambda row: _spread(row.summary.throughput_rps), 1),
-        Column("BPS", "MB/s", lambda row: scaled(row.summary.bytes_per_s, 1e6, 1), 14),
+        Column("response", "Res", "B", _response, 8),
+        Column("requests", "Req", "", lambda row: _exact(row.summary.requests), 15),
+        Column("errors", "Err", "", lambda row: _exact(row.summary.errors), 5),
+        Column("rps", "Requests/s", "", _throughput, ALWAYS, is_headline=True),
+        Column("spread", "±", "%", lambda row: _spread(row.summary.throughput_rps), 1),
+        Column("bytes", "BPS", "MB/s", lambda row: scaled(row.summary.bytes_per_s, 1e6, 1), 14),
         *(_latency(title, name, need) for title, name, need in _LATENCIES),
-        Column("CPU", "%", lambda row: scaled(row.summary.cpu_cores, 0.01, 0), 4),
-        Column("Memory", "MB", memory.peak, 6),
-        Column("Memory mean", "MB", memory.mean, 16),
-        Column("Probe", "", _label, ALWAYS, is_number=False),
-        Column("Verdict", "", _verdict, ALWAYS, is_number=False),
+        Column("cpu", "CPU", "%", lambda row: scaled(row.summary.cpu_cores, 0.01, 0), 4),
+        Column("memory", "Memory", "MB", memory.peak, 6, short="Mem"),
+        Column("memory-mean", "Memory mean", "MB", memory.mean, 16),
+        Column("probe", "Probe", "", _label, ALWAYS, is_number=False),
+        Column("verdict", "Verdict", "", _verdict, ALWAYS, is_number=False),
     ]
 
 
 def _app_servers(memory: Memory) -> list[Column]:
     return [
-        Column("Language", "", lambda row: row.target.language, ALWAYS, is_number=False),
-        Column("App Server", "", lambda row: "/".join(filter(None, (row.target.title, row.target.variant))), ALWAYS, is_number=False),
-        Column("Requests/s", "", _throughput, ALWAYS, is_headline=True),
-        Column("±", "%", lambda row: _spread(row.summary.throughput_rps), 1),
-        Column("RAM", "MB", memory.peak, ALWAYS),
-        Column("RAM mean", "MB", memory.mean, ALWAYS),
-        Column("CPU peak", "%", lambda row: scaled(row.summary.cpu_cores_peak, 0.01, 1), ALWAYS),
-        Column("CPU mean", "%", lambda row: scaled(row.summary.cpu_cores, 0.01, 1), ALWAYS),
-        Column("Probe", "", _label, ALWAYS, is_number=False),
-        Column("Verdict", "", _verdict, ALWAYS, is_number=False),
+        Column("language", "Language", "", lambda row: row.target.language, ALWAYS, is_number=False),
+        Column("server", "App Server", "", _server, ALWAYS, is_number=False),
+        Column("rps", "Requests/s", "", _throughput, ALWAYS, is_headline=True),
+        Column("spread", "±", "%", lambda row: _spread(row.summary.throughput_rps), 1),
+        Column("memory", "RAM", "MB", memory.peak, ALWAYS),
+        Column("memory-mean", "RAM mean", "MB", memory.mean, ALWAYS),
+        Column("cpu-peak", "CPU peak", "%", lambda row: scaled(row.summary.cpu_cores_peak, 0.01, 1), ALWAYS),
+        Column("cpu", "CPU mean", "%", lambda row: scaled(row.summary.cpu_cores, 0.01, 1), ALWAYS, short="CPU"),
+        Column("probe", "Probe", "", _label, ALWAYS, is_number=False),
+        Column("verdict", "Verdict", "", _verdict, ALWAYS, is_number=False),
     ]
+
+
+def _server(row: Row) -> str:
+    return "/".join(filter(None, (row.target.title, row.target.variant)))
 
 
 def _tcp_proxies(memory: Memory) -> list[Column]:
     return [
-        Column("Proxy", "", _proxy, ALWAYS, is_number=False),
-        Column("Held", "1/s", lambda row: _integer(row.summary.rate_held_rps), ALWAYS),
-        Column("Requests/s", "", _throughput, ALWAYS, is_headline=True),
-        Column("±", "%", lambda row: _spread(row.summary.throughput_rps), 8),
+        Column("target", "Proxy", "", _proxy, ALWAYS, is_number=False),
+        Column("held", "Held", "1/s", lambda row: _exact(row.summary.rate_held_rps), ALWAYS),
+        Column("rps", "Requests/s", "", _throughput, ALWAYS, is_headline=True),
+        Column("spread", "±", "%", lambda row: _spread(row.summary.throughput_rps), 8),
         *(_microseconds(title, name, need) for title, name, need in _TAIL),
-        Column("CPU", "cores", lambda row: scaled(row.summary.cpu_cores, 1, 2), 5),
-        Column("CPU/req", "µs", lambda row: scaled(row.summary.cpu_us_per_request, 1, 1), 6),
-        Column("Memory", "MB", memory.peak, 7),
-        Column("Memory mean", "MB", memory.mean, 19),
-        Column("Backend", "cores", lambda row: scaled(row.summary.backend_cpu_cores, 1, 2), 14),
-        Column("Backend/req", "µs", lambda row: scaled(row.summary.backend_cpu_us_per_request, 1, 1), 16),
-        Column("Generator", "cores", lambda row: scaled(row.summary.generator_cpu_cores, 1, 2), 15),
-        Column("Generator/req", "µs", lambda row: scaled(row.summary.generator_cpu_us_per_request, 1, 1), 17),
-        Column("Err", "", lambda row: _integer(row.summary.errors), 13),
-        Column("Verdict", "", _verdict, ALWAYS, is_number=False),
+        Column("cpu", "CPU", "cores", lambda row: scaled(row.summary.cpu_cores, 1, 2), 5),
+        Column("cpu-request", "CPU/req", "µs", lambda row: scaled(row.summary.cpu_us_per_request, 1, 1), 6),
+        Column("memory", "Memory", "MB", memory.peak, 7, short="Mem"),
+        Column("memory-mean", "Memory mean", "MB", memory.mean, 19),
+        Column("backend", "Backend", "cores", lambda row: scaled(row.summary.backend_cpu_cores, 1, 2), 14),
+        Column("backend-request", "Backend/req", "µs", lambda row: scaled(row.summary.backend_cpu_us_per_request, 1, 1), 16),
+        Column("generator", "Generator", "cores", lambda row: scaled(row.summary.generator_cpu_cores, 1, 2), 15),
+        Column("generator-request", "Generator/req", "µs", lambda row: scaled(row.summary.generator_cpu_us_per_request, 1, 1), 17),
+        Column("errors", "Err", "", lambda row: _exact(row.summary.errors), 13),
+        Column("verdict", "Verdict", "", _verdict, ALWAYS, is_number=False),
     ]
 
 
@@ -148,10 +169,14 @@ def _proxy(row: Row) -> str:
 
 
 def _microseconds(title: str, name: str, need: int) -> Column:
-    return Column(title, "µs", lambda row: scaled(getattr(row.latency, name), 1, 0) if row.latency else "", need)
+    return Column(_dotted(name), title, "µs", lambda row: scaled(getattr(row.latency, name), 1, 0) if row.latency else "", need)
 
 
 _COLUMNS = {Table.HTTP_SERVERS: _http_servers, Table.APP_SERVERS: _app_servers, Table.COMMANDS: _commands, Table.TCP_PROXIES: _tcp_proxies}
+
+_FURTHER_LATENCIES = (("p95", "p95"), ("p99.9", "p99_9"), ("p99.99", "p99_99"))
+
+_CPU_PER_REQUEST = Column("cpu-request", "CPU/req", "µs", lambda row: scaled(row.summary.cpu_us_per_request, 1, 1), ALWAYS)
 
 _LATENCIES = (
     ("min", "min", 11),
@@ -168,7 +193,12 @@ def _latency(title: str, name: str, need: int) -> Column:
     def text(row: Row) -> str:
         return scaled(getattr(row.latency, name), 1000, 3) if row.latency else ""
 
-    return Column(title, "ms", text, need)
+    return Column(_dotted(name), title, "ms", text, need)
+
+
+def _dotted(name: str) -> str:
+    """``p99.9`` of the field ``p99_9``."""
+    return name.replace("_", ".")
 
 
 def memory_is_proportional(found: Sequence[Group]) -> bool:
@@ -193,7 +223,7 @@ def _response(row: Row) -> str:
 
 
 def _throughput(row: Row) -> str:
-    text = _integer(row.summary.throughput_rps)
+    text = scaled(row.summary.throughput_rps, 1, 0)
     return LOWER_BOUND + text if text and row.is_lower_bound else text
 
 
@@ -205,8 +235,9 @@ def _spread(estimate: Estimate | None) -> str:
     return "" if estimate is None or estimate.spread is None else f"{estimate.spread * 100:.1f}"
 
 
-def _integer(estimate: Estimate | None) -> str:
-    return scaled(estimate, 1, 0)
+def _exact(estimate: Estimate | None) -> str:
+    """A count, with every digit."""
+    return "" if estimate is None else f"{estimate.median:,.0f}"
 
 
 def _http_clients(found: Sequence[Group]) -> list[Column]:
@@ -222,21 +253,21 @@ def _http_clients(found: Sequence[Group]) -> list[Column]:
         return f"{known.stddev:.2f}" if known and known.stddev is not None else ""
 
     return [
-        Column("Command", "", lambda row: row.target.id.removeprefix("client:"), ALWAYS, is_number=False),
-        Column("Mean", "ms", _ms(lambda client: client.mean_s), ALWAYS, is_headline=True),
-        Column("± σ", "ms", _ms(lambda client: client.stddev_s), 1),
-        Column("Min", "ms", _ms(lambda client: client.min_s), 5),
-        Column("Max", "ms", _ms(lambda client: client.max_s), 6),
-        Column("Relative", "", ratio, ALWAYS),
-        Column("± σ ", "", ratio_stddev, 2),
-        Column("Start-up", "ms", _ms(lambda client: client.startup_s), 4),
-        Column("Requests/s", "", lambda row: scaled(row.summary.throughput_rps, 1, 0), 3),
-        Column("CPU/request", "µs", lambda row: scaled(row.summary.cpu_us_per_request, 1, 1), 7),
-        Column("Memory", "MB", lambda row: scaled(row.summary.rss_bytes_peak, 1e6, 1), 8),
-        Column("Req", "", _count(lambda client: client.requests), 10),
-        Column("Conn", "", _count(lambda client: client.connections), 9),
-        Column("In flight", "", _count(lambda client: client.in_flight_max), 11),
-        Column("Verdict", "", _verdict, ALWAYS, is_number=False),
+        Column("target", "Command", "", lambda row: row.target.id.removeprefix("client:"), ALWAYS, is_number=False),
+        Column("mean", "Mean", "ms", _ms(lambda client: client.mean_s), ALWAYS, is_headline=True),
+        Column("stddev", "± σ", "ms", _ms(lambda client: client.stddev_s), 1),
+        Column("min", "Min", "ms", _ms(lambda client: client.min_s), 5),
+        Column("max", "Max", "ms", _ms(lambda client: client.max_s), 6),
+        Column("relative", "Relative", "", ratio, ALWAYS, short="×"),
+        Column("relative-stddev", "± σ ", "", ratio_stddev, 2),
+        Column("startup", "Start-up", "ms", _ms(lambda client: client.startup_s), 4, short="Start"),
+        Column("rps", "Requests/s", "", lambda row: scaled(row.summary.throughput_rps, 1, 0), 3),
+        Column("cpu-request", "CPU/request", "µs", lambda row: scaled(row.summary.cpu_us_per_request, 1, 1), 7, short="CPU/req"),
+        Column("memory", "Memory", "MB", lambda row: scaled(row.summary.rss_bytes_peak, 1e6, 1), 8, short="Mem"),
+        Column("requests", "Req", "", _count(lambda client: client.requests), 10),
+        Column("connections", "Conn", "", _count(lambda client: client.connections), 9),
+        Column("in-flight", "In flight", "", _count(lambda client: client.in_flight_max), 11),
+        Column("verdict", "Verdict", "", _verdict, ALWAYS, is_number=False),
     ]
 
 
@@ -252,7 +283,7 @@ def _relatives(group: Group) -> list[tuple[Row, Relative]]:
 def _ms(figure: Callable[[ClientSummary], float | None]) -> Callable[[Row], str]:
     def text(row: Row) -> str:
         value = figure(row.summary.client) if row.summary.client else None
-        return "" if value is None else f"{value * 1000:,.1f}"
+        return "" if value is None else four_digits(value * 1000, 1)
 
     return text
 
@@ -266,6 +297,6 @@ def _verdict(row: Row) -> str:
     return f"{kind}{PARTLY}" if row.counts_partly else str(kind)
 
 
-def scaled(estimate: Estimate | None, unit: float, digits: int) -> str:
-    """The median in multiples of ``unit``, with thousands apart; nothing where there is none."""
-    return "" if estimate is None else f"{estimate.median / unit:,.{digits}f}"
+def scaled(estimate: Estimate | None, unit: float, decimals: int) -> str:
+    """The median in multiples of ``unit``, with at most four significant digits; nothing where there is none."""
+    return "" if estimate is None else four_digits(estimate.median / unit, decimals)

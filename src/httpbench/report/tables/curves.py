@@ -5,15 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from httpbench.model import Bound, Figure, Run, Search, Trial, VerdictKind
-from httpbench.report.numbers import three_digits
+from httpbench.model import Figure, Run, Search, Trial, VerdictKind
+from httpbench.report.numbers import four_digits, three_digits
 from httpbench.report.tables.notes import scaling_words
 from httpbench.stats.level import DISTURBED_MAX, RatePoint, Saturation, held_in_most
 
 ROWS = 14
 AXIS_COLUMNS = 11
-COLUMNS_MAX, COLUMNS_MIN = 100, 30
+COLUMNS_MAX, COLUMNS_MIN = 87, 30
 SHOWN: tuple[Figure, ...] = ("mean", "p50", "p90", "p99", "p99_9", "max")
+NAMES = ("rps", "held", *(figure.replace("_", ".") for figure in SHOWN), "note")
+"""Of the columns of the table, for ``--columns``."""
 HELD, MISSED, MEDIAN, LIMIT = "●", "✗", "·", "─"
 
 
@@ -53,7 +55,7 @@ def sentences(search: Search, found: Saturation, trials: Sequence[Trial]) -> lis
 
 def table(search: Search, found: Saturation) -> tuple[list[str], list[list[str]]]:
     """Header and rows: one for each rate that counts, ascending. The last column is words."""
-    header = ["Requests/s", "Held", *(f"{figure.replace('_', '.')} (ms)" for figure in SHOWN), ""]
+    header = ["Requests/s", "Held", *(f"{figure_name(figure)} (ms)" for figure in SHOWN), ""]
     return header, [_row(point) for point in found.curve]
 
 
@@ -74,7 +76,7 @@ def curve(search: Search, found: Saturation, width: int) -> list[str]:
         if "p50" in point.times_us:
             canvas.put(point.rate_rps, point.times_us["p50"], MEDIAN)
         canvas.put(point.rate_rps, value, HELD if held_in_most(point, search) else MISSED)
-    name = _name(bound)
+    name = figure_name(bound.figure)
     key = f"{HELD} {name}, SLO held   {MISSED} {name}, SLO failed   {MEDIAN} p50   {LIMIT} SLO {name} {_ms(bound.limit_us)}"
     return [*canvas.lines(), " " * (AXIS_COLUMNS + 2) + key]
 
@@ -113,7 +115,7 @@ class _Canvas:
 
 
 def _result(search: Search, found: Saturation, trials: Sequence[Trial]) -> str:
-    bounds = [f"{_name(bound)} < {_ms(bound.limit_us)}" for bound in search.level.bounds]
+    bounds = [f"{figure_name(bound.figure)} < {_ms(bound.limit_us)}" for bound in search.level.bounds]
     slo = f"SLO ({', '.join(bounds)}, at most {search.level.failed_share_max * 100:g}% failed)"
     if found.rate_rps is None and found.too_disturbed:
         return f"{slo}: the highest rate is unknown"
@@ -137,14 +139,15 @@ def _nowhere(found: Saturation, trials: Sequence[Trial]) -> str:
 
 
 def _row(point: RatePoint) -> list[str]:
-    figures = [f"{point.times_us[figure] / 1000:,.3f}" if figure in point.times_us else "" for figure in SHOWN]
+    figures = [four_digits(point.times_us[figure] / 1000, 3) if figure in point.times_us else "" for figure in SHOWN]
     busy = f"generator busy in {point.generator_busy} of {point.trials} trials" if point.generator_busy else ""
     words = "" if not point.misses else point.misses[0]
     return [f"{point.rate_rps:,g}", f"{point.held}/{point.trials}", *figures, "; ".join(filter(None, (words, busy)))]
 
 
-def _name(bound: Bound) -> str:
-    return bound.figure.replace("_", ".")
+def figure_name(figure: Figure) -> str:
+    """``p99.9`` of ``p99_9``."""
+    return figure.replace("_", ".")
 
 
 def _ms(value_us: float) -> str:

@@ -27,6 +27,19 @@ def disturbed_notes(rows: Sequence[Row]) -> Iterator[str]:
         yield "For undisturbed figures, run again on a quiet machine or with more `--retries`. `--retries 0` counts disturbed trials."
 
 
+def disturbed_note(rows: Sequence[Row]) -> str | None:
+    """All disturbed trials of these rows in one clause; ``None`` if there are none."""
+    lost = [trial for row in rows for trial in row.trials if trial.verdict.kind is VerdictKind.DISTURBED and not trial.verdict.counts]
+    repeated = [trial for row in rows for trial in row.repeated]
+    if not repeated and not lost:
+        return None
+    parts = [f"{_were(repeated)} disturbed and repeated"] if repeated else []
+    parts += [f"{_were(lost)} disturbed in the last attempt and not counted"] if lost else []
+    names = [one_line(each.name) for each in disturbers([*repeated, *lost])]
+    more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+    return ", ".join([*parts, *(f"by {name}{more}" for name in names[:1])])
+
+
 def _were(trials: Sequence[Trial]) -> str:
     return "1 trial was" if len(trials) == 1 else f"{len(trials)} trials were"
 

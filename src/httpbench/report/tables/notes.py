@@ -130,13 +130,18 @@ def origin(run: Run, trials: Sequence[Trial]) -> list[str]:
     place = f"{environment.hostname}: {environment.cpu_model}, {_count(len(environment.cpus_allowed), 'CPU')}, {environment.os}"
     lines = [f"run {run.id} · {run.started_at[:16].replace('T', ' ')} UTC · httpbench {environment.httpbench_version}"]
     lines.append(f"{place}, kernel {environment.kernel}")
+    return [*lines, *status(run, trials), *_noise(run, trials)]
+
+
+def status(run: Run, trials: Sequence[Trial]) -> Iterator[str]:
+    """How much of a run was made, if it is not whole."""
     made = sum(trial.plan.attempt == 0 for trial in trials)
     ended_early = made < len(run.plan) and run.precision is None
     if run.search:
-        lines += [] if run.status is RunStatus.FINISHED else [f"{run.status} after {_count(made, 'trial')}"]
+        if run.status is not RunStatus.FINISHED:
+            yield f"{run.status} after {_count(made, 'trial')}"
     elif run.status is not RunStatus.FINISHED or ended_early:
-        lines.append(f"{run.status}: {made} of {_count(len(run.plan), 'trial')}")
-    return [*lines, *_noise(run, trials)]
+        yield f"{run.status}: {made} of {_count(len(run.plan), 'trial')}"
 
 
 def _noise(run: Run, trials: Sequence[Trial]) -> Iterator[str]:

@@ -52,11 +52,15 @@ def overhead_table(group: Group, baseline: str | None) -> OverheadTable | None:
     if not rows:
         return None
     theirs = next(row for row in group.rows if row.target.id == baseline)
-    columns = [Column("Proxy", "", lambda row: row.target.id.removeprefix(f"{row.target.kind}:"), ALWAYS, is_number=False)]
+    columns = [Column("target", "Proxy", "", _proxy, ALWAYS, is_number=False, is_name=True)]
     if group.load.rate_rps is None:
-        columns.append(Column("Requests/s", "of baseline", lambda row: _share(row, theirs), ALWAYS))
+        columns.append(Column("rps", "Requests/s", "of baseline", lambda row: _share(row, theirs), ALWAYS))
     columns += [_column(title, name, need, found) for name, (title, need) in TITLES.items()]
     return OverheadTable(columns, rows)
+
+
+def _proxy(row: Row) -> str:
+    return row.target.id.removeprefix(f"{row.target.kind}:")
 
 
 def _column(title: str, name: str, need: int, found: Mapping[str, Mapping[str, Difference]]) -> Column:
@@ -64,7 +68,7 @@ def _column(title: str, name: str, need: int, found: Mapping[str, Mapping[str, D
         difference = found[row.target.id].get(name)
         return "" if difference is None else written(difference)
 
-    return Column(title, "µs", text, need)
+    return Column(name.replace("_", "."), title, "µs", text, need)
 
 
 def written(difference: Difference) -> str:

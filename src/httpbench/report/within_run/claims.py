@@ -34,17 +34,30 @@ BOUNDS = {VerdictKind.GENERATOR: "generator-bound", VerdictKind.BOTH: "bound by 
 """Verdicts with which a figure is a lower bound."""
 
 LIMIT_KNOWN = (VerdictKind.TARGET, VerdictKind.SHARED)
-"""Verdicts of ranked rows that require no word. With ``shared`` the cores were full; what that means is below every such table."""
+"""Verdicts of ranked rows that require no word. With ``shared`` the cores were full; titles say that they are shared."""
+
+NO_RANKS = f"No ranks: {ROUNDS_MIN} or more rounds required"
 
 SUBJECTS = {P99.name: "p99", CPU.name: "CPU time per request", WALL.name: "time"}
 
 
 def claims(run: Run, group: Group) -> list[str]:
     """Sentences on one table: against the run's baseline; between two rows; ranks of more."""
+    lines = comparisons(run, group)
+    return lines if len(group.rows) < 3 else [*lines, *_ranks(group), *(f"Not ranked {reason}" for reason in _unranked(group))]
+
+
+def comparisons(run: Run, group: Group) -> list[str]:
+    """A sentence for each row: against the run's baseline, or of two rows against the second."""
     baseline = run.baseline or (group.rows[1].target.id if len(group.rows) == 2 else None)
     compared = against(group, baseline) if baseline else []
-    lines = [_sentence(each, len(compared), _noise(run, group)) for each in compared]
-    return lines if len(group.rows) < 3 else [*lines, *_ranks(group)]
+    return [_sentence(each, len(compared), _noise(run, group)) for each in compared]
+
+
+def unranked(group: Group) -> str | None:
+    """Which rows with figures have no rank, and why, on one line; ``None``: none, or the table has no ranks."""
+    reasons = list(_unranked(group)) if len(group.rows) > 2 else []
+    return f"Not ranked {'; '.join(reasons)}" if reasons else None
 
 
 def precision(run: Run, trials: Sequence[Trial]) -> list[str]:
@@ -60,6 +73,13 @@ def precision(run: Run, trials: Sequence[Trial]) -> list[str]:
     needed = width.rounds_for(asked.half_width)
     outlook = f"about {needed:,} would be enough" if needed else "more rounds than practical would be required"
     return [f"{percent(asked.half_width)} was not reached in {width.rounds} rounds ({percent(width.half_width)}): {outlook}"]
+
+
+def no_difference(group: Group) -> str:
+    """That no row is shown to be faster than another, and how many rounds would show it."""
+    enough = rounds_to_tell(group)
+    outlook = f"about {enough} would be enough" if enough else f"more than {ROUNDS_PATIENCE} would be required"
+    return f"No ranks: no difference is significant after {group.rounds} rounds; {outlook}"
 
 
 def label(row: Row) -> str:
@@ -105,15 +125,15 @@ def _sentence(compared: Compared, family: int, noise: Noise | None) -> str:
     missing = [name for name, row in ((ours, compared.row), (theirs, compared.baseline)) if not row.counts]
     if missing:
         return f"{ours} cannot be compared with {theirs}: {' or '.join(missing)} has no valid round"
-    (first, headline), *others = compared.figures.items()
-    clauses = [_headline(first, headline, ours, theirs, family)]
+    (first, found), *others = compared.figures.items()
+    clauses = [headline(first, found, ours, theirs, family)]
     clauses += [_clause(name, other, family) for name, other in others if other is not None and other.interval is not None]
     clauses += _within_noise(compared, noise)
     clauses += [f"{label(row)} is {bound([row])}" for row in (compared.row, compared.baseline) if row.is_lower_bound]
     return "; ".join(clauses)
 
 
-def _headline(figure: str, comparison: Comparison | None, ours: str, theirs: str, family: int) -> str:
+def headline(figure: str, comparison: Comparison | None, ours: str, theirs: str, family: int) -> str:
     if comparison is None:
         return f"{ours} and {theirs} cannot be compared: no round has the figure of both"
     if comparison.interval is None:
@@ -161,16 +181,22 @@ def _ranks(group: Group) -> Iterator[str]:
     if group.load.rate_rps is not None:
         return
     if group.rounds < ROUNDS_MIN:
-        yield f"No ranks: {ROUNDS_MIN} or more rounds required"
+        yield NO_RANKS
     else:
         yield from _shared_ranks(group)
+
+
+def _unranked(group: Group) -> Iterator[str]:
+    """``(generator-bound): c/nginx``."""
+    if group.load.rate_rps is not None:
+        return
     if limited := [row for row in group.rows if row.is_lower_bound]:
-        yield f"Not ranked ({bound(limited)}): {', '.join(map(label, limited))}"
+        yield f"({bound(limited)}): {', '.join(map(label, limited))}"
     if partly := [label(row) for row in group.rows if row.counts_partly and row.summary.rounds_counting < ROUNDS_MIN]:
-        yield f"Not ranked (fewer than {ROUNDS_MIN} valid rounds): {', '.join(partly)}"
+        yield f"(fewer than {ROUNDS_MIN} valid rounds): {', '.join(partly)}"
     for row in flaky(group) if group.rounds >= ROUNDS_MIN else []:
         reason = lost_rounds(row.trials) or f"{row.summary.rounds_counting} of {group.rounds} rounds are valid"
-        yield f"Not ranked ({reason}): {label(row)}"
+        yield f"({reason}): {label(row)}"
 
 
 def _shared_ranks(group: Group) -> Iterator[str]:
@@ -178,9 +204,7 @@ def _shared_ranks(group: Group) -> Iterator[str]:
     if len(places) < 2:
         return
     if set(places.values()) == {1}:
-        enough = rounds_to_tell(group)
-        outlook = f"about {enough} would be enough" if enough else f"more than {ROUNDS_PATIENCE} would be required"
-        yield f"No ranks: no difference is significant after {group.rounds} rounds; {outlook}"
+        yield no_difference(group)
         return
     names = {row.target.id: label(row) for row in group.rows}
     shared = {place: [names[name] for name, own in places.items() if own == place] for place in sorted(set(places.values()))}

@@ -5,6 +5,7 @@ Each figure of a table is a family of its own for Holm's correction: more throug
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from httpbench.report.tables.rows import Group, Row
@@ -39,6 +40,13 @@ def against(group: Group, baseline: str) -> list[Compared]:
     others = [row for row in group.rows if row is not theirs]
     columns = {figure.name: corrected([_compare(row, theirs, figure) for row in others]) for figure in figures(group)}
     return [Compared(row, theirs, {name: column[index] for name, column in columns.items()}) for index, row in enumerate(others)]
+
+
+def ahead(group: Group, leader: Row, others: Sequence[Row]) -> list[Compared]:
+    """One row against each of the others, in its headline: throughput, at a rate p99, of clients speed."""
+    figure = SPEED if group.client_work is not None else figures(group)[0]
+    found = corrected([_compare(leader, other, figure) for other in others])
+    return [Compared(leader, other, {figure.name: comparison}) for other, comparison in zip(others, found, strict=True)]
 
 
 def ranking(group: Group) -> dict[str, int]:

@@ -19,8 +19,8 @@ POLL_S = 0.1
 SLACK_S = 15.0  # for connecting, reporting and ending, beyond the load's own time
 
 
-Report = Callable[[Progress, Current | None], None]
-"""Gets each sign of progress, and what the target costs at this moment."""
+Report = Callable[[Progress, Callable[[], Current] | None], None]
+"""Gets each sign of progress, and what reads the cost of the target at this moment; ``None``: it is not sampled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +134,7 @@ class _Window:
             self._strangers.mark()  # last, as it takes longest
         elif progress.phase is Phase.DONE:
             self.close()
-        self._report(progress, self._target.current() if self._target else None)
+        self._report(progress, self._target.current if self._target else None)
         return True
 
     def close(self) -> _Observed:

@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from httpbench.model import Engine, Expectation, Gate, Isolation, Load, Run, Trial, Verdict, VerdictKind, Workload
-from httpbench.report import Changes, changes, render_changes, render_changes_json, render_changes_markdown
+from httpbench.report import Changes, View, changes, render_changes, render_changes_json, render_changes_markdown
 from tests.factories import make_client, make_failed, make_plan, make_rounds, make_run, make_target, make_trial
 
 SLOWER = Gate(figure="rps", side="<", change=-0.03)
@@ -21,10 +21,10 @@ def measured(*rows: list[Trial], **changed: Any) -> tuple[Run, list[Trial]]:
     return make_run(numbered, **changed), numbered
 
 
-def shown(found: Changes) -> str:
+def shown(found: Changes, width: int = 300, view: View | None = None) -> str:
     output = io.StringIO()
-    Console(width=300, file=output).print(render_changes(found))
-    return output.getvalue()
+    Console(width=width, file=output).print(render_changes(found, width=width, view=view))
+    return "\n".join(line.rstrip() for line in output.getvalue().splitlines())
 
 
 def test_each_cell_has_ratios_intervals_and_both_verdicts() -> None:
@@ -161,3 +161,55 @@ def test_cores_and_workers_that_differ_are_said_with_the_environment() -> None:
     head = measured([trial.model_copy(update={"plan": trial.plan.model_copy(update={"cores": two, "workers": 8})}) for trial in base[1]])
     assert changes(base, base).environment == ()
     assert changes(base, head).environment == ("cores of targets (1 → 2)", "workers of targets (one per core → 8)")
+
+
+# --- on a terminal -------------------------------------------------------------------------------------------------------------
+
+
+def many() -> Changes:
+    """Three targets under two loads; one became slower."""
+    names = ["python/gunicorn-meinheld", "golang/fasthttp", "c/epoll/level"]
+    loads = [Load(connections=count) for count in (8, 64)]
+    rounds = (100_000, 101_000, 99_000)
+    base = [make_rounds(name, rounds, plan={"load": load}) for name in names for load in loads]
+    head = [
+        make_rounds(name, rounds if name != names[1] else (80_000, 80_500, 80_200), plan={"load": load}) for name in names for load in loads
+    ]
+    return changes(measured(*base), measured(*head))
+
+
+@pytest.mark.parametrize("width", [80, 100, 200])
+def test_changes_in_percent_fit_a_terminal(width: int) -> None:
+    text = shown(many(), width)
+    assert max(map(len, text.splitlines())) <= width
+    assert "load: plaintext single" in text
+    assert "Not shown" not in text
+    slower = [line for line in text.splitlines() if "fasthttp" in line]
+    assert all(line.split()[1:4] == ["-c", count, "-19.8"] for line, count in zip(slower, ("8", "64"), strict=True)), slower
+
+
+def test_a_change_that_is_not_significant_has_no_number() -> None:
+    (line,) = [line for line in shown(many(), 100).splitlines() if line.startswith("c/epoll/level") and " 64 " in line]
+    assert line.split()[3] == "="
+
+
+def test_at_most_six_lines_stand_below_the_table() -> None:
+    base = measured(*(make_rounds(f"c/{number}", (1000, 1010, 1020)) for number in range(10)))
+    head = measured(make_rounds("c/0", (1000, 1010, 1020)))
+    text = shown(changes(base, head), 100)
+    below = text.partition("\n\n")[2].partition("\n\n")[2].splitlines()
+    assert len([line for line in below if line]) <= 6
+    assert "6 more notes: add --explain" in text
+    assert shown(changes(base, head), 100, View(explain=True)).count("Only in base") == 9
+
+
+def test_wide_has_the_figures_of_both_runs() -> None:
+    text = shown(many(), 300, View(wide=True))
+    assert "×0.802 (" in text
+    assert "99,997 → 80,233" in text
+
+
+def test_columns_that_are_named_are_shown_in_their_order() -> None:
+    found = changes(measured(make_rounds("c/a", (1000, 1010, 1020))), measured(make_rounds("c/a", (1000, 1010, 1020))), (), ["p90"])
+    text = shown(found, 100, View(names=("p90", "target")))
+    assert any(line.split() == ["p90", "Target"] for line in text.splitlines())

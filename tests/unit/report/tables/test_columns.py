@@ -7,7 +7,7 @@ import json
 from rich.console import Console
 
 from httpbench.model import Run, Table
-from httpbench.report import FORMATS, render_terminal
+from httpbench.report import FORMATS, View, render_terminal
 from tests.factories import make_mixed_run, make_rounds, make_run, make_usage
 
 APP_SERVER_COLUMNS = ["Language", "App Server", "Requests/s", "± (%)", "RAM (MB)", "RAM mean (MB)", "CPU peak (%)", "CPU mean (%)"]
@@ -23,14 +23,16 @@ def markdown_rows(table: Table) -> list[list[str]]:
 def test_the_table_of_app_servers_sets_throughput_against_cost() -> None:
     rows = markdown_rows(Table.APP_SERVERS)
     assert rows[0] == APP_SERVER_COLUMNS
-    assert rows[2] == ["c", "epoll/level", "409,871", "0.9", "9.5", "8.2", "100.0", "99.0", "loop", "target"]
+    assert rows[2] == ["c", "epoll/level", "409,900", "0.9", "9.5", "8.2", "100.0", "99.0", "loop", "target"]
 
 
 def test_the_terminal_has_the_same_columns_and_says_which_cpu_is_meant() -> None:
     run, trials = make_mixed_run()
     console = Console(width=160)
     with console.capture() as captured:
-        console.print(render_terminal(run.model_copy(update={"table": Table.APP_SERVERS}), trials, width=160))
+        console.print(
+            render_terminal(run.model_copy(update={"table": Table.APP_SERVERS}), trials, width=160, view=View(wide=True, explain=True))
+        )
     header = next(line for line in captured.get().splitlines() if "App Server" in line)
     assert header.split("  ")[0] == "Language"
     assert all(title.partition(" (")[0] in header for title in APP_SERVER_COLUMNS)

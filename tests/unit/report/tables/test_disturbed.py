@@ -8,6 +8,7 @@ from httpbench.model import Gate, Load, Trial, Verdict, VerdictKind
 from httpbench.report import gated
 from httpbench.report.formats.csv import render_csv
 from httpbench.report.formats.json import render_json
+from httpbench.report.tables.disturbed import disturbed_note
 from httpbench.report.tables.groups import groups
 from httpbench.report.tables.notes import legend, origin, row_notes
 from httpbench.report.tables.rows import Group
@@ -50,6 +51,15 @@ def test_repeated_trials_give_the_figures_and_ranks_of_undisturbed_ones() -> Non
     assert ranking(group) == {"a/fast": 1, "b/slow": 2}
     assert [row.summary.verdict.kind for row in group.rows] == [VerdictKind.TARGET] * 2
     assert row_notes(group) == []
+
+
+def test_in_short_one_clause_names_who_disturbed_most() -> None:
+    run = two_rows(is_repeated=True)
+    assert disturbed_note(table(run).rows) == "2 trials were disturbed and repeated, by spin (pid 4711)"
+    assert disturbed_note(table(two_rows(is_repeated=False)).rows) == (
+        "2 trials were disturbed in the last attempt and not counted, by spin (pid 4711)"
+    )
+    assert disturbed_note(table(make_rounds("a/fast", FAST)).rows) is None
 
 
 def test_who_disturbed_repeated_trials_is_said_once_with_a_count() -> None:

@@ -1,0 +1,153 @@
+"""A table for a terminal of a given width.
+
+Columns stand side by side as far as they fit. Where they do not, titles and names become shorter first, then names are cut, and then the
+least needed columns are left out. A bar takes the space that is left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from rich.cells import cell_len
+from rich.table import Table
+from rich.text import Text
+
+from httpbench.report.tables.columns import ALWAYS
+
+GAP = 2
+"""Spaces between columns."""
+
+BAR_MIN, BAR_MAX = 6, 16
+NAME_MIN = 10
+"""Characters of a name that is cut."""
+WORDS_MIN = 16
+"""Characters of a column of words, which folds where space is short."""
+
+EIGHTHS = " ▏▎▍▌▋▊▉"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cells:
+    """A column as text."""
+
+    title: str
+    unit: str
+    texts: Sequence[Text]
+    need: int
+    """A narrow terminal leaves out the columns with the highest values first; ``ALWAYS``: never."""
+    is_number: bool = True
+    short: str = ""
+    """The title in a narrow terminal; empty: the same."""
+    names: Sequence[str] = ()
+    """The same names in fewer characters; empty: the column has no names, and is not cut."""
+    is_words: bool = False
+    """It may fold."""
+    lengths: Sequence[float | None] = ()
+    """What a bar stands for; empty: the column is no bar. ``None``: this row has none."""
+
+    @property
+    def is_filled(self) -> bool:
+        return any(self.lengths) or any(text.plain for text in self.texts)
+
+    @property
+    def width(self) -> int:
+        """Of the widest line, a bar aside."""
+        if self.lengths:
+            return 0
+        widest = max([cell_len(self.title), cell_len(self.unit), *(text.cell_len for text in self.texts)])
+        return min(widest, WORDS_MIN) if self.is_words else widest
+
+    def narrow(self) -> Cells:
+        """With the short title and the short names."""
+        texts = [_renamed(text, name) for text, name in zip(self.texts, self.names, strict=True)] if self.names else self.texts
+        return replace(self, title=self.short or self.title, texts=texts)
+
+    def cut(self, width: int) -> Cells:
+        """With names of at most ``width`` characters."""
+        return replace(self, texts=[_renamed(text, shortened(text.plain, width)) for text in self.texts])
+
+    def drawn(self, width: int) -> Cells:
+        """With bars in place of lengths."""
+        longest = max((length for length in self.lengths if length), default=1.0)
+        shares = [None if length is None else length / longest for length in self.lengths]
+        return replace(self, texts=[Text(bar(share, width), style="cyan") for share in shares], lengths=())
+
+
+def fit(columns: Sequence[Cells], width: int) -> tuple[list[Cells], list[Cells]]:
+    """Columns that fit side by side, and those that are left out because they do not. Columns without any content are neither."""
+    shown = [column for column in columns if column.is_filled]
+    left_out: list[Cells] = []
+    while (laid := _laid(shown, width)) is None:
+        least = max(shown, key=lambda column: column.need)
+        if least.need == ALWAYS:
+            laid = [column.narrow() for column in shown if not column.lengths]  # narrower than makes sense: cells are folded
+            break
+        shown.remove(least)
+        left_out.append(least)
+    return laid, [column for column in columns if column in left_out]
+
+
+def grid(columns: Sequence[Cells], width: int) -> Table:
+    """A table of rich, of columns that :func:`fit` returned."""
+    table = Table(box=None, padding=(0, GAP, 0, 0), pad_edge=False, header_style="bold")
+    fits = _spare(columns, width) >= 0
+    has_units = any(column.unit for column in columns)
+    for column in columns:
+        header = Text(column.title)
+        if has_units:
+            header.append(f"\n{column.unit}", style="not bold dim")
+        is_whole = fits and not column.is_words
+        table.add_column(header, justify="right" if column.is_number else "left", overflow="fold", no_wrap=is_whole)
+    for cells in zip(*(column.texts for column in columns), strict=True):
+        table.add_row(*cells)
+    return table
+
+
+def bar(share: float | None, width: int) -> str:
+    """A bar of at most ``width`` characters, in eighths of one; never empty for a share above zero."""
+    if not share:
+        return ""
+    full, rest = divmod(max(round(share * width * 8), 1), 8)
+    return ("█" * full + EIGHTHS[rest]).rstrip()
+
+
+def shortened(name: str, width: int) -> str:
+    """A name without its middle, if it is longer than ``width``: names differ at both ends."""
+    if cell_len(name) <= width:
+        return name
+    tail = width // 2
+    return f"{name[: width - tail - 1]}…{name[-tail:]}"
+
+
+def without_first_part(ids: Sequence[str]) -> list[str]:
+    """``epoll/level`` of ``c/epoll/level``; all as they are if two would become alike."""
+    brief = [name.partition("/")[2] or name for name in ids]
+    return brief if len(set(brief)) == len(set(ids)) else list(ids)
+
+
+def _laid(columns: Sequence[Cells], width: int) -> list[Cells] | None:
+    """The columns with their bars, in the longest form that fits; ``None`` if none does."""
+    narrow = [column.narrow() for column in columns]
+    forms: list[Callable[[], Sequence[Cells]]] = [lambda: columns, lambda: narrow, lambda: _cut(narrow, width)]
+    for form in forms:
+        found = form()
+        spare = _spare(found, width)
+        if spare >= (BAR_MIN if any(column.lengths for column in found) else 0):
+            return [column.drawn(min(spare, BAR_MAX)) if column.lengths else column for column in found]
+    return None
+
+
+def _cut(columns: Sequence[Cells], width: int) -> Sequence[Cells]:
+    """With names cut by what is missing, if enough of them is left."""
+    missing = (BAR_MIN if any(column.lengths for column in columns) else 0) - _spare(columns, width)
+    return [column.cut(column.width - missing) if column.names and column.width - missing >= NAME_MIN else column for column in columns]
+
+
+def _spare(columns: Sequence[Cells], width: int) -> int:
+    """Characters that are left beside the columns, bars aside."""
+    return width - sum(column.width for column in columns) - GAP * (len(columns) - 1)
+
+
+def _renamed(text: Text, name: str) -> Text:
+    return Text(name, style=text.style)

@@ -1,0 +1,146 @@
+"""The live area of a run, as a terminal shows it."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from rich.console import Console
+
+from httpbench.cli.live_area import Area, LiveArea, sparkline
+from httpbench.cli.safe_console import SafeConsole
+from httpbench.load import Phase, Progress
+from httpbench.model import Load, Verdict, VerdictKind
+from httpbench.run import Stage
+from httpbench.sample import Current
+from tests.factories import make_plan, make_target, make_trial
+
+PLAN = make_plan("python/gunicorn-meinheld", round_=1, load=Load(connections=64))
+WIDTHS = [80, 100, 200]
+
+
+class Clock:
+    """Seconds that a test sets."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def measuring(width: int, rates: int = 90) -> list[str]:
+    """The lines of an area in which a trial is measured, half of the run over."""
+    clock = Clock()
+    area = Area(clock)
+    area.last = "last: c/nginx: 251,002 requests/s"
+    area.begin(make_plan("c/nginx"), 0, 36, 200)
+    clock.now += 100
+    area.begin(PLAN, 18, 36, 110)
+    area.enter(str(Stage.MEASURE))
+    for number in range(rates):
+        area.see(Progress(Phase.MEASURE, number, 200_000 + 1000 * (number % 50), 150.0, 609.0), lambda: Current(0.62, 9_000_000, 0.4))
+    clock.now += 10
+    return lines(area, width)
+
+
+def lines(area: Area, width: int) -> list[str]:
+    console = Console(file=io.StringIO(), width=width, force_terminal=True, color_system=None, legacy_windows=False)
+    with console.capture() as captured:
+        console.print(area)
+    return [line.rstrip() for line in captured.get().splitlines()]
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_it_shows_what_is_done_what_is_left_and_what_the_target_does(width: int) -> None:
+    overall, trial, figures, last = measuring(width)
+    assert overall.endswith("18/36 trials · 1m 40s left")
+    assert overall.startswith("━━━━━")
+    assert trial == "python/gunicorn-meinheld · single, 64 connections · round 2 · measuring 10.0 s"
+    assert figures.startswith("239,000/s ")
+    assert figures.endswith(" p99 0.609 ms · target 62% CPU (throttled 40%), 9 MB")
+    assert last == "last: c/nginx: 251,002 requests/s"
+
+
+@pytest.mark.parametrize("width", [40, *WIDTHS])
+def test_no_line_is_wider_than_the_terminal(width: int) -> None:
+    assert max(map(len, measuring(width))) <= width
+
+
+def test_a_wider_terminal_shows_more_of_the_past() -> None:
+    sparks = [sum(character in "▁▂▃▄▅▆▇█" for character in measuring(width)[2]) for width in WIDTHS]
+    assert sparks == sorted(sparks)
+    assert 8 <= sparks[0] < sparks[-1] <= 60
+
+
+def test_the_cost_of_a_target_is_read_only_when_it_is_drawn() -> None:
+    reads: list[int] = []
+
+    def current() -> Current:
+        reads.append(1)
+        return Current(0.5, 30_000_000)
+
+    area = Area(Clock())
+    area.begin(PLAN, 0, 1, 10)
+    for number in range(50):
+        area.see(Progress(Phase.MEASURE, number, 1000.0), current)
+    assert reads == []
+    lines(area, 80)
+    assert reads == [1]
+
+
+def test_nothing_is_read_once_the_measurement_is_over() -> None:
+    def current() -> Current:
+        raise AssertionError
+
+    area = Area(Clock())
+    area.begin(PLAN, 0, 1, 10)
+    area.see(Progress(Phase.MEASURE, 1.0, 1000.0), current)
+    area.see(Progress(Phase.DONE, 1.0), current)
+    assert "measured" in "\n".join(lines(area, 80))
+    area.see(Progress(Phase.MEASURE, 1.0, 1000.0), current)
+    area.enter(str(Stage.STOP))
+    assert "stopping" in "\n".join(lines(area, 80))
+
+
+def test_a_generator_that_reports_nothing_still_has_its_stage_and_its_time() -> None:
+    clock = Clock()
+    area = Area(clock)
+    area.begin(PLAN, 0, 2, 20)
+    area.enter(str(Stage.MEASURE))
+    clock.now += 3
+    assert "measuring 3.0 s" in lines(area, 80)[1]
+    assert lines(area, 80)[0].endswith("0/2 trials · 17s left")
+
+
+def test_a_search_has_no_end_that_is_known() -> None:
+    area = Area(Clock())
+    area.begin(PLAN, 11, None, 6)
+    assert lines(area, 80)[0] == "trial 12"
+
+
+def test_builds_are_named_while_they_last() -> None:
+    screen = Console(file=io.StringIO(), force_terminal=True, width=80)
+    live = LiveArea(screen)
+    live.build_started(make_target("c/nginx"))
+    assert lines(live._area, 80) == ["building c/nginx …"]
+    live.build_ended(make_target("c/nginx"), 3.0, None)
+    assert lines(live._area, 80) == []
+
+
+def test_only_trials_that_are_worth_a_look_leave_a_line() -> None:
+    out = io.StringIO()
+    with LiveArea(SafeConsole(file=out, force_terminal=True, width=100, color_system=None)) as live:
+        live.trial_started(PLAN, 0, 2, 20)
+        live.trial_ended(make_trial(PLAN))
+        live.trial_started(PLAN, 1, 2, 10)
+        live.trial_ended(make_trial(PLAN, Verdict(kind=VerdictKind.INVALID, reasons=("7 responses were wrong",))))
+    assert "[2/2] python/gunicorn-meinheld single, 64 connections, round 2: invalid: 7 responses were wrong" in out.getvalue()
+    assert "[1/2]" not in out.getvalue()
+
+
+def test_a_sparkline_begins_at_zero() -> None:
+    assert sparkline([0, 50, 100]) == "▁▅█"
+    assert sparkline([99, 100]) == "██"
+    assert sparkline([]) == ""
+    assert sparkline([0, 0]) == "▁▁"

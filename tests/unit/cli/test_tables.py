@@ -1,0 +1,36 @@
+"""What a reader asks to see of a table, and what is refused."""
+
+from __future__ import annotations
+
+import click
+import pytest
+
+from httpbench.cli.tables import Names, TableOptions
+from httpbench.errors import UsageError
+from httpbench.model import Table
+from httpbench.report import View, column_names
+
+KNOWN = column_names(Table.HTTP_SERVERS)
+
+
+def test_a_wrong_name_is_refused_with_the_list() -> None:
+    with pytest.raises(UsageError) as refused:
+        TableOptions(wide=False, columns=("rps", "p98"), explain=False).view(KNOWN)
+    assert refused.value.message == "no column is called p98 in this table"
+    assert refused.value.hint == f"columns: {', '.join(KNOWN)}"
+
+
+def test_every_column_and_some_columns_cannot_be_combined() -> None:
+    with pytest.raises(UsageError, match="cannot be combined"):
+        TableOptions(wide=True, columns=("rps",), explain=False).view(KNOWN)
+
+
+def test_what_is_asked_is_seen() -> None:
+    assert TableOptions(wide=False, columns=("rps", "p99"), explain=True).view(KNOWN) == View(names=("rps", "p99"), explain=True)
+    assert TableOptions(wide=True, columns=None, explain=False).view(KNOWN) == View(wide=True)
+
+
+def test_names_are_separated_by_commas() -> None:
+    assert Names().convert("target, rps,p99", None, None) == ("target", "rps", "p99")
+    with pytest.raises(click.BadParameter, match="names no column"):
+        Names().convert(",", None, None)

@@ -1,0 +1,92 @@
+"""How a table is fitted into a terminal."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+from rich.text import Text
+
+from httpbench.report.formats.grid import BAR_MAX, BAR_MIN, NAME_MIN, Cells, bar, fit, shortened, without_first_part
+
+NAMES = ["python/gunicorn-meinheld", "golang/fasthttp"]
+
+
+def figures(title: str, need: int = 0, width: int = 6, short: str = "") -> Cells:
+    return Cells(title, "ms", [Text("9" * width), Text("1")], need, short=short)
+
+
+def names() -> Cells:
+    return Cells("Target", "", [Text(name) for name in NAMES], 0, is_number=False, names=without_first_part(NAMES))
+
+
+def bars() -> Cells:
+    return Cells("", "", [Text(), Text()], 20, is_number=False, lengths=[200.0, 50.0])
+
+
+def titles(columns: list[Cells]) -> list[str]:
+    return [column.title for column in columns]
+
+
+def test_a_bar_takes_what_is_left_up_to_a_limit() -> None:
+    wide, _ = fit([names(), bars()], 200)
+    assert [text.plain for text in wide[1].texts] == ["█" * BAR_MAX, "█" * (BAR_MAX // 4)]
+    narrow, _ = fit([names(), bars()], 24 + 2 + 8)
+    assert [text.plain for text in narrow[1].texts] == ["█" * 8, "██"]
+
+
+def test_titles_and_names_become_shorter_before_anything_is_left_out() -> None:
+    laid, left_out = fit([names(), figures("Memory", 6, 3, short="Mem"), bars()], 17 + 2 + 3 + 2 + BAR_MIN)
+    assert titles(laid) == ["Target", "Mem", ""]
+    assert [text.plain for text in laid[0].texts] == ["gunicorn-meinheld", "fasthttp"]
+    assert left_out == []
+
+
+def test_names_are_cut_in_the_middle_before_anything_is_left_out() -> None:
+    laid, left_out = fit([names(), figures("p99")], 12 + 2 + 6)
+    assert [text.plain for text in laid[0].texts] == ["gunic…inheld", "fasthttp"]
+    assert left_out == []
+
+
+def test_the_least_needed_columns_are_left_out_and_returned_in_their_order() -> None:
+    laid, left_out = fit([figures("a", 2), figures("b"), figures("c", 9), figures("d", 1)], 14)
+    assert (titles(laid), titles(left_out)) == (["b", "d"], ["a", "c"])
+
+
+def test_columns_without_any_content_are_neither_shown_nor_left_out() -> None:
+    empty = Cells("empty", "ms", [Text(), Text()], 1)
+    none = Cells("", "", [Text(), Text()], 20, lengths=[None, None])
+    assert titles(fit([empty, figures("a"), none], 80)[0]) == ["a"]
+    assert fit([empty, none], 80) == ([], [])
+
+
+def test_a_name_keeps_enough_characters() -> None:
+    laid, left_out = fit([names(), figures("a", 1), figures("b", 2)], NAME_MIN + 2 + 6)
+    assert (titles(laid), titles(left_out)) == (["Target", "a"], ["b"])
+
+
+@given(st.floats(0, 1), st.integers(1, 40))
+def test_a_bar_is_as_long_as_its_share(share: float, width: int) -> None:
+    drawn = bar(share, width)
+    assert cell_len(drawn) <= width
+    assert abs(cell_len(drawn) - share * width) <= 1
+    assert bool(drawn) == (share > 0)
+
+
+def test_no_figure_has_no_bar() -> None:
+    assert bar(None, 10) == ""
+
+
+@pytest.mark.parametrize("width", range(3, 30))
+def test_a_name_that_is_cut_is_as_long_as_allowed_and_keeps_both_ends(width: int) -> None:
+    cut = shortened("c/epoll/level-triggered", width)
+    assert len(cut) == min(width, 23)
+    assert cut[0] == "c"
+    assert cut[-1] == "d"
+
+
+def test_a_first_part_that_tells_names_apart_stays() -> None:
+    assert without_first_part(["c/nginx", "golang/gin"]) == ["nginx", "gin"]
+    assert without_first_part(["c/epoll/level", "dlang/epoll/level"]) == ["c/epoll/level", "dlang/epoll/level"]
+    assert without_first_part(["old", "new"]) == ["old", "new"]

@@ -1,0 +1,60 @@
+"""A search for the highest rate in terminals of several widths."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from rich.cells import cell_len
+from rich.console import Console
+
+from httpbench.model import Bound, Load, Run, Search, ServiceLevel, Trial, Verdict, VerdictKind
+from httpbench.report import View, render_terminal
+from tests.factories import make_distribution, make_measurement, make_plan, make_run, make_trial
+
+LEVEL = ServiceLevel(bounds=(Bound(figure="p99_9", limit_us=5000),))
+SEARCH = Search(level=LEVEL, duration_s=5.0, scout_duration_s=1.0)
+
+
+def searched() -> tuple[Run, list[Trial]]:
+    """Rates at which the p99.9 rises, until the level fails."""
+    idle = Verdict(kind=VerdictKind.IDLE)
+    trials = []
+    for number, rate in enumerate((None, 100_000, 101_000, 102_000)):
+        times = make_distribution(500.0 * max(number, 1))
+        measurement = make_measurement(rate or 150_000.0, 5.0, response_time_us=times if rate else None)
+        plan = make_plan("python/gunicorn-meinheld", number=number, load=Load(connections=64, duration_s=5.0, rate_rps=rate))
+        trials += [make_trial(plan, idle, measurement=measurement)] * (3 if rate else 1)
+    return make_run(trials, search=SEARCH), trials
+
+
+def shown(width: int, view: View | None = None) -> list[str]:
+    out = io.StringIO()
+    Console(file=out, width=width, highlight=False).print(render_terminal(*searched(), width=width, view=view))
+    return [line.rstrip() for line in out.getvalue().splitlines()]
+
+
+@pytest.mark.parametrize("view", [None, View(wide=True), View(explain=True)])
+@pytest.mark.parametrize("width", [60, 80, 100, 200])
+def test_no_line_is_wider_than_the_terminal(width: int, view: View | None) -> None:
+    assert max(map(cell_len, shown(width, view))) <= width
+
+
+def header(lines: list[str]) -> list[str]:
+    return next(line for line in lines if "Held" in line).split()
+
+
+@pytest.mark.parametrize("width", [80, 100, 200])
+def test_the_figures_of_the_service_level_are_shown(width: int) -> None:
+    assert header(shown(width)) == ["Requests/s", "Held", "p50", "p99", "p99.9"]
+
+
+def test_wide_has_every_figure_and_columns_those_that_were_named() -> None:
+    assert header(shown(200, View(wide=True))) == ["Requests/s", "Held", "mean", "p50", "p90", "p99", "p99.9", "max"]
+    assert header(shown(200, View(names=("max", "held")))) == ["max", "Held"]
+
+
+def test_at_most_six_lines_stand_below_the_table() -> None:
+    lines = shown(100)
+    last_row = max(index for index, line in enumerate(lines) if line.strip().startswith(("100,000", "101,000", "102,000")))
+    assert 1 <= len([line for line in lines[last_row + 1 :] if line]) <= 6

@@ -52,6 +52,8 @@ class Evidence:
     """What else ran on the machine. ``None``: unknown, so other programs are not named."""
     network: Network | None = None
     """``None``: unknown, so losses are not seen."""
+    target_cpus: float | None = None
+    """CPU limit of the target's container, in cores. ``None``: none."""
     scaling: Scaling = Scaling.MULTI
     """With ``single`` a target is busy at one core, however many it was given."""
     workload: Workload | None = None
@@ -82,6 +84,7 @@ def evidence_of(trial: Trial) -> Evidence | None:
         others=trial.others,
         network=trial.network,
         scaling=trial.plan.scaling,
+        target_cpus=trial.container.cpus if trial.container else None,
     )
 
 
@@ -139,6 +142,16 @@ def target_cores(evidence: Evidence, usage: Usage) -> float:
     return _with_interrupts(evidence, usage, cores.target, {*cores.generator, *cores.backend, *cores.harness})
 
 
+def target_fill(evidence: Evidence, usage: Usage) -> tuple[float, float]:
+    """Cores that the target used, and cores that it could use: its cores, or the CPU limit of its container where that is fuller.
+
+    Interrupts keep cores busy, but do not count towards a limit.
+    """
+    cores = (target_cores(evidence, usage), float(target_capacity(evidence)))
+    limit = (usage.cpu_cores_mean, evidence.target_cpus) if evidence.target_cpus else cores
+    return max(cores, limit, key=lambda fill: fill[0] / fill[1])
+
+
 def _with_interrupts(evidence: Evidence, usage: Usage, cpus: Sequence[int], of_others: Collection[int]) -> float:
     """CPU time with the interrupts on these CPUs, where no other program used them. Kernels differ in whether they charge interrupts to
     the process that runs: what processes used without them is known as well, so none counts twice."""
@@ -176,6 +189,6 @@ def generator_text(evidence: Evidence) -> str:
     return f"{generator_cores(evidence, evidence.generator_usage):.2f} of {capacity} {cores_text(capacity)}{full}{more}"
 
 
-def cores_text(count: int) -> str:
+def cores_text(count: float) -> str:
     """``core`` or ``cores``."""
     return "core" if count == 1 else "cores"

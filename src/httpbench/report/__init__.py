@@ -20,7 +20,7 @@ from httpbench.report.formats.terminal import render_terminal
 from httpbench.report.responses import render_responses
 from httpbench.report.tables.evidence import render_evidence
 from httpbench.report.tables.probes import probe_lines, probe_table, probe_warning
-from httpbench.report.tables.proofs import HERE, NOT_VERIFIED, proof_words
+from httpbench.report.tables.proofs import HERE, NOT_VERIFIED, UNKNOWN, proof_words
 from httpbench.report.tables.targets import render_targets
 from httpbench.report.tables.versions import render_versions
 from httpbench.report.within_run.gates import gated
@@ -30,6 +30,7 @@ __all__ = [
     "FORMATS",
     "HERE",
     "NOT_VERIFIED",
+    "UNKNOWN",
     "Changes",
     "Format",
     "changes",

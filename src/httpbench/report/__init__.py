@@ -9,12 +9,15 @@ from collections.abc import Callable, Mapping, Sequence
 
 from httpbench.model import Run, Trial
 from httpbench.report.between_runs.changes import Changes, changes, render_changes_json
+from httpbench.report.between_runs.junit import render_changes_junit
 from httpbench.report.between_runs.text import render_changes, render_changes_markdown
 from httpbench.report.formats.autocannon import render_autocannon
 from httpbench.report.formats.csv import render_csv
 from httpbench.report.formats.hyperfine import render_hyperfine
 from httpbench.report.formats.json import render_json
+from httpbench.report.formats.junit import render_junit
 from httpbench.report.formats.markdown import render_markdown
+from httpbench.report.formats.openmetrics import render_openmetrics
 from httpbench.report.formats.read_json import read_export
 from httpbench.report.formats.terminal import render_terminal
 from httpbench.report.responses import render_responses
@@ -42,6 +45,7 @@ __all__ = [
     "read_export",
     "render_changes",
     "render_changes_json",
+    "render_changes_junit",
     "render_changes_markdown",
     "render_evidence",
     "render_responses",
@@ -57,6 +61,8 @@ FORMATS: Mapping[str, Format] = {
     "csv": render_csv,
     "markdown": render_markdown,
     "autocannon": render_autocannon,
+    "junit": render_junit,
+    "openmetrics": render_openmetrics,
 }
 """Those that go into files, by the name that the command line has for them."""
 

@@ -27,9 +27,10 @@ class Harness:
 
     @property
     def env(self) -> dict[str, str]:
-        # Builds of the real targets are dear; only the data folder is each test's own.
+        # Builds of the real targets are dear; only the folders of data and state are each test's own.
         # Tests that run side by side take no core from each other: neither wait for the other.
-        return {**os.environ, "XDG_DATA_HOME": str(self.home / "data"), "HTTPBENCH_LOCKS": str(self.home), "COLUMNS": "240"}
+        folders = {"XDG_DATA_HOME": str(self.home / "data"), "XDG_STATE_HOME": str(self.home / "state")}
+        return {**os.environ, **folders, "HTTPBENCH_LOCKS": str(self.home), "COLUMNS": "240"}
 
     def argv(self, *words: str) -> list[str]:
         """The command. Tests run side by side, so trials count although others disturb them, unless a test says how often to repeat."""

@@ -109,6 +109,20 @@ def test_what_a_killed_harness_leaves_is_removed_by_the_next_command(harness: Ha
     assert containers.ours() == before
 
 
+def test_what_a_killed_harness_leaves_is_removed_by_a_command_without_containers(harness: Harness, golang: tuple[Path, str]) -> None:
+    folder, target = golang
+    before = containers.ours()
+    words = ("bench", "--targets", str(folder), target, "--isolate", "docker", "-d", "60s", "--warmup", "0s", "--rounds", "1")
+    killed = harness.start(*words)
+    until(lambda: containers.docker("ps", "--quiet", "--filter", "label=httpbench.owner"), limit_s=60)
+    killed.send_signal(signal.SIGKILL)
+    killed.communicate(timeout=60)
+    done = harness.bench("c/epoll/edge")
+    assert "removed 1 container that an earlier httpbench left behind" in done.stderr
+    assert containers.ours() == before
+    assert "removed" not in harness.bench("c/epoll/edge").stderr
+
+
 def test_ctrl_c_removes_the_container(harness: Harness, golang: tuple[Path, str]) -> None:
     folder, target = golang
     before = containers.ours()

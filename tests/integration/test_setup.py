@@ -117,3 +117,11 @@ def test_targets_are_built_ahead_and_those_that_cannot_be_are_named(harness: Har
     assert "building" not in again.stderr
     assert "skipped test/needy: " in again.stdout
     assert harness.run("build", *known, "test/needy").returncode == 1
+
+
+def test_a_suite_in_containers_requires_the_engine_and_no_toolchain(harness: Harness, debian: Path) -> None:
+    candidate(debian, "20.10.24")
+    done = harness.run("setup", "--suite", "containers", "--print", env={**harness.env, "PATH": str(debian)})
+    assert done.returncode == 0, done.stderr
+    assert " docker.io" in done.stdout
+    assert not [name for name in ("dotnet", "cargo", "golang") if name in done.stdout + done.stderr]

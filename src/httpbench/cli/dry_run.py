@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
 from rich.console import Console
 from rich.table import Table
 
@@ -9,7 +12,7 @@ from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.progress import clock
 from httpbench.host import core_groups
 from httpbench.model import Kind, Load, Target, TrialPlan
-from httpbench.run import RunSpec, container_command, estimate_s, states
+from httpbench.run import Place, RunSpec, container_command, estimate_s, states
 
 
 def show(spec: RunSpec, output: Console, load_host: str | None = None) -> ExitCode:
@@ -25,7 +28,8 @@ def show(spec: RunSpec, output: Console, load_host: str | None = None) -> ExitCo
         table.add_column(column, justify="right" if column in ("Connections", "Requests/s") else "left")
     for column in ("Target cores", *(["Backend cores"] if has_backend else []), "Generator cores" if load_host is None else "Load host"):
         table.add_column(column)
-    for trial in sorted(cells.values(), key=lambda trial: (trial.target, trial.scaling, trial.load.connections, trial.load.rate_rps or 0)):
+    ordered = sorted(cells.values(), key=lambda trial: (trial.target, trial.scaling, trial.load.connections, trial.load.rate_rps or 0))
+    for trial in ordered:
         cores = trial.cores
         table.add_row(
             trial.target,
@@ -47,15 +51,18 @@ def show(spec: RunSpec, output: Console, load_host: str | None = None) -> ExitCo
     if spec.retries and any(targets[name].kind is not Kind.CLIENT for name in names):
         repeats = f"up to {clock(planned_s * spec.retries)} more if other programs disturb every trial (--retries {spec.retries})"
         output.print(repeats, markup=False)
-    commands = [_container(trial, targets[trial.target]) for trial in cells.values()]
-    for command in dict.fromkeys(filter(None, commands)):
+    for command in _containers(ordered, targets, spec.port):
         output.print(f"\n{command}", markup=False, soft_wrap=True)
     return ExitCode.OK
 
 
-def _container(trial: TrialPlan, target: Target) -> str | None:
-    """What starts the container of a target; its port is free now."""
-    return container_command(target, trial.scaling, core_groups(trial.cores.target))
+def _containers(trials: Sequence[TrialPlan], targets: Mapping[str, Target], port: int | None) -> Iterator[str]:
+    """What starts each container, once for all of its loads. A port that was not given is one that is free now."""
+    ways = {(trial.target, trial.scaling, trial.cores.target, trial.workers): None for trial in trials}
+    for name, scaling, cpus, workers in ways:
+        place = Place(Path(targets[name].folder), Path(), core_groups(cpus), port, workers=workers)
+        if command := container_command(targets[name], scaling, place):
+            yield command
 
 
 def _rate(load: Load) -> str:

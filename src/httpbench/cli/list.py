@@ -89,9 +89,11 @@ def _proofs(targets: Sequence[Target]) -> list[Proof | None]:
 
 
 def _proof_words(target: Target, state: TargetState, proof: Proof | None) -> str:
-    from httpbench.report import HERE, NOT_VERIFIED, proof_words
+    from httpbench.report import HERE, NOT_VERIFIED, UNKNOWN, proof_words
     from httpbench.run import State, is_verified_here, sources_of
 
+    if target.isolation is not None:
+        return UNKNOWN
     if is_verified_here(target):
         return HERE
     if proof is None and state.state in (State.BUILT, State.READY):

@@ -58,6 +58,7 @@ VERBS = {
     "doctor": Verb("httpbench.cli.doctor:doctor", "Show the environment, and what will disturb a measurement."),
     "tune": Verb("httpbench.cli.tune:tune", "Set this machine's knobs for measuring, and restore them."),
     "noise": Verb("httpbench.cli.noise:noise", "Measure this machine's noise floor: one server against itself."),
+    "completion": Verb("httpbench.cli.completion:completion", "Install tab completion for your shell."),
 }
 """In the order in which a user meets them."""
 

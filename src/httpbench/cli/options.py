@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -256,11 +257,13 @@ class ExportOptions:
     export_csv: str | None = export_option("csv", "one line per trial")
     export_markdown: str | None = export_option("markdown", "the table as Markdown")
     export_autocannon: str | None = export_option("autocannon", "latencies, requests and bytes per second as autocannon's tables")
+    export_junit: str | None = export_option("junit", "rows and gates as JUnit XML")
+    export_openmetrics: str | None = export_option("openmetrics", "the figures as OpenMetrics text")
 
     @property
     def files(self) -> Exports:
         """The files by format."""
-        return Exports.of(json=self.export_json, csv=self.export_csv, markdown=self.export_markdown, autocannon=self.export_autocannon)
+        return Exports.of(**{each.name.removeprefix("export_"): getattr(self, each.name) for each in dataclasses.fields(self)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,13 +271,3 @@ class ClientExportOptions(ExportOptions):
     """For verbs that measure or show clients too."""
 
     export_hyperfine: str | None = export_option("hyperfine", "the times of clients as hyperfine's JSON")
-
-    @property
-    def files(self) -> Exports:
-        return Exports.of(
-            json=self.export_json,
-            csv=self.export_csv,
-            markdown=self.export_markdown,
-            autocannon=self.export_autocannon,
-            hyperfine=self.export_hyperfine,
-        )

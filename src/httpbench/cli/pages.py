@@ -39,11 +39,7 @@ This page lists every verb and option. `httpbench VERB --help` prints the same t
 COMPLETION = """\
 ## Completion
 
-The tab key completes verbs, options and targets once the shell reads the script that `httpbench` prints:
-
-- bash: `eval "$(_HTTPBENCH_COMPLETE=bash_source httpbench)"` in `~/.bashrc`
-- zsh: `eval "$(_HTTPBENCH_COMPLETE=zsh_source httpbench)"` in `~/.zshrc`
-- fish: `_HTTPBENCH_COMPLETE=fish_source httpbench | source` in `~/.config/fish/config.fish`
+`httpbench completion` makes the tab key complete verbs, options and targets in bash, zsh or fish.
 """
 
 TARGETS_INTRO = """\

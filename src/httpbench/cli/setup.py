@@ -19,7 +19,7 @@ from httpbench.cli.options import Selection
 from httpbench.errors import RequirementError, UsageError
 
 if TYPE_CHECKING:
-    from httpbench.model import Requirement
+    from httpbench.model import Place, Requirement, Target
     from httpbench.run import Missing
 
 
@@ -73,6 +73,7 @@ def setup(options: SetupOptions) -> ExitCode:
 def _required(options: SetupOptions) -> Mapping[str, Sequence[Requirement]]:
     """The requirements of each target and load generator selected."""
     from httpbench import load
+    from httpbench.model import Place
 
     selection, known = options.selection, options.selection.catalog()
     suite = known.suite(options.suite) if options.suite else None
@@ -81,12 +82,21 @@ def _required(options: SetupOptions) -> Mapping[str, Sequence[Requirement]]:
     required: dict[str, Sequence[Requirement]] = {}
     if selection.words or suite or everything:
         for target in selection.of(known, suite.targets if suite else (), suite.kind if suite else None):
-            required[target.id] = target.requires
+            required[target.id] = _required_at(suite.isolate if suite else (Place.PROCESS,), target)
     for generator in map(load.tool, [*load.GENERATORS, *load.TIMERS] if everything else names):
         installation = None if everything else generator.installation()
         needed = (*([installation.requires] if installation else []), generator.requirement)
         required[f"load generator {generator.name}"] = () if generator.locate() else needed
     return required
+
+
+def _required_at(places: Sequence[Place], target: Target) -> Sequence[Requirement]:
+    """What a target requires to run at these places: in a container, the engine alone."""
+    from httpbench.model import Engine, Place
+    from httpbench.run import requirement_of
+
+    engines = [requirement_of(Engine(place)) for place in places if place is not Place.PROCESS]
+    return (*(target.requires if Place.PROCESS in places else ()), *engines)
 
 
 def _generators(options: SetupOptions) -> list[str]:

@@ -51,6 +51,7 @@ def up(options: UpOptions) -> ExitCode:
     """
     from httpbench import catalog, host
     from httpbench.cli import progress
+    from httpbench.cli.engines import prepare_engines
     from httpbench.cli.kinds import with_backends
     from httpbench.model import Kind
     from httpbench.run import KINDS, Place, backend_of, prepare, scaling_of
@@ -67,6 +68,7 @@ def up(options: UpOptions) -> ExitCode:
         raise SelectionError(f"{target.id} does not scale as {servers.chosen_scaling}")
     known = catalog.load(options.targets)
     workload, errors = _workload(known, target, options.request), console.stderr()
+    prepare_engines([target], errors)
     with progress.observer(errors, quiet=False) as observer:
         built = prepare(with_backends(known, [target], {target.kind: workload}), observer, 1)
     for error in built.errors.values():

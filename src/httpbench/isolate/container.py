@@ -2,7 +2,7 @@
 
 The engine's own client is what the guard watches, so a container ends like a process: SIGTERM to the client reaches the program inside,
 and its exit code is the program's. Three steps make sure that nothing stays: the program ends, the container is removed by name, and what
-a killed harness left behind is found by its label.
+a killed harness left behind is found by its mark and its label.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Self
 from httpbench.control_groups import ControlGroups, groups_of
 from httpbench.errors import ContainerError, StartError
 from httpbench.isolate import engine as command_line
-from httpbench.isolate import limits
+from httpbench.isolate import limits, marks
 from httpbench.isolate.launch import Launch, size_text
 from httpbench.isolate.tree import Command, ProcessTree, Stopped, tail
 from httpbench.model import ContainerRun
@@ -45,6 +45,7 @@ class Container:
         """Of its own, in the network of the engine; ``None`` in the host's network."""
         name, *words = launch.labelled_command()
         argv = (command_line.program(launch.isolation.engine), *words)
+        marks.mark(launch.isolation.engine, launch.name)
         self.tree = ProcessTree([Command(argv, Path("/"), {**command_line.environment(), **launch.passed_env})], stdout=log, stderr=log)
         try:
             self.pid = self._running_pid(name)
@@ -98,6 +99,7 @@ class Container:
         if not self._removed:
             self._remove()
             self._removed = True
+            marks.unmark(self.launch.name)
 
     def __enter__(self) -> Self:
         return self

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from httpbench.errors import ContainerError, RequirementError
-from httpbench.model import Engine
+from httpbench.model import Engine, Requirement
 
 TIMEOUT_S = 30.0
 ENVIRONMENT = (
@@ -23,18 +23,25 @@ ENVIRONMENT = (
 )
 """Variables by which a user says where the engine is."""
 
-INSTALL = {Engine.DOCKER: "apt-get install docker.io", Engine.PODMAN: "apt-get install podman"}
+PACKAGES = {Engine.DOCKER: "docker.io", Engine.PODMAN: "podman"}
+"""In Debian."""
+
 VERSION = {Engine.DOCKER: "{{.Server.Version}}", Engine.PODMAN: "{{.Client.Version}}"}
 
 UNREACHABLE = ("cannot connect to the docker daemon", "is the docker daemon running", "connection refused", "no such host", "i/o timeout")
 FORBIDDEN = re.compile(r"permission denied.*(daemon|socket|api)")
 
 
+def requirement(engine: Engine) -> Requirement:
+    """What must be installed to use it."""
+    return Requirement(program=str(engine), apt=(PACKAGES[engine],))
+
+
 def program(engine: Engine) -> str:
     """The path of the command. Raises :class:`RequirementError` if it is not installed."""
     found = shutil.which(engine)
     if found is None:
-        raise RequirementError(f"{engine} is not installed", hint=INSTALL[engine])
+        raise RequirementError(f"{engine} is not installed", hint=f"apt-get install {PACKAGES[engine]}")
     return found
 
 

@@ -44,7 +44,7 @@ def leftovers(engine: Engine) -> list[Leftover]:
         lines = command_line.ask(engine, "inspect", "--type", "container", "--format", form, *ids).splitlines()
     except ContainerError:
         return []  # another harness has removed one of them meanwhile
-    return [Leftover(engine, id_) for id_, label in (line.split(" ", 1) for line in lines) if _is_gone(label)]
+    return [Leftover(engine, id_) for id_, label in (line.split(" ", 1) for line in lines) if is_gone(label)]
 
 
 def remove_leftovers(engine: Engine) -> list[str]:
@@ -55,8 +55,8 @@ def remove_leftovers(engine: Engine) -> list[str]:
     return [each.id for each in found]
 
 
-def _is_gone(label: str) -> bool:
-    """Whether the process has ended. One of another process namespace cannot be seen from here, and counts as running."""
+def is_gone(label: str) -> bool:
+    """Whether the process of a label has ended. One of another process namespace cannot be seen from here, and counts as running."""
     try:
         boot_id, namespace, pid, start_ticks = label.split("/")
         known = Owner(boot_id, int(pid), int(start_ticks))

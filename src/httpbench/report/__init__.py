@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from httpbench.model import Run, Trial
 from httpbench.report.between_runs.changes import Changes, changes, render_changes_json
+from httpbench.report.between_runs.junit import render_changes_junit
 from httpbench.report.between_runs.terminal import NAMES as CHANGE_COLUMNS
 from httpbench.report.between_runs.terminal import render_changes
 from httpbench.report.between_runs.text import render_changes_markdown
@@ -16,7 +17,9 @@ from httpbench.report.formats.autocannon import render_autocannon
 from httpbench.report.formats.csv import render_csv
 from httpbench.report.formats.hyperfine import render_hyperfine
 from httpbench.report.formats.json import render_json
+from httpbench.report.formats.junit import render_junit
 from httpbench.report.formats.markdown import render_markdown
+from httpbench.report.formats.openmetrics import render_openmetrics
 from httpbench.report.formats.read_json import read_export
 from httpbench.report.formats.terminal import render_terminal
 from httpbench.report.responses import render_responses
@@ -25,7 +28,7 @@ from httpbench.report.tables.chosen import names as column_names
 from httpbench.report.tables.curves import NAMES as SEARCH_COLUMNS
 from httpbench.report.tables.evidence import render_evidence
 from httpbench.report.tables.probes import probe_lines, probe_table, probe_warning
-from httpbench.report.tables.proofs import HERE, NOT_VERIFIED, proof_words
+from httpbench.report.tables.proofs import HERE, NOT_VERIFIED, UNKNOWN, proof_words
 from httpbench.report.tables.targets import render_targets
 from httpbench.report.tables.versions import render_versions
 from httpbench.report.within_run.gates import gated
@@ -37,6 +40,7 @@ __all__ = [
     "HERE",
     "NOT_VERIFIED",
     "SEARCH_COLUMNS",
+    "UNKNOWN",
     "Changes",
     "Format",
     "View",
@@ -50,6 +54,7 @@ __all__ = [
     "read_export",
     "render_changes",
     "render_changes_json",
+    "render_changes_junit",
     "render_changes_markdown",
     "render_evidence",
     "render_responses",
@@ -65,6 +70,8 @@ FORMATS: Mapping[str, Format] = {
     "csv": render_csv,
     "markdown": render_markdown,
     "autocannon": render_autocannon,
+    "junit": render_junit,
+    "openmetrics": render_openmetrics,
 }
 """Those that go into files, by the name that the command line has for them."""
 

@@ -1,4 +1,4 @@
-"""Plan → build → trials, in rounds: the only rounds.
+"""Plan → build → trials, in rounds: the only sequencer.
 
 ``plan.py`` decides the order of the trials, ``preflight.py`` whether they can be made, ``builds/`` makes the targets ready to start.
 ``rounds.py`` makes one trial after the other and ``record.py`` stores each. ``trial.py`` is the frame of every trial; ``server/``,
@@ -13,7 +13,7 @@ from httpbench.run.builds.prepare import Built, prepare, toolchains
 from httpbench.run.builds.proofs import is_verified_here, mark_verified, proof_of, sources_of
 from httpbench.run.builds.states import State, TargetState, state_of, states
 from httpbench.run.commands import Servers, path_of, targets_of
-from httpbench.run.engines import engines_of, left_behind, remove_leftovers, require_engine
+from httpbench.run.engines import engines_left, engines_of, left_behind, remove_leftovers, require_engine, requirement_of
 from httpbench.run.isolated import everywhere
 from httpbench.run.kinds import KINDS, WARMUP_UNTIL_STEADY, OfKind, estimate_s
 from httpbench.run.loads import load_of
@@ -51,6 +51,7 @@ __all__ = [
     "backend_of",
     "cache_folder",
     "container_command",
+    "engines_left",
     "engines_of",
     "estimate_s",
     "everywhere",
@@ -70,6 +71,7 @@ __all__ = [
     "remove_leftovers",
     "require_engine",
     "require_programs",
+    "requirement_of",
     "scaling_of",
     "sources_of",
     "state_of",

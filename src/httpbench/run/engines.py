@@ -8,16 +8,30 @@ from collections.abc import Iterable
 
 from httpbench.errors import HttpbenchError
 from httpbench.host import Finding
+from httpbench.isolate import labels, marks
+from httpbench.isolate.engine import requirement as requirement_of
 from httpbench.isolate.engine import version as require_engine
-from httpbench.isolate.labels import Leftover, leftovers, remove_leftovers
+from httpbench.isolate.labels import Leftover, leftovers
 from httpbench.model import Engine, Target
 
-__all__ = ["engines_of", "left_behind", "remove_leftovers", "require_engine"]
+__all__ = ["engines_left", "engines_of", "left_behind", "remove_leftovers", "require_engine", "requirement_of"]
 
 
 def engines_of(targets: Iterable[Target]) -> list[Engine]:
     """The engines of the targets that run in containers, each once."""
     return list(dict.fromkeys(target.isolation.engine for target in targets if target.isolation is not None))
+
+
+def engines_left() -> list[Engine]:
+    """The engines in which a killed harness may have left a container, and whose client is here. Asks no engine."""
+    return [engine for engine in marks.engines_left() if shutil.which(engine)]
+
+
+def remove_leftovers(engine: Engine) -> list[str]:
+    """Removes the containers of harnesses that are gone. Returns their ids."""
+    removed = labels.remove_leftovers(engine)
+    marks.forget(engine)
+    return removed
 
 
 def left_behind() -> list[Finding]:

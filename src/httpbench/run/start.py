@@ -237,11 +237,11 @@ def launch_of(target: Target, isolation: Isolation, scaling: Scaling, place: Pla
     return Launch(isolation, image_of(target), place.cpus, argv, public, secret, place.run_id), port
 
 
-def container_command(target: Target, scaling: Scaling, cores: Sequence[tuple[int, ...]]) -> str | None:
+def container_command(target: Target, scaling: Scaling, place: Place) -> str | None:
     """What would start its container, for a shell; ``None``: it runs as a process."""
     if target.isolation is None:
         return None
-    launch, _ = launch_of(target, target.isolation, scaling, Place(Path(target.folder), Path(SCRATCH), cores))
+    launch, _ = launch_of(target, target.isolation, scaling, place)
     return quoted(replace(launch, name="NAME").command())
 
 

@@ -54,6 +54,8 @@ class Evidence:
     """``None``: unknown, so losses are not seen."""
     load_host: LoadHostUse | None = None
     """What was seen of the host of the load generator. ``None``: that is this machine."""
+    target_cpus: float | None = None
+    """CPU limit of the target's container, in cores. ``None``: none."""
     scaling: Scaling = Scaling.MULTI
     """With ``single`` a target is busy at one core, however many it was given."""
     workload: Workload | None = None
@@ -85,6 +87,7 @@ def evidence_of(trial: Trial) -> Evidence | None:
         network=trial.network,
         load_host=trial.load_host,
         scaling=trial.plan.scaling,
+        target_cpus=trial.container.cpus if trial.container else None,
     )
 
 
@@ -142,6 +145,16 @@ def target_cores(evidence: Evidence, usage: Usage) -> float:
     return _with_interrupts(evidence, usage, cores.target, {*cores.generator, *cores.backend, *cores.harness})
 
 
+def target_fill(evidence: Evidence, usage: Usage) -> tuple[float, float]:
+    """Cores that the target used, and cores that it could use: its cores, or the CPU limit of its container where that is fuller.
+
+    Interrupts keep cores busy, but do not count towards a limit.
+    """
+    cores = (target_cores(evidence, usage), float(target_capacity(evidence)))
+    limit = (usage.cpu_cores_mean, evidence.target_cpus) if evidence.target_cpus else cores
+    return max(cores, limit, key=lambda fill: fill[0] / fill[1])
+
+
 def _with_interrupts(evidence: Evidence, usage: Usage, cpus: Sequence[int], of_others: Collection[int]) -> float:
     """CPU time with the interrupts on these CPUs, where no other program used them. Kernels differ in whether they charge interrupts to
     the process that runs: what processes used without them is known as well, so none counts twice."""
@@ -180,6 +193,6 @@ def generator_text(evidence: Evidence) -> str:
     return f"{generator_cores(evidence, evidence.generator_usage):.2f} of {capacity} {cores_text(capacity)}{place}{full}{more}"
 
 
-def cores_text(count: int) -> str:
+def cores_text(count: float) -> str:
     """``core`` or ``cores``."""
     return "core" if count == 1 else "cores"

@@ -23,6 +23,7 @@ from httpbench.stats.evidence import (
     generator_text,
     target_capacity,
     target_cores,
+    target_fill,
     throttled,
 )
 from httpbench.stats.polling import limit_of_polling
@@ -99,14 +100,15 @@ def _limit_beside_unknown(evidence: Evidence) -> Verdict:
 def _limit_of_either(evidence: Evidence, target: Usage) -> Verdict | None:
     """Target or generator, or both where neither is the limit for certain; ``None``: neither was full."""
     said = _each(evidence, target)
-    share = target_cores(evidence, target) / target_capacity(evidence)
+    used, capacity = target_fill(evidence, target)
+    share = used / capacity
     has_full_thread = target.thread_cores_max is not None and target.thread_cores_max >= THREAD_FULL
     looks_full = share >= BOTH_TARGET or has_full_thread
     if looks_full and not throttled(target) and (limit := limit_of_polling(evidence, said)):
         return limit
     if share >= TARGET_FULL:
         both = (f"both busy ({said}): another load generator might show more",) if generator_is_busy(evidence) else ()
-        return Verdict(kind=VerdictKind.TARGET, reasons=both)
+        return Verdict(kind=VerdictKind.TARGET, reasons=(*_quota(evidence, target, capacity), *both))
     if throttled(target) and throttled(evidence.generator_usage):
         reason = f"a CPU quota stopped target and generator: figures are of both together ({said})"
         return Verdict(kind=VerdictKind.SHARED, reasons=(reason,))
@@ -114,7 +116,7 @@ def _limit_of_either(evidence: Evidence, target: Usage) -> Verdict | None:
         reason = f"target and generator were both nearly full ({said}): the target can do more"
         return Verdict(kind=VerdictKind.BOTH, reasons=(reason,))
     if share >= TARGET_BUSY:
-        return Verdict(kind=VerdictKind.TARGET)
+        return Verdict(kind=VerdictKind.TARGET, reasons=_quota(evidence, target, capacity))
     if has_full_thread:
         return Verdict(kind=VerdictKind.TARGET, reasons=(_full_thread(evidence, target),))
     if throttled(target):
@@ -122,6 +124,13 @@ def _limit_of_either(evidence: Evidence, target: Usage) -> Verdict | None:
     if generator_is_busy(evidence):
         return Verdict(kind=VerdictKind.GENERATOR, reasons=(f"generator-bound ({said})",))
     return None
+
+
+def _quota(evidence: Evidence, target: Usage, capacity: float) -> tuple[str, ...]:
+    """That a target filled the CPU limit of its container, unless the periods in which it was stopped say so."""
+    if capacity >= target_capacity(evidence) or throttled(target):
+        return ()
+    return (f"the target used up its CPU quota ({target.cpu_cores_mean:.2f} of {capacity:g} {cores_text(capacity)})",)
 
 
 def _full_thread(evidence: Evidence, target: Usage) -> str:
@@ -182,12 +191,11 @@ def _together(evidence: Evidence, target: Usage, generator: Usage) -> str:
 
 def _each(evidence: Evidence, target: Usage) -> str:
     """How full each was."""
-    capacity = target_capacity(evidence)
-    cores = target_cores(evidence, target)
+    cores, capacity = target_fill(evidence, target)
     waited = target.cpu_wait_cores_mean or 0.0
     more = f", its fullest thread {target.thread_cores_max:.2f}" if target.thread_cores_max is not None and capacity > 1 else ""
     more += f", waiting for a core {waited:.2f} of the time" if waited >= WAITING_SHARE_MIN * capacity else ""
-    return f"generator {generator_text(evidence)}, target {cores:.2f} of {capacity} {cores_text(capacity)}{more}"
+    return f"generator {generator_text(evidence)}, target {cores:.2f} of {capacity:g} {cores_text(capacity)}{more}"
 
 
 def _why_idle(evidence: Evidence, target: Usage, generator: Usage) -> str:

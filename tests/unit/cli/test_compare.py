@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from httpbench.cli.main import cli
+from httpbench.errors import UsageError
 from httpbench.model import Trial
 from httpbench.report.formats.json import render_json
 from tests.factories import make_failed, make_plan, make_rounds, make_run
@@ -40,3 +41,12 @@ def test_the_exit_code_follows_the_gate(
     ended = cli.main(["compare", *words, "--fail-if", "rps<-3%", "--db", str(tmp_path / "x.db")], standalone_mode=False)
     assert ended == code
     assert said in " ".join(capsys.readouterr().out.split())
+
+
+def test_gates_are_written_as_junit(tmp_path: Path) -> None:
+    words = [exported(tmp_path / f"{name}.json", make_rounds("c/a", STEADY)) for name in ("base", "head")]
+    more = ["--db", str(tmp_path / "x.db"), "--export-junit", str(tmp_path / "gates.xml")]
+    with pytest.raises(UsageError, match="--export-junit writes gates, and there is none"):
+        cli.main(["compare", *words, *more], standalone_mode=False)
+    assert cli.main(["compare", *words, *more, "--fail-if", "rps<-3%"], standalone_mode=False) == 0
+    assert '<testcase classname="gates" name="rps&lt;-3% c/a, plaintext single -c 64"' in (tmp_path / "gates.xml").read_text()

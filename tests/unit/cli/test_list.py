@@ -44,3 +44,8 @@ def test_proof_is_of_this_machine_of_the_record_or_none(tmp_path: Path, monkeypa
     build(script, Event())
     mark_verified(script, script.scaling, [])
     assert listed(script.id)[script.id]["proof"] == "verified here"
+
+
+def test_the_proof_of_an_image_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOCKER_HOST", "unix:///no/such/socket")
+    assert listed("c/nginx", "--isolate", "docker")["c/nginx@docker"]["proof"] == "unknown"

@@ -93,3 +93,17 @@ def test_run_and_saturate_have_the_same_sentences(monkeypatch: pytest.MonkeyPatc
 
 def test_a_command_gets_the_workers_that_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "multi, 8 workers" in shown(monkeypatch, "run", COMMAND, "--workers", "8", "--dry-run")
+
+
+def test_a_container_has_one_command_however_many_loads_it_gets(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOCKER_HOST", "unix:///no/such/socket")
+    generators = ("--load-generator", "native", "--load-generator", "wrk")
+    shown = planned(monkeypatch, "golang/net-http", "--isolate", "docker", "-c", "8,64", *generators)
+    assert shown.count("docker run ") == 1
+
+
+def test_the_command_of_a_container_has_the_port_and_the_workers_that_were_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOCKER_HOST", "unix:///no/such/socket")
+    shown = planned(monkeypatch, "golang/net-http", "--isolate", "docker", "--workers", "8", "--port", "8123")
+    assert "--env GOMAXPROCS=8 " in shown
+    assert shown.rstrip().endswith("./server -listen 127.0.0.1:8123")

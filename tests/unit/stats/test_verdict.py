@@ -472,6 +472,40 @@ def test_a_throttled_target_beside_a_full_generator_is_both() -> None:
     assert verdict(0.5, 0.99, target_usage=make_usage(0.5, throttled_share=0.8))[0] is VerdictKind.BOTH
 
 
+def test_a_target_that_fills_the_cpu_limit_of_its_container_is_the_limit_although_its_core_is_half_idle() -> None:
+    used = make_usage(0.49)
+    assert verdict(target_usage=used)[0] is VerdictKind.IDLE
+    kind, reason = verdict(target_usage=used, target_cpus=0.5)
+    assert kind is VerdictKind.TARGET
+    assert reason == "the target used up its CPU quota (0.49 of 0.5 cores)"
+    kind, reason = verdict(target_usage=make_usage(0.49, throttled_share=0.9), target_cpus=0.5)
+    assert kind is VerdictKind.TARGET
+    assert reason == "the target's CPU quota stopped it in 90% of the quota's periods"
+
+
+def test_a_cpu_limit_that_is_not_reached_is_what_the_target_is_compared_with() -> None:
+    kind, reason = verdict(target_usage=make_usage(0.2), target_cpus=0.5)
+    assert kind is VerdictKind.IDLE
+    assert "target 0.20 of 0.5 cores" in reason
+
+
+def test_a_full_cpu_limit_beside_a_full_generator_is_the_limit() -> None:
+    kind, reason = verdict(0.5, 0.99, target_usage=make_usage(0.5, throttled_share=0.8), target_cpus=0.5)
+    assert kind is VerdictKind.TARGET
+    assert "both busy" in reason and "target 0.50 of 0.5 cores" in reason
+
+
+def test_a_cpu_limit_above_the_cores_changes_nothing() -> None:
+    for used in (0.5, 0.95, 0.99):
+        assert judge(make_evidence(used, target_cpus=4.0)) == judge(make_evidence(used))
+
+
+def test_interrupts_do_not_count_towards_a_cpu_limit() -> None:
+    kind, reason = verdict(target_usage=make_usage(0.3), occupancy=on_core(0.3, 0.25), target_cpus=0.5)
+    assert kind is VerdictKind.IDLE
+    assert "target 0.30 of 0.5 cores" in reason
+
+
 def test_a_full_target_under_a_quota_says_so_too() -> None:
     kind, reason = verdict(target_usage=make_usage(0.99, throttled_share=0.1))
     assert kind is VerdictKind.TARGET

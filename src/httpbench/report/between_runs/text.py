@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from httpbench.model import VerdictKind
-from httpbench.report.between_runs.changes import Cell, Changes, Side, load_text, place
+from httpbench.report.between_runs.changes import Cell, Changes, Judged, Side, load_text, place
 from httpbench.report.formats.markdown import escape, pipe_table
 from httpbench.report.numbers import three_digits
 from httpbench.stats.gates import Passage
@@ -36,6 +36,15 @@ def render_changes_markdown(found: Changes) -> str:
     lines += [f"**{escape(line)}**  " for line in (*gate_sentences(found), *verdict_changes(found))]
     lines += ["", *(f"- {escape(line)}" for line in notes(found))]
     return "\n".join(lines).strip() + "\n"
+
+
+def gate_sentence(found: Changes, judged: Judged) -> str:
+    """How a gate ended: the change with its interval, or why it could not be judged."""
+    change = None if judged.cell is None else found.cells[judged.cell].figures.get(judged.gate.figure)
+    if judged.passage is Passage.UNKNOWN or change is None or change.interval is None:
+        return f"NOT JUDGED {judged.gate}: {judged.place}: {judged.reason}"
+    low, high = change.interval.low - 1, change.interval.high - 1
+    return f"{judged.passage.upper()} {judged.gate}: {judged.place}: {change.ratio - 1:+.1%}, interval {low:+.1%} to {high:+.1%}"
 
 
 def banner(found: Changes) -> Iterator[str]:
@@ -94,13 +103,7 @@ def verdict(cell: Cell) -> str:
 
 def gate_sentences(found: Changes) -> Iterator[str]:
     """What failed, what could not be judged, and at last that the others passed."""
-    for judged in found.gates:
-        change = None if judged.cell is None else found.cells[judged.cell].figures.get(judged.gate.figure)
-        if judged.passage is Passage.BREACHED and change and change.interval:
-            low, high = change.interval.low - 1, change.interval.high - 1
-            yield f"BREACHED {judged.gate}: {judged.place}: {change.ratio - 1:+.1%}, interval {low:+.1%} to {high:+.1%}"
-        elif judged.passage is Passage.UNKNOWN:
-            yield f"NOT JUDGED {judged.gate}: {judged.place}: {judged.reason}"
+    yield from (gate_sentence(found, judged) for judged in found.gates if judged.passage is not Passage.PASSED)
     passed = sum(judged.passage is Passage.PASSED for judged in found.gates)
     if passed:
         yield f"{passed} of {len(found.gates)} gates passed"

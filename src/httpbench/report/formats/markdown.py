@@ -1,4 +1,4 @@
-"""Tables as Markdown (GitHub's flavour): every column, every note; for a README, a wiki or a pull request."""
+"""Tables as Markdown (GitHub's flavour): every gate, every column, every note; for a README, a wiki, a pull request or a job page."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from httpbench.report.tables.groups import groups
 from httpbench.report.tables.overhead import MEANING, TITLE, overhead_table
 from httpbench.report.tables.rows import Group
 from httpbench.report.within_run.claims import claims, precision
+from httpbench.report.within_run.gates import Gated, gated
 from httpbench.stats.level import saturation
 
 SHORTEST_FENCE = 3
@@ -24,7 +25,8 @@ def render_markdown(run: Run, trials: Sequence[Trial]) -> str:
         return "\n".join(_search(run.search, run, trials)).strip() + "\n"
     found = groups(run, trials)
     every = columns(found, run.table)
-    lines = [line for group in found for line in (*_section(group, every), *_overhead(group, run), *_claims(claims(run, group)))]
+    lines = list(_gates(gated(run, trials)))
+    lines += [line for group in found for line in (*_section(group, every), *_overhead(group, run), *_claims(claims(run, group)))]
     lines += _claims(precision(run, trials))
     lines += [f"- {escape(line)}" for line in notes.legend(found, run.table)]
     lines += ["", *(f"{escape(line)}  " for line in notes.origin(run, trials))]
@@ -61,6 +63,18 @@ def fenced(text: str) -> list[str]:
     longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
     fence = "`" * max(SHORTEST_FENCE, longest + 1)
     return [fence, *text.splitlines(), fence]
+
+
+def _gates(judged: Sequence[Gated]) -> Iterator[str]:
+    """How each gate ended. First, because a pipeline's reader looks for it."""
+    if not judged:
+        return
+    yield from ("### Gates", "")
+    rows = [[str(each.gate), str(each.passage), each.change_text, each.interval_text, each.place] for each in judged]
+    yield from pipe_table(("Gate", "Result", "Change", "95% interval", "Where"), (False, False, True, True, False), rows)
+    yield ""
+    unknown = [f"- {escape(each.sentence)}" for each in judged if each.reason]
+    yield from (*unknown, "") if unknown else ()
 
 
 def _overhead(group: Group, run: Run) -> Iterator[str]:

@@ -53,6 +53,7 @@ COLUMNS: tuple[Column, ...] = (
     ("Attempt", lambda one: str(one.trial.plan.attempt + 1) if one.trial.plan.attempt else ""),
     ("Verdict", lambda one: str(one.trial.verdict.kind)),
     ("Target CPU", lambda one: _of(one.facts.target_cores, one.facts.target_capacity_cores)),
+    ("CPU limit", lambda one: _number(one.trial.container.cpus if one.trial.container else None, 2)),
     ("Target thread", lambda one: _number(one.facts.target_thread_cores_max, 2)),
     ("Polling", lambda one: _number(one.facts.target_polling_threads, 2)),
     ("Target waited", lambda one: _number(one.facts.target_wait_cores, 2)),

@@ -9,6 +9,9 @@ HERE = "verified here"
 NOT_VERIFIED = "not verified"
 """It can be started here, and nobody has verified it."""
 
+UNKNOWN = "unknown"
+"""It runs in a container: what `verify` finds there is not kept."""
+
 
 def proof_words(target: Target, proof: Proof | None, sources: str) -> str:
     """``verified at 2026-11-22 on Debian GNU/Linux 12 (bookworm)``, with what is not covered. ``sources``: the fingerprint of today's."""

@@ -22,7 +22,7 @@ def render_targets(targets: Iterable[Target], proofs: Mapping[str, Proof], sourc
 
 
 def _section(kind: Kind, rows: list[Target], proved: Mapping[str, list[str]]) -> Iterator[str]:
-    yield f"## {kind.capitalize()}s: {len(rows)} targets"
+    yield f"## {kind.plural.capitalize()}: {len(rows)} targets"
     yield ""
     for target in rows:
         yield f"- **[{target.id}]({target.upstream})** ({target.category}, {target.tuning}, {' and '.join(target.scaling)})."

@@ -37,8 +37,17 @@ class Gated(Frozen):
     def sentence(self) -> str:
         if self.ratio is None or self.interval is None:
             return f"NOT JUDGED {self.gate}: {self.place}: {self.reason}"
-        low, high = self.interval.low - 1, self.interval.high - 1
-        return f"{self.passage.upper()} {self.gate}: {self.place}: {self.ratio - 1:+.1%}, interval {low:+.1%} to {high:+.1%}"
+        return f"{self.passage.upper()} {self.gate}: {self.place}: {self.change_text}, interval {self.interval_text}"
+
+    @property
+    def change_text(self) -> str:
+        """``-4.2%``; empty if it is unknown."""
+        return "" if self.ratio is None else f"{self.ratio - 1:+.1%}"
+
+    @property
+    def interval_text(self) -> str:
+        """``-4.9% to -3.5%``; empty if it is unknown."""
+        return "" if self.interval is None else f"{self.interval.low - 1:+.1%} to {self.interval.high - 1:+.1%}"
 
 
 def gated(run: Run, trials: Sequence[Trial]) -> list[Gated]:

@@ -29,7 +29,12 @@ def sources_of(target: Target) -> str:
 
 
 def is_verified_here(target: Target) -> bool:
-    """Whether it passed on this machine in every scaling, and neither its sources nor its build have changed since."""
+    """Whether it passed on this machine in every scaling, and neither its sources nor its build have changed since.
+
+    Of a target in a container nothing is kept.
+    """
+    if target.isolation is not None:
+        return False
     known = build.read_kept(_mark_file(target), Mark)
     if known is None or build.state(target).receipt is None:
         return False

@@ -41,7 +41,8 @@ def measure(inputs: TrialInputs, running: RunningTarget, scratch: Path, observer
     observer.stage(Stage.STOP)
     stopped = running.stop()
     alike_bytes = running.response.size_bytes if learned and learned.body_bytes is not None else None
-    verdict = verdict_of(inputs, under_load, polling, problems, stopped, alike_bytes)
+    cpus = running.contained.cpus if running.contained else None
+    verdict = verdict_of(inputs, under_load, polling, problems, stopped, alike_bytes, cpus)
     return Trial(
         plan=inputs.plan,
         started_at=inputs.started_at,

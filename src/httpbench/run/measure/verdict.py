@@ -20,14 +20,15 @@ def verdict_of(
     problems: Sequence[str],
     stopped: Stopped,
     response_bytes: int | None = None,
+    target_cpus: float | None = None,
 ) -> Verdict:
     """What limited the trial, and everything unusual about it.
 
     ``polling_threads``: busy without requests. ``problems``: of the response after the load. ``response_bytes``: the size of each
-    correct response; ``None``: they may differ.
+    correct response; ``None``: they may differ. ``target_cpus``: the CPU limit of the target's container; ``None``: none.
     """
     kind, reasons = VerdictKind.INVALID, list[str]()
-    if evidence := _evidence(inputs, under_load, polling_threads, response_bytes):
+    if evidence := _evidence(inputs, under_load, polling_threads, response_bytes, target_cpus):
         judged = judge(evidence, accepts_disturbed=inputs.accepts_disturbed)
         kind, reasons = judged.kind, list(judged.reasons)
     if under_load.death:
@@ -52,7 +53,9 @@ def _out_of_memory(under_load: UnderLoad) -> str | None:
     return f"out of memory: the kernel killed processes inside the container at its memory limit ({kills} so far)" if kills else None
 
 
-def _evidence(inputs: TrialInputs, under_load: UnderLoad, polling_threads: float | None, response_bytes: int | None) -> Evidence | None:
+def _evidence(
+    inputs: TrialInputs, under_load: UnderLoad, polling_threads: float | None, response_bytes: int | None, target_cpus: float | None
+) -> Evidence | None:
     if under_load.measurement is None:
         return None
     allowed = inputs.failed_share_max
@@ -68,6 +71,7 @@ def _evidence(inputs: TrialInputs, under_load: UnderLoad, polling_threads: float
         others=under_load.others,
         network=under_load.network,
         load_host=under_load.load_host,
+        target_cpus=target_cpus,
         scaling=inputs.plan.scaling,
         workload=inputs.workload,
         response_bytes=response_bytes if inputs.load_generator.counts_headers else None,

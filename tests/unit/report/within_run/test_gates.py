@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from httpbench.model import Gate, RunStatus, Trial
-from httpbench.report import gated
+from httpbench.report import FORMATS, gated
 from httpbench.report.formats.json import render_json
 from httpbench.stats.gates import Passage
 from tests.factories import make_failed, make_plan, make_rounds, make_run
@@ -51,3 +51,17 @@ def test_json_says_how_each_gate_ended_and_why() -> None:
     assert passed["interval"]["low"] > 0.9
     interrupted = run.model_copy(update={"status": RunStatus.INTERRUPTED})
     assert json.loads(render_json(interrupted, trials))["gates"] == []
+
+
+def test_markdown_begins_with_the_gates() -> None:
+    crashed = make_failed(make_plan("c/other", 4), "exited with status 139")
+    trials = [*make_rounds("c/old", STEADY), *make_rounds("c/new", [rate / 2 for rate in STEADY]), *make_rounds("c/other", STEADY), crashed]
+    text = FORMATS["markdown"](make_run(trials, baseline="c/old", gates=(SLOWER,)), trials)
+    lines = text.splitlines()
+    assert lines[0] == "### Gates"
+    cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines[2:6]]
+    assert cells[0] == ["Gate", "Result", "Change", "95% interval", "Where"]
+    unknown, breached = cells[2:]
+    assert breached[:3] == ["rps&lt;-3%", "breached", "-50.0%"] and " to " in breached[3]
+    assert unknown[:4] == ["rps&lt;-3%", "unknown", "", ""]
+    assert "- NOT JUDGED rps&lt;-3%: c/other against c/old" in text

@@ -7,7 +7,7 @@ from threading import Event
 
 import pytest
 
-from httpbench.model import Build, Scaling, Target
+from httpbench.model import Build, Engine, Isolation, Scaling, Target
 from httpbench.run.builds import build
 from httpbench.run.builds.prepare import Built
 from httpbench.run.builds.proofs import is_verified_here, mark_verified, proof_of, sources_of
@@ -56,6 +56,11 @@ def test_sources_that_changed_are_not_verified(target: Target) -> None:
 def test_variants_that_share_a_build_have_marks_of_their_own(target: Target) -> None:
     mark_verified(target, BOTH, [])
     assert not is_verified_here(target.model_copy(update={"id": "c/x/two", "variant": "two"}))
+
+
+def test_an_image_is_not_verified_by_the_mark_of_the_process(target: Target) -> None:
+    mark_verified(target, BOTH, [])
+    assert not is_verified_here(target.model_copy(update={"isolation": Isolation(engine=Engine.DOCKER)}))
 
 
 def test_a_proof_says_what_was_verified_where(target: Target) -> None:

@@ -1,0 +1,86 @@
+"""Which container engines a command asks before it measures."""
+
+from __future__ import annotations
+
+import io
+import os
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from httpbench.cli.engines import prepare_engines
+from httpbench.isolate import engine as command_line
+from httpbench.isolate import labels, marks
+from httpbench.model import Engine, Isolation, Target
+from tests.factories import make_target
+from tests.programs import program
+
+PROCESS = make_target()
+CONTAINER = make_target(isolation=Isolation(engine=Engine.DOCKER))
+
+
+@pytest.fixture
+def calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The commands that docker got. It has one container, of a harness that is gone; its other answers are empty."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    script = f'echo "$@" >>{tmp_path}/calls\ncase $1 in ps) echo left;; inspect) echo "left {gone()}";; esac'
+    docker(tmp_path, monkeypatch, script)
+    return tmp_path / "calls"
+
+
+def docker(folder: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
+    program(folder, "docker", script)
+    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}/usr/bin{os.pathsep}/bin")
+    command_line.version.cache_clear()
+
+
+def gone() -> str:
+    """The label of a process that has ended."""
+    boot, namespace, pid, ticks = labels.owner_label().split("/")
+    return f"{boot}/{namespace}/{pid}/{int(ticks) + 1}"
+
+
+def leave_mark(tmp_path: Path) -> None:
+    folder = tmp_path / "state" / "httpbench" / "containers"
+    folder.mkdir(parents=True)
+    (folder / "left").write_text(f"docker {gone()}")
+
+
+def said(*targets: Target) -> str:
+    """What a command that measures these targets says first."""
+    errors = io.StringIO()
+    prepare_engines(targets, Console(file=errors, width=240))
+    return errors.getvalue()
+
+
+def test_processes_ask_no_engine_unless_something_was_left(calls: Path) -> None:
+    assert said(PROCESS) == ""
+    assert not calls.exists()
+
+
+def test_processes_remove_what_a_killed_run_left_and_then_ask_no_more(calls: Path, tmp_path: Path) -> None:
+    leave_mark(tmp_path)
+    assert said(PROCESS) == "removed 1 container that an earlier httpbench left behind when it was killed\n"
+    assert calls.read_text().splitlines()[-1] == "rm --force --volumes left"
+    calls.unlink()
+    assert said(PROCESS) == ""
+    assert not calls.exists()
+
+
+def test_without_the_client_nothing_is_asked(calls: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    leave_mark(tmp_path)
+    monkeypatch.setenv("PATH", str(tmp_path / "state"))
+    assert said(PROCESS) == ""
+
+
+def test_an_engine_that_does_not_respond_is_a_warning_to_processes(calls: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    leave_mark(tmp_path)
+    docker(tmp_path, monkeypatch, "echo 'Cannot connect to the Docker daemon' >&2; exit 1")
+    text = said(PROCESS)
+    assert text.startswith("warning: a container of an earlier httpbench may still run: the docker daemon does not respond; fix: systemctl")
+    assert marks.engines_left() == [Engine.DOCKER]
+
+
+def test_a_container_asks_its_engine_in_any_case(calls: Path) -> None:
+    assert said(CONTAINER).startswith("removed 1 container")

@@ -79,6 +79,7 @@ def _target(manifest: TargetFile, variant: Variant, folder: Path) -> Target:
         scaling=variant.scaling,
         folder=str(folder.resolve()),
         container=manifest.container,
+        paths=manifest.paths,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from httpbench.model import Trial
@@ -18,5 +19,6 @@ def measure_server(inputs: TrialInputs, scratch: Path, observer: Observer) -> Tr
     observer.stage(Stage.START)
     own, plan = scratch / "target", inputs.plan
     place = Place(inputs.folder, own, inputs.cores, inputs.port, inputs.start_limit_s, workers=plan.workers, run_id=inputs.run_id)
+    inputs = replace(inputs, workload=inputs.workload.of(inputs.target))
     with start(inputs.target, inputs.plan.scaling, inputs.workload, place) as running:
         return measure(inputs, running, scratch / "generator", observer)

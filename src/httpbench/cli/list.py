@@ -96,7 +96,7 @@ def _proof_words(target: Target, state: TargetState, proof: Proof | None) -> str
         return HERE
     if proof is None and state.state in (State.BUILT, State.READY):
         return NOT_VERIFIED
-    return proof_words(target, proof, sources_of(target))
+    return proof_words(target, proof, sources_of(target) if proof else "")
 
 
 def _show(found: Sequence[Listed]) -> None:
@@ -105,7 +105,14 @@ def _show(found: Sequence[Listed]) -> None:
 
     from httpbench.run import State
 
-    styles = {State.READY: "green", State.BUILT: "green", State.NOT_BUILT: "", State.MISSING: "yellow", State.BROKEN: "red"}
+    styles = {
+        State.READY: "green",
+        State.BUILT: "green",
+        State.NOT_BUILT: "",
+        State.MISSING: "yellow",
+        State.BROKEN: "red",
+        State.REFUSED: "red",
+    }
     table = Table(box=None, pad_edge=False)
     for column in ("Target", "Category", "Tuning", "Scaling", "State", "Proof", "Fix"):
         table.add_column(column, overflow="fold", no_wrap=column == "Target")
@@ -114,7 +121,7 @@ def _show(found: Sequence[Listed]) -> None:
         text = f"{state.state} {state.reason}" if state.reason else f"{state.state} {state.version or ''}"
         table.add_row(
             target.id,
-            str(target.category),
+            str(target.category or ""),
             str(target.tuning),
             ", ".join(target.scaling),
             Text(text.strip(), style=styles[state.state]),
@@ -148,4 +155,6 @@ def _entry(listed: Listed) -> dict[str, Any]:
         "proof": listed.proof_words,
         "recorded": listed.proof.model_dump(mode="json", exclude={"id"}) if listed.proof else None,
         "unchecked": state.unchecked,
+        "paths": target.paths,
+        "entry": target.entry.model_dump(mode="json") if target.entry else None,
     }

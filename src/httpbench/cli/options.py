@@ -40,7 +40,8 @@ def targets_option() -> Any:
         multiple=True,
         metavar="DIR",
         type=click.Path(path_type=Path),
-        help="Also search this folder for target.toml files, at any depth.",
+        help="Also search this folder for target.toml files, at any depth. techempower:DIR: a clone of FrameworkBenchmarks instead "
+        "of the built-in targets.",
     )
 
 

@@ -102,7 +102,7 @@ def saturate(options: SaturateOptions) -> ExitCode:
     from httpbench.model import Kind
 
     target = one_target("saturate", options.server, options.servers, options.isolation, options.targets, Kind.SERVER)
-    spec = _plan(target, options)
+    spec = _plan(target.at(options.request.path), options)
     files = options.exports.files
     files.check()
     outcome = measure.build_and_run(spec, options.db, quiet=options.quiet, waits=not options.no_wait)

@@ -227,7 +227,8 @@ def launch_of(target: Target, isolation: Isolation, scaling: Scaling, place: Pla
     allowed = max(min(len(place.cores), math.ceil(isolation.cpus)), 1)
     workers = (place.workers or allowed) if scaling is Scaling.MULTI else 1
     if isolation.network is NetworkMode.HOST:
-        host, port = HOST, isolation.port or place.port or free_port(HOST)
+        own = target.container.port if target.container.fixed_port else place.port
+        host, port = HOST, isolation.port or own or free_port(HOST)
     else:
         host, port = EVERY_ADDRESS, isolation.port or target.container.port
     argv, env = filled(target, place, Inside(host, port, workers, SCRATCH))

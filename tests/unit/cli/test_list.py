@@ -16,7 +16,9 @@ from httpbench.run import mark_verified
 from httpbench.run.builds.build import build
 from tests.factories import make_proof
 
-KEYS = "id kind language framework variant category tuning scaling limits upstream notes state reason fix version proof recorded unchecked"
+CLONE = Path(__file__).parents[2] / "targets" / "techempower"
+KEYS = "id kind language framework variant category tuning scaling limits upstream notes "
+KEYS += "state reason fix version proof recorded unchecked paths entry"
 
 
 def listed(*words: str) -> dict[str, dict[str, Any]]:
@@ -44,3 +46,12 @@ def test_proof_is_of_this_machine_of_the_record_or_none(tmp_path: Path, monkeypa
     build(script, Event())
     mark_verified(script, script.scaling, [])
     assert listed(script.id)[script.id]["proof"] == "verified here"
+
+
+def test_targets_of_another_projects_catalogue_are_listed_with_what_it_says_of_them() -> None:
+    found = listed("--targets", f"techempower:{CLONE}")
+    assert len(found) == 10
+    assert (found["perl/small"]["state"], found["perl/small"]["paths"]) == ("not built", {"plaintext": "/plaintext", "json": "/json"})
+    assert found["perl/small"]["entry"]["name"] == "small"
+    assert (found["perl/tagged"]["state"], found["perl/tagged"]["reason"]) == ("refused", "techempower tags it as broken")
+    assert len(found["perl/wrong"]["entry"]["problems"]) == 8

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from click.testing import CliRunner
 
@@ -9,6 +11,7 @@ from httpbench import host
 from httpbench.cli.main import cli
 from httpbench.errors import UsageError
 
+CLONE = Path(__file__).parents[2] / "targets" / "techempower"
 COUNT = len(host.read_topology().cores)
 
 
@@ -93,3 +96,17 @@ def test_run_and_saturate_have_the_same_sentences(monkeypatch: pytest.MonkeyPatc
 
 def test_a_command_gets_the_workers_that_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "multi, 8 workers" in shown(monkeypatch, "run", COMMAND, "--workers", "8", "--dry-run")
+
+
+def test_a_target_of_a_catalogue_is_planned_under_the_workloads_that_it_declares(monkeypatch: pytest.MonkeyPatch) -> None:
+    words = ("--targets", f"techempower:{CLONE}", "c++/older", "c++/older/fast")
+    shown = planned(monkeypatch, *words, "--workload", "json")
+    assert "skipped c++/older: declares no path for json" in shown
+    assert any(line.startswith("c++/older/fast") for line in shown.splitlines())
+    shown = planned(monkeypatch, *words, "--workload", "json", "--path", "/mine")
+    assert "skipped" not in shown
+
+
+def test_an_unknown_layout_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(UsageError, match="unknown layout «httparena»; use techempower:DIR"):
+        planned(monkeypatch, "--targets", "httparena:/tmp", "c/nginx")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import tomllib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -26,6 +28,14 @@ def manifests(folder: Path) -> list[Path]:
     return sorted(path.absolute() for path in folder.rglob("target.toml"))
 
 
+def foreign_catalogue(given: Path) -> tuple[str, Path] | None:
+    """The layout and the folder of ``LAYOUT:DIR``; ``None`` for a folder with target.toml files."""
+    layout, colon, folder = str(given).partition(":")
+    if not colon or not re.fullmatch(r"[a-z][a-z-]*", layout) or given.exists():
+        return None
+    return layout, Path(folder).expanduser()
+
+
 def target_id(kind: str, language: str, framework: str, variant: str | None) -> str:
     """``c/epoll/level``; for a client or proxy, with the kind before it: ``proxy:c/haproxy``."""
     prefix = "" if kind == SERVER else f"{kind}:"
@@ -34,8 +44,31 @@ def target_id(kind: str, language: str, framework: str, variant: str | None) -> 
 
 def ids(extra_targets: Sequence[Path] = ()) -> list[str]:
     """Of the built-in targets and of those in the user's folders. Files with errors are skipped: the verbs report them."""
-    folders = (root() / "targets", *map(Path, extra_targets))
-    return list(dict.fromkeys(name for folder in folders for path in manifests(folder) for name in _ids_in(path)))
+    others = [foreign[1] for given in extra_targets if (foreign := foreign_catalogue(Path(given)))]
+    mine = [Path(given) for given in extra_targets if foreign_catalogue(Path(given)) is None]
+    folders = mine if others else [root() / "targets", *mine]
+    found = [name for folder in folders for path in manifests(folder) for name in _ids_in(path)]
+    found += [name for folder in others for path in sorted(folder.glob("frameworks/*/*")) for name in _ids_of_framework(path)]
+    return list(dict.fromkeys(found))
+
+
+def id_part(text: str) -> str:
+    """A name as a part of an id: lower case, without what an id cannot hold."""
+    return re.sub(r"^[^a-z0-9]+|[^a-z0-9_.+-]", "-", text.lower()).lstrip("-") or "unnamed"
+
+
+def _ids_of_framework(folder: Path) -> Iterator[str]:
+    """Of the tests that a framework's configuration names, in TechEmpower's layout."""
+    try:
+        if (path := folder / "benchmark_config.json").is_file():
+            tests = [name for part in json.loads(path.read_text(encoding="utf-8-sig"))["tests"] for name in part]
+        else:
+            tests = [name for name in tomllib.loads((folder / "config.toml").read_text(encoding="utf-8")) if name != "framework"]
+        for name in tests:
+            variant = None if name in ("default", "main") else id_part(name)
+            yield target_id(SERVER, id_part(folder.parent.name), id_part(folder.name), variant)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return
 
 
 def _ids_in(path: Path) -> Iterator[str]:

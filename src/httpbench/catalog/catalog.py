@@ -7,14 +7,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from httpbench.catalog import files
+from httpbench.catalog import files, techempower
 from httpbench.errors import CatalogError, SelectionError
-from httpbench.manifests import manifests, root, target_id
+from httpbench.manifests import foreign_catalogue, manifests, root, target_id
 from httpbench.model import Frozen, Suite, Target, TargetFile, Variant, Workload
 
 Named = TypeVar("Named", Suite, Workload)
 Value = TypeVar("Value", bound=Frozen)
+Source = TypeVar("Source")
 Result = TypeVar("Result")
+
+LAYOUTS: dict[str, Callable[[Path], list[Target]]] = {techempower.NAME: techempower.read}
+"""Catalogues of other projects, by the word before the colon: what reads them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +35,18 @@ class Catalog:
 
 
 def load(extra_targets: Sequence[Path] = ()) -> Catalog:
-    """Reads everything. Raises :class:`CatalogError` with the problems of all files."""
+    """Reads everything. Raises :class:`CatalogError` with the problems of all files.
+
+    The catalogue of another project takes the place of the built-in targets: it has hundreds, and some with the same ids.
+    """
     folder = root()
     problems: list[str] = []
-    paths = manifests(folder / "targets") + [path for extra in extra_targets for path in _of_user(extra, problems)]
+    others = [foreign for extra in extra_targets if (foreign := foreign_catalogue(extra))]
+    mine = [extra for extra in extra_targets if foreign_catalogue(extra) is None]
+    built_in = [] if others else manifests(folder / "targets")
+    paths = built_in + [path for extra in mine for path in _of_user(extra, problems)]
     found = _read_all(dict.fromkeys(paths), _targets, problems)
+    found += _read_all(others, _of_other_project, problems)
     targets = _unique(((target.id, target, target.folder) for variants in found for target in variants), problems)
     workloads = _unique(_named(folder / "workloads", Workload, problems), problems)
     suites = _unique(_named(folder / "suites", Suite, problems), problems)
@@ -43,6 +54,14 @@ def load(extra_targets: Sequence[Path] = ()) -> Catalog:
     if problems:
         raise CatalogError(problems)
     return Catalog(targets, workloads, suites)
+
+
+def _of_other_project(named: tuple[str, Path]) -> list[Target]:
+    layout, folder = named
+    if layout not in LAYOUTS:
+        known = ", ".join(f"{name}:DIR" for name in LAYOUTS)
+        raise CatalogError([f"{layout}:{folder}: unknown layout «{layout}»{files.did_you_mean(layout, list(LAYOUTS))}; use {known}"])
+    return LAYOUTS[layout](folder)
 
 
 def _of_user(folder: Path, problems: list[str]) -> list[Path]:
@@ -79,6 +98,7 @@ def _target(manifest: TargetFile, variant: Variant, folder: Path) -> Target:
         scaling=variant.scaling,
         folder=str(folder.resolve()),
         container=manifest.container,
+        paths=manifest.paths,
     )
 
 
@@ -88,11 +108,11 @@ def _named(folder: Path, model: type[Named], problems: list[str]) -> list[tuple[
     return [(value.name, value, str(folder)) for value in values]
 
 
-def _read_all(paths: Iterable[Path], read: Callable[[Path], Result], problems: list[str]) -> list[Result]:
+def _read_all(sources: Iterable[Source], read: Callable[[Source], Result], problems: list[str]) -> list[Result]:
     values = []
-    for path in paths:
+    for source in sources:
         try:
-            values.append(read(path))
+            values.append(read(source))
         except CatalogError as error:
             problems += error.problems
     return values

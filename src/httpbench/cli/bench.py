@@ -158,13 +158,13 @@ def _select(options: BenchOptions) -> Selected:
     from httpbench.model import Kind
 
     selection, catalog = options.selection, options.selection.catalog()
-    suite_name = options.suite or (None if selection.words else DEFAULT_SUITE)
+    suite_name = options.suite or (None if selection.words or selection.is_of_other_project else DEFAULT_SUITE)
     suite = catalog.suite(suite_name) if suite_name else None
     kind = _kind(selection, catalog, suite)
     if options.exports.export_hyperfine and kind is not Kind.CLIENT:
         raise UsageError("--export-hyperfine applies to clients only", hint="use --export-json")
     targets = selection.of(catalog, suite.targets if suite else (), kind)
-    placed = options.isolation.applied(targets, suite)
+    placed = options.isolation.applied([target.at(options.path) for target in targets], suite)
     options.load_host.check(placed)
     return Selected(catalog, suite, kind, _skip_missing(placed) if options.skip_missing else placed)
 
@@ -195,7 +195,7 @@ def _plan(selected: Selected, options: BenchOptions) -> RunSpec:
 
     suite, of_kind = selected.suite, selected.of_kind
     workloads = _workloads(selected, options)
-    matrix = _matrix(selected, list(workloads), options)
+    matrix = _matrix(selected, workloads, options)
     generators = {name: of_kind.generator(name) for name in matrix.load_generators}
     topology = host.read_topology()
     cores = options.share.cores_of(topology)
@@ -248,7 +248,7 @@ def _possible(spec: RunSpec, suite: Suite | None) -> RunSpec:
     return kept
 
 
-def _matrix(selected: Selected, workloads: list[str], options: BenchOptions) -> Matrix:
+def _matrix(selected: Selected, workloads: dict[str, Workload], options: BenchOptions) -> Matrix:
     """What is crossed: the suite's, or what is usual for the kind, with what the options override."""
     from httpbench.cli.loads import QUICK, Overrides, capped_loads, loads
     from httpbench.model import Kind
@@ -261,13 +261,14 @@ def _matrix(selected: Selected, workloads: list[str], options: BenchOptions) -> 
     return Matrix(
         targets=selected.targets,
         scalings=_scalings(selected, options),
-        workloads=workloads,
+        workloads=list(workloads),
         loads=loads(parts, overrides),
         load_generators=list(dict.fromkeys(options.generators or (suite.load_generator if suite else ("native",)))),
         rounds=options.rounds or (suite.rounds if suite else ROUNDS),
         own_loads=capped_loads(parts, overrides),
         baseline=selected.of_kind.baseline,
         workers=options.share.workers,
+        serves=lambda target, name: workloads[name].is_served_by(target),
     )
 
 
@@ -310,8 +311,10 @@ def _skip_missing(targets: Sequence[Target]) -> list[Target]:
         if state.state is State.MISSING:
             text = f"skipped {target.id}: requires {state.reason}; fix: {state.fix}"
             console.stderr().print(text, markup=False, soft_wrap=True)
+        elif state.state is State.REFUSED:
+            console.stderr().print(f"skipped {target.id}: {state.reason}", markup=False, soft_wrap=True)
         else:
             kept.append(target)
     if not kept:
-        raise SelectionError("no targets left to measure: their toolchains are missing", hint="`httpbench list` shows what each requires")
+        raise SelectionError("no targets left to measure: all of them were skipped", hint="`httpbench list` shows what each requires")
     return kept

@@ -16,7 +16,7 @@ from httpbench.cli.fields import argument, option
 from httpbench.cli.params import COUNT, COUNTS, DURATION, DURATION_OR_NONE, GATE, RATE, STEP
 from httpbench.errors import UsageError
 from httpbench.folders import default_database
-from httpbench.manifests import ids
+from httpbench.manifests import foreign_catalogue, ids
 
 if TYPE_CHECKING:
     from httpbench.catalog import Catalog
@@ -41,7 +41,8 @@ def targets_option() -> Any:
         multiple=True,
         metavar="DIR",
         type=click.Path(path_type=Path),
-        help="Also search this folder for target.toml files, at any depth.",
+        help="Also search this folder for target.toml files, at any depth. techempower:DIR: a clone of FrameworkBenchmarks instead "
+        "of the built-in targets.",
     )
 
 
@@ -126,6 +127,11 @@ class Selection:
     )
     ignore: tuple[str, ...] = option("-i", "--ignore", multiple=True, metavar="TARGET", help="Exclude targets.")
     targets: tuple[Path, ...] = targets_option()
+
+    @property
+    def is_of_other_project(self) -> bool:
+        """Whether the catalogue of another project takes the place of the built-in targets, which suites name."""
+        return any(foreign_catalogue(folder) for folder in self.targets)
 
     def catalog(self) -> Catalog:
         """The built-in catalog and the targets of the user's folders."""

@@ -108,7 +108,7 @@ def saturate(options: SaturateOptions) -> ExitCode:
 
     target = one_target("saturate", options.server, options.servers, options.isolation, options.targets, Kind.SERVER)
     options.load_host.check([target])
-    spec = _plan(target, options)
+    spec = _plan(target.at(options.request.path), options)
     files = options.exports.files
     view = options.tables.view(SEARCH_COLUMNS)
     files.check()

@@ -134,6 +134,7 @@ class RequestOptions:
             description=base.description,
             request=request,
             expect=Expectation.model_validate({**base.expect.model_dump(), **_given(expect)}),
+            test=base.test,
         )
 
     def _request(self, base: Request, path: str | None) -> Request:

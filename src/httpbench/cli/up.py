@@ -60,6 +60,7 @@ def up(options: UpOptions) -> ExitCode:
     if options.servers.urls:
         raise UsageError("--url names a server that already runs", hint="name a target, or a command with {port}")
     target = one_target("up", options.server, options.servers, options.isolation, options.targets, kind=None)
+    target = target.at(options.request.path)
     if target.kind is Kind.CLIENT:
         raise SelectionError(f"{target.id} is a client: it cannot be loaded", hint="name a server or a proxy")
     servers = options.servers
@@ -67,7 +68,7 @@ def up(options: UpOptions) -> ExitCode:
     if scaling is None:
         raise SelectionError(f"{target.id} does not scale as {servers.chosen_scaling}")
     known = catalog.load(options.targets)
-    workload, errors = _workload(known, target, options.request), console.stderr()
+    workload, errors = _workload(known, target, options.request).of(target), console.stderr()
     prepare_engines([target], errors)
     with progress.observer(errors, quiet=False) as observer:
         built = prepare(with_backends(known, [target], {target.kind: workload}), observer, 1)

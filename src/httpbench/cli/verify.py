@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import TYPE_CHECKING
 
 import click
@@ -19,7 +20,8 @@ from httpbench.printable import one_line
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from httpbench.model import Probed, Target
+    from httpbench.catalog import Catalog
+    from httpbench.model import Probed, Target, Workload
     from httpbench.run import Built, Verified
 
 
@@ -80,18 +82,29 @@ def verify(options: VerifyOptions) -> ExitCode:
             output.print(f"{target.id}: not verified: {error.message}", markup=False, soft_wrap=True)
             _details(output, error.hint, error.log_tail)
             continue
-        for word in options.scaling or ("single", "multi"):
+        served = _served(known, target, workload, options.workload)
+        if not served:
+            output.print(f"{target.id}: not verified: it declares no path for {workload.name}", markup=False, soft_wrap=True)
+            passed = False
+        for word, each in product(options.scaling or ("single", "multi"), served):
             own = scaling_of(target, Scaling(word))
             if own is not None:
                 cores = of_kind.partition(topology, own, None)
-                backend = backend_of(workload, known.targets, built, cores, topology)
-                result = of_kind.verify(target, own, workload, built.folders[target.id], cores, backend)
+                backend = backend_of(each, known.targets, built, cores, topology)
+                result = of_kind.verify(target, own, each, built.folders[target.id], cores, backend)
                 passed = passed and result.passed
                 results.setdefault(target.id, []).append(result)
                 _show(output, result)
     if options.workload is None:
         _keep(output, list(results.values()), built, record=options.record)
     return ExitCode.OK if passed else ExitCode.FAILED
+
+
+def _served(known: Catalog, target: Target, usual: Workload, named: str | None) -> list[Workload]:
+    """The workloads to verify: the usual one, or of a target that declares paths, all that it has a path for."""
+    if named is not None or not target.paths:
+        return [usual] if usual.is_served_by(target) else []
+    return [workload for workload in known.workloads.values() if workload.kind is target.kind and workload.is_served_by(target)]
 
 
 def _require_recordable(targets: Sequence[Target], workload: str | None) -> None:
@@ -117,7 +130,8 @@ def _keep(output: Console, results: Sequence[Sequence[Verified]], built: Built, 
         target = of_target[0].target
         if target.isolation is not None:
             continue
-        passed, failed = ([result.scaling for result in of_target if result.passed is side] for side in (True, False))
+        failed = [result.scaling for result in of_target if not result.passed]
+        passed = [result.scaling for result in of_target if result.scaling not in failed]
         marked.append((target, mark_verified(target, passed, failed)))
     if record and marked:
         path = catalog.record_proofs([proof_of(target, scaling, built) for target, scaling in marked])
@@ -125,7 +139,8 @@ def _keep(output: Console, results: Sequence[Sequence[Verified]], built: Built, 
 
 
 def _show(output: Console, result: Verified) -> None:
-    output.print(f"{result.target.id} {result.scaling}: {'passed' if result.passed else 'FAILED'}", markup=False)
+    asked = f" {result.workload}" if result.target.paths else ""
+    output.print(f"{result.target.id} {result.scaling}{asked}: {'passed' if result.passed else 'FAILED'}", markup=False)
     for check in result.checks:
         output.print(
             f"  {'✓' if check.passed else '✗'} {check.name}" + ("" if check.text == "holds" else f": {one_line(check.text)}"),

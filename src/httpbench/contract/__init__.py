@@ -5,6 +5,6 @@ from __future__ import annotations
 from httpbench.contract.backend import HELLO_WORKLOAD, ScriptedBackend
 from httpbench.contract.check import Check
 from httpbench.contract.proxy_clauses import check_proxy
-from httpbench.contract.server_clauses import check_server
+from httpbench.contract.server_clauses import check_server, clauses_for
 
-__all__ = ["HELLO_WORKLOAD", "Check", "ScriptedBackend", "check_proxy", "check_server"]
+__all__ = ["HELLO_WORKLOAD", "Check", "ScriptedBackend", "check_proxy", "check_server", "clauses_for"]

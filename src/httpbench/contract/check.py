@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
+from httpbench.http.server import Server
 from httpbench.model import Limit
+
+Clause = tuple[str, Callable[[Server], str | None], tuple[Limit, ...]]
+"""Name, check, and the limits that excuse it. The check returns what is wrong, or nothing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,23 +12,28 @@ from collections.abc import Callable
 from email.utils import parsedate_to_datetime
 
 from httpbench.contract.body_clauses import reads_bodies, reads_bodies_in_a_pipeline
-from httpbench.contract.check import Check
+from httpbench.contract.check import Check, Clause
+from httpbench.contract.world_clauses import world_clauses
 from httpbench.http.correct import problems
 from httpbench.http.delivery import pipelining_problem, splitting_problem
 from httpbench.http.exchange import ExchangeError
 from httpbench.http.server import Server
-from httpbench.model import Limit, Workload
+from httpbench.model import Limit, Target, Workload
 
 CLOSE_WAIT_S = 1.0
+PIPELINED_TEST = "plaintext"
+"""The test of TechEmpower that pipelines its requests."""
 DATE_OFF_S = 2.5
 """A Date may be off, or unchanged, for less than this: servers write it once a second, and a busy one may be late."""
 
 
-def check_server(host: str, port: int, workload: Workload, limits: tuple[Limit, ...]) -> list[Check]:
-    """Every clause, the most important first."""
+def check_server(
+    host: str, port: int, workload: Workload, limits: tuple[Limit, ...], clauses: tuple[Clause, ...] | None = None
+) -> list[Check]:
+    """Every clause, the most important first. ``clauses``: those to check; ``None``: :data:`CLAUSES`."""
     server = Server(host, port, workload)
     checks = []
-    for name, function, excuses in CLAUSES:
+    for name, function, excuses in CLAUSES if clauses is None else clauses:
         try:
             problem = function(server)
         except ExchangeError as error:
@@ -102,9 +107,20 @@ def refuses_unknown_path(server: Server) -> str | None:
     return None if response.status == 404 else f"status {response.status} for a path that does not exist"
 
 
+def clauses_for(target: Target, workload: Workload) -> tuple[Clause, ...]:
+    """Those that a target keeps under a workload: of another project's targets, only those that its published rules state."""
+    own = CLAUSES if target.entry is None else tuple(clause for clause in CLAUSES if clause[1] in _published(workload))
+    return own + world_clauses(target, workload)
+
+
+def _published(workload: Workload) -> tuple[Callable[[Server], str | None], ...]:
+    always = (responds_correctly, keeps_connection, updates_date)
+    return (*always, pipelining_problem) if workload.asked == PIPELINED_TEST else always
+
+
 _NO_PIPELINE_BEHIND_BODIES = (Limit.NO_BODY, Limit.NO_PIPELINING, Limit.NO_BODY_PIPELINING)
 
-CLAUSES: tuple[tuple[str, Callable[[Server], str | None], tuple[Limit, ...]], ...] = (
+CLAUSES: tuple[Clause, ...] = (
     ("responds correctly", responds_correctly, ()),
     ("keeps the connection open", keeps_connection, ()),
     ("updates Date", updates_date, ()),
@@ -116,4 +132,4 @@ CLAUSES: tuple[tuple[str, Callable[[Server], str | None], tuple[Limit, ...]], ..
     ("responds to HEAD without a body", responds_to_head, (Limit.NO_METHOD, Limit.NO_HEAD)),
     ("responds 404 to an unknown path", refuses_unknown_path, (Limit.NO_ROUTER,)),
 )
-"""Name, check, and the limits that excuse it."""
+"""The clauses of httpbench's own servers."""

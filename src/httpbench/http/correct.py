@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 
 from httpbench.http.exchange import ExchangeError, Response, exchange
+from httpbench.http.rules import rule_problems
 from httpbench.model import Expectation, SampledResponse, Workload
 from httpbench.printable import one_line
 
@@ -30,6 +31,7 @@ def problems(response: Response, surplus: bytes, expect: Expectation) -> list[st
         found.append(f"body «{_shown(response.body)}» instead of «{_shown(expect.body.encode())}»")
     elif expect.body_sha256 is not None and hashlib.sha256(response.body).hexdigest() != expect.body_sha256:
         found.append(f"an unexpected body: its SHA-256 is not {expect.body_sha256}")
+    found += rule_problems(response, expect)
     if surplus:
         found.append(f"{len(surplus)} bytes after the end of the response: «{_shown(surplus)}»")
     return found

@@ -22,9 +22,11 @@ BODY_MAX_BYTES = 65_536
 
 
 def is_learned(workload: Workload) -> bool:
-    """Whether the workload leaves open which response is correct."""
+    """Whether the workload leaves open which response is correct, or which of the bodies that its rule allows."""
     expect = workload.expect
-    return expect.status is None and expect.body is None and expect.body_sha256 is None and expect.body_bytes is None
+    if expect.body is not None or expect.body_sha256 is not None or expect.body_bytes is not None:
+        return False
+    return expect.status is None or (expect.rule is not None and expect.rule.has_one_body)
 
 
 def learn(host: str, port: int, workload: Workload, before: Learned | None = None) -> tuple[Workload, Learned] | None:

@@ -7,6 +7,7 @@ terminals. Units stand last in names; every latency is in microseconds; a figure
 from __future__ import annotations
 
 from httpbench.model.container import CPUS, MEMORY_BYTES, ContainerRecipe, ContainerRun, Engine, Isolation, NetworkMode, Place, size_bytes
+from httpbench.model.entry import Approach, Database, Entry, Orm
 from httpbench.model.frozen import Argv, Frozen, Id, Name
 from httpbench.model.gate import Gate
 from httpbench.model.load import (
@@ -17,6 +18,7 @@ from httpbench.model.load import (
     Level,
     Load,
     Request,
+    Rule,
     Suite,
     SuiteLoad,
     Table,
@@ -65,6 +67,7 @@ __all__ = [
     "MEMORY_BYTES",
     "PLACEHOLDERS",
     "STEADY_S_MIN",
+    "Approach",
     "Argv",
     "Bound",
     "Build",
@@ -75,8 +78,10 @@ __all__ = [
     "ContainerRun",
     "CoreOccupancy",
     "Cores",
+    "Database",
     "Distribution",
     "Engine",
+    "Entry",
     "Environment",
     "Expectation",
     "Figure",
@@ -99,6 +104,7 @@ __all__ = [
     "NetworkMode",
     "Noise",
     "Observation",
+    "Orm",
     "Others",
     "OverSeconds",
     "PerSecond",
@@ -111,6 +117,7 @@ __all__ = [
     "Requests",
     "Requirement",
     "RoundTrips",
+    "Rule",
     "Run",
     "RunStatus",
     "Sample",

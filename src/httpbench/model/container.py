@@ -61,6 +61,8 @@ class ContainerRecipe(Frozen):
     """Values of further ``ARG`` lines, by name."""
     port: int = Field(default=PORT, ge=1, le=65_535)
     """Port inside the container, if its network is a bridge. With the host network, the harness chooses a free one."""
+    fixed_port: bool = False
+    """Whether the image listens on ``port`` with the host network too: its command takes no port."""
 
 
 class Isolation(Frozen):

@@ -13,6 +13,9 @@ Name = Annotated[str, StringConstraints(pattern=NAME_PATTERN)]
 Id = Annotated[str, StringConstraints(pattern=r"^([a-z]+:)?[a-z0-9][a-z0-9_.+/@-]*$")]
 """The id of a target: names, joined by slashes, after a client's or proxy's ``kind:``."""
 
+RequestPath = Annotated[str, StringConstraints(pattern=r"^/[!-~]*$")]
+"""Path and query as they stand in a request; spaces and letters beyond ASCII are percent-encoded."""
+
 Argv = Annotated[tuple[str, ...], Field(min_length=1)]
 
 

@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema, field_validator, mo
 
 from httpbench.model.container import CPUS, MEMORY_BYTES, NetworkMode, Place, size_bytes
 from httpbench.model.frozen import NAME_PATTERN, Frozen, Id, Name
-from httpbench.model.target import Kind, Scaling
+from httpbench.model.target import Kind, Scaling, Target
 
 
 class Request(Frozen):
@@ -23,6 +23,20 @@ class Request(Frozen):
     """Header fields by name, in addition to those that the load generator sends anyway."""
     body: str = ""
     """Body of the request; empty: none."""
+
+
+class Rule(StrEnum):
+    """A published rule of which body is correct, where more than one is."""
+
+    JSON_MESSAGE = "json-message"  # an object with a message
+    WORLD = "world"  # an object: one row of the table World
+    WORLDS = "worlds"  # an array of them
+    FORTUNES = "fortunes"  # a page of HTML with all rows of the table Fortune, and one more
+
+    @property
+    def has_one_body(self) -> bool:
+        """Whether a server sends the same body each time."""
+        return self in (Rule.JSON_MESSAGE, Rule.FORTUNES)
 
 
 class Expectation(Frozen):
@@ -40,6 +54,10 @@ class Expectation(Frozen):
     """Media type, without its parameters. Null: not checked."""
     headers: tuple[str, ...] = ()
     """Names of header fields that must be present."""
+    rule: Rule | None = None
+    """Rule that the body keeps. Null: none."""
+    rows: int | None = Field(default=None, ge=1, le=500)
+    """Number of rows in the body, for the rule ``worlds``; it ends the path of a target that declares one. Null: not checked."""
 
 
 class ClientWork(Frozen):
@@ -68,6 +86,25 @@ class Workload(Frozen):
     """What a client does. Null: a workload for servers or proxies."""
     backend: str | None = None
     """Id of the server behind a proxy. Null: a workload for servers or clients."""
+    test: Name | None = None
+    """Name under which targets declare their path for it. Null: the workload's name."""
+
+    @property
+    def asked(self) -> str:
+        """Name of the test that it asks for."""
+        return self.test or self.name
+
+    def is_served_by(self, target: Target) -> bool:
+        """Whether a target declares a path for it, or declares none at all."""
+        return not target.paths or self.asked in target.paths
+
+    def of(self, target: Target) -> Workload:
+        """The workload with the path that a target declares for it."""
+        path = target.paths.get(self.asked)
+        if path is None:
+            return self
+        rows = "" if self.expect.rows is None else str(self.expect.rows)
+        return self.model_copy(update={"request": self.request.model_copy(update={"path": f"{path}{rows}"})})
 
     @property
     def kind(self) -> Kind:

@@ -9,7 +9,8 @@ from typing import Annotated
 from pydantic import Field, StringConstraints, model_validator
 
 from httpbench.model.container import ContainerRecipe, Isolation, NetworkMode
-from httpbench.model.frozen import Argv, Frozen, Id, Name
+from httpbench.model.entry import Entry
+from httpbench.model.frozen import Argv, Frozen, Id, Name, RequestPath
 
 PLACEHOLDERS = ("host", "port", "workers", "scratch", "backend_host", "backend_port", "url", "requests")
 """What the harness fills in, in a target's command line and environment, where it stands in braces."""
@@ -178,6 +179,9 @@ class TargetFile(Frozen):
     """Command that prints the version of the library, run in the build folder after each build. Null: none."""
     container: ContainerRecipe = ContainerRecipe()
     """How to build its image, for ``--isolate docker`` and ``--isolate podman``."""
+    paths: dict[Name, RequestPath] = {}
+    """Path of each test that it serves, by the test's name, such as ``json``. Default: it serves every workload at the workload's own
+    path."""
     variant: Annotated[tuple[Variant, ...], Field(min_length=1)]
     """Ways to run the framework; each is a target of its own."""
 
@@ -205,11 +209,11 @@ class Target(Frozen):
     variant: Name | None = None
     """Name of the variant. Null: there is one."""
     category: Category | None
-    """What the target declares itself to be. Null: it comes from the command line."""
+    """What the target declares itself to be. Null: it comes from the command line, or its catalogue does not say."""
     tuning: Tuning
     """How the target is written."""
     upstream: str | None
-    """Home page of the framework. Null: it comes from the command line."""
+    """Home page of the framework. Null: it comes from the command line, or its catalogue does not say."""
     notes: str | None = None
     """What readers of figures should know. Null: nothing."""
     limits: tuple[Limit, ...] = ()
@@ -237,11 +241,19 @@ class Target(Frozen):
     """How to build its image."""
     isolation: Isolation | None = None
     """The container that it runs in, and its limits. Null: it runs as a process."""
+    paths: dict[Name, RequestPath] = {}
+    """Path of each test that it serves, by the test's name. Empty: it serves every workload at the workload's own path."""
+    entry: Entry | None = None
+    """What the catalogue of another project says of it. Null: it is not from one."""
 
     @property
     def is_declared(self) -> bool:
-        """By a manifest, and not on the command line."""
-        return self.category is not None
+        """By a manifest or a catalogue, and not on the command line."""
+        return self.category is not None or self.entry is not None
+
+    def at(self, path: str | None) -> Target:
+        """The target without paths of its own, if the user names one."""
+        return self if path is None else self.model_copy(update={"paths": {}})
 
     @property
     def place(self) -> str:

@@ -30,6 +30,8 @@ class Matrix:
     """Measured in each round under every workload and load of the targets."""
     workers: int | None = None
     """Of targets that fill cores; ``None``: one per core."""
+    serves: Callable[[Target, str], bool] = lambda target, workload: True
+    """Whether a target serves a workload."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +40,7 @@ class RunPlan:
 
     trials: tuple[TrialPlan, ...]
     skipped: dict[str, str]
-    """Ids of targets that cannot be run with the requested scaling, each with the reason."""
+    """Ids of targets that cannot be run with the requested scaling or workloads, each with the reason."""
 
     @property
     def rounds(self) -> int:
@@ -57,7 +59,10 @@ def make_plan(matrix: Matrix, cores_for: Callable[[Scaling], Cores], seed: int) 
             skipped[target.id] = "cannot be given a number of workers: its command has no {workers}"
             continue
         loads = matrix.own_loads.get(target.id, matrix.loads)
-        cells += [(target, *way) for way in product(scalings, matrix.workloads, loads, matrix.load_generators)]
+        served = [workload for workload in matrix.workloads if matrix.serves(target, workload)]
+        if not served:
+            skipped[target.id] = f"declares no path for {' or '.join(matrix.workloads)}"
+        cells += [(target, *way) for way in product(scalings, served, loads, matrix.load_generators)]
     if matrix.baseline is not None:
         ways = {(_filling(scaling), workload, load, generator): None for _, scaling, workload, load, generator in cells}
         cells += [(matrix.baseline, *way) for way in ways]

@@ -101,12 +101,17 @@ def _make_trial(spec: RunSpec, planned: TrialPlan, built: Built, record: Record,
         load_place=spec.load_place,
         start_limit_s=spec.start_limit_s,
         backend=backend_of(workload, spec.targets, built, planned.cores, spec.topology),
-        learned=next((trial.learned for trial in made if trial.plan.target == target.id and trial.learned), None),
+        learned=next((trial.learned for trial in made if trial.learned and _is_alike(trial.plan, planned)), None),
         accepts_disturbed=spec.retries == 0 and spec.search is None,
         probes=_is_to_be_probed(target, made),
         failed_share_max=spec.search.level.failed_share_max if spec.search else None,
     )
     return make_trial(inputs, observer)
+
+
+def _is_alike(before: TrialPlan, planned: TrialPlan) -> bool:
+    """Whether both ask the same target for the same."""
+    return (before.target, before.workload) == (planned.target, planned.workload)
 
 
 def _is_to_be_probed(target: Target, made: Sequence[Trial]) -> bool:

@@ -229,7 +229,8 @@ def launch_of(target: Target, isolation: Isolation, scaling: Scaling, place: Pla
     allowed = max(min(len(place.cores), math.ceil(isolation.cpus)), 1)
     workers = (place.workers or allowed) if scaling is Scaling.MULTI else 1
     if isolation.network is NetworkMode.HOST:
-        host, port = place.address, isolation.port or place.port or free_port(place.address)
+        own = target.container.port if target.container.fixed_port else place.port
+        host, port = place.address, isolation.port or own or free_port(place.address)
     else:
         host, port = EVERY_ADDRESS, isolation.port or target.container.port
     argv, env = filled(target, place, Inside(host, port, workers, SCRATCH))

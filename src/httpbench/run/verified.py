@@ -19,6 +19,8 @@ class Verified:
     error: HttpbenchError | None = None
     """Why it could not be checked to the end."""
     probed: Probed | None = None
+    workload: str | None = None
+    """Name of the workload; ``None``: of a client or a proxy."""
 
     @property
     def passed(self) -> bool:

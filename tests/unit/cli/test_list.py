@@ -16,7 +16,9 @@ from httpbench.run import mark_verified
 from httpbench.run.builds.build import build
 from tests.factories import make_proof
 
-KEYS = "id kind language framework variant category tuning scaling limits upstream notes state reason fix version proof recorded unchecked"
+CLONE = Path(__file__).parents[2] / "targets" / "techempower"
+KEYS = "id kind language framework variant category tuning scaling limits upstream notes "
+KEYS += "state reason fix version proof recorded unchecked paths entry"
 
 
 def listed(*words: str) -> dict[str, dict[str, Any]]:
@@ -49,3 +51,24 @@ def test_proof_is_of_this_machine_of_the_record_or_none(tmp_path: Path, monkeypa
 def test_the_proof_of_an_image_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DOCKER_HOST", "unix:///no/such/socket")
     assert listed("c/nginx", "--isolate", "docker")["c/nginx@docker"]["proof"] == "unknown"
+
+
+def test_a_catalogue_is_listed_in_lines_of_80_columns_with_one_fix_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    done = CliRunner().invoke(cli, ["list", "--targets", f"techempower:{CLONE}", "perl/tagged", "perl/small"])
+    lines = done.stdout.splitlines()
+    assert [line.split() for line in lines] == [
+        ["Target", "Category", "State"],
+        ["perl/small", "platform", "not", "built:", "plaintext,", "json"],
+        ["perl/tagged", "micro", "refused:", "techempower", "tags", "it", "as", "broken"],
+    ]
+    assert done.stderr == f"1 of 2 targets can be run: httpbench verify --targets techempower:{CLONE} --isolate docker TARGET\n"
+
+
+def test_targets_of_another_projects_catalogue_are_listed_with_what_it_says_of_them() -> None:
+    found = listed("--targets", f"techempower:{CLONE}")
+    assert len(found) == 10
+    assert (found["perl/small"]["state"], found["perl/small"]["paths"]) == ("not built", {"plaintext": "/plaintext", "json": "/json"})
+    assert found["perl/small"]["entry"]["name"] == "small"
+    assert (found["perl/tagged"]["state"], found["perl/tagged"]["reason"]) == ("refused", "techempower tags it as broken")
+    assert len(found["perl/wrong"]["entry"]["problems"]) == 8

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from click.testing import CliRunner
 
@@ -9,6 +11,7 @@ from httpbench import host
 from httpbench.cli.main import cli
 from httpbench.errors import UsageError
 
+CLONE = Path(__file__).parents[2] / "targets" / "techempower"
 COUNT = len(host.read_topology().cores)
 
 
@@ -107,3 +110,22 @@ def test_the_command_of_a_container_has_the_port_and_the_workers_that_were_given
     shown = planned(monkeypatch, "golang/net-http", "--isolate", "docker", "--workers", "8", "--port", "8123")
     assert "--env GOMAXPROCS=8 " in shown
     assert shown.rstrip().endswith("./server -listen 127.0.0.1:8123")
+
+
+def test_a_target_of_a_catalogue_is_planned_under_the_workloads_that_it_declares(monkeypatch: pytest.MonkeyPatch) -> None:
+    words = ("--targets", f"techempower:{CLONE}", "c++/older", "c++/older/fast")
+    shown = planned(monkeypatch, *words, "--workload", "json")
+    assert "skipped c++/older: declares no path for json" in shown
+    assert any(line.startswith("c++/older/fast") for line in shown.splitlines())
+    shown = planned(monkeypatch, *words, "--workload", "json", "--path", "/mine")
+    assert "skipped" not in shown
+
+
+def test_without_a_name_all_targets_of_a_catalogue_are_planned_and_no_suite(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = planned(monkeypatch, "--targets", f"techempower:{CLONE}", "--language", "c++", "--workload", "plaintext", "--workload", "json")
+    assert [line.split()[0] for line in shown.splitlines() if line.startswith("c++/")] == ["c++/older", "c++/older/fast"]
+
+
+def test_an_unknown_layout_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(UsageError, match="unknown layout «httparena»; use techempower:DIR"):
+        planned(monkeypatch, "--targets", "httparena:/tmp", "c/nginx")

@@ -12,7 +12,7 @@ from itertools import chain, repeat
 import pytest
 
 from httpbench.http import is_learned, learn
-from httpbench.model import Expectation, Learned, Workload
+from httpbench.model import Expectation, Learned, Rule, Workload
 
 OPEN = Workload(name="request", description="A request", expect=Expectation(status=None))
 BEFORE = Learned(status=200, content_type="text/plain", body_bytes=1, body_sha256="0" * 64)
@@ -84,3 +84,10 @@ def test_only_what_the_workload_leaves_open_is_learned() -> None:
     assert is_learned(OPEN)
     assert not is_learned(Workload(name="a", description="b", expect=Expectation(status=200)))
     assert not is_learned(Workload(name="a", description="b", expect=Expectation(status=None, body="x")))
+
+
+def test_a_body_that_a_rule_leaves_open_is_learned_if_a_server_always_sends_the_same() -> None:
+    def is_learned_by(rule: Rule) -> bool:
+        return is_learned(Workload(name="a", description="b", expect=Expectation(status=200, rule=rule)))
+
+    assert [rule for rule in Rule if is_learned_by(rule)] == [Rule.JSON_MESSAGE, Rule.FORTUNES]

@@ -19,6 +19,7 @@ from httpbench.model import (
     ContainerRun,
     CoreOccupancy,
     Cores,
+    Entry,
     Environment,
     Frozen,
     Id,
@@ -77,13 +78,13 @@ class ExportedTarget(Frozen):
     variant: str | None
     """Name of the variant. Null: there is one."""
     category: Category | None
-    """What the target declares itself to be. Null: it comes from the command line."""
+    """What the target declares itself to be. Null: it comes from the command line, or its catalogue does not say."""
     tuning: Tuning
     """How the target is written."""
     limits: tuple[Limit, ...]
     """What the target cannot do by design."""
     upstream: str | None
-    """Home page of the framework. Null: it comes from the command line."""
+    """Home page of the framework. Null: it comes from the command line, or its catalogue does not say."""
     notes: str | None
     """What readers of figures should know. Null: nothing."""
     run: tuple[str, ...]
@@ -97,6 +98,10 @@ class ExportedTarget(Frozen):
     """Environment variables."""
     isolation: Isolation | None = None
     """The container that it runs in, and its limits. Null: it runs as a process."""
+    paths: dict[str, str] = Field(default_factory=dict)
+    """Path of each test that it serves, by the test's name. Empty: it serves every workload at the workload's own path."""
+    entry: Entry | None = None
+    """What the catalogue of another project says of it. Null: it is not from one."""
 
 
 class Round(Frozen):

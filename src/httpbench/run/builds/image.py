@@ -127,8 +127,12 @@ def _require_dockerfile(target: Target) -> None:
 
 
 def _repository(target: Target) -> str:
-    """``httpbench/server-golang-net-http``. Variants that differ in their recipe alone have images that differ in their tag."""
-    return f"httpbench/{target.kind}-{target.language}-{target.framework}".replace("+", "plus")
+    """``httpbench/server-golang-net-http``. Variants that differ in their recipe alone have images that differ in their tag.
+
+    In the catalogue of another project each variant has a recipe of its own, and a build removes the earlier images of its repository.
+    """
+    parts = [target.kind, target.language, target.framework, *([target.variant] if target.entry and target.variant else [])]
+    return f"httpbench/{'-'.join(parts)}".replace("+", "plus")
 
 
 def _arguments(dockerfile: Path) -> Iterator[str]:

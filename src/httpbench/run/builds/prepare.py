@@ -11,7 +11,7 @@ from threading import Event
 
 from httpbench import host
 from httpbench.errors import HttpbenchError, RequirementError
-from httpbench.model import Target
+from httpbench.model import Entry, Target
 from httpbench.run.builds import build
 from httpbench.run.builds.image import build_image, is_built
 from httpbench.run.builds.states import unmet
@@ -78,6 +78,8 @@ def _image_built(target: Target, folder: Path, cancelled: Event) -> build.BuildS
 
 
 def _prepare_one(target: Target, observer: Observer, cancelled: Event) -> build.BuildState | HttpbenchError:
+    if target.entry is not None and (refusal := _refusal(target, target.entry)) is not None:
+        return refusal
     if target.isolation is not None:
         return _prepare_image(target, observer, cancelled)
     if not target.is_declared:
@@ -90,6 +92,15 @@ def _prepare_one(target: Target, observer: Observer, cancelled: Event) -> build.
     if state.is_built:
         return state
     return _observed(target, observer, lambda: build.build(target, cancelled))
+
+
+def _refusal(target: Target, entry: Entry) -> RequirementError | None:
+    """Why a target of another project's catalogue cannot be built."""
+    if entry.refusal is not None:
+        return RequirementError(entry.refusal)
+    if target.isolation is None:
+        return RequirementError("it has a Dockerfile and no command, so it runs in a container only", hint="add --isolate docker")
+    return None
 
 
 def _observed(target: Target, observer: Observer, make: Callable[[], build.BuildState]) -> build.BuildState | HttpbenchError:

@@ -26,6 +26,7 @@ class State(StrEnum):
     NOT_BUILT = "not built"  # will be built before its first trial
     MISSING = "missing"  # something that it requires is not installed
     BROKEN = "broken"  # the last build of the current sources failed
+    REFUSED = "refused"  # its catalogue's entry is wrong, or requires what httpbench does not have
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +77,11 @@ def state_of(target: Target) -> TargetState:
 
 
 def _state_of(target: Target) -> TargetState:
+    if target.entry is not None:
+        if (reason := target.entry.refusal) is not None:
+            return TargetState(State.REFUSED, reason)
+        if target.isolation is None:
+            return TargetState(State.NOT_BUILT, fix=f"httpbench verify --isolate docker {target.id}")
     if target.isolation is not None:
         return _state_of_image(target)
     if not target.is_declared:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from httpbench import load
+from httpbench import http, load
 from httpbench.load import Job
 from httpbench.model import Cores, Load, Measurement, Workload
 from httpbench.run.measure.generator import Subject, run_generator
@@ -24,6 +24,8 @@ TIMEOUT_S = 5.0
 
 def problem_under_load(running: RunningTarget, workload: Workload, cores: Cores, scratch: Path) -> str | None:
     """What is wrong; ``None`` if nothing is. Raises :class:`~httpbench.errors.LoadError` if the load cannot be made."""
+    if http.is_learned(workload) and (found := http.learn(running.host, running.port, workload)):
+        workload, _ = found
     correct = 0
     for duration_s in DURATIONS_S:
         own_load = Load(connections=CONNECTIONS, duration_s=duration_s, warmup_s=0, timeout_s=TIMEOUT_S)

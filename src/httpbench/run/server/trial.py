@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from httpbench.model import Trial
@@ -27,5 +28,6 @@ def measure_server(inputs: TrialInputs, scratch: Path, observer: Observer) -> Tr
         run_id=inputs.run_id,
         address=inputs.address,
     )
+    inputs = replace(inputs, workload=inputs.workload.of(inputs.target))
     with start(inputs.target, inputs.plan.scaling, inputs.workload, place) as running:
         return measure(inputs, running, scratch / "generator", observer)

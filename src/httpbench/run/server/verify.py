@@ -20,6 +20,7 @@ PROBE_LIMIT_S = 6.0
 
 def verify(target: Target, scaling: Scaling, workload: Workload, folder: Path, cores: Cores) -> Verified:
     """Starts a built server, checks its contract, and stops it."""
+    workload = workload.of(target)
     checks: Sequence[contract.Check] = ()
     probed: Probed | None = None
     try:
@@ -30,7 +31,7 @@ def verify(target: Target, scaling: Scaling, workload: Workload, folder: Path, c
             place = Place(folder, own, host.core_groups(cores.target))
             with start(target, scaling, workload, place) as running:
                 begin = time.monotonic()
-                checks = contract.check_server(running.host, running.port, workload, target.limits)
+                checks = contract.check_server(running.host, running.port, workload, target.limits, contract.clauses_for(target, workload))
                 probed = _probed(running, workload, begin)
                 canned = "; ".join(probed.reasons) if probed.label is Label.CANNED else None
                 checks = [*checks, contract.Check("responds to what was requested", canned)]
@@ -39,14 +40,16 @@ def verify(target: Target, scaling: Scaling, workload: Workload, folder: Path, c
                 death = running.death()
                 checks = [*checks, contract.Check("stays alive", f"it ended by itself ({death})" if death else None)]
                 stopped = running.stop()
-        checks = [*checks, contract.Check(f"ends within {STOP_GRACE_S:g} s of SIGTERM, children included", stopped.problem)]
+        if target.entry is None:  # elsewhere no rule says how a program ends
+            checks = [*checks, contract.Check(f"ends within {STOP_GRACE_S:g} s of SIGTERM, children included", stopped.problem)]
     except HttpbenchError as error:
-        return Verified(target, scaling, tuple(checks), error, probed)
-    return Verified(target, scaling, tuple(checks), None, probed)
+        return Verified(target, scaling, tuple(checks), error, probed, workload.name)
+    return Verified(target, scaling, tuple(checks), None, probed, workload.name)
 
 
 def probe_target(target: Target, scaling: Scaling, workload: Workload, folder: Path, cores: Cores) -> Probed:
     """What a probe of a built server observed. Raises :class:`HttpbenchError`."""
+    workload = workload.of(target)
     with tempfile.TemporaryDirectory(prefix="httpbench-") as scratch:
         place = Place(folder, Path(scratch), host.core_groups(cores.target))
         with start(target, scaling, workload, place) as running:
@@ -55,6 +58,7 @@ def probe_target(target: Target, scaling: Scaling, workload: Workload, folder: P
 
 def sample(target: Target, scaling: Scaling, workload: Workload, folder: Path, cores: Cores) -> SampledResponse:
     """One response of a built server. Raises :class:`HttpbenchError`."""
+    workload = workload.of(target)
     with tempfile.TemporaryDirectory(prefix="httpbench-") as scratch:
         place = Place(folder, Path(scratch), host.core_groups(cores.target))
         with start(target, scaling, workload, place) as running:

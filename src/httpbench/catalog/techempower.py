@@ -1,0 +1,255 @@
+"""Reads a clone of TechEmpower's FrameworkBenchmarks as it is: a ``benchmark_config.json`` in each ``frameworks/LANGUAGE/FRAMEWORK``.
+
+Each test of a configuration becomes a target, ``language/framework`` or ``language/framework/test``, that runs in a container from the
+Dockerfile in its folder. What is wrong with a configuration becomes part of its targets: one wrong file of hundreds hides no other.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from httpbench.catalog.files import sentences
+from httpbench.errors import CatalogError
+from httpbench.manifests import id_part, target_id
+from httpbench.model import Approach, Build, Category, ContainerRecipe, Database, Entry, Kind, Orm, Scaling, Target, Tuning
+from httpbench.model.frozen import RequestPath
+from httpbench.printable import one_line
+
+NAME = "techempower"
+CONFIGURATION, OLDER_CONFIGURATION = "benchmark_config.json", "config.toml"
+DEFAULT_TEST = "default"
+BUILD_LIMIT_S = 3600.0
+"""Longest time to build an image, as in TechEmpower's own runs."""
+
+TUNING = {Approach.REALISTIC: Tuning.TUNED, Approach.STRIPPED: Tuning.ENGINE}
+NEEDS_DATABASE = ("db", "query", "update", "fortune", "cached-query")
+"""Tests that ask the database; the other two do not."""
+
+Raw = Mapping[str, Any]
+
+
+class _Test(BaseModel):
+    """One test of a configuration. Keys that only TechEmpower's own program reads are ignored."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    language: str = Field(min_length=1)
+    port: int = Field(ge=1, le=65_535)
+    classification: Category | None = None
+    approach: Approach | None = None
+    database: Database | None = None
+    orm: Orm | None = None
+    platform: str | None = None
+    webserver: str | None = None
+    display_name: str | None = None
+    notes: str | None = None
+    versus: str | None = None
+    tags: tuple[str, ...] = ()
+    dockerfile: str | None = Field(default=None, pattern=r"^[^/-][^:]*$")
+    docker_cmd: str | None = None
+    plaintext_url: RequestPath | None = None
+    json_url: RequestPath | None = None
+    db_url: RequestPath | None = None
+    query_url: RequestPath | None = None
+    update_url: RequestPath | None = None
+    fortune_url: RequestPath | None = None
+    cached_query_url: RequestPath | None = None
+
+    @field_validator("classification", "approach", "database", "orm", mode="before")
+    @classmethod
+    def _in_lower_case(cls, value: object) -> object:
+        return (_said(value) or "").lower() or None if isinstance(value, str) else value
+
+    @field_validator("platform", "webserver", "display_name", "notes", "versus", mode="before")
+    @classmethod
+    def _without_none(cls, value: object) -> object:
+        return _said(value) if isinstance(value, str) else value
+
+    @field_validator("docker_cmd")
+    @classmethod
+    def _is_a_command_line(cls, text: str | None) -> str | None:
+        shlex.split(text or "")  # raises ValueError
+        return text
+
+    @property
+    def paths(self) -> dict[str, str]:
+        """By the name of the test."""
+        urls = {name.removesuffix("_url").replace("_", "-"): getattr(self, name) for name in _Test.model_fields if name.endswith("_url")}
+        return {name: path for name, path in urls.items() if path is not None}
+
+
+def _said(text: str) -> str | None:
+    """What a field says; ``None`` stands in the files as a word, in any case."""
+    bare = text.strip()
+    return None if bare.lower() in ("", "none") else bare
+
+
+def read(folder: Path) -> list[Target]:
+    """All targets of a clone, those with a wrong configuration too. Raises :class:`CatalogError` if the folder is no clone."""
+    configurations = sorted(_configurations(folder))
+    if not configurations:
+        wrong = f"contains no frameworks/LANGUAGE/FRAMEWORK/{CONFIGURATION}" if folder.is_dir() else "is not a folder"
+        raise CatalogError([f"{folder}: {wrong}; {NAME}:DIR requires a clone of github.com/TechEmpower/FrameworkBenchmarks"])
+    return [target for path in configurations for target in _targets(path.absolute())]
+
+
+def _configurations(folder: Path) -> Iterator[Path]:
+    """The file that describes each framework. Where both forms are, TechEmpower's program reads JSON."""
+    for framework in folder.glob("frameworks/*/*"):
+        yield from [path for name in (CONFIGURATION, OLDER_CONFIGURATION) if (path := framework / name).is_file()][:1]
+
+
+def _targets(path: Path) -> list[Target]:
+    try:
+        project, tests = _project(path)
+    except CatalogError as error:
+        return [_target(path.parent, DEFAULT_TEST, *_wrong(path.parent.name, error.problems))]
+    return [_target(path.parent, name, *_read(path, project, name, raw)) for name, raw in tests.items()]
+
+
+def _project(path: Path) -> tuple[str, dict[str, Raw]]:
+    """The framework's name and its tests as they stand in the file. Raises :class:`CatalogError` if the file has another form."""
+    data = _data(path)
+    project, listed = data.get("framework"), data.get("tests")
+    problems = []
+    if not isinstance(project, str) or not project:
+        problems.append("framework: must be a string")
+    if not isinstance(listed, list) or not all(isinstance(tests, dict) for tests in listed):
+        problems.append("tests: must be an array of objects")
+        listed = []
+    tests = {name: raw for part in listed for name, raw in part.items()}
+    problems += [f"tests.{name}: must be an object" for name, raw in tests.items() if not isinstance(raw, dict)]
+    if not tests and not problems:
+        problems.append("tests: must not be empty")
+    if problems:
+        raise CatalogError(problems)
+    assert isinstance(project, str), "anything else is a problem"
+    return project, tests
+
+
+def _data(path: Path) -> Raw:
+    """The file as the JSON form. Raises :class:`CatalogError` if it cannot be read."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+        data = json.loads(text) if path.name == CONFIGURATION else _as_json(tomllib.loads(text))
+    except OSError as error:
+        raise CatalogError([f"{path.name} cannot be read: {error.strerror}"]) from None
+    except UnicodeDecodeError:
+        raise CatalogError([f"{path.name} is not UTF-8"]) from None
+    except (ValueError, RecursionError) as error:
+        raise CatalogError([f"{path.name} is not {path.suffix[1:].upper()}: {one_line(str(error))}"]) from None
+    if not isinstance(data, dict):
+        raise CatalogError([f"{path.name}: must be an object"])
+    return data
+
+
+def _as_json(data: Raw) -> Raw:
+    """The older form, with one table for each test, in the newer one."""
+    framework = data.get("framework")
+    tests = {DEFAULT_TEST if name == "main" else name: _with_urls(test) for name, test in data.items() if name != "framework"}
+    return {"framework": framework.get("name") if isinstance(framework, dict) else None, "tests": [tests]}
+
+
+def _with_urls(test: object) -> object:
+    """The test with each of its paths as a key of its own."""
+    if not isinstance(test, dict) or not isinstance(test.get("urls"), dict):
+        return test
+    return {**test, **{f"{name}_url": path for name, path in test["urls"].items()}}
+
+
+def _read(path: Path, project: str, name: str, raw: Raw) -> tuple[_Test | None, Entry]:
+    """A test and what the catalogue says of it; ``None``, with all that is wrong, if it is not well formed."""
+    full = project if name == DEFAULT_TEST else f"{project}-{name}"
+    problems = list(_beyond_the_model(path.parent, full, raw))
+    given = dict(raw)
+    if path.name == OLDER_CONFIGURATION:  # this form leaves out what its folder tells
+        told = {"language": path.parent.parent.name, "port": _exposed(path.parent / _dockerfile(full, raw))}
+        given = {**{name: value for name, value in told.items() if value is not None}, **raw}
+    try:
+        test = _Test.model_validate(given)
+    except ValidationError as error:
+        return _wrong(full, [*sentences(_Test, error), *problems])
+    return test, Entry(
+        catalogue=NAME,
+        name=full,
+        display_name=test.display_name or full,
+        approach=test.approach,
+        database=test.database if set(test.paths) & set(NEEDS_DATABASE) else None,
+        orm=test.orm,
+        platform=test.platform,
+        webserver=test.webserver,
+        versus=test.versus,
+        tags=test.tags,
+        problems=tuple(map(one_line, problems)),
+    )
+
+
+def _beyond_the_model(folder: Path, full: str, raw: Raw) -> Iterator[str]:
+    """What is wrong with a test that no field alone shows."""
+    words = {name: _said(value) for name, value in raw.items() if isinstance(value, str)}
+    if words.get("database") and not words.get("orm"):
+        yield "orm: missing; required with a database"
+    if (words.get("os") or "linux").lower() != "linux":
+        yield f"os: «{words['os']}» is not supported; only Linux is"
+    if not any(name.endswith("_url") for name in raw):
+        yield "no path for any test"
+    dockerfile = _dockerfile(full, raw)
+    if not (folder / dockerfile).is_file():
+        yield f"{dockerfile}: not in its folder"
+
+
+def _dockerfile(full: str, raw: Raw) -> str:
+    named = raw.get("dockerfile")
+    return named if isinstance(named, str) else f"{full}.dockerfile"
+
+
+def _exposed(dockerfile: Path) -> str | None:
+    """The first port that a Dockerfile exposes."""
+    try:
+        found = re.search(r"^\s*EXPOSE\s+(\d+)", dockerfile.read_text(encoding="utf-8"), re.MULTILINE | re.IGNORECASE)
+    except (OSError, UnicodeDecodeError):
+        return None
+    return found[1] if found else None
+
+
+def _wrong(full: str, problems: list[str]) -> tuple[None, Entry]:
+    return None, Entry(catalogue=NAME, name=full, display_name=full, problems=tuple(map(one_line, problems)))
+
+
+def _target(folder: Path, name: str, test: _Test | None, entry: Entry) -> Target:
+    """The target of a test; without one, a target that only says what is wrong."""
+    language, framework = id_part(folder.parent.name), id_part(folder.name)
+    variant = None if name == DEFAULT_TEST else id_part(name)
+    return Target(
+        id=target_id(Kind.SERVER, language, framework, variant),
+        kind=Kind.SERVER,
+        language=language,
+        framework=framework,
+        variant=variant,
+        category=test.classification if test else None,
+        tuning=TUNING[entry.approach] if entry.approach else Tuning.DEFAULT,
+        upstream=None,
+        notes=test.notes if test else None,
+        build=Build(timeout_s=BUILD_LIMIT_S),
+        run=tuple(shlex.split(test.docker_cmd)) if test and test.docker_cmd else (),
+        scaling=(Scaling.SINGLE, Scaling.MULTI),
+        folder=str(folder),
+        container=_recipe(test, entry) if test else ContainerRecipe(),
+        paths=test.paths if test else {},
+        entry=entry,
+    )
+
+
+def _recipe(test: _Test, entry: Entry) -> ContainerRecipe:
+    """How TechEmpower's program builds the image."""
+    arguments = {"BENCHMARK_ENV": "httpbench", "TFB_TEST_NAME": entry.name, "TFB_TEST_DATABASE": test.database or "none"}
+    dockerfile = test.dockerfile or f"{entry.name}.dockerfile"
+    return ContainerRecipe(dockerfile=dockerfile, build_args=arguments, port=test.port, fixed_port=True)

@@ -1,0 +1,102 @@
+"""The clauses on TechEmpower's table World, as they are seen from outside: by what a server's own responses say of its database.
+
+What one path has written, another must return. So no access to the database is required, and a server that answers from a cache, or that
+writes nothing, is found by its own word.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from httpbench.contract.check import Clause
+from httpbench.contract.worlds import DRAWS, Row, drawing_problem, reading_problem, written_rows
+from httpbench.http.correct import problems
+from httpbench.http.exchange import Connection, ExchangeError
+from httpbench.http.rules import lower_keys
+from httpbench.http.server import Server
+from httpbench.model import Expectation, Rule, Target, Workload
+
+DB, QUERY, UPDATE = "db", "query", "update"
+UPDATES, UPDATED_ROWS = 25, 20
+"""Updates, and rows of each: together 5% of the table."""
+READ_ROWS = 500
+"""Of each request of the test «query»: the most that its rules allow."""
+COMPARED = 10
+"""Rows that were written and read again: fewer prove little."""
+READS_MAX = 1000
+"""Requests until so many were read. One row a request meets a written one in one of twenty."""
+PER_CONNECTION = 50
+"""Requests: many servers close a connection after a hundred."""
+
+
+def world_clauses(target: Target, workload: Workload) -> tuple[Clause, ...]:
+    """The clauses for a workload whose responses are rows of the table."""
+    if workload.expect.rule not in (Rule.WORLD, Rule.WORLDS):
+        return ()
+    found: list[Clause] = [("draws its rows at random", draws_at_random, ())]
+    if workload.asked in (DB, QUERY, UPDATE) and (clause := _reading_clause(target, workload)):
+        found.append(("returns rows as last written", clause, ()))
+    return tuple(found)
+
+
+def draws_at_random(server: Server) -> str | None:
+    """Requests :data:`DRAWS` rows."""
+    ids: list[int] = []
+    for rows in _responses(server, DRAWS):
+        ids += [row_id for row_id, _ in rows]
+        if len(ids) >= DRAWS:
+            break
+    return drawing_problem(ids[:DRAWS])
+
+
+def returns_what_was_written(update: Server, read: Server) -> str | None:
+    """Updates rows, then reads until some of them have come back."""
+    written = written_rows(_responses(update, UPDATES))
+    back: list[Row] = []
+    for rows in _responses(read, READS_MAX):
+        back += [row for row in rows if row[0] in written]
+        if len(back) >= COMPARED:
+            return reading_problem(back, written)
+    return reading_problem(back, written) or f"only {len(back)} of {len(written)} updated rows came back in {READS_MAX:,} requests"
+
+
+def _reading_clause(target: Target, workload: Workload) -> Callable[[Server], str | None] | None:
+    """The check for a target that declares a path that writes and one that reads; ``None`` for others."""
+    paths = target.paths
+    reading = workload.asked if workload.asked != UPDATE else QUERY if QUERY in paths else DB
+    if UPDATE not in paths or reading not in paths:
+        return None
+    update = _asking(workload, f"{paths[UPDATE]}{UPDATED_ROWS}", UPDATED_ROWS)
+    read = _asking(workload, paths[DB], None) if reading == DB else _asking(workload, f"{paths[QUERY]}{READ_ROWS}", READ_ROWS)
+    return lambda server: returns_what_was_written(replace(server, workload=update), replace(server, workload=read))
+
+
+def _asking(workload: Workload, path: str, rows: int | None) -> Workload:
+    """A workload with this path; ``rows``: of its array, ``None``: it responds with one row."""
+    rule = Rule.WORLD if rows is None else Rule.WORLDS
+    request = workload.request.model_copy(update={"path": path})
+    return workload.model_copy(update={"request": request, "expect": Expectation(rule=rule, rows=rows)})
+
+
+def _responses(server: Server, count: int) -> Iterator[list[Row]]:
+    """The rows of so many responses, one after the other. Raises :class:`ExchangeError` if one is not correct."""
+    for first in range(0, count, PER_CONNECTION):
+        with server.connect() as connection:
+            for _ in range(min(PER_CONNECTION, count - first)):
+                yield _rows(server, connection)
+
+
+def _rows(server: Server, connection: Connection) -> list[Row]:
+    connection.send(server.request_bytes())
+    response = connection.receive(server.workload.request.method)
+    if wrong := problems(response, b"", server.workload.expect):
+        raise ExchangeError(f"{server.workload.request.path}: {'; '.join(wrong)}")
+    value = json.loads(response.body)
+    return [_row(each) for each in (value if isinstance(value, list) else [value])]
+
+
+def _row(value: dict[str, int]) -> Row:
+    row = lower_keys(value)
+    return row["id"], row["randomnumber"]

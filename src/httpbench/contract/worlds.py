@@ -1,0 +1,67 @@
+"""Rows of TechEmpower's table World, over several responses: are they drawn at random, read from the database, and written to it?
+
+One response cannot show any of this. Each function returns what is wrong, or nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+
+ROWS = 10_000
+"""Of the table; ids begin at 1."""
+DRAWS = 100
+"""Rows that show whether ids are drawn at random."""
+
+Row = tuple[int, int]
+"""Id and random number."""
+
+
+def drawing_problem(ids: Sequence[int]) -> str | None:
+    """Whether ids, in their order, cannot be random ones of the whole table."""
+    different = len(set(ids))
+    if len(ids) > 1 and different == 1:
+        return f"{len(ids)} rows have the same id, {ids[0]:,}"
+    if len(ids) - different > _repeats_max(len(ids)):
+        return f"only {different} different ids in {len(ids)} rows: they are not drawn from {ROWS:,}"
+    steps = {after - before for before, after in pairwise(ids)}
+    if len(ids) > 2 and len(steps) == 1:
+        return f"ids follow each other in steps of {steps.pop()}: they are not random"
+    return None
+
+
+def written_rows(responses: Iterable[Sequence[Row]]) -> dict[int, int]:
+    """What the table must hold after these updates, which came one after the other, by id.
+
+    A row that one response has twice, with two numbers, may hold either: it is left out.
+    """
+    table: dict[int, int] = {}
+    for rows in responses:
+        numbers = Counter(row_id for row_id, _ in set(rows))
+        for row_id, number in rows:
+            if numbers[row_id] == 1:
+                table[row_id] = number
+            else:
+                table.pop(row_id, None)
+    return table
+
+
+def reading_problem(read: Iterable[Row], table: Mapping[int, int]) -> str | None:
+    """Whether rows differ from what the table holds. Rows that are not in ``table`` are unknown, and not compared."""
+    known = [(row_id, number) for row_id, number in read if row_id in table]
+    stale = [(row_id, number) for row_id, number in known if number != table[row_id]]
+    if not stale:
+        return None
+    row_id, number = stale[0]
+    return (
+        f"{len(stale):,} of {len(known):,} rows are not as last written: they are cached, or the update was not written "
+        f"(row {row_id:,} is {number:,} instead of {table[row_id]:,})"
+    )
+
+
+def _repeats_max(draws: int) -> int:
+    """Coincidences among so many random draws that no honest server exceeds in practice: the mean, and six deviations and six more."""
+    mean = draws * (draws - 1) / 2 / ROWS
+    return math.ceil(mean + 6 * math.sqrt(mean)) + 6

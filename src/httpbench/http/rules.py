@@ -1,0 +1,106 @@
+"""Published rules of which body is correct: those of TechEmpower's tests that ask for JSON or for a page of HTML.
+
+Each function returns what is wrong with one body, a clause each. The rules are stricter than that project's own program in one respect:
+what it only warns of is wrong here. Names and the message may be in any case, as there.
+
+Source: github.com/TechEmpower/FrameworkBenchmarks/wiki, «Framework Tests Overview».
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from httpbench.http.exchange import Response
+from httpbench.http.fortunes import page_problems
+from httpbench.model import Expectation, Rule
+from httpbench.printable import one_line
+
+MESSAGE = "Hello, World!"
+ROWS = 10_000
+"""Of the table World; each has a random number in the same range."""
+SHOWN = 60
+SAME_PROBLEMS_MAX = 3
+"""Rows whose problems are named; the others are like them."""
+
+
+def rule_problems(response: Response, expect: Expectation) -> list[str]:
+    """What is wrong with a body by the rule of the workload."""
+    match expect.rule:
+        case Rule.JSON_MESSAGE:
+            return _of_json(response.body, _message_problems)
+        case Rule.WORLD:
+            return _of_json(response.body, world_problems)
+        case Rule.WORLDS:
+            return _of_json(response.body, lambda value: worlds_problems(value, expect.rows))
+        case Rule.FORTUNES:
+            return _charset_problems(response) + page_problems(response.body)
+        case None:
+            return []
+
+
+def world_problems(value: object) -> list[str]:
+    """What is wrong with a row of the table World."""
+    if not isinstance(value, dict):
+        return [f"{_shown(value)} is not a JSON object"]
+    row = lower_keys(value)
+    if len(value) != 2 or set(row) != {"id", "randomnumber"}:
+        return [f"an object with the keys {_keys(value)} instead of id and randomNumber"]
+    wrong = [name for name in ("id", "randomNumber") if not _is_row_number(row[name.lower()])]
+    return [f"{name} {_shown(row[name.lower()])} is not a whole number from 1 to {ROWS:,}" for name in wrong]
+
+
+def worlds_problems(value: object, count: int | None) -> list[str]:
+    """What is wrong with an array of rows of the table World. ``count``: how many there must be; ``None``: any number."""
+    if not isinstance(value, list):
+        return [f"{_shown(value)} is not a JSON array"]
+    found = [] if count in (None, len(value)) else [f"{len(value)} rows instead of {count}"]
+    wrong = [f"row {number}: {problem}" for number, row in enumerate(value, 1) for problem in world_problems(row)]
+    more = len(wrong) - SAME_PROBLEMS_MAX
+    return found + wrong[:SAME_PROBLEMS_MAX] + ([f"{more} more problems of rows"] if more > 0 else [])
+
+
+def lower_keys(value: dict[str, Any]) -> dict[str, Any]:
+    """The object with its keys in lower case: the rules leave their case open."""
+    return {key.lower(): content for key, content in value.items()}
+
+
+def _message_problems(value: object) -> list[str]:
+    if not isinstance(value, dict):
+        return [f"{_shown(value)} is not a JSON object"]
+    row = lower_keys(value)
+    if list(row) != ["message"]:
+        return [f"an object with the keys {_keys(value)} instead of message alone"]
+    text = row["message"]
+    return [] if isinstance(text, str) and text.lower() == MESSAGE.lower() else [f"message {_shown(text)} instead of «{MESSAGE}»"]
+
+
+def _of_json(body: bytes, problems: Callable[[object], list[str]]) -> list[str]:
+    try:
+        value = json.loads(body)
+    except (ValueError, RecursionError):
+        return [f"the body «{_cut(one_line(body[: 2 * SHOWN].decode(errors='replace')))}» is not JSON"]
+    return problems(value)
+
+
+def _charset_problems(response: Response) -> list[str]:
+    """A page with characters beyond ASCII must name its encoding."""
+    content_type = (response.header("content-type") or "").lower().replace(" ", "").replace('"', "")
+    return [] if "charset=utf-8" in content_type else ["Content-Type without charset=utf-8"]
+
+
+def _is_row_number(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= ROWS
+
+
+def _keys(value: dict[str, Any]) -> str:
+    return _cut(one_line(", ".join(value))) or "(none)"
+
+
+def _shown(value: object) -> str:
+    return f"«{_cut(one_line(json.dumps(value, ensure_ascii=False)))}»"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= SHOWN else text[:SHOWN] + "…"

@@ -1,0 +1,61 @@
+"""Frameworks of a catalogue in TechEmpower's layout, from folders as they are, in containers whose base stands in for the official one."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests import containers
+from tests.harness import TARGETS, Harness
+
+pytestmark = pytest.mark.container
+
+CLONE = TARGETS / "techempower"
+CATALOGUE = ("--targets", f"techempower:{CLONE}")
+BASE = "httpbench.test/perl:5"
+"""As the Dockerfiles name it: a minimal Debian holds Perl."""
+
+QUICK = ("-c", "8", "-d", "500ms", "--warmup", "200ms", "--rounds", "1", "-q", "--export-json", "-")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _base(debian_base: str) -> Iterator[None]:
+    containers.docker("tag", debian_base, BASE)
+    yield
+    containers.docker("rmi", "--no-prune", BASE)
+
+
+def test_tests_without_a_database_keep_the_published_rules(harness: Harness) -> None:
+    before = _state_of_the_clone(CLONE)
+    done = harness.run("verify", *CATALOGUE, "perl/small", "perl/small/forks", "--isolate", "docker", "--scaling", "single", timeout_s=280)
+    assert done.returncode == 0, done.stdout + done.stderr
+    for name in ("perl/small", "perl/small/forks"):
+        for workload in ("plaintext", "json"):
+            assert f"{name}@docker single {workload}: passed" in done.stdout
+    assert _state_of_the_clone(CLONE) == before
+
+
+@pytest.mark.parametrize("network", ["host", "bridge"])
+def test_a_test_is_measured_under_each_workload_that_it_declares(harness: Harness, network: str) -> None:
+    words = ("perl/small", "perl/asks-database", "--skip-missing", "--isolate", "docker", "--network", network)
+    done = harness.run("bench", *CATALOGUE, *words, "--workload", "plaintext", "--workload", "json", *QUICK, timeout_s=280)
+    assert "skipped perl/asks-database" in done.stderr
+    assert "requires a database (postgres): not supported yet" in done.stderr
+    results = json.loads(done.stdout)["results"]
+    assert sorted(result["workload"] for result in results) == ["json", "plaintext"], done.stderr
+    for result in results:
+        (trial,) = result["rounds"]
+        assert trial["response"]["status"] == 200, trial
+        assert trial["response"]["body"].lower().count("hello, world!") == 1
+        assert trial["measurement"]["requests"]["ok"] > 0, trial
+        assert (trial["learned"] or {}).get("body_bytes") == (27 if result["workload"] == "json" else None)
+
+
+def _state_of_the_clone(folder: Path) -> str:
+    """What git sees of the folder: builds leave no file there."""
+    done = subprocess.run(["git", "status", "--porcelain", "--ignored", folder], cwd=folder, capture_output=True, text=True, check=True)
+    return done.stdout

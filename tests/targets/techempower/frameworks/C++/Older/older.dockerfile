@@ -1,0 +1,2 @@
+FROM httpbench.test/perl:5
+EXPOSE 9090

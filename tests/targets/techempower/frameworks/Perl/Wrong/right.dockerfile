@@ -1,0 +1,3 @@
+FROM httpbench.test/perl:5
+
+CMD perl -e 0

@@ -1,0 +1,50 @@
+"""Rows over several responses: random ones, cached ones, and updates that were never written."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from httpbench.contract.worlds import DRAWS, ROWS, drawing_problem, reading_problem, written_rows
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_random_ids_have_no_problem(seed: int) -> None:
+    draw = random.Random(seed)
+    for count in (1, 2, 20, DRAWS, 1000):
+        assert drawing_problem([draw.randint(1, ROWS) for _ in range(count)]) is None
+
+
+@pytest.mark.parametrize(
+    ("ids", "problem"),
+    [
+        ([7] * DRAWS, "100 rows have the same id, 7"),
+        ([7, 7], "2 rows have the same id, 7"),
+        ([1, 2] * (DRAWS // 2), "only 2 different ids in 100 rows: they are not drawn from 10,000"),
+        ([number % 50 for number in range(DRAWS)], "only 50 different ids in 100 rows"),
+        (list(range(1, DRAWS + 1)), "ids follow each other in steps of 1: they are not random"),
+        (list(range(900, 0, -9)), "ids follow each other in steps of -9"),
+    ],
+)
+def test_ids_that_are_not_random_are_found(ids: list[int], problem: str) -> None:
+    assert problem in (drawing_problem(ids) or "")
+
+
+def test_the_last_update_of_a_row_counts() -> None:
+    assert written_rows([[(1, 10), (2, 20)], [(1, 11), (3, 30)]]) == {1: 11, 2: 20, 3: 30}
+
+
+def test_a_row_that_a_response_has_with_two_numbers_is_left_out() -> None:
+    assert written_rows([[(1, 10), (2, 20)], [(1, 11), (1, 12)]]) == {2: 20}
+    assert written_rows([[(1, 10), (1, 10)]]) == {1: 10}
+
+
+def test_rows_as_last_written_have_no_problem_and_unknown_rows_are_not_compared() -> None:
+    assert reading_problem([(1, 11), (9, 1)], {1: 11, 2: 20}) is None
+
+
+def test_a_row_from_a_cache_or_an_update_that_was_not_written_is_found() -> None:
+    assert reading_problem([(1, 10), (2, 20), (9, 1)], {1: 11, 2: 20}) == (
+        "1 of 2 rows are not as last written: they are cached, or the update was not written (row 1 is 10 instead of 11)"
+    )

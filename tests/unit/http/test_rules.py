@@ -1,0 +1,78 @@
+"""Which bodies keep the published rules of TechEmpower's tests."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from httpbench.http.correct import problems
+from httpbench.http.exchange import Response
+from httpbench.model import Expectation, Rule
+
+
+def of(rule: Rule, body: bytes | str | Any, rows: int | None = None, content_type: str = "application/json") -> list[str]:
+    data = body if isinstance(body, bytes) else json.dumps(body).encode()
+    return problems(Response(200, (("Content-Type", content_type),), data, size_bytes=0), b"", Expectation(rule=rule, rows=rows))
+
+
+@pytest.mark.parametrize("body", [b'{"message":"Hello, World!"}', b' { "Message" : "hello, world!" }\n'])
+def test_a_message_may_have_any_white_space_and_case(body: bytes) -> None:
+    assert of(Rule.JSON_MESSAGE, body) == []
+
+
+@pytest.mark.parametrize(
+    ("body", "problem"),
+    [
+        (b"", "the body «» is not JSON"),
+        (b"{message: 1}", "the body «{message: 1}» is not JSON"),
+        (b"[" * 100_000, "is not JSON"),
+        ([], "«[]» is not a JSON object"),
+        ({"text": "Hello, World!"}, "an object with the keys text instead of message alone"),
+        ({"message": "Hello, World!", "id": 1}, "an object with the keys message, id instead of message alone"),
+        ({"message": "Hello, Wörld!"}, 'message «"Hello, Wörld!"» instead of «Hello, World!»'),
+        ({"message": None}, "message «null» instead of «Hello, World!»"),
+    ],
+)
+def test_what_is_wrong_with_a_message_is_said(body: Any, problem: str) -> None:
+    (found,) = of(Rule.JSON_MESSAGE, body)
+    assert problem in found
+
+
+def test_a_row_may_name_its_number_in_any_case() -> None:
+    assert of(Rule.WORLD, {"id": 1, "randomNumber": 10_000}) == of(Rule.WORLD, {"ID": 10_000, "randomnumber": 1}) == []
+
+
+@pytest.mark.parametrize(
+    ("body", "problem"),
+    [
+        ([{"id": 1, "randomNumber": 2}], "is not a JSON object"),
+        ({"id": 1}, "an object with the keys id instead of id and randomNumber"),
+        ({}, "an object with the keys (none) instead of id and randomNumber"),
+        ({"id": 1, "randomNumber": 2, "name": 3}, "an object with the keys id, randomNumber, name instead of"),
+        ({"id": 1, "ID": 1, "randomNumber": 2}, "an object with the keys id, ID, randomNumber instead of"),
+        ({"id": 0, "randomNumber": 1}, "id «0» is not a whole number from 1 to 10,000"),
+        ({"id": "5", "randomNumber": 1}, 'id «"5"» is not a whole number'),
+        ({"id": True, "randomNumber": 1}, "id «true» is not a whole number"),
+        ({"id": 1, "randomNumber": 10_001}, "randomNumber «10001» is not a whole number from 1 to 10,000"),
+        ({"id": 1, "randomNumber": 1.5}, "randomNumber «1.5» is not a whole number"),
+    ],
+)
+def test_what_is_wrong_with_a_row_is_said(body: Any, problem: str) -> None:
+    (found,) = of(Rule.WORLD, body)
+    assert problem in found
+
+
+def test_an_array_has_as_many_rows_as_were_requested() -> None:
+    row = {"id": 1, "randomNumber": 1}
+    assert of(Rule.WORLDS, [row] * 3, rows=3) == []
+    assert of(Rule.WORLDS, [row] * 2, rows=3) == ["2 rows instead of 3"]
+    assert of(Rule.WORLDS, row, rows=1) == ['«{"id": 1, "randomNumber": 1}» is not a JSON array']
+
+
+def test_the_first_problems_of_many_rows_are_named() -> None:
+    found = of(Rule.WORLDS, [{"id": 0, "randomNumber": 1}] * 9, rows=9)
+    assert len(found) == 4
+    assert found[0].startswith("row 1: id «0»")
+    assert found[-1] == "6 more problems of rows"

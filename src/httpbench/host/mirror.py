@@ -9,7 +9,7 @@ LIMITS = ("cpu.max", "memory.max", "cpu.cfs_quota_us", "cpu.cfs_period_us", "mem
 """Of control groups, in both versions of the interface."""
 
 FILES = (
-    *(f"/proc/{name}" for name in ("cpuinfo", "meminfo", "loadavg", "device-tree/model", "net/sockstat", "self/cgroup")),
+    *(f"/proc/{name}" for name in ("cpuinfo", "meminfo", "loadavg", "device-tree/model", "net/sockstat", "self/cgroup", "self/mountinfo")),
     *(f"/proc/sys/kernel/{name}" for name in ("hostname", "osrelease", "io_uring_disabled", "nmi_watchdog", "numa_balancing")),
     *("/proc/sys/fs/nr_open", "/proc/sys/net/core/*", "/proc/sys/net/ipv4/ip_local_port_range", "/proc/sys/net/ipv4/tcp_*"),
     "/proc/sys/net/netfilter/nf_conntrack_max",
@@ -20,7 +20,6 @@ FILES = (
     *(f"/sys/class/dmi/id/{name}" for name in ("sys_vendor", "product_name", "bios_vendor")),
     *("/sys/class/net/*/mtu", "/sys/class/net/*/speed", "/sys/hypervisor/type"),
     *("/sys/kernel/mm/transparent_hugepage/enabled", "/sys/module/haltpoll/parameters/guest_halt_poll_ns"),
-    "/sys/fs/cgroup/cgroup.controllers",
     *(f"/sys/fs/cgroup/{below}{name}" for below in ("", "*/", "*/*/", "*/*/*/") for name in LIMITS),
     *("/etc/os-release", "/.dockerenv", "/run/.containerenv", "/run/systemd/container"),
 )

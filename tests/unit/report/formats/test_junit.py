@@ -47,7 +47,7 @@ def test_each_row_is_a_case_and_one_without_figures_is_an_error() -> None:
     assert (first.tests, first.errors, first.failures, second.tests, second.errors) == (7, 3, 0, 2, 0)
     found = {case.name: case for case in first}
     assert problem(found["c/epoll/level"]) is None
-    assert "Requests/s: 409,871" in found["c/epoll/level"].system_out
+    assert "Requests/s: 409,900" in found["c/epoll/level"].system_out
     assert found["c/epoll/level"].time == 30.0
     assert problem(found["rust/hyper"]) == (Error, "failed", "failed: did not respond within 10 s, in 3 rounds")
     assert "Address in use" in found["rust/hyper"].result[0].text

@@ -151,7 +151,7 @@ def _select(options: BenchOptions) -> Selected:
     from httpbench.model import Kind
 
     selection, catalog = options.selection, options.selection.catalog()
-    suite_name = options.suite or (None if selection.words else DEFAULT_SUITE)
+    suite_name = options.suite or (None if selection.words or selection.is_of_other_project else DEFAULT_SUITE)
     suite = catalog.suite(suite_name) if suite_name else None
     kind = _kind(selection, catalog, suite)
     if options.exports.export_hyperfine and kind is not Kind.CLIENT:

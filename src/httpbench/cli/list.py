@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,6 +18,10 @@ from httpbench.cli.options import Selection, json_option
 if TYPE_CHECKING:
     from httpbench.model import Proof, Target
     from httpbench.run import TargetState
+
+
+ID_WIDTH = 40
+"""Of another project's targets: a few have far longer ids, which are folded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +70,8 @@ def list_targets(options: ListOptions) -> ExitCode:
         ]
     if options.json:
         console.echo_json([_entry(listed) for listed in found])
+    elif all(listed.target.entry for listed in found):
+        _show_catalogue(found, options.selection.targets)
     else:
         _show(found)
     return ExitCode.OK
@@ -132,6 +140,27 @@ def _show(found: Sequence[Listed]) -> None:
     unchecked = sorted({name for listed in found for name in listed.state.unchecked})
     if unchecked:
         console.echo(f"version not checked, because list runs no version_command of a --targets folder: {', '.join(unchecked)}", err=True)
+
+
+def _show_catalogue(found: Sequence[Listed], folders: Sequence[Path]) -> None:
+    """Hundreds of targets, of which each has the same fix: so it stands below, once."""
+    from rich.table import Table
+    from rich.text import Text
+
+    from httpbench.run import State
+
+    table = Table(box=None, pad_edge=False)
+    table.add_column("Target", overflow="fold", max_width=ID_WIDTH)
+    table.add_column("Category", no_wrap=True)
+    table.add_column("State", overflow="fold")
+    for listed in found:
+        target, state = listed.target, listed.state
+        text = f"{state.state}: {state.reason or ', '.join(target.paths)}"
+        table.add_row(target.id, str(target.category or ""), Text(text, style="red" if state.state is State.REFUSED else ""))
+    console.stdout().print(table)
+    possible = sum(listed.state.state is not State.REFUSED for listed in found)
+    where = " ".join(f"--targets {shlex.quote(str(folder))}" for folder in folders)
+    console.echo(f"{possible:,} of {len(found):,} targets can be run: httpbench verify {where} --isolate docker TARGET", err=True)
 
 
 def _entry(listed: Listed) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from httpbench.cli.fields import argument, option
 from httpbench.cli.params import COUNT, COUNTS, DURATION, DURATION_OR_NONE, GATE, RATE, STEP
 from httpbench.errors import UsageError
 from httpbench.folders import default_database
-from httpbench.manifests import ids
+from httpbench.manifests import foreign_catalogue, ids
 
 if TYPE_CHECKING:
     from httpbench.catalog import Catalog
@@ -126,6 +126,11 @@ class Selection:
     )
     ignore: tuple[str, ...] = option("-i", "--ignore", multiple=True, metavar="TARGET", help="Exclude targets.")
     targets: tuple[Path, ...] = targets_option()
+
+    @property
+    def is_of_other_project(self) -> bool:
+        """Whether the catalogue of another project takes the place of the built-in targets, which suites name."""
+        return any(foreign_catalogue(folder) for folder in self.targets)
 
     def catalog(self) -> Catalog:
         """The built-in catalog and the targets of the user's folders."""

@@ -48,6 +48,18 @@ def test_proof_is_of_this_machine_of_the_record_or_none(tmp_path: Path, monkeypa
     assert listed(script.id)[script.id]["proof"] == "verified here"
 
 
+def test_a_catalogue_is_listed_in_lines_of_80_columns_with_one_fix_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    done = CliRunner().invoke(cli, ["list", "--targets", f"techempower:{CLONE}", "perl/tagged", "perl/small"])
+    lines = done.stdout.splitlines()
+    assert [line.split() for line in lines] == [
+        ["Target", "Category", "State"],
+        ["perl/small", "platform", "not", "built:", "plaintext,", "json"],
+        ["perl/tagged", "micro", "refused:", "techempower", "tags", "it", "as", "broken"],
+    ]
+    assert done.stderr == f"1 of 2 targets can be run: httpbench verify --targets techempower:{CLONE} --isolate docker TARGET\n"
+
+
 def test_targets_of_another_projects_catalogue_are_listed_with_what_it_says_of_them() -> None:
     found = listed("--targets", f"techempower:{CLONE}")
     assert len(found) == 10

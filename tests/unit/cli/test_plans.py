@@ -107,6 +107,11 @@ def test_a_target_of_a_catalogue_is_planned_under_the_workloads_that_it_declares
     assert "skipped" not in shown
 
 
+def test_without_a_name_all_targets_of_a_catalogue_are_planned_and_no_suite(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = planned(monkeypatch, "--targets", f"techempower:{CLONE}", "--language", "c++", "--workload", "plaintext", "--workload", "json")
+    assert [line.split()[0] for line in shown.splitlines() if line.startswith("c++/")] == ["c++/older", "c++/older/fast"]
+
+
 def test_an_unknown_layout_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UsageError, match="unknown layout «httparena»; use techempower:DIR"):
         planned(monkeypatch, "--targets", "httparena:/tmp", "c/nginx")

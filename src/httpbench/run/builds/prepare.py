@@ -99,7 +99,10 @@ def _refusal(target: Target, entry: Entry) -> RequirementError | None:
     if entry.refusal is not None:
         return RequirementError(entry.refusal)
     if target.isolation is None:
-        return RequirementError("it has a Dockerfile and no command, so it runs in a container only", hint="add --isolate docker")
+        return RequirementError(
+            "it has a Dockerfile and no command, so it runs in a container only",
+            hint="add --isolate docker, which bench, saturate, up and verify have",
+        )
     return None
 
 

@@ -1,52 +1,78 @@
-"""``pip install .`` gives the command and the load generator, with the catalog inside."""
+"""From the source distribution to a wheel, and from the wheel into an environment without Rust: what a user of the package gets."""
 
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
+import tarfile
+import tomllib
+import zipfile
 from pathlib import Path
 
 import pytest
 
 from httpbench.catalog import root
 
+PROGRAMS = ("httpbench-loadgen", "httpbench-reference", "httpbench-timer")
+SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin"
+
+
+def environment(folder: Path) -> Path:
+    """The programs of a new virtual environment."""
+    subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
+    return folder / "bin"
+
+
+def pip(programs: Path, *words: str) -> None:
+    subprocess.run([str(programs / "pip"), *words, "--quiet", "--disable-pip-version-check"], check=True)
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """The source distribution, and the wheel that is built from it alone."""
+    folder = tmp_path_factory.mktemp("dist")
+    programs = environment(folder / "builder")
+    pip(programs, "install", *tomllib.loads((root() / "pyproject.toml").read_text())["build-system"]["requires"])
+    subprocess.run([str(programs / "python"), "-m", "hatchling", "build", "-t", "sdist", "-d", str(folder)], cwd=root(), check=True)
+    (source,) = folder.glob("*.tar.gz")
+    pip(programs, "wheel", "--no-deps", "--wheel-dir", str(folder), str(source))
+    (wheel,) = folder.glob("httpbench-*.whl")
+    return source, wheel
+
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)
-def test_an_installed_package_is_whole(tmp_path: Path) -> None:
-    subprocess.run([sys.executable, "-m", "venv", str(tmp_path / "venv")], check=True)
-    bin_folder = tmp_path / "venv" / "bin"
-    subprocess.run([str(bin_folder / "pip"), "install", "--quiet", "--disable-pip-version-check", str(root())], check=True)
+@pytest.mark.timeout(1800)
+def test_distributions_hold_what_they_should(built: tuple[Path, Path]) -> None:
+    with tarfile.open(built[0]) as source:
+        files = {name.partition("/")[2] for name in source.getnames()}
+    assert {"LICENSE", "Cargo.lock", "targets/verified.toml", "suites/quick.toml", "src/httpbench/cli/main.py"} <= files
+    assert not {name for name in files if name.startswith(("target/", ".venv/", "tests/")) or "__pycache__" in name}
+    with zipfile.ZipFile(built[1]) as wheel:
+        names = wheel.namelist()
+    assert [name for name in names if name.endswith("httpbench/data/targets/verified.toml")]
+    assert all(any(name.endswith(f".data/scripts/{program}") for name in names) for program in PROGRAMS)
 
-    env = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-    env |= {"XDG_DATA_HOME": str(tmp_path / "data"), "PATH": f"{bin_folder}:{env['PATH']}"}
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+def test_a_wheel_installs_everything_into_a_clean_environment(built: tuple[Path, Path], tmp_path: Path) -> None:
+    programs = environment(tmp_path / "venv")
+    pip(programs, "install", str(built[1]))
+    home = tmp_path / "home"
+    home.mkdir()
+    env = {"HOME": str(home), "PATH": f"{programs}:{SYSTEM_PATH}", "LANG": "C.UTF-8"}
 
     def run(*argv: str) -> str:
-        return subprocess.run(argv, cwd=tmp_path, env=env, check=True, capture_output=True, text=True).stdout
+        return subprocess.run(argv, cwd=home, env=env, check=True, capture_output=True, text=True).stdout
 
     assert run("httpbench", "--version").startswith("httpbench ")
-    for program in ("httpbench-loadgen", "httpbench-reference", "httpbench-timer"):
+    for program in PROGRAMS:
         assert run(program, "--version").startswith(f"{program} ")
     rows = {row["id"] for row in json.loads(run("httpbench", "list", "--json"))}
     assert {"c/epoll/level", "proxy:c/haproxy", "client:rust/hyper"} <= rows
-    measured = run(
-        "httpbench",
-        "bench",
-        "c/epoll/level",
-        "-c",
-        "8",
-        "-d",
-        "300ms",
-        "--warmup",
-        "100ms",
-        "--rounds",
-        "1",
-        "--retries",
-        "0",
-        "--export-json",
-        "-",
-    )
-    (result,) = json.loads(measured)["results"]
+    run("httpbench", "completion", "bash")
+    assert (home / ".local/share/bash-completion/completions/httpbench").exists()
+    quick = ("-c", "8", "-d", "300ms", "--warmup", "100ms", "--rounds", "1", "--retries", "0")
+    (result,) = json.loads(run("httpbench", "bench", "c/epoll/level", *quick, "--export-json", "-"))["results"]
     assert result["rounds"][0]["measurement"]["throughput_rps"] > 0

@@ -28,6 +28,7 @@ class CompareOptions:
     )
     export_markdown: str | None = export_option("markdown", "Markdown for a pull request")
     export_json: str | None = export_option("json", "JSON")
+    export_html: str | None = export_option("html", "the changes, with charts, as one HTML file")
     db: Path = db_option()
 
 
@@ -44,9 +45,9 @@ def compare(options: CompareOptions) -> ExitCode:
     httpbench compare main.json latest --fail-if 'rps<-3%'   a gate
     httpbench compare v1.2 HEAD --export-markdown comment.md two commits
     """
-    files = Exports.of(json=options.export_json, markdown=options.export_markdown)
+    files = Exports.of(json=options.export_json, markdown=options.export_markdown, html=options.export_html)
     files.check()
-    from httpbench.report import changes, render_changes, render_changes_json, render_changes_markdown
+    from httpbench.report import changes, render_changes, render_changes_html, render_changes_json, render_changes_markdown
     from httpbench.store import Store
 
     with Store(options.db, reading=True) as store:
@@ -57,7 +58,8 @@ def compare(options: CompareOptions) -> ExitCode:
             hint="measure both with one `httpbench run`; to compare anyway: --across-environments",
         )
     console.beside(files).print(render_changes(found))
-    files.put({"json": render_changes_json(found), "markdown": render_changes_markdown(found)})
+    formats = {"json": render_changes_json, "markdown": render_changes_markdown, "html": render_changes_html}
+    files.put({name: formats[name](found) for name in files.paths})
     if found.breached:
         return ExitCode.BREACHED
     return ExitCode.FAILED if options.gates and (found.unknown or not found.cells) else ExitCode.OK

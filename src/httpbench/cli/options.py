@@ -255,12 +255,19 @@ class ExportOptions:
     export_json: str | None = export_option("json", "everything, with histograms,")
     export_csv: str | None = export_option("csv", "one line per trial")
     export_markdown: str | None = export_option("markdown", "the table as Markdown")
+    export_html: str | None = export_option("html", "the report, with charts, as one HTML file")
     export_autocannon: str | None = export_option("autocannon", "latencies, requests and bytes per second as autocannon's tables")
 
     @property
     def files(self) -> Exports:
         """The files by format."""
-        return Exports.of(json=self.export_json, csv=self.export_csv, markdown=self.export_markdown, autocannon=self.export_autocannon)
+        return Exports.of(
+            json=self.export_json,
+            csv=self.export_csv,
+            markdown=self.export_markdown,
+            html=self.export_html,
+            autocannon=self.export_autocannon,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,6 +282,7 @@ class ClientExportOptions(ExportOptions):
             json=self.export_json,
             csv=self.export_csv,
             markdown=self.export_markdown,
+            html=self.export_html,
             autocannon=self.export_autocannon,
             hyperfine=self.export_hyperfine,
         )

@@ -17,6 +17,7 @@ from httpbench.report.formats.json import render_json
 from httpbench.report.formats.markdown import render_markdown
 from httpbench.report.formats.read_json import read_export
 from httpbench.report.formats.terminal import render_terminal
+from httpbench.report.html import render_changes_html, render_html
 from httpbench.report.responses import render_responses
 from httpbench.report.tables.evidence import render_evidence
 from httpbench.report.tables.probes import probe_lines, probe_table, probe_warning
@@ -40,9 +41,11 @@ __all__ = [
     "proof_words",
     "read_export",
     "render_changes",
+    "render_changes_html",
     "render_changes_json",
     "render_changes_markdown",
     "render_evidence",
+    "render_html",
     "render_responses",
     "render_targets",
     "render_terminal",
@@ -55,6 +58,7 @@ FORMATS: Mapping[str, Format] = {
     "json": render_json,
     "csv": render_csv,
     "markdown": render_markdown,
+    "html": render_html,
     "autocannon": render_autocannon,
 }
 """Those that go into files, by the name that the command line has for them."""

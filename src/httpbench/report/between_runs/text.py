@@ -29,8 +29,8 @@ NOT_PAIRED = (
 
 def render_changes(found: Changes) -> RenderableType:
     """For a terminal."""
-    parts: list[RenderableType] = [Text(line, style="bold yellow") for line in _banner(found)]
-    parts += [Text(_origin("base", found.base)), Text(_origin("head", found.head)), Text()]
+    parts: list[RenderableType] = [Text(line, style="bold yellow") for line in banner(found)]
+    parts += [Text(origin("base", found.base)), Text(origin("head", found.head)), Text()]
     if found.cells:
         header, rows = _table(found)
         grid = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold")
@@ -39,31 +39,31 @@ def render_changes(found: Changes) -> RenderableType:
         for row in rows:
             grid.add_row(*(Text(cell) for cell in row))
         parts += [grid, Text()]
-    parts += [Text(line, style="bold") for line in _sentences(found)]
-    parts += [Text(f"· {line}", style="dim") for line in _notes(found)]
+    parts += [Text(line, style="bold") for line in (*gate_sentences(found), *verdict_changes(found))]
+    parts += [Text(f"· {line}", style="dim") for line in notes(found)]
     return Stack(*parts)
 
 
 def render_changes_markdown(found: Changes) -> str:
     """For a pull request. Ends with a line break."""
     lines = ["### httpbench: base → head", ""]
-    for line in _banner(found):
+    for line in banner(found):
         lines += [f"> **{escape(line)}**", ""]
-    lines += [f"{escape(_origin(name, side))}  " for name, side in (("base", found.base), ("head", found.head))] + [""]
+    lines += [f"{escape(origin(name, side))}  " for name, side in (("base", found.base), ("head", found.head))] + [""]
     if found.cells:
         header, rows = _table(found)
         lines += [*pipe_table(header, [False] * len(header), rows), ""]
-    lines += [f"**{escape(line)}**  " for line in _sentences(found)]
-    lines += ["", *(f"- {escape(line)}" for line in _notes(found))]
+    lines += [f"**{escape(line)}**  " for line in (*gate_sentences(found), *verdict_changes(found))]
+    lines += ["", *(f"- {escape(line)}" for line in notes(found))]
     return "\n".join(lines).strip() + "\n"
 
 
-def _banner(found: Changes) -> Iterator[str]:
+def banner(found: Changes) -> Iterator[str]:
     if found.environment:
         yield f"DIFFERENT ENVIRONMENTS, which may cause differences: {'; '.join(found.environment)}"
 
 
-def _origin(name: str, side: Side) -> str:
+def origin(name: str, side: Side) -> str:
     parts = [f"{name}: run {side.run}", side.name, f"commit {_commit(side.git_commit)}" if side.git_commit else None]
     return " · ".join(filter(None, (*parts, f"{side.started_at[:16].replace('T', ' ')} UTC")))
 
@@ -77,7 +77,7 @@ def _table(found: Changes) -> tuple[list[str], list[list[str]]]:
     names = [name for name in _names(found) if any(name in cell.figures for cell in found.cells)]
     header = ["Target", "Load", *(TITLES.get(name, name) for name in names), "Verdict"]
     rows = [
-        [cell.target, load_text(cell), *(_figure(name, cell.figures.get(name)) for name in names), _verdict(cell)] for cell in found.cells
+        [cell.target, load_text(cell), *(_figure(name, cell.figures.get(name)) for name in names), verdict(cell)] for cell in found.cells
     ]
     return header, rows
 
@@ -90,14 +90,14 @@ def _figure(name: str, change: Change | None) -> str:
     """``401,300 → 389,210 ×0.970 (0.961 … 0.979)``; marked if the difference is not significant."""
     if change is None:
         return ""
-    values = f"{_value(name, change.base)} → {_value(name, change.head)}"
+    values = f"{value_text(name, change.base)} → {value_text(name, change.head)}"
     if change.interval is None:
         return f"{values} ×{change.ratio:.3f}"
     low, high = change.interval.low, change.interval.high
     return f"{values} ×{change.ratio:.3f} ({low:.3f} … {high:.3f})" + ("" if change.differs else " =")
 
 
-def _value(name: str, value: float) -> str:
+def value_text(name: str, value: float) -> str:
     if name == "rps":
         return f"{value:,.0f}"
     if name == "cpu":
@@ -107,12 +107,12 @@ def _value(name: str, value: float) -> str:
     return f"{three_digits(value)} s" if name == "time" else f"{three_digits(value / 1000)} ms"
 
 
-def _verdict(cell: Cell) -> str:
+def verdict(cell: Cell) -> str:
     return cell.verdict_head.value if cell.verdict_base is cell.verdict_head else f"{cell.verdict_base} → {cell.verdict_head}"
 
 
-def _sentences(found: Changes) -> Iterator[str]:
-    """Gates first: what failed, what could not be judged, and at last that the others passed."""
+def gate_sentences(found: Changes) -> Iterator[str]:
+    """What failed, what could not be judged, and at last that the others passed."""
     for judged in found.gates:
         change = None if judged.cell is None else found.cells[judged.cell].figures.get(judged.gate.figure)
         if judged.passage is Passage.BREACHED and change and change.interval:
@@ -123,21 +123,25 @@ def _sentences(found: Changes) -> Iterator[str]:
     passed = sum(judged.passage is Passage.PASSED for judged in found.gates)
     if passed:
         yield f"{passed} of {len(found.gates)} gates passed"
+
+
+def verdict_changes(found: Changes) -> Iterator[str]:
+    """Verdicts that are not those of base."""
     for cell in found.cells:
         if cell.verdict_base is not cell.verdict_head:
             reasons = f": {'; '.join(cell.reasons_head)}" if cell.reasons_head else ""
             yield f"verdict of {place(cell)}, changed from {cell.verdict_base} to {cell.verdict_head}{reasons}"
 
 
-def _notes(found: Changes) -> Sequence[str]:
-    notes = [*found.not_compared]
+def notes(found: Changes) -> Sequence[str]:
+    lines = [*found.not_compared]
     if found.toolchains:
-        notes.append(f"Versions: {'; '.join(found.toolchains)}")
+        lines.append(f"Versions: {'; '.join(found.toolchains)}")
     bounds = {VerdictKind.GENERATOR, VerdictKind.BOTH}
     weak = [cell.target for cell in found.cells if bounds & {cell.verdict_base, cell.verdict_head}]
     if weak:
-        notes.append(f"Generator-bound, so figures are not the target's alone: {', '.join(dict.fromkeys(weak))}")
+        lines.append(f"Generator-bound, so figures are not the target's alone: {', '.join(dict.fromkeys(weak))}")
     if not found.cells:
-        return [*notes, "The runs share no target with the same load."]
+        return [*lines, "The runs share no target with the same load."]
     family = f"; those of a column hold jointly for all {len(found.cells)} lines" if len(found.cells) > 1 else ""
-    return [*notes, f"Ratios are head / base with 95% intervals{family}. = marks no significant difference.", NOT_PAIRED]
+    return [*lines, f"Ratios are head / base with 95% intervals{family}. = marks no significant difference.", NOT_PAIRED]

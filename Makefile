@@ -43,6 +43,8 @@ test-all: install
 	-$(BIN)/httpbench build --skip-missing --jobs 2 $(TESTED)
 	scripts/install-namespaces
 	$(BIN)/python -m pytest --numprocesses 2 --durations=20 -m "slow and not alone and not container" tests/contract tests/integration tests/e2e
+	scripts/install-browser
+	$(BIN)/python -m pytest --numprocesses 2 --durations=10 -m browser tests/browser
 	scripts/install-containers
 	$(BIN)/python -m pytest --durations=20 -m "container and not alone" tests/integration
 	$(BIN)/python -m pytest --durations=20 --reruns 2 --reruns-delay 2 -m alone tests/integration
@@ -77,7 +79,7 @@ check:
 	cargo test --locked --quiet
 	$(BIN)/python -m pytest --numprocesses 2 --durations=10 -m "not slow and not alone and not container" tests/contract tests/integration
 	@echo; echo "Not run: tests that make test-all runs, by file:"
-	@$(BIN)/python -m pytest --collect-only -qq -m "slow or alone or container" tests/contract tests/integration tests/e2e
+	@$(BIN)/python -m pytest --collect-only -qq -m "slow or alone or container or browser" tests/contract tests/integration tests/e2e tests/browser
 
 static:
 	$(BIN)/ruff format --check .

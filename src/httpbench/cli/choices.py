@@ -10,7 +10,7 @@ NETWORKS = ("host", "bridge")
 LOAD_GENERATORS = ("native", "wrk", "hey", "autocannon", "perf-gauge")
 TIMERS = ("native", "hyperfine")
 
-FORMATS = ("json", "csv", "markdown", "autocannon", "junit", "openmetrics", "hyperfine")
+FORMATS = ("json", "csv", "markdown", "html", "autocannon", "junit", "openmetrics", "hyperfine")
 """Forms of a run that `report --format` prints."""
 
 LATENCIES = ("mean", "p50", "p75", "p90", "p95", "p99", "p99.9", "p99.99", "max")

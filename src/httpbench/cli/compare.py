@@ -31,6 +31,7 @@ class CompareOptions:
     export_markdown: str | None = export_option("markdown", "Markdown for a pull request")
     export_json: str | None = export_option("json", "JSON")
     export_junit: str | None = export_option("junit", "gates as JUnit XML")
+    export_html: str | None = export_option("html", "the changes, with charts, as one HTML file")
     db: Path = db_option()
     tables: TableOptions = group(TableOptions)
 
@@ -48,17 +49,10 @@ def compare(options: CompareOptions) -> ExitCode:
     httpbench compare main.json latest --fail-if 'rps<-3%'   a gate
     httpbench compare v1.2 HEAD --export-markdown comment.md two commits
     """
-    files = Exports.of(json=options.export_json, markdown=options.export_markdown, junit=options.export_junit)
+    files = Exports.of(json=options.export_json, markdown=options.export_markdown, html=options.export_html, junit=options.export_junit)
     if options.export_junit and not options.gates:
         raise UsageError("--export-junit writes gates, and there is none", hint="add a gate, such as --fail-if 'rps<-3%'")
-    from httpbench.report import (
-        CHANGE_COLUMNS,
-        changes,
-        render_changes,
-        render_changes_json,
-        render_changes_junit,
-        render_changes_markdown,
-    )
+    from httpbench.report import CHANGE_COLUMNS, CHANGE_FORMATS, changes, render_changes
     from httpbench.store import Store
 
     view = options.tables.view(CHANGE_COLUMNS)
@@ -73,7 +67,7 @@ def compare(options: CompareOptions) -> ExitCode:
         )
     output = console.beside(files)
     output.print(render_changes(found, width=output.width, view=view))
-    files.put({"json": render_changes_json(found), "markdown": render_changes_markdown(found), "junit": render_changes_junit(found)})
+    files.put({name: CHANGE_FORMATS[name](found) for name in files.paths})
     if found.breached:
         return ExitCode.BREACHED
     return ExitCode.FAILED if options.gates and (found.unknown or not found.cells) else ExitCode.OK

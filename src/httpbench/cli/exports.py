@@ -39,7 +39,11 @@ class Exports:
         return "-" in self.paths.values()
 
     def check(self) -> None:
-        """Raises :class:`UsageError` if a file cannot be written, or two exports name the same file."""
+        """Raises :class:`UsageError` if a file cannot be written, two exports name the same file, or a package is missing."""
+        if "html" in self.paths:
+            from httpbench.report.html import check_html
+
+            check_html()
         named = list(self.paths.values())
         for path in named:
             if named.count(path) > 1:

@@ -262,6 +262,7 @@ class ExportOptions:
     export_json: str | None = export_option("json", "everything, with histograms,")
     export_csv: str | None = export_option("csv", "one line per trial")
     export_markdown: str | None = export_option("markdown", "the table as Markdown")
+    export_html: str | None = export_option("html", "the report, with charts, as one HTML file")
     export_autocannon: str | None = export_option("autocannon", "latencies, requests and bytes per second as autocannon's tables")
     export_junit: str | None = export_option("junit", "rows and gates as JUnit XML")
     export_openmetrics: str | None = export_option("openmetrics", "the figures as OpenMetrics text")

@@ -22,6 +22,7 @@ from httpbench.report.formats.markdown import render_markdown
 from httpbench.report.formats.openmetrics import render_openmetrics
 from httpbench.report.formats.read_json import read_export
 from httpbench.report.formats.terminal import render_terminal
+from httpbench.report.html import render_changes_html, render_html
 from httpbench.report.responses import render_responses
 from httpbench.report.tables.chosen import View
 from httpbench.report.tables.chosen import names as column_names
@@ -35,6 +36,7 @@ from httpbench.report.within_run.gates import gated
 
 __all__ = [
     "CHANGE_COLUMNS",
+    "CHANGE_FORMATS",
     "CLIENT_FORMATS",
     "FORMATS",
     "HERE",
@@ -53,10 +55,12 @@ __all__ = [
     "proof_words",
     "read_export",
     "render_changes",
+    "render_changes_html",
     "render_changes_json",
     "render_changes_junit",
     "render_changes_markdown",
     "render_evidence",
+    "render_html",
     "render_responses",
     "render_targets",
     "render_terminal",
@@ -69,11 +73,20 @@ FORMATS: Mapping[str, Format] = {
     "json": render_json,
     "csv": render_csv,
     "markdown": render_markdown,
+    "html": render_html,
     "autocannon": render_autocannon,
     "junit": render_junit,
     "openmetrics": render_openmetrics,
 }
 """Those that go into files, by the name that the command line has for them."""
+
+CHANGE_FORMATS: Mapping[str, Callable[[Changes], str]] = {
+    "json": render_changes_json,
+    "markdown": render_changes_markdown,
+    "html": render_changes_html,
+    "junit": render_changes_junit,
+}
+"""Those of changes from one run to another."""
 
 CLIENT_FORMATS: Mapping[str, Format] = {"hyperfine": render_hyperfine}
 """Those of runs with clients alone."""

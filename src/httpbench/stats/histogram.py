@@ -12,13 +12,19 @@ import numpy as np
 from hdrh.histogram import HdrHistogram
 
 from httpbench.model import Distribution
-from httpbench.quantiles import Floats, Integers, Samples, decoded, figures_us, percentiles_us, recorded
+from httpbench.quantiles import Floats, Integers, Samples, decoded, figures_us, percentile_us, percentiles_us, recorded, together
 from httpbench.stats.interval import ROUNDS_MIN, ConfidenceInterval, jackknife
 
 RESOLUTION = 0.001
 """Relative width of a bucket: three significant digits, which is what our load generator records with."""
 
 _LOWEST_NS = 1
+
+CURVE_SHARES = (100, 80, 60, 50, 40, 30, 20, 15)
+"""Percent of samples beyond the points of a curve below 90%. Of the points from 90 to 99% a tenth lies beyond, and so on."""
+
+CURVE_NINES = 6
+"""A curve ends below 99.9999%."""
 
 
 def merge(encoded: Sequence[str]) -> HdrHistogram:
@@ -69,6 +75,18 @@ def merged_intervals(distributions: Sequence[Distribution | None]) -> dict[str, 
     without = [percentiles_us(values, total - part) for part in counts]
     found = {name: jackknife(value, [part[name] for part in without if name in part], RESOLUTION) for name, value in whole.items()}
     return {name: bounds for name, bounds in found.items() if bounds is not None and all(name in part for part in without)}
+
+
+def percentile_curve_us(distributions: Sequence[Distribution | None]) -> list[tuple[float, float]]:
+    """Percentiles and their values in µs, ascending, of all rounds together: as many for each nine, so that a logarithmic axis is evenly
+    filled, and none that is not known. Empty unless each round kept its histogram."""
+    encoded = _histograms(distributions)
+    if not encoded:
+        return []
+    samples = together([recorded(decoded(text)) for text in encoded])
+    percentiles = (round(100 - share / 10**nines, nines + 1) for nines in range(CURVE_NINES) for share in CURVE_SHARES)
+    found = ((percentile, percentile_us(samples, percentile)) for percentile in percentiles)
+    return [(percentile, value) for percentile, value in found if value is not None]
 
 
 def _histograms(distributions: Sequence[Distribution | None]) -> list[str]:

@@ -7,7 +7,8 @@ import io
 import json
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +47,7 @@ from httpbench.report import (
     probe_lines,
     read_export,
     render_changes,
+    render_changes_html,
     render_changes_json,
     render_changes_markdown,
     render_evidence,
@@ -67,6 +69,14 @@ from tests.factories import (
 from tests.hostile import ALL, PIECES, STYLES, TEXTS, obeyed
 
 NAME = "test/hostile"
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _empty_charts() -> Iterator[None]:
+    """Drawing takes most of the time of a page. Charts are drawn by ``tests/unit/report/charts``."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("httpbench.report.html.parts.inline_svg", lambda drawing: f"<svg>{escape(drawing.title)}</svg>")
+        yield
 
 
 def hostile_run(text: str, kind: Kind = Kind.SERVER) -> tuple[RunModel, list[TrialModel]]:
@@ -128,6 +138,7 @@ def exports(run: RunModel, trials: list[TrialModel]) -> Mapping[str, str]:
         **{name: render(run, trials) for name, render in formats.items()},
         "changes.md": render_changes_markdown(found),
         "changes.json": render_changes_json(found),
+        "changes.html": render_changes_html(found),
         "versions": render_versions(run.environment.versions),
     }
 
@@ -241,7 +252,7 @@ STORED = [
     "noise --show",
 ]
 STORED += [f"report --export-{name} -" for name in FORMATS]
-STORED += [f"compare --export-{name} -" for name in ("json", "markdown")]
+STORED += [f"compare --export-{name} -" for name in ("json", "markdown", "html")]
 STORED += ["report nosuch", "compare nosuch"]
 CATALOG = ["list", "list --json", "setup --print", "setup", "versions", "bench", "verify", "responses", "probe", "build", "bench --dry-run"]
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from httpbench.errors import LoadError
 from httpbench.model import Distribution
-from httpbench.stats.histogram import describe, merge, merged
+from httpbench.stats.histogram import describe, merge, merged, percentile_curve_us
 from tests.factories import make_histogram
 
 PRECISION = 1e-3  # three significant digits
@@ -90,3 +90,15 @@ def test_what_is_no_histogram_is_refused_in_words(text: str) -> None:
 def test_merging_nothing_is_a_mistake_of_the_caller() -> None:
     with pytest.raises(ValueError, match="nothing to merge"):
         merge([])
+
+
+def test_a_curve_is_of_all_rounds_and_ends_with_its_samples() -> None:
+    rounds = [Distribution(count=500, histogram=make_histogram(range(start, start + 500_000, 1000))) for start in (1000, 501_000)]
+    curve = dict(percentile_curve_us(rounds))
+    assert list(curve) == sorted(curve)
+    whole = merged(rounds)
+    assert whole is not None
+    assert (curve[50], curve[90], curve[99]) == (whole.p50, whole.p90, whole.p99)
+    assert max(curve) == 99, "fewer than ten of a thousand samples lie beyond the next point"
+    assert percentile_curve_us([*rounds, Distribution(count=1)]) == []
+    assert percentile_curve_us([]) == []

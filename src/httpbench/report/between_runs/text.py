@@ -80,14 +80,14 @@ def figure_text(name: str, change: Change | None) -> str:
     """``401,300 → 389,210 ×0.970 (0.961 … 0.979)``; marked if the difference is not significant."""
     if change is None:
         return ""
-    values = f"{_value(name, change.base)} → {_value(name, change.head)}"
+    values = f"{value_text(name, change.base)} → {value_text(name, change.head)}"
     if change.interval is None:
         return f"{values} ×{change.ratio:.3f}"
     low, high = change.interval.low, change.interval.high
     return f"{values} ×{change.ratio:.3f} ({low:.3f} … {high:.3f})" + ("" if change.differs else " =")
 
 
-def _value(name: str, value: float) -> str:
+def value_text(name: str, value: float) -> str:
     if name == "rps":
         return f"{value:,.0f}"
     if name == "cpu":

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import zlib
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,6 +13,9 @@ from httpbench.errors import UsageError
 from httpbench.model import Build, Run, Scaling, Target, Trial, TrialPlan
 from httpbench.report.formats.json import Document, ExportedTarget, Result, Round, same_fields
 
+GZIP = b"\x1f\x8b"
+"""How a file of gzip begins."""
+
 
 def read_export(path: Path) -> tuple[Run, list[Trial]]:
     """The run and its trials. Raises :class:`UsageError` for a file that is not an export of this version.
@@ -18,9 +23,9 @@ def read_export(path: Path) -> tuple[Run, list[Trial]]:
     What an export does not hold of a target, how and from where it is built, is empty.
     """
     try:
-        document = Document.model_validate_json(path.read_bytes())
-    except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror}") from None
+        document = Document.model_validate_json(_content(path))
+    except (OSError, EOFError, zlib.error) as error:
+        raise UsageError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from None
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"])) or "the file"
@@ -31,6 +36,12 @@ def read_export(path: Path) -> tuple[Run, list[Trial]]:
     run = Run(**same_fields(document, Run, but={"targets", "gates"}), id=document.run, targets=targets, gates=gates)
     trials = sorted((_trial(result, each) for result in document.results for each in result.rounds), key=lambda trial: trial.plan.number)
     return run, [_with_probe(trial, trials, document) for trial in trials]
+
+
+def _content(path: Path) -> bytes:
+    """Of a file that may be compressed, as the one in an HTML report is."""
+    content = path.read_bytes()
+    return gzip.decompress(content) if content.startswith(GZIP) else content
 
 
 def _target(exported: ExportedTarget) -> Target:

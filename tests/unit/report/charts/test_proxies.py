@@ -10,6 +10,7 @@ from httpbench.errors import UsageError
 from httpbench.model import Interval, Kind, Load, Run, Sample, Step, Table, Trial
 from httpbench.report import charts
 from httpbench.report.charts import check_charts, write_charts
+from httpbench.report.charts.of_run import of_run
 from httpbench.run import BASELINE
 from tests.factories import make_distribution, make_measurement, make_plan, make_run, make_target, make_trial, make_usage
 
@@ -74,17 +75,22 @@ def test_trials_of_less_than_a_second_are_drawn_too(samples: int, tmp_path: Path
     assert ("usage-over-time" in names) == (samples >= 3)
 
 
-def test_runs_without_charts_and_without_figures_say_so(tmp_path: Path) -> None:
+def test_the_tail_of_each_step_is_drawn() -> None:
+    trials = [trial(name, 0, us, RISING) for name, us in ((BASELINE.id, 100.0), ("proxy:c/haproxy", 150.0))]
+    (drawing,) = [drawing for name, drawing in of_run(run_of(trials), trials).items() if name.startswith("latency-over-time")]
+    values = [value for values in drawing.chart.to_dict()["datasets"].values() for value in values]
+    tails = {(value["percentile"], value["us"]) for value in values if "end" in value}
+    assert tails == {("p99.9 of a step", 500.0), ("p99.99 of a step", 1000.0), ("p99.9 of a step", 750.0), ("p99.99 of a step", 1500.0)}
+
+
+def test_a_run_without_figures_says_so(tmp_path: Path) -> None:
     trials = [trial("proxy:c/haproxy", 0, 100.0, RISING)]
-    servers = run_of(trials).model_copy(update={"table": Table.HTTP_SERVERS})
-    with pytest.raises(UsageError, match="no charts are available for http-servers"):
-        write_charts(servers, trials, tmp_path)
     with pytest.raises(UsageError, match="nothing to draw"):
         write_charts(run_of(trials), [], tmp_path)
 
 
 def test_the_extra_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(charts, "PACKAGES", ("no_such_package",))
-    with pytest.raises(UsageError, match="altair and vl-convert-python") as raised:
+    with pytest.raises(UsageError, match="altair, jinja2 and vl-convert-python") as raised:
         check_charts()
     assert raised.value.hint == "pip install 'httpbench[charts]'"

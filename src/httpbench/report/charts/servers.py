@@ -1,0 +1,190 @@
+"""Charts of servers: who is fastest and how sure that is, latency percentiles, and requests/s by connections.
+
+A dot is a median over rounds, a whisker its 95% interval, a small dot a round: so a reader sees the noise beside the claim. Axes of
+figures with an interval do not begin at zero, because a reader compares places, not lengths.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import altair as alt
+
+from httpbench.model import Run
+from httpbench.report.charts.drawing import HEIGHT, WIDTH, Drawing, colour, dash, data, figure_text, folded, label, slug, wide
+from httpbench.report.charts.marks import SHAPES
+from httpbench.report.tables import notes
+from httpbench.report.tables.rows import Group, Row
+from httpbench.stats.figures import P99, THROUGHPUT, Figure
+from httpbench.stats.histogram import percentile_curve_us
+from httpbench.stats.summary import Estimate
+
+ROW_HEIGHT = 24
+BELOW = 8
+"""Pixels from a median to its rounds, which it would cover."""
+
+ROUNDS = "dot: median over rounds · whisker: 95% interval · small dots below: rounds"
+BY_CONNECTIONS = "line: median over rounds · whisker: 95% interval · small dots: rounds"
+CORRECT = "Throughput (requests/s)"
+_PERCENTILES = alt.Axis(
+    values=[1, 2, 10, 100, 1000, 10_000, 100_000, 1_000_000],
+    labelExpr="round(1e7 - 1e7 / datum.value) / 1e5 + '%'",
+    grid=True,
+)
+
+
+def of_group(run: Run, group: Group) -> Iterator[tuple[str, Drawing]]:
+    """By kind of chart."""
+    if ranking := _ranking(group):
+        yield "ranking", ranking
+    if percentiles := _percentiles(group):
+        yield "percentiles", percentiles
+
+
+def over_connections(found: Sequence[Group]) -> Iterator[tuple[str, Drawing]]:
+    """Requests/s by connections, wherever loads differ in nothing else; by what they have in common."""
+    alike: dict[tuple[object, ...], list[Group]] = {}
+    for group in found:
+        if group.load.rate_rps is None and group.client_work is None:
+            others = group.load.model_copy(update={"connections": 1})
+            alike.setdefault((group.scaling, group.workload, group.load_generator, others), []).append(group)
+    for several in alike.values():
+        if len(several) > 1:
+            first = several[0]
+            name = slug([first.workload, str(first.scaling), first.load_generator])
+            yield name, _by_connections(sorted(several, key=lambda group: group.load.connections))
+
+
+def figure_of(group: Group) -> tuple[Figure, str, float]:
+    """What its rows are compared in, its title, and the unit: with a rate, which all serve alike, p99."""
+    return (THROUGHPUT, CORRECT, 1.0) if group.load.rate_rps is None else (P99, "p99 (ms)", 1000.0)
+
+
+def estimate_of(row: Row) -> Estimate | None:
+    """The figure of :func:`figure_of` over rounds."""
+    if row.summary.load.rate_rps is None:
+        return row.summary.throughput_rps
+    return row.latency.p99 if row.latency else None
+
+
+def _ranking(group: Group) -> Drawing | None:
+    figure, title, unit = figure_of(group)
+    rows = [(row, estimate) for row in group.rows if row.counts and (estimate := estimate_of(row)) is not None]
+    if not rows:
+        return None
+    medians = [{"target": label(row), "verdict": str(row.summary.verdict.kind), **_ends(estimate, unit)} for row, estimate in rows]
+    rounds = {label(row): [value / unit for value in figure.rounds(row.trials).values()] for row, _ in rows}
+    points = [{"target": name, "round": value} for name, values in rounds.items() for value in values]
+    kinds = list(dict.fromkeys(row.summary.verdict.kind for row, _ in rows))
+    target = alt.Y("target:N", title=None, sort=[label(row) for row, _ in rows], axis=alt.Axis(ticks=False, domain=False, labelLimit=200))
+    scale = alt.Scale(zero=False, nice=True, padding=12)
+    shape = alt.Shape(
+        "verdict:N",
+        title=None,
+        scale=alt.Scale(domain=list(map(str, kinds)), range=[SHAPES[kind] for kind in kinds]),
+        legend=alt.Legend(orient="top"),
+    )
+    dots = (
+        alt.Chart(data(points))
+        .mark_point(filled=True, size=14, opacity=0.7, yOffset=BELOW)
+        .encode(x=alt.X("round:Q", title=title, scale=scale), y=target)
+    )
+    whiskers = alt.Chart(data(medians)).mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title=title, scale=scale), x2="high:Q", y=target)
+    median = alt.X("median:Q", title=title, scale=scale)
+    marks = alt.Chart(data(medians)).mark_point(filled=True, size=110, opacity=1).encode(x=median, y=target, shape=shape)
+    return Drawing(
+        title=f"{title.partition(' (')[0]} of each target",
+        notes=(*folded(notes.title(group)), ROUNDS),
+        chart=alt.layer(whiskers, dots, marks).properties(width=WIDTH, height=ROW_HEIGHT * len(rows)),
+        header=("Target", title, "95% from", "to", "Rounds", "Verdict"),
+        rows=tuple(
+            (
+                label(row),
+                figure_text(estimate.median / unit),
+                *(("", "") if estimate.interval is None else _texts(estimate.interval.low, estimate.interval.high, unit)),
+                " · ".join(map(figure_text, rounds[label(row)])),
+                str(row.summary.verdict.kind),
+            )
+            for row, estimate in rows
+        ),
+    )
+
+
+def _ends(estimate: Estimate, unit: float) -> dict[str, float]:
+    """With few rounds there is no interval, and the whisker has no length."""
+    low, high = (estimate.interval.low, estimate.interval.high) if estimate.interval else (estimate.median, estimate.median)
+    return {"median": estimate.median / unit, "low": low / unit, "high": high / unit}
+
+
+def _texts(low: float, high: float, unit: float) -> tuple[str, str]:
+    return figure_text(low / unit), figure_text(high / unit)
+
+
+def _percentiles(group: Group) -> Drawing | None:
+    curves = {label(row): curve for row in group.rows if (curve := _curve(row))}
+    if not curves:
+        return None
+    points = [
+        {"target": name, "beyond": 1 / (1 - percentile / 100), "ms": us / 1000}
+        for name, curve in curves.items()
+        for percentile, us in curve
+    ]
+    names = list(curves)
+    cells = [(f"p{percentile:g}", name, us / 1000) for name, curve in curves.items() for percentile, us in curve]
+    header, rows = wide("Latency (ms)", names, sorted(cells, key=lambda cell: float(cell[0][1:])))
+    lines = (
+        alt.Chart(data(points))
+        .mark_line(strokeWidth=1.7)
+        .encode(
+            x=alt.X("beyond:Q", title="percentile", scale=alt.Scale(type="log", nice=False), axis=_PERCENTILES),
+            y=alt.Y("ms:Q", title="latency (ms)", scale=alt.Scale(type="log", nice=True), axis=alt.Axis(tickCount=5)),
+            color=colour("target", names),
+            strokeDash=dash("target", names),
+        )
+        .properties(width=WIDTH, height=2 * HEIGHT)
+    )
+    times = "response time" if group.load.rate_rps is not None else "service time"
+    note = f"{times} of all rounds together; as far as ten samples lie beyond"
+    return Drawing("Latency by percentile", (*folded(notes.title(group)), note), lines, header, tuple(rows), tuple(names))
+
+
+def _curve(row: Row) -> list[tuple[float, float]]:
+    """Percentile and µs; of a load generator that kept no histogram the percentiles that it reported."""
+    counting = [trial.measurement for trial in row.trials if trial.verdict.counts and trial.measurement]
+    times = [measurement.times_us for measurement in counting]
+    if curve := percentile_curve_us(times):
+        return curve
+    known = [("p25", 25.0), ("p50", 50.0), ("p75", 75.0), ("p90", 90.0), ("p95", 95.0), ("p99", 99.0), ("p99_9", 99.9), ("p99_99", 99.99)]
+    estimates = [(percentile, getattr(row.latency, name) if row.latency else None) for name, percentile in known]
+    return [(percentile, estimate.median) for percentile, estimate in estimates if estimate is not None]
+
+
+def _by_connections(found: Sequence[Group]) -> Drawing:
+    cells = [
+        (group.load.connections, row, estimate)
+        for group in found
+        for row in group.rows
+        if row.counts and (estimate := row.summary.throughput_rps) is not None
+    ]
+    names = list(dict.fromkeys(label(row) for _, row, _ in cells))
+    medians = [{"connections": number, "target": label(row), **_ends(estimate, 1)} for number, row, estimate in cells]
+    points = [
+        {"connections": number, "target": label(row), "round": value}
+        for number, row, _ in cells
+        for value in THROUGHPUT.rounds(row.trials).values()
+    ]
+    numbers = [group.load.connections for group in found]
+    x = alt.X("connections:O", title="connections", sort=numbers, axis=alt.Axis(labelAngle=0, grid=False))
+    hue = colour("target", names)
+    base = alt.Chart(data(medians)).encode(x=x, color=hue)
+    lines = base.mark_line(strokeWidth=1.7).encode(
+        y=alt.Y("median:Q", title=CORRECT, axis=alt.Axis(format="~s")), strokeDash=dash("target", names)
+    )
+    whiskers = base.mark_rule(strokeWidth=1.7).encode(y=alt.Y("low:Q", title=CORRECT), y2="high:Q")
+    rounds = alt.Chart(data(points)).mark_point(filled=True, size=14, opacity=0.7).encode(x=x, y=alt.Y("round:Q", title=CORRECT), color=hue)
+    header, rows = wide("Connections", names, ((f"{number:,}", label(row), estimate.median) for number, row, estimate in cells))
+    first = found[0]
+    how = f"{first.workload} · {notes.scaling_words(first.scaling, first.target_cores, first.workers)} · {first.load_generator}"
+    drawn: Any = alt.layer(lines, whiskers, rounds).properties(width=WIDTH, height=2 * HEIGHT)
+    return Drawing("Requests/s by connections", (how, BY_CONNECTIONS), drawn, header, tuple(rows), tuple(names))

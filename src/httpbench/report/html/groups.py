@@ -1,0 +1,76 @@
+"""The section of one table of a run: its answer, its charts, its figures, and what to consider with them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from httpbench.model import Run
+from httpbench.report.charts.drawing import file_name, label
+from httpbench.report.charts.of_run import of_group
+from httpbench.report.html.answer import answer
+from httpbench.report.html.parts import Figure, Table, link, struck, verdict
+from httpbench.report.tables import notes
+from httpbench.report.tables.columns import Column, columns
+from httpbench.report.tables.rows import Group, Row
+from httpbench.report.within_run.claims import claims
+from httpbench.report.within_run.compared_rows import ranking
+
+NAMES = ("Language", "Framework", "Name", "Server", "App Server", "Proxy", "Command")
+"""Columns that name a target. A page has one column for that."""
+
+VERDICT = "Verdict"
+"""The second column: a narrow screen shows it beside the name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    anchor: str
+    title: str
+    method: str
+    answer: str
+    claims: Sequence[str]
+    figures: Sequence[Figure]
+    table: Table
+    notes: Sequence[notes.RowNote]
+
+
+def sections(run: Run, found: Sequence[Group]) -> list[Section]:
+    """One for each table, in order."""
+    every = columns(found, run.table)
+    return [
+        Section(
+            anchor=f"table-{number}-{file_name(group)}",
+            title=notes.title(group),
+            method=notes.method(group),
+            answer=answer(run, group),
+            claims=claims(run, group),
+            figures=[Figure.of(drawing) for _, drawing in of_group(run, group)],
+            table=_table(group, every),
+            notes=notes.row_notes(group),
+        )
+        for number, group in enumerate(found, 1)
+    ]
+
+
+def _table(group: Group, every: Sequence[Column]) -> Table:
+    places = ranking(group)
+    shown = [column for column in every if column.title not in (*NAMES, VERDICT)]
+    (judged,) = [column for column in every if column.title == VERDICT]
+    rows = [
+        [
+            link(row.target.id, label(row)),
+            verdict(row.summary.verdict.kind, judged.shown(row)),
+            str(places.get(row.target.id, "")),
+            *(_cell(column, row) for column in shown),
+        ]
+        for row in group.rows
+    ]
+    return Table.of("All figures", ["Target", VERDICT, "Rank", *(column.heading for column in shown)], rows)
+
+
+def _cell(column: Column, row: Row) -> str | Markup:
+    text = column.shown(row)
+    return struck(text) if column.is_struck(row) else text

@@ -1,0 +1,182 @@
+"""The section of one target: what it is, how it was started, each of its rounds, what it sent, and why it has its verdicts."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from httpbench.model import Run, Target, Trial
+from httpbench.report.charts.drawing import figure_text, label
+from httpbench.report.charts.of_run import of_target
+from httpbench.report.charts.over_time import load_label
+from httpbench.report.html.parts import Figure, Table, verdict
+from httpbench.report.numbers import percentage
+from httpbench.report.responses import render_responses
+from httpbench.report.tables import evidence, notes
+from httpbench.report.tables.rows import Group, Row
+from httpbench.stats.facts import facts
+from httpbench.stats.summary import rss_bytes_peak, throughput_rps
+
+ROUNDS = (
+    "Table",
+    "Round",
+    "Verdict",
+    "Requests/s",
+    "Time (ms)",
+    "p50 (ms)",
+    "p99 (ms)",
+    "p99.9 (ms)",
+    "Errors",
+    "CPU (cores)",
+    "Memory (MB)",
+    "Throttled",
+    "Reasons",
+)
+PERCENTILES = ("p50", "p99", "p99_9")
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    id: str
+    name: str
+    facts: Sequence[tuple[str, str]]
+    upstream: str | None
+    verdicts: Sequence[tuple[str, Markup, Sequence[str]]]
+    """The load, the verdict and its reasons."""
+    figures: Sequence[Figure]
+    tables: Sequence[Table]
+    texts: Sequence[tuple[str, str]]
+    """Title and text as it came: the command, a response, a log."""
+
+
+def sections(run: Run, found: Sequence[Group]) -> list[Section]:
+    """One for each target, in the order of the tables."""
+    rows: dict[str, list[tuple[Group, Row]]] = {}
+    for group in found:
+        for row in group.rows:
+            rows.setdefault(row.target.id, []).append((group, row))
+    return [_section(run, found, own) for own in rows.values()]
+
+
+def _section(run: Run, found: Sequence[Group], own: Sequence[tuple[Group, Row]]) -> Section:
+    target = own[0][1].target
+    return Section(
+        id=target.id,
+        name=label(own[0][1]),
+        facts=list(_facts(target)),
+        upstream=target.upstream if target.upstream and target.upstream.startswith("https://") else None,
+        verdicts=[] if run.search else list(_verdicts(own)),
+        figures=[Figure.of(drawing) for drawing in ([] if run.search else of_target(run, found, target.id))],
+        tables=[table for table in (_rounds(own), _evidence(own)) if table.rows],
+        texts=list(_texts(run, target, [row for _, row in own])),
+    )
+
+
+def _facts(target: Target) -> Iterator[tuple[str, str]]:
+    yield "Kind", str(target.kind)
+    if target.is_declared:
+        yield "Language", target.language
+        yield "Category", f"{target.category}, {target.tuning}"
+    if target.notes:
+        yield "Notes", " ".join(target.notes.split())
+    if target.limits:
+        yield "Limits", "; ".join(f"{limit}: {notes.LIMITS[limit]}" for limit in target.limits)
+    if target.url:
+        yield "URL", target.url
+
+
+def _verdicts(own: Sequence[tuple[Group, Row]]) -> Iterator[tuple[str, Markup, Sequence[str]]]:
+    for group, row in own:
+        note = next((note for note in notes.row_notes(group) if note.id == row.target.id), None)
+        reasons = [] if note is None else [*note.reasons, *([f"Hint: {note.next_step}"] if note.next_step else [])]
+        yield _place(group), verdict(row.summary.verdict.kind), reasons
+
+
+def _place(group: Group) -> str:
+    """The table, as short as it can be told from the others."""
+    if group.client_work is not None:
+        return group.workload
+    return f"{group.workload}, {load_label(group)}"
+
+
+def _rounds(own: Sequence[tuple[Group, Row]]) -> Table:
+    rows = [
+        [_place(group), _number(trial), verdict(trial.verdict.kind), *_figures(trial), "; ".join(trial.verdict.reasons)]
+        for group, row in own
+        for trial in row.attempts
+    ]
+    return Table.of("Rounds", ROUNDS, rows)
+
+
+def _number(trial: Trial) -> str:
+    attempt = f", attempt {trial.plan.attempt + 1}" if trial.plan.attempt else ""
+    return f"{trial.plan.round + 1}{attempt}"
+
+
+def _figures(trial: Trial) -> list[str]:
+    measurement, usage = trial.measurement, trial.target_usage
+    times = measurement.times_us if measurement else None
+    errors = {kind: count for kind, count in measurement.errors.items() if count} if measurement else {}
+    memory = rss_bytes_peak(trial)
+    return [
+        _text(throughput_rps(measurement) if measurement else None),
+        _text(trial.client.whole.wall_s * 1000 if trial.client else None),
+        *(_text(value / 1000 if (value := getattr(times, name, None)) is not None else None) for name in PERCENTILES),
+        ", ".join(f"{count:,} {kind}" for kind, count in errors.items()) or ("0" if measurement else ""),
+        _text(usage.cpu_cores_mean if usage else None),
+        _text(memory / 1e6 if memory is not None else None),
+        percentage(usage.throttled_share) if usage and usage.throttled_share is not None else "",
+    ]
+
+
+def _text(value: float | None) -> str:
+    return "" if value is None else figure_text(value)
+
+
+def _evidence(own: Sequence[tuple[Group, Row]]) -> Table:
+    """The figures behind each verdict; of clients what the reference server counted."""
+    title = "Evidence of the verdicts"
+    if own[0][0].client_work is not None:
+        return _counted(title, own)
+    columns = [(name, text) for name, text in evidence.COLUMNS if name not in evidence.NAMES]
+    rows = [
+        [_place(group), _number(trial), *(text(evidence.Measured(trial, known)) for _, text in columns)]
+        for group, row in own
+        for trial in row.attempts
+        if (known := facts(trial))
+    ]
+    return Table.of(title, ["Table", "Round", *(name for name, _ in columns)], rows)
+
+
+def _counted(title: str, own: Sequence[tuple[Group, Row]]) -> Table:
+    rows = [
+        [_place(group), _number(trial), name, *(f"{figure(done):,}" for _, figure in evidence.CLIENT_COLUMNS)]
+        for group, row in own
+        for trial in row.attempts
+        if trial.client
+        for name, done in (("delayed responses", trial.client.done_held), ("timed", trial.client.done))
+    ]
+    return Table.of(title, ["Table", "Round", "Run", *(name for name, _ in evidence.CLIENT_COLUMNS)], rows)
+
+
+def _texts(run: Run, target: Target, rows: Sequence[Row]) -> Iterator[tuple[str, str]]:
+    if target.run:
+        yield "Command", "\n".join(_commands(target))
+    trials = [trial for row in rows for trial in row.trials]
+    seen = {trial.plan.workload: trial.response for trial in reversed(trials) if trial.response}
+    for workload, response in seen.items():
+        yield f"Response to {workload}", render_responses({target.id: response})
+    for row in rows:
+        if row.log_tail:
+            yield "End of the log", row.log_tail
+            break
+
+
+def _commands(target: Target) -> Iterator[str]:
+    yield from (f"{name}={shlex.quote(value)}" for name, value in target.env.items())
+    if target.prepare:
+        yield f"{shlex.join(target.prepare)}  # before each trial"
+    yield shlex.join(target.run)

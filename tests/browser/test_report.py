@@ -1,0 +1,173 @@
+"""The HTML report in a browser: it asks for nothing, complains of nothing, and can be read and used by everybody."""
+
+from __future__ import annotations
+
+import gzip
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from httpbench.model import Run, Trial
+from httpbench.report import changes, render_changes_html, render_html
+from httpbench.report.formats.json import Document
+from tests.factories import make_environment, make_failed, make_plan, make_response, make_rounds, make_run, make_target
+from tests.made_runs import make_clients_run, make_proxies_run, make_search_run, make_servers_run
+
+pytestmark = pytest.mark.browser
+
+Scheme = Literal["light", "dark"]
+SCHEMES: tuple[Scheme, ...] = ("light", "dark")
+ATTACK = "<img src=x onerror=\"document.title='broken'\"></style></script><script>document.title='broken'</script>"
+TABS_MAX = 400
+SCREENSHOTS = os.environ.get("HTTPBENCH_SCREENSHOTS")
+"""A folder: pictures for eyes."""
+
+
+def hostile_run() -> tuple[Run, list[Trial]]:
+    """Names, logs and responses that would be scripts."""
+    target = make_target("c/a").model_copy(update={"notes": ATTACK, "upstream": "javascript:document.title='broken'"})
+    trials = [
+        *make_rounds("c/a", (1000, 1010, 1020), response=make_response(headers=((ATTACK, ATTACK),), body=ATTACK)),
+        *(make_failed(make_plan("c/b", round_), ATTACK, log_tail=ATTACK) for round_ in range(3)),
+    ]
+    environment = make_environment(hostname=ATTACK, cpu_model=ATTACK, versions={ATTACK: ATTACK})
+    return make_run(trials, {"c/a": target}, name=ATTACK, command=("httpbench", ATTACK), environment=environment), trials
+
+
+def changes_page() -> str:
+    base = [*make_rounds("c/a", (1000, 1001, 1002)), *make_rounds("c/b", (1000, 1010, 1002))]
+    head = [*make_rounds("c/a", (990, 991, 992)), *make_rounds("c/b", (500, 501, 502))]
+    return render_changes_html(changes((make_run(base), base), (make_run(head), head)))
+
+
+PAGES: Mapping[str, Callable[[], str]] = {
+    "servers": lambda: render_html(*make_servers_run()),
+    "search": lambda: render_html(*make_search_run()),
+    "proxies": lambda: render_html(*make_proxies_run()),
+    "clients": lambda: render_html(*make_clients_run()),
+    "hostile": lambda: render_html(*hostile_run()),
+    "changes": changes_page,
+}
+
+
+@pytest.fixture(scope="session")
+def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("reports")
+    paths = {name: folder / f"{name}.html" for name in PAGES}
+    for name, path in paths.items():
+        path.write_text(PAGES[name](), encoding="utf-8")
+    return paths
+
+
+def opened(browser: Browser, path: Path, *, fragment: str = "", width: int = 1000, **options: Any) -> Page:
+    context = browser.new_context(viewport={"width": width, "height": 900}, **options)
+    page = context.new_page()
+    page.goto(path.as_uri() + fragment)
+    return page
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("name", PAGES)
+def test_no_request_no_message_and_no_script(browser: Browser, files: dict[str, Path], name: str, scheme: Scheme) -> None:
+    context = browser.new_context(color_scheme=scheme)
+    page = context.new_page()
+    requests: list[str] = []
+    messages: list[str] = []
+    page.on("request", lambda request: requests.append(request.url))
+    page.on("console", lambda message: messages.append(message.text))
+    page.on("pageerror", lambda error: messages.append(str(error)))
+    page.goto(files[name].as_uri(), wait_until="networkidle")
+    page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+    page.wait_for_timeout(100)
+    assert [url for url in requests if not url.startswith("data:")] == [files[name].as_uri()]
+    assert messages == []
+    assert page.title() != "broken"
+    context.close()
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("name", PAGES)
+def test_axe_has_no_serious_finding(browser: Browser, files: dict[str, Path], axe: Path, name: str, scheme: Scheme) -> None:
+    page = opened(browser, files[name], color_scheme=scheme, bypass_csp=True)  # axe is a script, which the policy forbids
+    page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+    page.add_script_tag(path=axe)
+    found = page.evaluate("axe.run().then(found => found.violations)")
+    serious = [
+        (one["id"], one["impact"], [node["html"][:200] for node in one["nodes"][:3]])
+        for one in found
+        if one["impact"] in ("serious", "critical")
+    ]
+    assert serious == []
+    page.context.close()
+
+
+@pytest.mark.parametrize("width", [400, 1000, 1600])
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_is_as_wide_as_the_window(browser: Browser, files: dict[str, Path], name: str, width: int) -> None:
+    page = opened(browser, files[name], width=width)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    for scheme in SCHEMES if SCREENSHOTS else ():
+        page.emulate_media(color_scheme=scheme)
+        page.screenshot(path=Path(SCREENSHOTS or "") / f"{name}-{width}-{scheme}.png", full_page=True)
+    page.context.close()
+
+
+def test_the_keyboard_reaches_everything(browser: Browser, files: dict[str, Path]) -> None:
+    page = opened(browser, files["search"])
+    wanted = page.evaluate("""() => {
+        const all = [...document.querySelectorAll('a[href], summary, input, [tabindex="0"]')].filter(one => one.checkVisibility())
+        all.forEach((one, index) => one.dataset.number = index)
+        return all.length
+    }""")
+    reached = set()
+    for _ in range(min(wanted + 5, TABS_MAX)):
+        page.keyboard.press("Tab")
+        reached.add(page.evaluate("document.activeElement.dataset.number"))
+    assert {str(number) for number in range(wanted)} <= reached
+    page.context.close()
+
+
+def test_a_line_can_be_hidden(browser: Browser, files: dict[str, Path]) -> None:
+    page = opened(browser, files["servers"])
+    stroke = "getComputedStyle(document.querySelector('figure:has(.s2) path[stroke=\"var(--series-2)\"]')).stroke"
+    assert page.evaluate(stroke) != "rgba(0, 0, 0, 0)"
+    box = page.locator("figure:has(.s2) .s2").first
+    box.focus()
+    page.keyboard.press("Space")
+    assert page.evaluate(stroke) == "rgba(0, 0, 0, 0)"
+    page.context.close()
+
+
+def test_a_link_leads_to_its_target(browser: Browser, files: dict[str, Path]) -> None:
+    page = opened(browser, files["servers"], fragment="#golang/net-http")
+    top = page.evaluate("document.getElementById('golang/net-http').getBoundingClientRect().top")
+    assert 0 <= top < 200
+    page.context.close()
+
+
+def test_the_json_can_be_saved(browser: Browser, files: dict[str, Path], tmp_path: Path) -> None:
+    page = opened(browser, files["servers"])
+    with page.expect_download() as saved:
+        page.click("a[download]")
+    path = tmp_path / saved.value.suggested_filename
+    saved.value.save_as(path)
+    assert path.name.endswith(".json.gz")
+    assert Document.model_validate_json(gzip.decompress(path.read_bytes())).run
+    page.context.close()
+
+
+def test_dark_and_light_differ_and_paper_is_white(browser: Browser, files: dict[str, Path]) -> None:
+    page = opened(browser, files["servers"])
+    colour = "getComputedStyle(document.body).backgroundColor"
+    page.emulate_media(color_scheme="light")
+    assert page.evaluate(colour) == "rgb(255, 255, 255)"
+    page.emulate_media(color_scheme="dark")
+    assert page.evaluate(colour) == "rgb(13, 17, 23)"
+    page.emulate_media(color_scheme="dark", media="print")
+    assert page.evaluate(colour) == "rgb(255, 255, 255)"
+    assert page.pdf().startswith(b"%PDF")
+    page.context.close()

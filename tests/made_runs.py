@@ -1,0 +1,219 @@
+"""Runs as large as real ones, made in a second: rounds with noise, courses over time and whole histograms. For pages and their tests."""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+
+import numpy as np
+from hdrh.histogram import HdrHistogram
+
+from httpbench.model import (
+    Bound,
+    ClientWork,
+    Distribution,
+    Interval,
+    Kind,
+    Load,
+    Run,
+    Sample,
+    Search,
+    ServiceLevel,
+    Step,
+    Table,
+    Trial,
+    Usage,
+    Verdict,
+    VerdictKind,
+    Workload,
+)
+from httpbench.quantiles import figures_us, recorded
+from httpbench.run import BASELINE
+from tests.factories import (
+    make_client,
+    make_failed,
+    make_measurement,
+    make_plan,
+    make_probed,
+    make_run,
+    make_target,
+    make_trial,
+    make_usage,
+)
+
+SAMPLES, SAMPLES_WHOLE = 20_000, 200_000
+"""The second has histograms as large as real ones."""
+SERVERS = (
+    "c/epoll/level",
+    "c/nginx",
+    "c/io_uring",
+    "cpp/drogon",
+    "dlang/epoll",
+    "golang/fasthttp",
+    "golang/net-http",
+    "java/netty",
+    "node/cluster",
+    "python/gunicorn",
+    "rust/actix-web",
+    "rust/hyper",
+)
+CLIENT_TIMES_S = {"client:c/curl": (0.11, 0.12, 0.10), "client:golang/http-client": (0.21, 0.2, 0.25)}
+LOG = "thread 'main' panicked at src/main.rs:12\nAddress in use"
+
+
+def make_times(p50_us: float, seed: int, samples: int = SAMPLES) -> Distribution:
+    """Lognormal with a long tail, and its histogram."""
+    chance = np.random.default_rng(seed)
+    values = np.exp(chance.normal(math.log(p50_us * 1000), 0.5, samples))
+    tail = chance.random(samples) < 0.02
+    values[tail] *= chance.pareto(1.5, int(tail.sum())) + 2
+    histogram = HdrHistogram(1, 3_600_000_000_000, 3)
+    unit = 10 ** max(math.floor(math.log10(p50_us * 1000)) - 2, 0)
+    rounded, counts = np.unique((values / unit).astype(np.int64) * unit, return_counts=True)
+    for value, count in zip(rounded, counts, strict=True):
+        histogram.record_value(int(value), int(count))
+    return Distribution(count=samples, histogram=histogram.encode().decode("ascii"), **figures_us(recorded(histogram)))
+
+
+@cache
+def make_servers_run(
+    targets: tuple[str, ...] = SERVERS, connections: tuple[int, ...] = (8, 64, 512), rounds: int = 3, duration_s: float = 10.0
+) -> tuple[Run, list[Trial]]:
+    """A run of a suite: the fastest first, one target that the generator limits, one that never started."""
+    trials: list[Trial] = []
+    for round_ in range(rounds):
+        for place, name in enumerate(targets):
+            for number in connections:
+                load = Load(connections=number, threads=1, duration_s=duration_s)
+                plan = make_plan(name, round_, len(trials), load)
+                if place == len(targets) - 1 and place > 2:
+                    trials.append(make_failed(plan, log_tail=LOG))
+                    continue
+                trials.append(_server_trial(plan.number, place, load, name, round_))
+    return make_run(trials, {name: make_target(name) for name in targets}), trials
+
+
+def _server_trial(number: int, place: int, load: Load, name: str, round_: int) -> Trial:
+    chance = np.random.default_rng(number)
+    rps = 400_000 * 0.82**place * (1 - 1 / (1 + load.connections / 8)) * float(chance.normal(1, 0.01))
+    p50_us = load.connections / rps * 1e6
+    generator = Verdict(kind=VerdictKind.GENERATOR, reasons=("generator-bound (generator 1.00 of 1 core, target 0.62 of 1 core)",))
+    return make_trial(
+        make_plan(name, round_, number, load),
+        verdict=generator if place == 1 else Verdict(kind=VerdictKind.TARGET),
+        measurement=make_measurement(
+            rps,
+            load.duration_s,
+            service_time_us=make_times(p50_us, number, SAMPLES_WHOLE),
+            intervals=_intervals(rps, p50_us, load.duration_s, number),
+            errors={"timeout": 3} if number % 17 == 0 else {},
+        ),
+        target_usage=_usage(0.99, load.duration_s, number),
+        generator_usage=_usage(0.6, load.duration_s, number + 1),
+        probed=make_probed() if round_ == 0 else None,
+    )
+
+
+def _intervals(rps: float, p50_us: float, duration_s: float, seed: int) -> tuple[Interval, ...]:
+    chance = np.random.default_rng(seed + 1000)
+    return tuple(
+        Interval(
+            start_s=at / 4,
+            duration_s=0.25,
+            completed=round(rps / 4 * float(chance.normal(1, 0.02))),
+            p50_us=round(p50_us * float(chance.normal(1, 0.02)), 3),
+            p90_us=round(p50_us * 1.7, 3),
+            p99_us=round(p50_us * 2.4 * float(chance.lognormal(0, 0.15)), 3),
+        )
+        for at in range(round(duration_s * 4))
+    )
+
+
+def _usage(cores: float, duration_s: float, seed: int) -> Usage:
+    chance = np.random.default_rng(seed + 2000)
+    samples = tuple(
+        Sample(
+            at_s=at / 10,
+            cpu_cores=min(cores * float(chance.normal(1, 0.05)), 1.0),
+            rss_bytes=12_000_000 + 4096 * int(chance.integers(0, 900)),
+            processes=1,
+        )
+        for at in range(1, round(duration_s * 10) + 1)
+    )
+    return make_usage(cores, samples=samples)
+
+
+@cache
+def make_search_run() -> tuple[Run, list[Trial]]:
+    """A search: p99 grows as the rate comes near 50,000 requests/s."""
+    search = Search(level=ServiceLevel(bounds=(Bound(figure="p99", limit_us=2000),)), duration_s=5, scout_duration_s=2)
+    trials = [make_trial(make_plan(number=0, load=Load(threads=1)), rps=52_000)]
+    for rate in (20_000, 30_000, 40_000, 44_000, 45_000, 45_300, 46_000, 48_000):
+        for round_ in range(3):
+            p50_us = 150 / (1 - rate / 50_500) * 1.02**round_
+            load = Load(threads=1, rate_rps=rate, duration_s=5)
+            times = make_times(p50_us, len(trials))
+            measured = make_measurement(rate, 5, service_time_us=times, response_time_us=times)
+            trials.append(make_trial(make_plan(round_=round_, number=len(trials), load=load), measurement=measured))
+    return make_run(trials, search=search), trials
+
+
+@cache
+def make_proxies_run(names: tuple[str, ...] = ("proxy:c/haproxy", "proxy:cpp/draft", "proxy:rust/tokio")) -> tuple[Run, list[Trial]]:
+    """Proxies under a rising rate and as fast as they can, with their baseline."""
+    rising = Load(connections=64, rate_from_rps=2000, rate_rps=5000, rate_step_rps=1000, step_s=3, duration_s=12)
+    trials: list[Trial] = []
+    for load in (rising, Load(connections=64, duration_s=10)):
+        for round_ in range(3):
+            for place, name in enumerate((BASELINE.id, *names)):
+                trials.append(_proxy_trial(len(trials), name, round_, load, 100 + 45.0 * place))
+    targets = {name: make_target(name.removeprefix("proxy:"), id=name, kind=Kind.PROXY) for name in names}
+    return make_run(trials, {**targets, BASELINE.id: BASELINE}, table=Table.TCP_PROXIES, baseline=BASELINE.id), trials
+
+
+def _proxy_trial(number: int, name: str, round_: int, load: Load, p50_us: float) -> Trial:
+    times = make_times(p50_us * (1 + round_ / 50), number)
+    steps = tuple(
+        Step(
+            rate_rps=level.rate_rps,
+            start_s=level.start_s,
+            duration_s=level.duration_s,
+            completed=round(level.rate_rps * level.duration_s),
+            errors=0,
+            response_time_us=times.model_copy(update={"histogram": None}),
+        )
+        for level in load.levels
+        if load.step_s
+    )
+    rps = load.rate_rps or 64 / p50_us * 1e6
+    measured = make_measurement(
+        rps,
+        load.duration_s,
+        service_time_us=times,
+        response_time_us=times if load.rate_rps else None,
+        steps=steps,
+        intervals=_intervals(rps, p50_us, load.duration_s, number),
+    )
+    own = _usage(0.5, load.duration_s, number)
+    return make_trial(
+        make_plan(name, round_, number, load),
+        measurement=measured,
+        target_usage=None if name == BASELINE.id else own,
+        backend_usage=_usage(0.4, load.duration_s, number + 1),
+        generator_usage=_usage(0.3, load.duration_s, number + 2),
+    )
+
+
+def make_clients_run() -> tuple[Run, list[Trial]]:
+    """Two clients, and one that failed."""
+    trials = []
+    for name, times_s in CLIENT_TIMES_S.items():
+        for index, wall_s in enumerate(times_s):
+            plan = make_plan(name, round_=index, workload="client-small-1000")
+            measured = make_client(wall_s, startup_s=0.01)
+            trials.append(make_trial(plan, measurement=None, target_usage=None, client=measured))
+    trials.append(make_failed(make_plan("client:rust/hyper", workload="client-small-1000"), "crashed"))
+    names = (*CLIENT_TIMES_S, "client:rust/hyper")
+    targets = {name: make_target(name.removeprefix("client:"), id=name, kind=Kind.CLIENT) for name in names}
+    workload = Workload(name="client-small-1000", description="", client=ClientWork(requests=1000))
+    return make_run(trials, targets, table=Table.HTTP_CLIENTS, workloads={workload.name: workload}), trials

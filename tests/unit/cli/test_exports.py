@@ -1,0 +1,21 @@
+"""Export files are checked before a run, not after it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from httpbench.cli.exports import Exports
+from httpbench.errors import UsageError
+from httpbench.report import charts
+
+
+def test_what_a_page_requires_is_checked_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page, table = str(tmp_path / "run.html"), str(tmp_path / "run.md")
+    Exports.of(html=page, markdown=table).check()
+    monkeypatch.setattr(charts, "PACKAGES", ("no_such_package",))
+    Exports.of(markdown=table).check()
+    with pytest.raises(UsageError, match="HTML reports require the packages") as raised:
+        Exports.of(html=page).check()
+    assert raised.value.hint == "pip install 'httpbench[charts]'"

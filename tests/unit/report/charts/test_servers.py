@@ -1,0 +1,167 @@
+"""Charts of servers and of searches hold what was measured. What they look like is for eyes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from httpbench.model import Interval, Load, Search, ServiceLevel, Trial, Verdict, VerdictKind
+from httpbench.model.search import Bound
+from httpbench.report.charts import write_charts
+from httpbench.report.charts.drawing import Drawing, label
+from httpbench.report.charts.marks import GLYPHS, SHAPES
+from httpbench.report.charts.of_run import of_run
+from httpbench.report.charts.slices import SLICES_MAX, served, used
+from httpbench.report.charts.theme import inline_svg, save
+from httpbench.report.tables.groups import groups
+from tests.factories import (
+    make_distribution,
+    make_histogram,
+    make_measurement,
+    make_mixed_run,
+    make_plan,
+    make_rounds,
+    make_run,
+    make_target,
+    make_trial,
+    make_usage,
+)
+
+GENERATOR = Verdict(kind=VerdictKind.GENERATOR, reasons=("generator-bound",))
+
+
+def values(drawing: Drawing) -> list[dict[str, Any]]:
+    """All rows of data of a chart."""
+    return [row for rows in drawing.chart.to_dict()["datasets"].values() for row in rows]
+
+
+def of_kind(kind: str, trials: list[Trial], **changes: Any) -> Drawing:
+    run = make_run(trials, **changes)
+    return next(drawing for name, drawing in of_run(run, trials).items() if name.startswith(kind))
+
+
+def test_a_ranking_has_medians_intervals_and_each_round() -> None:
+    trials = [*make_rounds("c/a", (100.0, 102.0, 104.0)), *make_rounds("c/b", (90.0, 91.0, 92.0), verdict=GENERATOR)]
+    drawing = of_kind("ranking", trials)
+    rows = values(drawing)
+    assert sorted(row["round"] for row in rows if "round" in row) == [90, 91, 92, 100, 102, 104]
+    medians = {row["target"]: row for row in rows if "median" in row}
+    assert {name: row["median"] for name, row in medians.items()} == {"c/a": 102, "c/b": 91}
+    assert all(row["low"] < row["median"] < row["high"] for row in medians.values())
+    assert [row[0] for row in drawing.rows] == ["c/a", "c/b"]
+    assert drawing.rows[1][-1] == "generator"
+    assert drawing.rows[0][4] == "100 · 102 · 104"
+
+
+def test_a_ranking_does_not_begin_at_zero_and_has_no_interval_of_one_round() -> None:
+    drawing = of_kind("ranking", make_rounds("c/a", (100.0,)))
+    (median,) = [row for row in values(drawing) if "median" in row]
+    assert median["low"] == median["high"] == 100
+    assert drawing.rows[0][2:4] == ("", "")
+    scales = [layer["encoding"]["x"].get("scale", {}) for layer in drawing.chart.to_dict()["layer"]]
+    assert any(scale.get("zero") is False for scale in scales)
+
+
+def test_with_a_rate_targets_are_compared_in_p99() -> None:
+    load = Load(rate_rps=1000)
+    trials = [
+        make_trial(make_plan(round_=round_, load=load), measurement=make_measurement(1000, response_time_us=make_distribution(100)))
+        for round_ in range(3)
+    ]
+    drawing = of_kind("ranking", trials)
+    assert drawing.header[1] == "p99 (ms)"
+    assert {row["median"] for row in values(drawing) if "median" in row} == {0.25}
+
+
+def test_every_verdict_has_a_shape_and_a_sign_of_its_own_kind() -> None:
+    assert set(SHAPES) == set(GLYPHS) == set(VerdictKind)
+    assert SHAPES[VerdictKind.TARGET] != SHAPES[VerdictKind.GENERATOR] != SHAPES[VerdictKind.UNKNOWN]
+
+
+def test_percentiles_are_of_all_rounds_together_and_end_where_samples_do() -> None:
+    rounds = [make_histogram([1000 * us for us in range(1, 501)]), make_histogram([1000 * us for us in range(501, 1001)])]
+    trials = [
+        make_trial(
+            make_plan(round_=index),
+            measurement=make_measurement(service_time_us=make_distribution(100, count=500, histogram=histogram)),
+        )
+        for index, histogram in enumerate(rounds)
+    ]
+    drawing = of_kind("percentiles", trials)
+    points = {round(100 * (1 - 1 / row["beyond"]), 3): row["ms"] for row in values(drawing)}
+    assert points[90] == pytest.approx(0.9, rel=0.01)
+    assert points[99] == pytest.approx(0.99, rel=0.01)
+    assert max(points) == 99, "a thousand samples have ten beyond p99, and fewer beyond the next"
+    assert drawing.rows[-1][0] == "p99"
+
+
+def test_percentiles_without_histograms_are_those_that_were_reported() -> None:
+    drawing = of_kind("percentiles", make_rounds("c/a", (1000, 1000, 1000)))
+    assert [row[0] for row in drawing.rows] == ["p25", "p50", "p75", "p90", "p95", "p99", "p99.9", "p99.99"]
+
+
+def test_loads_that_differ_in_connections_alone_are_one_chart() -> None:
+    drawing = of_kind("connections", make_mixed_run()[1])
+    points = {(row["connections"], row["target"]) for row in values(drawing) if "median" in row}
+    assert (64, "c/epoll/level") in points and (256, "c/epoll/level") in points
+    assert [row[0] for row in drawing.rows] == ["64", "256"]
+
+
+def test_a_target_over_time_has_a_line_for_each_load() -> None:
+    intervals = tuple(Interval(start_s=at / 4, duration_s=0.25, completed=100, p50_us=100, p99_us=300) for at in range(8))
+    trials = [make_trial(make_plan(load=Load(connections=number)), measurement=make_measurement(intervals=intervals)) for number in (8, 64)]
+    drawing = of_kind("over-time", trials)
+    assert drawing.series == ("8 connections", "64 connections")
+    assert {row["rps"] for row in values(drawing) if "rps" in row} == {400.0}
+    assert {row["ms"] for row in values(drawing) if "ms" in row} == {0.1, 0.3}
+    assert len(drawing.rows) == 8
+
+
+def test_slices_that_are_joined_keep_their_highest_percentile() -> None:
+    parts = [Interval(start_s=at / 10, duration_s=0.1, completed=10, p50_us=100, p99_us=100 + at) for at in range(1000)]
+    joined = served(parts)
+    assert len(joined) <= SLICES_MAX
+    assert max(one.p99_us or 0 for one in joined) == 1099
+    assert {round(one.rate_rps) for one in joined} == {100}
+    assert used(make_usage()) == []
+
+
+def test_a_search_is_drawn_with_its_level(tmp_path: Path) -> None:
+    search = Search(level=ServiceLevel(bounds=(Bound(figure="p99", limit_us=1000),)), duration_s=1, scout_duration_s=1, trials_per_rate=1)
+    trials = [
+        make_trial(
+            make_plan(number=number, load=Load(rate_rps=rate, duration_s=10)),
+            measurement=make_measurement(rate, response_time_us=make_distribution(p99_us / 2.5)),
+        )
+        for number, (rate, p99_us) in enumerate(((1000, 500), (2000, 800), (2010, 1500)))
+    ]
+    run = make_run(trials, search=search)
+    (drawing,) = of_run(run, trials).values()
+    points = {row["rate"]: row["what"] for row in values(drawing) if row.get("what") != "p50" and "what" in row}
+    assert points == {1000: "SLO held", 2000: "SLO held", 2010: "SLO failed"}
+    assert {"latency-against-rate-light.svg", "latency-against-rate-dark.png"} <= {
+        path.name for path in write_charts(run, trials, tmp_path)
+    }
+
+
+def test_a_chart_of_a_page_has_properties_as_colours_and_escapes_names() -> None:
+    trials = make_rounds("c/a", (100.0, 102.0, 104.0))
+    hostile = make_target("c/a").model_copy(update={"category": None, "framework": "<img src=x onerror=alert(1)>"})
+    run = make_run(trials, {"c/a": hostile})
+    assert label(groups(run, trials)[0].rows[0]) == "<img src=x onerror=alert(1)>"
+    svg = inline_svg(next(iter(of_run(run, trials).values())))
+    assert "<img" not in svg
+    assert "&lt;img" in svg
+    assert "var(--ink)" in svg
+    assert "#0072b2" not in svg and "<style" not in svg and "style=" not in svg and "<script" not in svg
+
+
+def test_lines_are_named_in_a_file_by_its_legend_and_in_a_page_by_the_page(tmp_path: Path) -> None:
+    trials = [*make_rounds("c/a", (100.0,)), *make_rounds("c/b", (90.0,))]
+    run = make_run(trials)
+    drawing = next(drawing for name, drawing in of_run(run, trials).items() if name.startswith("percentiles"))
+    svg = next(path for path in save(drawing, tmp_path, "x") if path.name == "x-light.svg").read_text()
+    assert ">c/a<" in svg and ">c/b<" in svg
+    assert ">c/a<" not in inline_svg(drawing)

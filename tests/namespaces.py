@@ -1,0 +1,313 @@
+"""A network of hosts for tests: network namespaces with links between them, and an SSH server in that of each load host.
+
+A router joins the target's host with up to four load hosts. Each host has a link to the router, an IPv4 and an IPv6 address on it, and a
+default route over it; a link has delay, jitter, loss and a rate where a test asks for them. The hosts share files, processes and users with
+this machine: only their networks are their own. Keys, known hosts and the configuration of ssh are made for the test. It requires root,
+iproute2 and openssh-server (``scripts/install-namespaces``); without them the test is skipped with the reason.
+
+    with namespaces.network(tmp_path, load_hosts=2) as network:
+        network.target.run("httpbench", "bench", "c/nginx", "--load-host", "load1", env=network.env)
+        network.load_hosts[0].cut()
+
+What a test starts in these namespaces, and the namespaces, are gone when the block ends.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+LOAD_HOSTS_MAX = 4
+SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+PROGRAMS = ("ip", "tc", "ssh", "sshd", "ssh-keygen")
+SEPARATION = Path("/run/sshd")
+"""An empty folder without which sshd does not start. Its service makes it; ours runs without the service."""
+COMMAND_LIMIT_S = 20.0
+START_LIMIT_S = 10.0
+END_LIMIT_S = 5.0
+
+_numbers = itertools.count()
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """What a link does to each packet, in each direction."""
+
+    delay_ms: float = 0.0
+    jitter_ms: float = 0.0
+    loss_percent: float = 0.0
+    rate_mbit: float = 0.0
+    """0: as fast as the machine."""
+
+    @property
+    def netem(self) -> list[str]:
+        """As ``tc`` takes it; empty: nothing."""
+        words = []
+        if self.delay_ms:
+            words += ["delay", f"{self.delay_ms:g}ms", *([f"{self.jitter_ms:g}ms"] if self.jitter_ms else [])]
+        if self.loss_percent:
+            words += ["loss", f"{self.loss_percent:g}%"]
+        if self.rate_mbit:
+            words += ["rate", f"{self.rate_mbit:g}mbit"]
+        return [*words, "limit", "100000"] if words else []
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """A host of the network: the namespace of its programs, and its link to the router."""
+
+    name: str
+    """For ssh, too."""
+    namespace: str
+    router: str
+    """The router's namespace, where the other end of its link has the host's name."""
+    address: str
+    address6: str
+    folder: Path
+    """Its own files: ``bin`` is the first folder of its PATH, ``cache`` its user's cache."""
+
+    def argv(self, *words: str) -> list[str]:
+        """The command, on this host."""
+        return [_program("ip"), "netns", "exec", self.namespace, *words]
+
+    def run(self, *words: str, timeout_s: float = 120.0, **options: Any) -> subprocess.CompletedProcess[str]:
+        options.setdefault("check", False)
+        return subprocess.run(self.argv(*words), capture_output=True, text=True, timeout=timeout_s, **options)
+
+    def start(self, *words: str, **options: Any) -> subprocess.Popen[str]:
+        return subprocess.Popen(self.argv(*words), text=True, **options)
+
+    def pids(self) -> set[int]:
+        """Of all that runs on it."""
+        return {int(word) for word in _ip("netns", "pids", self.namespace).split()}
+
+    def programs(self, part: str) -> list[str]:
+        """The command lines that run on it and contain ``part``."""
+        found = []
+        for pid in self.pids():
+            with contextlib.suppress(OSError):
+                words = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+                found += [words] if part in words else []
+        return found
+
+    def cut(self) -> None:
+        """Takes its link down: whatever is sent is lost, and neither side learns of it."""
+        _ip("-n", self.router, "link", "set", self.name, "down")
+
+    def join(self) -> None:
+        """Takes its link up again."""
+        _ip("-n", self.router, "link", "set", self.name, "up")
+        self._route_back()
+
+    def shape(self, link: Link) -> None:
+        """Gives its link this delay, jitter, loss and rate. Skips the test where the kernel cannot."""
+        for namespace, device in ((self.namespace, "uplink"), (self.router, self.name)):
+            _run("tc", "-n", namespace, "qdisc", "delete", "dev", device, "root", check=False)
+            if link.netem and _run("tc", "-n", namespace, "qdisc", "add", "dev", device, "root", "netem", *link.netem, check=False).returncode:
+                pytest.skip("this kernel has no netem: links cannot have a delay")
+
+    def _route_back(self) -> None:
+        """An interface that was down has lost its IPv6 address."""
+        gateway6 = self.address6.removesuffix("2") + "1/64"
+        _run("ip", "-n", self.router, "address", "replace", gateway6, "dev", self.name, "nodad", check=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """The hosts, and how ssh reaches the load hosts by their names."""
+
+    target: Host
+    load_hosts: tuple[Host, ...]
+    ssh_config: Path
+    key: Path
+    """The private key that the load hosts accept."""
+
+    @property
+    def ssh(self) -> str:
+        """The ssh command with its options."""
+        return f"ssh -F {self.ssh_config}"
+
+    @property
+    def env(self) -> dict[str, str]:
+        """The environment in which httpbench reaches the load hosts."""
+        return {**os.environ, "HTTPBENCH_SSH": self.ssh}
+
+
+@contextmanager
+def network(folder: Path, load_hosts: int = 1, link: Link | None = None) -> Iterator[Network]:
+    """The network, until the block ends. ``link``: of each load host. Skips the test where it cannot be made."""
+    assert 1 <= load_hosts <= LOAD_HOSTS_MAX
+    _require()
+    prefix = f"hb{os.getpid()}x{next(_numbers)}"
+    names = ("target", *(f"load{number + 1}" for number in range(load_hosts)))
+    router = f"{prefix}-router"
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(_namespace(router))
+        for version in ("net.ipv4.ip_forward", "net.ipv6.conf.all.forwarding"):
+            _run("ip", "netns", "exec", router, "sysctl", "-qw", f"{version}=1")
+        hosts = []
+        for number, name in enumerate(names):
+            stack.enter_context(_namespace(f"{prefix}-{name}"))
+            hosts.append(_joined(name, f"{prefix}-{name}", router, number, folder / name))
+        target, *loads = hosts
+        for host in loads:
+            if link is not None:
+                host.shape(link)
+        keys = _keys(folder / "ssh")
+        for host in loads:
+            stack.enter_context(_ssh_server(host, keys))
+        yield Network(target, tuple(loads), _client_config(folder / "ssh", loads, keys), keys.user)
+
+
+def _require() -> None:
+    if os.geteuid() != 0:
+        pytest.skip("only root can make network namespaces")
+    missing = [name for name in PROGRAMS if shutil.which(name, path=_path()) is None]
+    if missing:
+        pytest.skip(f"not installed: {', '.join(missing)} (scripts/install-namespaces)")
+    if _run("unshare", "--net", "true", check=False).returncode:
+        pytest.skip("this machine allows no network namespaces")
+
+
+@contextmanager
+def _namespace(name: str) -> Iterator[None]:
+    _ip("netns", "add", name)
+    try:
+        _ip("-n", name, "link", "set", "lo", "up")
+        yield
+    finally:
+        _end_all(name)
+        _run("ip", "netns", "delete", name, check=False)
+
+
+def _end_all(namespace: str) -> None:
+    """Ends what the test left running there."""
+    deadline = time.monotonic() + END_LIMIT_S
+    while (left := _run("ip", "netns", "pids", namespace, check=False).stdout.split()) and time.monotonic() < deadline:
+        for pid in left:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(int(pid), signal.SIGKILL)
+        time.sleep(0.02)
+
+
+def _joined(name: str, namespace: str, router: str, number: int, folder: Path) -> Host:
+    """A host with a link to the router."""
+    for below in ("bin", "cache"):
+        (folder / below).mkdir(parents=True, exist_ok=True)
+    subnet, subnet6 = f"10.213.{number}", f"fd00:213:{number}:"
+    host = Host(name, namespace, router, f"{subnet}.2", f"{subnet6}:2", folder)
+    _ip("link", "add", "name", "uplink", "netns", namespace, "type", "veth", "peer", "name", name, "netns", router)
+    for place, device, last in ((namespace, "uplink", 2), (router, name, 1)):
+        _ip("-n", place, "address", "add", f"{subnet}.{last}/24", "dev", device)
+        _ip("-n", place, "address", "add", f"{subnet6}:{last}/64", "dev", device, "nodad")
+        _ip("-n", place, "link", "set", device, "up")
+    _ip("-n", namespace, "route", "add", "default", "via", f"{subnet}.1")
+    _ip("-n", namespace, "-6", "route", "add", "default", "via", f"{subnet6}:1")
+    return host
+
+
+@dataclass(frozen=True, slots=True)
+class _Keys:
+    user: Path
+    host: Path
+    public: str = field(repr=False)
+    host_public: str = field(repr=False)
+
+
+def _keys(folder: Path) -> _Keys:
+    folder.mkdir(mode=0o700)
+    for name in ("user", "host"):
+        _run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "httpbench-test", "-f", str(folder / name))
+    return _Keys(folder / "user", folder / "host", *((folder / f"{name}.pub").read_text() for name in ("user", "host")))
+
+
+@contextmanager
+def _ssh_server(host: Host, keys: _Keys) -> Iterator[None]:
+    """An SSH server on a host, which accepts the test's key for this user."""
+    (host.folder / "authorized_keys").write_text(keys.public)
+    config = host.folder / "sshd_config"
+    path = f"{host.folder / 'bin'}:{Path(sys.executable).parent}:{SYSTEM_PATH}"
+    settings: Mapping[str, object] = {
+        "HostKey": keys.host,
+        "AuthorizedKeysFile": host.folder / "authorized_keys",
+        "PidFile": "none",
+        "StrictModes": "no",
+        "UsePAM": "no",
+        "PermitRootLogin": "yes",
+        "PasswordAuthentication": "no",
+        "MaxSessions": 64,
+        "SetEnv": f"PATH={path} XDG_CACHE_HOME={host.folder / 'cache'}",
+    }
+    config.write_text("".join(f"{name} {value}\n" for name, value in settings.items()))
+    made = not SEPARATION.exists()
+    SEPARATION.mkdir(mode=0o755, exist_ok=True)
+    log = host.folder / "sshd.log"
+    with log.open("wb") as output:
+        server = subprocess.Popen(
+            host.argv(_program("sshd"), "-D", "-e", "-f", str(config)), stdin=subprocess.DEVNULL, stdout=output, stderr=output
+        )
+    try:
+        _wait_until_listening(server, log)
+        yield
+    finally:
+        server.terminate()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            server.wait(END_LIMIT_S)
+        if made:
+            with contextlib.suppress(OSError):  # another test may use it
+                SEPARATION.rmdir()
+
+
+def _wait_until_listening(server: subprocess.Popen[bytes], log: Path) -> None:
+    deadline = time.monotonic() + START_LIMIT_S
+    while "Server listening" not in log.read_text(errors="replace"):
+        if server.poll() is not None or time.monotonic() > deadline:
+            pytest.skip(f"sshd does not start: {' '.join(log.read_text(errors='replace').splitlines()[-2:])}")
+        time.sleep(0.02)
+
+
+def _client_config(folder: Path, hosts: list[Host], keys: _Keys) -> Path:
+    """The configuration with which ssh knows the load hosts by name, with their keys. Nothing of the user's own is read."""
+    known = folder / "known_hosts"
+    known.write_text(f"* {' '.join(keys.host_public.split()[:2])}\n")
+    lines = []
+    for host in hosts:
+        lines += [f"Host {host.name}", f"  HostName {host.address}"]
+    lines += ["Host *", "  User root", f"  IdentityFile {keys.user}", "  IdentitiesOnly yes", "  IdentityAgent none"]
+    lines += [f"  UserKnownHostsFile {known}", "  GlobalKnownHostsFile /dev/null", "  StrictHostKeyChecking yes", "  UpdateHostKeys no"]
+    config = folder / "config"
+    config.write_text("\n".join(lines) + "\n")
+    return config
+
+
+def _ip(*words: str) -> str:
+    return _run("ip", *words).stdout
+
+
+def _run(program: str, *words: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+    """A command. Where it must not fail, its own message is the error."""
+    done = subprocess.run([_program(program), *words], capture_output=True, text=True, timeout=COMMAND_LIMIT_S, check=False)
+    if check and done.returncode:
+        raise RuntimeError(f"{program} {' '.join(words)}: {done.stderr.strip() or done.returncode}")
+    return done
+
+
+def _program(name: str) -> str:
+    return shutil.which(name, path=_path()) or name
+
+
+def _path() -> str:
+    return f"{os.environ.get('PATH', '')}:{SYSTEM_PATH}"

@@ -116,7 +116,8 @@ class Host:
         """Gives its link this delay, jitter, loss and rate. Skips the test where the kernel cannot."""
         for namespace, device in ((self.namespace, "uplink"), (self.router, self.name)):
             _run("tc", "-n", namespace, "qdisc", "delete", "dev", device, "root", check=False)
-            if link.netem and _run("tc", "-n", namespace, "qdisc", "add", "dev", device, "root", "netem", *link.netem, check=False).returncode:
+            added = ("tc", "-n", namespace, "qdisc", "add", "dev", device, "root", "netem", *link.netem)
+            if link.netem and _run(*added, check=False).returncode:
                 pytest.skip("this kernel has no netem: links cannot have a delay")
 
     def _route_back(self) -> None:

@@ -32,6 +32,7 @@ from httpbench.cli.options import (
     start_timeout_option,
 )
 from httpbench.cli.params import COUNT, REQUEST_PATH
+from httpbench.cli.scheduler import SchedulerOptions, over
 from httpbench.errors import SelectionError, UsageError
 
 if TYPE_CHECKING:
@@ -75,6 +76,7 @@ class BenchOptions:
         metavar="FACTOR",
         help="Multiply the suite's rates and times by this, such as 0.2. Values of other options stay as given.",
     )
+    scheduler: SchedulerOptions = group(SchedulerOptions)
     generators: tuple[str, ...] = option(
         "--load-generator",
         metavar="NAME",
@@ -189,6 +191,7 @@ def _plan(selected: Selected, options: BenchOptions) -> RunSpec:
     workloads = _workloads(selected, options)
     matrix = _matrix(selected, list(workloads), options)
     generators = {name: of_kind.generator(name) for name in matrix.load_generators}
+    workers = options.scheduler.workers(generators, selected.targets)
     topology = host.read_topology()
     cores = options.share.cores_of(topology)
     plan = make_plan(matrix, lambda scaling: of_kind.partition(topology, scaling, cores), seed_or_random(options.seed))
@@ -204,7 +207,7 @@ def _plan(selected: Selected, options: BenchOptions) -> RunSpec:
             **({matrix.baseline.id: matrix.baseline} if matrix.baseline else {}),
         },
         workloads=workloads,
-        generators=generators,
+        generators=over(workers, generators),
         topology=topology,
         command=("httpbench", *sys.argv[1:]),
         table=suite.table if suite else of_kind.table,
@@ -248,7 +251,9 @@ def _matrix(selected: Selected, workloads: list[str], options: BenchOptions) -> 
     suite = selected.suite
     parts = suite.load if suite else (selected.of_kind.load,)
     quick = QUICK if options.quick and selected.kind is not Kind.CLIENT else {}
-    overrides = Overrides({**quick, **options.load.given()}, options.load.connections, options.scale)
+    given = options.load.given()
+    warmup = options.scheduler.warmup(given)
+    overrides = Overrides({**warmup, **quick, **given}, options.load.connections, options.scale)
     return Matrix(
         targets=selected.targets,
         scalings=_scalings(selected, options),

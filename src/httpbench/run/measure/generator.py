@@ -16,7 +16,6 @@ from httpbench.model import CoreOccupancy, Cores, Measurement, Network, Others, 
 from httpbench.sample import Current, NetworkMeter, OccupancyMeter, SharedQuotaMeter, StrangerMeter, TreeSampler
 
 POLL_S = 0.1
-SLACK_S = 15.0  # for connecting, reporting and ending, beyond the load's own time
 
 
 Report = Callable[[Progress, Current | None], None]
@@ -72,7 +71,7 @@ def run_generator(generator: LoadGenerator, job: Job, subject: Subject, report: 
     with ProcessTree([_command(generator, job, warmup=False)], stdout=stdout) as tree:
         window = _Window(generator, subject, tree.guard_pid, report)
         try:
-            died, stderr = _watch(tree, window, _time_limit(job), subject.death, generator)
+            died, stderr = _watch(tree, window, _time_limit(generator, job), subject.death, generator)
             exits = tree.exits()
         finally:
             observed = window.close()
@@ -176,8 +175,8 @@ def _watch(
             raise LoadError(f"{generator.name} did not end within {limit_s:.0f} s", log_tail="\n".join(messages[-15:]) or None)
 
 
-def _time_limit(job: Job) -> float:
-    return job.load.warmup_s + job.load.duration_s + job.load.timeout_s + SLACK_S
+def _time_limit(generator: LoadGenerator, job: Job) -> float:
+    return job.load.warmup_s + job.load.duration_s + job.load.timeout_s + generator.slack_s
 
 
 def _command(generator: LoadGenerator, job: Job, *, warmup: bool) -> Command:

@@ -23,8 +23,8 @@ class Lab:
 
 
 @contextmanager
-def lab(folder: Path, load_hosts: int, link: namespaces.Link | None = None) -> Iterator[Lab]:
-    """``link``: of each load host. Skips the test where the network cannot be made."""
+def lab(folder: Path, load_hosts: int, link: namespaces.Link | None = None, period_s: float = 1.0) -> Iterator[Lab]:
+    """``link``: of each load host. ``period_s``: of the server's stalls. Skips the test where the network cannot be made."""
     with namespaces.network(folder, load_hosts, link) as network:
         target = network.target
         with cluster(folder / "dask", host=target.address, wrap=_on(target)) as made:
@@ -32,7 +32,7 @@ def lab(folder: Path, load_hosts: int, link: namespaces.Link | None = None) -> I
                 made.add(host.name, host=host.address, wrap=_on(host))
             log = folder / "server.log"
             with log.open("w") as output:
-                server = target.start(sys.executable, stalling_server.__file__, target.address, str(PORT), stdout=output)
+                server = target.start(sys.executable, stalling_server.__file__, target.address, str(PORT), str(period_s), stdout=output)
             try:
                 waiting.until(lambda: "listening" in log.read_text())
                 yield Lab(network, made, f"http://{target.address}:{PORT}/")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import click
@@ -136,6 +136,11 @@ def bench(options: BenchOptions) -> ExitCode:
     httpbench bench micro --quick --export-json -    JSON on standard output
     """
     selected = _select(options)  # an unknown name is reported before all below is imported
+    with options.scheduler.started() as scheduler:
+        return _bench(selected, replace(options, scheduler=scheduler))
+
+
+def _bench(selected: Selected, options: BenchOptions) -> ExitCode:
     from httpbench.cli import dry_run, measure
 
     spec = _possible(_plan(selected, options), selected.suite)

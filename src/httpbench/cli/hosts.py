@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from httpbench.cluster.dask.survey import Surveyed
 
-COLUMNS = ("load host", "cores", "httpbench", "httpbench-loadgen", "round trip", "requests/s per thread")
+COLUMNS = ("load host", "cores", "httpbench", "loadgen", "round trip", "requests/s")
 
 
 @dataclass(frozen=True, slots=True)

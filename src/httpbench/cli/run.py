@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import click
@@ -100,10 +100,15 @@ def run(options: RunOptions) -> ExitCode:
     httpbench run './a {port}' './b {port}' --fail-if 'rps<-3%'  a gate
     httpbench run --image nginx:1.27 --image caddy:2 --port 80   images, in containers
     """
-    from httpbench.cli import dry_run, measure
-
     isolation = options.isolation.of_images(options.images)
     targets = options.servers.targets(options.commands, options.names, options.images, isolation)
+    with options.scheduler.started() as scheduler:
+        return _run(targets, replace(options, scheduler=scheduler))
+
+
+def _run(targets: Sequence[Target], options: RunOptions) -> ExitCode:
+    from httpbench.cli import dry_run, measure
+
     spec = _plan(targets, options)
     files = options.exports.files
     if options.dry_run:

@@ -1,9 +1,10 @@
-"""The option that lets the load come from the workers of a Dask cluster instead of this machine."""
+"""Options that let the load come from the workers of a Dask cluster instead of this machine."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from httpbench.cli.fields import option
@@ -29,6 +30,31 @@ class SchedulerOptions:
         default_text="load from this machine",
         help="Load from all workers of this Dask cluster, such as tcp://10.0.0.1:8786.",
     )
+    load_hosts: str | None = option(
+        "--load-hosts",
+        metavar="HOST,…|FILE.toml",
+        default_text="load from this machine",
+        help="Load from these hosts, by a Dask cluster that is started there by ssh.",
+    )
+
+    @contextmanager
+    def started(self) -> Iterator[SchedulerOptions]:
+        """The options with the scheduler of the load hosts that were named, whose cluster runs until the block ends.
+
+        Raises :class:`UsageError` if they cannot be read, and :class:`~httpbench.errors.LoadError` if they do not start.
+        """
+        if self.load_hosts is None:
+            yield self
+            return
+        if self.scheduler is not None:
+            raise UsageError("--scheduler and --load-hosts both say where the load comes from", hint="remove one of them")
+        from httpbench.cluster import dask
+
+        dask.require_dask("distributed", "asyncssh")
+        from httpbench.cluster.dask import by_ssh
+
+        with by_ssh.started(by_ssh.read_hosts(self.load_hosts)) as address:
+            yield replace(self, scheduler=address, load_hosts=None)
 
     def workers(self, generators: Iterable[str], targets: Sequence[Target]) -> Workers | None:
         """The load hosts, after a check of each; ``None``: this machine.

@@ -170,7 +170,7 @@ def generator_text(evidence: Evidence) -> str:
     """``0.99 of 1 core``, and how long it was kept off its cores; of several load hosts the fullest."""
     if hosts := evidence.measurement.load_hosts:
         fullest = max(hosts, key=lambda host: host.full)
-        return f"on load host {fullest.name} {fullest.full:.2f} of 1 core per thread"
+        return f"{fullest.full:.2f} of a core in its fullest thread, on load host {fullest.name}"
     assert evidence.generator_usage is not None
     waited = _kept_waiting(evidence)
     more = f", waiting for a core {waited:.2f} of the time" if waited >= 1 - GENERATOR_BUSY else ""

@@ -12,8 +12,8 @@ from httpbench.load import get
 from httpbench.model import Kind
 from tests.factories import make_target
 
-HERE = SchedulerOptions(None)
-MANY = SchedulerOptions("tcp://127.0.0.1:8786")
+HERE = SchedulerOptions(None, None)
+MANY = SchedulerOptions("tcp://127.0.0.1:8786", None)
 HOSTNAME = socket.gethostname()
 
 

@@ -581,7 +581,7 @@ def on_load_hosts(*full: float, target_cores: float = 0.5) -> Evidence:
 def test_one_full_load_host_is_enough_for_the_verdict_generator() -> None:
     verdict = judge(on_load_hosts(0.3, 0.97, 0.3))
     assert verdict.kind is VerdictKind.GENERATOR
-    assert "load2" in verdict.reasons[0]
+    assert "generator 0.98 of a core in its fullest thread, on load host load2" in verdict.reasons[0]
     assert kind_of(on_load_hosts(0.3, 0.6, 0.3)) is VerdictKind.IDLE
 
 

@@ -6,7 +6,8 @@ on one start with all, and prints the merged result in the form of the load gene
 =================  =====================================================================
 ``generator.py``   the load generator that a run gets: starts the conductor, reads its result
 ``conductor.py``   the trial from the view of this machine: prepare, start, watch, collect
-``hosts.py``       load hosts as workers of a Dask cluster: the only module that imports dask
+``hosts.py``       load hosts as workers of a Dask cluster
+``by_ssh.py``      starts such a cluster
 ``agent.py``       what runs on a load host
 ``ask.py``         what load hosts are, and what their clocks say
 ``sink.py``        how much load a load host can make

@@ -17,7 +17,7 @@ import secrets
 import signal
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -103,12 +103,14 @@ async def conduct(trial: Trial) -> dict[str, Any]:
         try:
             await _all_ready(cluster, sent, token, trial.job.load)
             start_ns = await _begin(cluster, offsets, token)
-            merged, shares = await _results(cluster, sent, offsets, trial.job.load, start_ns)
+            merged, shares, starts = await _results(cluster, sent, offsets, trial.job.load, start_ns)
         finally:
             with contextlib.suppress(OSError, TimeoutError):  # without a scheduler its workers end the agents
                 await cluster.cancel(sent)
-        check_clocks(offsets, await read_clocks(cluster))
-    return {**merged.document(), "load_hosts": [share.model_dump() for share in shares]}
+        later = await read_clocks(cluster)
+    check_clocks(offsets, later)
+    here = {host: later[host].here(start) for host, start in starts.items()}
+    return {**merged.document(), "load_hosts": [share.model_dump() for share in with_starts(shares, here)]}
 
 
 def orders_for(job: Job, division: Division, token: str) -> Orders:
@@ -147,10 +149,10 @@ async def _begin(cluster: DaskHosts, offsets: Mapping[Host, Offset], token: str)
 
 async def _results(
     cluster: DaskHosts, sent: Sent, offsets: Mapping[Host, Offset], load: Load, start_ns: int
-) -> tuple[MergedResults, list[HostShare]]:
-    """Waits for all results, and merges each as it comes."""
+) -> tuple[MergedResults, dict[Host, HostShare], dict[Host, int]]:
+    """Waits for all results, and merges each as it comes: the sum, what each load host did, and when it began on its own clock."""
     left, is_done = set(sent), asyncio.Event()
-    merged, shares, starts = MergedResults(), list[HostShare](), dict[str, int]()
+    merged, shares, starts = MergedResults(), dict[Host, HostShare](), dict[Host, int]()
 
     async def collect() -> None:
         async for host, outcome in cluster.outcomes(sent):
@@ -159,8 +161,8 @@ async def _results(
                 merged.add(result)
             except LoadError as error:
                 raise LoadError(f"load host {host.name}: {error.message}") from error
-            starts[host.name] = offsets[host].here(result["start_ns"])
-            shares.append(share_of(host.name, result, offsets[host]))
+            starts[host] = result["start_ns"]
+            shares[host] = share_of(host.name, result, offsets[host])
             left.discard(host)
         is_done.set()
 
@@ -185,7 +187,7 @@ async def _results(
         raise LoadError(f"no result of load host {names} within {limit_s - end_s:.0f} s after the end") from None
     finally:
         phases.cancel()
-    return merged, _relative(shares, starts)
+    return merged, shares, starts
 
 
 def _first(errors: ExceptionGroup[Exception]) -> Exception:
@@ -244,8 +246,11 @@ def share_of(name: str, result: Mapping[str, Any], clock: Offset) -> HostShare:
     )
 
 
-def _relative(shares: Sequence[HostShare], starts: Mapping[str, int]) -> list[HostShare]:
-    """The shares by name, with the time from the first start until each."""
+def with_starts(shares: Mapping[Host, HostShare], starts: Mapping[Host, int]) -> list[HostShare]:
+    """The shares by name, each with the time from the first start until its own.
+
+    ``starts``: on this machine's clock, by readings after the trial: those before it decided the starts, so by them all are equal.
+    """
     first_ns = min(starts.values())
-    by_name = sorted(shares, key=lambda share: share.name)
-    return [share.model_copy(update={"start_ms": (starts[share.name] - first_ns) / NS_PER_MS}) for share in by_name]
+    timed = [share.model_copy(update={"start_ms": (starts[host] - first_ns) / NS_PER_MS}) for host, share in shares.items()]
+    return sorted(timed, key=lambda share: share.name)

@@ -30,7 +30,7 @@ def divided(connections: int, threads: int | None, cpus: Sequence[int]) -> list[
     """
     hosts = len(cpus)
     if connections < hosts:
-        raise UsageError(f"{connections} connections are too few for {hosts} load hosts", hint=f"use at least {hosts} connections (-c)")
+        raise UsageError(f"{hosts} load hosts require at least {hosts} connections", hint=f"use -c {hosts} or more")
     shares = [connections // hosts + (number < connections % hosts) for number in range(hosts)]
     return [
         Division(f"{number + 1}/{hosts}", share, min(threads or count, share))

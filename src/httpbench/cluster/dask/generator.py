@@ -35,10 +35,13 @@ class Workers:
     """How many there were when the run began: trials with more or fewer would be of another load."""
 
 
-def require_dask() -> None:
-    """Raises :class:`RequirementError` if Dask is not installed."""
-    if importlib.util.find_spec("distributed") is None:
-        raise RequirementError("load from other hosts requires Dask, which is not installed", hint="pip install 'httpbench[cluster]'")
+def require_dask(*packages: str) -> None:
+    """Raises :class:`RequirementError` if one of these packages is not installed; without any, Dask."""
+    for package in packages or ("distributed",):
+        if importlib.util.find_spec(package) is None:
+            raise RequirementError(
+                f"load from other hosts requires {package}, which is not installed", hint="pip install 'httpbench[cluster]'"
+            )
 
 
 class ManyHosts(LoadGenerator):
@@ -62,6 +65,9 @@ class ManyHosts(LoadGenerator):
         return self._native.version()
 
     def refuses(self, job: Job) -> str | None:
+        hosts = self._workers.hosts
+        if job.load.connections < hosts:
+            return f"{hosts} load hosts require at least {hosts} connections"
         return self._native.refuses(job)
 
     def argv(self, job: Job, *, warmup: bool) -> tuple[str, ...]:

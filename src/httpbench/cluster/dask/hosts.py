@@ -1,4 +1,4 @@
-"""Load hosts as workers of a Dask cluster. The only module that imports dask, in the conductor and on load hosts."""
+"""Load hosts as workers of a Dask cluster: what the conductor, and each load host, does with Dask."""
 
 from __future__ import annotations
 

@@ -34,5 +34,5 @@ def test_a_load_host_has_a_thread_per_cpu_unless_told_and_never_more_than_connec
 def test_fewer_connections_than_load_hosts_are_refused() -> None:
     with pytest.raises(UsageError) as caught:
         divided(3, None, [1] * 4)
-    assert caught.value.message == "3 connections are too few for 4 load hosts"
-    assert caught.value.hint == "use at least 4 connections (-c)"
+    assert caught.value.message == "4 load hosts require at least 4 connections"
+    assert caught.value.hint == "use -c 4 or more"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -44,6 +45,12 @@ def test_the_result_has_what_each_load_host_did(tmp_path: Path) -> None:
     assert found.load_hosts == tuple(shares)
     assert found.requests.ok == 100 and found.busy_cores == 0.5
     assert "2 load hosts made the load." in found.notes
+
+
+def test_a_load_with_too_few_connections_is_refused(tmp_path: Path) -> None:
+    few = replace(job(tmp_path), load=Load(connections=1))
+    assert MANY.refuses(few) == "2 load hosts require at least 2 connections"
+    assert MANY.refuses(job(tmp_path)) is None
 
 
 def test_a_failure_is_the_conductors_sentence(tmp_path: Path) -> None:

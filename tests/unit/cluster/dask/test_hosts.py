@@ -6,10 +6,12 @@ import pytest
 
 from httpbench.cluster.dask.ask import check_clocks, check_versions
 from httpbench.cluster.dask.clocks import Offset
+from httpbench.cluster.dask.conductor import with_starts
 from httpbench.cluster.dask.hosts import Host, named
 from httpbench.cluster.dask.orders import HostFacts
 from httpbench.errors import LoadError
 from httpbench.load import get
+from tests.factories import make_host_share
 
 LOAD1 = Host("load1", "tcp://10.0.0.1:40000")
 
@@ -43,3 +45,10 @@ def test_a_clock_that_jumped_is_named() -> None:
     check_clocks(before, {LOAD1: Offset(2_000_000, 1_000_000)})
     with pytest.raises(LoadError, match="the clock of load host load1 jumped by 250 ms during the trial"):
         check_clocks(before, {LOAD1: Offset(250_000_000, 1_000_000)})
+
+
+def test_starts_are_told_from_the_first_one() -> None:
+    load2 = Host("load2", "tcp://10.0.0.2:40000")
+    shares = {load2: make_host_share("load2"), LOAD1: make_host_share("load1")}
+    found = with_starts(shares, {LOAD1: 7_000_000, load2: 5_500_000})
+    assert [(share.name, share.start_ms) for share in found] == [("load1", 1.5), ("load2", 0.0)]

@@ -72,7 +72,8 @@ impl Waiting {
 fn parts_begin_together_and_sum_up_to_the_whole() {
     let (target, _) = counting();
     let load = ["-r", "997", "-d", "500ms", "-c", "3"];
-    let mut all: Vec<_> = ["1/3", "2/3", "3/3"].iter().map(|part| Waiting::new(&[&load[..], &["--part", part, &target]].concat())).collect();
+    let mut all: Vec<_> =
+        ["1/3", "2/3", "3/3"].iter().map(|part| Waiting::new(&[&load[..], &["--part", part, &target]].concat())).collect();
     let start_ns = now_ns() + AHEAD_NS;
     all.iter_mut().for_each(|waiting| waiting.start(&start_ns.to_string()));
     let results: Vec<_> = all.into_iter().map(Waiting::end).collect();

@@ -27,6 +27,7 @@ _COMPRESSED, _PLAIN = 0x1C849304, 0x1C849303
 _WORD_SIZES = 0xF0  # bits of a cookie that V2 sets and readers ignore
 _MORE, _SEVEN_BITS = 0x80, 0x7F
 _BYTES_MAX = 8  # of one count: more than any load has samples
+_ROWS_AT_ONCE = 32  # what is computed of them fits into a core's cache
 _DIGITS = 3
 _HALF_BITS = 10  # a histogram of three digits has 2048 buckets of width one, then 1024 of each width
 
@@ -38,7 +39,7 @@ class _Bounds(NamedTuple):
 
 
 class HistogramSums:
-    """Rows of histograms of times in ns. Cost of an added histogram: about 10 µs and 20 ns for each bucket that it holds."""
+    """Rows of histograms of times in ns. Cost of an added histogram: some 30 µs and 20 ns for each bucket that it holds."""
 
     def __init__(self, rows: int):
         self._rows = rows
@@ -49,10 +50,11 @@ class HistogramSums:
         """Adds one histogram to each row. Raises :class:`LoadError` if one cannot be read, or differs from the others in its bounds."""
         assert len(texts) == self._rows, "one histogram for each row"
         bodies = [self._body(text) for text in texts]
-        rows, buckets, counts = _counts(bodies)
-        if len(buckets) and int(buckets.max()) >= self._sums.shape[1]:
-            raise LoadError("a histogram has more buckets than its bounds allow")
-        self._sums[rows, buckets] += counts
+        for first in range(0, self._rows, _ROWS_AT_ONCE):
+            rows, buckets, counts = _counts(bodies[first : first + _ROWS_AT_ONCE])
+            if len(buckets) and int(buckets.max()) >= self._sums.shape[1]:
+                raise LoadError("a histogram has more buckets than its bounds allow")
+            self._sums[rows + first, buckets] += counts
 
     def samples(self, row: int) -> Samples:
         """What a row holds."""

@@ -17,6 +17,7 @@ from httpbench.model import (
     Cores,
     Distribution,
     Environment,
+    HostShare,
     Kind,
     Label,
     Limit,
@@ -159,6 +160,22 @@ def make_usage(cpu_cores: float = 0.99, **changes: Any) -> Usage:
         "processes_peak": 1,
     }
     return Usage(**{**values, **changes})
+
+
+def make_host_share(name: str = "load1", **changes: Any) -> HostShare:
+    values: dict[str, Any] = {
+        "connections": 32,
+        "threads": 1,
+        "completed": 1000,
+        "throughput_rps": 500.0,
+        "busy": 0.5,
+        "waiting": 0.01,
+        "stalled_us": 0.0,
+        "lag_us_p99": 200.0,
+        "start_ms": 0.0,
+        "round_trip_ms": 1.0,
+    }
+    return HostShare(name=name, **{**values, **changes})
 
 
 def make_work(**changes: Any) -> WorkDone:

@@ -23,6 +23,9 @@ ALLOWED: dict[str, set[str]] = {
     "cli/main.py": {"sys.stdout", "sys.stderr"},  # sets how they encode
     "cli/__init__.py": {"print", "sys.stderr"},  # one word, before modules are loaded
     "cli/pages.py": {"write_text"},  # of the documentation
+    "cluster/dask/by_ssh.py": {"logging", "warnings"},  # silences Dask
+    "cluster/dask/conductor.py": {"print", "sys.stderr", "sys.stdout"},  # a process of its own, to the harness
+    "cluster/dask/hosts.py": {"logging", "warnings"},  # silences Dask
     "report/formats/schema.py": {"write_text"},  # of the documentation
     "report/charts/__init__.py": {"save"},  # of theme.py
     "report/charts/theme.py": {"save", "write_text", "write_bytes"},  # charts hold ids and figures only

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import click
@@ -33,6 +33,7 @@ from httpbench.cli.options import (
     start_timeout_option,
 )
 from httpbench.cli.params import COUNT, REQUEST_PATH
+from httpbench.cli.scheduler import SchedulerOptions, over
 from httpbench.cli.tables import TableOptions
 from httpbench.errors import SelectionError, UsageError
 
@@ -78,6 +79,7 @@ class BenchOptions:
         metavar="FACTOR",
         help="Multiply the suite's rates and times by this, such as 0.2. Values of other options stay as given.",
     )
+    scheduler: SchedulerOptions = group(SchedulerOptions)
     generators: tuple[str, ...] = option(
         "--load-generator",
         metavar="NAME",
@@ -139,6 +141,11 @@ def bench(options: BenchOptions) -> ExitCode:
     httpbench bench micro --quick --export-json -    JSON on standard output
     """
     selected = _select(options)  # an unknown name is reported before all below is imported
+    with options.scheduler.started(options.load_host.load_host) as scheduler:
+        return _bench(selected, replace(options, scheduler=scheduler))
+
+
+def _bench(selected: Selected, options: BenchOptions) -> ExitCode:
     from httpbench.cli import dry_run, measure
     from httpbench.report import column_names
 
@@ -197,6 +204,7 @@ def _plan(selected: Selected, options: BenchOptions) -> RunSpec:
     workloads = _workloads(selected, options)
     matrix = _matrix(selected, workloads, options)
     generators = {name: of_kind.generator(name) for name in matrix.load_generators}
+    workers = options.scheduler.workers(generators, selected.targets)
     topology = host.read_topology()
     cores = options.share.cores_of(topology)
     divide = options.load_host.divide(of_kind.partition)
@@ -213,7 +221,7 @@ def _plan(selected: Selected, options: BenchOptions) -> RunSpec:
             **({matrix.baseline.id: matrix.baseline} if matrix.baseline else {}),
         },
         workloads=workloads,
-        generators=generators,
+        generators=over(workers, generators),
         topology=topology,
         command=("httpbench", *sys.argv[1:]),
         table=suite.table if suite else of_kind.table,
@@ -257,7 +265,9 @@ def _matrix(selected: Selected, workloads: dict[str, Workload], options: BenchOp
     suite = selected.suite
     parts = suite.load if suite else (selected.of_kind.load,)
     quick = QUICK if options.quick and selected.kind is not Kind.CLIENT else {}
-    overrides = Overrides({**quick, **options.load.given()}, options.load.connections, options.scale)
+    given = options.load.given()
+    warmup = options.scheduler.warmup(given)
+    overrides = Overrides({**warmup, **quick, **given}, options.load.connections, options.scale)
     return Matrix(
         targets=selected.targets,
         scalings=_scalings(selected, options),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import click
@@ -27,6 +27,7 @@ from httpbench.cli.options import (
     seed_option,
 )
 from httpbench.cli.params import DOUBLINGS, PERCENTAGE
+from httpbench.cli.scheduler import SchedulerOptions, over
 from httpbench.cli.servers import RequestOptions, ServerOptions, refuse_skipped
 from httpbench.cli.tables import TableOptions
 from httpbench.errors import SelectionError, UsageError
@@ -75,6 +76,7 @@ class RunOptions:
     min_rounds: int | None = rounds_option("--min-rounds", ROUNDS_MIN, "With --precision: minimum rounds.")
     max_rounds: int | None = rounds_option("--max-rounds", ROUNDS_MAX, "With --precision: maximum rounds.")
     retries: int = retries_option()
+    scheduler: SchedulerOptions = group(SchedulerOptions)
     generator: str = option(
         "--load-generator", metavar="NAME", default="native", help=f"Load generator: {', '.join(choices.LOAD_GENERATORS)}."
     )
@@ -98,15 +100,21 @@ def run(options: RunOptions) -> ExitCode:
     \b
     httpbench run './old {port}' './new {port}'                  two commands
     httpbench run --url http://127.0.0.1:8080/hello              a running server
+    httpbench run --url http://10.0.0.9/ --scheduler tcp://10.0.0.1:8786  load from a Dask cluster
     httpbench run './a {port}' './b {port}' --fail-if 'rps<-3%'  a gate
     httpbench run --image nginx:1.27 --image caddy:2 --port 80   images, in containers
     """
-    from httpbench.cli import dry_run, measure
-    from httpbench.report import column_names
-
     isolation = options.isolation.of_images(options.images)
     targets = options.servers.targets(options.commands, options.names, options.images, isolation)
     options.load_host.check(targets)
+    with options.scheduler.started(options.load_host.load_host) as scheduler:
+        return _run(targets, replace(options, scheduler=scheduler))
+
+
+def _run(targets: Sequence[Target], options: RunOptions) -> ExitCode:
+    from httpbench.cli import dry_run, measure
+    from httpbench.report import column_names
+
     spec = _plan(targets, options)
     files = options.exports.files
     if options.dry_run:
@@ -128,12 +136,13 @@ def _plan(targets: Sequence[Target], options: RunOptions) -> RunSpec:
     if options.gates and len(targets) < 2:
         raise UsageError("--fail-if requires a second server", hint="name two servers, or use `httpbench compare --fail-if`")
     workload = options.request.as_workload(options.servers.urls)
+    loads, workers = _loads(options), options.scheduler.workers([options.generator], targets)
     precision = _precision(options)
     matrix = Matrix(
         targets=targets,
         scalings=[options.servers.chosen_scaling],
         workloads=[workload.name],
-        loads=_loads(options),
+        loads=loads,
         load_generators=[options.generator],
         rounds=precision.rounds_max if precision else options.rounds or ROUNDS,
         workers=options.servers.share.workers,
@@ -147,7 +156,7 @@ def _plan(targets: Sequence[Target], options: RunOptions) -> RunSpec:
         plan=plan,
         targets={target.id: target for target in targets},
         workloads={workload.name: workload},
-        generators={options.generator: load.get(options.generator)},
+        generators=over(workers, {options.generator: load.get(options.generator)}),
         topology=topology,
         command=("httpbench", *sys.argv[1:]),
         table=Table.COMMANDS,
@@ -171,8 +180,10 @@ def _loads(options: RunOptions) -> list[Load]:
     if options.scan and options.load.connections:
         raise UsageError("--scan connections and --connections both set the number of connections", hint="remove one of them")
     counts = options.scan[1] if options.scan else options.load.connections or (CONNECTIONS,)
+    given = options.load.given()
+    fields = {**WARMUP_UNTIL_STEADY, **options.scheduler.warmup(given), **given}
     try:
-        return [load_of({**WARMUP_UNTIL_STEADY, **options.load.given(), "connections": connections}) for connections in counts]
+        return [load_of({**fields, "connections": connections}) for connections in counts]
     except ValidationError as error:
         raise UsageError("\n".join(catalog.sentences(Load, error))) from None
 

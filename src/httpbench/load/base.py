@@ -94,6 +94,8 @@ class LoadGenerator(Tool):
 
     warms_up_itself: bool
     """It warms up in the measuring process, on the same connections; otherwise ``argv(job, warmup=True)`` is run before."""
+    slack_s: float = 15.0
+    """For connecting, reporting and ending, beyond the load's own time."""
     counts_headers: bool = False
     """Whether its count of received bytes is of whole responses."""
     latency_meaning: str

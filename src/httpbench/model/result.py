@@ -140,6 +140,48 @@ class Step(Frozen):
     """Response times, in µs."""
 
 
+START_SPREAD_MS_MAX = 5.0
+"""Starts of load hosts that are further apart than this, and the round trip, are said."""
+
+
+class HostShare(Frozen):
+    """What one of several load hosts did of a load that they made together."""
+
+    name: str
+    """Name of the load host."""
+    connections: int
+    """Its connections."""
+    threads: int
+    """Threads of its load generator."""
+    completed: int
+    """Complete responses that it got."""
+    throughput_rps: float
+    """Its correct responses per second."""
+    busy: float
+    """Useful work of the busiest thread of its load generator, as a share of the measured duration, 0 to 1."""
+    waiting: float | None
+    """Share of the measured duration in which a thread was ready to run and had no CPU, 0 to 1: that of the worst thread. Null: not
+    reported."""
+    stalled_us: float
+    """Time for which a thread stood still for 10 ms or more at once, in µs: that of the worst thread."""
+    lag_us_p99: float | None
+    """p99 of the load generator's own lag behind the schedule, in µs. Null: closed loop, or fewer than ten samples beyond it."""
+    start_ms: float
+    """When it began, in ms after the first load host, within half of both round trips."""
+    round_trip_ms: float
+    """Shortest round trip in which its clock was read, through the Dask scheduler, in ms."""
+
+    @property
+    def is_late(self) -> bool:
+        """Whether it began noticeably later than the first."""
+        return self.start_ms > START_SPREAD_MS_MAX + self.round_trip_ms
+
+    @property
+    def full(self) -> float:
+        """Share of the time in which its busiest thread worked, or waited for a CPU."""
+        return self.busy + (self.waiting or 0.0)
+
+
 class Measurement(Frozen):
     """What a load generator reported of one measured period."""
 
@@ -176,6 +218,8 @@ class Measurement(Frozen):
     means_every_request: bool = False
     """Whether the mean service time covers every request, on connections that carry load all the time. Only then must Little's
     law hold for it in a closed loop."""
+    load_hosts: tuple[HostShare, ...] = ()
+    """What each load host did; empty: the load came from this machine."""
     notes: tuple[str, ...] = ()
     """What the figures of this load generator leave out."""
 

@@ -113,6 +113,8 @@ def generator_is_nearly_busy(evidence: Evidence) -> bool:
 
 
 def _generator_is_full(evidence: Evidence, share: float) -> bool:
+    if hosts := evidence.measurement.load_hosts:
+        return any(host.full >= share for host in hosts)  # the load is that of the fullest: the others keep to its pace
     usage = evidence.generator_usage
     if usage is None:
         return False
@@ -181,7 +183,10 @@ def _kept_waiting(evidence: Evidence) -> float:
 
 
 def generator_text(evidence: Evidence) -> str:
-    """``0.99 of 1 core``, and how long it was kept off its cores."""
+    """``0.99 of 1 core``, and how long it was kept off its cores; of several load hosts the fullest."""
+    if hosts := evidence.measurement.load_hosts:
+        fullest = max(hosts, key=lambda host: host.full)
+        return f"{fullest.full:.2f} of a core in its fullest thread, on load host {fullest.name}"
     assert evidence.generator_usage is not None
     waited = _kept_waiting(evidence)
     more = f", waiting for a core {waited:.2f} of the time" if waited >= 1 - GENERATOR_BUSY else ""

@@ -10,7 +10,7 @@ import pytest
 
 from httpbench.cli.main import cli
 
-HEAVY = {"altair", "asyncio", "hdrh", "numpy", "psutil", "pydantic", "rich", "scipy", "sqlite3"}
+HEAVY = {"altair", "asyncio", "dask", "distributed", "hdrh", "numpy", "psutil", "pydantic", "rich", "scipy", "sqlite3"}
 
 LIGHT = {"cli", "errors", "folders", "manifests", "printable"}
 """Of ours, packages and modules that help, completion and usage errors may load."""

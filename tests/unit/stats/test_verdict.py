@@ -13,7 +13,7 @@ from httpbench.model import CoreOccupancy, Cores, Expectation, Load, Network, Re
 from httpbench.stats.evidence import Evidence
 from httpbench.stats.validity import failed_requests, little_ratio, rate_held
 from httpbench.stats.verdict import judge
-from tests.factories import APART, HELLO, SHARED, make_distribution, make_load_host_use, make_measurement, make_usage
+from tests.factories import APART, HELLO, SHARED, make_distribution, make_host_share, make_load_host_use, make_measurement, make_usage
 
 LOAD = Load(connections=64, threads=1)
 WRONG = make_measurement(requests=Requests(completed=10_000, ok=9_999))
@@ -627,3 +627,28 @@ def test_what_the_load_host_lost_counts_too() -> None:
     lost = Network(retransmission_timeouts=1000)
     assert kind_of(from_load_host(0.3, 0.3, network=lost)) is VerdictKind.NETWORK
     assert kind_of(from_load_host(0.3, 0.3, network=Network())) is VerdictKind.IDLE
+
+
+# --- many load hosts ----------------------------------------------------------------------------------------------------------------
+
+
+def on_load_hosts(*full: float, target_cores: float = 0.5) -> Evidence:
+    """As many load hosts as there are numbers, each with its fullest thread."""
+    hosts = tuple(make_host_share(f"load{number}", busy=busy) for number, busy in enumerate(full, 1))
+    return make_evidence(target_cores, 0.02, measurement=make_measurement(load_hosts=hosts))
+
+
+def test_one_full_load_host_is_enough_for_the_verdict_generator() -> None:
+    verdict = judge(on_load_hosts(0.3, 0.97, 0.3))
+    assert verdict.kind is VerdictKind.GENERATOR
+    assert "generator 0.98 of a core in its fullest thread, on load host load2" in verdict.reasons[0]
+    assert kind_of(on_load_hosts(0.3, 0.6, 0.3)) is VerdictKind.IDLE
+
+
+def test_time_that_a_load_host_waited_for_a_cpu_counts_as_busy() -> None:
+    waited = make_measurement(load_hosts=(make_host_share("load1", busy=0.5, waiting=0.5),))
+    assert kind_of(make_evidence(0.5, 0.02, measurement=waited)) is VerdictKind.GENERATOR
+
+
+def test_a_full_target_is_the_limit_whatever_the_load_hosts_do() -> None:
+    assert kind_of(on_load_hosts(0.3, 0.3, target_cores=0.99)) is VerdictKind.TARGET

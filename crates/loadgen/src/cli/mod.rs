@@ -20,6 +20,7 @@ use crate::output::progress::ProgressChoice;
 use crate::protocol::tls::{TlsSetup, Trust};
 use crate::run::plan::Plan;
 use crate::time::arrivals::{Arrivals, Schedule};
+use crate::time::part::{Part, parse_part};
 use crate::worker::{Load, OpenLoop};
 use rate::{RateRange, Step, parse_rate, parse_step};
 use units::{parse_count, parse_duration, parse_positive_duration, parse_share};
@@ -59,6 +60,13 @@ pub struct Args {
     /// Seed of Poisson arrivals and placeholders.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
+    /// With other load generators: make only this part of --rate, such as 3/8 for the third of eight.
+    #[arg(long, value_name = "K/N", default_value_t = Part::WHOLE, value_parser = parse_part)]
+    pub part: Part,
+    /// Once connected, print `ready` and wait for a line of stdin: the start in nanoseconds of the monotonic clock, or `now`. The end of stdin
+    /// ends the run.
+    #[arg(long)]
+    pub start_on_stdin: bool,
     /// Connections, over all threads.
     #[arg(short = 'c', long, default_value = "64", value_parser = parse_count)]
     pub connections: u32,
@@ -191,6 +199,9 @@ impl Args {
         if self.threads > self.connections {
             bail!("{} threads, but {} connections; hint: use at least one connection per thread (-c)", self.threads, self.connections);
         }
+        if self.part.threads(self.threads).is_none() {
+            bail!("{} threads in each of {} parts are too many", self.threads, self.part.count());
+        }
         Ok(Plan {
             config: self.config(),
             addresses: self.addresses(&url)?,
@@ -212,6 +223,8 @@ impl Args {
             requests_per_connection: if self.no_keepalive { Some(1) } else { self.requests_per_connection.map(u64::from) },
             load: self.load()?,
             seed: self.seed,
+            part: self.part,
+            start_on_stdin: self.start_on_stdin,
         })
     }
 
@@ -286,6 +299,7 @@ impl Args {
             rate_from_rps: self.rate.map(|range| range.from_rps),
             rate_to_rps: self.rate.map(|range| range.to_rps),
             arrivals: self.rate.map(|_| self.arrivals.name()),
+            part: self.part.to_string(),
             deadline_s: self.deadline.map(|deadline| deadline.as_secs_f64()),
             think_time_s: (!self.think_time.is_zero()).then_some(self.think_time.as_secs_f64()),
             tls_resumption: self.urls.iter().any(|url| url.starts_with("https:")).then_some(self.tls_resumption == Switch::On),

@@ -17,6 +17,8 @@ pub struct RunResult {
     pub version: &'static str,
     /// The options of the run, and what it connected to.
     pub config: Config,
+    /// When the load began, warm-up included, in nanoseconds of this machine's monotonic clock.
+    pub start_ns: u64,
     /// Length of the measured window, in seconds; shorter than `config.duration_s` if the run ended early.
     pub duration_s: f64,
     /// Whether SIGINT or SIGTERM ended the run early.
@@ -105,6 +107,8 @@ pub struct Config {
     pub rate_to_rps: Option<f64>,
     /// `constant` or `poisson`; null in a closed loop.
     pub arrivals: Option<&'static str>,
+    /// Which part of the rate this load generator made: `3/8` is the third of eight, `1/1` the whole. The rates above are those of the whole.
+    pub part: String,
     /// Lateness from which requests are dropped, in seconds; null without a deadline.
     pub deadline_s: Option<f64>,
     /// Pause between a response and the next request on its connection, in seconds; null without one.

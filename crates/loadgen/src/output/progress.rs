@@ -65,6 +65,13 @@ impl Event {
     }
 }
 
+/// A line of `--progress json`.
+#[derive(Serialize)]
+struct Ready {
+    event: &'static str,
+    connected: u32,
+}
+
 fn print_line(line: &str) {
     stderr::offer(&format!("{line}\n"));
 }
@@ -83,6 +90,14 @@ impl Observer for ProgressOutput {
             // Programs that read JSON get JSON only; the counts tell them.
             Self::Json => {}
             Self::None | Self::Line { .. } => print_line(&printable(&format!("warning: {message}"))),
+        }
+    }
+
+    fn ready(&mut self, connected: u32) {
+        // Somebody waits for this line, so it is not dropped.
+        match self {
+            Self::Json => stderr::insist(&serde_json::to_string(&Ready { event: "ready", connected }).unwrap_or_default()),
+            Self::None | Self::Line { .. } => stderr::insist(&format!("ready: {connected} connections")),
         }
     }
 

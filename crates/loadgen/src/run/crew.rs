@@ -88,7 +88,8 @@ impl Member {
     /// Picks the protocol: from here on everything is compiled for it.
     fn speak(self) -> Result<Final> {
         let plan = self.plan.clone();
-        let requests = plan.requests.clone().of_thread(self.thread, plan.threads, plan.seed);
+        let (place, places) = plan.place_of(self.thread);
+        let requests = plan.requests.clone().of_thread(place, places, plan.seed);
         let authority = plan.url.authority();
         match (plan.http2, plan.tls.clone(), plan.proxied) {
             (true, None, _) => self.drive(Http2::new(requests)),
@@ -103,7 +104,8 @@ impl Member {
     fn drive<P: Protocol>(self, protocol: P) -> Result<Final> {
         let Self { plan, peer, engine, thread, shared, failure, reports, pool } = self;
         let setup = Setup { peer, connections: plan.connections_of(thread) };
-        let load = plan.load.clone().of_thread(thread, plan.threads, plan.seed);
+        let (place, places) = plan.place_of(thread);
+        let load = plan.load.clone().of_thread(place, places, plan.seed);
         let mut worker = Worker::new(protocol, setup.connections, limits(&plan), load, Arc::clone(&shared), reports, pool);
         let driven = if engine == Uring::NAME {
             Uring::new(setup).and_then(|engine| engine.run(&mut worker))

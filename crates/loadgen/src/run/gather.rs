@@ -166,7 +166,7 @@ impl<'a> Gather<'a> {
     fn keep(&mut self, slice: Slice, recorder: Recorder, percentiles: Percentiles) {
         let duration_s = seconds(slice.end_ns - slice.start_ns);
         let start_s = seconds(slice.start_ns - self.window.measure_start_ns);
-        let offered = self.offered(start_s, start_s + duration_s);
+        let offered = self.offered(start_s, start_s + duration_s).map(|offered| offered / f64::from(self.plan.part.count()));
         let mut histogram = self.texts.pop().unwrap_or_default();
         histogram.clear();
         self.encoder.encode(times(self.plan, &recorder), &mut histogram);
@@ -197,7 +197,7 @@ impl<'a> Gather<'a> {
         }
     }
 
-    /// Requests due between two instants of the measured window.
+    /// Requests due between two instants of the measured window, in all parts of the load.
     fn offered(&self, from_s: f64, to_s: f64) -> Option<f64> {
         let Load::Open(open) = &self.plan.load else { return None };
         let (profile, warmup_s) = (open.schedule.profile(), self.plan.warmup.as_secs_f64());
@@ -219,6 +219,7 @@ impl<'a> Gather<'a> {
             schema: SCHEMA,
             version: env!("CARGO_PKG_VERSION"),
             config: self.plan.config.clone(),
+            start_ns: self.window.warmup_start_ns,
             duration_s,
             interrupted: signal::caught(),
             failure: None,
@@ -231,7 +232,7 @@ impl<'a> Gather<'a> {
                 in_flight: finals.iter().map(|last| last.in_flight).sum(),
                 backlog: finals.iter().map(|last| last.backlog).sum(),
                 unprocessed: total.unprocessed,
-                offered: self.offered(0.0, duration_s).map(|offered| offered.round() as u64),
+                offered: self.offered(0.0, duration_s).map(|offered| self.plan.part.share(offered.round() as u64)),
             },
             errors: (&total.errors).into(),
             bytes: Bytes { received: total.bytes_received, sent: total.bytes_sent },

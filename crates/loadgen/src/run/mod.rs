@@ -8,6 +8,7 @@ pub mod open_files;
 mod panics;
 pub mod plan;
 pub mod signal;
+mod start;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -30,11 +31,10 @@ use crew::{Failure, Member, choose_engine, pin};
 use gather::Gather;
 use observer::Observer;
 use plan::Plan;
+use start::Starter;
 
 /// How often the coordinator looks whether the threads are ready, or a signal came.
 const LOOK: Duration = Duration::from_millis(1);
-/// From the decision to start until the start: every thread has seen it by then.
-const START_DELAY_NS: u64 = 5_000_000;
 /// Recorders for each thread: the one in use, one on its way, and two in reserve for a coordinator that is late.
 const RECORDERS: usize = 4;
 /// Slices of each thread that may wait for the coordinator. Their places are taken at once: a channel without bound grows as it is used.
@@ -50,6 +50,7 @@ pub fn run(plan: &Plan, observer: &mut impl Observer) -> Result<RunResult> {
     let plan = &declared(plan, &peer)?;
     pin(&plan.cpus)?; // this thread works while the others measure: it stays on their CPUs
     panics::keep();
+    let starter = Starter::new(plan.start_on_stdin)?;
     let shared = Arc::new(Shared::default());
     let failure = Arc::new(Failure::default());
     let (engine, engine_fallback) = choose_engine(plan.engine);
@@ -73,7 +74,11 @@ pub fn run(plan: &Plan, observer: &mut impl Observer) -> Result<RunResult> {
     }
     drop(reports);
     let encoder = Encoder::primed(); // while the threads connect: once the window is fixed, it begins within milliseconds
-    let window = wait_until_ready(plan, &shared, &failure);
+    let window = if wait_until_ready(plan, &shared, &failure) {
+        wait_for_start(plan, &shared, &failure, &starter, observer).inspect_err(|_| shared.stop.store(true, Ordering::Relaxed))?
+    } else {
+        None
+    };
     let mut gather = Gather::new(plan, window.unwrap_or_default(), &pool, pauses, encoder);
     if window.is_some() {
         warn_of_missing(plan, &shared, observer);
@@ -101,23 +106,42 @@ fn declared(plan: &Plan, peer: &Peer) -> Result<Plan> {
     Ok(plan)
 }
 
-/// Waits until all connections are set up or have failed to, and fixes the window; `None` when there is nothing to measure.
-fn wait_until_ready(plan: &Plan, shared: &Shared, failure: &Failure) -> Option<Window> {
+/// Waits until all connections are set up or have failed to; false when there is nothing to measure.
+fn wait_until_ready(plan: &Plan, shared: &Shared, failure: &Failure) -> bool {
     while shared.ready.load(Ordering::Acquire) < plan.threads {
         if signal::caught() || failure.first().is_some() {
-            return None;
+            return false;
         }
         std::thread::sleep(LOOK);
     }
-    if shared.connected.load(Ordering::Relaxed) == 0 {
-        return None;
+    shared.connected.load(Ordering::Relaxed) > 0
+}
+
+/// Waits until the start is known, and fixes the window; `None` when the run ends before.
+fn wait_for_start(
+    plan: &Plan,
+    shared: &Shared,
+    failure: &Failure,
+    starter: &Starter,
+    observer: &mut impl Observer,
+) -> Result<Option<Window>> {
+    if plan.start_on_stdin {
+        observer.ready(shared.connected.load(Ordering::Relaxed));
     }
-    let warmup_start_ns = now_ns() + START_DELAY_NS;
+    let warmup_start_ns = loop {
+        if signal::caught() || failure.first().is_some() {
+            return Ok(None);
+        }
+        if let Some(start_ns) = starter.start_ns()? {
+            break start_ns;
+        }
+        std::thread::sleep(LOOK);
+    };
     let measure_start_ns = warmup_start_ns + plan.warmup.as_nanos() as u64;
     let end_ns = measure_start_ns + plan.duration.as_nanos() as u64;
     let window = Window { warmup_start_ns, measure_start_ns, end_ns, interval_ns: plan.interval.as_nanos() as u64 };
     shared.window.get_or_init(|| window);
-    Some(window)
+    Ok(Some(window))
 }
 
 fn warn_of_missing(plan: &Plan, shared: &Shared, observer: &mut impl Observer) {

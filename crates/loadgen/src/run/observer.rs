@@ -21,6 +21,8 @@ pub struct Progress {
 pub trait Observer {
     /// Something that the user should know, in one sentence.
     fn warn(&mut self, message: &str);
+    /// So many connections are set up, and the load waits for its start.
+    fn ready(&mut self, _connected: u32) {}
     /// A phase has just begun.
     fn phase(&mut self, phase: Phase);
     fn progress(&mut self, progress: &Progress);

@@ -8,6 +8,7 @@ use crate::engine::EngineChoice;
 use crate::figures::result::Config;
 use crate::protocol::tls::TlsSetup;
 use crate::request::Requests;
+use crate::time::part::Part;
 use crate::worker::Load;
 
 #[derive(Clone, Debug)]
@@ -39,12 +40,21 @@ pub struct Plan {
     /// Of all threads together; `Load::of_thread` gives the share of one.
     pub load: Load,
     pub seed: u64,
+    /// What of the load this load generator makes. The connections are its own.
+    pub part: Part,
+    /// Whether the load begins when stdin says so.
+    pub start_on_stdin: bool,
 }
 
 impl Plan {
     /// How many of the connections thread `thread` has.
     pub fn connections_of(&self, thread: u32) -> u32 {
         self.connections / self.threads + u32::from(thread < self.connections % self.threads)
+    }
+
+    /// The place of thread `thread` among the threads of all parts, and the number of places.
+    pub fn place_of(&self, thread: u32) -> (u32, u32) {
+        (self.part.thread(thread), self.part.threads(self.threads).unwrap_or(u32::MAX))
     }
 
     /// The CPU that thread `thread` is pinned to.

@@ -1,4 +1,4 @@
-//! SIGINT and SIGTERM end the run early; what was measured is still reported.
+//! SIGINT, SIGTERM and the end of stdin, if it tells the start, end the run early; what was measured is still reported.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,6 +17,11 @@ pub fn install() -> io::Result<()> {
         flag::register(signal, Arc::clone(&CAUGHT))?;
     }
     Ok(())
+}
+
+/// Ends the run as a signal does.
+pub fn end_run() {
+    CAUGHT.store(true, Ordering::Relaxed);
 }
 
 /// Whether a signal came.

@@ -98,6 +98,7 @@ mod tests {
     use std::time::Duration;
 
     use super::super::offered_rate::Segment;
+    use super::super::part::Part;
     use super::*;
 
     fn arrivals_s(schedule: &mut Schedule, until_s: f64) -> Vec<f64> {
@@ -120,6 +121,30 @@ mod tests {
         let mut joined = [times(0, 3), times(1, 3), times(2, 3)].concat();
         joined.sort_by(f64::total_cmp);
         assert_eq!(joined, times(0, 1));
+    }
+
+    /// Load generators with 1, 3 and 2 threads, each with its part.
+    #[test]
+    fn parts_interleave_to_one_schedule() {
+        let profile = Profile::new(vec![Segment { duration_s: 1.0, from_rps: 100.0, to_rps: 300.0 }]);
+        let times = |place, places| arrivals_s(&mut Schedule::new(profile.clone(), Arrivals::Constant, place, places, 0), 1.0);
+        let mut joined = Vec::new();
+        for (index, threads) in [1, 3, 2].into_iter().enumerate() {
+            let part = Part::new(index as u32, 3).unwrap();
+            joined.extend((0..threads).flat_map(|thread| times(part.thread(thread), part.threads(threads).unwrap())));
+        }
+        joined.sort_by(f64::total_cmp);
+        assert_eq!(joined, times(0, 1));
+    }
+
+    #[test]
+    fn poisson_parts_differ_and_have_their_share_of_the_rate() {
+        let part = |index| arrivals_s(&mut Schedule::new(Profile::constant(1000.0), Arrivals::Poisson, index, 4, 7), 100.0);
+        let parts: Vec<_> = (0..4).map(part).collect();
+        for (index, times) in parts.iter().enumerate() {
+            assert!((times.len() as f64 - 25_000.0).abs() < 5.0 * 25_000f64.sqrt(), "{}", times.len());
+            assert!(parts[..index].iter().all(|other| other[0] != times[0]));
+        }
     }
 
     #[test]

@@ -4,4 +4,5 @@ pub mod arrivals;
 pub mod clock;
 pub mod coordinator_pauses;
 pub mod offered_rate;
+pub mod part;
 pub mod window;

@@ -16,7 +16,6 @@ from httpbench.run.start import RunningTarget
 from httpbench.sample import Current, NetworkMeter, OccupancyMeter, SharedQuotaMeter, StrangerMeter, TreeSampler
 
 POLL_S = 0.1
-SLACK_S = 15.0  # for connecting, reporting and ending, beyond the load's own time
 
 
 Report = Callable[[Progress, Callable[[], Current] | None], None]
@@ -61,7 +60,7 @@ def run_generator(generator: LoadGenerator, job: Job, subject: Subject, report: 
     with place.start(generator, job, warmup=False) as running:
         window = _Window(generator, subject, running, report)
         try:
-            died, stderr = _watch(running, window, _time_limit(job), subject.target.death, generator)
+            died, stderr = _watch(running, window, _time_limit(generator, job), subject.target.death, generator)
             exits = running.exits()
         finally:
             observed = window.close()
@@ -170,5 +169,5 @@ def _watch(
             raise LoadError(f"{generator.name} did not end within {limit_s:.0f} s", log_tail="\n".join(messages[-15:]) or None)
 
 
-def _time_limit(job: Job) -> float:
-    return job.load.warmup_s + job.load.duration_s + job.load.timeout_s + SLACK_S
+def _time_limit(generator: LoadGenerator, job: Job) -> float:
+    return job.load.warmup_s + job.load.duration_s + job.load.timeout_s + generator.slack_s

@@ -1,0 +1,24 @@
+"""Makes one load from many load hosts, by Dask. Requires the extra ``cluster``; nothing else in httpbench imports dask.
+
+A trial starts one process on this machine, the conductor, in place of the load generator. It starts an agent on each load host, agrees
+on one start with all, and prints the merged result in the form of the load generator. The run does not know the difference.
+
+=================  =====================================================================
+``generator.py``   the load generator that a run gets: starts the conductor, reads its result
+``conductor.py``   the trial from the view of this machine: prepare, start, watch, collect
+``hosts.py``       load hosts as workers of a Dask cluster
+``by_ssh.py``      starts such a cluster
+``agent.py``       what runs on a load host
+``ask.py``         what load hosts are, and what their clocks say
+``sink.py``        how much load a load host can make
+``survey.py``      the same, before a run begins
+``orders.py``      what an agent is told to do, and what it hands back
+``division.py``    connections and threads of each load host
+``clocks.py``      one instant in the terms of many clocks
+``merge.py``       results of all agents as one; ``sums.py`` adds up their histograms
+=================  =====================================================================
+"""
+
+from httpbench.cluster.dask.generator import ManyHosts, Workers, require_dask
+
+__all__ = ["ManyHosts", "Workers", "require_dask"]

@@ -1,0 +1,152 @@
+"""What runs on a load host: starts the load generator there, and holds it until its end.
+
+:func:`perform` is the task that a worker gets. Meanwhile the conductor calls the other functions in the same process: to read the clock,
+to ask whether the load generator is ready, and to tell the start. The load generator ends with its standard input, so it ends with its
+worker, however that ends.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from httpbench import __version__, programs
+from httpbench.cluster.dask.orders import HostFacts, Orders, Outcome, Readiness, unpacked
+from httpbench.errors import LoadError
+from httpbench.load import get
+
+PROGRAM = "httpbench-loadgen"
+GENERATOR = "native"
+LOOK_S = 0.05
+END_S = 2.0
+"""From the end of its standard input until a load generator is killed."""
+MESSAGES = 15  # lines
+
+
+@dataclass(slots=True)
+class _Running:
+    process: subprocess.Popen[bytes]
+    is_ready: threading.Event = field(default_factory=threading.Event)
+    messages: deque[str] = field(default_factory=lambda: deque(maxlen=MESSAGES))
+
+
+_running: dict[str, _Running] = {}
+_ended: deque[str] = deque(maxlen=16)
+"""By token; of this worker: those that run, and the last that ended."""
+
+
+def facts() -> HostFacts:
+    """What this load host is."""
+    generator = get(GENERATOR)
+    version = generator.version() if generator.locate() else None
+    return HostFacts(socket.gethostname(), len(os.sched_getaffinity(0)), __version__, version)
+
+
+def clock_ns() -> int:
+    """This host's monotonic clock."""
+    return time.monotonic_ns()
+
+
+async def wait_until_ready(token: str, limit_s: float) -> Readiness:
+    """Waits until the load generator is connected and waits for its start, or has ended."""
+    deadline = time.monotonic() + limit_s
+    while time.monotonic() < deadline:
+        found = _running.get(token)
+        if found is not None and found.is_ready.is_set():
+            return Readiness.READY
+        if token in _ended:
+            return Readiness.ENDED
+        await asyncio.sleep(LOOK_S)
+    return Readiness.LATE
+
+
+def start(token: str, at_ns: int) -> None:
+    """Tells the load generator to begin at this instant of this host's monotonic clock. Raises :class:`LoadError` if it has ended."""
+    found = _running.get(token)
+    try:
+        if found is None or found.process.stdin is None:
+            raise BrokenPipeError
+        found.process.stdin.write(f"{at_ns}\n".encode())
+        found.process.stdin.flush()
+    except BrokenPipeError:
+        raise LoadError(f"{PROGRAM} ended before the start") from None
+
+
+def perform(orders: Orders, is_cancelled: Callable[[], bool]) -> Outcome:
+    """Runs the load generator to its end, or until the task is cancelled. Raises :class:`LoadError` if it is missing or hangs."""
+    program = programs.locate(PROGRAM)
+    if program is None:
+        raise LoadError(f"{PROGRAM} is not installed")
+    with tempfile.TemporaryDirectory(prefix="httpbench-", ignore_cleanup_errors=True) as folder, tempfile.TemporaryFile() as output:
+        argv = [program, "--start-on-stdin", *unpacked(orders, Path(folder))]
+        process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=output, stderr=subprocess.PIPE, cwd=folder)
+        running = _running[orders.token] = _Running(process)
+        reader = threading.Thread(target=_read_events, args=(running,), daemon=True)
+        reader.start()
+        try:
+            _hold(process, orders.limit_s, is_cancelled)
+        finally:
+            _end(process)
+            del _running[orders.token]
+            _ended.append(orders.token)
+        reader.join(END_S)
+        output.seek(0)
+        return Outcome(process.returncode, output.read(), "\n".join(running.messages))
+
+
+def _hold(process: subprocess.Popen[bytes], limit_s: float, is_cancelled: Callable[[], bool]) -> None:
+    """Waits for the end."""
+    deadline = time.monotonic() + limit_s
+    while process.poll() is None:
+        if is_cancelled():
+            raise LoadError("the trial was cancelled")
+        if time.monotonic() > deadline:
+            raise LoadError(f"{PROGRAM} did not end within {limit_s:.0f} s")
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(LOOK_S)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Ends it by its standard input, or else kills it."""
+    assert process.stdin is not None
+    with contextlib.suppress(BrokenPipeError):
+        process.stdin.close()
+    try:
+        process.wait(END_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _read_events(running: _Running) -> None:
+    """Reads standard error to its end: notes that the load generator is ready, and keeps the last messages for people."""
+    assert running.process.stderr is not None
+    with running.process.stderr as lines:
+        for line in lines:
+            event = _event(line)
+            if event is None:
+                running.messages.append(line.decode(errors="replace").rstrip())
+            elif event.get("event") == "ready":
+                running.is_ready.set()
+
+
+def _event(line: bytes) -> Mapping[str, Any] | None:
+    if not line.startswith(b"{"):
+        return None
+    try:
+        event = json.loads(line)
+    except ValueError:
+        return None
+    return event if isinstance(event, dict) else None

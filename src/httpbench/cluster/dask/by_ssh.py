@@ -1,0 +1,73 @@
+"""Starts a Dask cluster on load hosts by ssh, and stops it.
+
+Dask's own ``SSHCluster`` does it: the scheduler runs on the first load host, and a worker on each. It reads the user's ssh configuration.
+"""
+
+from __future__ import annotations
+
+import logging
+import tomllib
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from distributed import SSHCluster
+from pydantic import Field, ValidationError
+
+from httpbench.errors import LoadError, UsageError
+from httpbench.model import Frozen
+
+SUFFIX = ".toml"
+START_S = 60
+
+
+class SshHosts(Frozen):
+    """Load hosts that ssh reaches."""
+
+    hosts: tuple[str, ...] = Field(min_length=1)
+    """Names or addresses, as ssh knows them."""
+    python: str | None = None
+    """Path of the Python that has httpbench there. Null: the path of this one."""
+    ssh_config: str | None = None
+    """Configuration of ssh. Null: the user's."""
+
+
+def read_hosts(text: str) -> SshHosts:
+    """From ``a,b,c`` or the name of a TOML file. Raises :class:`UsageError`."""
+    try:
+        if not text.endswith(SUFFIX):
+            return SshHosts(hosts=tuple(filter(None, text.split(","))))
+        return SshHosts.model_validate(tomllib.loads(Path(text).read_text(encoding="utf-8")))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise UsageError(f"the load hosts in {text} cannot be read: {error}") from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"]))
+        raise UsageError(f"the load hosts in {text} are wrong: {place}: {first['msg']}") from None
+
+
+@contextmanager
+def started(ssh_hosts: SshHosts) -> Iterator[str]:
+    """The address of the scheduler. Raises :class:`LoadError` if the cluster does not start."""
+    for name in ("distributed", "asyncssh"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    warnings.simplefilter("ignore")
+    connect: dict[str, Any] = {} if ssh_hosts.ssh_config is None else {"config": [str(Path(ssh_hosts.ssh_config).expanduser())]}
+    try:
+        cluster = SSHCluster(
+            [ssh_hosts.hosts[0], *ssh_hosts.hosts],
+            connect_options=connect,
+            scheduler_options={"port": 0, "dashboard": False},
+            worker_options={"nthreads": 1, "memory_limit": 0, "dashboard": False},
+            worker_class="distributed.Worker",
+            remote_python=ssh_hosts.python,
+        )
+    except Exception as error:  # asyncssh and Dask each raise their own
+        raise LoadError(
+            f"no Dask cluster starts on {', '.join(ssh_hosts.hosts)}: {error}",
+            hint="check `ssh HOST PYTHON -m distributed.cli.dask_spec --help`",
+        ) from error
+    with cluster:
+        yield str(cluster.scheduler_address)

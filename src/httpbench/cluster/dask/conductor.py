@@ -1,0 +1,256 @@
+"""A trial with many load hosts, from the view of this machine; a process of its own, in place of a load generator.
+
+All load hosts get ready: connected, and waiting. Then they get one instant, each in the terms of its own clock, and begin the warm-up and
+the measured window together. While they measure, this process sleeps, but for one look each second whether all workers are there. The
+result covers all load hosts or there is none: figures of those that are left would be of another load.
+
+Standard error gets the phases as JSON lines, and an error as ``error: …`` and ``hint: …``. Standard output gets the merged result.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import secrets
+import signal
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from httpbench.cluster.dask import agent
+from httpbench.cluster.dask.ask import check_clocks, check_versions, read_clocks, read_facts
+from httpbench.cluster.dask.clocks import NS_PER_MS, Offset
+from httpbench.cluster.dask.division import Division, divided
+from httpbench.cluster.dask.hosts import DaskHosts, Host, Sent, connected, lost
+from httpbench.cluster.dask.merge import MergedResults
+from httpbench.cluster.dask.orders import Orders, Outcome, Readiness, packed
+from httpbench.errors import HttpbenchError, LoadError
+from httpbench.load import Job, Phase, get
+from httpbench.model import HostShare, Load, Workload
+
+READY_S = 10.0
+"""For the start of an agent and its connections, beyond the request timeout."""
+RESULT_S = 10.0
+"""From the end of the window until the last result has come, beyond the request timeout and the time per host."""
+LEAD_S, LEAD_PER_HOST_S = 0.5, 0.005
+"""From the agreement on a start until the start: each host is told before."""
+LOOK_S = 1.0
+AGENT_SLACK_S = 60.0
+"""For an agent, beyond its load's own time: the others may take long to get ready."""
+EXIT_FAILED, EXIT_TERMINATED = 1, 143
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What the conductor is told to do."""
+
+    scheduler: str
+    hosts: int
+    job: Job
+
+    @classmethod
+    def read(cls, path: Path) -> Trial:
+        told = json.loads(path.read_bytes())
+        os.environ.update(told["environment"])
+        workload, load = Workload.model_validate(told["workload"]), Load.model_validate(told["load"])
+        job = Job(told["url"], workload, load, (), Path(told["scratch"]), told["interval_s"])
+        return cls(told["workers"]["scheduler"], told["workers"]["hosts"], job)
+
+
+def main() -> None:
+    """Makes the trial in the file of the first argument, and ends the process."""
+    trial = Trial.read(Path(sys.argv[1]))
+    try:
+        result = asyncio.run(_until_signal(trial))
+    except asyncio.CancelledError:
+        sys.exit(EXIT_TERMINATED)
+    except HttpbenchError as error:
+        print(f"error: {error.message}", file=sys.stderr)
+        if error.hint:
+            print(f"hint: {error.hint}", file=sys.stderr)
+        if error.log_tail:
+            print(error.log_tail, file=sys.stderr)
+        sys.exit(EXIT_FAILED)
+    json.dump(result, sys.stdout)
+
+
+async def _until_signal(trial: Trial) -> dict[str, Any]:
+    """SIGTERM ends the trial, and with it every agent."""
+    task = asyncio.current_task()
+    assert task is not None
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+    return await conduct(trial)
+
+
+async def conduct(trial: Trial) -> dict[str, Any]:
+    """The merged result of all load hosts. Raises :class:`LoadError` that names the load host if one of them is lost, late or wrong."""
+    _say(Phase.CONNECT)
+    async with connected(trial.scheduler) as cluster:
+        _check_number(trial, cluster)
+        facts = await read_facts(cluster)
+        check_versions(facts)
+        divisions = divided(trial.job.load.connections, trial.job.load.threads, [each.cpus for each in facts.values()])
+        offsets = await read_clocks(cluster)
+        token = secrets.token_hex(8)
+        sent = {
+            host: cluster.send(host, orders_for(trial.job, division, token)) for host, division in zip(cluster.all, divisions, strict=True)
+        }
+        try:
+            await _all_ready(cluster, sent, token, trial.job.load)
+            start_ns = await _begin(cluster, offsets, token)
+            merged, shares, starts = await _results(cluster, sent, offsets, trial.job.load, start_ns)
+        finally:
+            with contextlib.suppress(OSError, TimeoutError):  # without a scheduler its workers end the agents
+                await cluster.cancel(sent)
+        later = await read_clocks(cluster)
+    check_clocks(offsets, later)
+    here = {host: later[host].here(start) for host, start in starts.items()}
+    return {**merged.document(), "load_hosts": [share.model_dump() for share in with_starts(shares, here)]}
+
+
+def orders_for(job: Job, division: Division, token: str) -> Orders:
+    """What the agent with this part is told."""
+    own = job.load.model_copy(update={"connections": division.connections, "threads": division.threads})
+    options, files = packed(get("native").argv(replace(job, load=own), warmup=False)[1:], job.scratch)
+    limit_s = own.warmup_s + own.duration_s + own.timeout_s + AGENT_SLACK_S
+    return Orders(token, ("--part", division.part, *options), files, limit_s)
+
+
+def _check_number(trial: Trial, cluster: DaskHosts) -> None:
+    if len(cluster.all) != trial.hosts:
+        there = ", ".join(host.name for host in cluster.all)
+        raise LoadError(f"the run began with {trial.hosts} load hosts, but {len(cluster.all)} are there: {there}")
+
+
+async def _all_ready(cluster: DaskHosts, sent: Sent, token: str, load: Load) -> None:
+    limit_s = READY_S + load.timeout_s
+
+    async def one(host: Host) -> None:
+        found = await cluster.call(host, agent.wait_until_ready, token, limit_s, limit_s=limit_s)
+        if found is Readiness.ENDED:
+            _require_success(host, await cluster.outcome(host, sent[host]))
+        if found is not Readiness.READY:
+            raise LoadError(f"load host {host.name} was not ready within {limit_s:.0f} s", hint="its worker may be busy with other tasks")
+
+    await asyncio.gather(*map(one, cluster.all))
+
+
+async def _begin(cluster: DaskHosts, offsets: Mapping[Host, Offset], token: str) -> int:
+    """Tells all load hosts the start; the instant on this machine's clock."""
+    start_ns = time.monotonic_ns() + round((LEAD_S + LEAD_PER_HOST_S * len(cluster.all)) * 1e9)
+    await asyncio.gather(*(cluster.call(host, agent.start, token, offsets[host].there(start_ns)) for host in cluster.all))
+    return start_ns
+
+
+async def _results(
+    cluster: DaskHosts, sent: Sent, offsets: Mapping[Host, Offset], load: Load, start_ns: int
+) -> tuple[MergedResults, dict[Host, HostShare], dict[Host, int]]:
+    """Waits for all results, and merges each as it comes: the sum, what each load host did, and when it began on its own clock."""
+    left, is_done = set(sent), asyncio.Event()
+    merged, shares, starts = MergedResults(), dict[Host, HostShare](), dict[Host, int]()
+
+    async def collect() -> None:
+        async for host, outcome in cluster.outcomes(sent):
+            result = _result(host, outcome)
+            try:
+                merged.add(result)
+            except LoadError as error:
+                raise LoadError(f"load host {host.name}: {error.message}") from error
+            starts[host] = result["start_ns"]
+            shares[host] = share_of(host.name, result, offsets[host])
+            left.discard(host)
+        is_done.set()
+
+    async def watch() -> None:
+        while not is_done.is_set():
+            if gone := [host for host in await cluster.missing() if host in left]:
+                raise lost(gone[0])
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(is_done.wait(), LOOK_S)
+
+    end_s = start_ns / 1e9 - time.monotonic() + load.warmup_s + load.duration_s
+    limit_s = end_s + load.timeout_s + RESULT_S + LEAD_PER_HOST_S * len(sent)
+    phases = asyncio.create_task(_say_phases(load, start_ns))
+    try:
+        async with asyncio.timeout(limit_s), asyncio.TaskGroup() as group:
+            group.create_task(collect())
+            group.create_task(watch())
+    except ExceptionGroup as errors:
+        raise _first(errors) from errors
+    except TimeoutError:
+        names = ", ".join(sorted(host.name for host in left))
+        raise LoadError(f"no result of load host {names} within {limit_s - end_s:.0f} s after the end") from None
+    finally:
+        phases.cancel()
+    return merged, shares, starts
+
+
+def _first(errors: ExceptionGroup[Exception]) -> Exception:
+    """What ended the wait for results: a load host, or the scheduler."""
+    first = errors.exceptions[0]
+    return LoadError("the Dask scheduler was lost during the trial") if isinstance(first, OSError) else first
+
+
+async def _say_phases(load: Load, start_ns: int) -> None:
+    """Says each phase when it begins, from the agreed start: load hosts report nothing while they measure."""
+    begin_s = start_ns / 1e9
+    phases = [(begin_s, Phase.WARMUP)] if load.warmup_s else []
+    phases += [(begin_s + load.warmup_s, Phase.MEASURE), (begin_s + load.warmup_s + load.duration_s, Phase.DONE)]
+    for at_s, phase in phases:
+        await asyncio.sleep(max(at_s - time.monotonic(), 0))
+        _say(phase)
+
+
+def _say(phase: Phase) -> None:
+    print(json.dumps({"event": "progress", "phase": phase, "elapsed_s": 0.0}), file=sys.stderr, flush=True)
+
+
+def _require_success(host: Host, outcome: Outcome) -> None:
+    """Raises :class:`LoadError` with what the load generator said if it failed."""
+    if outcome.exit_code != 0:
+        said = outcome.messages.rpartition("\n")[2].removeprefix("error: ")
+        reason = said or f"httpbench-loadgen ended with exit code {outcome.exit_code}"
+        raise LoadError(f"load host {host.name}: {reason}", log_tail=outcome.messages or None)
+
+
+def _result(host: Host, outcome: Outcome) -> dict[str, Any]:
+    _require_success(host, outcome)
+    try:
+        result = json.loads(outcome.result)
+    except ValueError as error:
+        raise LoadError(f"load host {host.name}: its result cannot be read: {error}") from error
+    assert isinstance(result, dict)
+    return result
+
+
+def share_of(name: str, result: Mapping[str, Any], clock: Offset) -> HostShare:
+    """What one load host did; ``start_ms`` is not known yet."""
+    generator, lag = result["generator"], result["generator_lag_us"]
+    return HostShare(
+        name=name,
+        connections=result["config"]["connections"],
+        threads=result["config"]["threads"],
+        completed=result["requests"]["completed"],
+        throughput_rps=result["throughput_rps"],
+        busy=generator["busy"],
+        waiting=generator["waiting"],
+        stalled_us=generator["stalled_us"],
+        lag_us_p99=lag["p99"] if lag else None,
+        start_ms=0.0,
+        round_trip_ms=clock.round_trip_ms,
+    )
+
+
+def with_starts(shares: Mapping[Host, HostShare], starts: Mapping[Host, int]) -> list[HostShare]:
+    """The shares by name, each with the time from the first start until its own.
+
+    ``starts``: on this machine's clock, by readings after the trial: those before it decided the starts, so by them all are equal.
+    """
+    first_ns = min(starts.values())
+    timed = [share.model_copy(update={"start_ms": (starts[host] - first_ns) / NS_PER_MS}) for host, share in shares.items()]
+    return sorted(timed, key=lambda share: share.name)

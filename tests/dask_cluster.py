@@ -1,0 +1,113 @@
+"""A Dask cluster whose scheduler and workers are processes of the test, started by hand as a user would."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import psutil
+
+from httpbench import programs
+from tests import waiting
+
+START_LIMIT_S = 60.0
+END_LIMIT_S = 10.0
+LOADGEN = "httpbench-loadgen"
+
+Wrap = Callable[[Sequence[str]], list[str]]
+"""Makes a command run on another host."""
+
+
+@dataclass(slots=True)
+class Worker:
+    """A load host."""
+
+    name: str
+    process: subprocess.Popen[bytes]
+
+    def load_generators(self) -> list[psutil.Process]:
+        """Those that run below it."""
+        try:
+            return [child for child in psutil.Process(self.process.pid).children(recursive=True) if child.name() == LOADGEN]
+        except psutil.NoSuchProcess:
+            return []
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait()
+
+
+@dataclass(slots=True)
+class Cluster:
+    scheduler: str
+    """Its address."""
+    folder: Path
+    workers: list[Worker] = field(default_factory=list)
+
+    def add(self, name: str, *, host: str = "127.0.0.1", wrap: Wrap = list, env: Mapping[str, str] | None = None) -> Worker:
+        """Starts a worker; returns when the scheduler knows it."""
+        options = ["--name", name, "--host", host, "--nthreads", "1", "--no-nanny", "--no-dashboard", "--memory-limit", "0"]
+        words = ["distributed.cli.dask_worker", self.scheduler, *options, "--local-directory", str(self.folder)]
+        log = self.folder / f"{name}.log"
+        worker = Worker(name, _started(words, log, wrap, env))
+        self.workers.append(worker)
+        waiting.until(lambda: _says(worker.process, log, "Registered to"), START_LIMIT_S)
+        return worker
+
+    def load_generators(self) -> list[psutil.Process]:
+        """Those that run on any load host."""
+        return [each for worker in self.workers for each in worker.load_generators()]
+
+
+@contextmanager
+def cluster(folder: Path, *names: str, host: str = "127.0.0.1", wrap: Wrap = list) -> Iterator[Cluster]:
+    """A scheduler and workers of these names on loopback. ``host`` and ``wrap`` are the scheduler's."""
+    folder.mkdir(parents=True, exist_ok=True)
+    file, log = folder / "scheduler.json", folder / "scheduler.log"
+    words = ["distributed.cli.dask_scheduler", "--host", host, "--port", "0", "--no-dashboard", "--scheduler-file", str(file)]
+    scheduler = _started(words, log, wrap, None)
+    made = Cluster("", folder)
+    try:
+        made.scheduler = waiting.until(lambda: _address(scheduler, log, file), START_LIMIT_S)
+        for name in names:
+            made.add(name)
+        yield made
+    finally:
+        for process in [*(worker.process for worker in made.workers), scheduler]:
+            _end(process)
+
+
+def _started(words: Sequence[str], log: Path, wrap: Wrap, env: Mapping[str, str] | None) -> subprocess.Popen[bytes]:
+    programs.require(LOADGEN)
+    with log.open("wb") as output:
+        argv = wrap([sys.executable, "-m", *words])
+        return subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=output, stderr=output, env={**os.environ, **(env or {})})
+
+
+def _address(scheduler: subprocess.Popen[bytes], log: Path, file: Path) -> str:
+    """Empty: it is not known yet."""
+    assert scheduler.poll() is None, log.read_text()
+    with contextlib.suppress(OSError, ValueError):
+        return str(json.loads(file.read_text())["address"])
+    return ""
+
+
+def _says(process: subprocess.Popen[bytes], log: Path, words: str) -> bool:
+    assert process.poll() is None, log.read_text()
+    return words in log.read_text(errors="replace")
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    try:
+        process.wait(END_LIMIT_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()

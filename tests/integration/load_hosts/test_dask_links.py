@@ -1,0 +1,57 @@
+"""Load hosts with networks of their own: delays, and links that are cut."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests import waiting
+from tests.harness import Harness
+from tests.load_host_lab import Lab, lab
+from tests.namespaces import Link
+
+pytestmark = pytest.mark.slow
+
+LOAD = ("-c", "40", "--rate", "100", "-d", "2s", "--warmup", "500ms", "--rounds", "1")
+
+
+def started(harness: Harness, made: Lab, *words: str) -> subprocess.Popen[str]:
+    """A run on the target's host."""
+    argv = harness.argv("run", "--url", made.url, "--scheduler", made.cluster.scheduler, *words, "--export-json", "-")
+    return made.network.target.start(*argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=harness.env)
+
+
+def only_trial(running: subprocess.Popen[str]) -> tuple[dict[str, Any], str]:
+    """The trial of a run, and what the run said."""
+    output, said = running.communicate(timeout=120)
+    assert output, said
+    found: dict[str, Any] = json.loads(output)["results"][0]["rounds"][0]
+    return found, said
+
+
+def test_four_load_hosts_over_links_of_5_ms_keep_one_schedule(harness: Harness, tmp_path: Path) -> None:
+    with lab(tmp_path / "lab", 4, Link(delay_ms=5)) as made:
+        running = started(harness, made, *LOAD)
+        found, said = only_trial(running)
+    assert running.returncode == 0, said
+    measurement = found["measurement"]
+    assert [host["name"] for host in measurement["load_hosts"]] == ["load1", "load2", "load3", "load4"]
+    assert measurement["requests"]["ok"] >= 0.99 * 200
+    assert measurement["response_time_us"]["min"] >= 60_000 * 0.999, "10 ms on the way, 50 ms at the server"
+    assert all(host["round_trip_ms"] >= 10 for host in measurement["load_hosts"])
+
+
+def test_a_load_host_behind_a_cut_link_is_named(harness: Harness, tmp_path: Path) -> None:
+    with lab(tmp_path / "lab", 2) as made:
+        running = started(harness, made, *LOAD)
+        waiting.until(lambda: len(made.cluster.load_generators()) == 2, 60)
+        made.network.load_hosts[1].cut()
+        found, said = only_trial(running)
+        made.network.load_hosts[1].join()
+        assert running.returncode == 1
+        assert found["verdict"]["kind"] == "failed" and "load host load2" in found["verdict"]["reasons"][0], said
+        waiting.until(lambda: made.cluster.load_generators() == [], 60)

@@ -1,0 +1,74 @@
+"""Response times across load hosts are those that can be computed, and four load hosts see what one sees.
+
+``pytest -s tests/integration/load_hosts/test_dask_truth.py`` prints the figures of docs/cluster.md.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from httpbench.cluster.dask import ManyHosts, Workers
+from httpbench.load import Job
+from httpbench.model import Expectation, Load, Workload
+from tests.load_host_lab import lab
+from tests.namespaces import Link
+from tests.stalling_server import WARMUP_PERIODS, true_response_times_us
+
+pytestmark = [pytest.mark.slow, pytest.mark.alone]
+
+REQUESTS_PER_PERIOD, CONNECTIONS, PERIODS = 2000, 600, 8
+PERIODS_S = (1.0, 2.0, 4.0)
+"""Tried one after the other. Another program delays by a time of its own, whatever the period is, so a longer one makes its share smaller;
+a wrong figure is as wrong at any length."""
+PERCENTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99_9": 0.999}
+ERROR_MAX = 0.02
+
+CONDUCT = """
+import asyncio, json, sys
+from pathlib import Path
+from httpbench.cluster.dask.conductor import Trial, conduct
+print(json.dumps(asyncio.run(conduct(Trial.read(Path(sys.argv[1]))))))
+"""
+
+
+def percentiles_us(times_us: list[float]) -> dict[str, float]:
+    """By nearest rank; of sorted times."""
+    return {name: times_us[math.ceil(len(times_us) * share) - 1] for name, share in PERCENTILES.items()}
+
+
+def measured(folder: Path, load_hosts: int, delay_ms: float, period_s: float) -> dict[str, float]:
+    """Percentiles of a load from so many load hosts, in µs."""
+    rate_rps = REQUESTS_PER_PERIOD / period_s
+    with lab(folder, load_hosts, Link(delay_ms=delay_ms), period_s) as made:
+        window = {"duration_s": PERIODS * period_s, "warmup_s": WARMUP_PERIODS * period_s, "timeout_s": 10 * period_s}
+        load = Load(connections=CONNECTIONS, rate_rps=rate_rps, **window)
+        workload = Workload(name="truth", description="", expect=Expectation(body="Hello, World!"))
+        many = ManyHosts(Workers(made.cluster.scheduler, load_hosts))
+        path = many.argv(Job(made.url, workload, load, (), folder), warmup=False)[-1]
+        done = made.network.target.run(sys.executable, "-c", CONDUCT, path)
+    assert done.returncode == 0, done.stderr
+    whole: dict[str, Any] = json.loads(done.stdout)
+    assert whole["requests"]["offered"] == REQUESTS_PER_PERIOD * PERIODS and sum(whole["errors"].values()) == 0
+    print(f"{load_hosts} load hosts: starts within {max(host['start_ms'] for host in whole['load_hosts']):.2f} ms")
+    return {name: whole["response_time_us"][name] for name in PERCENTILES}
+
+
+@pytest.mark.parametrize("delay_ms", [0.0, 5.0])
+def test_four_load_hosts_report_the_truth_and_what_one_reports(tmp_path: Path, delay_ms: float) -> None:
+    for period_s in PERIODS_S:
+        rate_rps = REQUESTS_PER_PERIOD / period_s
+        truth = percentiles_us(true_response_times_us(rate_rps, CONNECTIONS, PERIODS, delay_ms / 1000, period_s))
+        four = measured(tmp_path / f"four-{period_s}", 4, delay_ms, period_s)
+        one = measured(tmp_path / f"one-{period_s}", 1, delay_ms, period_s)
+        for name, us in truth.items():
+            print(f"{name:6} computed {us:9,.0f} µs, four load hosts {four[name]:9,.0f}, one {one[name]:9,.0f}")
+        errors = [abs(found[name] / us - 1) for found in (four, one) for name, us in truth.items()]
+        if max(errors) <= ERROR_MAX:
+            return
+    raise AssertionError(f"off by up to {max(errors):.1%} at every length of the period")

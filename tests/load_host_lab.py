@@ -1,0 +1,48 @@
+"""A network of namespaces with a Dask worker on each load host, and the scheduler and a server on the target's host."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests import namespaces, stalling_server, waiting
+from tests.dask_cluster import Cluster, Wrap, cluster
+
+PORT = 8080
+
+
+@dataclass(frozen=True, slots=True)
+class Lab:
+    network: namespaces.Network
+    cluster: Cluster
+    url: str
+    """Of :mod:`tests.stalling_server`."""
+
+
+@contextmanager
+def lab(folder: Path, load_hosts: int, link: namespaces.Link | None = None, period_s: float = 1.0) -> Iterator[Lab]:
+    """``link``: of each load host. ``period_s``: of the server's stalls. Skips the test where the network cannot be made."""
+    with namespaces.network(folder, load_hosts, link) as network:
+        target = network.target
+        with cluster(folder / "dask", host=target.address, wrap=_on(target)) as made:
+            for host in network.load_hosts:
+                made.add(host.name, host=host.address, wrap=_on(host))
+            log = folder / "server.log"
+            with log.open("w") as output:
+                server = target.start(sys.executable, stalling_server.__file__, target.address, str(PORT), str(period_s), stdout=output)
+            try:
+                waiting.until(lambda: "listening" in log.read_text())
+                yield Lab(network, made, f"http://{target.address}:{PORT}/")
+            finally:
+                server.terminate()
+                server.wait()
+
+
+def _on(host: namespaces.Host) -> Wrap:
+    def wrap(words: Sequence[str]) -> list[str]:
+        return host.argv(*words)
+
+    return wrap

@@ -1,0 +1,60 @@
+"""A server with a known schedule of stalls, and the response times that follow from it.
+
+``python tests/stalling_server.py ADDRESS PORT PERIOD_S`` serves until it is ended. At the beginning of each period it responds to nobody
+for a fifth of it; each request takes a twentieth. All response times of an open loop can be computed from that.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+import sys
+
+STALL_SHARE = 0.2
+WORK_SHARE = 0.05
+RESPONSE = b"HTTP/1.1 200 OK\r\nContent-Length: 13\r\n\r\nHello, World!"
+WARMUP_PERIODS = 2
+
+
+def due_s(arrival_s: float, period_s: float) -> float:
+    """When the response to a request that arrives at this time is sent."""
+    stall_end_s = (arrival_s // period_s + STALL_SHARE) * period_s
+    return max(arrival_s, stall_end_s) + WORK_SHARE * period_s
+
+
+def true_response_times_us(rate_rps: float, connections: int, periods: int, one_way_s: float, period_s: float) -> list[float]:
+    """Sorted: of the requests due within ``periods``, after a warm-up, over links that delay each packet by ``one_way_s``."""
+    free_s = [0.0] * connections
+    times = []
+    warmup = round(rate_rps * period_s * WARMUP_PERIODS)
+    for number in range(warmup + round(rate_rps * period_s * periods)):
+        intended_s = number / rate_rps
+        done_s = due_s(max(intended_s, heapq.heappop(free_s)) + one_way_s, period_s) + one_way_s
+        heapq.heappush(free_s, done_s)
+        if number >= warmup:
+            times.append((done_s - intended_s) * 1e6)
+    return sorted(times)
+
+
+class _Connection(asyncio.Protocol):
+    def __init__(self, period_s: float):
+        self._period_s = period_s
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.WriteTransport)
+        self._transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        loop = asyncio.get_running_loop()
+        for _ in range(data.count(b"\r\n\r\n")):
+            loop.call_at(due_s(loop.time(), self._period_s), self._transport.write, RESPONSE)
+
+
+async def _serve(address: str, port: int, period_s: float) -> None:
+    server = await asyncio.get_running_loop().create_server(lambda: _Connection(period_s), address, port, backlog=4096)
+    print("listening", flush=True)
+    await server.serve_forever()
+
+
+if __name__ == "__main__":
+    asyncio.run(_serve(sys.argv[1], int(sys.argv[2]), float(sys.argv[3])))

@@ -47,6 +47,6 @@ def test_a_missing_file_and_no_name_are_named() -> None:
 def test_two_places_of_load_hosts_are_refused() -> None:
     with (
         pytest.raises(UsageError, match="--scheduler and --load-hosts both say where the load comes from"),
-        SchedulerOptions("a", "b").started(),
+        SchedulerOptions("a", "b").started(None),
     ):
         pass

@@ -26,7 +26,7 @@ def command(tmp_path: Path) -> str:
 
 
 def test_a_run_and_its_exports_are_not_obeyed(command: str, harness: Harness, tmp_path: Path) -> None:
-    done = harness.run("run", f"{command} valid", f"{command} wrong", *QUICK, "--export-json", str(tmp_path / "run.json"))
+    done = harness.run("run", f"{command} valid", f"{command} wrong", *QUICK, "--explain", "--export-json", str(tmp_path / "run.json"))
     shown = done.stdout + done.stderr
     assert "hint:" in shown, "one of them is invalid, with its reason"
     for words in (

@@ -32,7 +32,7 @@ def test_a_server_that_polls_is_not_the_limit_because_its_core_is_full(harness: 
     trial = measured(harness, "polls")
     assert trial["facts"]["target_polling_threads"] == 1
     assert trial["verdict"]["kind"] != "target"
-    if trial["facts"]["target_cores"] >= 0.8:  # a busy machine may leave it less
+    if trial["facts"]["target_cores"] >= 0.8 and trial["verdict"]["kind"] != "disturbed":  # a busy machine may leave it less
         assert trial["verdict"]["kind"] in ("unknown", "both"), trial["verdict"]
         assert "the target polls (" in trial["reasons"]
         assert "its CPU time does not show whether it is full" in trial["reasons"]

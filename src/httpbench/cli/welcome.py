@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from httpbench.model import Kind, Target
     from httpbench.run import State
 
-COMMAND_CHARACTERS = 46
+COMMAND_CHARACTERS = 48
 
 
 def welcome() -> ExitCode:

@@ -131,36 +131,33 @@ class Watch:
     """What the processes below a guard cost, and what the whole host counted, since the last mark."""
 
     def __init__(self, root_pid: int, tree: Any, threads: Any):
-        self._tree, self._root_pid = tree, root_pid
-        self._root = tree.Process(root_pid)
-        self._known: dict[int, Any] = {}
+        self._module, self._root_pid = tree, root_pid
+        self._tree = tree.Tree(root_pid)
         self._threads = threads.Threads()
         self._rescan_at = 0.0
-        self._reaped_ticks = 0
         self.mark()
 
     def mark(self) -> None:
         self._scan()
         self._begin = time.monotonic()
-        self._ticks, self._rss_bytes, self._processes = self._read()
+        self._first = self._last = self._tree.read()
         self._samples: list[list[float]] = []
-        self._threads.begin(self._known)
+        self._threads.begin(self._tree.known)
         self._before = counters()
 
     def take(self) -> None:
         if time.monotonic() >= self._rescan_at:
             self._scan()
-        ticks, rss_bytes, processes = self._read()
-        cpu_s = (ticks - self._ticks) / self._tree.TICKS_PER_S
-        self._samples.append([time.monotonic() - self._begin, cpu_s, rss_bytes, processes])
-        self._ticks = ticks
-        self._threads.look(self._known)
+        before, self._last = self._last, self._tree.read()
+        cpu_s = (self._last.ticks - before.ticks) / self._module.TICKS_PER_S
+        self._samples.append([time.monotonic() - self._begin, cpu_s, self._last.rss_bytes, self._last.processes])
+        self._threads.look(self._tree.known)
 
     def report(self) -> dict[str, Any]:
         self.take()
         return {
             "samples": self._samples,
-            "first": [self._rss_bytes, self._processes],
+            "first": [self._first.rss_bytes, self._first.processes],
             "waited_cores": self._threads.wait_cores_mean,
             "threads": self._threads.count,
             "fullest_cores": self._threads.fullest_cores,
@@ -171,33 +168,7 @@ class Watch:
 
     def _scan(self) -> None:
         self._rescan_at = time.monotonic() + RESCAN_S
-        for pid in self._tree.descendants(self._root_pid):
-            if pid not in self._known:
-                with contextlib.suppress(OSError):
-                    self._known[pid] = self._tree.Process(pid)
-
-    def _read(self) -> tuple[int, int, int]:
-        """Ticks of all that lived or lives below the root, memory, and processes; read again if one ended meanwhile."""
-        ticks, rss_bytes, processes = 0, 0, 0
-        for _ in range(4):
-            gone = []
-            with contextlib.suppress(OSError):  # the guard has ended: the last known time stays
-                self._reaped_ticks = self._root.counters().reaped_ticks
-            ticks, rss_bytes, processes = self._reaped_ticks, 0, 0
-            for pid, process in self._known.items():
-                try:
-                    read = process.counters()
-                except OSError:
-                    gone.append(pid)
-                    continue
-                ticks += read.own_ticks + read.reaped_ticks
-                rss_bytes += read.rss_bytes
-                processes += not read.is_zombie
-            for pid in gone:
-                self._known.pop(pid).close()
-            if not gone:
-                break
-        return ticks, rss_bytes, processes
+        self._tree.find(self._module.descendants(self._root_pid))
 
 
 def counters() -> dict[str, str]:

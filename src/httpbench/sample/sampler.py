@@ -14,10 +14,9 @@ Costs less than 1% of a core for ten processes at ten samples a second (``benchm
 
 from __future__ import annotations
 
-import contextlib
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import replace
 
 from httpbench.control_groups import ControlGroups
 from httpbench.model import Usage
@@ -25,19 +24,11 @@ from httpbench.sample.current import Current
 from httpbench.sample.quota import QuotaMeter
 from httpbench.sample.series import Series
 from httpbench.sample.threads import Threads
-from httpbench.sample.tree import TICKS_PER_S, Process, descendants
+from httpbench.sample.tree import TICKS_PER_S, Reading, Tree, descendants
 
 RESCAN_S = 0.5  # listing the tree costs more than reading it
 PAGES_S = 1.0
 PAGES_SHARE = 0.0015  # of the time, at most, is spent on counting pages
-ATTEMPTS = 4
-
-
-@dataclass(frozen=True, slots=True)
-class _Reading:
-    ticks: float
-    rss_bytes: int
-    processes: int
 
 
 class TreeSampler:
@@ -57,9 +48,7 @@ class TreeSampler:
         self._oom_kills: int | None = None
         self._group_ticks = 0.0
         self._interval_s = interval_s
-        self._root: Process | None = None
-        self._root_ticks = 0
-        self._known: dict[int, Process] = {}
+        self._tree = Tree(root_pid)
         self._ticks_before = 0.0
         self._series = Series(0.0)
         self._rss_bytes = 0
@@ -74,7 +63,6 @@ class TreeSampler:
         self._thread = threading.Thread(target=self._watch, name=f"sampler of {root_pid}", daemon=True)
 
     def start(self) -> None:
-        self._root = _opened(self._root_pid)
         self.mark()
         self._thread.start()
 
@@ -87,8 +75,8 @@ class TreeSampler:
             self._ticks_before = reading.ticks
             self._series = Series(now)
             self._series.memory(reading.rss_bytes, reading.processes)
-            self._threads.begin(self._known)
-            self._quota.mark(self._known)
+            self._threads.begin(self._tree.known)
+            self._quota.mark(self._tree.known)
             self._throttled_before_s = self._groups.throttled_s() if self._groups else None
             self._pages_at = now
 
@@ -102,11 +90,10 @@ class TreeSampler:
         self._ended.set()
         self._thread.join()
         self._scan()
-        self._threads.look(self._known)
+        self._threads.look(self._tree.known)
         self._take()
         self._count_pages()
-        for process in (*self._known.values(), *([self._root] if self._root else [])):
-            process.close()
+        self._tree.close()
         return self._series.usage().model_copy(
             update={
                 "cpu_wait_cores_mean": self._threads.wait_cores_mean,
@@ -131,38 +118,19 @@ class TreeSampler:
             due = max(due + self._interval_s, time.monotonic())  # a late sample does not shorten the next intervals
 
     def _scan(self) -> None:
-        """Finds new processes. Known ones stay until they cannot be read: a list may miss processes that exist."""
         self._rescan_at = time.monotonic() + RESCAN_S
-        for pid in self._groups.pids() if self._groups else descendants(self._root_pid):
-            if pid not in self._known and (process := _opened(pid)):
-                self._known[pid] = process
+        self._tree.find(self._groups.pids() if self._groups else descendants(self._root_pid))
 
     def _take(self) -> None:
         reading = self._read()
         self._series.add(time.monotonic(), (reading.ticks - self._ticks_before) / TICKS_PER_S, reading.rss_bytes, reading.processes)
         self._ticks_before, self._rss_bytes = reading.ticks, reading.rss_bytes
         if self._threads_often:
-            self._threads.look(self._known)
+            self._threads.look(self._tree.known)
 
-    def _read(self) -> _Reading:
-        """A consistent reading: no process ended meanwhile, so no time moved from a child to its parent unnoticed."""
-        for _ in range(ATTEMPTS):
-            ticks, rss_bytes, processes = self._ticks_of_root(), 0, 0
-            gone = []
-            for pid, process in self._known.items():
-                try:
-                    counters = process.counters()
-                except OSError:
-                    gone.append(pid)
-                    continue
-                ticks += counters.own_ticks + counters.reaped_ticks
-                rss_bytes += counters.rss_bytes
-                processes += not counters.is_zombie
-            for pid in gone:
-                self._known.pop(pid).close()
-            if not gone:
-                break
-        return _Reading(ticks if self._groups is None else self._ticks_of_groups(self._groups), rss_bytes, processes)
+    def _read(self) -> Reading:
+        reading = self._tree.read()
+        return reading if self._groups is None else replace(reading, ticks=self._ticks_of_groups(self._groups))
 
     def _ticks_of_groups(self, groups: ControlGroups) -> float:
         """Time of all that ever ran in the container; the last known values if it is gone."""
@@ -176,17 +144,10 @@ class TreeSampler:
         after = self._groups.throttled_s() if self._groups else None
         return None if after is None or self._throttled_before_s is None else after - self._throttled_before_s
 
-    def _ticks_of_root(self) -> int:
-        """Time of the ended children that the root has waited for, without its own; the last known value if it is gone."""
-        if self._root:
-            with contextlib.suppress(OSError):
-                self._root_ticks = self._root.counters().reaped_ticks
-        return self._root_ticks
-
     def _count_pages(self) -> None:
         cpu_before_s = time.thread_time()
         rss_bytes = pss_bytes = 0
-        for process in self._known.values():
+        for process in self._tree.known.values():
             try:
                 rss, pss = process.memory()
             except PermissionError:
@@ -199,10 +160,3 @@ class TreeSampler:
         cost_s = time.thread_time() - cpu_before_s
         self._pages_at = time.monotonic() + max(PAGES_S, cost_s / PAGES_SHARE)
         self._series.pages(rss_bytes, pss_bytes if self._pages_known else 0)
-
-
-def _opened(pid: int) -> Process | None:
-    try:
-        return Process(pid)
-    except OSError:
-        return None

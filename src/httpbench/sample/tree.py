@@ -6,14 +6,16 @@ its process: if another process gets the same PID, reading fails.
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 STAT_BYTES = 1024  # 52 numbers and a name
 ROLLUP_BYTES = 4096  # some twenty short lines
+ATTEMPTS = 4
 ZOMBIE = b"Z"
 KERNEL_LISTS_CHILDREN = os.path.exists(f"/proc/self/task/{os.getpid()}/children")  # noqa: PTH110
 """False for kernels without CONFIG_PROC_CHILDREN."""
@@ -120,3 +122,65 @@ class Process:
 
     def close(self) -> None:
         os.close(self._stat)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a tree used up to one moment."""
+
+    ticks: float
+    rss_bytes: int
+    processes: int
+
+
+class Tree:
+    """The processes below a root that were found so far, without the root: a child subreaper that waits for all orphans."""
+
+    def __init__(self, root_pid: int):
+        self.known: dict[int, Process] = {}
+        self._root = _opened(root_pid)
+        self._reaped_ticks = 0
+
+    def find(self, pids: Iterable[int]) -> None:
+        """Adds new processes. Known ones stay until they cannot be read: a list may miss processes that exist."""
+        for pid in pids:
+            if pid not in self.known and (process := _opened(pid)):
+                self.known[pid] = process
+
+    def read(self) -> Reading:
+        """A consistent reading: no process ended meanwhile, so no time moved from a child to its parent unnoticed."""
+        for _ in range(ATTEMPTS):
+            ticks, rss_bytes, processes = self._ticks_of_root(), 0, 0
+            gone = []
+            for pid, process in self.known.items():
+                try:
+                    counters = process.counters()
+                except OSError:
+                    gone.append(pid)
+                    continue
+                ticks += counters.own_ticks + counters.reaped_ticks
+                rss_bytes += counters.rss_bytes
+                processes += not counters.is_zombie
+            for pid in gone:
+                self.known.pop(pid).close()
+            if not gone:
+                break
+        return Reading(ticks, rss_bytes, processes)
+
+    def close(self) -> None:
+        for process in (*self.known.values(), *([self._root] if self._root else [])):
+            process.close()
+
+    def _ticks_of_root(self) -> int:
+        """Time of the ended children that the root has waited for, without its own; the last known value if it is gone."""
+        if self._root:
+            with contextlib.suppress(OSError):
+                self._reaped_ticks = self._root.counters().reaped_ticks
+        return self._reaped_ticks
+
+
+def _opened(pid: int) -> Process | None:
+    try:
+        return Process(pid)
+    except OSError:
+        return None

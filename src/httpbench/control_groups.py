@@ -7,7 +7,7 @@ are: a group that has ended has none. A limit of any group between a process and
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -99,11 +99,22 @@ class ControlGroups:
 
 def groups_of(pid: int | str = "self", root: Path = Path("/")) -> ControlGroups | None:
     """The control groups of a process; ``None`` if it is gone, or if none are mounted."""
+    return next(iter(distinct_groups([pid], root)), None)
+
+
+def distinct_groups(pids: Iterable[int | str], root: Path = Path("/")) -> list[ControlGroups]:
+    """The control groups of several processes, each once: those of one program mostly share them."""
+    texts = dict.fromkeys(text for pid in pids if (text := read_text(root / f"proc/{pid}/cgroup")))
+    mounted = dict(_mounted(root)) if texts else {}
+    return [groups for text in texts if (groups := _groups(text, mounted))]
+
+
+def _groups(text: str, mounted: Mapping[str, tuple[str, Path]]) -> ControlGroups | None:
+    """What ``/proc/PID/cgroup`` names, where it is mounted."""
     paths: dict[str, str] = {}
-    for line in (read_text(root / f"proc/{pid}/cgroup") or "").splitlines():
+    for line in text.splitlines():
         _, controllers, path = line.split(":", 2)
         paths.update(dict.fromkeys(controllers.split(","), path))
-    mounted = dict(_mounted(root))
     folders, mounts, version = {}, {}, 1
     for controller in CONTROLLERS:
         name = controller if controller in paths and controller in mounted else ""

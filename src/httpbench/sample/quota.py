@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from httpbench.control_groups import ControlGroups, groups_of
+from httpbench.control_groups import ControlGroups, distinct_groups
 from httpbench.model import SharedQuota
 
 
@@ -23,7 +23,7 @@ class QuotaMeter:
         self.mark(pids)
 
     def mark(self, pids: Iterable[int]) -> None:
-        limited = {level.folder("cpu"): level for pid in pids for level in _levels(pid, self._root)}
+        limited = {level.folder("cpu"): level for level in _levels(pids, self._root)}
         self._before = [(level, counts) for level in limited.values() if (counts := _counts(level))]
 
     def throttled_share(self) -> float | None:
@@ -55,7 +55,7 @@ class SharedQuotaMeter:
         return max(found, key=lambda quota: quota.throttled_share, default=None)
 
     def _read(self) -> Iterator[tuple[ControlGroups, _Counts, float]]:
-        for level in _levels(self._pid, self._root):
+        for level in _levels([self._pid], self._root):
             counts, used_s = _counts(level), level.cpu_s()
             if counts and counts.periods and used_s is not None:
                 yield level, counts, used_s
@@ -66,9 +66,9 @@ class _Counts(NamedTuple):
     throttled: int
 
 
-def _levels(pid: int | str, root: Path) -> Iterator[ControlGroups]:
-    groups = groups_of(pid, root)
-    yield from groups.levels() if groups else ()
+def _levels(pids: Iterable[int | str], root: Path) -> Iterator[ControlGroups]:
+    for groups in distinct_groups(pids, root):
+        yield from groups.levels()
 
 
 def _counts(level: ControlGroups) -> _Counts | None:

@@ -18,10 +18,10 @@ from httpbench.report.tables.rows import Group, Row
 from httpbench.report.within_run.claims import claims
 from httpbench.report.within_run.compared_rows import ranking
 
-NAMES = ("Language", "Framework", "Name", "Server", "App Server", "Proxy", "Command")
+NAMES = ("language", "framework", "variant", "server", "target")
 """Columns that name a target. A page has one column for that."""
 
-VERDICT = "Verdict"
+VERDICT = "verdict"
 """The second column: a narrow screen shows it beside the name."""
 
 
@@ -57,8 +57,8 @@ def sections(run: Run, found: Sequence[Group]) -> list[Section]:
 
 def _table(group: Group, every: Sequence[Column]) -> Table:
     places = ranking(group)
-    shown = [column for column in every if column.title not in (*NAMES, VERDICT)]
-    (judged,) = [column for column in every if column.title == VERDICT]
+    shown = [column for column in every if column.name not in (*NAMES, VERDICT)]
+    (judged,) = [column for column in every if column.name == VERDICT]
     rows = [
         [
             link(row.target.id, label(row)),
@@ -68,7 +68,7 @@ def _table(group: Group, every: Sequence[Column]) -> Table:
         ]
         for row in group.rows
     ]
-    return Table.of("All figures", ["Target", VERDICT, "Rank", *(column.heading for column in shown)], rows)
+    return Table.of("All figures", ["Target", judged.title, "Rank", *(column.heading for column in shown)], rows)
 
 
 def _cell(column: Column, row: Row) -> str | Markup:

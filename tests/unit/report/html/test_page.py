@@ -20,6 +20,8 @@ from httpbench.report.charts.marks import GLYPHS
 from httpbench.report.formats.json import Document, document
 from httpbench.report.html import download, parts
 from httpbench.report.html.parts import Table, link, struck
+from httpbench.report.tables.groups import groups
+from httpbench.report.within_run.answer import answer as result
 from tests.factories import (
     make_distribution,
     make_environment,
@@ -129,10 +131,17 @@ def test_parts_escape_what_they_are_given() -> None:
 def test_the_answer_is_one_sentence() -> None:
     trials = [*make_rounds("c/a", (1000, 1001, 1002)), *make_rounds("c/b", (500, 501, 502)), *make_rounds("c/d", (400, 401, 402))]
     found = page(make_run(trials), trials)
-    assert "c/a serves 1.996" in found.text or "c/a serves 2.0" in found.text or "c/a serves 1.99" in found.text
-    assert "times the requests of c/b, the next of 3 ranked targets" in found.text
+    assert re.search(r"c/a serves (1\.99|2\.0)\S* ± \S+ times the requests of c/b", found.text)
     with_baseline = page(make_run(trials, baseline="c/d"), trials)
     assert "the requests of c/d" in with_baseline.text
+
+
+def test_the_answer_is_that_of_the_terminal() -> None:
+    tied = [*make_rounds("c/a", (1000, 1010, 990)), *make_rounds("c/b", (1005, 995, 1000)), *make_rounds("c/d", (400, 401, 402))]
+    run = make_run(tied)
+    (said,) = result(run, groups(run, tied)[0])
+    assert "c/a and c/b share rank 1" in said or "c/b and c/a share rank 1" in said
+    assert said in page(run, tied).text
 
 
 def test_figures_verdicts_and_ranks_are_those_of_the_tables() -> None:

@@ -92,14 +92,19 @@ def test_a_target_that_runs_out_of_memory_is_named(harness: Harness, debian_base
     assert "out of memory: the kernel killed it at its limit, --memory 64m" in result["verdict"]["reasons"][0], result["verdict"]
 
 
-def test_what_a_killed_harness_leaves_is_removed_by_the_next_command(harness: Harness, golang: tuple[Path, str]) -> None:
+def kill_in_mid_trial(harness: Harness, golang: tuple[Path, str]) -> None:
+    """Leaves a container behind."""
     folder, target = golang
-    before = containers.ours()
     words = ("bench", "--targets", str(folder), target, "--isolate", "docker", "-d", "60s", "--warmup", "0s", "--rounds", "1")
     killed = harness.start(*words)
     until(lambda: containers.docker("ps", "--quiet", "--filter", "label=httpbench.owner"), limit_s=60)
     killed.send_signal(signal.SIGKILL)
     killed.communicate(timeout=60)
+
+
+def test_what_a_killed_harness_leaves_is_removed_by_the_next_command(harness: Harness, golang: tuple[Path, str]) -> None:
+    before = containers.ours()
+    kill_in_mid_trial(harness, golang)
     assert containers.docker("ps", "--all", "--quiet", "--filter", "label=httpbench.owner")
     said = harness.run("doctor")
     assert "a container that an earlier httpbench left behind" in said.stdout, said.stdout
@@ -110,13 +115,8 @@ def test_what_a_killed_harness_leaves_is_removed_by_the_next_command(harness: Ha
 
 
 def test_what_a_killed_harness_leaves_is_removed_by_a_command_without_containers(harness: Harness, golang: tuple[Path, str]) -> None:
-    folder, target = golang
     before = containers.ours()
-    words = ("bench", "--targets", str(folder), target, "--isolate", "docker", "-d", "60s", "--warmup", "0s", "--rounds", "1")
-    killed = harness.start(*words)
-    until(lambda: containers.docker("ps", "--quiet", "--filter", "label=httpbench.owner"), limit_s=60)
-    killed.send_signal(signal.SIGKILL)
-    killed.communicate(timeout=60)
+    kill_in_mid_trial(harness, golang)
     done = harness.bench("c/epoll/edge")
     assert "removed 1 container that an earlier httpbench left behind" in done.stderr
     assert containers.ours() == before

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,14 +16,6 @@ from tests.programs import program
 from tests.waiting import until
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture
-def connection(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SshConnection]:
-    monkeypatch.setenv("HTTPBENCH_SSH", fake_ssh(tmp_path))
-    with SshConnection("load1") as connection:
-        connection.open()
-        yield connection
 
 
 def ask_for_files(connection: SshConnection, *files: str) -> dict[str, str]:

@@ -7,7 +7,6 @@ import select
 import signal
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
@@ -18,20 +17,11 @@ from httpbench.isolate import remote_tree
 from httpbench.isolate.remote_tree import RemoteCommand, RemoteTree
 from httpbench.isolate.ssh import SshConnection
 from httpbench.sample.remote import AGENT_MODULES, seen_there
-from tests.fake_ssh import fake_ssh
 from tests.waiting import gone, until
 
 pytestmark = pytest.mark.slow
 
 PLACE = "/scratch-here"
-
-
-@pytest.fixture
-def connection(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SshConnection]:
-    monkeypatch.setenv("HTTPBENCH_SSH", fake_ssh(tmp_path))
-    with SshConnection("load1") as connection:
-        connection.open()
-        yield connection
 
 
 def start(connection: SshConnection, *argv: str, **files: str) -> RemoteTree:

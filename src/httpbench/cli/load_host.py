@@ -66,8 +66,9 @@ class LoadHostOptions:
         from httpbench.load import LoadGenerator
 
         generators = [generator for generator in spec.generators.values() if isinstance(generator, LoadGenerator)]
-        with connected(self.load_host, generators, address=self.host, port=spec.port, install=self.install) as place:
-            console.stderr().print(_described(place.host), markup=False, soft_wrap=True)
+        install = _say if self.install else None
+        with connected(self.load_host, generators, address=self.host, port=spec.port, install=install) as place:
+            _say(_described(place.host))
             yield replace(spec, load_place=place, generators={name: place.generators[name] for name in spec.generators})
 
     def _check(self, target: Target) -> None:
@@ -91,6 +92,10 @@ def _is_local(url: str) -> bool:
         return ipaddress.ip_address(name).is_loopback
     except ValueError:
         return name == "localhost" or name.endswith(".localhost")
+
+
+def _say(text: str) -> None:
+    console.stderr().print(text, markup=False, soft_wrap=True)
 
 
 def _described(load_host: LoadHost) -> str:

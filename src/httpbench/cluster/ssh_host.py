@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -81,11 +81,17 @@ class _RunningThere:
 
 @contextmanager
 def connected(
-    name: str, generators: Iterable[LoadGenerator] = (), *, address: str | None = None, port: int | None = None, install: bool = False
+    name: str,
+    generators: Iterable[LoadGenerator] = (),
+    *,
+    address: str | None = None,
+    port: int | None = None,
+    install: Callable[[str], None] | None = None,
 ) -> Iterator[SshLoadHost]:
     """A load host that was checked, until the block ends. ``address``: of this machine; ``port``: of targets, if one was chosen.
 
-    Raises :class:`~httpbench.errors.UsageError` if it cannot be one: no connection, no route, no load generator.
+    ``install``: copy our load generator if it is missing, and call this with a sentence before what takes long. Raises
+    :class:`~httpbench.errors.UsageError` if the host cannot be one: no connection, no route, no load generator.
     """
     wanted = list(generators)
     with SshConnection(name) as connection:
@@ -93,7 +99,7 @@ def connected(
         own = chosen(connection, address)
         commands = [["ip", "-o", "route", "get", own]]
         seen = connection.ask({"do": "look", "files": FILES, "programs": names_of(wanted), "commands": commands})
-        found = found_there(connection, seen, wanted, install=install)
+        found = found_there(connection, seen, wanted, install)
         trips = round_trips(connection, own, port)
         yield SshLoadHost(connection, _described(name, own, trips, seen, found), found, seen)
 

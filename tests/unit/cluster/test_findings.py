@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
+from httpbench.cluster import findings
 from httpbench.cluster.findings import findings_of
 from httpbench.cluster.ssh_host import SshLoadHost
 from httpbench.host import Finding
@@ -48,6 +50,14 @@ def test_both_ends_of_a_link_have_one_mtu(mtu: str, severity: str) -> None:
 def test_a_slow_link_is_noted_and_a_virtual_one_has_no_speed(speed: str, severity: str | None) -> None:
     finding = found({"/sys/class/net/eth7/speed": speed}).get("load1: link-speed")
     assert (finding.severity if finding else None) == severity
+
+
+def test_the_slower_end_of_a_link_is_its_speed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(findings, "read_int", lambda path: 100 if path == Path("/sys/class/net/lo/speed") else 10_000)
+    finding = found()["load1: link-speed"]
+    assert finding.severity == "note"
+    assert finding.what == "eth7 there has 10,000 Mbit/s, lo here has 100 Mbit/s"
+    assert "at most 12 MB/s" in finding.why
 
 
 @pytest.mark.parametrize(("waiting", "severity"), [(250, "ok"), (251, "warning")])

@@ -56,7 +56,8 @@ def _link(load_host: SshLoadHost, root: Path) -> Iterator[Finding]:
     here = _interface_with(printed.stdout if printed else "", load_host.host.address)
     if there is None or here is None:
         return
-    mtus = {"there": read_int(root / "sys/class/net" / there / "mtu"), "here": read_int(Path("/sys/class/net") / here / "mtu")}
+    folders = {"there": root / "sys/class/net" / there, "here": Path("/sys/class/net") / here}
+    mtus = {side: read_int(folder / "mtu") for side, folder in folders.items()}
     yield judged(
         "mtu",
         mtus["there"] == mtus["here"],
@@ -65,10 +66,7 @@ def _link(load_host: SshLoadHost, root: Path) -> Iterator[Finding]:
         "set the same MTU on both: ip link set dev DEVICE mtu N",
     )
     yield from _offloads(load_host, there, here)
-    speeds = {
-        f"{there} there": read_int(root / "sys/class/net" / there / "speed"),
-        f"{here} here": read_int(Path("/sys/class/net") / here / "speed"),
-    }
+    speeds = {f"{folder.name} {side}": read_int(folder / "speed") for side, folder in folders.items()}
     yield from _speed({name: speed for name, speed in speeds.items() if speed is not None and speed > 0})
 
 

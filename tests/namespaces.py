@@ -95,13 +95,13 @@ class Host:
         """Of all that runs on it."""
         return {int(word) for word in _ip("netns", "pids", self.namespace).split()}
 
-    def programs(self, part: str) -> list[str]:
-        """The command lines that run on it and contain ``part``."""
-        found = []
+    def programs(self, part: str) -> dict[int, str]:
+        """The command lines that run on it and contain ``part``, by process id."""
+        found = {}
         for pid in self.pids():
             with contextlib.suppress(OSError):
                 words = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-                found += [words] if part in words else []
+                found |= {pid: words} if part in words else {}
         return found
 
     def cut(self) -> None:

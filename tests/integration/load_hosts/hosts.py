@@ -61,7 +61,7 @@ class Hosts:
 
     def left_on_load1(self) -> list[str]:
         """What of ours runs there."""
-        return [words for part in ("httpbench-loadgen", "python3 -I -S") for words in self.load1.programs(part)]
+        return [words for part in ("httpbench-loadgen", "python3 -I -S") for words in self.load1.programs(part).values()]
 
 
 def document(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:

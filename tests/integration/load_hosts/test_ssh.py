@@ -73,11 +73,17 @@ def test_the_warm_up_until_steady_comes_from_there_too(hosts: Hosts) -> None:
 
 
 def test_a_proxy_and_its_baseline_are_loaded_from_there(hosts: Hosts) -> None:
+    """The backend stays here, in the baseline too: both are reached over the same network, and the CPU time of each is known."""
     done = hosts.run("bench", *TARGETS, RELAYING, *QUICK, *FROM_LOAD1, "--workload", "proxy-hello", "--export-json", "-")
     assert done.returncode == 0, done.stderr
     found = {result["target"]: result["rounds"][0] for result in document(done)["results"]}
     assert set(found) == {"baseline", RELAYING}
-    assert all(trial["measurement"]["requests"]["ok"] > 100 and trial["load_host"] for trial in found.values())
+    for trial in found.values():
+        assert trial["measurement"]["requests"]["ok"] > 100 and trial["load_host"]["name"] == "load1"
+        assert trial["backend_usage"]["cpu_s"] > 0 and trial["generator_usage"]["cpu_s"] > 0
+        assert trial["cores"]["backend"] and trial["cores"]["generator"] == []
+    assert found[RELAYING]["target_usage"]["cpu_s"] > 0 and found["baseline"]["target_usage"] is None
+    assert "load generator shared" not in hosts.run("report", "--explain").stdout
 
 
 def test_commands_urls_and_searches_are_loaded_from_there(hosts: Hosts) -> None:

@@ -97,7 +97,7 @@ class Host:
 
     def programs(self, part: str) -> dict[int, str]:
         """The command lines that run on it and contain ``part``, by process id."""
-        found = {}
+        found: dict[int, str] = {}
         for pid in self.pids():
             with contextlib.suppress(OSError):
                 words = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")

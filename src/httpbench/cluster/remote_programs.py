@@ -15,6 +15,7 @@ from httpbench.isolate.ssh import SshConnection
 from httpbench.load import LoadGenerator
 from httpbench.load.native import PROGRAM
 from httpbench.load.tool import Found, first_version
+from httpbench.model import Target
 
 NATIVE = "native"
 NAME_DIGITS = 16
@@ -43,6 +44,16 @@ def found_there(
 def names_of(generators: Iterable[LoadGenerator]) -> list[str]:
     """The programs to look for at the load host."""
     return [PROGRAM, *(generator.requirement.program or generator.name for generator in generators)]
+
+
+def require_backend(host: str, backend: Target, seen: Mapping[str, Any]) -> None:
+    """Raises :class:`UsageError` if a load host cannot run the backend of proxies: it is started there, but not built."""
+    if backend.build.commands:
+        raise UsageError(f"{backend.id} requires a build, so it runs on this machine only", hint="use --backend-host here")
+    for one in backend.requires:
+        if one.program and seen["programs"].get(one.program) is None:
+            fix = f"apt-get install {' '.join(one.apt)}" if one.apt else one.install
+            raise UsageError(f"{host} has no {one.program}, which {backend.id} requires", hint=f"install it there: {fix}")
 
 
 def _own(connection: SshConnection, seen: Mapping[str, Any], install: Callable[[str], None] | None, *, required: bool) -> Found | None:

@@ -86,6 +86,42 @@ def test_a_proxy_and_its_baseline_are_loaded_from_there(hosts: Hosts) -> None:
     assert "load generator shared" not in hosts.run("report", "--explain").stdout
 
 
+def test_the_backend_of_a_proxy_may_run_on_the_load_host(hosts: Hosts) -> None:
+    words = ("--workload", "proxy-hello", "--backend-host", "load")
+    done = hosts.run("bench", *TARGETS, RELAYING, *QUICK, *FROM_LOAD1, *words, "--export-json", "-")
+    if "has one core" in done.stderr:
+        pytest.skip("the load host is this machine, which has one core")
+    assert done.returncode == 0, done.stderr
+    run = document(done)
+    there = run["load_host"]
+    assert there["backend_cpus"] and not {*there["backend_cpus"]} & {*there["cpus"]}
+    found = {result["target"]: result["rounds"][0] for result in run["results"]}
+    assert set(found) == {"baseline", RELAYING}
+    for trial in found.values():
+        assert trial["measurement"]["requests"]["ok"] > 100
+        assert trial["backend_usage"]["cpu_s"] > 0 and trial["generator_usage"]["cpu_s"] > 0
+        assert trial["cores"]["backend"] == [] and trial["load_host"]["backend_cores"] >= 1
+    assert found[RELAYING]["target_usage"]["cpu_s"] > 0
+    until(lambda: not hosts.load1.programs("nginx") and not hosts.left_on_load1(), GONE_S)
+    shown = hosts.run("report", "--explain").stdout
+    assert "backend on load1" in shown
+
+
+def test_a_backend_that_dies_there_is_named(hosts: Hosts) -> None:
+    words = ("--workload", "proxy-hello", "--backend-host", "load", "-d", "20s")
+    running = hosts.start("bench", *TARGETS, RELAYING, *QUICK, *FROM_LOAD1, *words, "--export-json", "-")
+    begin = until(lambda: time.monotonic() if hosts.load1.programs("--progress json") or running.poll() is not None else 0.0, 60)
+    time.sleep(0.5)
+    for pid in hosts.load1.programs("nginx: master"):
+        os.kill(pid, signal.SIGKILL)
+    said(running, r"^\[1/2\] .*\n", 15)
+    assert time.monotonic() - begin < 19, "the load goes on although nobody responds"
+    running.send_signal(signal.SIGINT)
+    first, *_ = trials(document(ended(running)))
+    assert first["verdict"]["kind"] == "invalid"
+    assert re.search("the (backend|target) died under the load", " ".join(first["verdict"]["reasons"]))
+
+
 def test_commands_urls_and_searches_are_loaded_from_there(hosts: Hosts) -> None:
     server = str(TARGETS[1]) + "/misbehaving/server.py"
     command = f"python3 {server} {{host}} {{port}} good"

@@ -32,7 +32,10 @@ def found(files: dict[str, str] | None = None, ethtool: str = "", **changes: Any
     """By name. This machine's device is that of loopback, with 65,536 bytes."""
     seen = {"files": files or {}, "printed": [{"code": 0, "stdout": ROUTE, "stderr": ""}]}
     load_host = make_load_host(**{"address": "127.0.0.1", **changes})
-    return {finding.name: finding for finding in findings_of(SshLoadHost(cast("SshConnection", There(ethtool)), load_host, {}, seen))}
+    return {
+        finding.name: finding
+        for finding in findings_of(SshLoadHost(cast("SshConnection", There(ethtool)), load_host, {}, seen, "192.0.2.7"))
+    }
 
 
 @pytest.mark.parametrize(
@@ -76,7 +79,7 @@ def test_work_that_a_device_leaves_to_the_kernel_is_noted(printed: str, severity
 
 
 def test_without_ethtool_nothing_is_said_of_offloads(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(findings.host, "capture", lambda _: None)
+    monkeypatch.setattr("httpbench.host.capture", lambda _: None)
     assert "load1: offloads" not in found()
 
 

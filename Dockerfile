@@ -17,6 +17,7 @@ RUN apt-get update \
  && python3 -m venv /opt/httpbench
 WORKDIR /httpbench
 COPY pyproject.toml hatch_build.py README.md LICENSE Cargo.toml Cargo.lock ./
+COPY .cargo ./.cargo
 COPY crates ./crates
 COPY src ./src
 COPY targets ./targets

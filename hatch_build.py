@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sysconfig
@@ -32,3 +33,9 @@ class ProgramsHook(BuildHookInterface):  # type: ignore[type-arg]
         build_data["tag"] = f"py3-none-{platform}"
         for program in PROGRAMS:
             build_data["shared_scripts"][str(root / "target" / "release" / program)] = program
+        # For load hosts, with other C libraries. Some systems lack what it is linked with, and the package works without it.
+        machine = os.uname().machine
+        triple = f"{machine}-unknown-linux-gnu"
+        if subprocess.run(["cargo", "static", "--target", triple], cwd=root, check=False).returncode == 0:
+            static = root / "target" / triple / "release" / PROGRAMS[0]
+            build_data["force_include"][str(static)] = f"httpbench/data/programs/{PROGRAMS[0]}-{machine}"

@@ -20,6 +20,8 @@ PROGRAM = "import signal; signal.signal(signal.SIGINT, signal.default_int_handle
 @dataclass(frozen=True, slots=True)
 class Harness:
     home: Path
+    before: tuple[str, ...] = ()
+    """Words before the command, such as those that enter the network of another host."""
 
     @property
     def db(self) -> Path:
@@ -36,7 +38,7 @@ class Harness:
         """The command. Tests run side by side, so trials count although others disturb them, unless a test says how often to repeat."""
         if words[:1] and words[0] in MEASURING and "--retries" not in words:
             words = (words[0], "--retries", "0", *words[1:])
-        return [sys.executable, "-c", PROGRAM, *words]
+        return [*self.before, sys.executable, "-c", PROGRAM, *words]
 
     def run(self, *words: str, timeout_s: float = 120, **options: Any) -> subprocess.CompletedProcess[str]:
         options.setdefault("env", self.env)

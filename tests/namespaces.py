@@ -8,6 +8,7 @@ iproute2 and openssh-server (``scripts/install-namespaces``); without them the t
     with namespaces.network(tmp_path, load_hosts=2) as network:
         network.target.run("httpbench", "bench", "c/nginx", "--load-host", "load1", env=network.env)
         network.load_hosts[0].cut()
+        with network.ssh_server(network.load_hosts[1], "by-port", Port=2222): ...
 
 What a test starts in these namespaces, and the namespaces, are gone when the block ends.
 """
@@ -94,13 +95,13 @@ class Host:
         """Of all that runs on it."""
         return {int(word) for word in _ip("netns", "pids", self.namespace).split()}
 
-    def programs(self, part: str) -> list[str]:
-        """The command lines that run on it and contain ``part``."""
-        found = []
+    def programs(self, part: str) -> dict[int, str]:
+        """The command lines that run on it and contain ``part``, by process id."""
+        found: dict[int, str] = {}
         for pid in self.pids():
             with contextlib.suppress(OSError):
                 words = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-                found += [words] if part in words else []
+                found |= {pid: words} if part in words else {}
         return found
 
     def cut(self) -> None:
@@ -127,14 +128,37 @@ class Host:
 
 
 @dataclass(frozen=True, slots=True)
+class Keys:
+    """Private keys, and what belongs to them."""
+
+    user: Path
+    host: Path
+    public: str = field(repr=False)
+    host_public: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Network:
     """The hosts, and how ssh reaches the load hosts by their names."""
 
     target: Host
     load_hosts: tuple[Host, ...]
     ssh_config: Path
-    key: Path
-    """The private key that the load hosts accept."""
+    keys: Keys
+
+    @property
+    def key(self) -> Path:
+        """The private key that the load hosts accept."""
+        return self.keys.user
+
+    @contextmanager
+    def ssh_server(self, host: Host, name: str, shadow: Path | None = None, **settings: object) -> Iterator[None]:
+        """A further SSH server on a load host, with these settings of ``sshd_config``; its files there have that name.
+
+        ``shadow``: takes the place of /etc/shadow for this server alone.
+        """
+        with _ssh_server(host, self.keys, name, settings, shadow):
+            yield
 
     @property
     def ssh(self) -> str:
@@ -170,7 +194,7 @@ def network(folder: Path, load_hosts: int = 1, link: Link | None = None) -> Iter
         keys = _keys(folder / "ssh")
         for host in loads:
             stack.enter_context(_ssh_server(host, keys))
-        yield Network(target, tuple(loads), _client_config(folder / "ssh", loads, keys), keys.user)
+        yield Network(target, tuple(loads), _client_config(folder / "ssh", loads, keys), keys)
 
 
 def _require() -> None:
@@ -220,26 +244,20 @@ def _joined(name: str, namespace: str, router: str, number: int, folder: Path) -
     return host
 
 
-@dataclass(frozen=True, slots=True)
-class _Keys:
-    user: Path
-    host: Path
-    public: str = field(repr=False)
-    host_public: str = field(repr=False)
-
-
-def _keys(folder: Path) -> _Keys:
+def _keys(folder: Path) -> Keys:
     folder.mkdir(mode=0o700)
     for name in ("user", "host"):
         _run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "httpbench-test", "-f", str(folder / name))
-    return _Keys(folder / "user", folder / "host", *((folder / f"{name}.pub").read_text() for name in ("user", "host")))
+    return Keys(folder / "user", folder / "host", *((folder / f"{name}.pub").read_text() for name in ("user", "host")))
 
 
 @contextmanager
-def _ssh_server(host: Host, keys: _Keys) -> Iterator[None]:
+def _ssh_server(
+    host: Host, keys: Keys, name: str = "sshd", more: Mapping[str, object] | None = None, shadow: Path | None = None
+) -> Iterator[None]:
     """An SSH server on a host, which accepts the test's key for this user."""
     (host.folder / "authorized_keys").write_text(keys.public)
-    config = host.folder / "sshd_config"
+    config = host.folder / f"{name}_config"
     path = f"{host.folder / 'bin'}:{Path(sys.executable).parent}:{SYSTEM_PATH}"
     settings: Mapping[str, object] = {
         "HostKey": keys.host,
@@ -251,15 +269,16 @@ def _ssh_server(host: Host, keys: _Keys) -> Iterator[None]:
         "PasswordAuthentication": "no",
         "MaxSessions": 64,
         "SetEnv": f"PATH={path} XDG_CACHE_HOME={host.folder / 'cache'}",
+        **(more or {}),
     }
     config.write_text("".join(f"{name} {value}\n" for name, value in settings.items()))
-    made = not SEPARATION.exists()
-    SEPARATION.mkdir(mode=0o755, exist_ok=True)
-    log = host.folder / "sshd.log"
+    SEPARATION.mkdir(mode=0o755, exist_ok=True)  # it stays: servers of other tests look for it at each connection
+    log = host.folder / f"{name}.log"
+    # A program in a network namespace has mounts of its own.
+    mounted = ("sh", "-c", 'mount --bind "$0" /etc/shadow && exec "$@"', str(shadow)) if shadow else ()
+    argv = host.argv(*mounted, _program("sshd"), "-D", "-e", "-f", str(config))
     with log.open("wb") as output:
-        server = subprocess.Popen(
-            host.argv(_program("sshd"), "-D", "-e", "-f", str(config)), stdin=subprocess.DEVNULL, stdout=output, stderr=output
-        )
+        server = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=output, stderr=output)
     try:
         _wait_until_listening(server, log)
         yield
@@ -267,9 +286,6 @@ def _ssh_server(host: Host, keys: _Keys) -> Iterator[None]:
         server.terminate()
         with contextlib.suppress(subprocess.TimeoutExpired):
             server.wait(END_LIMIT_S)
-        if made:
-            with contextlib.suppress(OSError):  # another test may use it
-                SEPARATION.rmdir()
 
 
 def _wait_until_listening(server: subprocess.Popen[bytes], log: Path) -> None:
@@ -280,7 +296,7 @@ def _wait_until_listening(server: subprocess.Popen[bytes], log: Path) -> None:
         time.sleep(0.02)
 
 
-def _client_config(folder: Path, hosts: list[Host], keys: _Keys) -> Path:
+def _client_config(folder: Path, hosts: list[Host], keys: Keys) -> Path:
     """The configuration with which ssh knows the load hosts by name, with their keys. Nothing of the user's own is read."""
     known = folder / "known_hosts"
     known.write_text(f"* {' '.join(keys.host_public.split()[:2])}\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import platform
 import subprocess
 import sys
 import tarfile
@@ -52,6 +53,7 @@ def test_distributions_hold_what_they_should(built: tuple[Path, Path]) -> None:
         names = wheel.namelist()
     assert [name for name in names if name.endswith("httpbench/data/targets/verified.toml")]
     assert all(any(name.endswith(f".data/scripts/{program}") for name in names) for program in PROGRAMS)
+    assert any(name.endswith(f"httpbench/data/programs/httpbench-loadgen-{platform.machine()}") for name in names)
 
 
 @pytest.mark.slow

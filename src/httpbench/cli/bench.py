@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     from httpbench.run import Matrix, OfKind, RunSpec
 
 DEFAULT_SUITE = "quick"
+HERE, LOAD = "here", "load"
+"""Where the backend of proxies runs: on this machine, or on the load host."""
 ROUNDS = 3
 
 
@@ -68,6 +70,9 @@ class BenchOptions:
     share: ShareOptions = group(ShareOptions)
     load: LoadOptions = group(LoadOptions)
     load_host: LoadHostOptions = group(LoadHostOptions)
+    backend_host: str = option(
+        "--backend-host", type=click.Choice([HERE, LOAD]), default=HERE, help="With --load-host: where the backend of proxies runs."
+    )
     rounds: int | None = option(
         "--rounds", type=click.IntRange(1, 1000), metavar="N", default_text=str(ROUNDS), help="Rounds; tables show the median."
     )
@@ -173,6 +178,10 @@ def _select(options: BenchOptions) -> Selected:
     targets = selection.of(catalog, suite.targets if suite else (), kind)
     placed = options.isolation.applied([target.at(options.path) for target in targets], suite)
     options.load_host.check(placed)
+    if options.backend_host == LOAD and options.load_host.load_host is None:
+        raise UsageError("--backend-host load applies to a load host only", hint="add --load-host HOST")
+    if options.backend_host == LOAD and kind is not Kind.PROXY:
+        raise UsageError(f"{kind.plural} have no backend", hint="remove --backend-host")
     return Selected(catalog, suite, kind, _skip_missing(placed) if options.skip_missing else placed)
 
 
@@ -207,7 +216,8 @@ def _plan(selected: Selected, options: BenchOptions) -> RunSpec:
     workers = options.scheduler.workers(generators, selected.targets)
     topology = host.read_topology()
     cores = options.share.cores_of(topology)
-    divide = options.load_host.divide(of_kind.partition)
+    is_there = options.backend_host == LOAD
+    divide = options.load_host.divide(host.partition if is_there else of_kind.partition)
     plan = make_plan(matrix, lambda scaling: divide(topology, scaling, cores), seed_or_random(options.seed))
     for name, reason in plan.skipped.items():
         console.stderr().print(f"skipped {name}: {reason}", markup=False, soft_wrap=True)
@@ -227,6 +237,7 @@ def _plan(selected: Selected, options: BenchOptions) -> RunSpec:
         table=suite.table if suite else of_kind.table,
         parallel_builds=options.jobs,
         port=options.port,
+        backend_there=is_there,
         start_limit_s=options.start_timeout,
         name=options.name,
         baseline=matrix.baseline.id if matrix.baseline else _itself(selected.targets),

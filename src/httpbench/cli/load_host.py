@@ -66,9 +66,12 @@ class LoadHostOptions:
         from httpbench.load import LoadGenerator
 
         generators = [generator for generator in spec.generators.values() if isinstance(generator, LoadGenerator)]
-        with connected(self.load_host, generators, address=self.host, port=spec.port, install=self.install) as place:
-            console.stderr().print(_described(place.host), markup=False, soft_wrap=True)
-            yield replace(spec, load_place=place, generators={name: place.generators[name] for name in spec.generators})
+        install = _say if self.install else None
+        backend = _backend(spec) if spec.backend_there else None
+        with connected(self.load_host, generators, address=self.host, port=spec.port, install=install, backend=backend) as place:
+            _say(_described(place.host))
+            found = {name: place.generators[name] for name in spec.generators}
+            yield replace(spec, load_place=place, generators=found, backend_place=place if backend else None)
 
     def _check(self, target: Target) -> None:
         from httpbench.model import Kind, NetworkMode
@@ -79,6 +82,14 @@ class LoadHostOptions:
             raise UsageError(f"{target.id} is in a bridge network, which a load host does not reach", hint="use --network host")
         if target.url is not None and _is_local(target.url):
             raise UsageError(f"{target.url} is reached from this machine only", hint="use an address that the load host reaches")
+
+
+def _backend(spec: RunSpec) -> Target:
+    """The server behind the proxies. Raises :class:`UsageError` if workloads have different ones."""
+    names = {name for planned in spec.plan.trials if (name := spec.workloads[planned.workload].backend)}
+    if len(names) > 1:
+        raise UsageError(f"a load host runs one backend, not {' and '.join(sorted(names))}", hint="measure one workload after the other")
+    return spec.targets[names.pop()]
 
 
 def _is_local(url: str) -> bool:
@@ -93,7 +104,12 @@ def _is_local(url: str) -> bool:
         return name == "localhost" or name.endswith(".localhost")
 
 
+def _say(text: str) -> None:
+    console.stderr().print(text, markup=False, soft_wrap=True)
+
+
 def _described(load_host: LoadHost) -> str:
     cores = f"{load_host.cores} core{'' if load_host.cores == 1 else 's'}"
+    cores += f" and {len(load_host.backend_cpus)} CPUs for the backend" if load_host.backend_cpus else ""
     trip = f"round trip {load_host.round_trips.p50_us:,.0f} µs"
     return f"load host {load_host.name}: {cores}, {trip}; targets listen on {load_host.address}"

@@ -50,8 +50,8 @@ def _checked(named: str) -> str:
     return str(address)
 
 
-def round_trips(connection: SshConnection, address: str, port: int | None) -> RoundTrips:
-    """Lets the load host connect to this machine, on ``port`` if one is given. Raises :class:`UsageError` if it cannot."""
+def round_trips(connection: SshConnection, address: str, port: int | None) -> tuple[RoundTrips, str]:
+    """Lets the load host connect to this machine, on ``port`` if one is given; also its own address. Raises :class:`UsageError`."""
     with _echoes(address, port) as listened:
         task = {"do": "connect", "address": address, "port": listened, "count": ROUND_TRIPS}
         seen = connection.ask(task)
@@ -62,7 +62,8 @@ def round_trips(connection: SshConnection, address: str, port: int | None) -> Ro
             f"{connection.host} does not reach this machine at {address}, port {listened}: {reason}",
             hint="name another address with --host, or allow the port, which --port sets, in the firewall",
         )
-    return RoundTrips(count=len(times), min_us=min(times), p50_us=statistics.median(times), max_us=max(times))
+    trips = RoundTrips(count=len(times), min_us=min(times), p50_us=statistics.median(times), max_us=max(times))
+    return trips, seen["local"]
 
 
 @contextmanager

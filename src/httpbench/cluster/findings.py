@@ -5,22 +5,20 @@ from __future__ import annotations
 import dataclasses
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from httpbench import host
 from httpbench.cluster.ssh_host import SshLoadHost
-from httpbench.host.doctor import processor
+from httpbench.host.doctor import ports, processor
 from httpbench.host.finding import Finding, judged
 from httpbench.host.knobs import all_knobs
 from httpbench.host.mirror import mirrored
-from httpbench.kernel_files import read_int, read_text
+from httpbench.kernel_files import read_int
 from httpbench.model import RoundTrips
 
 JITTER_SHARE_MAX, JITTER_US_MIN = 0.25, 50.0
 """Of the fastest round trip: how much slower the median may be, and what never matters."""
-CLOSED_SHARE_MAX = 0.25
-"""Of the local ports, that connections in TIME_WAIT may hold before a run."""
 OFFLOADS = ("tcp-segmentation-offload", "generic-receive-offload")
 OF_TARGETS = "cores"
 """The finding that target and load generator share cores."""
@@ -33,7 +31,7 @@ def findings_of(load_host: SshLoadHost) -> list[Finding]:
     with tempfile.TemporaryDirectory(prefix="httpbench-") as folder:
         root = mirrored(load_host.seen["files"], Path(folder))
         topology = host.read_topology(root, load_host.host.cpus)
-        own = [*(one for one in processor.findings(root, topology) if one.name != OF_TARGETS), *_closed_connections(root)]
+        own = [*(one for one in processor.findings(root, topology) if one.name != OF_TARGETS), *ports.findings(root)]
         knobs = [dataclasses.replace(one, do=one.do and f"on {name}: {one.do}") for one in all_knobs.findings(root)]
         found = [*_round_trips(load_host.host.round_trips), *_link(load_host, root), *own, *knobs]
     named = [dataclasses.replace(one, name=f"{name}: {one.name}") for one in found]
@@ -58,7 +56,8 @@ def _link(load_host: SshLoadHost, root: Path) -> Iterator[Finding]:
     here = _interface_with(printed.stdout if printed else "", load_host.host.address)
     if there is None or here is None:
         return
-    mtus = {"there": read_int(root / "sys/class/net" / there / "mtu"), "here": read_int(Path("/sys/class/net") / here / "mtu")}
+    folders = {"there": root / "sys/class/net" / there, "here": Path("/sys/class/net") / here}
+    mtus = {side: read_int(folder / "mtu") for side, folder in folders.items()}
     yield judged(
         "mtu",
         mtus["there"] == mtus["here"],
@@ -67,7 +66,8 @@ def _link(load_host: SshLoadHost, root: Path) -> Iterator[Finding]:
         "set the same MTU on both: ip link set dev DEVICE mtu N",
     )
     yield from _offloads(load_host, there, here)
-    yield from _speed(there, read_text(root / "sys/class/net" / there / "speed"))
+    speeds = {f"{folder.name} {side}": read_int(folder / "speed") for side, folder in folders.items()}
+    yield from _speed({name: speed for name, speed in speeds.items() if speed is not None and speed > 0})
 
 
 def _offloads(load_host: SshLoadHost, there: str, here: str) -> Iterator[Finding]:
@@ -83,29 +83,14 @@ def _offloads(load_host: SshLoadHost, there: str, here: str) -> Iterator[Finding
         yield judged("offloads", not off, what, why, "ethtool -K DEVICE tso on gro on", "note")
 
 
-def _speed(device: str, text: str | None) -> Iterator[Finding]:
-    """A virtual device has none."""
-    mbit = int(text) if text and text.lstrip("-").isdigit() else -1
-    if mbit > 0:
-        what = f"{device} has {mbit:,} Mbit/s"
-        why = f"it moves at most {mbit / 8:,.0f} MB/s: a target that sends more is limited by the network"
-        yield judged("link-speed", mbit >= 1000, what, why, "use a faster link, or a workload with smaller responses", "note")
-
-
-def _closed_connections(root: Path) -> Iterator[Finding]:
-    """Ports that connections in TIME_WAIT still hold."""
-    sockets, ports = read_text(root / "proc/net/sockstat") or "", (read_text(root / "proc/sys/net/ipv4/ip_local_port_range") or "").split()
-    waiting = re.search(r"^TCP:.* tw (\d+)", sockets, re.MULTILINE)
-    if waiting is None or len(ports) != 2:
+def _speed(mbit: Mapping[str, int]) -> Iterator[Finding]:
+    """Of the devices that have one; a virtual one has none."""
+    if not mbit:
         return
-    count, total = int(waiting[1]), int(ports[1]) - int(ports[0]) + 1
-    yield judged(
-        "time-wait",
-        count <= CLOSED_SHARE_MAX * total,
-        f"{count:,} of {total:,} local ports are held by connections that were closed (TIME_WAIT)",
-        "each new connection requires a port that is free",
-        "wait a minute, or allow more ports: sysctl -w net.ipv4.ip_local_port_range='16384 65535'",
-    )
+    slowest = min(mbit.values())
+    what = ", ".join(f"{name} has {speed:,} Mbit/s" for name, speed in mbit.items())
+    why = f"the link moves at most {slowest / 8:,.0f} MB/s: a target that sends more is limited by the network"
+    yield judged("link-speed", slowest >= 1000, what, why, "use a faster link, or a workload with smaller responses", "note")
 
 
 def _interface(route: str) -> str | None:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import platform
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from httpbench import load, programs
+from httpbench.cluster.static_build import portable
 from httpbench.errors import UsageError
 from httpbench.isolate.ssh import SshConnection
 from httpbench.load import LoadGenerator
 from httpbench.load.native import PROGRAM
 from httpbench.load.tool import Found, first_version
+from httpbench.model import Target
 
 NATIVE = "native"
 NAME_DIGITS = 16
@@ -22,15 +23,16 @@ INSTALL_LIMIT_S = 300.0
 
 
 def found_there(
-    connection: SshConnection, seen: Mapping[str, Any], generators: Iterable[LoadGenerator], *, install: bool
+    connection: SshConnection, seen: Mapping[str, Any], generators: Iterable[LoadGenerator], install: Callable[[str], None] | None = None
 ) -> dict[str, LoadGenerator]:
     """The load generators as they are at the load host, by name; ours too, if it is there. ``seen``: what the agent saw of the host.
 
-    Raises :class:`UsageError` for one that is missing or has the wrong version.
+    ``install``: copy ours if it is missing, and call this with a sentence before what takes long. Raises :class:`UsageError` for one that
+    is missing or has the wrong version.
     """
     found = {}
     wanted = {generator.name: generator for generator in generators}
-    own = _own(connection, seen, install=install, required=NATIVE in wanted)
+    own = _own(connection, seen, install, required=NATIVE in wanted)
     if own is not None:
         found[NATIVE] = load.get(NATIVE).at(own)
     for name, generator in wanted.items():
@@ -44,20 +46,28 @@ def names_of(generators: Iterable[LoadGenerator]) -> list[str]:
     return [PROGRAM, *(generator.requirement.program or generator.name for generator in generators)]
 
 
-def _own(connection: SshConnection, seen: Mapping[str, Any], *, install: bool, required: bool) -> Found | None:
+def require_backend(host: str, backend: Target, seen: Mapping[str, Any]) -> None:
+    """Raises :class:`UsageError` if a load host cannot run the backend of proxies: it is started there, but not built."""
+    if backend.build.commands:
+        raise UsageError(f"{backend.id} requires a build, so it runs on this machine only", hint="use --backend-host here")
+    for one in backend.requires:
+        if one.program and seen["programs"].get(one.program) is None:
+            fix = f"apt-get install {' '.join(one.apt)}" if one.apt else one.install
+            raise UsageError(f"{host} has no {one.program}, which {backend.id} requires", hint=f"install it there: {fix}")
+
+
+def _own(connection: SshConnection, seen: Mapping[str, Any], install: Callable[[str], None] | None, *, required: bool) -> Found | None:
     """Ours, of the same build in the cache there, or of the same version in PATH; ``None`` if it is neither and not required."""
     if not required and programs.locate(PROGRAM) is None:
         return None
     here = Path(programs.require(PROGRAM))
     version = load.get(NATIVE).version()
-    data = here.read_bytes()
-    digest = hashlib.sha256(data).hexdigest()
-    name = f"{PROGRAM}-{digest[:NAME_DIGITS]}"
+    name = f"{PROGRAM}-{_digest(here.read_bytes())[:NAME_DIGITS]}"  # the build here, whichever form of it is copied
     kept, in_path = f"{seen['cache']}/programs/{name}", seen["programs"].get(PROGRAM)
     if _version(connection, kept) == version:
         return Found(kept, version)
-    if install:
-        return Found(_installed(connection, seen, name, data, digest, version), version)
+    if install is not None:
+        return Found(_installed(connection, portable(here, seen["machine"], install), name, version), version)
     there = _version(connection, in_path) if in_path else None
     if in_path and there == version:
         return Found(in_path, version)
@@ -69,20 +79,22 @@ def _own(connection: SshConnection, seen: Mapping[str, Any], *, install: bool, r
     raise UsageError(f"{connection.host} has no {PROGRAM}", hint="add --install, which copies ours to the user's cache there")
 
 
-def _installed(connection: SshConnection, seen: Mapping[str, Any], name: str, data: bytes, digest: str, version: str) -> str:
+def _installed(connection: SshConnection, program: Path, name: str, version: str) -> str:
     """Copies ours; its path there. Raises :class:`UsageError` if it does not arrive whole, or does not run there."""
-    if seen["machine"] != platform.machine():
-        what = f"{connection.host} is {seen['machine']}, and the {PROGRAM} of this machine is for {platform.machine()}"
-        raise UsageError(what, hint=f"build it there: cargo build --release --locked --package {PROGRAM}, and put it into PATH")
+    data = program.read_bytes()
     task = {"do": "install", "name": name, "data": base64.b64encode(data).decode()}
     written = connection.ask(task, INSTALL_LIMIT_S)
     path: str = written["path"]
-    if written["sha256"] != digest:
+    if written["sha256"] != _digest(data):
         raise UsageError(f"{path} on {connection.host} is not what was sent", hint="check its disk, and try again")
     if _version(connection, path) != version:
         what = f"the {PROGRAM} of this machine does not run on {connection.host}"
         raise UsageError(what, hint=f"build it there: cargo build --release --locked --package {PROGRAM}, and put it into PATH")
     return path
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
 
 
 def _other(connection: SshConnection, seen: Mapping[str, Any], generator: LoadGenerator) -> Found:

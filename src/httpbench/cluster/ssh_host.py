@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,15 +11,21 @@ from typing import Any
 
 from httpbench import host
 from httpbench.cluster.address import chosen, round_trips
-from httpbench.cluster.remote_programs import NATIVE, found_there, names_of
+from httpbench.cluster.remote_programs import NATIVE, found_there, names_of, require_backend
+from httpbench.cluster.remote_server import RemoteServer
+from httpbench.errors import UsageError
 from httpbench.host.mirror import FILES, mirrored
 from httpbench.isolate import Exit
 from httpbench.isolate.remote_tree import RemoteCommand, RemoteTree
 from httpbench.isolate.ssh import SshConnection
 from httpbench.load import Job, LoadGenerator
-from httpbench.model import Environment, LoadHost, LoadHostUse, RoundTrips, Usage
+from httpbench.model import Environment, LoadHost, LoadHostUse, RoundTrips, Target, Usage
 from httpbench.sample.remote import AGENT_MODULES, seen_there
 
+SCRATCH = "/scratch-of-the-backend"
+"""Stands for the folder in which a backend runs there."""
+WITH_ITS_LOG = 'PATH="$PATH:/usr/local/sbin:/usr/sbin:/sbin" exec "$@" 2>&1'
+"""Servers are often found where only root looks. What they print is read at once, whichever stream it comes from."""
 OUTPUT = ".out"
 """Files in a scratch folder that end so are what load generators printed."""
 
@@ -34,6 +40,10 @@ class SshLoadHost:
     """As they are there, by name."""
     seen: Mapping[str, Any] = field(repr=False)
     """What the agent saw of the host, with its kernel files."""
+    own_address: str
+    """At which this machine reaches it."""
+    backend_cores: int = 0
+    """Physical cores of the backend there; 0: it runs on this machine."""
 
     @property
     def cpus(self) -> tuple[int, ...]:
@@ -52,14 +62,31 @@ class SshLoadHost:
         files = {path.name: path.read_text(encoding="utf-8") for path in job.scratch.iterdir() if path.suffix != OUTPUT and path.is_file()}
         command = RemoteCommand(argv, str(job.scratch.absolute()), files, job.cpus)
         with RemoteTree(self.connection, command, AGENT_MODULES) as tree:
-            yield _RunningThere(tree, self.host)
+            yield _RunningThere(tree, self)
+
+    @contextmanager
+    def serve(
+        self, fill: Callable[[str, int, int, str], tuple[tuple[str, ...], Mapping[str, str]]], folder: Path
+    ) -> Iterator[RemoteServer]:
+        """Starts the backend on cores of its own. ``fill``: its command and environment for address, port, workers and scratch folder.
+
+        ``folder``: the files that it is started from, which are copied for as long as it runs.
+        """
+        self.connection.require()
+        port = self.connection.ask({"do": "port", "address": self.own_address})["port"]
+        argv, env = fill(self.own_address, port, self.backend_cores, SCRATCH)
+        files = {path.name: path.read_text(encoding="utf-8") for path in folder.iterdir() if path.is_file()}
+        settings = [f"{name}={value}" for name, value in env.items()]
+        command = RemoteCommand(("sh", "-c", WITH_ITS_LOG, "sh", "env", *settings, *argv), SCRATCH, files, self.host.backend_cpus)
+        with RemoteTree(self.connection, command, AGENT_MODULES) as tree:
+            yield RemoteServer(tree, self.own_address, port, self.host.backend_cpus)
 
 
 class _RunningThere:
     """A load generator that runs on the load host."""
 
-    def __init__(self, tree: RemoteTree, load_host: LoadHost):
-        self._tree, self._host = tree, load_host
+    def __init__(self, tree: RemoteTree, place: SshLoadHost):
+        self._tree, self._host, self._backend_cores = tree, place.host, place.backend_cores
         self.stdout, self.stop, self.mark = tree.stdout, tree.stop, tree.mark
 
     @property
@@ -75,44 +102,71 @@ class _RunningThere:
 
     def close(self) -> tuple[Usage, LoadHostUse | None]:
         seen = seen_there(self._tree.close(), self._host.cpus)
-        use = LoadHostUse(name=self._host.name, cores=self._host.cores, occupancy=seen.occupancy, network=seen.network)
+        use = LoadHostUse(
+            name=self._host.name,
+            cores=self._host.cores,
+            occupancy=seen.occupancy,
+            network=seen.network,
+            backend_cores=self._backend_cores,
+        )
         return seen.usage, use
 
 
 @contextmanager
 def connected(
-    name: str, generators: Iterable[LoadGenerator] = (), *, address: str | None = None, port: int | None = None, install: bool = False
+    name: str,
+    generators: Iterable[LoadGenerator] = (),
+    *,
+    address: str | None = None,
+    port: int | None = None,
+    install: Callable[[str], None] | None = None,
+    backend: Target | None = None,
 ) -> Iterator[SshLoadHost]:
     """A load host that was checked, until the block ends. ``address``: of this machine; ``port``: of targets, if one was chosen.
 
-    Raises :class:`~httpbench.errors.UsageError` if it cannot be one: no connection, no route, no load generator.
+    ``install``: copy our load generator if it is missing, and call this with a sentence before what takes long. ``backend``: of proxies,
+    if it is to run there. Raises
+    :class:`~httpbench.errors.UsageError` if the host cannot be one: no connection, no route, no load generator.
     """
     wanted = list(generators)
     with SshConnection(name) as connection:
         connection.open()
         own = chosen(connection, address)
         commands = [["ip", "-o", "route", "get", own]]
-        seen = connection.ask({"do": "look", "files": FILES, "programs": names_of(wanted), "commands": commands})
-        found = found_there(connection, seen, wanted, install=install)
-        trips = round_trips(connection, own, port)
-        yield SshLoadHost(connection, _described(name, own, trips, seen, found), found, seen)
+        programs = [*names_of(wanted), *(one.program for one in (backend.requires if backend else ()) if one.program)]
+        seen = connection.ask({"do": "look", "files": FILES, "programs": programs, "commands": commands})
+        if backend is not None:
+            require_backend(name, backend, seen)
+        found = found_there(connection, seen, wanted, install)
+        trips, its_own = round_trips(connection, own, port)
+        load_host, backend_cores = described(name, own, trips, seen, found, with_backend=backend is not None)
+        yield SshLoadHost(connection, load_host, found, seen, its_own, backend_cores)
 
 
-def _described(name: str, address: str, trips: RoundTrips, seen: Mapping[str, Any], found: Mapping[str, LoadGenerator]) -> LoadHost:
-    """The load host as it is stored."""
+def described(
+    name: str, address: str, trips: RoundTrips, seen: Mapping[str, Any], found: Mapping[str, LoadGenerator], *, with_backend: bool
+) -> tuple[LoadHost, int]:
+    """The load host as it is stored, and how many physical cores its backend has: half of them, rounded down."""
     cpus: tuple[int, ...] = tuple(seen["cpus"])
     with tempfile.TemporaryDirectory(prefix="httpbench-") as folder:
         root = mirrored(seen["files"], Path(folder))
         topology = host.read_topology(root, cpus)
         environment = host.read_environment(root, {}, root, topology)
-    return LoadHost(
+    for_backend = len(topology.cores) // 2 if with_backend else 0
+    if with_backend and not for_backend:
+        raise UsageError(f"{name} has one core, which load generator and backend would share", hint="use --backend-host here")
+    count = len(topology.cores) - for_backend
+    own, others = (tuple(sorted(cpu for core in part for cpu in core.cpus)) for part in (topology.cores[:count], topology.cores[count:]))
+    there = LoadHost(
         name=name,
         address=address,
-        cpus=cpus,
-        cores=len(topology.cores),
+        cpus=own,
+        cores=count,
+        backend_cpus=others,
         round_trips=trips,
         environment=_its_own(environment, seen, found),
     )
+    return there, for_backend
 
 
 def _its_own(environment: Environment, seen: Mapping[str, Any], found: Mapping[str, LoadGenerator]) -> Environment:

@@ -6,7 +6,8 @@ it does when ssh or the harness ends; and when nothing was heard from the harnes
 
 Line protocol, JSON both ways. The first line in is ``{"agent": SOURCE, "modules": {NAME: SOURCE}, "task": TASK}``. The task says with
 ``do`` what is wanted: ``look`` reads files and runs short commands, ``connect`` measures round trips to an address, ``install`` writes a
-program, and ``run`` starts a load generator. The first three print one line, ``seen``, and end. ``run`` passes on the lines of the guard.
+program, ``port`` finds a free one, and ``run`` starts a program. All but ``run`` print one line, ``seen``, and end. ``run`` passes on the
+lines of the guard.
 Further lines in: ``{"beat": N}``, which is echoed, ``{"mark": true}`` at the begin of the measured window, ``{"close": true}`` at its end,
 which prints ``closed``, ``{"output": true}``, which prints the generator's standard output, and ``{"stop": GRACE_S}``, which is the
 guard's.
@@ -56,7 +57,7 @@ def text_of(path: str) -> str | None:
 def look(task: dict[str, Any]) -> dict[str, Any]:
     """Files by path, the CPUs that we may use, where programs are, and what commands print."""
     paths = [path for pattern in task["files"] for path in glob.glob(pattern)]
-    folders = f"{os.environ.get('PATH', os.defpath)}:/usr/local/bin:/usr/bin:/bin"
+    folders = f"{os.environ.get('PATH', os.defpath)}:/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
     return {
         "files": {path: text for path in paths if (text := text_of(path)) is not None},
         "cpus": sorted(os.sched_getaffinity(0)),
@@ -127,6 +128,13 @@ def connect(task: dict[str, Any]) -> dict[str, Any]:
     return {"times_us": times, "local": local}
 
 
+def port(task: dict[str, Any]) -> dict[str, Any]:
+    """A port of the address that nobody listens on."""
+    family = socket.AF_INET6 if ":" in task["address"] else socket.AF_INET
+    with socket.create_server((task["address"], 0), family=family) as server:
+        return {"port": server.getsockname()[1]}
+
+
 class Watch:
     """What the processes below a guard cost, and what the whole host counted, since the last mark."""
 
@@ -189,8 +197,8 @@ class Session:
         self._has_ended = False
         self._pending = {"harness": b"", "guard": b""}
         for name, text in task["files"].items():
-            with open(os.path.join(self._scratch, name), "wb") as file:
-                file.write(text.encode())
+            with open(os.path.join(self._scratch, name), "wb", opener=lambda path, flags: os.open(path, flags, 0o700)) as file:
+                file.write(text.encode())  # it may be a script
         self._guard = subprocess.Popen([sys.executable, "-I", "-S", "-c", task["guard"]], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         argv = [word.replace(task["placeholder"], self._scratch) for word in task["argv"]]
         command = {"argv": argv, "cwd": self._scratch, "env": dict(os.environ), "cpus": task["cpus"]}
@@ -278,7 +286,7 @@ def main(message: dict[str, Any]) -> None:
     if task["do"] == "run":
         Session(task, loaded(message["modules"])).serve()
         return
-    do = {"look": look, "connect": connect, "install": install}[task["do"]]
+    do = {"look": look, "connect": connect, "install": install, "port": port}[task["do"]]
     try:
         say("seen", **do(task))
     except OSError as error:

@@ -398,6 +398,8 @@ class LoadHostUse(Frozen):
     """Use of the logical CPUs that the load generator could use, by all programs."""
     network: Network | None = None
     """Counters of the load host's network stack. Null: not read."""
+    backend_cores: int = 0
+    """Physical cores of the backend of proxies there, which the load generator does not use. 0: it runs on the target's machine."""
 
 
 class SampledResponse(Frozen):
@@ -608,6 +610,8 @@ class LoadHost(Frozen):
     """Logical CPUs that load generators may use there."""
     cores: int
     """Physical cores of these CPUs."""
+    backend_cpus: tuple[int, ...] = ()
+    """Logical CPUs of the backend of proxies there. Empty: it runs on the target's machine."""
     round_trips: RoundTrips
     """Round trips before the run."""
     environment: Environment

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from httpbench.load import LoadGenerator, Timer, Tool
 from httpbench.model import ClientWork, Learned, Target, TrialPlan, Workload
-from httpbench.run.load_place import HERE, LoadPlace
+from httpbench.run.load_place import HERE, BackendPlace, LoadPlace
 from httpbench.run.start import HOST, START_LIMIT_S
 
 
@@ -21,6 +21,8 @@ class Backend:
     """Its build."""
     cores: Sequence[tuple[int, ...]]
     """Its physical cores."""
+    place: BackendPlace | None = None
+    """The host where it runs; ``None``: this machine."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ divides a load among several hosts.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Protocol
@@ -15,7 +15,7 @@ from httpbench import load
 from httpbench.isolate import Command, Exit, ProcessTree
 from httpbench.load import Job, LoadGenerator
 from httpbench.model import LoadHost, LoadHostUse, Usage
-from httpbench.sample import TreeSampler
+from httpbench.sample import Current, TreeSampler
 
 NATIVE = "native"
 """The load generator that reports its throughput while it runs."""
@@ -46,6 +46,51 @@ class RunningGenerator(Protocol):
 
     def stdout(self) -> str:
         """What it printed on its standard output."""
+
+
+class Sampler(Protocol):
+    """Watches what a program costs."""
+
+    @property
+    def current(self) -> Callable[[], Current] | None:
+        """Its cost at this moment; ``None``: not known."""
+
+    def start(self) -> None:
+        """Begins to watch."""
+
+    def mark(self) -> None:
+        """Begins the measured window; what was watched before is dropped."""
+
+    def stop(self) -> Usage:
+        """Its cost since the mark."""
+
+
+class ServerThere(Protocol):
+    """A server that runs on another host."""
+
+    host: str
+    port: int
+
+    def death(self) -> str | None:
+        """How it ended, if it has. Raises :class:`~httpbench.errors.LostHostError` if its host is lost."""
+
+    def log(self) -> str:
+        """What it printed."""
+
+    def sampler(self) -> Sampler:
+        """What watches its CPU time and memory."""
+
+    def stop(self, grace_s: float) -> None:
+        """Tells it to end, and waits for that."""
+
+
+class BackendPlace(Protocol):
+    """Another host, where the backend of proxies runs."""
+
+    def serve(
+        self, fill: Callable[[str, int, int, str], tuple[tuple[str, ...], Mapping[str, str]]], folder: Path
+    ) -> AbstractContextManager[ServerThere]:
+        """Starts it from the files of a folder. ``fill``: command and environment for address, port, workers and scratch folder."""
 
 
 class LoadPlace(Protocol):

@@ -70,7 +70,8 @@ def require_programs(spec: RunSpec) -> None:
     for kind in {spec.targets[planned.target].kind for planned in spec.plan.trials}:
         for generator in spec.generators.values():
             KINDS[kind].require_programs(generator)
-    for name in dict.fromkeys(filter(None, (spec.workloads[planned.workload].backend for planned in spec.plan.trials))):
+    backends = [] if spec.backend_there else [spec.workloads[planned.workload].backend for planned in spec.plan.trials]
+    for name in dict.fromkeys(filter(None, backends)):
         if missing := unmet(spec.targets[name]):
             reasons, fix = missing
             raise RequirementError(f"{name}, the server behind the proxies, requires {reasons}", hint=fix)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
 from httpbench.host import Topology
 from httpbench.model import Cores, RunStatus, Target, Trial, TrialPlan, Workload
@@ -11,6 +12,7 @@ from httpbench.run.clock import now
 from httpbench.run.inputs import Backend, TrialInputs
 from httpbench.run.interrupt import interruptible
 from httpbench.run.kinds import KINDS, estimate_s
+from httpbench.run.load_place import BackendPlace
 from httpbench.run.observer import Observer
 from httpbench.run.precision import is_enough
 from httpbench.run.record import Outcome, Record
@@ -36,15 +38,20 @@ def make_run(spec: RunSpec, store: Store, observer: Observer) -> Outcome:
             return record.finish(RunStatus.INTERRUPTED)
 
 
-def backend_of(workload: Workload, targets: Mapping[str, Target], built: Built, cores: Cores, topology: Topology) -> Backend | None:
+def backend_of(
+    workload: Workload, targets: Mapping[str, Target], built: Built, cores: Cores, topology: Topology, place: BackendPlace | None = None
+) -> Backend | None:
     """The server behind the proxies of a workload, if it has one. It must have been built."""
     name = workload.backend
-    return None if name is None else Backend(targets[name], built.folders[name], topology.groups(cores.backend))
+    if name is None:
+        return None
+    folder = built.folders[name] if place is None else Path(targets[name].folder)
+    return Backend(targets[name], folder, topology.groups(cores.backend), place)
 
 
 def _required(spec: RunSpec) -> list[Target]:
     """The targets that are measured, and the backends of proxies."""
-    backends = [spec.workloads[planned.workload].backend for planned in spec.plan.trials]
+    backends = [] if spec.backend_there else [spec.workloads[planned.workload].backend for planned in spec.plan.trials]
     return [spec.targets[name] for name in dict.fromkeys([*spec.target_ids, *filter(None, backends)])]
 
 
@@ -100,7 +107,7 @@ def _make_trial(spec: RunSpec, planned: TrialPlan, built: Built, record: Record,
         run_id=record.run_id,
         load_place=spec.load_place,
         start_limit_s=spec.start_limit_s,
-        backend=backend_of(workload, spec.targets, built, planned.cores, spec.topology),
+        backend=backend_of(workload, spec.targets, built, planned.cores, spec.topology, spec.backend_place),
         learned=next((trial.learned for trial in made if trial.learned and _is_alike(trial.plan, planned)), None),
         accepts_disturbed=spec.retries == 0 and spec.search is None,
         probes=_is_to_be_probed(target, made),

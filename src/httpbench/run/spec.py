@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from httpbench.host import Topology
 from httpbench.load import Tool
 from httpbench.model import Gate, Precision, Search, Table, Target, Workload
-from httpbench.run.load_place import HERE, LoadPlace
+from httpbench.run.load_place import HERE, BackendPlace, LoadPlace
 from httpbench.run.plan import RunPlan
 from httpbench.run.start import START_LIMIT_S
 
@@ -44,6 +44,10 @@ class RunSpec:
     start_limit_s: float = START_LIMIT_S
     load_place: LoadPlace = HERE
     """Where load generators run."""
+    backend_there: bool = False
+    """Whether the backend of proxies runs on the load host."""
+    backend_place: BackendPlace | None = None
+    """That host, once it is connected."""
     scale: float = 1.0
     """The suite's rates and times were multiplied by this."""
 

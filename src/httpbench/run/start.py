@@ -32,6 +32,7 @@ from httpbench.isolate.engine import quoted
 from httpbench.isolate.image import exposed_port
 from httpbench.model import ContainerRun, Isolation, NetworkMode, SampledResponse, Scaling, Target, Workload
 from httpbench.run.builds.image import image_of
+from httpbench.run.load_place import Sampler, ServerThere
 from httpbench.sample import TreeSampler
 
 HOST = "127.0.0.1"
@@ -85,6 +86,8 @@ class RunningTarget:
     """``None``: it runs as a process."""
     contained: ContainerRun | None = None
     """How its container was started, and the limits in force."""
+    there: ServerThere | None = None
+    """``None``: it runs on this machine."""
 
     def url(self, path: str) -> str:
         name = f"[{self.host}]" if ":" in self.host else self.host
@@ -92,6 +95,8 @@ class RunningTarget:
 
     def death(self) -> str | None:
         """How it ended, if it has."""
+        if self.there is not None:
+            return self.there.death()
         if self.container is not None:
             return self.container.death()
         exits = self.tree.exits() if self.tree else []
@@ -108,8 +113,10 @@ class RunningTarget:
         """The parent of its processes; ``None`` if the harness did not start them."""
         return self.tree.guard_pid if self.tree else None
 
-    def sampler(self) -> TreeSampler | None:
+    def sampler(self) -> Sampler | None:
         """What watches its CPU time and memory; ``None`` if the harness did not start it."""
+        if self.there is not None:
+            return self.there.sampler()
         if self.container is not None:
             return TreeSampler(self.container.pid, groups=self.container.groups)
         return None if self.tree is None else TreeSampler(self.tree.guard_pid)
@@ -117,6 +124,8 @@ class RunningTarget:
     def stop(self) -> Stopped:
         """Stops it and proves that it is gone, unless it was already running. Raises :class:`~httpbench.errors.StopError`."""
         running = self.container or self.tree
+        if self.there is not None:
+            self.there.stop(STOP_GRACE_S)
         if running is None:
             return Stopped(ignored_sigterm=(), left_behind=(), cpu_s=0.0)
         stopped = running.stop(STOP_GRACE_S)

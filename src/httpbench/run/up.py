@@ -49,7 +49,7 @@ def up(target: Target, scaling: Scaling, workload: Workload, place: Place, backe
 def _watched(target: Target, scaling: Scaling, workload: Workload, place: Place) -> Iterator[Up]:
     with start(target, scaling, workload, place) as running:
         sampler = running.sampler()
-        assert sampler is not None, "the harness has started it"
+        assert isinstance(sampler, TreeSampler), "the harness has started it on this machine"
         sampler.start()
         try:
             yield Up(running, sampler)

@@ -93,7 +93,17 @@ def evidence_of(trial: Trial) -> Evidence | None:
 
 def target_capacity(evidence: Evidence) -> int:
     """Physical cores that the target can fill."""
-    return 1 if evidence.scaling is Scaling.SINGLE else max(evidence.cores.physical(evidence.cores.target), 1)
+    if evidence.scaling is Scaling.SINGLE:
+        return 1
+    if not evidence.cores.target:  # the baseline, with a backend that has no cores here
+        return max(backend_capacity(evidence), 1)
+    return max(evidence.cores.physical(evidence.cores.target), 1)
+
+
+def backend_capacity(evidence: Evidence) -> int:
+    """Physical cores of the backend, on whichever machine it runs."""
+    there = evidence.load_host.backend_cores if evidence.load_host else 0
+    return there or evidence.cores.physical(evidence.cores.backend)
 
 
 def generator_capacity(evidence: Evidence) -> int:

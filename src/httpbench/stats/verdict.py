@@ -17,6 +17,7 @@ from httpbench.stats.disturbance import disturbances
 from httpbench.stats.evidence import (
     THREAD_FULL,
     Evidence,
+    backend_capacity,
     cores_text,
     generator_is_busy,
     generator_is_nearly_busy,
@@ -155,10 +156,11 @@ def _limit_of_backend(evidence: Evidence, backend: Usage, generator: Usage) -> V
     """A proxy that was not busy, between two others: whether one of these was, or both filled the cores that they share."""
     cores = evidence.cores
     if not cores.backend_shared:
-        capacity = cores.physical(cores.backend)
+        capacity = backend_capacity(evidence)
         if backend.cpu_cores_mean < TARGET_BUSY * capacity:
             return None
-        said = _of(backend, capacity)
+        place = f" on {evidence.load_host.name}" if evidence.load_host and evidence.load_host.backend_cores else ""
+        said = f"{_of(backend, capacity)}{place}"
         return Verdict(kind=VerdictKind.BACKEND, reasons=(f"backend-bound (backend {said})",))
     capacity = cores.physical({*cores.backend, *cores.generator})
     if backend.cpu_cores_mean + generator.cpu_cores_mean < MACHINE_BUSY * capacity:

@@ -11,17 +11,19 @@ import subprocess
 import time
 from collections.abc import Callable
 from contextlib import closing, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from httpbench.model import Verdict
 from tests.harness import TARGETS, Harness
+from tests.namespaces import Network
 from tests.reliability import Row
 
 GOOD = "test/misbehaving/good"
 OTHER = "test/misbehaving/date-stands"  # good enough to be measured
 QUICK = ("-c", "8", "-d", "300ms", "--warmup", "100ms", "--rounds", "1", "--timeout", "300ms")
+ON_LOAD_HOSTS = ("httpbench-loadgen", "python3 -I -S")
 ORPHANS_END_S = 2.0  # a guard whose harness was killed kills its processes at once; a busy machine takes its time
 FINISHED = re.compile(r"^\[\d+/\d+\] ", re.MULTILINE)  # a line of progress: the trial has ended and is stored
 WRAPPED = re.compile(r" *\n  (?=\S)")  # where a note below a table goes on in the next line
@@ -67,11 +69,18 @@ class Fault:
         self._record = record
         self._temporary = home / "tmp"
         self._temporary.mkdir()
+        self._network: Network | None = None
+
+    def happens_in(self, network: Network) -> None:
+        """From now on the command runs on the target's host of this network, and must leave nothing on the load hosts either."""
+        self._network = network
+        self.harness = replace(self.harness, before=tuple(network.target.argv()))
 
     @property
     def env(self) -> dict[str, str]:
         """Of the command. Every program below it inherits TMPDIR, so none can hide by leaving its session or its parent."""
-        return {**self.harness.env, "TMPDIR": str(self._temporary)}
+        ssh = {"HTTPBENCH_SSH": self._network.ssh} if self._network else {}
+        return {**self.harness.env, "TMPDIR": str(self._temporary), **ssh}
 
     def bench(self, *words: str, **options: Any) -> Ended:
         """A short run of these targets and of one that keeps the contract."""
@@ -156,7 +165,7 @@ class Fault:
         return any(" server.py " in name for name in self.processes().values())
 
     def processes(self) -> dict[int, str]:
-        """Every process that inherited our TMPDIR, and its command line. A zombie has no environment."""
+        """Every process that inherited our TMPDIR, and its command line, and ours on load hosts. A zombie has no environment."""
         mark = f"TMPDIR={self._temporary}".encode()
         found = {}
         for folder in Path("/proc").iterdir():
@@ -167,6 +176,8 @@ class Fault:
                     found[int(folder.name)] = (folder / "cmdline").read_text().replace("\0", " ")
             except OSError:
                 continue
+        for host in self._network.load_hosts if self._network else ():
+            found |= {pid: words for part in ON_LOAD_HOSTS for pid, words in host.programs(part).items()}
         return found
 
 

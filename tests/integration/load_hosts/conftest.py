@@ -6,7 +6,10 @@ from pathlib import Path
 import pytest
 
 from httpbench.isolate.ssh import SshConnection
+from tests import namespaces
 from tests.fake_ssh import fake_ssh
+from tests.harness import Harness
+from tests.integration.load_hosts.hosts import Hosts
 
 
 @pytest.fixture
@@ -16,3 +19,12 @@ def connection(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SshC
     with SshConnection("load1") as connection:
         connection.open()
         yield connection
+
+
+@pytest.fixture
+def hosts(tmp_path: Path) -> Iterator[Hosts]:
+    """A target's host and one load host."""
+    with namespaces.network(tmp_path / "network") as network:
+        home = tmp_path / "home"
+        home.mkdir()
+        yield Hosts(network, Harness(home))

@@ -41,7 +41,7 @@ def found(connection: SshConnection, *names: str, install: bool = False) -> dict
     generators = [load.get(name) for name in names]
     task = {"do": "look", "files": [], "programs": names_of(generators), "commands": []}
     seen: dict[str, Any] = connection.ask(task)
-    return found_there(connection, seen, generators, install=install)
+    return found_there(connection, seen, generators, print if install else None)
 
 
 def test_ours_in_path_is_used_if_the_version_is_the_same(tmp_path: Path, connection: SshConnection) -> None:

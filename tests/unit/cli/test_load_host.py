@@ -23,6 +23,8 @@ def error(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *w
     [
         (("bench", "c/nginx", "--host", "192.0.2.1"), "--host applies to a load host only"),
         (("saturate", "c/nginx", "--install"), "--install applies to a load host only"),
+        (("bench", "proxy:c/haproxy", "--backend-host", "load"), "--backend-host load applies to a load host only"),
+        (("bench", "c/nginx", "-r", "load1", "--backend-host", "load"), "servers have no backend"),
         (("doctor", "--host", "192.0.2.1"), "--host applies to a load host only"),
         (("bench", "client:c/curl", "-r", "load1"), "client:c/curl is a client, which makes its own load"),
         (("run", "--url", "http://localhost:80/", "-r", "load1"), "http://localhost:80 is reached from this machine only"),

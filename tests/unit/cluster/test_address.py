@@ -44,7 +44,8 @@ def test_what_cannot_be_reached_from_another_host_is_refused(connection: SshConn
 
 
 def test_round_trips_are_measured(connection: SshConnection) -> None:
-    trips = round_trips(connection, "127.0.0.1", None)
+    trips, own_address = round_trips(connection, "127.0.0.1", None)
+    assert own_address == "127.0.0.1"
     assert trips.count == 50
     assert 0 < trips.min_us <= trips.p50_us <= trips.max_us
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
+from httpbench.cluster import findings
 from httpbench.cluster.findings import findings_of
 from httpbench.cluster.ssh_host import SshLoadHost
 from httpbench.host import Finding
@@ -16,18 +18,24 @@ from tests.factories import make_load_host
 ROUTE = "192.0.2.1 from 192.0.2.7 via 192.0.2.9 dev eth7 uid 0"
 
 
-class Silent:
-    """A connection to a host without ``ethtool``."""
+class There:
+    """A connection to a host where ``ethtool`` prints this; nothing, if it is not installed."""
+
+    def __init__(self, printed: str = ""):
+        self._printed = printed
 
     def ask(self, _: object) -> dict[str, Any]:
-        return {"printed": [{"code": None, "stdout": "", "stderr": ""}]}
+        return {"printed": [{"code": 0 if self._printed else None, "stdout": self._printed, "stderr": ""}]}
 
 
-def found(files: dict[str, str] | None = None, **changes: Any) -> dict[str, Finding]:
+def found(files: dict[str, str] | None = None, ethtool: str = "", **changes: Any) -> dict[str, Finding]:
     """By name. This machine's device is that of loopback, with 65,536 bytes."""
     seen = {"files": files or {}, "printed": [{"code": 0, "stdout": ROUTE, "stderr": ""}]}
     load_host = make_load_host(**{"address": "127.0.0.1", **changes})
-    return {finding.name: finding for finding in findings_of(SshLoadHost(cast("SshConnection", Silent()), load_host, {}, seen))}
+    return {
+        finding.name: finding
+        for finding in findings_of(SshLoadHost(cast("SshConnection", There(ethtool)), load_host, {}, seen, "192.0.2.7"))
+    }
 
 
 @pytest.mark.parametrize(
@@ -48,6 +56,31 @@ def test_both_ends_of_a_link_have_one_mtu(mtu: str, severity: str) -> None:
 def test_a_slow_link_is_noted_and_a_virtual_one_has_no_speed(speed: str, severity: str | None) -> None:
     finding = found({"/sys/class/net/eth7/speed": speed}).get("load1: link-speed")
     assert (finding.severity if finding else None) == severity
+
+
+def test_the_slower_end_of_a_link_is_its_speed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(findings, "read_int", lambda path: 100 if path == Path("/sys/class/net/lo/speed") else 10_000)
+    finding = found()["load1: link-speed"]
+    assert finding.severity == "note"
+    assert finding.what == "eth7 there has 10,000 Mbit/s, lo here has 100 Mbit/s"
+    assert "at most 12 MB/s" in finding.why
+
+
+@pytest.mark.parametrize(
+    ("printed", "severity", "what"),
+    [
+        ("tcp-segmentation-offload: on\ngeneric-receive-offload: on\n", "ok", "cut and merged by the devices"),
+        ("tcp-segmentation-offload: off\ngeneric-receive-offload: on\n", "note", "off: tcp-segmentation-offload there (eth7)"),
+    ],
+)
+def test_work_that_a_device_leaves_to_the_kernel_is_noted(printed: str, severity: str, what: str) -> None:
+    finding = found(ethtool=printed)["load1: offloads"]
+    assert (finding.severity, what in finding.what) == (severity, True)
+
+
+def test_without_ethtool_nothing_is_said_of_offloads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("httpbench.host.capture", lambda _: None)
+    assert "load1: offloads" not in found()
 
 
 @pytest.mark.parametrize(("waiting", "severity"), [(250, "ok"), (251, "warning")])

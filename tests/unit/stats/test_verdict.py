@@ -9,7 +9,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from httpbench.model import CoreOccupancy, Cores, Expectation, Load, Network, Request, Requests, Scaling, Step, Usage, VerdictKind, Workload
+from httpbench.model import (
+    CoreOccupancy,
+    Cores,
+    Expectation,
+    Load,
+    Network,
+    Request,
+    Requests,
+    Scaling,
+    Step,
+    Usage,
+    Verdict,
+    VerdictKind,
+    Workload,
+)
 from httpbench.stats.evidence import Evidence
 from httpbench.stats.validity import failed_requests, little_ratio, rate_held
 from httpbench.stats.verdict import judge
@@ -566,6 +580,25 @@ def test_a_backend_with_cores_of_its_own_is_the_limit_when_it_is_busy_and_the_pr
     assert kind_of(make_evidence(0.5, 0.5, cores=BESIDE, backend_usage=make_usage(0.95))) is VerdictKind.BACKEND
     assert kind_of(make_evidence(0.5, 0.5, cores=BESIDE, backend_usage=make_usage(0.5))) is VerdictKind.IDLE
     assert kind_of(make_evidence(0.95, 0.5, cores=BESIDE, backend_usage=make_usage(0.95))) is VerdictKind.TARGET
+
+
+def test_a_backend_on_the_load_host_is_busy_when_its_cores_there_are() -> None:
+    there = make_load_host_use((0.5,), backend_cores=2)
+    beside = BESIDE.model_copy(update={"generator": (), "backend": ()})
+
+    def judged(backend: float) -> Verdict:
+        return judge(make_evidence(0.5, 0.5, cores=beside, backend_usage=make_usage(backend), load_host=there))
+
+    assert judged(1.85).kind is VerdictKind.BACKEND
+    assert judged(1.85).reasons == ("backend-bound (backend 1.85 of 2 cores on load1)",)
+    assert judged(0.95).kind is VerdictKind.IDLE
+
+
+def test_the_baseline_is_full_when_the_backend_on_the_load_host_is() -> None:
+    there = make_load_host_use((0.5,), backend_cores=2)
+    nothing_here = BESIDE.model_copy(update={"target": (), "generator": (), "backend": ()})
+    assert kind_of(make_evidence(1.9, 0.5, cores=nothing_here, load_host=there)) is VerdictKind.TARGET
+    assert kind_of(make_evidence(0.95, 0.5, cores=nothing_here, load_host=there)) is VerdictKind.IDLE
 
 
 def test_of_backend_and_generator_on_one_full_core_the_backend_is_named_whoever_used_more() -> None:

@@ -73,6 +73,8 @@ impl Url {
 
     /// All addresses of the host, in the order of the system's preference.
     pub fn resolve(&self) -> Result<Addresses> {
+        #[cfg(all(target_env = "gnu", target_feature = "crt-static"))]
+        super::static_names::use_built_in_modules();
         let found =
             (self.host.as_str(), self.port).to_socket_addrs().with_context(|| format!("cannot resolve the host `{}`", self.host))?;
         let mut all: Vec<SockAddr> = Vec::new();

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from httpbench.host.cores.topology import Topology, read_topology
-from httpbench.host.doctor import activity, limits, processor
+from httpbench.host.doctor import activity, limits, ports, processor
 from httpbench.host.finding import Finding
 from httpbench.host.knobs import all_knobs
 
@@ -23,6 +23,7 @@ def examine(topology: Topology | None = None, root: Path = Path("/"), pause_s: f
         *processor.findings(root, cores),
         *activity.findings(root, cores, pause_s),
         *limits.findings(root),
+        *ports.findings(root),
         *all_knobs.findings(root),
     ]
     return sorted(found, key=lambda finding: ORDER[finding.severity])

@@ -42,7 +42,9 @@ def load_hosts(base: Run, head: Run) -> list[str]:
     if before is None or after is None:
         names = [there.name if there else "the target's machine" for there in (before, after)]
         return [] if before is after else [f"load host ({names[0]} → {names[1]})"]
-    return [f"load host: {difference}" for difference in _differences(before.environment, after.environment)]
+    found = [f"load host: {difference}" for difference in _differences(before.environment, after.environment)]
+    places = ["there" if host.backend_cpus else "here" for host in (before, after)]
+    return found if places[0] == places[1] else [*found, f"place of the backend ({places[0]} → {places[1]})"]
 
 
 def toolchains(base: Environment, head: Environment) -> list[str]:

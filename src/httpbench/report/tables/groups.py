@@ -52,6 +52,7 @@ def _group(run: Run, key: GroupKey, found: Sequence[Sequence[Trial]], probed: Ma
         generator_notes=tuple(note for measurement in measurements for note in measurement.notes),
         rows=tuple(sorted(_rows(run, found, probed), key=proxy_place if run.table is Table.TCP_PROXIES else row_place)),
         load_host=_load_host(run),
+        backend_there=bool(run.load_host and run.load_host.backend_cpus),
         client_work=run.workloads[workload].client if workload in run.workloads else None,
     )
 
@@ -59,7 +60,10 @@ def _group(run: Run, key: GroupKey, found: Sequence[Sequence[Trial]], probed: Ma
 def _load_host(run: Run) -> str | None:
     """``load1 with 4 cores``."""
     there = run.load_host
-    return None if there is None else f"{there.name} with {there.cores} core{'' if there.cores == 1 else 's'}"
+    if there is None:
+        return None
+    backend = f", backend on {there.name}" if there.backend_cpus else ""
+    return f"{there.name} with {there.cores} core{'' if there.cores == 1 else 's'}{backend}"
 
 
 def _rows(run: Run, found: Sequence[Sequence[Trial]], probed: Mapping[str, Probed]) -> Iterable[Row]:

@@ -225,6 +225,8 @@ def _meanings(found: Sequence[Group], table: Table, rows: Sequence[Row]) -> Iter
         yield "Rising rate: latencies and requests/s are those at the highest rate; CPU time is over the whole measurement."
     if any(group.load_host for group in found):
         yield "Load from another host: latencies include the network between the two hosts."
+    if any(group.backend_there for group in found):
+        yield "Backend on the load host: the baseline does not cross the network, so what a proxy adds includes two round trips."
     if any(group.cores_shared for group in found):
         other = "reference server" if any(group.client_work for group in found) else "load generator"
         yield f"Shared cores: target and {other} ran on the same cores, so the figures cover both together."

@@ -86,6 +86,8 @@ class Group:
     rows: tuple[Row, ...]
     load_host: str | None = None
     """Where the load generator ran, with its cores; ``None``: on the target's machine."""
+    backend_there: bool = False
+    """The backend of proxies ran on the load host."""
     client_work: ClientWork | None = None
     """The work of clients; ``None``: they are no clients."""
 

@@ -13,7 +13,7 @@ from httpbench.load import Job, LoadGenerator, Output, Phase, Progress
 from httpbench.model import CoreOccupancy, Cores, LoadHostUse, Measurement, Network, Others, Usage
 from httpbench.run.load_place import HERE, LoadPlace, RunningGenerator
 from httpbench.run.start import RunningTarget
-from httpbench.sample import Current, NetworkMeter, OccupancyMeter, SharedQuotaMeter, StrangerMeter, TreeSampler
+from httpbench.sample import Current, NetworkMeter, OccupancyMeter, SharedQuotaMeter, StrangerMeter
 
 POLL_S = 0.1
 
@@ -48,8 +48,8 @@ class Subject:
 
     target: RunningTarget
     cores: Cores
-    backend_guard_pid: int | None = None
-    """The parent of the process tree of the server behind a proxy; ``None``: there is none."""
+    backend: RunningTarget | None = None
+    """The server behind a proxy; ``None``: there is none."""
 
 
 def run_generator(generator: LoadGenerator, job: Job, subject: Subject, report: Report, place: LoadPlace = HERE) -> UnderLoad:
@@ -60,7 +60,7 @@ def run_generator(generator: LoadGenerator, job: Job, subject: Subject, report: 
     with place.start(generator, job, warmup=False) as running:
         window = _Window(generator, subject, running, report)
         try:
-            died, stderr = _watch(running, window, _time_limit(generator, job), subject.target.death, generator)
+            died, stderr = _watch(running, window, _time_limit(generator, job), subject, generator)
             exits = running.exits()
         finally:
             observed = window.close()
@@ -102,7 +102,7 @@ class _Window:
         self._generator = generator
         self._running = running
         self._target = subject.target.sampler()
-        self._backend = None if subject.backend_guard_pid is None else TreeSampler(subject.backend_guard_pid)
+        self._backend = subject.backend.sampler() if subject.backend else None
         self._meter = OccupancyMeter(subject.cores.measured)
         self._network = NetworkMeter()
         self._quota = SharedQuotaMeter()
@@ -147,7 +147,7 @@ class _Window:
 
 
 def _watch(
-    running: RunningGenerator, window: _Window, limit_s: float, death: Callable[[], str | None], generator: LoadGenerator
+    running: RunningGenerator, window: _Window, limit_s: float, subject: Subject, generator: LoadGenerator
 ) -> tuple[str | None, str]:
     """Waits until the generator ends: how the target died, if it did, and the generator's messages on standard error."""
     deadline = time.monotonic() + limit_s
@@ -162,7 +162,8 @@ def _watch(
             messages += [line for line in lines if not window.line(line)]
         elif ended:
             return None, "\n".join([*messages, pending])
-        if (died := death()) is not None:
+        died = subject.target.death()
+        if died is not None or (subject.backend and subject.backend.death()):
             running.stop()  # it reports what it measured so far, if it can
             return died, "\n".join([*messages, pending])
         if time.monotonic() > deadline:

@@ -23,8 +23,8 @@ PROBE_LIMIT_S = 0.8
 """For all that a probe sends; most servers take 0.3 s."""
 
 
-def measure(inputs: TrialInputs, running: RunningTarget, scratch: Path, observer: Observer, backend_guard_pid: int | None = None) -> Trial:
-    """A trial of a target that runs, which it stops. ``backend_guard_pid``: of the backend's processes, which the caller stops."""
+def measure(inputs: TrialInputs, running: RunningTarget, scratch: Path, observer: Observer, backend: RunningTarget | None = None) -> Trial:
+    """A trial of a target that runs, which it stops. ``backend``: of a proxy; the caller stops it."""
     begin = time.monotonic()
     workload, learned = _expected(inputs, running)
     inputs = replace(inputs, workload=workload)
@@ -32,12 +32,12 @@ def measure(inputs: TrialInputs, running: RunningTarget, scratch: Path, observer
     polling = polling_threads(running)
     settling = _until_steady(inputs, job, running, observer) if inputs.plan.load.warmup_max_s else None
     running.require_alive("during the warm-up")
-    under_load = _under_load(inputs, job, running, observer, backend_guard_pid)
+    under_load = _under_load(inputs, job, running, observer, backend)
     polling = None if under_load.death else polling_threads_again(running, polling)
     problems = [] if under_load.death else http.check(running.host, running.port, workload)
     log_tail = tail(running.log)  # before a probe fills it with complaints
     probed = _probed(running, workload, begin) if inputs.probes and not under_load.death and not problems else None
-    queue = None if inputs.target.url is not None else accept_queue(running.port)
+    queue = None if inputs.target.url is not None or running.there is not None else accept_queue(running.port)
     observer.stage(Stage.STOP)
     stopped = running.stop()
     alike_bytes = running.response.size_bytes if learned and learned.body_bytes is not None else None
@@ -84,14 +84,14 @@ def _until_steady(inputs: TrialInputs, job: Job, running: RunningTarget, observe
     return warm_up_until_steady(job, running.death, observer.progress, inputs.load_place)
 
 
-def _under_load(inputs: TrialInputs, job: Job, running: RunningTarget, observer: Observer, backend_guard_pid: int | None) -> UnderLoad:
+def _under_load(inputs: TrialInputs, job: Job, running: RunningTarget, observer: Observer, backend: RunningTarget | None) -> UnderLoad:
     generator = inputs.load_generator
     if job.load.warmup_s and not generator.warms_up_itself:
         observer.stage(Stage.WARM_UP)
         warm_up_for_fixed_time(generator, job, running.death, inputs.load_place)
         running.require_alive("during the warm-up")
     observer.stage(Stage.MEASURE)
-    subject = Subject(running, inputs.plan.cores, backend_guard_pid)
+    subject = Subject(running, inputs.plan.cores, backend)
     return run_generator(generator, job, subject, observer.progress, inputs.load_place)
 
 

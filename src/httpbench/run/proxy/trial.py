@@ -14,6 +14,7 @@ from httpbench.model import Build, Kind, Scaling, Target, Trial, Tuning, Verdict
 from httpbench.run.inputs import Backend, TrialInputs
 from httpbench.run.measure.trial_sequence import measure
 from httpbench.run.observer import Observer, Stage
+from httpbench.run.proxy.backend_there import started_there
 from httpbench.run.start import HOST, START_LIMIT_S, Place, RunningTarget, start
 
 BASELINE = Target(
@@ -62,7 +63,7 @@ def measure_proxy(inputs: TrialInputs, scratch: Path, observer: Observer) -> Tri
             address=inputs.address,
         )
         with start(inputs.target, inputs.plan.scaling, inputs.workload, place) as running:
-            trial = measure(inputs, running, scratch / "generator", observer, backend.guard_pid)
+            trial = measure(inputs, running, scratch / "generator", observer, backend)
         if (death := backend.death()) is not None:
             return _invalid(trial, f"the backend died under the load ({death})")
         backend.stop()
@@ -73,6 +74,8 @@ def started_backend(
     backend: Backend, workload: Workload, scratch: Path, start_limit_s: float = START_LIMIT_S, address: str = HOST
 ) -> AbstractContextManager[RunningTarget]:
     """The backend, running, on all its cores."""
+    if backend.place is not None:
+        return started_there(backend, backend.place, workload, scratch, start_limit_s)
     place = Place(backend.folder, scratch, backend.cores, None, start_limit_s, address=address)
     return start(backend.target, Scaling.MULTI, workload, place)
 

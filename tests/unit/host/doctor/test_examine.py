@@ -54,6 +54,13 @@ DISTURBANCES = [
     ("swap", {"proc/meminfo": "SwapTotal: 2048000 kB\nSwapFree: 1024000 kB"}, "warning", "1000 MB", "swapoff"),
     ("ephemeral-ports", {"proc/sys/net/ipv4/ip_local_port_range": "60000 60999"}, "warning", "1000 ports", "tune apply ephemeral-ports"),
     ("closed-connections", {"proc/sys/net/ipv4/tcp_tw_reuse": "0"}, "note", "are not reused", "tune apply closed-connections"),
+    (
+        "time-wait",
+        {"proc/net/sockstat": "TCP: inuse 5 orphan 0 tw 16129 alloc 9 mem 1"},
+        "warning",
+        "16,129 of 64,512 local ports",
+        "wait a minute",
+    ),
     ("backlog", {"proc/sys/net/core/somaxconn": "128"}, "warning", "128 connections", "tune apply backlog"),
     ("memory-limit", {"sys/fs/cgroup/user.slice/memory.max": "8388608"}, "warning", "8 MiB", "--memory"),
     ("io-uring", {"proc/sys/kernel/io_uring_disabled": "2"}, "note", "disabled", "io_uring_disabled=0"),

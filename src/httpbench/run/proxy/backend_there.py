@@ -1,0 +1,34 @@
+"""A backend that runs on the load host: the proxy gets the cores that the backend had here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from httpbench import http
+from httpbench.errors import StartError
+from httpbench.model import Workload
+from httpbench.run.inputs import Backend
+from httpbench.run.load_place import BackendPlace
+from httpbench.run.start import Inside, Place, RunningTarget, filled
+
+LOG_LINES = 20
+
+
+@contextmanager
+def started_there(
+    backend: Backend, place: BackendPlace, workload: Workload, scratch: Path, start_limit_s: float
+) -> Iterator[RunningTarget]:
+    """The backend, running. Raises :class:`StartError` with the tail of its log, or :class:`~httpbench.errors.LostHostError`."""
+
+    def fill(host: str, port: int, workers: int, own_scratch: str) -> tuple[tuple[str, ...], Mapping[str, str]]:
+        return filled(backend.target, Place(backend.folder, scratch, ()), Inside(host, port, workers, own_scratch))
+
+    with place.serve(fill, backend.folder) as server:
+        try:
+            response = http.wait_until_correct(server.host, server.port, workload, start_limit_s, lambda: server.death() is None)
+        except StartError as error:
+            error.log_tail = "\n".join(server.log().splitlines()[-LOG_LINES:]) or None
+            raise
+        yield RunningTarget(None, server.host, server.port, response, scratch / "target.log", there=server)

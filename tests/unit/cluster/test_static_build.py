@@ -1,0 +1,76 @@
+"""What is copied to a load host: in a checkout what cargo builds, in a package what came with it, otherwise what runs here."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from pathlib import Path
+
+import pytest
+
+from httpbench.cluster import static_build
+from httpbench.cluster.static_build import portable
+from httpbench.errors import UsageError
+from tests.programs import program
+
+HERE = platform.machine()
+OTHER = next(machine for machine in static_build.MACHINES if machine != HERE)
+
+
+@pytest.fixture
+def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The build of a checkout, in which cargo can build for this machine alone."""
+    (tmp_path / "Cargo.toml").touch()
+    own = tmp_path / "target/release/httpbench-loadgen"
+    own.parent.mkdir(parents=True)
+    own.touch()
+    folder = tmp_path / f"target/{HERE}-unknown-linux-gnu/release"
+    builds = f"mkdir -p {folder}; echo built >{folder}/httpbench-loadgen"
+    (tmp_path / "bin").mkdir()
+    program(tmp_path / "bin", "cargo", f'echo "$PWD $*" >>{tmp_path}/calls; case "$*" in *{HERE}*) {builds};; *) exit 1;; esac')
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
+    return tmp_path
+
+
+def test_in_a_checkout_it_is_built(checkout: Path) -> None:
+    said: list[str] = []
+    own = checkout / "target/release/httpbench-loadgen"
+    assert portable(own, HERE, said.append).read_text() == "built\n"
+    assert said == ["building httpbench-loadgen for load hosts, once: this takes a minute or two"]
+    portable(own, HERE, said.append)
+    assert len(said) == 1
+    calls = (checkout / "calls").read_text().splitlines()
+    assert len(calls) == 2, "cargo knows whether it is up to date"
+    assert calls[0] == f"{checkout} static --quiet --target {HERE}-unknown-linux-gnu --target-dir {checkout / 'target'}"
+
+
+def test_a_build_that_fails_leaves_the_one_that_runs_here(checkout: Path) -> None:
+    own = checkout / "target/release/httpbench-loadgen"
+    portable(own, HERE, print)
+    program(checkout / "bin", "cargo", "exit 1")
+    assert portable(own, HERE, print) == own
+
+
+def test_another_architecture_is_copied_where_it_was_built(checkout: Path) -> None:
+    own = checkout / "target/release/httpbench-loadgen"
+    with pytest.raises(UsageError, match=f"httpbench-loadgen is not built for {OTHER} here"):
+        portable(own, OTHER, print)
+    built = checkout / f"target/{OTHER}-unknown-linux-gnu/release/httpbench-loadgen"
+    built.parent.mkdir(parents=True)
+    built.touch()
+    assert portable(own, OTHER, print) == built
+
+
+def test_a_package_holds_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(static_build, "root", lambda: tmp_path)
+    kept = tmp_path / f"programs/httpbench-loadgen-{HERE}"
+    kept.parent.mkdir()
+    kept.touch()
+    assert portable(Path(sys.executable).parent / "httpbench-loadgen", HERE, print) == kept
+    other = tmp_path / "httpbench-loadgen"
+    assert portable(other, HERE, print) == other, "another build is not the one that came with the package"
+
+
+def test_an_architecture_that_it_does_not_run_on_is_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="httpbench-loadgen runs on x86_64 and aarch64, not on riscv64"):
+        portable(tmp_path / "httpbench-loadgen", "riscv64", print)

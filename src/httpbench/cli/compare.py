@@ -12,6 +12,7 @@ from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.exports import Exports
 from httpbench.cli.fields import argument, command, group, option
 from httpbench.cli.options import db_option, export_option, gates_option
+from httpbench.cli.run_named import run_named
 from httpbench.cli.tables import TableOptions
 from httpbench.errors import SelectionError, UsageError
 
@@ -75,13 +76,10 @@ def compare(options: CompareOptions) -> ExitCode:
 
 def _run(store: Store, word: str) -> tuple[Run, list[Trial]]:
     """The run that a word names. Raises :class:`SelectionError`."""
-    from httpbench.report import read_export
     from httpbench.store import WAYS
 
-    if Path(word).is_file():
-        return read_export(Path(word))
     try:
-        return store.run(word)
+        return run_named(store, word)
     except SelectionError as error:
         commit = _commit(word)
         if commit is None:

@@ -21,6 +21,8 @@ INTRO = """\
 can be concluded from it, and what cannot. `httpbench report results/MACHINE/SUITE/run.json.zst` shows a run again, in every format.
 """
 
+NOTHING = "No suite was measured yet."
+
 
 def read_results(results: Path) -> dict[Path, tuple[Run, list[Trial]]]:
     """Every run by its folder, in the order of their paths. Raises :class:`UsageError` for data that cannot be read."""
@@ -32,7 +34,7 @@ def index_page(results: Path, found: Mapping[Path, tuple[Run, Sequence[Trial]]])
     machines: dict[Path, list[Path]] = {}
     for folder in found:
         machines.setdefault(folder.parent, []).append(folder)
-    lines = [INTRO]
+    lines = [INTRO] if found else [INTRO, NOTHING]
     for folders in machines.values():
         newest = max((found[folder][0] for folder in folders), key=lambda run: run.started_at)
         lines += [f"## {escape(machine_title(newest.environment))}", ""]

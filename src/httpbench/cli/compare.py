@@ -46,9 +46,9 @@ def compare(options: CompareOptions) -> ExitCode:
     failed or are invalid, or if HEAD lacks a target.
 
     \b
-    httpbench compare                                        the last two runs
-    httpbench compare main.json latest --fail-if 'rps<-3%'   a gate
-    httpbench compare v1.2 HEAD --export-markdown comment.md two commits
+    httpbench compare                                         the last two runs
+    httpbench compare main.json latest --fail-if 'rps<-3%'    a gate
+    httpbench compare v1.2 HEAD --export-markdown comment.md  two commits
     """
     files = Exports.of(json=options.export_json, markdown=options.export_markdown, html=options.export_html, junit=options.export_junit)
     if options.export_junit and not options.gates:

@@ -3,6 +3,7 @@
 # make test       installs what it requires, then runs all checks but those of test-all
 # make test-all   everything that test leaves out: the other targets, the installed package, tests that judge measurements
 # make faults     causes each fault of docs/reliability.md and prints the table as measured
+# make results    measures each suite that runs here and writes results/MACHINE/SUITE; SUITES="quick http-clients": only these
 # make install    the set-up alone
 # make image      a container image of httpbench and of the toolchains that Debian and the official images have
 # make shell      a shell in a container of this image; results and builds are kept in the volume httpbench
@@ -11,7 +12,7 @@
 # make all        both
 
 .DELETE_ON_ERROR:
-.PHONY: bench test test-all test-unit faults install toolchains check static clean help image shell single multi all
+.PHONY: bench results test test-all test-unit faults install toolchains check static clean help image shell single multi all
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -33,6 +34,10 @@ help:
 bench: install
 	-$(BIN)/httpbench setup --yes --suite quick
 	$(BIN)/httpbench bench --suite quick --skip-missing
+
+# RESULTS_OPTIONS: options of bench, such as "--rounds 5 -d 3s". RESULTS_FLAGS: --dry-run, --even-if-busy.
+results: install
+	$(BIN)/python -m httpbench.cli.results $(RESULTS_FLAGS) --options "$(RESULTS_OPTIONS)" $(SUITES)
 
 test: install toolchains check
 

@@ -12,6 +12,7 @@ from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.exports import Exports
 from httpbench.cli.fields import argument, command, group, option
 from httpbench.cli.options import db_option, export_option, gates_option
+from httpbench.cli.run_named import run_named
 from httpbench.cli.tables import TableOptions
 from httpbench.errors import SelectionError, UsageError
 
@@ -45,9 +46,9 @@ def compare(options: CompareOptions) -> ExitCode:
     failed or are invalid, or if HEAD lacks a target.
 
     \b
-    httpbench compare                                        the last two runs
-    httpbench compare main.json latest --fail-if 'rps<-3%'   a gate
-    httpbench compare v1.2 HEAD --export-markdown comment.md two commits
+    httpbench compare                                         the last two runs
+    httpbench compare main.json latest --fail-if 'rps<-3%'    a gate
+    httpbench compare v1.2 HEAD --export-markdown comment.md  two commits
     """
     files = Exports.of(json=options.export_json, markdown=options.export_markdown, html=options.export_html, junit=options.export_junit)
     if options.export_junit and not options.gates:
@@ -75,13 +76,10 @@ def compare(options: CompareOptions) -> ExitCode:
 
 def _run(store: Store, word: str) -> tuple[Run, list[Trial]]:
     """The run that a word names. Raises :class:`SelectionError`."""
-    from httpbench.report import read_export
     from httpbench.store import WAYS
 
-    if Path(word).is_file():
-        return read_export(Path(word))
     try:
-        return store.run(word)
+        return run_named(store, word)
     except SelectionError as error:
         commit = _commit(word)
         if commit is None:

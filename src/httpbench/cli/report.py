@@ -11,6 +11,7 @@ from httpbench.cli import choices, console
 from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.fields import argument, command, group, option
 from httpbench.cli.options import ClientExportOptions, db_option
+from httpbench.cli.run_named import run_named
 from httpbench.cli.tables import TableOptions
 from httpbench.errors import SelectionError
 
@@ -37,11 +38,12 @@ class ReportOptions:
 def report(options: ReportOptions) -> ExitCode:
     """Show a stored run again.
 
-    RUN is an id or the beginning of one, latest, latest~1, the name of a run, or a git commit.
+    RUN is an id or the beginning of one, latest, latest~1, the name of a run, a git commit, or a JSON export, compressed or not.
 
     \b
     httpbench report                              the last run
     httpbench report 20260102 --export-csv x.csv  a run of that day, as CSV
+    httpbench report run.json.zst                 a JSON export
     httpbench report latest --format autocannon   autocannon's tables
     httpbench report latest --charts charts       charts
     httpbench report latest --explain             every note
@@ -53,7 +55,7 @@ def report(options: ReportOptions) -> ExitCode:
     from httpbench.store import Store
 
     with Store(options.db, reading=True) as store:
-        run, trials = store.run(options.run)
+        run, trials = run_named(store, options.run)
     if not trials:
         raise SelectionError(f"run {run.id} has no finished trial", hint="`httpbench runs` lists the others")
     view = options.tables.view(SEARCH_COLUMNS if run.search else column_names(run.table))

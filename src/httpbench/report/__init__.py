@@ -61,6 +61,8 @@ __all__ = [
     "render_changes_markdown",
     "render_evidence",
     "render_html",
+    "render_json",
+    "render_markdown",
     "render_responses",
     "render_targets",
     "render_terminal",

@@ -51,4 +51,4 @@ def test_every_option_is_explained(option: click.Option) -> None:
 @pytest.mark.parametrize("name", VERBS)
 def test_every_verb_is_explained_and_introduced_in_the_readme(name: str) -> None:
     assert VERBS[name].help
-    assert re.search(rf"`(httpbench )?{name}\b", (ROOT / "README.md").read_text(encoding="utf-8"))
+    assert re.search(rf"(`(httpbench )?|\$ httpbench ){name}\b", (ROOT / "README.md").read_text(encoding="utf-8"))

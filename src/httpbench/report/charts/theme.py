@@ -62,15 +62,17 @@ _PLACES = re.compile(r' (?:d|transform)="[^"]*"')
 _DECIMALS = re.compile(r"(\.\d)\d+")
 
 
-def save(drawing: Drawing, folder: Path, name: str) -> list[Path]:
-    """Writes a chart in both themes and both formats; the files."""
+def save(drawing: Drawing, folder: Path, name: str, *, png: bool = True) -> list[Path]:
+    """Writes a chart in both themes, as SVG and as PNG; the files."""
     paths = []
     titled = drawing.chart.properties(title=alt.TitleParams(one_line(drawing.title), subtitle=list(map(one_line, drawing.notes))))
     for theme, colours in THEMES.items():
         svg = _svg(_themed(titled, colours))
-        paths += [folder / f"{name}-{theme}.{suffix}" for suffix in ("svg", "png")]
-        paths[-2].write_text(svg, encoding="utf-8")
-        paths[-1].write_bytes(vl_convert.svg_to_png(svg, scale=PNG_SCALE))
+        paths.append(folder / f"{name}-{theme}.svg")
+        paths[-1].write_text(svg, encoding="utf-8")
+        if png:
+            paths.append(folder / f"{name}-{theme}.png")
+            paths[-1].write_bytes(vl_convert.svg_to_png(svg, scale=PNG_SCALE))
     return paths
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,8 +14,8 @@ from httpbench.errors import UsageError
 from httpbench.model import Build, Run, Scaling, Target, Trial, TrialPlan
 from httpbench.report.formats.json import Document, ExportedTarget, Result, Round, same_fields
 
-GZIP = b"\x1f\x8b"
-"""How a file of gzip begins."""
+GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+"""How a file that is compressed begins."""
 
 
 def read_export(path: Path) -> tuple[Run, list[Trial]]:
@@ -39,9 +40,20 @@ def read_export(path: Path) -> tuple[Run, list[Trial]]:
 
 
 def _content(path: Path) -> bytes:
-    """Of a file that may be compressed, as the one in an HTML report is."""
+    """Of a file that may be compressed, as those in an HTML report and in ``results`` are."""
     content = path.read_bytes()
+    if content.startswith(ZSTD):
+        return _of_zstd(content, path)
     return gzip.decompress(content) if content.startswith(GZIP) else content
+
+
+def _of_zstd(content: bytes, path: Path) -> bytes:
+    import zstandard
+
+    try:
+        return zstandard.ZstdDecompressor().stream_reader(io.BytesIO(content), read_across_frames=True).read()
+    except zstandard.ZstdError as error:
+        raise UsageError(f"{path} cannot be read: {error}") from None
 
 
 def _target(exported: ExportedTarget) -> Target:

@@ -130,7 +130,7 @@ def origin(run: Run, trials: Sequence[Trial]) -> list[str]:
     place = f"{environment.hostname}: {environment.cpu_model}, {_count(len(environment.cpus_allowed), 'CPU')}, {environment.os}"
     lines = [f"run {run.id} · {run.started_at[:16].replace('T', ' ')} UTC · httpbench {environment.httpbench_version}"]
     lines.append(f"{place}, kernel {environment.kernel}")
-    return [*lines, *status(run, trials), *_noise(run, trials)]
+    return [*lines, *status(run, trials), *noise(run, trials)]
 
 
 def status(run: Run, trials: Sequence[Trial]) -> Iterator[str]:
@@ -144,7 +144,7 @@ def status(run: Run, trials: Sequence[Trial]) -> Iterator[str]:
         yield f"{run.status}: {made} of {_count(len(run.plan), 'trial')}"
 
 
-def _noise(run: Run, trials: Sequence[Trial]) -> Iterator[str]:
+def noise(run: Run, trials: Sequence[Trial]) -> Iterator[str]:
     """How much identical servers differed on this machine under this load, with as many rounds; or that only another load is known."""
     kinds = {name: workload.kind for name, workload in run.workloads.items()}
     measured = [trial.plan for trial in trials if trial.measurement and kinds.get(trial.plan.workload) is Kind.SERVER]

@@ -1,0 +1,23 @@
+"""A report of a run that is not in the results database."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import zstandard
+from click.testing import CliRunner
+
+from httpbench.cli.report import report
+from httpbench.report import render_json, render_markdown
+from tests.factories import make_mixed_run
+
+
+def test_a_run_is_shown_again_from_its_export(tmp_path: Path) -> None:
+    run, trials = make_mixed_run()
+    export = tmp_path / "run.json.zst"
+    export.write_bytes(zstandard.compress(render_json(run, trials).encode()))
+    asked = [str(export), "--db", str(tmp_path / "none.db"), "--format", "markdown"]
+    done = CliRunner().invoke(report, asked, catch_exceptions=False)
+    assert done.exit_code == 0
+    assert render_markdown(run, trials) in done.output
+    assert not (tmp_path / "none.db").exists()

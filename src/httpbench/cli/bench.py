@@ -87,7 +87,9 @@ class BenchOptions:
         default_text="native",
         help=f"Load generator: {', '.join(choices.LOAD_GENERATORS)}; timer of clients: {', '.join(choices.TIMERS)}.",
     )
-    workload: tuple[str, ...] = option("--workload", metavar="NAME", multiple=True, default_text=WORKLOADS, help="Workload.")
+    workload: tuple[str, ...] = option(
+        "--workload", metavar="NAME", multiple=True, default_text=WORKLOADS, help="Workload, or a mix such as json:3,db:1."
+    )
     requests: int | None = option("--requests", type=COUNT, default_text="the workload's", help="Requests per client run.")
     path: str | None = option("--path", type=REQUEST_PATH, default_text="the workload's", help="Request path.")
     port: int | None = port_option("Port that targets listen on.")
@@ -303,6 +305,8 @@ def _workload(workload: Workload, kind: Kind, options: BenchOptions) -> Workload
     from httpbench.cli.kinds import check_kind
 
     check_kind(workload, kind)
+    if options.path and workload.parts:
+        raise UsageError(f"--path applies to one request, and {workload.name} has several", hint="remove --path")
     if options.path:
         workload = workload.model_copy(update={"request": workload.request.model_copy(update={"path": options.path})})
     if options.requests:

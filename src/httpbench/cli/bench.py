@@ -172,7 +172,8 @@ def _select(options: BenchOptions) -> Selected:
     kind = _kind(selection, catalog, suite)
     if options.exports.export_hyperfine and kind is not Kind.CLIENT:
         raise UsageError("--export-hyperfine applies to clients only", hint="use --export-json")
-    targets = selection.of(catalog, suite.targets if suite else (), kind)
+    words = suite.targets if suite and not selection.is_of_other_project else ()  # a suite names built-in targets
+    targets = selection.of(catalog, words, kind)
     placed = options.isolation.applied([target.at(options.path) for target in targets], suite)
     options.load_host.check(placed)
     return Selected(catalog, suite, kind, _skip_missing(placed) if options.skip_missing else placed)

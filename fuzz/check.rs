@@ -33,7 +33,7 @@ fn feed<'a>(pieces: impl Iterator<Item = &'a [u8]>, choice: u8) -> Seen {
     let kind = RequestKind::fixed(b"GET / HTTP/1.1\r\n\r\n".to_vec(), method, Expectation { status: None, body });
     let mut protocol = Http1::new(Requests::new(vec![kind], &[1], DEPTH));
     let mut session = protocol.open();
-    (0..DEPTH).for_each(|slot| protocol.request(&mut session, slot));
+    (0..DEPTH).for_each(|slot| _ = protocol.request(&mut session, slot));
     let queued = protocol.output(&session).len();
     protocol.sent(&mut session, queued);
     let (mut seen, mut flow) = (Vec::new(), Ok(Flow::Open));

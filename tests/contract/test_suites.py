@@ -65,6 +65,16 @@ def test_app_servers_have_their_original_load() -> None:
     assert suite("app-servers").table is Table.APP_SERVERS
 
 
+def test_techempower_has_the_loads_of_its_program() -> None:
+    levels = {"techempower": (16, 32, 64, 128, 256, 512), "techempower-queries": (512,), "techempower-pipelined": (256, 1024, 4096, 16384)}
+    for name, connections in levels.items():
+        (load,) = suite(name).load
+        assert (load.connections, load.duration_s, load.timeout_s) == (connections, 15, 8)
+        assert load.pipeline == (16 if name == "techempower-pipelined" else 1)
+    rows = [CATALOG.workload(name).expect.rows for name in suite("techempower-queries").workloads]
+    assert rows == 2 * [1, 5, 10, 15, 20] + [1, 10, 20, 50, 100]
+
+
 def test_containers_have_the_load_of_autocannon_and_limits() -> None:
     found = suite("containers")
     assert found.load == (SuiteLoad(connections=(100,), pipeline=10, duration_s=30, timeout_s=10, warmup_s=1, warmup_max_s=10),)

@@ -21,7 +21,7 @@ fn feed<'a>(pieces: impl Iterator<Item = &'a [u8]>, body: BodyExpectation) -> (C
     let kind = RequestKind::fixed(b"GET / HTTP/1.1\r\n\r\n".to_vec(), MethodKind::Other, expectation);
     let mut protocol = Http1::new(Requests::new(vec![kind], &[1], DEPTH));
     let mut session = protocol.open();
-    (0..DEPTH).for_each(|slot| protocol.request(&mut session, slot));
+    (0..DEPTH).for_each(|slot| _ = protocol.request(&mut session, slot));
     let queued = protocol.output(&session).len();
     protocol.sent(&mut session, queued);
     let mut completions = Vec::new();
@@ -111,9 +111,9 @@ proptest! {
     fn merged_recorders_equal_one_that_recorded_each_by_itself(
         times in prop::collection::vec((1u64..1u64 << 40, 0u64..1u64 << 30, 1u64..4, any::<bool>()), 1..200),
     ) {
-        let [mut one, mut left, mut right] = [(); 3].map(|()| Recorder::new(true));
+        let [mut one, mut left, mut right] = [(); 3].map(|()| Recorder::new(true, 0));
         for (took, lag, count, to_left) in times {
-            let sent = Sent { intended_ns: 1, actual_ns: 1 + lag };
+            let sent = Sent { intended_ns: 1, actual_ns: 1 + lag, kind: 0 };
             let half = if to_left { &mut left } else { &mut right };
             for _ in 0..count {
                 one.request_sent(sent, 1);

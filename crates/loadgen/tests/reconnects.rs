@@ -58,8 +58,8 @@ fn a_server_that_ends_idle_connections_after_they_served_is_connected_to_again_a
 fn during_the_load_all_connections_may_be_set_up_at_once() {
     const CONNECTIONS: u32 = 1000;
     let kind = RequestKind::fixed(b"GET / HTTP/1.1\r\n\r\n".to_vec(), MethodKind::Other, Expectation::default());
-    let limits = Limits { depth: 1, requests_per_connection: 1, timeout_ns: 2_000 * MS };
-    let (shared, pool) = (Arc::new(Shared::default()), Arc::new(Pool::new(false, 1, Pauses::default())));
+    let limits = Limits { depth: 1, requests_per_connection: 1, timeout_ns: 2_000 * MS, sample_every_ns: u64::MAX };
+    let (shared, pool) = (Arc::new(Shared::default()), Arc::new(Pool::new(false, 0, 1, Pauses::default())));
     let (reports, _received) = sync_channel(8);
     let protocol = Http1::new(Requests::new(vec![kind], &[1], 1));
     let mut worker = Worker::new(protocol, CONNECTIONS, limits, Load::Closed { think_ns: 0 }, Arc::clone(&shared), reports, pool);

@@ -228,7 +228,7 @@ fn deliver(answers: &[&[u8]], ending: Ending, lengths: &[usize]) -> (Vec<(Slot, 
             assert_eq!(protocol.receive(&mut session, &from_server, &mut seen), Ok(Flow::Open));
         }
         if protocol.ready(&session) && !std::mem::replace(&mut requested, true) {
-            (0..3).for_each(|slot| protocol.request(&mut session, slot));
+            (0..3).for_each(|slot| _ = protocol.request(&mut session, slot));
         }
     }
     let mut stream = Vec::new();

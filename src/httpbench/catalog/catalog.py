@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from httpbench.catalog import files, techempower
+from httpbench.catalog import files, techempower, workload_names
 from httpbench.errors import CatalogError, SelectionError
 from httpbench.manifests import foreign_catalogue, manifests, root, target_id
 from httpbench.model import Frozen, Suite, Target, TargetFile, Variant, Workload
@@ -28,7 +28,7 @@ class Catalog:
     suites: dict[str, Suite]
 
     def workload(self, name: str) -> Workload:
-        return _by_name(self.workloads, name, "workload")
+        return workload_names.find(self.workloads, name)
 
     def suite(self, name: str) -> Suite:
         return _by_name(self.suites, name, "suite")
@@ -131,12 +131,14 @@ def _unique(entries: Iterable[tuple[str, Value, str]], problems: list[str]) -> d
 
 
 def _unknown_workloads(suites: Iterable[Suite], workloads: dict[str, Workload]) -> list[str]:
-    return [
-        f"suite {suite.name}: unknown workload «{name}»{files.did_you_mean(name, list(workloads))}"
-        for suite in suites
-        for name in suite.workloads
-        if name not in workloads
-    ]
+    problems = []
+    for suite in suites:
+        for name in suite.workloads:
+            try:
+                workload_names.find(workloads, name)
+            except SelectionError as error:
+                problems.append(f"suite {suite.name}: {error.message}")
+    return problems
 
 
 def _by_name(values: dict[str, Named], name: str, noun: str) -> Named:

@@ -92,7 +92,9 @@ class BenchOptions:
         default_text="native",
         help=f"Load generator: {', '.join(choices.LOAD_GENERATORS)}; timer of clients: {', '.join(choices.TIMERS)}.",
     )
-    workload: tuple[str, ...] = option("--workload", metavar="NAME", multiple=True, default_text=WORKLOADS, help="Workload.")
+    workload: tuple[str, ...] = option(
+        "--workload", metavar="NAME", multiple=True, default_text=WORKLOADS, help="Workload, or a mix such as json:3,db:1."
+    )
     requests: int | None = option("--requests", type=COUNT, default_text="the workload's", help="Requests per client run.")
     path: str | None = option("--path", type=REQUEST_PATH, default_text="the workload's", help="Request path.")
     port: int | None = port_option("Port that targets listen on.")
@@ -175,7 +177,8 @@ def _select(options: BenchOptions) -> Selected:
     kind = _kind(selection, catalog, suite)
     if options.exports.export_hyperfine and kind is not Kind.CLIENT:
         raise UsageError("--export-hyperfine applies to clients only", hint="use --export-json")
-    targets = selection.of(catalog, suite.targets if suite else (), kind)
+    words = suite.targets if suite and not selection.is_of_other_project else ()  # a suite names built-in targets
+    targets = selection.of(catalog, words, kind)
     placed = options.isolation.applied([target.at(options.path) for target in targets], suite)
     options.load_host.check(placed)
     if options.backend_host == LOAD and options.load_host.load_host is None:
@@ -314,6 +317,8 @@ def _workload(workload: Workload, kind: Kind, options: BenchOptions) -> Workload
     from httpbench.cli.kinds import check_kind
 
     check_kind(workload, kind)
+    if options.path and workload.parts:
+        raise UsageError(f"--path applies to one request, and {workload.name} has several", hint="remove --path")
     if options.path:
         workload = workload.model_copy(update={"request": workload.request.model_copy(update={"path": options.path})})
     if options.requests:

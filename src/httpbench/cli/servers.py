@@ -129,6 +129,10 @@ class RequestOptions:
             "status": self.expect_status,
             "body": None if self.expect_body is None else _text(self.expect_body, "--expect-body"),
         }
+        if base.parts:
+            if request != base.request or _given(expect):
+                raise UsageError(f"{base.name} states its own requests and responses", hint="remove the options of the request")
+            return base
         return Workload(
             name=name or _name(request),
             description=base.description,

@@ -103,7 +103,7 @@ def verify(options: VerifyOptions) -> ExitCode:
 def _served(known: Catalog, target: Target, usual: Workload, named: str | None) -> list[Workload]:
     """The workloads to verify: the usual one, or of a target that declares paths, all that it has a path for."""
     if named is not None or not target.paths:
-        return [usual] if usual.is_served_by(target) else []
+        return list(usual.each) if usual.is_served_by(target) else []
     return [workload for workload in known.workloads.values() if workload.kind is target.kind and workload.is_served_by(target)]
 
 

@@ -93,10 +93,15 @@ def _rows(server: Server, connection: Connection) -> list[Row]:
     response = connection.receive(server.workload.request.method)
     if wrong := problems(response, b"", server.workload.expect):
         raise ExchangeError(f"{server.workload.request.path}: {'; '.join(wrong)}")
-    value = json.loads(response.body)
-    return [_row(each) for each in (value if isinstance(value, list) else [value])]
+    return _rows_of(response.body)
 
 
-def _row(value: dict[str, int]) -> Row:
-    row = lower_keys(value)
-    return row["id"], row["randomnumber"]
+def row_ids(body: str) -> list[int]:
+    """Ids of the rows in a correct body, in their order."""
+    return [row_id for row_id, _ in _rows_of(body)]
+
+
+def _rows_of(body: str | bytes) -> list[Row]:
+    value = json.loads(body)
+    rows = [lower_keys(each) for each in (value if isinstance(value, list) else [value])]
+    return [(row["id"], row["randomnumber"]) for row in rows]

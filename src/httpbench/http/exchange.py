@@ -57,6 +57,14 @@ class Response:
         return next((value for key, value in self.headers if key.lower() == name.lower()), None)
 
 
+def parsed(head: str, body: str) -> Response:
+    """A response that another program has received and checked, from its head and its body without framing."""
+    first, *lines = head.split("\r\n")
+    fields = [line.partition(":") for line in lines if line]
+    status = int(first.split(" ")[1])
+    return Response(status, tuple((name, value.strip()) for name, _, value in fields), body.encode(), len(head) + len(body))
+
+
 @dataclass(frozen=True, slots=True)
 class Received:
     """All that a server sent on a connection."""

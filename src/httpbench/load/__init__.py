@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from httpbench.errors import SelectionError
 from httpbench.load.autocannon import Autocannon
-from httpbench.load.base import Job, LoadGenerator, Output, Phase, Progress
+from httpbench.load.base import Job, KeptResponse, LoadGenerator, Output, Phase, Progress
 from httpbench.load.hey import Hey
 from httpbench.load.native import Native
 from httpbench.load.perf_gauge import PerfGauge
@@ -21,6 +21,7 @@ __all__ = [
     "TIMERS",
     "Installation",
     "Job",
+    "KeptResponse",
     "LoadGenerator",
     "Output",
     "Phase",

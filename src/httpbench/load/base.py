@@ -50,6 +50,19 @@ class Job:
         return path
 
 
+@dataclass(frozen=True, slots=True)
+class KeptResponse:
+    """A whole response that came during the load."""
+
+    workload: Workload
+    """Of a mix, the workload of its request."""
+    head: str
+    body: str
+    """Without its transfer coding."""
+    truncated: bool
+    """Whether the body was longer than what is kept."""
+
+
 class Phase(StrEnum):
     CONNECT = "connect"
     WARMUP = "warmup"
@@ -98,6 +111,8 @@ class LoadGenerator(Tool):
     """For connecting, reporting and ending, beyond the load's own time."""
     counts_headers: bool = False
     """Whether its count of received bytes is of whole responses."""
+    mixes: bool = False
+    """Whether it sends requests of several kinds in one load."""
     latency_meaning: str
     """One sentence, shown beside its latencies."""
 
@@ -116,3 +131,7 @@ class LoadGenerator(Tool):
     @abstractmethod
     def measurement(self, job: Job, output: Output) -> Measurement:
         """The result of the measured run. Raises ``LoadError`` if the run failed or its output cannot be read."""
+
+    def kept_responses(self, job: Job, output: Output) -> tuple[KeptResponse, ...]:
+        """Whole responses that came during the measured run. Most generators keep none."""
+        return ()

@@ -7,17 +7,21 @@ It warms up on the connections that it then measures, reports each change of pha
 
 from __future__ import annotations
 
+import json
+
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from httpbench import programs
 from httpbench.errors import LoadError
-from httpbench.load.base import Job, LoadGenerator, Output, Phase, Progress
+from httpbench.load.base import Job, KeptResponse, LoadGenerator, Output, Phase, Progress
 from httpbench.load.rate_steps import Slice, interval_ms, steps
-from httpbench.model import Distribution, Interval, Load, Measurement, Requests, Requirement
+from httpbench.model import Distribution, Interval, Load, Measurement, MixPart, PartMeasurement, Requests, Requirement
 from httpbench.quantiles import decoded, percentiles_us, recorded
 
 PROGRAM = "httpbench-loadgen"
 SCHEMA = "httpbench-loadgen/1"
+SAMPLE_S_MIN, SAMPLES = 0.1, 100
+"""Whole responses that each thread keeps: ten a second, and of long measurements a hundred."""
 SHORT_S, SHORT_INTERVAL_S = 5.0, 0.1
 EXIT_MEASURED, EXIT_FAILED, EXIT_TERMINATED, EXIT_INTERRUPTED = 0, 1, 143, 130
 STALL_SHARE_MIN = 0.01
@@ -42,6 +46,16 @@ class _Interval(Interval):
 
 class _Requests(Requests):
     model_config = ConfigDict(extra="ignore")
+
+
+class _Part(_Told):
+    name: str
+    weight: int
+    sent: int
+    ok: int
+    errors: int
+    throughput_rps: float
+    time_us: _Distribution
 
 
 class _Bytes(_Told):
@@ -71,6 +85,7 @@ class _Report(_Told):
     schedule_lag_us: _Distribution | None = None
     connect_time_us: _Distribution | None = None
     intervals: tuple[_Interval, ...] = ()
+    parts: tuple[_Part, ...] = ()
     generator: _Generator
     interrupted: bool = False
     failure: str | None = None
@@ -79,6 +94,17 @@ class _Report(_Told):
     """Requests whose time in the distributions is a lower bound."""
     unfinished_s: float = 0
     """Sum of the ages of those that were unfinished at the end."""
+
+
+class _KeptResponse(_Told):
+    request: int
+    head: str
+    body: str
+    truncated: bool
+
+
+class _KeptResponses(_Told):
+    samples: tuple[_KeptResponse, ...] = ()
 
 
 class _Schema(_Told):
@@ -98,6 +124,7 @@ class Native(LoadGenerator):
     name = "native"
     requirement = Requirement(program=PROGRAM, install="cargo build --release --package httpbench-loadgen")
     warms_up_itself = True
+    mixes = True
     latency_meaning = (
         "Service time of correct responses, from the actual send to the last byte. A timed-out request counts with the time waited, "
         "a lower bound. An open loop also has response time, from the intended send, free of coordinated omission."
@@ -115,7 +142,7 @@ class Native(LoadGenerator):
 
     def argv(self, job: Job, *, warmup: bool) -> tuple[str, ...]:
         assert not warmup, "it warms up in the measuring process"
-        load, request, expect = job.load, job.workload.request, job.workload.expect
+        load = job.load
         options = ["-c", str(load.connections), "-t", str(job.threads)]
         options += ["-d", _ms(load.duration_s), "--warmup", _ms(load.warmup_s), "--timeout", _ms(load.timeout_s)]
         options += [*_rate(load), *_interval_option(job)]
@@ -127,16 +154,9 @@ class Native(LoadGenerator):
             options += ["--requests-per-connection", str(load.requests_per_connection)]
         if job.cpus:
             options += ["--cpus", ",".join(map(str, job.cpus))]
-        options += ["-X", request.method]
-        for key, value in request.headers.items():
-            options += ["-H", f"{key}: {value}"]
-        if request.body:
-            options += ["--body", f"@{job.write('body', request.body)}"]
-        options += ["--expect-status", str(job.status)]
-        if expect.body is not None:
-            options += ["--expect-body", f"@{job.write('expected-body', expect.body)}"]
-        elif expect.body_sha256 is not None:
-            options += ["--expect-body-sha256", expect.body_sha256]
+        if sample_s := _sample_s(job):
+            options += ["--sample-bodies", _ms(sample_s)]
+        options += _mixed_requests(job) if job.workload.parts else _one_request(job)
         return (self.program(), *options, "--json", "-", "--progress", "json", job.url)
 
     def progress(self, line: str) -> Progress | None:
@@ -147,6 +167,12 @@ class Native(LoadGenerator):
         except ValidationError:
             return None  # a line for people that begins with a brace
         return Progress(event.phase, event.elapsed_s, event.throughput_rps, event.p50_us, event.p99_us)
+
+    def kept_responses(self, job: Job, output: Output) -> tuple[KeptResponse, ...]:
+        """In the order of the threads and then of time."""
+        each = job.workload.each
+        kept = _KeptResponses.model_validate_json(output.stdout).samples
+        return tuple(KeptResponse(each[one.request], one.head, one.body, one.truncated) for one in kept if one.request < len(each))
 
     def measurement(self, job: Job, output: Output) -> Measurement:
         if output.exit_code not in (EXIT_MEASURED, EXIT_FAILED, EXIT_TERMINATED, EXIT_INTERRUPTED) or not output.stdout.strip():
@@ -161,6 +187,7 @@ class Native(LoadGenerator):
             duration_s=report.duration_s,
             requests=Requests(**report.requests.model_dump()),
             errors=report.errors,
+            parts=tuple(PartMeasurement(**part.model_dump()) for part in report.parts),
             bytes_received=report.bytes.received,
             throughput_rps=report.throughput_rps,
             means_every_request=True,  # wrk and hey connect within the measured time; wrk rounds down to µs, hey stops after a million
@@ -173,6 +200,48 @@ class Native(LoadGenerator):
             busy_cores=sum(thread.busy for thread in report.generator.threads) if report.generator.threads else None,
             notes=_notes(job, report),
         )
+
+
+def _one_request(job: Job) -> list[str]:
+    request, expect = job.workload.request, job.workload.expect
+    options = ["-X", request.method]
+    for key, value in request.headers.items():
+        options += ["-H", f"{key}: {value}"]
+    if request.body:
+        options += ["--body", f"@{job.write('body', request.body)}"]
+    options += ["--expect-status", str(job.status)]
+    if expect.body is not None:
+        options += ["--expect-body", f"@{job.write('expected-body', expect.body)}"]
+    elif expect.body_sha256 is not None:
+        options += ["--expect-body-sha256", expect.body_sha256]
+    return options
+
+
+def _mixed_requests(job: Job) -> list[str]:
+    """A file of all requests of the mix, each with its weight and its correct response."""
+    requests = [_stated(part) for part in job.workload.parts]
+    return ["--requests", str(job.write("requests.json", json.dumps(requests)))]
+
+
+def _stated(part: MixPart) -> dict[str, object]:
+    request, expect = part.request, part.expect
+    stated = {
+        "name": part.name,
+        "weight": part.weight,
+        "method": request.method,
+        "path": request.path,
+        "headers": [f"{key}: {value}" for key, value in request.headers.items()],
+        "body": request.body or None,
+        "expect_status": expect.status or 200,
+        "expect_body": expect.body,
+        "expect_body_sha256": expect.body_sha256 if expect.body is None else None,
+    }
+    return {name: value for name, value in stated.items() if value is not None}
+
+
+def _sample_s(job: Job) -> float | None:
+    """How often a whole response is kept, for rules that only the harness knows; ``None``: never."""
+    return max(SAMPLE_S_MIN, job.load.duration_s / SAMPLES) if job.workload.has_unchecked_bodies else None
 
 
 def _ms(seconds: float) -> str:

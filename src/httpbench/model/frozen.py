@@ -10,6 +10,9 @@ NAME_PATTERN = r"^[a-z0-9][a-z0-9_.+-]*$"
 Name = Annotated[str, StringConstraints(pattern=NAME_PATTERN)]
 """A part of an id: lower case, no slash, so that ids can be told apart from options and paths."""
 
+WorkloadName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_.+:,-]*$")]
+"""A name, or a mix: names with weights, such as ``json:3,db:1``."""
+
 Id = Annotated[str, StringConstraints(pattern=r"^([a-z]+:)?[a-z0-9][a-z0-9_.+/@-]*$")]
 """The id of a target: names, joined by slashes, after a client's or proxy's ``kind:``."""
 

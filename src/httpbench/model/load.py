@@ -10,7 +10,7 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field, WithJsonSchema, field_validator, model_validator
 
 from httpbench.model.container import CPUS, MEMORY_BYTES, NetworkMode, Place, size_bytes
-from httpbench.model.frozen import NAME_PATTERN, Frozen, Id, Name
+from httpbench.model.frozen import NAME_PATTERN, Frozen, Id, Name, WorkloadName
 from httpbench.model.target import Kind, Scaling, Target
 
 
@@ -71,10 +71,35 @@ class ClientWork(Frozen):
     """Whether the server closes the connection after each response, so that each request requires a new one. Otherwise all use one."""
 
 
+class MixPart(Frozen):
+    """One of the workloads of a mix."""
+
+    name: Name
+    """Name of the workload."""
+    weight: int = Field(default=1, ge=1, le=1000)
+    """Requests in each turn of the mix."""
+    request: Request = Request()
+    """The request."""
+    expect: Expectation = Expectation()
+    """The correct response."""
+    test: Name | None = None
+    """Name under which targets declare their path for it. Null: the workload's name."""
+
+    @classmethod
+    def of(cls, weight: int, workload: Workload) -> MixPart:
+        return cls(name=workload.name, weight=weight, request=workload.request, expect=workload.expect, test=workload.test)
+
+    @property
+    def workload(self) -> Workload:
+        return Workload(
+            name=self.name, description=f"A part of a mix: {self.name}", request=self.request, expect=self.expect, test=self.test
+        )
+
+
 class Workload(Frozen):
     """What is requested, and what a correct response is."""
 
-    name: Name
+    name: WorkloadName
     """Name of the workload."""
     description: str
     """What the workload shows, in a sentence."""
@@ -88,6 +113,8 @@ class Workload(Frozen):
     """Id of the server behind a proxy. Null: a workload for servers or clients."""
     test: Name | None = None
     """Name under which targets declare their path for it. Null: the workload's name."""
+    parts: tuple[MixPart, ...] = ()
+    """Of a mix: the workloads whose requests take turns. Request and response of the mix itself are those of the first. Empty: no mix."""
 
     @property
     def asked(self) -> str:
@@ -96,10 +123,15 @@ class Workload(Frozen):
 
     def is_served_by(self, target: Target) -> bool:
         """Whether a target declares a path for it, or declares none at all."""
+        if self.parts:
+            return all(part.workload.is_served_by(target) for part in self.parts)
         return not target.paths or self.asked in target.paths
 
     def of(self, target: Target) -> Workload:
         """The workload with the path that a target declares for it."""
+        if self.parts:
+            parts = tuple(MixPart.of(part.weight, part.workload.of(target)) for part in self.parts)
+            return self.model_copy(update={"parts": parts, "request": parts[0].request})
         path = target.paths.get(self.asked)
         if path is None:
             return self
@@ -110,6 +142,16 @@ class Workload(Frozen):
     def kind(self) -> Kind:
         """The kind of targets that it is for."""
         return Kind.CLIENT if self.client else Kind.PROXY if self.backend else Kind.SERVER
+
+    @property
+    def each(self) -> tuple[Workload, ...]:
+        """The workloads of a mix; otherwise itself alone."""
+        return tuple(part.workload for part in self.parts) or (self,)
+
+    @property
+    def has_unchecked_bodies(self) -> bool:
+        """Whether a rule applies to bodies that a load generator cannot check one by one."""
+        return any(each.expect.rule and each.expect.body is None and each.expect.body_sha256 is None for each in self.each)
 
 
 class Level(Frozen):
@@ -281,7 +323,7 @@ class Suite(Frozen):
     """Kind of its targets."""
     targets: Annotated[tuple[str, ...], Field(min_length=1)]
     """Ids of targets, or parts of ids, as on the command line."""
-    workloads: Annotated[tuple[Name, ...], Field(min_length=1)]
+    workloads: Annotated[tuple[WorkloadName, ...], Field(min_length=1)]
     """Names of workloads."""
     scaling: tuple[Scaling, ...] = (Scaling.SINGLE,)
     """Scalings to measure; a target without one of them is left out there."""
@@ -357,7 +399,7 @@ class TrialPlan(Frozen):
     """Id of the target."""
     scaling: Scaling
     """How the target uses cores."""
-    workload: Name
+    workload: WorkloadName
     """Name of the workload."""
     load: Load
     """How the requests are made."""

@@ -182,6 +182,36 @@ class HostShare(Frozen):
         return self.busy + (self.waiting or 0.0)
 
 
+class PartMeasurement(Frozen):
+    """What came of one of the requests of a mix. Requests that were never sent count in the whole alone."""
+
+    name: str
+    """Name of its workload."""
+    weight: int
+    """Requests in each turn of the mix."""
+    sent: int
+    """Requests sent."""
+    ok: int
+    """Correct responses."""
+    errors: int
+    """Requests without a correct response."""
+    throughput_rps: float
+    """Correct responses per second."""
+    time_us: Distribution
+    """Response times in an open loop, otherwise service times, in µs."""
+
+
+class SampledBodies(Frozen):
+    """Whole responses that were kept during the load, and compared with the rule of the workload after it."""
+
+    checked: int
+    """Responses that were compared."""
+    wrong: int
+    """Responses that were not correct."""
+    problems: tuple[str, ...] = ()
+    """What was wrong, each problem once; at most five."""
+
+
 class Measurement(Frozen):
     """What a load generator reported of one measured period."""
 
@@ -220,6 +250,10 @@ class Measurement(Frozen):
     law hold for it in a closed loop."""
     load_hosts: tuple[HostShare, ...] = ()
     """What each load host did; empty: the load came from this machine."""
+    parts: tuple[PartMeasurement, ...] = ()
+    """Of a mix, what came of each of its requests; otherwise empty."""
+    sampled_bodies: SampledBodies | None = None
+    """What whole responses of the load showed. Null: none were kept, because every body was compared or none has a rule."""
     notes: tuple[str, ...] = ()
     """What the figures of this load generator leave out."""
 

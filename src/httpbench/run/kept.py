@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from httpbench.model import Expectation, Probed, Request, Run, SampledResponse, Target, Trial, Workload
+from httpbench.model import Expectation, MixPart, Probed, Request, Run, SampledResponse, Target, Trial, Workload
 
 REDACTED = "<redacted>"
 BODY_CHARACTERS = 2000
@@ -40,8 +40,8 @@ class Secrets:
     def of(cls, targets: Iterable[Target], workloads: Iterable[Workload]) -> Secrets:
         """The secrets that the command line gave for them."""
         found = {value for target in targets if not target.is_declared for value in target.env.values() if "{" not in value}
-        for workload in workloads:
-            for name, value in workload.request.headers.items():
+        for request in (each.request for workload in workloads for each in (workload, *workload.each)):
+            for name, value in request.headers.items():
                 if not _is_harmless(name):
                     found |= {value, *re.split(r"[\s;,=]+", value)}
         return cls(tuple(sorted((value for value in found if len(value) >= SECRET_CHARACTERS_MIN), key=len, reverse=True)))
@@ -87,7 +87,9 @@ def _kept_target(target: Target, secrets: Secrets) -> Target:
 
 
 def _kept_workload(workload: Workload) -> Workload:
-    return workload.model_copy(update={"request": _kept_request(workload.request), "expect": _kept_expectation(workload.expect)})
+    parts = tuple(MixPart.of(part.weight, _kept_workload(part.workload)) for part in workload.parts)
+    kept = {"request": _kept_request(workload.request), "expect": _kept_expectation(workload.expect), "parts": parts}
+    return workload.model_copy(update=kept)
 
 
 def _kept_request(request: Request) -> Request:

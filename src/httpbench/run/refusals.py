@@ -18,6 +18,8 @@ def server_refusal(generator: Tool, planned: TrialPlan, workload: Workload) -> s
     """Why the load of a trial of a server or a proxy cannot be made, in a sentence."""
     assert isinstance(generator, LoadGenerator), "the command line chooses by kind"
     job = Job(f"http://{HOST}/", workload, planned.load, planned.cores.generator, Path())
+    if workload.parts and not generator.mixes:
+        return f"{generator.name} cannot send requests of several kinds; `--load-generator native` can"
     return generator.refuses(job) or _too_many_connections(planned.load)
 
 

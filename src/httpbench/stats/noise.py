@@ -89,7 +89,7 @@ def _differences(noise: Noise, load: Load, workload: Workload) -> Iterator[str]:
         before, after = getattr(measured, field), getattr(load, field)
         if before != after:
             yield f"{name} {_text(before)} → {_text(after)}"
-    if workload.kind is not Kind.SERVER or workload.request != noise.request:
+    if workload.kind is not Kind.SERVER or workload.parts or workload.request != noise.request:
         yield f"workload {noise.workload} → {workload.name}"
 
 

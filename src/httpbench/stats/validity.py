@@ -33,7 +33,7 @@ HEADERS_VARY_BYTES = 8
 
 def is_incorrect(evidence: Evidence) -> bool:
     """Whether responses were wrong or truncated, which no disturbance explains."""
-    return any(_wrong_responses(evidence)) or any(_short_bodies(evidence))
+    return any(_wrong_responses(evidence)) or any(_wrong_samples(evidence)) or any(_short_bodies(evidence))
 
 
 def untrue(evidence: Evidence) -> Iterator[str]:
@@ -43,6 +43,7 @@ def untrue(evidence: Evidence) -> Iterator[str]:
         yield "no correct response" + _named_errors(measurement)
         return
     yield from _wrong_responses(evidence)
+    yield from _wrong_samples(evidence)
     yield from _errors(evidence)
     yield from _short_bodies(evidence)
     yield from _rate_not_reached(evidence)
@@ -56,6 +57,14 @@ def _wrong_responses(evidence: Evidence) -> Iterator[str]:
     unnamed = max(requests.completed - requests.ok - measurement.errors_total, 0)
     if named + unnamed > evidence.wrong_share_limit * requests.completed:
         yield f"{named + unnamed:,} of {requests.completed:,} responses were wrong{_named_errors(measurement)}"
+
+
+def _wrong_samples(evidence: Evidence) -> Iterator[str]:
+    sampled = evidence.measurement.sampled_bodies
+    if sampled is None or not sampled.problems:
+        return
+    count = f"{sampled.wrong:,} of {sampled.checked:,} responses" if sampled.wrong else f"the {sampled.checked:,} responses"
+    yield f"{count} that were sampled during the load were wrong: {'; '.join(sampled.problems)}"
 
 
 def failed_requests(measurement: Measurement) -> int:
@@ -80,7 +89,7 @@ def _short_bodies(evidence: Evidence) -> Iterator[str]:
     """Most generators check the status alone; this finds truncated bodies behind a correct status."""
     received = evidence.measurement.bytes_received
     workload = evidence.workload
-    if not received or workload is None or workload.request.method == "HEAD":
+    if not received or workload is None or workload.parts or workload.request.method == "HEAD":
         return
     size = len(workload.expect.body.encode()) if workload.expect.body else workload.expect.body_bytes or 0
     needed, place = size * evidence.measurement.requests.ok, "bodies"

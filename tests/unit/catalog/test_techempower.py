@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -177,3 +178,25 @@ def test_its_ids_can_be_completed() -> None:
     completed = ids([Path(f"techempower:{CLONE}")])
     assert {"perl/small/forks", "c++/older/fast"} <= set(completed) <= set(TARGETS)
     assert "c/nginx" not in completed
+
+
+def test_reading_a_catalogue_takes_each_file_once_and_starts_no_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hundreds of frameworks are listed in less than 2 s only if each costs one small file."""
+    read: list[Path] = []
+    plain = Path.read_text
+
+    def counted(path: Path, *rest: Any, **more: Any) -> str:
+        read.append(path)
+        return plain(path, *rest, **more)
+
+    def refused(*_: Any, **__: Any) -> None:
+        raise AssertionError("a program was started")
+
+    monkeypatch.setattr(Path, "read_text", counted)
+    monkeypatch.setattr(subprocess, "Popen", refused)
+    techempower.read(CLONE)
+    configurations = [path for path in read if path.name in (techempower.CONFIGURATION, techempower.OLDER_CONFIGURATION)]
+    assert len(configurations) == len(set(configurations)) == len(list(CLONE.glob("frameworks/*/*")))
+    older = [path for path in configurations if path.name == techempower.OLDER_CONFIGURATION]
+    tests_of_older = sum(target.folder == str(path.parent) for path in older for target in TARGETS.values())
+    assert len(read) - len(configurations) <= tests_of_older, "a Dockerfile is read only for a port that its configuration lacks"

@@ -7,9 +7,9 @@ import pytest
 
 from httpbench import load
 from httpbench.errors import LoadError, SelectionError
-from httpbench.load import Output, Phase
+from httpbench.load import Job, Output, Phase
 from httpbench.load.native import Native
-from httpbench.model import Load, Request
+from httpbench.model import Expectation, Load, MixPart, Request, Rule, Workload
 from tests.unit.load.recorded import REPORT, job
 
 
@@ -131,3 +131,48 @@ def test_a_missing_program_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -
     with pytest.raises(LoadError, match="not installed") as caught:
         load.get("wrk").program()
     assert caught.value.hint == "httpbench setup --load-generator wrk"
+
+
+def mixed() -> Workload:
+    parts = (
+        MixPart(name="json", weight=3, expect=Expectation(body="{}")),
+        MixPart(name="db", request=Request(path="/db", headers={"Accept": "x"}), expect=Expectation(rule=Rule.WORLD)),
+    )
+    return Workload(name="json:3,db:1", description="", parts=parts)
+
+
+def test_a_mix_is_a_file_of_requests_each_with_its_correct_response(native: Native, tmp_path: Path) -> None:
+    options = native.argv(Job("http://127.0.0.1:1/", mixed(), Load(), (), tmp_path), warmup=False)
+    stated = json.loads(Path(options[options.index("--requests") + 1]).read_text())
+    assert stated == [
+        {"name": "json", "weight": 3, "method": "GET", "path": "/", "headers": [], "expect_status": 200, "expect_body": "{}"},
+        {"name": "db", "weight": 1, "method": "GET", "path": "/db", "headers": ["Accept: x"], "expect_status": 200},
+    ]
+    assert not {"-X", "--expect-status", "--expect-body"} & set(options)
+
+
+@pytest.mark.parametrize(("duration_s", "interval"), [(2, "100ms"), (30, "300ms")])
+def test_bodies_are_sampled_if_a_rule_applies_that_the_generator_does_not_know(
+    native: Native, tmp_path: Path, duration_s: float, interval: str
+) -> None:
+    def options(expect: Expectation) -> tuple[str, ...]:
+        workload = Workload(name="db", description="", expect=expect)
+        return native.argv(Job("http://127.0.0.1:1/", workload, Load(duration_s=duration_s), (), tmp_path), warmup=False)
+
+    found = options(Expectation(rule=Rule.WORLD))
+    assert found[found.index("--sample-bodies") + 1] == interval
+    assert "--sample-bodies" not in options(Expectation())
+    assert "--sample-bodies" not in options(Expectation(rule=Rule.JSON_MESSAGE, body="{}"))
+
+
+def test_kept_responses_belong_to_the_workload_of_their_request(native: Native, tmp_path: Path) -> None:
+    samples = [{"request": 1, "status": 200, "head": "HTTP/1.1 200 OK\r\n\r\n", "body": "{}", "truncated": False}]
+    found = native.kept_responses(Job("", mixed(), Load(), (), tmp_path), Output(json.dumps(REPORT | {"samples": samples}), "", 0))
+    assert [(one.workload.name, one.body, one.truncated) for one in found] == [("db", "{}", False)]
+    assert native.kept_responses(job(Load()), Output(json.dumps(REPORT), "", 0)) == ()
+
+
+def test_the_parts_of_a_mix_are_read(native: Native) -> None:
+    part = {"name": "db", "weight": 1, "sent": 9, "ok": 8, "errors": 1, "throughput_rps": 4.0, "time_us": {"count": 8, "p50": 2.0}}
+    (found,) = native.measurement(job(Load()), Output(json.dumps(REPORT | {"parts": [part]}), "", 0)).parts
+    assert (found.name, found.sent, found.ok, found.errors, found.time_us.p50) == ("db", 9, 8, 1, 2.0)

@@ -1,6 +1,7 @@
 //! The command line: the options, and the checks that involve more than one of them.
 
 mod rate;
+mod request_file;
 mod requests;
 mod units;
 
@@ -34,6 +35,10 @@ Examples:
   httpbench-loadgen --rate 10k..25k --step 1k/10s -d 160s --arrivals poisson http://127.0.0.1:8080/
   httpbench-loadgen -X POST --body @order.json -H 'Content-Type: application/json' http://127.0.0.1:8080/orders
 ";
+
+/// Options that a file of requests takes the place of.
+const REQUEST_OPTIONS: [&str; 8] =
+    ["weights", "method", "headers", "body", "raw_request", "expect_status", "expect_body", "expect_body_sha256"];
 
 /// A fast HTTP load generator with true latencies.
 #[derive(Debug, Parser)]
@@ -106,6 +111,9 @@ pub struct Args {
     /// Whole request, byte for byte, or @FILE. {{seq}} becomes ten digits that count up, {{random}} sixteen random hexadecimal digits.
     #[arg(long, conflicts_with_all = ["headers", "body", "no_keepalive"])]
     pub raw_request: Option<String>,
+    /// JSON file of several requests that take turns by weight, each with its own correct response. The URL gives scheme, host and port.
+    #[arg(long, value_name = "FILE", conflicts_with_all = REQUEST_OPTIONS)]
+    pub requests: Option<PathBuf>,
     /// Use HTTP/2: with prior knowledge over http, with ALPN over https.
     #[arg(long, conflicts_with_all = ["raw_request", "no_keepalive", "proxy"])]
     pub http2: bool,
@@ -139,6 +147,9 @@ pub struct Args {
     /// SHA-256 of the expected body, in hexadecimal.
     #[arg(long, conflicts_with = "expect_body")]
     pub expect_body_sha256: Option<String>,
+    /// Keep a whole response in the result this often, per thread; of requests without an expected body [default: none]
+    #[arg(long, value_name = "INTERVAL", value_parser = parse_sampling, conflicts_with = "http2")]
+    pub sample_bodies: Option<Duration>,
     /// CPUs to pin the threads to, in turn, such as 2,3 [default: not pinned]
     #[arg(long, value_delimiter = ',')]
     pub cpus: Vec<usize>,
@@ -185,6 +196,12 @@ fn parse_interval(text: &str) -> Result<Duration, String> {
     Ok(interval)
 }
 
+/// Samples are asked for when a thread looks for what is late, every 20 ms.
+fn parse_sampling(text: &str) -> Result<Duration, String> {
+    let interval = parse_duration(text)?;
+    if interval < Duration::from_millis(20) { Err("must be at least 20ms".to_owned()) } else { Ok(interval) }
+}
+
 impl Args {
     /// The plan for these arguments, checked; the host is resolved.
     pub fn plan(&self) -> Result<Plan> {
@@ -219,6 +236,7 @@ impl Args {
             warmup: self.warmup,
             timeout: self.timeout,
             interval: self.interval,
+            sample_every: self.sample_bodies,
             pipeline: self.pipeline,
             requests_per_connection: if self.no_keepalive { Some(1) } else { self.requests_per_connection.map(u64::from) },
             load: self.load()?,

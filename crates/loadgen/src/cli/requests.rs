@@ -5,6 +5,7 @@ use std::fmt::Write;
 use anyhow::{Context, Result, bail};
 
 use super::Args;
+use super::request_file::{self, Stated};
 use crate::endpoint::url::Url;
 use crate::request::Requests;
 use crate::request::expectation::{BodyExpectation, Expectation};
@@ -14,15 +15,43 @@ use crate::request::kind::{RequestKind, Structured};
 /// Fields of one connection of HTTP/1.1, which HTTP/2 does not have (RFC 9113, 8.2.2).
 const CONNECTION_FIELDS: [&str; 5] = ["connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade"];
 
+/// What a request says besides its URL.
+pub(super) struct Message<'a> {
+    pub method: &'a str,
+    pub headers: Vec<(&'a str, &'a str)>,
+    pub body: Option<Vec<u8>>,
+}
+
 impl Args {
     pub(super) fn requests(&self, urls: &[Url]) -> Result<Requests> {
         if !(self.weights.is_empty() || self.weights.len() == urls.len()) {
             bail!("{} weights for {} URLs; give one per URL", self.weights.len(), urls.len());
         }
-        let weights = if self.weights.is_empty() { vec![1; urls.len()] } else { self.weights.clone() };
-        let expectation = Expectation { status: self.expect_status, body: self.body_expectation()? };
-        let kinds = urls.iter().map(|url| self.request_kind(url, &expectation)).collect::<Result<Vec<_>>>()?;
+        let kinds = match &self.requests {
+            Some(_) if urls.len() > 1 => bail!("--requests takes one URL, for scheme, host and port; {} were given", urls.len()),
+            Some(path) => request_file::read(path)?.iter().map(|stated| self.stated_kind(&urls[0], stated)).collect::<Result<Vec<_>>>()?,
+            None => self.kinds_of_urls(urls)?,
+        };
+        let weights: Vec<_> = kinds.iter().map(|kind| kind.weight).collect();
         Ok(Requests::new(kinds, &weights, self.pipeline))
+    }
+
+    fn kinds_of_urls(&self, urls: &[Url]) -> Result<Vec<RequestKind>> {
+        let body = self.body_expectation()?;
+        let expectation = Expectation { status: self.expect_status, body };
+        let named = urls.iter().zip(&self.urls).enumerate();
+        named
+            .map(|(index, (url, name))| {
+                let kind = self.request_kind(url, &expectation)?;
+                Ok(kind.named(name, self.weights.get(index).copied().unwrap_or(1)))
+            })
+            .collect()
+    }
+
+    fn stated_kind(&self, url: &Url, stated: &Stated) -> Result<RequestKind> {
+        let url = Url { path: stated.path.clone(), ..url.clone() };
+        let kind = self.fixed_kind(&url, &stated.message(), stated.expectation()?)?;
+        Ok(kind.named(&stated.name, stated.weight))
     }
 
     fn request_kind(&self, url: &Url, expectation: &Expectation) -> Result<RequestKind> {
@@ -31,19 +60,24 @@ impl Args {
             let method_kind = if bytes.starts_with(b"HEAD ") { MethodKind::Head } else { MethodKind::Other };
             return Ok(RequestKind::from_template(&bytes, method_kind, expectation.clone()));
         }
-        if self.method.is_empty() || !self.method.bytes().all(is_token_byte) {
-            bail!("`{}` is not a method", self.method);
+        let body = self.body.as_deref().map(text_or_file).transpose()?;
+        let message = Message { method: &self.method, headers: header_fields(&self.headers)?, body };
+        self.fixed_kind(url, &message, expectation.clone())
+    }
+
+    fn fixed_kind(&self, url: &Url, message: &Message, expectation: Expectation) -> Result<RequestKind> {
+        if message.method.is_empty() || !message.method.bytes().all(is_token_byte) {
+            bail!("`{}` is not a method", message.method);
         }
-        let method_kind = if self.method == "HEAD" { MethodKind::Head } else { MethodKind::Other };
-        let mut kind = RequestKind::fixed(self.request_bytes(url)?, method_kind, expectation.clone());
-        kind.structured = self.http2.then(|| self.structured(url)).transpose()?;
+        let method_kind = if message.method == "HEAD" { MethodKind::Head } else { MethodKind::Other };
+        let mut kind = RequestKind::fixed(self.request_bytes(url, message)?, method_kind, expectation);
+        kind.structured = self.http2.then(|| structured(url, message)).transpose()?;
         Ok(kind)
     }
 
     fn body_expectation(&self) -> Result<BodyExpectation> {
         if let Some(hex) = &self.expect_body_sha256 {
-            let digest = parse_sha256(hex).with_context(|| format!("`{hex}` is not a SHA-256; write 64 hexadecimal digits"))?;
-            return Ok(BodyExpectation::Sha256(digest));
+            return sha256(hex);
         }
         Ok(match &self.expect_body {
             Some(text) => BodyExpectation::Exact(text_or_file(text)?.into()),
@@ -51,10 +85,9 @@ impl Args {
         })
     }
 
-    fn request_bytes(&self, url: &Url) -> Result<Vec<u8>> {
-        let headers = self.header_fields()?;
-        let body = self.body.as_deref().map(text_or_file).transpose()?;
-        let mut head = format!("{} {} HTTP/1.1\r\n", self.method, url.path);
+    fn request_bytes(&self, url: &Url, message: &Message) -> Result<Vec<u8>> {
+        let Message { method, headers, body } = message;
+        let mut head = format!("{method} {} HTTP/1.1\r\n", url.path);
         if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
             write!(head, "Host: {}\r\n", url.host_header())?;
         }
@@ -64,52 +97,52 @@ impl Args {
         if self.no_keepalive {
             head.push_str("Connection: close\r\n");
         }
-        if let Some(body) = &body {
+        if let Some(body) = body {
             write!(head, "Content-Length: {}\r\n", body.len())?;
         }
         head.push_str("\r\n");
         let mut bytes = head.into_bytes();
-        bytes.extend_from_slice(&body.unwrap_or_default());
+        bytes.extend_from_slice(body.as_deref().unwrap_or_default());
         Ok(bytes)
     }
+}
 
-    fn structured(&self, url: &Url) -> Result<Structured> {
-        let (authority, method) = (url.host_header(), self.method.as_str());
-        let pseudo = [(":method", method), (":scheme", url.scheme.name()), (":authority", &authority), (":path", &url.path)];
-        let mut fields: Vec<(Vec<u8>, Vec<u8>)> = Vec::new();
-        for (name, value) in pseudo {
-            // CONNECT has neither (RFC 9113, 8.5).
-            if method != "CONNECT" || !matches!(name, ":scheme" | ":path") {
-                fields.push((name.into(), value.into()));
-            }
-        }
-        for (name, value) in self.header_fields()? {
-            let name = name.to_ascii_lowercase();
-            if CONNECTION_FIELDS.contains(&name.as_str()) || (name == "te" && value != "trailers") || value.contains('\x7f') {
-                bail!("the header `{name}: {value}` cannot be sent with HTTP/2");
-            }
+fn structured(url: &Url, message: &Message) -> Result<Structured> {
+    let (authority, method) = (url.host_header(), message.method);
+    let pseudo = [(":method", method), (":scheme", url.scheme.name()), (":authority", &authority), (":path", &url.path)];
+    let mut fields: Vec<(Vec<u8>, Vec<u8>)> = Vec::new();
+    for (name, value) in pseudo {
+        // CONNECT has neither (RFC 9113, 8.5).
+        if method != "CONNECT" || !matches!(name, ":scheme" | ":path") {
             fields.push((name.into(), value.into()));
         }
-        let body = self.body.as_deref().map(text_or_file).transpose()?.unwrap_or_default();
-        Ok(Structured { fields, body: body.into() })
     }
+    for (name, value) in &message.headers {
+        let name = name.to_ascii_lowercase();
+        if CONNECTION_FIELDS.contains(&name.as_str()) || (name == "te" && *value != "trailers") || value.contains('\x7f') {
+            bail!("the header `{name}: {value}` cannot be sent with HTTP/2");
+        }
+        fields.push((name.into(), (*value).into()));
+    }
+    Ok(Structured { fields, body: message.body.clone().unwrap_or_default().into() })
+}
 
-    fn header_fields(&self) -> Result<Vec<(&str, &str)>> {
-        let parse = |header: &'_ String| -> Option<(usize, usize)> {
-            let colon = header.find(':')?;
-            let value_is_clean = header[colon + 1..].bytes().all(|byte| byte >= b' ' || byte == b'\t');
-            let name_is_token = colon > 0 && header[..colon].bytes().all(is_token_byte);
-            (value_is_clean && name_is_token).then_some((colon, colon + 1))
-        };
-        self.headers
-            .iter()
-            .map(|header| {
-                let (name_end, value_start) =
-                    parse(header).with_context(|| format!("`{header}` is not a header field; write 'Name: value'"))?;
-                Ok((&header[..name_end], header[value_start..].trim()))
-            })
-            .collect()
-    }
+/// Names and values of header fields.
+pub(super) fn header_fields(headers: &[String]) -> Result<Vec<(&str, &str)>> {
+    let parse = |header: &'_ String| -> Option<(usize, usize)> {
+        let colon = header.find(':')?;
+        let value_is_clean = header[colon + 1..].bytes().all(|byte| byte >= b' ' || byte == b'\t');
+        let name_is_token = colon > 0 && header[..colon].bytes().all(is_token_byte);
+        (value_is_clean && name_is_token).then_some((colon, colon + 1))
+    };
+    headers
+        .iter()
+        .map(|header| {
+            let (name_end, value_start) =
+                parse(header).with_context(|| format!("`{header}` is not a header field; write 'Name: value'"))?;
+            Ok((&header[..name_end], header[value_start..].trim()))
+        })
+        .collect()
 }
 
 fn text_or_file(text: &str) -> Result<Vec<u8>> {
@@ -117,6 +150,11 @@ fn text_or_file(text: &str) -> Result<Vec<u8>> {
         Some(path) => std::fs::read(path).with_context(|| format!("cannot read `{path}`")),
         None => Ok(text.as_bytes().to_vec()),
     }
+}
+
+pub(super) fn sha256(hex: &str) -> Result<BodyExpectation> {
+    let digest = parse_sha256(hex).with_context(|| format!("`{hex}` is not a SHA-256; write 64 hexadecimal digits"))?;
+    Ok(BodyExpectation::Sha256(digest))
 }
 
 fn parse_sha256(hex: &str) -> Option<[u8; 32]> {

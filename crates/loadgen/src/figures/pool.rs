@@ -9,20 +9,21 @@ use crate::time::coordinator_pauses::Pauses;
 #[derive(Debug)]
 pub struct Pool {
     open_loop: bool,
+    parts: usize,
     pauses: Pauses,
     spares: Mutex<Vec<Recorder>>,
 }
 
 impl Pool {
-    /// A pool of so many, which are emptied with these pauses.
-    pub fn new(open_loop: bool, size: usize, pauses: Pauses) -> Self {
-        Self { open_loop, pauses, spares: Mutex::new((0..size).map(|_| Recorder::new(open_loop)).collect()) }
+    /// A pool of so many, each with so many parts, which are emptied with these pauses.
+    pub fn new(open_loop: bool, parts: usize, size: usize, pauses: Pauses) -> Self {
+        Self { open_loop, parts, pauses, spares: Mutex::new((0..size).map(|_| Recorder::new(open_loop, parts)).collect()) }
     }
 
     /// An empty recorder; a new one if the coordinator is behind.
     pub fn take(&self) -> Recorder {
         let spare = self.spares().pop();
-        spare.unwrap_or_else(|| Recorder::new(self.open_loop))
+        spare.unwrap_or_else(|| Recorder::new(self.open_loop, self.parts))
     }
 
     pub fn give_back(&self, mut recorder: Recorder) {

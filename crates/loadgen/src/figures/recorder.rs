@@ -5,9 +5,10 @@ use hdrhistogram::Histogram;
 use super::errors::{ErrorCounts, ErrorKind};
 use super::histogram::new_histogram;
 use super::outcome::Outcome;
+use super::part::Part;
 use crate::time::coordinator_pauses::Pauses;
 
-/// How many histograms a recorder has.
+/// How many histograms a recorder has, parts aside.
 pub const HISTOGRAMS: u32 = 6;
 
 /// When a request was meant to be sent, and when it was. In a closed loop both are the same.
@@ -15,6 +16,8 @@ pub const HISTOGRAMS: u32 = 6;
 pub struct Sent {
     pub intended_ns: u64,
     pub actual_ns: u64,
+    /// Which kind of request.
+    pub kind: u16,
 }
 
 #[derive(Debug)]
@@ -42,13 +45,19 @@ pub struct Recorder {
     pub connection_wait: Histogram<u64>,
     pub generator_lag: Histogram<u64>,
     pub connect: Histogram<u64>,
+    /// Where kinds of request take turns: what came of each. Otherwise empty.
+    pub parts: Box<[Part]>,
     open_loop: bool,
+    /// Whether more than service times is recorded: an open loop, or parts. One question for both keeps the plain case as short as it was.
+    detailed: bool,
 }
 
 impl Recorder {
     /// The histograms that will be used are resident from the beginning, so that a new value costs no page fault during the run.
-    pub fn new(open_loop: bool) -> Self {
+    pub fn new(open_loop: bool, parts: usize) -> Self {
         let mut recorder = Self::untouched(open_loop);
+        recorder.parts = (0..parts).map(|_| Part::default()).collect();
+        recorder.detailed = open_loop || parts > 0;
         recorder.service.reset();
         recorder.connect.reset();
         if open_loop {
@@ -80,7 +89,9 @@ impl Recorder {
             connection_wait: new_histogram(),
             generator_lag: new_histogram(),
             connect: new_histogram(),
+            parts: Box::default(),
             open_loop,
+            detailed: open_loop,
         }
     }
 
@@ -96,6 +107,7 @@ impl Recorder {
                 pauses.pause();
             }
         }
+        self.parts.iter_mut().for_each(|part| part.reset(pauses));
     }
 
     /// Adds what another one holds, histogram by histogram.
@@ -122,6 +134,7 @@ impl Recorder {
                 pauses.pause();
             }
         }
+        self.parts.iter_mut().zip(&other.parts).for_each(|(mine, theirs)| mine.merge(theirs, pauses));
     }
 
     /// Whether a request belongs to this part of the run.
@@ -137,8 +150,17 @@ impl Recorder {
             return;
         }
         self.sent += 1;
+        if self.detailed {
+            self.sent_in_detail(sent, free_ns);
+        }
+    }
+
+    fn sent_in_detail(&mut self, sent: Sent, free_ns: u64) {
+        let Sent { intended_ns, actual_ns, kind } = sent;
+        if let Some(part) = self.parts.get_mut(usize::from(kind)) {
+            part.sent += 1;
+        }
         if self.open_loop {
-            let Sent { intended_ns, actual_ns } = sent;
             let wait_ns = free_ns.saturating_sub(intended_ns);
             let lag_ns = actual_ns.saturating_sub(intended_ns);
             self.lag.saturating_record(lag_ns.max(1));
@@ -159,16 +181,23 @@ impl Recorder {
                 self.ok += count;
                 self.times(sent, now_ns, count);
             }
-            Outcome::UnexpectedStatus => self.errors.add(ErrorKind::UnexpectedStatus, count),
-            Outcome::UnexpectedBody => self.errors.add(ErrorKind::UnexpectedBody, count),
-            Outcome::Failed(kind) => self.errors.add(kind, count),
+            Outcome::UnexpectedStatus => self.failed(sent, ErrorKind::UnexpectedStatus, count),
+            Outcome::UnexpectedBody => self.failed(sent, ErrorKind::UnexpectedBody, count),
+            Outcome::Failed(kind) => self.failed(sent, kind, count),
             Outcome::Unprocessed => self.unprocessed += count,
         }
     }
 
     pub fn request_failed(&mut self, sent: Sent, kind: ErrorKind) {
         if self.counts(sent.intended_ns) {
-            self.errors.add(kind, 1);
+            self.failed(sent, kind, 1);
+        }
+    }
+
+    fn failed(&mut self, sent: Sent, kind: ErrorKind, count: u64) {
+        self.errors.add(kind, count);
+        if let Some(part) = self.parts.get_mut(usize::from(sent.kind)) {
+            part.errors += count;
         }
     }
 
@@ -181,8 +210,11 @@ impl Recorder {
     /// A timed-out request took at least as long as it was waited for: leaving it out would make the tail look better than it is.
     pub fn request_timed_out(&mut self, sent: Sent, now_ns: u64) {
         if self.counts(sent.intended_ns) {
-            self.errors.add(ErrorKind::Timeout, 1);
+            self.failed(sent, ErrorKind::Timeout, 1);
             self.censored += 1;
+            if let Some(part) = self.parts.get_mut(usize::from(sent.kind)) {
+                part.timed_out += 1;
+            }
             self.times(sent, now_ns, 1);
         }
     }
@@ -214,8 +246,19 @@ impl Recorder {
     #[inline]
     fn times(&mut self, sent: Sent, now_ns: u64, count: u64) {
         self.service.saturating_record_n(now_ns.saturating_sub(sent.actual_ns).max(1), count);
+        if self.detailed {
+            self.times_in_detail(sent, now_ns, count);
+        }
+    }
+
+    fn times_in_detail(&mut self, sent: Sent, now_ns: u64, count: u64) {
+        // In a closed loop both instants are the same.
+        let time_ns = now_ns.saturating_sub(sent.intended_ns).max(1);
         if self.open_loop {
-            self.response.saturating_record_n(now_ns.saturating_sub(sent.intended_ns).max(1), count);
+            self.response.saturating_record_n(time_ns, count);
+        }
+        if let Some(part) = self.parts.get_mut(usize::from(sent.kind)) {
+            part.times.saturating_record_n(time_ns, count);
         }
     }
 

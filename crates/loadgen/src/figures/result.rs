@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::distribution::Distribution;
 use super::errors::Errors;
+use super::sample::Sample;
 
 pub const SCHEMA: &str = "httpbench-loadgen/1";
 
@@ -60,6 +61,10 @@ pub struct RunResult {
     pub unfinished_s: f64,
     /// Connections that the server closed while they carried no request. Not errors.
     pub idle_closed: u64,
+    /// What came of each kind of request, if several take turns: several URLs, or a file of `--requests`. Otherwise empty.
+    pub parts: Vec<Part>,
+    /// Whole responses that came during the window (`--sample-bodies`).
+    pub samples: Vec<Sample>,
     /// The measured window in slices of `config.interval_s`.
     pub intervals: Vec<Interval>,
     /// How responses were parsed.
@@ -170,6 +175,26 @@ pub struct Interval {
     pub bytes_received: u64,
     /// HdrHistogram V2, compressed, in base64; its values are nanoseconds.
     pub histogram: String,
+}
+
+/// What came of one kind of request. Requests that were never sent have no kind, and those that were unfinished at the end count in the whole
+/// alone.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Part {
+    /// Its name in the file of `--requests`, or its URL.
+    pub name: String,
+    /// Its weight: requests for each turn of all kinds.
+    pub weight: u32,
+    /// Requests sent.
+    pub sent: u64,
+    /// Correct responses.
+    pub ok: u64,
+    /// Requests without a correct response.
+    pub errors: u64,
+    /// Correct responses per second.
+    pub throughput_rps: f64,
+    /// Response times in an open loop, otherwise service times, in microseconds. Correct responses and timed-out requests only.
+    pub time_us: Distribution,
 }
 
 /// How responses were parsed.

@@ -22,6 +22,7 @@ pub fn print(result: &RunResult, out: &mut (impl Write + ?Sized)) -> io::Result<
         format_bytes(result.throughput_bytes_per_s)
     )?;
     print_distributions(result, out)?;
+    print_parts(result, out)?;
     writeln!(out)?;
     print_counts(result, out)?;
     writeln!(out, "  {}", limit(result))?;
@@ -76,6 +77,18 @@ fn print_distributions(result: &RunResult, out: &mut (impl Write + ?Sized)) -> i
             let figures = [min, mean, p50, p90, p99, p99_9, p99_99, max].map(|value| format!("{:>8}", format_us(*value)));
             writeln!(out, "  {name:<13}{}", figures.concat())?;
         }
+    }
+    Ok(())
+}
+
+/// Each kind of request, where several take turns.
+fn print_parts(result: &RunResult, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+    if !result.parts.is_empty() {
+        writeln!(out, "\n  {:>12}{:>8}{:>8}{:>10}{:>8}  request", "requests/s", "p50", "p99", "sent", "errors")?;
+    }
+    for part in &result.parts {
+        let (rate, p50, p99) = (format_count(part.throughput_rps), format_us(part.time_us.p50), format_us(part.time_us.p99));
+        writeln!(out, "  {rate:>12}{p50:>8}{p99:>8}{:>10}{:>8}  {}", part.sent, part.errors, part.name)?;
     }
     Ok(())
 }

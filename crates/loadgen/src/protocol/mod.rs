@@ -13,6 +13,7 @@ use std::borrow::Cow;
 
 use crate::figures::errors::ErrorKind;
 pub use crate::figures::outcome::Outcome;
+use crate::figures::sample::Sample;
 
 /// The place of a request among those that are in flight on its connection.
 pub type Slot = u16;
@@ -80,8 +81,8 @@ pub trait Protocol {
     /// Whether requests can be sent: false during a handshake.
     fn ready(&self, session: &Self::Session) -> bool;
 
-    /// Puts one request into the output. The caller keeps at most its pipeline depth in flight.
-    fn request(&mut self, session: &mut Self::Session, slot: Slot);
+    /// Puts one request into the output, and returns its kind. The caller keeps at most its pipeline depth in flight.
+    fn request(&mut self, session: &mut Self::Session, slot: Slot) -> u16;
 
     /// Turns what was requested, or given up, into output. Called once for a batch of requests, before `output`.
     #[inline]
@@ -126,6 +127,14 @@ pub trait Protocol {
     fn skip(&mut self, session: &mut Self::Session, count: usize, sink: &mut impl Sink) -> Result<Flow, Fault>;
 
     fn parser_counts(&self) -> ParserCounts;
+
+    /// Keeps one of the next responses whole. HTTP/2 keeps none.
+    fn sample_next(&mut self) {}
+
+    /// Takes the responses that were kept.
+    fn take_samples(&mut self) -> Vec<Sample> {
+        Vec::new()
+    }
 
     /// Those since the protocol was made; `None` without TLS.
     fn tls_handshakes(&self) -> Option<TlsHandshakes> {

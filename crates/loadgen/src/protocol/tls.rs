@@ -18,6 +18,7 @@ use rustls::{ClientConfig, ClientConnection, DigitallySignedStruct, Error, Hands
 
 use super::{Fault, Flow, Outcome, ParserCounts, Protocol, Sink, Slot, TlsHandshakes};
 use crate::figures::errors::ErrorKind;
+use crate::figures::sample::Sample;
 
 /// The rest of a large request waits until these many encrypted bytes, or nearly, are sent.
 const ENCRYPTED_BYTES: usize = 64 * 1024;
@@ -207,8 +208,8 @@ impl<P: Protocol> Protocol for Tls<P> {
         session.established && self.inner.ready(&session.inner)
     }
 
-    fn request(&mut self, session: &mut Self::Session, slot: Slot) {
-        self.inner.request(&mut session.inner, slot);
+    fn request(&mut self, session: &mut Self::Session, slot: Slot) -> u16 {
+        self.inner.request(&mut session.inner, slot)
     }
 
     fn prepare_output(&mut self, session: &mut Self::Session) {
@@ -297,6 +298,14 @@ impl<P: Protocol> Protocol for Tls<P> {
 
     fn parser_counts(&self) -> ParserCounts {
         self.inner.parser_counts()
+    }
+
+    fn sample_next(&mut self) {
+        self.inner.sample_next();
+    }
+
+    fn take_samples(&mut self) -> Vec<Sample> {
+        self.inner.take_samples()
     }
 
     fn tls_handshakes(&self) -> Option<TlsHandshakes> {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::http1::head;
 use super::{Fault, Flow, ParserCounts, Protocol, Sink, Slot, TlsHandshakes};
 use crate::figures::errors::ErrorKind;
+use crate::figures::sample::Sample;
 use crate::request::kind::MethodKind;
 
 pub struct Tunnel<P> {
@@ -64,8 +65,8 @@ impl<P: Protocol> Protocol for Tunnel<P> {
         session.response.is_none() && self.inner.ready(&session.inner)
     }
 
-    fn request(&mut self, session: &mut Self::Session, slot: Slot) {
-        self.inner.request(&mut session.inner, slot);
+    fn request(&mut self, session: &mut Self::Session, slot: Slot) -> u16 {
+        self.inner.request(&mut session.inner, slot)
     }
 
     fn prepare_output(&mut self, session: &mut Self::Session) {
@@ -133,6 +134,14 @@ impl<P: Protocol> Protocol for Tunnel<P> {
 
     fn parser_counts(&self) -> ParserCounts {
         self.inner.parser_counts()
+    }
+
+    fn sample_next(&mut self) {
+        self.inner.sample_next();
+    }
+
+    fn take_samples(&mut self) -> Vec<Sample> {
+        self.inner.take_samples()
     }
 
     fn tls_handshakes(&self) -> Option<TlsHandshakes> {

@@ -34,6 +34,10 @@ pub struct Structured {
 /// One kind of request.
 #[derive(Clone, Debug)]
 pub struct RequestKind {
+    /// What the result calls it.
+    pub name: String,
+    /// How often it has its turn, among others.
+    pub weight: u32,
     pub method_kind: MethodKind,
     /// As HTTP/1.1 sends it.
     pub bytes: Vec<u8>,
@@ -46,7 +50,12 @@ pub struct RequestKind {
 
 impl RequestKind {
     pub fn fixed(bytes: Vec<u8>, method_kind: MethodKind, expectation: Expectation) -> Self {
-        Self { method_kind, bytes, structured: None, expectation, placeholders: Vec::new() }
+        Self { name: String::new(), weight: 1, method_kind, bytes, structured: None, expectation, placeholders: Vec::new() }
+    }
+
+    /// The request under this name and weight.
+    pub fn named(self, name: &str, weight: u32) -> Self {
+        Self { name: name.to_owned(), weight, ..self }
     }
 
     /// A request with `{{seq}}` and `{{random}}` in it.
@@ -66,6 +75,6 @@ impl RequestKind {
             bytes.resize(bytes.len() + digits, b'0');
             rest = &rest[name.len()..];
         }
-        Self { method_kind, bytes, structured: None, expectation, placeholders }
+        Self { name: String::new(), weight: 1, method_kind, bytes, structured: None, expectation, placeholders }
     }
 }

@@ -59,6 +59,11 @@ impl Requests {
         &self.kinds
     }
 
+    /// How many kinds are counted one by one: none where there is but one.
+    pub fn parts(&self) -> usize {
+        if self.kinds.len() > 1 { self.kinds.len() } else { 0 }
+    }
+
     /// Whether what is sent lies in memory that never changes.
     #[inline]
     pub fn are_prepared(&self) -> bool {

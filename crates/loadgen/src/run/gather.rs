@@ -13,7 +13,7 @@ use crate::figures::encoding::Encoder;
 use crate::figures::percentiles::percentile_us;
 use crate::figures::pool::Pool;
 use crate::figures::recorder::Recorder;
-use crate::figures::result::{Bytes, Interval, Parser, RequestCounts, RunResult, SCHEMA, TlsHandshakes};
+use crate::figures::result::{Bytes, Interval, Parser, Part, RequestCounts, RunResult, SCHEMA, TlsHandshakes};
 use crate::time::clock::{now_ns, seconds};
 use crate::time::coordinator_pauses::Pauses;
 use crate::time::window::{Phase, Slice, Window};
@@ -71,8 +71,8 @@ impl<'a> Gather<'a> {
             pending: BTreeMap::new(),
             pool,
             pauses,
-            total: Recorder::new(open_loop),
-            before: Recorder::new(open_loop),
+            total: Recorder::new(open_loop, plan.requests.parts()),
+            before: Recorder::new(open_loop, 0),
             unfinished: Recorder::untouched(open_loop),
             held: None,
             intervals: resident(window.intervals().min(INTERVALS_RESIDENT)),
@@ -253,9 +253,27 @@ impl<'a> Gather<'a> {
                 full: finals.iter().map(|last| last.parser.full).sum(),
             },
             generator: generator(self.plan, engine, finals, duration_s),
+            parts: parts(self.plan, total, duration_s),
+            samples: finals.iter().flat_map(|last| last.samples.clone()).collect(),
             intervals: self.intervals,
         }
     }
+}
+
+/// What came of each kind of request, where several take turns.
+fn parts(plan: &Plan, total: &Recorder, duration_s: f64) -> Vec<Part> {
+    let kinds = plan.requests.kinds().iter().zip(&total.parts);
+    kinds
+        .map(|(kind, part)| Part {
+            name: kind.name.clone(),
+            weight: kind.weight,
+            sent: part.sent,
+            ok: part.ok(),
+            errors: part.errors,
+            throughput_rps: rate(part.ok(), duration_s),
+            time_us: (&part.times).into(),
+        })
+        .collect()
 }
 
 fn tls_handshakes(finals: &[Final]) -> Option<TlsHandshakes> {

@@ -55,8 +55,10 @@ pub fn run(plan: &Plan, observer: &mut impl Observer) -> Result<RunResult> {
     let failure = Arc::new(Failure::default());
     let (engine, engine_fallback) = choose_engine(plan.engine);
     let threads = plan.threads as usize;
-    let pauses = Pauses::new(plan.interval, PIECES * HISTOGRAMS * (plan.threads + 1));
-    let pool = Arc::new(Pool::new(plan.load.is_open(), RECORDERS * threads + 1, pauses)); // one slice is held until the next is complete
+    let parts = plan.requests.parts();
+    let pauses = Pauses::new(plan.interval, PIECES * (HISTOGRAMS + parts as u32) * (plan.threads + 1));
+    let recorders = RECORDERS * threads + 1; // one slice is held until the next is complete
+    let pool = Arc::new(Pool::new(plan.load.is_open(), parts, recorders, pauses));
     let (reports, gathered) = sync_channel(REPORTS * threads);
     let mut crew = Vec::new();
     for thread in 0..plan.threads {

@@ -35,6 +35,8 @@ pub struct Plan {
     pub warmup: Duration,
     pub timeout: Duration,
     pub interval: Duration,
+    /// How often each thread keeps one response whole; `None`: never.
+    pub sample_every: Option<Duration>,
     pub pipeline: u16,
     pub requests_per_connection: Option<u64>,
     /// Of all threads together; `Load::of_thread` gives the share of one.

@@ -113,22 +113,27 @@ impl Flight {
         self.slots.len() as u16
     }
 
-    /// Takes a free slot. There must be one.
+    /// A free slot. There must be one.
     #[inline]
-    pub fn take(&mut self, sent: Sent) -> Slot {
-        debug_assert!(self.count < self.depth() && sent.actual_ns != 0);
+    pub fn free_slot(&mut self) -> Slot {
+        debug_assert!(self.count < self.depth());
         // Responses in order free the slots in order, so the first look finds a free one; streams may take a few more.
         while self.slots[usize::from(self.next)].actual_ns != 0 {
             self.next = self.after(self.next);
         }
-        let slot = self.next;
+        self.next
+    }
+
+    /// Takes the free slot.
+    #[inline]
+    pub fn take(&mut self, slot: Slot, sent: Sent) {
+        debug_assert!(slot == self.next && sent.actual_ns != 0);
         self.next = self.after(slot);
         self.slots[usize::from(slot)] = sent;
         if self.count == 0 {
             self.oldest_at_least_ns = sent.actual_ns;
         }
         self.count += 1;
-        slot
     }
 
     #[inline]
@@ -182,18 +187,23 @@ mod tests {
     #[test]
     fn the_oldest_request_is_found_however_requests_come_and_go() {
         let mut flight = Flight::new(4);
-        let sent = |ns| Sent { intended_ns: ns, actual_ns: ns };
+        let sent = |ns| Sent { intended_ns: ns, actual_ns: ns, kind: 0 };
+        let take = |flight: &mut Flight, sent: Sent| {
+            let slot = flight.free_slot();
+            flight.take(slot, sent);
+            slot
+        };
         assert!(!flight.has_older_than(u64::MAX), "nothing is in flight");
-        let slots: Vec<_> = [10, 20, 30].map(|ns| flight.take(sent(ns))).into();
+        let slots: Vec<_> = [10, 20, 30].map(|ns| take(&mut flight, sent(ns))).into();
         assert!(flight.has_older_than(11) && !flight.has_older_than(10));
         flight.free(slots[0]);
         assert!(flight.has_older_than(21) && !flight.has_older_than(20));
-        flight.take(sent(40));
+        take(&mut flight, sent(40));
         flight.free(slots[1]);
         flight.free(slots[2]);
         assert!(flight.has_older_than(41) && !flight.has_older_than(40));
         flight.drain(drop);
-        flight.take(sent(50));
+        take(&mut flight, sent(50));
         assert!(flight.has_older_than(51) && !flight.has_older_than(50));
     }
 }

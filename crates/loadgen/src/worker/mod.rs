@@ -18,6 +18,7 @@ use std::sync::mpsc::SyncSender;
 
 use crate::figures::pool::Pool;
 use crate::figures::recorder::Recorder;
+use crate::figures::sample::Sample;
 use crate::protocol::{ParserCounts, Protocol, TlsHandshakes};
 use crate::time::clock;
 use crate::time::window::{Phase, Slice, Window};
@@ -51,7 +52,7 @@ pub struct Report {
 }
 
 /// What a worker leaves when its window is over.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Final {
     pub in_flight: u64,
     pub unsent: u64,
@@ -61,6 +62,8 @@ pub struct Final {
     pub parser: ParserCounts,
     /// Of all the run.
     pub tls_handshakes: Option<TlsHandshakes>,
+    /// Responses that were kept whole.
+    pub samples: Vec<Sample>,
 }
 
 /// The limits that one connection works under.
@@ -69,6 +72,8 @@ pub struct Limits {
     pub depth: u16,
     pub requests_per_connection: u64,
     pub timeout_ns: u64,
+    /// How often one response is kept whole; `u64::MAX`: never.
+    pub sample_every_ns: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,6 +102,7 @@ pub struct Worker<P: Protocol> {
     attempted: usize,
     said_ready: bool,
     next_sweep_ns: u64,
+    next_sample_ns: u64,
     wake_ns: u64,
     attention: Attention,
     shortest: Shortest,
@@ -136,6 +142,7 @@ impl<P: Protocol> Worker<P> {
             attempted: 0,
             said_ready: false,
             next_sweep_ns: 0,
+            next_sample_ns: 0,
             wake_ns: 0,
             attention: Attention::default(),
             shortest: Shortest::default(),
@@ -149,7 +156,7 @@ impl<P: Protocol> Worker<P> {
 
     /// What the run left behind, once its window is over.
     pub fn finished(&self) -> Option<Final> {
-        self.done
+        self.done.clone()
     }
 
     pub fn connections(&self) -> usize {

@@ -50,6 +50,14 @@ impl<P: Protocol> Worker<P> {
         if !self.running() {
             self.start_if_told(now_ns);
         }
+        self.sample_if_due(now_ns);
+    }
+
+    fn sample_if_due(&mut self, now_ns: u64) {
+        if self.slice.phase == Phase::Measure && self.limits.sample_every_ns < u64::MAX && now_ns >= self.next_sample_ns {
+            self.next_sample_ns = now_ns + self.limits.sample_every_ns;
+            self.protocol.sample_next();
+        }
     }
 
     fn start_if_told(&mut self, now_ns: u64) {
@@ -145,6 +153,7 @@ impl<P: Protocol> Worker<P> {
                 full: parser.full - self.parser_at_measure.full,
             },
             tls_handshakes: self.protocol.tls_handshakes(),
+            samples: self.protocol.take_samples(),
         });
         // Whatever comes after the end must not look for a next slice.
         self.slice.end_ns = u64::MAX;

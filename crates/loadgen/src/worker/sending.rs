@@ -36,7 +36,7 @@ impl<P: Protocol> Worker<P> {
     #[inline]
     pub(super) fn fill(&mut self, index: u32, now_ns: u64) {
         while self.connections[index as usize].has_room() {
-            self.start_request(index, Sent { intended_ns: now_ns, actual_ns: now_ns }, now_ns);
+            self.start_request(index, Sent { intended_ns: now_ns, actual_ns: now_ns, kind: 0 }, now_ns);
         }
     }
 
@@ -44,9 +44,11 @@ impl<P: Protocol> Worker<P> {
     fn start_request(&mut self, index: u32, sent: Sent, free_ns: u64) {
         let connection = &mut self.connections[index as usize];
         connection.left -= 1;
-        let slot = connection.flight.take(sent);
+        let slot = connection.flight.free_slot();
+        let kind = self.protocol.request(&mut connection.session, slot);
+        let sent = Sent { kind, ..sent };
+        connection.flight.take(slot, sent);
         self.recorder.request_sent(sent, free_ns);
-        self.protocol.request(&mut connection.session, slot);
     }
 
     /// Starts what is due and has a place.
@@ -61,7 +63,7 @@ impl<P: Protocol> Worker<P> {
                 connection.held_back += 1;
                 continue;
             }
-            self.start_request(place.index, Sent { intended_ns, actual_ns: now_ns }, free_ns);
+            self.start_request(place.index, Sent { intended_ns, actual_ns: now_ns, kind: 0 }, free_ns);
             self.to_flush.push(place.index);
             self.pacing.advance();
         }

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from httpbench import programs
 from httpbench.errors import LoadError, RequirementError
-from httpbench.load import Job, LoadGenerator, Output, Progress, get
+from httpbench.load import Job, KeptResponse, LoadGenerator, Output, Progress, get
 from httpbench.model import HostShare, Measurement, Requirement
 
 PACKAGES = Path(__file__).resolve().parents[3]
@@ -68,6 +68,8 @@ class ManyHosts(LoadGenerator):
         hosts = self._workers.hosts
         if job.load.connections < hosts:
             return f"{hosts} load hosts require at least {hosts} connections"
+        if job.workload.parts:
+            return "several load hosts cannot send a mix: its parts are not added up"
         return self._native.refuses(job)
 
     def argv(self, job: Job, *, warmup: bool) -> tuple[str, ...]:
@@ -85,6 +87,10 @@ class ManyHosts(LoadGenerator):
 
     def progress(self, line: str) -> Progress | None:
         return self._native.progress(line)
+
+    def kept_responses(self, job: Job, output: Output) -> tuple[KeptResponse, ...]:
+        """Those of one load host."""
+        return self._native.kept_responses(job, output)
 
     def measurement(self, job: Job, output: Output) -> Measurement:
         if not output.stdout.strip():

@@ -44,6 +44,9 @@ def problem_under_load(running: RunningTarget, workload: Workload, cores: Cores,
 
 
 def _failures(measurement: Measurement) -> str | None:
+    sampled = measurement.sampled_bodies
+    if sampled and sampled.problems:
+        return f"{sampled.wrong:,} of {sampled.checked:,} sampled responses were wrong: {'; '.join(sampled.problems)}"
     failed = failed_requests(measurement)
     if not failed:
         return None

@@ -12,6 +12,7 @@ from httpbench.errors import LoadError
 from httpbench.load import Job, LoadGenerator, Output, Phase, Progress
 from httpbench.model import CoreOccupancy, Cores, LoadHostUse, Measurement, Network, Others, Usage
 from httpbench.run.load_place import HERE, LoadPlace, RunningGenerator
+from httpbench.run.measure.sampled_bodies import with_sampled_bodies
 from httpbench.run.start import RunningTarget
 from httpbench.sample import Current, NetworkMeter, OccupancyMeter, SharedQuotaMeter, StrangerMeter
 
@@ -66,7 +67,7 @@ def run_generator(generator: LoadGenerator, job: Job, subject: Subject, report: 
             observed = window.close()
         output = Output(running.stdout(), stderr, exits[0].code if exits else 0)
     try:
-        measurement = generator.measurement(job, output)
+        measurement = with_sampled_bodies(generator.measurement(job, output), generator.kept_responses(job, output))
     except LoadError:
         if died is None:
             raise

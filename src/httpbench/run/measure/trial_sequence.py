@@ -9,7 +9,7 @@ from pathlib import Path
 from httpbench import http, probe
 from httpbench.isolate import tail
 from httpbench.load import Job
-from httpbench.model import Learned, Probed, Settling, Trial, Workload
+from httpbench.model import Learned, MixPart, Probed, Settling, Trial, Workload
 from httpbench.run.inputs import TrialInputs
 from httpbench.run.measure.generator import Subject, UnderLoad, run_generator
 from httpbench.run.measure.quiet import polling_threads, polling_threads_again
@@ -34,7 +34,7 @@ def measure(inputs: TrialInputs, running: RunningTarget, scratch: Path, observer
     running.require_alive("during the warm-up")
     under_load = _under_load(inputs, job, running, observer, backend)
     polling = None if under_load.death else polling_threads_again(running, polling)
-    problems = [] if under_load.death else http.check(running.host, running.port, workload)
+    problems = [] if under_load.death else _problems_after(running, workload)
     log_tail = tail(running.log)  # before a probe fills it with complaints
     probed = _probed(running, workload, begin) if inputs.probes and not under_load.death and not problems else None
     queue = None if inputs.target.url is not None or running.there is not None else accept_queue(running.port)
@@ -72,11 +72,28 @@ def _expected(inputs: TrialInputs, running: RunningTarget) -> tuple[Workload, Le
     If any success is correct, three responses show which one is; if these cannot tell, the status of the first response is.
     """
     workload = inputs.workload
+    if workload.parts:
+        return _expected_mix(workload, running), None
     if http.is_learned(workload) and (found := http.learn(running.host, running.port, workload, inputs.learned)):
         return found
     if workload.expect.status is not None:
         return workload, None
     return workload.model_copy(update={"expect": workload.expect.model_copy(update={"status": running.response.status})}), None
+
+
+def _expected_mix(workload: Workload, running: RunningTarget) -> Workload:
+    """The mix with the only correct response of each of its workloads, where there is one."""
+    parts = []
+    for part in workload.parts:
+        found = http.learn(running.host, running.port, part.workload) if http.is_learned(part.workload) else None
+        parts.append(MixPart.of(part.weight, found[0]) if found else part)
+    return workload.model_copy(update={"parts": tuple(parts)})
+
+
+def _problems_after(running: RunningTarget, workload: Workload) -> list[str]:
+    """What is wrong with a response after the load; of a mix, with one to each of its requests."""
+    found = [(each, http.check(running.host, running.port, each)) for each in workload.each]
+    return [f"{each.name}: {problem}" if workload.parts else problem for each, problems in found for problem in problems]
 
 
 def _until_steady(inputs: TrialInputs, job: Job, running: RunningTarget, observer: Observer) -> Settling:

@@ -9,16 +9,19 @@
 
 mod chunked;
 pub mod head;
+mod sampler;
 mod shortcut;
 
 use std::collections::VecDeque;
 
 use chunked::Chunked;
 use head::{Framing, HEAD_BYTES_MAX};
+use sampler::{Kept, Sampler};
 use shortcut::KnownHead;
 
 use super::body::{BodyCheck, outcome};
 use super::{Fault, Flow, Outcome, ParserCounts, Protocol, Sink, Slot};
+use crate::figures::sample::Sample;
 use crate::request::Requests;
 use crate::request::expectation::Expectation;
 use crate::request::queue::Queue;
@@ -31,6 +34,7 @@ pub struct Http1 {
     /// By kind of request: the head that was seen last.
     known: Vec<Option<KnownHead>>,
     counts: ParserCounts,
+    sampler: Sampler,
 }
 
 pub struct Session {
@@ -63,6 +67,8 @@ struct Body {
     check: BodyCheck,
     status_is_correct: bool,
     keep_alive: bool,
+    /// What is kept of the response, if it is a sample.
+    kept: Option<Box<Kept>>,
 }
 
 enum BodyFraming {
@@ -81,7 +87,8 @@ enum Step {
 impl Http1 {
     pub fn new(requests: Requests) -> Self {
         let known = (0..requests.kinds().len()).map(|_| None).collect();
-        Self { requests, known, counts: ParserCounts::default() }
+        let sampler = Sampler::new(requests.kinds());
+        Self { requests, known, counts: ParserCounts::default(), sampler }
     }
 
     fn expectation(&self, kind: u16) -> &Expectation {
@@ -152,8 +159,8 @@ impl Http1 {
                 let body_is_correct = check.finish(&expectation.body);
                 return Step::Complete(head_length + length as usize, outcome(status_is_correct, body_is_correct), Flow::Open);
             }
-            session.phase =
-                Phase::Body(Box::new(Body { framing: BodyFraming::Length(length), check, status_is_correct, keep_alive: true }));
+            let framing = BodyFraming::Length(length);
+            session.phase = Phase::Body(Box::new(Body { framing, check, status_is_correct, keep_alive: true, kept: None }));
             return Step::Used(head_length);
         }
         if length <= rest.len() as u64 {
@@ -207,6 +214,7 @@ impl Http1 {
             check: BodyCheck::new(&expectation.body),
             status_is_correct: expectation.status_is_correct(head.status),
             keep_alive: head.keep_alive,
+            kept: self.sampler.begin(kind, head.status, bytes),
         }));
         self.known[usize::from(kind)] = KnownHead::learn(bytes, &head);
         Ok(())
@@ -229,17 +237,23 @@ impl Http1 {
     fn body(&mut self, session: &mut Session, kind: u16, bytes: &[u8]) -> Result<Step, Fault> {
         let Phase::Body(body) = &mut session.phase else { return Err(Fault::invalid("no body was begun")) };
         let expectation = &self.requests.kinds()[usize::from(kind)].expectation.body;
-        let check = &mut body.check;
+        let (check, kept) = (&mut body.check, &mut body.kept);
+        let mut take_in = |piece: &[u8]| {
+            check.update(expectation, piece);
+            if let Some(kept) = kept {
+                kept.take_in(piece);
+            }
+        };
         let (used, done) = match &mut body.framing {
             BodyFraming::Length(remaining) => {
                 let take = (bytes.len() as u64).min(*remaining) as usize;
-                check.update(expectation, &bytes[..take]);
+                take_in(&bytes[..take]);
                 *remaining -= take as u64;
                 (take, *remaining == 0)
             }
-            BodyFraming::Chunked(chunked) => (chunked.decode(bytes, |piece| check.update(expectation, piece))?, chunked.done()),
+            BodyFraming::Chunked(chunked) => (chunked.decode(bytes, take_in)?, chunked.done()),
             BodyFraming::UntilClose => {
-                check.update(expectation, bytes);
+                take_in(bytes);
                 (bytes.len(), false)
             }
         };
@@ -249,8 +263,11 @@ impl Http1 {
         })
     }
 
-    fn finish_body(&self, session: &mut Session, kind: u16) -> Option<(Outcome, Flow)> {
+    fn finish_body(&mut self, session: &mut Session, kind: u16) -> Option<(Outcome, Flow)> {
         let Phase::Body(mut body) = std::mem::replace(&mut session.phase, Phase::Head) else { return None };
+        if let Some(kept) = body.kept.take() {
+            self.sampler.keep(*kept);
+        }
         let body_is_correct = body.check.finish(&self.expectation(kind).body);
         let flow = if body.keep_alive { Flow::Open } else { Flow::Close };
         Some((outcome(body.status_is_correct, body_is_correct), flow))
@@ -279,9 +296,10 @@ impl Protocol for Http1 {
     }
 
     #[inline]
-    fn request(&mut self, session: &mut Session, slot: Slot) {
+    fn request(&mut self, session: &mut Session, slot: Slot) -> u16 {
         let kind = self.requests.queue_next(&mut session.queue);
         session.pending.push_back(Pending { slot, kind });
+        kind
     }
 
     #[inline]
@@ -359,5 +377,16 @@ impl Protocol for Http1 {
 
     fn parser_counts(&self) -> ParserCounts {
         self.counts
+    }
+
+    /// The next response of one kind takes the full parser, which alone looks for samples: other responses pay nothing.
+    fn sample_next(&mut self) {
+        if let Some(kind) = self.sampler.arm() {
+            self.known[usize::from(kind)] = None;
+        }
+    }
+
+    fn take_samples(&mut self) -> Vec<Sample> {
+        self.sampler.take()
     }
 }

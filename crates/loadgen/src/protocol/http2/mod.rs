@@ -146,9 +146,10 @@ impl Protocol for Http2 {
     }
 
     #[inline]
-    fn request(&mut self, session: &mut Session, slot: Slot) {
+    fn request(&mut self, session: &mut Session, slot: Slot) -> u16 {
         let kind = self.requests.next_kind();
         session.waiting.push_back((slot, kind));
+        kind
     }
 
     fn abandon(&mut self, session: &mut Session, slot: Slot) -> bool {

@@ -77,7 +77,7 @@ impl Client {
     }
 
     fn request(&mut self, slots: std::ops::Range<u16>) {
-        slots.for_each(|slot| self.protocol.request(&mut self.session, slot));
+        slots.for_each(|slot| _ = self.protocol.request(&mut self.session, slot));
         self.protocol.prepare_output(&mut self.session);
     }
 

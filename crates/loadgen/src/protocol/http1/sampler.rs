@@ -1,0 +1,83 @@
+//! Keeps a few whole responses of a load.
+//!
+//! A sample is asked for from outside, some ten times a second. The next response of one kind is then kept; kinds take turns.
+
+use crate::figures::sample::{SAMPLE_BYTES_MAX, Sample};
+use crate::request::kind::RequestKind;
+
+/// Samples that one thread keeps, and the bytes of all of them: whichever is reached first ends the sampling.
+const SAMPLES_MAX: usize = 1000;
+const BYTES_MAX: usize = 4 << 20;
+
+/// A response that is kept, as far as it has come.
+pub struct Kept {
+    kind: u16,
+    status: u16,
+    head: Vec<u8>,
+    body: Vec<u8>,
+    truncated: bool,
+}
+
+impl Kept {
+    pub fn take_in(&mut self, piece: &[u8]) {
+        let room = SAMPLE_BYTES_MAX - self.body.len();
+        self.truncated |= piece.len() > room;
+        self.body.extend_from_slice(&piece[..piece.len().min(room)]);
+    }
+}
+
+#[derive(Default)]
+pub struct Sampler {
+    /// The kinds whose bodies the load does not check itself, in turn.
+    kinds: Vec<u16>,
+    turn: usize,
+    armed: Option<u16>,
+    kept: Vec<Kept>,
+    bytes: usize,
+}
+
+impl Sampler {
+    pub fn new(kinds: &[RequestKind]) -> Self {
+        let unchecked = kinds.iter().enumerate().filter(|(_, kind)| !kind.expectation.checks_body());
+        Self { kinds: unchecked.map(|(index, _)| index as u16).collect(), ..Self::default() }
+    }
+
+    /// The kind whose next response is kept; `None` if no more are.
+    pub fn arm(&mut self) -> Option<u16> {
+        if self.kinds.is_empty() || self.kept.len() >= SAMPLES_MAX || self.bytes >= BYTES_MAX {
+            return None;
+        }
+        // One that did not come is waited for: another kind may never respond.
+        if self.armed.is_none() {
+            self.armed = Some(self.kinds[self.turn]);
+            self.turn = (self.turn + 1) % self.kinds.len();
+        }
+        self.armed
+    }
+
+    /// What is kept of the response that begins with this head, if it is the one.
+    pub fn begin(&mut self, kind: u16, status: u16, head: &[u8]) -> Option<Box<Kept>> {
+        if self.armed != Some(kind) {
+            return None;
+        }
+        self.armed = None;
+        Some(Box::new(Kept { kind, status, head: head.to_vec(), body: Vec::new(), truncated: false }))
+    }
+
+    pub fn keep(&mut self, kept: Kept) {
+        self.bytes += kept.head.len() + kept.body.len();
+        self.kept.push(kept);
+    }
+
+    pub fn take(&mut self) -> Vec<Sample> {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let sample = |kept: Kept| Sample {
+            request: kept.kind,
+            status: kept.status,
+            head: text(&kept.head),
+            body: text(&kept.body),
+            truncated: kept.truncated,
+        };
+        self.kept.drain(..).map(sample).collect()
+    }
+}

@@ -1,0 +1,146 @@
+//! Several kinds of request in one load: proportions, checks and counts of each.
+
+mod common;
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use common::{ENGINES, load, serve, url};
+use loadgen::figures::result::{Part, RunResult};
+
+/// The path of the next request; `None` when the client is gone.
+fn read_path(stream: &mut std::net::TcpStream) -> Option<String> {
+    use std::io::Read;
+    let (mut seen, mut byte) = (Vec::new(), [0; 1]);
+    while !seen.ends_with(b"\r\n\r\n") {
+        match stream.read(&mut byte) {
+            Ok(1) => seen.push(byte[0]),
+            _ => return None,
+        }
+    }
+    String::from_utf8_lossy(&seen).split(' ').nth(1).map(str::to_owned)
+}
+
+/// A server whose response is the path, so that each request has a correct response of its own.
+fn serve_paths() -> std::net::SocketAddr {
+    serve(|mut stream| {
+        while let Some(path) = read_path(&mut stream) {
+            let response = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{path}", path.len());
+            if stream.write_all(response.as_bytes()).is_err() {
+                return;
+            }
+        }
+    })
+}
+
+fn file(name: &str, text: &str) -> PathBuf {
+    let path = std::env::temp_dir().join(format!("httpbench-mix-{}-{name}.json", std::process::id()));
+    std::fs::write(&path, text).expect("the temporary folder can be written");
+    path
+}
+
+const MIX: &str = r#"[
+    {"name": "json", "weight": 3, "path": "/json", "expect_body": "/json"},
+    {"name": "db", "path": "/db", "expect_body": "/db", "headers": ["Accept: application/json"]}
+]"#;
+
+fn mixed(name: &str, text: &str, more: &[&str]) -> RunResult {
+    let path = file(name, text);
+    let path = path.to_str().expect("a temporary path is text");
+    load(&[&["-d", "300ms", "--requests", path, &url(serve_paths())], more].concat()).expect("it runs")
+}
+
+/// Each thread takes turns, so sent requests are in proportion but for one turn of each thread.
+fn assert_three_to_one(parts: &[Part], threads: u64, context: &str) {
+    let [json, db] = parts else { panic!("{context}: {parts:?}") };
+    assert!(json.sent.abs_diff(3 * db.sent) <= 4 * threads, "{context}: {} to {}", json.sent, db.sent);
+}
+
+#[test]
+fn weights_hold_and_each_response_is_that_of_its_request() {
+    for engine in ENGINES {
+        for more in [&["-c", "1"][..], &["-c", "6", "-t", "2"], &["-c", "4", "--pipeline", "5"], &["-c", "4", "--rate", "2000"]] {
+            let result = mixed("weights", MIX, &[more, &["--engine", engine]].concat());
+            let context = format!("{engine} {more:?}");
+            assert_three_to_one(&result.parts, 2, &context);
+            assert_eq!(result.errors.total(), 0, "{context}: {:?}", result.errors);
+            assert!(result.requests.ok > 20, "{context}: {:?}", result.requests);
+        }
+    }
+}
+
+#[test]
+fn counts_and_times_of_the_parts_add_up_to_those_of_the_whole() {
+    for more in [&["-c", "4"][..], &["-c", "4", "--rate", "1000"]] {
+        let result = mixed("sums", MIX, more);
+        let sum = |of: fn(&Part) -> u64| result.parts.iter().map(of).sum::<u64>();
+        assert_eq!(sum(|part| part.sent), result.requests.sent, "{more:?}");
+        assert_eq!(sum(|part| part.ok), result.requests.ok, "{more:?}");
+        assert_eq!(sum(|part| part.time_us.count), result.requests.ok, "{more:?}");
+        let whole: f64 = result.parts.iter().map(|part| part.throughput_rps).sum();
+        assert!((whole - result.throughput_rps).abs() < 1e-6 * whole, "{more:?}: {whole} {}", result.throughput_rps);
+        assert_eq!(result.parts.iter().map(|part| (part.name.as_str(), part.weight)).collect::<Vec<_>>(), [("json", 3), ("db", 1)]);
+    }
+}
+
+#[test]
+fn a_wrong_response_to_one_request_is_an_error_of_that_part_alone() {
+    let wrong = MIX.replace(r#""expect_body": "/db""#, r#""expect_body": "/db?""#);
+    for more in [&["-c", "2"][..], &["-c", "2", "--pipeline", "3"]] {
+        let result = mixed("wrong", &wrong, more);
+        let [json, db] = &result.parts[..] else { panic!("{:?}", result.parts) };
+        assert!(json.ok > 5 && json.errors == 0, "{more:?}: {json:?}");
+        assert!(db.ok == 0 && db.errors > 1 && db.errors == result.errors.unexpected_body, "{more:?}: {db:?}");
+    }
+}
+
+#[test]
+fn several_urls_have_parts_too_and_one_has_none() {
+    let address = serve_paths();
+    let other = format!("{}other", url(address));
+    let result = load(&["-c", "2", "-d", "200ms", "--weights", "3,1", &url(address), &other]).expect("it runs");
+    assert_three_to_one(&result.parts, 1, "urls");
+    assert_eq!(result.parts[1].name, other);
+    assert!(load(&["-c", "2", "-d", "100ms", &url(address)]).expect("it runs").parts.is_empty());
+}
+
+#[test]
+fn what_is_wrong_with_a_file_is_said_in_one_sentence() {
+    let cases = [
+        ("[]", "has 0 requests; write 1 to 16"),
+        (r#"[{"name": "a", "path": "b"}]"#, "`b` is not a path"),
+        (r#"[{"name": "a", "path": "/", "weight": 0}]"#, "the weight 0 is not from 1 to 1000"),
+        (r#"[{"name": "a", "path": "/", "headers": ["b"]}]"#, "`b` is not a header field"),
+        (r#"[{"name": "a", "path": "/", "method": ""}]"#, "is not a method"),
+        (r#"[{"name": "a", "path": "/", "expect_body_sha256": "b"}]"#, "`b` is not a SHA-256"),
+        (r#"[{"name": "a", "path": "/", "colour": 1}]"#, "unknown field `colour`"),
+        ("{", "is not a file of requests"),
+    ];
+    for (at, (text, expected)) in cases.into_iter().enumerate() {
+        let path = file(&format!("bad{at}"), text);
+        let error = load(&["--requests", path.to_str().expect("text"), "http://127.0.0.1:1/"]).expect_err(text);
+        assert!(format!("{error:#}").contains(expected), "{text}: {error:#}");
+    }
+    let error = load(&["--requests", "/nowhere.json", "http://127.0.0.1:1/"]).expect_err("no file");
+    assert!(format!("{error:#}").contains("cannot read `/nowhere.json`"), "{error:#}");
+    assert!(load(&["--requests", "x", "-X", "POST", "http://127.0.0.1:1/"]).is_err(), "the file says the method");
+}
+
+#[test]
+fn a_request_that_times_out_is_an_error_of_its_part() {
+    let address = serve(|mut stream| {
+        while let Some(path) = read_path(&mut stream) {
+            let response: &[u8] = if path == "/db" { b"" } else { b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n/json" };
+            if stream.write_all(response).is_err() {
+                return;
+            }
+        }
+    });
+    let path = file("silent", MIX);
+    let path = path.to_str().expect("a temporary path is text");
+    let result = load(&["-c", "4", "-d", "900ms", "--timeout", "100ms", "--requests", path, &url(address)]).expect("it runs");
+    let [json, db] = &result.parts[..] else { panic!("{:?}", result.parts) };
+    assert!(json.ok > 0 && json.errors == 0, "{json:?}");
+    assert!(db.ok == 0 && db.errors > 0 && db.errors == db.time_us.count, "{db:?}");
+    assert_eq!(db.errors, result.errors.timeout);
+}

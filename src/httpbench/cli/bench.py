@@ -33,7 +33,7 @@ from httpbench.cli.options import (
     start_timeout_option,
 )
 from httpbench.cli.params import COUNT, REQUEST_PATH
-from httpbench.cli.scheduler import SchedulerOptions, over
+from httpbench.cli.scheduler import SchedulerOptions, divided, over, placed
 from httpbench.cli.tables import TableOptions
 from httpbench.errors import SelectionError, UsageError
 
@@ -151,7 +151,7 @@ def _bench(selected: Selected, options: BenchOptions) -> ExitCode:
 
     spec = _possible(_plan(selected, options), selected.suite)
     if options.dry_run:
-        return dry_run.show(spec, console.stdout(), options.load_host.load_host)
+        return dry_run.show(spec, console.stdout(), options.load_host.load_host or options.scheduler.scheduler)
     files = options.exports.files
     view = options.tables.view(column_names(spec.table))
     files.check()
@@ -171,9 +171,9 @@ def _select(options: BenchOptions) -> Selected:
     if options.exports.export_hyperfine and kind is not Kind.CLIENT:
         raise UsageError("--export-hyperfine applies to clients only", hint="use --export-json")
     targets = selection.of(catalog, suite.targets if suite else (), kind)
-    placed = options.isolation.applied([target.at(options.path) for target in targets], suite)
-    options.load_host.check(placed)
-    return Selected(catalog, suite, kind, _skip_missing(placed) if options.skip_missing else placed)
+    isolated = options.isolation.applied([target.at(options.path) for target in targets], suite)
+    options.load_host.check(isolated, many=options.scheduler.named is not None)
+    return Selected(catalog, suite, kind, _skip_missing(isolated) if options.skip_missing else isolated)
 
 
 def _kind(selection: Selection, known: Catalog, suite: Suite | None) -> Kind:
@@ -204,10 +204,10 @@ def _plan(selected: Selected, options: BenchOptions) -> RunSpec:
     workloads = _workloads(selected, options)
     matrix = _matrix(selected, workloads, options)
     generators = {name: of_kind.generator(name) for name in matrix.load_generators}
-    workers = options.scheduler.workers(generators, selected.targets)
+    workers = options.scheduler.workers(generators, selected.targets, host=options.load_host.host, port=options.port)
     topology = host.read_topology()
     cores = options.share.cores_of(topology)
-    divide = options.load_host.divide(of_kind.partition)
+    divide = divided(workers, options.load_host.divide(of_kind.partition))
     plan = make_plan(matrix, lambda scaling: divide(topology, scaling, cores), seed_or_random(options.seed))
     for name, reason in plan.skipped.items():
         console.stderr().print(f"skipped {name}: {reason}", markup=False, soft_wrap=True)
@@ -222,6 +222,7 @@ def _plan(selected: Selected, options: BenchOptions) -> RunSpec:
         },
         workloads=workloads,
         generators=over(workers, generators),
+        load_place=placed(workers),
         topology=topology,
         command=("httpbench", *sys.argv[1:]),
         table=suite.table if suite else of_kind.table,

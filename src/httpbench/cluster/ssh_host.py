@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from httpbench import host
 from httpbench.cluster.address import chosen, round_trips
@@ -34,6 +34,12 @@ class SshLoadHost:
     """As they are there, by name."""
     seen: Mapping[str, Any] = field(repr=False)
     """What the agent saw of the host, with its kernel files."""
+
+    is_here: ClassVar[bool] = False
+
+    @property
+    def address(self) -> str:
+        return self.host.address
 
     @property
     def cpus(self) -> tuple[int, ...]:

@@ -59,6 +59,19 @@ def clock_ns() -> int:
     return time.monotonic_ns()
 
 
+async def connects(address: str, port: int, limit_s: float) -> str | None:
+    """Why this load host does not reach an address of the machine with the targets; ``None``: it does."""
+    try:
+        async with asyncio.timeout(limit_s):
+            _, writer = await asyncio.open_connection(address, port)
+    except TimeoutError:
+        return f"no response within {limit_s:g} s"
+    except OSError as error:
+        return error.strerror or str(error)
+    writer.close()
+    return None
+
+
 async def wait_until_ready(token: str, limit_s: float) -> Readiness:
     """Waits until the load generator is connected and waits for its start, or has ended."""
     deadline = time.monotonic() + limit_s

@@ -12,11 +12,12 @@ from httpbench.cluster.dask import agent, sink
 from httpbench.cluster.dask.clocks import Offset, Reading, offset
 from httpbench.cluster.dask.hosts import DaskHosts, Host
 from httpbench.cluster.dask.orders import HostFacts
-from httpbench.errors import LoadError
+from httpbench.errors import LoadError, UsageError
 from httpbench.load import get
 
 READINGS = 8
 CALLS_AT_ONCE = 32
+CONNECT_S = 5.0
 
 
 async def read_facts(cluster: DaskHosts) -> dict[Host, HostFacts]:
@@ -38,6 +39,28 @@ async def read_sink_rates(cluster: DaskHosts) -> dict[Host, float | None]:
         return None if found is None else float(found)
 
     return await _each(cluster, one)
+
+
+async def check_reach(cluster: DaskHosts, address: str, port: int | None) -> None:
+    """Raises :class:`UsageError` unless each load host can connect to this machine at the address, on ``port`` if one is given."""
+    try:
+        server = await asyncio.start_server(lambda _, writer: writer.close(), address, port or 0)
+    except OSError as error:
+        raise UsageError(f"cannot listen on {address}: {error.strerror}", hint="--host names an address of this machine") from None
+
+    async def one(host: Host) -> str | None:
+        reason = await cluster.call(host, agent.connects, address, listened, CONNECT_S, limit_s=CONNECT_S)
+        return None if reason is None else str(reason)
+
+    async with server:
+        listened = server.sockets[0].getsockname()[1]
+        found = await _each(cluster, one)
+    for host, reason in found.items():
+        if reason is not None:
+            raise UsageError(
+                f"load host {host.name} does not reach this machine at {address}, port {listened}: {reason}",
+                hint="name another address with --host, or allow the port, which --port sets, in the firewall",
+            )
 
 
 async def read_clocks(cluster: DaskHosts) -> dict[Host, Offset]:

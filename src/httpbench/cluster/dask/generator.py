@@ -33,6 +33,10 @@ class Workers:
     """Address of a Dask scheduler, such as ``tcp://10.0.0.1:8786``: each of its workers is a load host."""
     hosts: int
     """How many there were when the run began: trials with more or fewer would be of another load."""
+    are_elsewhere: bool = False
+    """Whether none of them is this machine."""
+    address: str | None = None
+    """Of this machine, at which they reach the targets that it starts. ``None``: loopback."""
 
 
 def require_dask(*packages: str) -> None:

@@ -12,7 +12,7 @@ from httpbench.cluster.dask import agent, sink
 from httpbench.cluster.dask.clocks import Offset, Reading, offset
 from httpbench.cluster.dask.hosts import DaskHosts, Host
 from httpbench.cluster.dask.orders import HostFacts
-from httpbench.errors import LoadError, UsageError
+from httpbench.errors import LostHostError, UsageError
 from httpbench.load import get
 
 READINGS = 8
@@ -78,21 +78,21 @@ async def read_clocks(cluster: DaskHosts) -> dict[Host, Offset]:
 
 
 def check_versions(facts: Mapping[Host, HostFacts]) -> None:
-    """Raises :class:`LoadError` unless each load host has our version, and the load generator of this machine."""
+    """Raises :class:`LostHostError` unless each load host has our version, and the load generator of this machine."""
     ours = get("native").version()
     for host, fact in facts.items():
         if fact.loadgen is None:
-            raise LoadError(f"load host {host.name} lacks httpbench-loadgen", hint="build it there, or set HTTPBENCH_PROGRAMS")
+            raise LostHostError(f"load host {host.name} lacks httpbench-loadgen", hint="build it there, or set HTTPBENCH_PROGRAMS")
         for program, there, here in (("httpbench", fact.httpbench, __version__), ("httpbench-loadgen", fact.loadgen, ours)):
             if there != here:
-                raise LoadError(f"load host {host.name} has {program} {there}, this machine {here}", hint="install the same version")
+                raise LostHostError(f"load host {host.name} has {program} {there}, this machine {here}", hint="install the same version")
 
 
 def check_clocks(before: Mapping[Host, Offset], after: Mapping[Host, Offset]) -> None:
-    """Raises :class:`LoadError` if a clock jumped: its window was not that of the others."""
+    """Raises :class:`LostHostError` if a clock jumped: its window was not that of the others."""
     for host, offset_before in before.items():
         if (moved_ms := offset_before.jumped_ms(after[host])) is not None:
-            raise LoadError(f"the clock of load host {host.name} jumped by {moved_ms:.0f} ms during the trial")
+            raise LostHostError(f"the clock of load host {host.name} jumped by {moved_ms:.0f} ms during the trial")
 
 
 async def _each(cluster: DaskHosts, function: Callable[[Host], Any]) -> dict[Host, Any]:

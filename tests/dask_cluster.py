@@ -48,13 +48,21 @@ class Worker:
 class Cluster:
     scheduler: str
     """Its address."""
+    process: subprocess.Popen[bytes]
+    """The scheduler."""
     folder: Path
     workers: list[Worker] = field(default_factory=list)
 
-    def add(self, name: str, *, host: str = "127.0.0.1", wrap: Wrap = list, env: Mapping[str, str] | None = None) -> Worker:
-        """Starts a worker; returns when the scheduler knows it."""
+    def add(
+        self, name: str, *, host: str = "127.0.0.1", wrap: Wrap = list, env: Mapping[str, str] | None = None, preload: str = ""
+    ) -> Worker:
+        """Starts a worker that runs the code ``preload`` first; returns when the scheduler knows it."""
         options = ["--name", name, "--host", host, "--nthreads", "1", "--no-nanny", "--no-dashboard", "--memory-limit", "0"]
         words = ["distributed.cli.dask_worker", self.scheduler, *options, "--local-directory", str(self.folder)]
+        if preload:
+            code = self.folder / f"{name}_preload.py"
+            code.write_text(preload)
+            words += ["--preload", str(code)]
         log = self.folder / f"{name}.log"
         worker = Worker(name, _started(words, log, wrap, env))
         self.workers.append(worker)
@@ -73,7 +81,7 @@ def cluster(folder: Path, *names: str, host: str = "127.0.0.1", wrap: Wrap = lis
     file, log = folder / "scheduler.json", folder / "scheduler.log"
     words = ["distributed.cli.dask_scheduler", "--host", host, "--port", "0", "--no-dashboard", "--scheduler-file", str(file)]
     scheduler = _started(words, log, wrap, None)
-    made = Cluster("", folder)
+    made = Cluster("", scheduler, folder)
     try:
         made.scheduler = waiting.until(lambda: _address(scheduler, log, file), START_LIMIT_S)
         for name in names:

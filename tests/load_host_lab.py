@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,13 +23,18 @@ class Lab:
 
 
 @contextmanager
-def lab(folder: Path, load_hosts: int, link: namespaces.Link | None = None, period_s: float = 1.0) -> Iterator[Lab]:
-    """``link``: of each load host. ``period_s``: of the server's stalls. Skips the test where the network cannot be made."""
+def lab(
+    folder: Path, load_hosts: int, link: namespaces.Link | None = None, period_s: float = 1.0, env: Mapping[str, str] | None = None
+) -> Iterator[Lab]:
+    """``link``: of each load host; ``env``: of each worker. ``period_s``: of the server's stalls.
+
+    Skips the test where the network cannot be made.
+    """
     with namespaces.network(folder, load_hosts, link) as network:
         target = network.target
-        with cluster(folder / "dask", host=target.address, wrap=_on(target)) as made:
+        with cluster(folder / "dask", host=target.address, wrap=on(target)) as made:
             for host in network.load_hosts:
-                made.add(host.name, host=host.address, wrap=_on(host))
+                made.add(host.name, host=host.address, wrap=on(host), env=env)
             log = folder / "server.log"
             with log.open("w") as output:
                 server = target.start(sys.executable, stalling_server.__file__, target.address, str(PORT), str(period_s), stdout=output)
@@ -41,7 +46,7 @@ def lab(folder: Path, load_hosts: int, link: namespaces.Link | None = None, peri
                 server.wait()
 
 
-def _on(host: namespaces.Host) -> Wrap:
+def on(host: namespaces.Host) -> Wrap:
     def wrap(words: Sequence[str]) -> list[str]:
         return host.argv(*words)
 

@@ -3,13 +3,15 @@
 
 scale.py [AGENTS]...     1000 and 10000 unless given
 
-Results are simulated: 60 s in intervals of 250 ms, 2,500 requests/s for each load host, times with a long tail. They are parsed and
-merged one after the other, as the conductor does. Starts are simulated from round trips: each clock is off by up to half of its own.
+Results are simulated: 60 s in intervals of 250 ms, 2,500 requests/s for each load host, times with a long tail. They are packed as on a
+load host, and unpickled and merged one after the other, as in the conductor. Starts are simulated from round trips: each clock is off by up
+to half of its own.
 """
 
 from __future__ import annotations
 
 import json
+import pickle
 import resource
 import sys
 import time
@@ -20,6 +22,7 @@ from hdrh.histogram import HdrHistogram
 
 from httpbench.cluster.dask.ask import READINGS
 from httpbench.cluster.dask.merge import MergedResults
+from httpbench.cluster.dask.results import read
 
 INTERVALS, INTERVAL_S, RATE_RPS = 240, 0.25, 2500
 DISTINCT = 8
@@ -37,7 +40,7 @@ def histogram(times_ns: np.ndarray[Any, Any]) -> str:
 
 
 def result(random: np.random.Generator) -> bytes:
-    """Of one load host."""
+    """Of one load host, as it travels."""
     count = round(RATE_RPS * INTERVAL_S)
     times = [random.lognormal(13.0, 0.6, count) for _ in range(INTERVALS)]
     whole = {"count": count * INTERVALS, "p99": 1.0, "histogram": histogram(np.concatenate(times))}
@@ -94,14 +97,14 @@ def result(random: np.random.Generator) -> bytes:
             "rss_bytes_peak": 1 << 24,
         },
     }
-    return json.dumps(document).encode()
+    return pickle.dumps(read(json.dumps(document).encode()))
 
 
 def merge(results: list[bytes], agents: int) -> None:
     begin, cpu_begin = time.perf_counter(), time.process_time()
     merged = MergedResults()
     for number in range(agents):
-        merged.add(json.loads(results[number % len(results)]))
+        merged.add(pickle.loads(results[number % len(results)]))
     added_s = time.process_time() - cpu_begin
     whole = merged.document()
     total_s, cpu_s = time.perf_counter() - begin, time.process_time() - cpu_begin

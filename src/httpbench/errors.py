@@ -12,7 +12,7 @@ HttpbenchError
 ├── ContainerError       a command of a container engine failed
 ├── LimitError           a limit of a container is not in force
 ├── LoadError            a load generator failed, or its output is unreadable
-│   └── LostHostError    the connection to a load host was lost
+│   └── LostHostError    a load host was lost, was late or did something else than its part
 ├── CoresInUseError      another run measures on the same cores
 ├── StoreError           results could not be written or read
 └── TuneError            a knob of this machine could not be set or restored

@@ -33,7 +33,7 @@ from httpbench.cli.options import (
     start_timeout_option,
 )
 from httpbench.cli.params import COUNT, REQUEST_PATH
-from httpbench.cli.scheduler import SchedulerOptions, over
+from httpbench.cli.scheduler import SchedulerOptions, divided, over, placed
 from httpbench.cli.tables import TableOptions
 from httpbench.errors import SelectionError, UsageError
 
@@ -158,7 +158,7 @@ def _bench(selected: Selected, options: BenchOptions) -> ExitCode:
 
     spec = _possible(_plan(selected, options), selected.suite)
     if options.dry_run:
-        return dry_run.show(spec, console.stdout(), options.load_host.load_host)
+        return dry_run.show(spec, console.stdout(), options.load_host.load_host or options.scheduler.scheduler)
     files = options.exports.files
     view = options.tables.view(column_names(spec.table))
     files.check()
@@ -180,7 +180,7 @@ def _select(options: BenchOptions) -> Selected:
     words = suite.targets if suite and not selection.is_of_other_project else ()  # a suite names built-in targets
     targets = selection.of(catalog, words, kind)
     placed = options.isolation.applied([target.at(options.path) for target in targets], suite)
-    options.load_host.check(placed)
+    options.load_host.check(placed, many=options.scheduler.named is not None)
     if options.backend_host == LOAD and options.load_host.load_host is None:
         raise UsageError("--backend-host load applies to a load host only", hint="add --load-host HOST")
     if options.backend_host == LOAD and kind is not Kind.PROXY:
@@ -216,11 +216,11 @@ def _plan(selected: Selected, options: BenchOptions) -> RunSpec:
     workloads = _workloads(selected, options)
     matrix = _matrix(selected, workloads, options)
     generators = {name: of_kind.generator(name) for name in matrix.load_generators}
-    workers = options.scheduler.workers(generators, selected.targets)
+    workers = options.scheduler.workers(generators, selected.targets, host=options.load_host.host, port=options.port)
     topology = host.read_topology()
     cores = options.share.cores_of(topology)
     is_there = options.backend_host == LOAD
-    divide = options.load_host.divide(host.partition if is_there else of_kind.partition)
+    divide = divided(workers, options.load_host.divide(host.partition if is_there else of_kind.partition))
     plan = make_plan(matrix, lambda scaling: divide(topology, scaling, cores), seed_or_random(options.seed))
     for name, reason in plan.skipped.items():
         console.stderr().print(f"skipped {name}: {reason}", markup=False, soft_wrap=True)
@@ -235,6 +235,7 @@ def _plan(selected: Selected, options: BenchOptions) -> RunSpec:
         },
         workloads=workloads,
         generators=over(workers, generators),
+        load_place=placed(workers),
         topology=topology,
         command=("httpbench", *sys.argv[1:]),
         table=suite.table if suite else of_kind.table,

@@ -34,16 +34,16 @@ class LoadHostOptions:
         "--host",
         metavar="ADDRESS",
         default_text="the source address of the route to it",
-        help="With --load-host: address of this machine that targets listen on.",
+        help="With load from other hosts: address of this machine that targets listen on.",
     )
     install: bool = option(
         "--install", is_flag=True, help="With --load-host: copy httpbench-loadgen to the user's cache there, if it is missing."
     )
 
-    def check(self, targets: Sequence[Target]) -> None:
-        """Raises :class:`UsageError` if the options contradict each other, or one of the targets."""
+    def check(self, targets: Sequence[Target], *, many: bool = False) -> None:
+        """Raises :class:`UsageError` if the options contradict each other, or one of the targets. ``many``: others name load hosts."""
         if self.load_host is None:
-            given = {"--host": self.host is not None, "--install": self.install}
+            given = {"--host": self.host is not None and not many, "--install": self.install}
             for name in (name for name, is_given in given.items() if is_given):
                 raise UsageError(f"{name} applies to a load host only", hint="add --load-host HOST")
             return

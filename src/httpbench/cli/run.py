@@ -27,7 +27,7 @@ from httpbench.cli.options import (
     seed_option,
 )
 from httpbench.cli.params import DOUBLINGS, PERCENTAGE
-from httpbench.cli.scheduler import SchedulerOptions, over
+from httpbench.cli.scheduler import SchedulerOptions, divided, over, placed
 from httpbench.cli.servers import RequestOptions, ServerOptions, refuse_skipped
 from httpbench.cli.tables import TableOptions
 from httpbench.errors import SelectionError, UsageError
@@ -106,7 +106,7 @@ def run(options: RunOptions) -> ExitCode:
     """
     isolation = options.isolation.of_images(options.images)
     targets = options.servers.targets(options.commands, options.names, options.images, isolation)
-    options.load_host.check(targets)
+    options.load_host.check(targets, many=options.scheduler.named is not None)
     with options.scheduler.started(options.load_host.load_host) as scheduler:
         return _run(targets, replace(options, scheduler=scheduler))
 
@@ -118,7 +118,7 @@ def _run(targets: Sequence[Target], options: RunOptions) -> ExitCode:
     spec = _plan(targets, options)
     files = options.exports.files
     if options.dry_run:
-        return dry_run.show(spec, console.beside(files), options.load_host.load_host)
+        return dry_run.show(spec, console.beside(files), options.load_host.load_host or options.scheduler.scheduler)
     view = options.tables.view(column_names(spec.table))
     files.check()
     outcome = measure.build_and_run(spec, options.db, options.load_host, quiet=options.quiet, waits=not options.no_wait)
@@ -136,7 +136,8 @@ def _plan(targets: Sequence[Target], options: RunOptions) -> RunSpec:
     if options.gates and len(targets) < 2:
         raise UsageError("--fail-if requires a second server", hint="name two servers, or use `httpbench compare --fail-if`")
     workload = options.request.as_workload(options.servers.urls)
-    loads, workers = _loads(options), options.scheduler.workers([options.generator], targets)
+    loads = _loads(options)
+    workers = options.scheduler.workers([options.generator], targets, host=options.load_host.host, port=options.servers.port)
     precision = _precision(options)
     matrix = Matrix(
         targets=targets,
@@ -149,7 +150,7 @@ def _plan(targets: Sequence[Target], options: RunOptions) -> RunSpec:
     )
     topology = host.read_topology()
     cores = options.servers.share.cores_of(topology)
-    divide = options.load_host.divide(host.partition)
+    divide = divided(workers, options.load_host.divide(host.partition))
     plan = make_plan(matrix, lambda scaling: divide(topology, scaling, cores), seed_or_random(options.seed))
     refuse_skipped(plan)
     return RunSpec(
@@ -157,6 +158,7 @@ def _plan(targets: Sequence[Target], options: RunOptions) -> RunSpec:
         targets={target.id: target for target in targets},
         workloads={workload.name: workload},
         generators=over(workers, {options.generator: load.get(options.generator)}),
+        load_place=placed(workers),
         topology=topology,
         command=("httpbench", *sys.argv[1:]),
         table=Table.COMMANDS,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import click
@@ -23,6 +23,7 @@ from httpbench.cli.options import (
     targets_option,
 )
 from httpbench.cli.params import COUNT, DURATION, DURATION_OR_NONE, LATENCY_BOUND, PERCENTAGE
+from httpbench.cli.scheduler import SchedulerOptions, divided, over, placed
 from httpbench.cli.servers import RequestOptions, ServerOptions, one_target, refuse_skipped
 from httpbench.cli.tables import TableOptions
 from httpbench.errors import UsageError
@@ -76,6 +77,7 @@ class SaturateOptions:
     search: SearchOptions = group(SearchOptions)
     load: SearchLoadOptions = group(SearchLoadOptions)
     load_host: LoadHostOptions = group(LoadHostOptions)
+    scheduler: SchedulerOptions = group(SchedulerOptions)
     servers: ServerOptions = group(ServerOptions)
     isolation: IsolationOptions = group(IsolationOptions)
     request: RequestOptions = group(RequestOptions)
@@ -102,12 +104,18 @@ def saturate(options: SaturateOptions) -> ExitCode:
     httpbench saturate './server {port}' --slo 'p99.9<20ms'     a command
     httpbench saturate --url http://127.0.0.1:8080/             a running server
     """
-    from httpbench.cli import measure
     from httpbench.model import Kind
-    from httpbench.report import SEARCH_COLUMNS
 
     target = one_target("saturate", options.server, options.servers, options.isolation, options.targets, Kind.SERVER)
-    options.load_host.check([target])
+    options.load_host.check([target], many=options.scheduler.named is not None)
+    with options.scheduler.started(options.load_host.load_host) as scheduler:
+        return _saturate(target, replace(options, scheduler=scheduler))
+
+
+def _saturate(target: Target, options: SaturateOptions) -> ExitCode:
+    from httpbench.cli import measure
+    from httpbench.report import SEARCH_COLUMNS
+
     spec = _plan(target.at(options.request.path), options)
     files = options.exports.files
     view = options.tables.view(SEARCH_COLUMNS)
@@ -126,9 +134,10 @@ def _plan(target: Target, options: SaturateOptions) -> RunSpec:
     workload = options.request.as_workload(options.servers.urls, default="plaintext" if target.is_declared else None)
     share, scaling = options.servers.share, options.servers.chosen_scaling
     matrix = Matrix([target], [scaling], [workload.name], [_load(options.load)], ["native"], rounds=1, workers=share.workers)
+    workers = options.scheduler.workers(["native"], [target], host=options.load_host.host, port=options.servers.port)
     topology = host.read_topology()
     cores = share.cores_of(topology)
-    divide = options.load_host.divide(host.partition)
+    divide = divided(workers, options.load_host.divide(host.partition))
     plan = make_plan(matrix, lambda scaling: divide(topology, scaling, cores), seed=0)
     refuse_skipped(plan)
     search = _search(options.search, options.load)
@@ -136,7 +145,8 @@ def _plan(target: Target, options: SaturateOptions) -> RunSpec:
         plan=plan,
         targets={target.id: target},
         workloads={workload.name: workload},
-        generators={"native": load.get("native")},
+        generators=over(workers, {"native": load.get("native")}),
+        load_place=placed(workers),
         topology=topology,
         command=("httpbench", *sys.argv[1:]),
         table=Table.HTTP_SERVERS if target.is_declared else Table.COMMANDS,

@@ -9,6 +9,7 @@ import statistics
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from httpbench.errors import UsageError
 from httpbench.isolate.ssh import SshConnection
@@ -18,29 +19,47 @@ DISCARD_PORT = 9
 """Nothing is sent to it: a datagram socket that is connected only chooses its route."""
 ROUND_TRIPS = 50
 ACCEPT_LIMIT_S = 60.0
+HINT = "name the address at which it reaches this machine with --host"
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """From this machine to another host, or to itself."""
+
+    source: str
+    """The address of this machine from which it leaves."""
+    destination: str
+
+    @property
+    def stays_here(self) -> bool:
+        return self.source == self.destination or ipaddress.ip_address(self.source).is_loopback
+
+
+def route_to(name: str) -> Route:
+    """The route to a host of this name or address. Raises :class:`UsageError` if there is none."""
+    try:
+        places = socket.getaddrinfo(name, DISCARD_PORT, type=socket.SOCK_DGRAM)
+    except OSError:
+        raise UsageError(f"the address of {name} is unknown here", hint=HINT) from None
+    for family, kind, protocol, _, place in places:
+        with contextlib.suppress(OSError), socket.socket(family, kind, protocol) as probe:
+            probe.connect(place)
+            return Route(probe.getsockname()[0], str(place[0]))
+    raise UsageError(f"there is no route from here to {name}", hint=HINT)
 
 
 def chosen(connection: SshConnection, named: str | None) -> str:
     """The address that was named; otherwise the one from which the route to the load host leaves. Raises :class:`UsageError`."""
     if named is not None:
-        return _checked(named)
-    name = connection.setting("hostname") or connection.host.rpartition("@")[2]
-    hint = "name the address at which it reaches this machine with --host"
-    try:
-        places = socket.getaddrinfo(name, DISCARD_PORT, type=socket.SOCK_DGRAM)
-    except OSError:
-        raise UsageError(f"the address of {name} is unknown here", hint=hint) from None
-    for family, kind, protocol, _, place in places:
-        with contextlib.suppress(OSError), socket.socket(family, kind, protocol) as probe:
-            probe.connect(place)
-            source: str = probe.getsockname()[0]
-            if ipaddress.ip_address(source).is_loopback:
-                raise UsageError(f"{connection.host} is this machine", hint="omit --load-host")
-            return source
-    raise UsageError(f"there is no route from here to {name}", hint=hint)
+        return checked(named)
+    route = route_to(connection.setting("hostname") or connection.host.rpartition("@")[2])
+    if ipaddress.ip_address(route.source).is_loopback:
+        raise UsageError(f"{connection.host} is this machine", hint="omit --load-host")
+    return route.source
 
 
-def _checked(named: str) -> str:
+def checked(named: str) -> str:
+    """The address if other hosts can reach it. Raises :class:`UsageError`."""
     try:
         address = ipaddress.ip_address(named)
     except ValueError:

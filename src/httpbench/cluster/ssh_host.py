@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from httpbench import host
 from httpbench.cluster.address import chosen, round_trips
@@ -44,6 +44,12 @@ class SshLoadHost:
     """At which this machine reaches it."""
     backend_cores: int = 0
     """Physical cores of the backend there; 0: it runs on this machine."""
+
+    is_here: ClassVar[bool] = False
+
+    @property
+    def address(self) -> str:
+        return self.host.address
 
     @property
     def cpus(self) -> tuple[int, ...]:

@@ -10,4 +10,5 @@ FILLED_LOG = "wrote more to its log than is kept"
 
 ENDINGS = (CRASHED, IGNORED_SIGTERM, LEFT_PROCESSES, HELD_PORT, FILLED_LOG)
 LOST_HOST = "the connection to load host"
-"""Begins the reason of a trial whose load host was lost: it says nothing of the target."""
+LOST_WORKER = "lost load host"
+"""Both begin the reason of a trial whose load host was lost: it says nothing of the target."""

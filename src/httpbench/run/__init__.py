@@ -16,6 +16,7 @@ from httpbench.run.commands import Servers, path_of, targets_of
 from httpbench.run.engines import engines_left, engines_of, left_behind, remove_leftovers, require_engine, requirement_of
 from httpbench.run.isolated import everywhere
 from httpbench.run.kinds import KINDS, WARMUP_UNTIL_STEADY, OfKind, estimate_s
+from httpbench.run.load_place import HERE, LoadPlace, ManyPlaces
 from httpbench.run.loads import load_of
 from httpbench.run.observer import Observer, Stage
 from httpbench.run.plan import Matrix, RunPlan, make_plan, scaling_of
@@ -31,9 +32,12 @@ from httpbench.run.verified import Verified
 
 __all__ = [
     "BASELINE",
+    "HERE",
     "KINDS",
     "WARMUP_UNTIL_STEADY",
     "Built",
+    "LoadPlace",
+    "ManyPlaces",
     "Matrix",
     "Missing",
     "Observer",

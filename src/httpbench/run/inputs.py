@@ -57,8 +57,8 @@ class TrialInputs:
 
     @property
     def address(self) -> str:
-        """That targets listen on, and on no other: loopback, or the one at which the load host reaches this machine."""
-        return self.load_place.host.address if self.load_place.host else HOST
+        """That targets listen on, and on no other: loopback, or the one at which load hosts reach this machine."""
+        return self.load_place.address or HOST
 
     @property
     def generator_cpus(self) -> tuple[int, ...]:

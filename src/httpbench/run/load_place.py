@@ -6,8 +6,10 @@ divides a load among several hosts.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -98,7 +100,15 @@ class LoadPlace(Protocol):
 
     @property
     def host(self) -> LoadHost | None:
-        """The machine, as it is stored; ``None``: this one."""
+        """The machine, as it is stored; ``None``: this one, or many."""
+
+    @property
+    def is_here(self) -> bool:
+        """Whether load generators run on this machine."""
+
+    @property
+    def address(self) -> str | None:
+        """Of this machine, that targets listen on so that the load reaches them; ``None``: loopback."""
 
     @property
     def cpus(self) -> tuple[int, ...] | None:
@@ -153,6 +163,8 @@ class ThisMachine:
     """Load generators run beside the target, on cores of their own where there are enough."""
 
     host: LoadHost | None = None
+    is_here = True
+    address: str | None = None
     cpus: tuple[int, ...] | None = None
     is_gone = False
 
@@ -166,6 +178,19 @@ class ThisMachine:
         stdout.unlink(missing_ok=True)
         with ProcessTree([Command(generator.argv(job, warmup=warmup), Path(job.scratch), {}, job.cpus)], stdout=stdout) as tree:
             yield _RunningHere(tree, stdout)
+
+
+@dataclass(frozen=True)
+class ManyPlaces(ThisMachine):
+    """Load generators run on many hosts. The program that directs them runs here, on the cores of the harness."""
+
+    is_here: bool
+    address: str | None
+
+    @contextmanager
+    def start(self, generator: LoadGenerator, job: Job, *, warmup: bool) -> Iterator[RunningGenerator]:
+        with super().start(generator, replace(job, cpus=tuple(os.sched_getaffinity(0))), warmup=warmup) as running:
+            yield running
 
 
 HERE: LoadPlace = ThisMachine()

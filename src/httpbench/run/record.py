@@ -40,7 +40,7 @@ class Record:
         self._clock = ClockCheck()
         self._stored_trials: int | None = None  # the run itself is not stored
         try:
-            if not spec.measures_noise and spec.load_place.host is None:  # the noise floor is that of a load from this machine
+            if not spec.measures_noise and spec.load_place.is_here:  # the noise floor is that of a load from this machine
                 self._outcome.run = self._with_noise(self._outcome.run)
         except StoreError as error:
             self._not_stored(error)

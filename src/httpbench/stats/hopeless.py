@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from httpbench.model import Trial, Verdict, VerdictKind
-from httpbench.model.endings import LOST_HOST
+from httpbench.model.endings import LOST_HOST, LOST_WORKER
 from httpbench.stats.once import family, once
 
 
@@ -25,4 +25,4 @@ def common_failure(trials: Sequence[Trial]) -> str | None:
 
 
 def _says_nothing(verdict: Verdict) -> bool:
-    return verdict.kind is VerdictKind.DISTURBED or any(reason.startswith(LOST_HOST) for reason in verdict.reasons)
+    return verdict.kind is VerdictKind.DISTURBED or any(reason.startswith((LOST_HOST, LOST_WORKER)) for reason in verdict.reasons)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from httpbench.model import Trial, Verdict, VerdictKind
-from httpbench.model.endings import LOST_HOST
+from httpbench.model.endings import LOST_HOST, LOST_WORKER
 from httpbench.stats.hopeless import common_failure
 from tests.factories import make_disturbed, make_failed, make_plan, make_rounds, make_trial
 
@@ -39,6 +39,7 @@ def test_disturbed_trials_say_nothing() -> None:
 
 
 def test_trials_whose_load_host_was_lost_say_nothing() -> None:
-    lost = invalid("a/a", f"{LOST_HOST} load1 was lost: it ended")
-    assert common_failure([lost]) is None
-    assert common_failure([lost, invalid("b/b", "it died")]) == "it died"
+    for reason in (f"{LOST_HOST} load1 was lost: it ended", f"{LOST_WORKER} load1: its Dask worker is gone"):
+        lost = invalid("a/a", reason)
+        assert common_failure([lost]) is None
+        assert common_failure([lost, invalid("b/b", "it died")]) == "it died"

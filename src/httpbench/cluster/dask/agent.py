@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import json
 import os
 import socket
@@ -17,19 +18,21 @@ import tempfile
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from httpbench import __version__, programs
-from httpbench.cluster.dask.orders import HostFacts, Orders, Outcome, Readiness, unpacked
+from httpbench.cluster.dask import results
+from httpbench.cluster.dask.orders import BEAT_S, HostFacts, Orders, Outcome, Readiness, unpacked
 from httpbench.errors import LoadError
 from httpbench.load import get
 
 PROGRAM = "httpbench-loadgen"
 GENERATOR = "native"
 LOOK_S = 0.05
+LOOKS_PER_BEAT = round(BEAT_S / LOOK_S)
 END_S = 2.0
 """From the end of its standard input until a load generator is killed."""
 MESSAGES = 15  # lines
@@ -38,6 +41,7 @@ MESSAGES = 15  # lines
 @dataclass(slots=True)
 class _Running:
     process: subprocess.Popen[bytes]
+    output: bytes = b""
     is_ready: threading.Event = field(default_factory=threading.Event)
     messages: deque[str] = field(default_factory=lambda: deque(maxlen=MESSAGES))
 
@@ -57,6 +61,19 @@ def facts() -> HostFacts:
 def clock_ns() -> int:
     """This host's monotonic clock."""
     return time.monotonic_ns()
+
+
+async def connects(address: str, port: int, limit_s: float) -> str | None:
+    """Why this load host does not reach an address of the machine with the targets; ``None``: it does."""
+    try:
+        async with asyncio.timeout(limit_s):
+            _, writer = await asyncio.open_connection(address, port)
+    except TimeoutError:
+        return f"no response within {limit_s:g} s"
+    except OSError as error:
+        return error.strerror or str(error)
+    writer.close()
+    return None
 
 
 async def wait_until_ready(token: str, limit_s: float) -> Readiness:
@@ -84,36 +101,52 @@ def start(token: str, at_ns: int) -> None:
         raise LoadError(f"{PROGRAM} ended before the start") from None
 
 
-def perform(orders: Orders, is_cancelled: Callable[[], bool]) -> Outcome:
-    """Runs the load generator to its end, or until the task is cancelled. Raises :class:`LoadError` if it is missing or hangs."""
+def perform(orders: Orders, is_cancelled: Callable[[], bool], beat: Callable[[], None]) -> Outcome:
+    """Runs the load generator to its end, or until the task is cancelled; ``beat`` is called twice a second meanwhile.
+
+    Raises :class:`LoadError` if it is missing or hangs, or if this host has no room for its files.
+    """
     program = programs.locate(PROGRAM)
     if program is None:
         raise LoadError(f"{PROGRAM} is not installed")
-    with tempfile.TemporaryDirectory(prefix="httpbench-", ignore_cleanup_errors=True) as folder, tempfile.TemporaryFile() as output:
-        argv = [program, "--start-on-stdin", *unpacked(orders, Path(folder))]
-        process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=output, stderr=subprocess.PIPE, cwd=folder)
-        running = _running[orders.token] = _Running(process)
-        reader = threading.Thread(target=_read_events, args=(running,), daemon=True)
+    try:
+        with tempfile.TemporaryDirectory(prefix="httpbench-", ignore_cleanup_errors=True) as folder:
+            return _performed(orders, (program, "--start-on-stdin", *unpacked(orders, Path(folder))), folder, is_cancelled, beat)
+    except OSError as error:
+        place = f" {error.filename}" if error.filename else ""
+        raise LoadError(f"{PROGRAM} cannot be started, or its file{place} not written: {error.strerror or error}") from error
+
+
+def _performed(orders: Orders, argv: Sequence[str], folder: str, is_cancelled: Callable[[], bool], beat: Callable[[], None]) -> Outcome:
+    process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=folder)
+    running = _running[orders.token] = _Running(process)
+    readers = [threading.Thread(target=function, args=(running,), daemon=True) for function in (_read_events, _read_output)]
+    for reader in readers:
         reader.start()
-        try:
-            _hold(process, orders.limit_s, is_cancelled)
-        finally:
-            _end(process)
-            del _running[orders.token]
-            _ended.append(orders.token)
+    try:
+        _hold(process, orders.limit_s, is_cancelled, beat)
+    finally:
+        _end(process)
+        del _running[orders.token]
+        _ended.append(orders.token)
+    for reader in readers:
         reader.join(END_S)
-        output.seek(0)
-        return Outcome(process.returncode, output.read(), "\n".join(running.messages))
+    result = results.read(running.output) if process.returncode == 0 else None
+    return Outcome(process.returncode, result, "\n".join(running.messages))
 
 
-def _hold(process: subprocess.Popen[bytes], limit_s: float, is_cancelled: Callable[[], bool]) -> None:
+def _hold(process: subprocess.Popen[bytes], limit_s: float, is_cancelled: Callable[[], bool], beat: Callable[[], None]) -> None:
     """Waits for the end."""
     deadline = time.monotonic() + limit_s
-    while process.poll() is None:
+    for look in itertools.count():
+        if process.poll() is not None:
+            return
         if is_cancelled():
             raise LoadError("the trial was cancelled")
         if time.monotonic() > deadline:
             raise LoadError(f"{PROGRAM} did not end within {limit_s:.0f} s")
+        if look % LOOKS_PER_BEAT == 0:
+            beat()
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(LOOK_S)
 
@@ -128,6 +161,13 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
+
+
+def _read_output(running: _Running) -> None:
+    """Reads standard output to its end. It stays in memory: a load host may have no room on its disk."""
+    assert running.process.stdout is not None
+    with running.process.stdout as output:
+        running.output = output.read()
 
 
 def _read_events(running: _Running) -> None:

@@ -12,11 +12,12 @@ from httpbench.cluster.dask import agent, sink
 from httpbench.cluster.dask.clocks import Offset, Reading, offset
 from httpbench.cluster.dask.hosts import DaskHosts, Host
 from httpbench.cluster.dask.orders import HostFacts
-from httpbench.errors import LoadError
+from httpbench.errors import LostHostError, UsageError
 from httpbench.load import get
 
 READINGS = 8
 CALLS_AT_ONCE = 32
+CONNECT_S = 5.0
 
 
 async def read_facts(cluster: DaskHosts) -> dict[Host, HostFacts]:
@@ -40,6 +41,28 @@ async def read_sink_rates(cluster: DaskHosts) -> dict[Host, float | None]:
     return await _each(cluster, one)
 
 
+async def check_reach(cluster: DaskHosts, address: str, port: int | None) -> None:
+    """Raises :class:`UsageError` unless each load host can connect to this machine at the address, on ``port`` if one is given."""
+    try:
+        server = await asyncio.start_server(lambda _, writer: writer.close(), address, port or 0)
+    except OSError as error:
+        raise UsageError(f"cannot listen on {address}: {error.strerror}", hint="--host names an address of this machine") from None
+
+    async def one(host: Host) -> str | None:
+        reason = await cluster.call(host, agent.connects, address, listened, CONNECT_S, limit_s=CONNECT_S)
+        return None if reason is None else str(reason)
+
+    async with server:
+        listened = server.sockets[0].getsockname()[1]
+        found = await _each(cluster, one)
+    for host, reason in found.items():
+        if reason is not None:
+            raise UsageError(
+                f"load host {host.name} does not reach this machine at {address}, port {listened}: {reason}",
+                hint="name another address with --host, or allow the port, which --port sets, in the firewall",
+            )
+
+
 async def read_clocks(cluster: DaskHosts) -> dict[Host, Offset]:
     """How far each clock is ahead of this machine's."""
 
@@ -55,21 +78,21 @@ async def read_clocks(cluster: DaskHosts) -> dict[Host, Offset]:
 
 
 def check_versions(facts: Mapping[Host, HostFacts]) -> None:
-    """Raises :class:`LoadError` unless each load host has our version, and the load generator of this machine."""
+    """Raises :class:`LostHostError` unless each load host has our version, and the load generator of this machine."""
     ours = get("native").version()
     for host, fact in facts.items():
         if fact.loadgen is None:
-            raise LoadError(f"load host {host.name} lacks httpbench-loadgen", hint="build it there, or set HTTPBENCH_PROGRAMS")
+            raise LostHostError(f"load host {host.name} lacks httpbench-loadgen", hint="build it there, or set HTTPBENCH_PROGRAMS")
         for program, there, here in (("httpbench", fact.httpbench, __version__), ("httpbench-loadgen", fact.loadgen, ours)):
             if there != here:
-                raise LoadError(f"load host {host.name} has {program} {there}, this machine {here}", hint="install the same version")
+                raise LostHostError(f"load host {host.name} has {program} {there}, this machine {here}", hint="install the same version")
 
 
 def check_clocks(before: Mapping[Host, Offset], after: Mapping[Host, Offset]) -> None:
-    """Raises :class:`LoadError` if a clock jumped: its window was not that of the others."""
+    """Raises :class:`LostHostError` if a clock jumped: its window was not that of the others."""
     for host, offset_before in before.items():
         if (moved_ms := offset_before.jumped_ms(after[host])) is not None:
-            raise LoadError(f"the clock of load host {host.name} jumped by {moved_ms:.0f} ms during the trial")
+            raise LostHostError(f"the clock of load host {host.name} jumped by {moved_ms:.0f} ms during the trial")
 
 
 async def _each(cluster: DaskHosts, function: Callable[[Host], Any]) -> dict[Host, Any]:

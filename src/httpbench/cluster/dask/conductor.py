@@ -1,10 +1,11 @@
 """A trial with many load hosts, from the view of this machine; a process of its own, in place of a load generator.
 
 All load hosts get ready: connected, and waiting. Then they get one instant, each in the terms of its own clock, and begin the warm-up and
-the measured window together. While they measure, this process sleeps, but for one look each second whether all workers are there. The
-result covers all load hosts or there is none: figures of those that are left would be of another load.
+the measured window together. Meanwhile each agent says twice a second that it is there. The result covers all load hosts or there is none:
+figures of those that are left would be of another load.
 
-Standard error gets the phases as JSON lines, and an error as ``error: …`` and ``hint: …``. Standard output gets the merged result.
+Standard error gets the phases as JSON lines, and an error as ``error: …`` and ``hint: …``. Standard output gets the merged result. The exit
+code says whether a load host was lost, late or wrong.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import secrets
 import signal
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -26,12 +27,16 @@ from httpbench.cluster.dask import agent
 from httpbench.cluster.dask.ask import check_clocks, check_versions, read_clocks, read_facts
 from httpbench.cluster.dask.clocks import NS_PER_MS, Offset
 from httpbench.cluster.dask.division import Division, divided
-from httpbench.cluster.dask.hosts import DaskHosts, Host, Sent, connected, lost
+from httpbench.cluster.dask.generator import EXIT_LOST
+from httpbench.cluster.dask.hosts import DaskHosts, Host, Sent, connected
 from httpbench.cluster.dask.merge import MergedResults
 from httpbench.cluster.dask.orders import Orders, Outcome, Readiness, packed
-from httpbench.errors import HttpbenchError, LoadError
+from httpbench.cluster.dask.results import Document, Result
+from httpbench.cluster.dask.silence import LOOK_S, SILENT_S, Silence
+from httpbench.errors import HttpbenchError, LoadError, LostHostError
 from httpbench.load import Job, Phase, get
 from httpbench.model import HostShare, Load, Workload
+from httpbench.model.endings import LOST_WORKER
 
 READY_S = 10.0
 """For the start of an agent and its connections, beyond the request timeout."""
@@ -39,7 +44,6 @@ RESULT_S = 10.0
 """From the end of the window until the last result has come, beyond the request timeout and the time per host."""
 LEAD_S, LEAD_PER_HOST_S = 0.5, 0.005
 """From the agreement on a start until the start: each host is told before."""
-LOOK_S = 1.0
 AGENT_SLACK_S = 60.0
 """For an agent, beyond its load's own time: the others may take long to get ready."""
 EXIT_FAILED, EXIT_TERMINATED = 1, 143
@@ -75,7 +79,7 @@ def main() -> None:
             print(f"hint: {error.hint}", file=sys.stderr)
         if error.log_tail:
             print(error.log_tail, file=sys.stderr)
-        sys.exit(EXIT_FAILED)
+        sys.exit(EXIT_LOST if isinstance(error, LostHostError) else EXIT_FAILED)
     json.dump(result, sys.stdout)
 
 
@@ -88,7 +92,11 @@ async def _until_signal(trial: Trial) -> dict[str, Any]:
 
 
 async def conduct(trial: Trial) -> dict[str, Any]:
-    """The merged result of all load hosts. Raises :class:`LoadError` that names the load host if one of them is lost, late or wrong."""
+    """The merged result of all load hosts.
+
+    Raises :class:`LostHostError` that names the load host if one of them is lost, late or wrong, and :class:`LoadError` if the load fails
+    for another reason.
+    """
     _say(Phase.CONNECT)
     async with connected(trial.scheduler) as cluster:
         _check_number(trial, cluster)
@@ -96,14 +104,15 @@ async def conduct(trial: Trial) -> dict[str, Any]:
         check_versions(facts)
         divisions = divided(trial.job.load.connections, trial.job.load.threads, [each.cpus for each in facts.values()])
         offsets = await read_clocks(cluster)
-        token = secrets.token_hex(8)
+        token, silence = secrets.token_hex(8), Silence(host.name for host in cluster.all)
+        cluster.listen(token, silence.heard)
         sent = {
             host: cluster.send(host, orders_for(trial.job, division, token)) for host, division in zip(cluster.all, divisions, strict=True)
         }
         try:
             await _all_ready(cluster, sent, token, trial.job.load)
             start_ns = await _begin(cluster, offsets, token)
-            merged, shares, starts = await _results(cluster, sent, offsets, trial.job.load, start_ns)
+            merged, shares, starts = await _results(cluster, sent, offsets, trial.job.load, start_ns, silence)
         finally:
             with contextlib.suppress(OSError, TimeoutError):  # without a scheduler its workers end the agents
                 await cluster.cancel(sent)
@@ -124,7 +133,7 @@ def orders_for(job: Job, division: Division, token: str) -> Orders:
 def _check_number(trial: Trial, cluster: DaskHosts) -> None:
     if len(cluster.all) != trial.hosts:
         there = ", ".join(host.name for host in cluster.all)
-        raise LoadError(f"the run began with {trial.hosts} load hosts, but {len(cluster.all)} are there: {there}")
+        raise LostHostError(f"the run began with {trial.hosts} load hosts, but {len(cluster.all)} are there: {there}")
 
 
 async def _all_ready(cluster: DaskHosts, sent: Sent, token: str, load: Load) -> None:
@@ -135,7 +144,9 @@ async def _all_ready(cluster: DaskHosts, sent: Sent, token: str, load: Load) -> 
         if found is Readiness.ENDED:
             _require_success(host, await cluster.outcome(host, sent[host]))
         if found is not Readiness.READY:
-            raise LoadError(f"load host {host.name} was not ready within {limit_s:.0f} s", hint="its worker may be busy with other tasks")
+            raise LostHostError(
+                f"load host {host.name} was not ready within {limit_s:.0f} s", hint="its worker may be busy with other tasks"
+            )
 
     await asyncio.gather(*map(one, cluster.all))
 
@@ -148,7 +159,7 @@ async def _begin(cluster: DaskHosts, offsets: Mapping[Host, Offset], token: str)
 
 
 async def _results(
-    cluster: DaskHosts, sent: Sent, offsets: Mapping[Host, Offset], load: Load, start_ns: int
+    cluster: DaskHosts, sent: Sent, offsets: Mapping[Host, Offset], load: Load, start_ns: int, silence: Silence
 ) -> tuple[MergedResults, dict[Host, HostShare], dict[Host, int]]:
     """Waits for all results, and merges each as it comes: the sum, what each load host did, and when it began on its own clock."""
     left, is_done = set(sent), asyncio.Event()
@@ -160,16 +171,16 @@ async def _results(
             try:
                 merged.add(result)
             except LoadError as error:
-                raise LoadError(f"load host {host.name}: {error.message}") from error
-            starts[host] = result["start_ns"]
-            shares[host] = share_of(host.name, result, offsets[host])
+                raise LostHostError(f"load host {host.name}: {error.message}") from error
+            starts[host] = result.document["start_ns"]
+            shares[host] = share_of(host.name, result.document, offsets[host])
             left.discard(host)
         is_done.set()
 
     async def watch() -> None:
         while not is_done.is_set():
-            if gone := [host for host in await cluster.missing() if host in left]:
-                raise lost(gone[0])
+            if silent := silence.look([host.name for host in left if not sent[host].done()]):
+                raise _silent(silent, await cluster.missing())
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(is_done.wait(), LOOK_S)
 
@@ -184,16 +195,24 @@ async def _results(
         raise _first(errors) from errors
     except TimeoutError:
         names = ", ".join(sorted(host.name for host in left))
-        raise LoadError(f"no result of load host {names} within {limit_s - end_s:.0f} s after the end") from None
+        raise LostHostError(f"no result of load host {names} within {limit_s - end_s:.0f} s after the end") from None
     finally:
         phases.cancel()
     return merged, shares, starts
 
 
+def _silent(names: Sequence[str], gone: Sequence[Host]) -> LostHostError:
+    """Of load hosts that were not heard of; ``gone``: those whose workers the scheduler misses, too."""
+    for host in gone:
+        if host.name in names:
+            return LostHostError(f"{LOST_WORKER} {host.name}: its Dask worker at {host.address} is gone")
+    return LostHostError(f"{LOST_WORKER} {', '.join(names)}: nothing came from there for {SILENT_S:g} s")
+
+
 def _first(errors: ExceptionGroup[Exception]) -> Exception:
     """What ended the wait for results: a load host, or the scheduler."""
     first = errors.exceptions[0]
-    return LoadError("the Dask scheduler was lost during the trial") if isinstance(first, OSError) else first
+    return LostHostError("the Dask scheduler was lost during the trial") if isinstance(first, OSError) else first
 
 
 async def _say_phases(load: Load, start_ns: int) -> None:
@@ -211,24 +230,22 @@ def _say(phase: Phase) -> None:
 
 
 def _require_success(host: Host, outcome: Outcome) -> None:
-    """Raises :class:`LoadError` with what the load generator said if it failed."""
+    """Raises :class:`LoadError` with what the load generator said if it failed, and :class:`LostHostError` if it was killed."""
+    if outcome.exit_code < 0:
+        raise LostHostError(f"load host {host.name}: httpbench-loadgen was killed by signal {-outcome.exit_code}")
     if outcome.exit_code != 0:
         said = outcome.messages.rpartition("\n")[2].removeprefix("error: ")
         reason = said or f"httpbench-loadgen ended with exit code {outcome.exit_code}"
         raise LoadError(f"load host {host.name}: {reason}", log_tail=outcome.messages or None)
 
 
-def _result(host: Host, outcome: Outcome) -> dict[str, Any]:
+def _result(host: Host, outcome: Outcome) -> Result:
     _require_success(host, outcome)
-    try:
-        result = json.loads(outcome.result)
-    except ValueError as error:
-        raise LoadError(f"load host {host.name}: its result cannot be read: {error}") from error
-    assert isinstance(result, dict)
-    return result
+    assert outcome.result is not None, "it succeeded"
+    return outcome.result
 
 
-def share_of(name: str, result: Mapping[str, Any], clock: Offset) -> HostShare:
+def share_of(name: str, result: Document, clock: Offset) -> HostShare:
     """What one load host did; ``start_ms`` is not known yet."""
     generator, lag = result["generator"], result["generator_lag_us"]
     return HostShare(

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from httpbench import programs
-from httpbench.errors import LoadError, RequirementError
+from httpbench.errors import LoadError, LostHostError, RequirementError
 from httpbench.load import Job, KeptResponse, LoadGenerator, Output, Progress, get
 from httpbench.model import HostShare, Measurement, Requirement
 
@@ -23,6 +23,8 @@ START = "import sys; sys.path.insert(0, sys.argv.pop(1)); from httpbench.cluster
 """Programs that the harness starts do not inherit PYTHONPATH, or where our own programs are."""
 ERROR = "error: "
 HINT = "hint: "
+EXIT_LOST = 3
+"""Of a conductor that lost a load host."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,10 @@ class Workers:
     """Address of a Dask scheduler, such as ``tcp://10.0.0.1:8786``: each of its workers is a load host."""
     hosts: int
     """How many there were when the run began: trials with more or fewer would be of another load."""
+    are_elsewhere: bool = False
+    """Whether none of them is this machine."""
+    address: str | None = None
+    """Of this machine, at which they reach the targets that it starts. ``None``: loopback."""
 
 
 def require_dask(*packages: str) -> None:
@@ -122,4 +128,5 @@ def _failure(output: Output) -> LoadError:
     if not said:
         return LoadError(f"the load from other hosts {output.ending}, without a result", log_tail=output.tail or None)
     rest = [line for line in lines if not line.startswith((ERROR, HINT))]
-    return LoadError(said[-1], hint=hints[-1] if hints else None, log_tail="\n".join(rest) or None)
+    kind = LostHostError if output.exit_code == EXIT_LOST else LoadError
+    return kind(said[-1], hint=hints[-1] if hints else None, log_tail="\n".join(rest) or None)

@@ -14,12 +14,17 @@ from distributed import Client, Future, as_completed, get_worker
 
 from httpbench.cluster.dask.agent import perform
 from httpbench.cluster.dask.orders import Orders, Outcome
-from httpbench.errors import LoadError
+from httpbench.errors import LoadError, LostHostError
+from httpbench.model.endings import LOST_WORKER
 
 CONNECT_S = 5.0
+CANCEL_S = 3.0
+RESPONSE_S = 2.0
 CALL_S = 10.0
 """For a call into a worker beyond the time that the function takes."""
 RUNS = ("executing", "long-running")
+TOPIC = "httpbench"
+"""Of the events with which agents say that they are there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +48,7 @@ class DaskHosts:
         self.all = tuple(hosts)
 
     async def call(self, host: Host, function: Callable[..., Any], *args: Any, limit_s: float = 0.0) -> Any:
-        """Calls a function in the worker's process, outside its tasks. Raises :class:`LoadError` that names the host."""
+        """Calls a function in the worker's process, outside its tasks. Raises :class:`LostHostError` that names the host."""
         try:
             async with asyncio.timeout(CALL_S + limit_s):
                 found = await self._client.run(function, *args, workers=[host.address], on_error="return")
@@ -59,6 +64,17 @@ class DaskHosts:
         key = f"httpbench-{orders.token}-{host.name}"
         return self._client.submit(_work, orders, key=key, workers=[host.address], allow_other_workers=False, pure=False, retries=0)
 
+    def listen(self, token: str, heard: Callable[[str], None]) -> None:
+        """Calls ``heard`` with the name of a load host whenever its agent of this trial says that it is there."""
+        names = {host.address: host.name for host in self.all}
+
+        def handle(event: tuple[float, Sequence[str]]) -> None:
+            of_trial, address = event[1]
+            if of_trial == token and address in names:
+                heard(names[address])
+
+        self._client.subscribe_topic(TOPIC, handle)
+
     async def outcomes(self, sent: Sent) -> AsyncIterator[tuple[Host, Outcome]]:
         """Of each agent as it ends. One is fetched at a time, so memory does not grow with their number."""
         hosts = {future.key: host for host, future in sent.items()}
@@ -68,7 +84,7 @@ class DaskHosts:
             future.release()
 
     async def outcome(self, host: Host, future: Future) -> Outcome:
-        """Of one agent; waits for its end. Raises :class:`LoadError` that names the host."""
+        """Of one agent; waits for its end. Raises :class:`LostHostError` that names the host."""
         try:
             outcome = await future.result()
         except Exception as error:  # whatever the task raised
@@ -77,13 +93,17 @@ class DaskHosts:
         return outcome
 
     async def missing(self) -> tuple[Host, ...]:
-        """The load hosts whose worker is gone."""
-        there = await self._client.nthreads(workers=[host.address for host in self.all])
+        """The load hosts whose worker is gone. Raises :class:`LostHostError` if the scheduler does not respond."""
+        try:
+            async with asyncio.timeout(RESPONSE_S):
+                there = await self._client.nthreads(workers=[host.address for host in self.all])
+        except (OSError, TimeoutError) as error:
+            raise LostHostError("the Dask scheduler was lost during the trial") from error
         return tuple(host for host in self.all if host.address not in there)
 
     async def cancel(self, sent: Sent) -> None:
         """Ends the agents that still run."""
-        async with asyncio.timeout(CALL_S):
+        async with asyncio.timeout(CANCEL_S):
             await self._client.cancel(list(sent.values()), force=True)
 
 
@@ -116,20 +136,20 @@ def named(workers: Mapping[str, Mapping[str, Any]]) -> list[Host]:
     return sorted(hosts, key=lambda each: each.name)
 
 
-def lost(host: Host) -> LoadError:
+def lost(host: Host) -> LostHostError:
     """Of a worker that does not respond, or is gone."""
-    return LoadError(f"load host {host.name} was lost: its Dask worker at {host.address} does not respond")
+    return LostHostError(f"{LOST_WORKER} {host.name}: its Dask worker at {host.address} does not respond")
 
 
-def _named(host: Host, error: BaseException) -> LoadError:
+def _named(host: Host, error: BaseException) -> LostHostError:
     """An error from a load host, with its name."""
     if isinstance(error, ModuleNotFoundError):
-        return LoadError(f"load host {host.name} lacks {error.name}", hint="on the load host: pip install 'httpbench[cluster]'")
+        return LostHostError(f"load host {host.name} lacks {error.name}", hint="on the load host: pip install 'httpbench[cluster]'")
     if isinstance(error, LoadError):
-        return LoadError(f"load host {host.name}: {error.message}", hint=error.hint, log_tail=error.log_tail)
+        return LostHostError(f"load host {host.name}: {error.message}", hint=error.hint, log_tail=error.log_tail)
     if isinstance(error, OSError):
         return lost(host)
-    return LoadError(f"load host {host.name} failed: {type(error).__name__}: {error}")
+    return LostHostError(f"load host {host.name} failed: {type(error).__name__}: {error}")
 
 
 def _work(orders: Orders) -> Outcome:
@@ -142,4 +162,7 @@ def _work(orders: Orders) -> Outcome:
         task = worker.state.tasks.get(key)
         return task is None or task.state not in RUNS
 
-    return perform(orders, is_cancelled)
+    def beat() -> None:
+        worker.log_event(TOPIC, [orders.token, worker.address])
+
+    return perform(orders, is_cancelled, beat)

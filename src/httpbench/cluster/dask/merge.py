@@ -6,20 +6,20 @@ Counts are summed, histograms are added bucket by bucket, interval by interval; 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import Any
 
+from httpbench.cluster.dask.results import DISTRIBUTIONS, Document, Result
 from httpbench.cluster.dask.sums import HistogramSums
 from httpbench.errors import LoadError
 from httpbench.quantiles import figures_us, percentiles_us
 
-Document = Mapping[str, Any]
-
-DISTRIBUTIONS = ("service_time_us", "response_time_us", "schedule_lag_us", "connection_wait_us", "generator_lag_us", "connect_time_us")
 FIGURES = ("min", "mean", "stddev", "max", "tm99_9", "p25", "p50", "p75", "p90", "p95", "p99", "p99_9", "p99_99")
 SUMMED = ("requests", "errors", "bytes", "parser")
 """Objects of counts."""
 SUMMED_NUMBERS = ("throughput_rps", "throughput_bytes_per_s", "censored", "unfinished_s", "idle_closed")
+PLACE = ("start_s", "duration_s")
+"""Of an interval, in which all agents must agree."""
 SUMMED_IN_INTERVALS = ("completed", "errors", "offered_rps", "bytes_received")
 SAME = ("schema", "version", "duration_s")
 """Fields in which all agents must agree."""
@@ -31,24 +31,25 @@ class MergedResults:
 
     def __init__(self) -> None:
         self._whole: dict[str, Any] | None = None
-        self._intervals: list[dict[str, Any]] = []
+        self._columns: dict[str, Sequence[Any]] = {}
         self._threads: list[Any] = []
         self._generator: dict[str, Any] = {}
         self._names: tuple[str, ...] = ()
         self._totals = HistogramSums(0)
         self._slices = HistogramSums(0)
 
-    def add(self, result: Document) -> None:
+    def add(self, added: Result) -> None:
         """Adds one agent's result. Raises :class:`LoadError` if it does not fit to those before; the caller knows whose it is."""
+        result = added.document
         if self._whole is None:
-            self._begin(result)
+            self._begin(added)
         else:
-            self._check(result)
+            self._check(added)
             _add_counts(self._whole, result)
-            for mine, other in zip(self._intervals, result["intervals"], strict=True):
-                _add_numbers(mine, other, SUMMED_IN_INTERVALS)
-        self._totals.add([result[name]["histogram"] for name in self._names])
-        self._slices.add([interval["histogram"] for interval in result["intervals"]])
+            for name in SUMMED_IN_INTERVALS:
+                self._columns[name] = [_sum(*pair) for pair in zip(self._columns[name], added.columns[name], strict=True)]
+        self._totals.add(added.totals)
+        self._slices.add(added.intervals)
         self._threads += result["generator"]["threads"]
         self._generator = _worst(self._generator, result["generator"])
 
@@ -58,26 +59,27 @@ class MergedResults:
         return {
             **self._whole,
             **{name: self._distribution(row) for row, name in enumerate(self._names)},
-            "intervals": [self._interval(row, interval) for row, interval in enumerate(self._intervals)],
+            "intervals": [self._interval(row, values) for row, values in enumerate(zip(*self._columns.values(), strict=True))],
             "generator": {**self._generator, "threads": self._threads},
         }
 
-    def _begin(self, result: Document) -> None:
+    def _begin(self, added: Result) -> None:
+        result = added.document
         self._names = tuple(name for name in DISTRIBUTIONS if result[name] is not None)
-        self._totals, self._slices = HistogramSums(len(self._names)), HistogramSums(len(result["intervals"]))
+        self._totals, self._slices = HistogramSums(len(self._names)), HistogramSums(len(added.intervals.sizes))
         config = {**result["config"], "part": "1/1"}
         self._whole = {**result, **{name: dict(result[name]) for name in SUMMED}, "config": config}
-        self._intervals = [dict(interval) for interval in result["intervals"]]
+        self._columns = {name: added.columns.get(name, ()) for name in (*PLACE, *SUMMED_IN_INTERVALS)}
 
-    def _check(self, result: Document) -> None:
+    def _check(self, added: Result) -> None:
         assert self._whole is not None
+        result = added.document
         for name in SAME:
             if result[name] != self._whole[name]:
                 raise LoadError(f"its {name} is {result[name]}, that of the others {self._whole[name]}")
         if tuple(name for name in DISTRIBUTIONS if result[name] is not None) != self._names:
             raise LoadError("its result has other distributions than those of the others")
-        places = [[(each["start_s"], each["duration_s"]) for each in intervals] for intervals in (result["intervals"], self._intervals)]
-        if len(places[0]) != len(places[1]) or any(_differ(mine, other) for mine, other in zip(*places, strict=True)):
+        if any(_differ(added.columns.get(name, ()), self._columns[name]) for name in PLACE):
             raise LoadError("its intervals are not those of the others")
 
     def _distribution(self, row: int) -> dict[str, Any]:
@@ -85,10 +87,11 @@ class MergedResults:
         figures: dict[str, float | None] = dict.fromkeys(FIGURES)
         return {"count": samples.total, **figures, **figures_us(samples), "histogram": self._totals.text(row)}
 
-    def _interval(self, row: int, interval: Document) -> dict[str, Any]:
+    def _interval(self, row: int, values: Sequence[Any]) -> dict[str, Any]:
         samples = self._slices.samples(row)
         known = percentiles_us(samples.highest, samples.counts)
-        return {**interval, "p50_us": known.get("p50"), "p99_us": known.get("p99"), "histogram": self._slices.text(row)}
+        own = dict(zip(self._columns, values, strict=True))
+        return {**own, "p50_us": known.get("p50"), "p99_us": known.get("p99"), "histogram": self._slices.text(row)}
 
 
 def _add_counts(whole: dict[str, Any], result: Document) -> None:
@@ -101,7 +104,11 @@ def _add_counts(whole: dict[str, Any], result: Document) -> None:
 def _add_numbers(mine: dict[str, Any], other: Document, names: Any) -> None:
     """Adds the numbers of these names; a missing one stays missing."""
     for name in names:
-        mine[name] = None if mine[name] is None or other[name] is None else mine[name] + other[name]
+        mine[name] = _sum(mine[name], other[name])
+
+
+def _sum(mine: float | None, other: float | None) -> float | None:
+    return None if mine is None or other is None else mine + other
 
 
 def _worst(so_far: Document, generator: Document) -> dict[str, Any]:
@@ -120,5 +127,5 @@ def _worst(so_far: Document, generator: Document) -> dict[str, Any]:
     }
 
 
-def _differ(mine: tuple[float, float], other: tuple[float, float]) -> bool:
-    return any(abs(a - b) > TOLERANCE_S for a, b in zip(mine, other, strict=True))
+def _differ(mine: Sequence[float], other: Sequence[float]) -> bool:
+    return len(mine) != len(other) or any(abs(a - b) > TOLERANCE_S for a, b in zip(mine, other, strict=True))

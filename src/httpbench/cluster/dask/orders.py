@@ -7,6 +7,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from httpbench.cluster.dask.results import Result
+
+BEAT_S = 0.5
+"""An agent says this often that it is there."""
+
 
 @dataclass(frozen=True, slots=True)
 class Orders:
@@ -27,8 +32,8 @@ class Outcome:
     """How an agent's load generator ended."""
 
     exit_code: int
-    result: bytes
-    """Its standard output: JSON."""
+    result: Result | None
+    """``None``: it failed."""
     messages: str
     """The last lines of its standard error, without progress."""
 

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from httpbench.cluster.dask.conductor import Trial
-from httpbench.cluster.dask.generator import ManyHosts, Workers, notes
+from httpbench.cluster.dask.generator import EXIT_LOST, ManyHosts, Workers, notes
 from httpbench.cluster.dask.merge import MergedResults
-from httpbench.errors import LoadError
+from httpbench.cluster.dask.results import separated
+from httpbench.errors import LoadError, LostHostError
 from httpbench.load import Job, Output
 from httpbench.model import Expectation, Load, Request, Workload
 from tests.agent_results import agent_result
@@ -38,7 +39,7 @@ def test_the_conductor_is_told_all_of_the_job(tmp_path: Path, monkeypatch: pytes
 def test_the_result_has_what_each_load_host_did(tmp_path: Path) -> None:
     merged = MergedResults()
     for _ in range(2):
-        merged.add(agent_result([[1_000_000] * 50]))
+        merged.add(separated(agent_result([[1_000_000] * 50])))
     shares = [make_host_share("load1"), make_host_share("load2", start_ms=0.25)]
     document = {**merged.document(), "load_hosts": [each.model_dump() for each in shares]}
     found = MANY.measurement(job(tmp_path), Output(json.dumps(document), "", 0))
@@ -60,6 +61,13 @@ def test_a_failure_is_the_conductors_sentence(tmp_path: Path) -> None:
     assert (caught.value.message, caught.value.hint) == ("load host load2 was lost", "start its worker")
     with pytest.raises(LoadError, match="was killed by signal 9, without a result"):
         MANY.measurement(job(tmp_path), Output("", "", -9))
+
+
+def test_a_load_host_that_was_lost_is_told_from_a_load_that_failed(tmp_path: Path) -> None:
+    for code, is_lost in ((1, False), (EXIT_LOST, True)):
+        with pytest.raises(LoadError) as caught:
+            MANY.measurement(job(tmp_path), Output("", "error: load host load2 was lost\n", code))
+        assert isinstance(caught.value, LostHostError) is is_lost
 
 
 def test_starts_that_are_apart_are_said_beyond_the_round_trip() -> None:

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from httpbench.cluster.dask.merge import DISTRIBUTIONS, MergedResults
+from httpbench.cluster.dask.merge import MergedResults
+from httpbench.cluster.dask.results import DISTRIBUTIONS, separated
 from httpbench.errors import LoadError
 from httpbench.quantiles import decoded, figures_us, recorded
 from tests.agent_results import agent_result, encoded, histogram
@@ -19,7 +20,7 @@ times = st.lists(st.integers(1, 10**9), min_size=1, max_size=20)
 def merged(*results: dict[str, Any]) -> dict[str, Any]:
     sums = MergedResults()
     for result in results:
-        sums.add(result)
+        sums.add(separated(result))
     return sums.document()
 
 

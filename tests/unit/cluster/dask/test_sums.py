@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import struct
 import zlib
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from hdrh.histogram import HdrHistogram
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from httpbench.cluster.dask.packing import packed
 from httpbench.cluster.dask.sums import HistogramSums
 from httpbench.errors import LoadError
 from httpbench.quantiles import decoded, recorded
@@ -30,7 +32,7 @@ def counts_of(made: HdrHistogram) -> Any:
 def test_each_row_is_the_sum_of_its_histograms(agents: list[tuple[list[int], list[int]]]) -> None:
     sums = HistogramSums(2)
     for rows in agents:
-        sums.add([encoded(row) for row in rows])
+        sums.add(packed([encoded(row) for row in rows]))
     for row in range(2):
         expected = histogram()
         for rows in agents:
@@ -48,14 +50,39 @@ def test_large_counts_are_kept(counts: list[tuple[int, int]]) -> None:
     for value, count in counts:
         made.record_value(value, count)
     sums = HistogramSums(1)
-    sums.add([made.encode().decode()])
-    sums.add([made.encode().decode()])
+    sums.add(packed([made.encode().decode()]))
+    sums.add(packed([made.encode().decode()]))
     assert sums.samples(0).total == 2 * sum(count for _, count in counts)
+
+
+@pytest.mark.parametrize("bucket", [0, 1, 254, 255, 256, 509, 510, 511, 765, 2047])
+def test_a_gap_of_any_length_is_kept(bucket: int) -> None:
+    sums = HistogramSums(2)
+    for _ in range(2):
+        sums.add(packed([encoded([0, bucket, bucket]), encoded([bucket])]))
+    for row, times_ns in enumerate(([0, bucket, bucket] * 2, [bucket] * 2)):
+        assert np.array_equal(counts_of(decoded(sums.text(row))), counts_of(histogram(times_ns)))
+
+
+def test_other_rows_than_those_before_are_refused() -> None:
+    with pytest.raises(LoadError, match="it has 2 histograms, those before 1"):
+        HistogramSums(1).add(packed([GOOD, GOOD]))
+    with pytest.raises(LoadError, match="different bounds"):
+        packed([GOOD, HdrHistogram(1, 10**9, 3).encode().decode()])
+
+
+def test_columns_that_are_damaged_are_refused() -> None:
+    good = packed([GOOD])
+    for damaged in (replace(good, gaps=b"x"), replace(good, counts=good.counts[:-6]), replace(good, sizes=(1,))):
+        with pytest.raises(LoadError, match="histograms cannot be unpacked"):
+            HistogramSums(1).add(damaged)
+    with pytest.raises(LoadError, match="more buckets than its bounds allow"):
+        HistogramSums(1).add(replace(good, gaps=zlib.compress(b"\xff" * 400), counts=zlib.compress(bytes(400)), sizes=(400,)))
 
 
 def test_nothing_recorded_is_nothing() -> None:
     sums = HistogramSums(1)
-    sums.add([encoded()])
+    sums.add(packed([encoded()]))
     assert sums.samples(0).total == 0
     assert decoded(sums.text(0)).get_total_count() == 0
 
@@ -64,8 +91,8 @@ def repacked(text: str, change: slice, by: bytes) -> str:
     """The histogram with other bytes in its plain form."""
     plain = bytearray(zlib.decompress(base64.b64decode(text)[8:]))
     plain[change] = by
-    packed = zlib.compress(bytes(plain))
-    return base64.b64encode(struct.pack(">II", 0x1C849314, len(packed)) + packed).decode()
+    small = zlib.compress(bytes(plain))
+    return base64.b64encode(struct.pack(">II", 0x1C849314, len(small)) + small).decode()
 
 
 GOOD = encoded([1000, 2000])
@@ -85,18 +112,18 @@ GOOD = encoded([1000, 2000])
 )
 def test_what_is_no_histogram_is_one_sentence(text: str) -> None:
     with pytest.raises(LoadError, match="a histogram cannot be decoded"):
-        HistogramSums(1).add([text])
+        packed([text])
 
 
 def test_a_truncated_histogram_does_not_spoil_the_next() -> None:
     with pytest.raises(LoadError, match="its last count is truncated"):
-        HistogramSums(2).add([repacked(GOOD, slice(-1, None), b"\xff"), GOOD])
+        packed([repacked(GOOD, slice(-1, None), b"\xff"), GOOD])
 
 
 def test_histograms_of_other_bounds_are_refused() -> None:
     sums = HistogramSums(1)
-    sums.add([GOOD])
+    sums.add(packed([GOOD]))
     with pytest.raises(LoadError, match="different bounds"):
-        sums.add([HdrHistogram(1, 10**9, 3).encode().decode()])
+        sums.add(packed([HdrHistogram(1, 10**9, 3).encode().decode()]))
     with pytest.raises(LoadError, match="2 digits"):
-        HistogramSums(1).add([HdrHistogram(1, 10**9, 2).encode().decode()])
+        HistogramSums(1).add(packed([HdrHistogram(1, 10**9, 2).encode().decode()]))

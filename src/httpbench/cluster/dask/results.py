@@ -1,0 +1,58 @@
+"""A result as it travels from a load host: histograms apart from everything else."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from httpbench.cluster.dask.packing import Packed, packed
+from httpbench.errors import LoadError
+
+Document = Mapping[str, Any]
+
+DISTRIBUTIONS = ("service_time_us", "response_time_us", "schedule_lag_us", "connection_wait_us", "generator_lag_us", "connect_time_us")
+HISTOGRAM = "histogram"
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What one load generator measured."""
+
+    document: Document
+    """Its JSON (``httpbench-loadgen/1``) without histograms and intervals."""
+    columns: Mapping[str, Sequence[Any]]
+    """The fields of its intervals, by name: they are added up faster so."""
+    totals: Packed
+    """Histograms of the distributions that it has, in the order of :data:`DISTRIBUTIONS`."""
+    intervals: Packed
+    """Histograms of its intervals."""
+
+
+def read(output: bytes) -> Result:
+    """The result that httpbench-loadgen printed. Raises :class:`LoadError` if it cannot be read."""
+    try:
+        return separated(json.loads(output))
+    except (ValueError, KeyError, TypeError) as error:
+        raise LoadError(f"its result cannot be read: {error}") from error
+
+
+def separated(document: Document) -> Result:
+    """The same with its histograms apart."""
+    intervals = document["intervals"]
+    present = {name: document[name] for name in DISTRIBUTIONS if document[name] is not None}
+    return Result(
+        {
+            **document,
+            **{name: _without_histogram(each) for name, each in present.items()},
+            "intervals": (),
+        },
+        {name: tuple(interval[name] for interval in intervals) for name in _without_histogram(intervals[0])} if intervals else {},
+        packed([each[HISTOGRAM] for each in present.values()]),
+        packed([interval[HISTOGRAM] for interval in intervals]),
+    )
+
+
+def _without_histogram(part: Document) -> Document:
+    return {name: value for name, value in part.items() if name != HISTOGRAM}

@@ -1,0 +1,93 @@
+"""Targets that httpbench starts, loaded from other hosts by Dask: they listen where the load hosts reach them."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.harness import Harness
+from tests.load_host_lab import Lab, lab
+from tests.own_results import completed, keeping_programs, own_results
+
+pytestmark = pytest.mark.slow
+
+GOOD = "test/misbehaving/good"
+RELAYING = "proxy:test/relaying/good"
+TARGETS = ("--targets", str(Path(__file__).parents[2] / "targets"))
+QUICK = ("-d", "1s", "--warmup", "300ms", "--timeout", "1s")
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> Iterator[Lab]:
+    with lab(tmp_path / "lab", 2) as made:
+        yield made
+
+
+def command(harness: Harness, made: Lab, *words: str) -> subprocess.CompletedProcess[str]:
+    """On the target's host."""
+    argv = harness.argv(*words, "--scheduler", made.cluster.scheduler)
+    return made.network.target.run(*argv, env=harness.env, timeout_s=240)
+
+
+def document(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
+    assert done.stdout.startswith("{"), done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+@pytest.mark.parametrize("count", [2, 3, 4])
+def test_a_target_is_loaded_from_other_hosts(harness: Harness, tmp_path: Path, count: int) -> None:
+    kept = tmp_path / "kept"
+    with lab(tmp_path / "lab", count, env=keeping_programs(kept)) as made:
+        done = command(harness, made, "bench", *TARGETS, GOOD, *QUICK, "-c", "11", "--rounds", "1", "--export-json", "-")
+        address = made.network.target.address
+    assert done.returncode == 0, done.stderr
+    assert re.search(rf"^{count} load hosts: load1, load2.*; targets listen on {re.escape(address)}$", done.stderr, re.MULTILINE)
+    run = document(done)
+    (trial,) = run["results"][0]["rounds"]
+    measurement, own = trial["measurement"], own_results(kept)
+    assert len(own) == len(measurement["load_hosts"]) == count
+    assert completed(own) == measurement["requests"]["completed"] > 0
+    assert sum(host["connections"] for host in measurement["load_hosts"]) == 11
+    assert trial["cores"]["generator"] == [] and not trial["cores"]["shared"]
+    assert trial["target_usage"]["cpu_cores_mean"] > 0
+
+
+def test_an_address_that_is_not_of_this_machine_is_refused(harness: Harness, two: Lab) -> None:
+    done = command(harness, two, "bench", *TARGETS, GOOD, *QUICK, "--host", "192.0.2.7")
+    assert done.returncode == 2 and "cannot listen on 192.0.2.7" in done.stderr
+
+
+def test_a_load_host_that_does_not_reach_the_address_is_named(harness: Harness, two: Lab) -> None:
+    two.network.load_hosts[1].run("ip", "route", "add", "unreachable", "10.99.0.0/16")
+    two.network.target.run("ip", "address", "add", "10.99.0.2/32", "dev", "uplink")
+    two.network.load_hosts[0].run("ip", "route", "add", "unreachable", "10.99.0.0/16")
+    done = command(harness, two, "bench", *TARGETS, GOOD, *QUICK, "--host", "10.99.0.2")
+    assert done.returncode == 2
+    assert re.search(r"load host load1 does not reach this machine at 10\.99\.0\.2, port \d+: No route to host", done.stderr), done.stderr
+
+
+def test_a_command_and_a_proxy_are_loaded_from_other_hosts(harness: Harness, two: Lab) -> None:
+    server = Path(__file__).parents[2] / "targets" / "misbehaving" / "server.py"
+    done = command(
+        harness, two, "run", f"python3 {server} {{host}} {{port}} good", *QUICK, "-c", "8", "--rounds", "1", "--export-json", "-"
+    )
+    assert done.returncode == 0, done.stderr
+    assert len(document(done)["results"][0]["rounds"][0]["measurement"]["load_hosts"]) == 2
+    done = command(harness, two, "bench", *TARGETS, RELAYING, *QUICK, "-c", "8", "--rounds", "1", "--export-json", "-")
+    assert done.returncode == 0, done.stderr
+    assert all(len(trial["measurement"]["load_hosts"]) == 2 for trial in document(done)["results"][0]["rounds"])
+
+
+def test_a_search_is_loaded_from_other_hosts(harness: Harness, two: Lab) -> None:
+    """Other programs may disturb each of its trials, so a rate may not be found."""
+    search = ("--slo", "p99<900ms", "--width", "50%", "--trials", "1", "--max-trials", "3", "-c", "8")
+    done = command(harness, two, "saturate", *TARGETS, GOOD, *search, *QUICK, "--export-json", "-")
+    trials = [trial for result in document(done)["results"] for trial in result["rounds"]]
+    assert len(trials) > 1 and {len(trial["measurement"]["load_hosts"]) for trial in trials} == {2}

@@ -1,0 +1,34 @@
+"""What load generators themselves printed on their hosts: a load generator that keeps a copy of its result."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from httpbench import programs
+from tests.programs import program
+
+LOADGEN = "httpbench-loadgen"
+KEEPING = """
+case "$1" in --version) exec {loadgen} --version ;; esac
+{loadgen} "$@" >{folder}/$$.json
+code=$?
+cat {folder}/$$.json
+exit $code"""
+
+
+def keeping_programs(folder: Path) -> dict[str, str]:
+    """The environment of workers whose load generators keep their results in this folder."""
+    folder.mkdir()
+    program(folder, LOADGEN, KEEPING.format(loadgen=programs.require(LOADGEN), folder=folder))
+    return {programs.OVERRIDE: str(folder)}
+
+
+def own_results(folder: Path) -> list[dict[str, Any]]:
+    return [json.loads(path.read_text()) for path in folder.glob("*.json")]
+
+
+def completed(results: list[dict[str, Any]]) -> int:
+    """Requests in the measured windows of all."""
+    return sum(result["requests"]["completed"] for result in results)

@@ -31,6 +31,7 @@ from httpbench.model.proof import Proof, ProofFile
 from httpbench.model.result import (
     ClientMeasurement,
     CoreOccupancy,
+    DatabaseRun,
     Distribution,
     Environment,
     HostShare,
@@ -80,6 +81,7 @@ __all__ = [
     "CoreOccupancy",
     "Cores",
     "Database",
+    "DatabaseRun",
     "Distribution",
     "Engine",
     "Entry",

@@ -99,6 +99,7 @@ def _target(manifest: TargetFile, variant: Variant, folder: Path) -> Target:
         folder=str(folder.resolve()),
         container=manifest.container,
         paths=manifest.paths,
+        database=manifest.database,
     )
 
 

@@ -21,6 +21,7 @@ from httpbench.errors import CatalogError
 from httpbench.manifests import id_part, target_id
 from httpbench.model import Approach, Build, Category, ContainerRecipe, Database, Entry, Kind, Orm, Scaling, Target, Tuning
 from httpbench.model.frozen import RequestPath
+from httpbench.model.load import ASKS_DATABASE
 from httpbench.printable import one_line
 
 NAME = "techempower"
@@ -30,8 +31,6 @@ BUILD_LIMIT_S = 3600.0
 """Longest time to build an image, as in TechEmpower's own runs."""
 
 TUNING = {Approach.REALISTIC: Tuning.TUNED, Approach.STRIPPED: Tuning.ENGINE}
-NEEDS_DATABASE = ("db", "query", "update", "fortune", "cached-query")
-"""Tests that ask the database; the other two do not."""
 
 Raw = Mapping[str, Any]
 
@@ -182,7 +181,7 @@ def _read(path: Path, project: str, name: str, raw: Raw) -> tuple[_Test | None, 
         name=full,
         display_name=test.display_name or full,
         approach=test.approach,
-        database=test.database if set(test.paths) & set(NEEDS_DATABASE) else None,
+        database=test.database if set(test.paths) & set(ASKS_DATABASE) else None,
         orm=test.orm,
         platform=test.platform,
         webserver=test.webserver,
@@ -244,6 +243,7 @@ def _target(folder: Path, name: str, test: _Test | None, entry: Entry) -> Target
         folder=str(folder),
         container=_recipe(test, entry) if test else ContainerRecipe(),
         paths=test.paths if test else {},
+        database=entry.database,
         entry=entry,
     )
 

@@ -210,7 +210,7 @@ def _plan(selected: Selected, options: BenchOptions) -> RunSpec:
     """The trials of every target under every workload and load, and what they require."""
     from httpbench import host
     from httpbench.cli.measure import seed_or_random
-    from httpbench.run import RunSpec, make_plan
+    from httpbench.run import RunSpec, make_plan, with_database_cores
 
     suite, of_kind = selected.suite, selected.of_kind
     workloads = _workloads(selected, options)
@@ -226,7 +226,7 @@ def _plan(selected: Selected, options: BenchOptions) -> RunSpec:
         console.stderr().print(f"skipped {name}: {reason}", markup=False, soft_wrap=True)
     if not plan.trials:
         raise SelectionError("no targets left to measure", hint="choose others; `httpbench list` shows what each target can do")
-    return RunSpec(
+    spec = RunSpec(
         plan=plan,
         targets={
             **selected.catalog.targets,
@@ -248,6 +248,7 @@ def _plan(selected: Selected, options: BenchOptions) -> RunSpec:
         scale=options.scale,
         retries=options.retries,
     )
+    return with_database_cores(spec)
 
 
 def _itself(targets: Sequence[Target]) -> str | None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from httpbench.catalog import Catalog
 from httpbench.errors import SelectionError
 from httpbench.model import Kind, Target, Workload
-from httpbench.run import KINDS
+from httpbench.run import KINDS, databases_of
 
 
 def workloads_of(known: Catalog, targets: Sequence[Target], name: str | None) -> dict[Kind, Workload]:
@@ -29,6 +29,7 @@ def check_kind(workload: Workload, kind: Kind) -> None:
 
 
 def with_backends(known: Catalog, targets: Sequence[Target], workloads: Mapping[Kind, Workload]) -> list[Target]:
-    """The targets and their backends, each once."""
+    """The targets, and the backends and databases that they have under these workloads, each once."""
     backends = [known.targets[name] for target in targets if (name := workloads[target.kind].backend)]
-    return list({target.id: target for target in (*targets, *backends)}.values())
+    databases = databases_of((target, workloads[target.kind]) for target in targets)
+    return list({target.id: target for target in (*targets, *backends, *databases)}.values())

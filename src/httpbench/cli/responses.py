@@ -37,7 +37,7 @@ def responses(options: ResponsesOptions) -> ExitCode:
     from httpbench.cli.kinds import with_backends, workloads_of
     from httpbench.model import Kind, Scaling
     from httpbench.report import render_responses
-    from httpbench.run import KINDS, backend_of, prepare
+    from httpbench.run import KINDS, backend_of, cores_beside_database, database_of, prepare
 
     selection, known = options.selection, options.selection.catalog()
     targets = selection.of(known, kind=None if selection.words else Kind.SERVER)
@@ -50,10 +50,11 @@ def responses(options: ResponsesOptions) -> ExitCode:
     for target in targets:
         try:
             of_kind, workload = KINDS[target.kind], workloads[target.kind]
-            if missing := [name for name in (target.id, workload.backend) if name in built.errors]:
+            database = database_of(target, workload)
+            if missing := [name for name in (target.id, workload.backend, database.id if database else None) if name in built.errors]:
                 raise built.errors[missing[0]]
-            cores = of_kind.partition(topology, Scaling.SINGLE, None)
-            backend = backend_of(workload, known.targets, built, cores, topology)
+            cores = cores_beside_database(target, workload, topology, of_kind.partition(topology, Scaling.SINGLE, None))
+            backend = backend_of(target, workload, known.targets, built, cores, topology)
             found[target.id] = of_kind.sample(target, target.scaling[0], workload, built.folders[target.id], cores, backend)
         except HttpbenchError as error:
             built.errors[target.id] = error

@@ -131,7 +131,7 @@ def _plan(targets: Sequence[Target], options: RunOptions) -> RunSpec:
     from httpbench import host, load
     from httpbench.cli.measure import seed_or_random
     from httpbench.model import Table
-    from httpbench.run import Matrix, RunSpec, make_plan
+    from httpbench.run import Matrix, RunSpec, make_plan, with_database_cores
 
     if options.gates and len(targets) < 2:
         raise UsageError("--fail-if requires a second server", hint="name two servers, or use `httpbench compare --fail-if`")
@@ -153,7 +153,7 @@ def _plan(targets: Sequence[Target], options: RunOptions) -> RunSpec:
     divide = divided(workers, options.load_host.divide(host.partition))
     plan = make_plan(matrix, lambda scaling: divide(topology, scaling, cores), seed_or_random(options.seed))
     refuse_skipped(plan)
-    return RunSpec(
+    spec = RunSpec(
         plan=plan,
         targets={target.id: target for target in targets},
         workloads={workload.name: workload},
@@ -170,6 +170,7 @@ def _plan(targets: Sequence[Target], options: RunOptions) -> RunSpec:
         name=options.run_name,
         retries=options.retries,
     )
+    return with_database_cores(spec)
 
 
 def _loads(options: RunOptions) -> list[Load]:

@@ -129,7 +129,7 @@ def _plan(target: Target, options: SaturateOptions) -> RunSpec:
     """The first trial, from which the search follows, and what it requires."""
     from httpbench import host, load
     from httpbench.model import Table
-    from httpbench.run import Matrix, RunSpec, make_plan
+    from httpbench.run import Matrix, RunSpec, make_plan, with_database_cores
 
     workload = options.request.as_workload(options.servers.urls, default="plaintext" if target.is_declared else None)
     share, scaling = options.servers.share, options.servers.chosen_scaling
@@ -141,7 +141,7 @@ def _plan(target: Target, options: SaturateOptions) -> RunSpec:
     plan = make_plan(matrix, lambda scaling: divide(topology, scaling, cores), seed=0)
     refuse_skipped(plan)
     search = _search(options.search, options.load)
-    return RunSpec(
+    spec = RunSpec(
         plan=plan,
         targets={target.id: target},
         workloads={workload.name: workload},
@@ -155,6 +155,7 @@ def _plan(target: Target, options: SaturateOptions) -> RunSpec:
         search=search,
         name=options.name,
     )
+    return with_database_cores(spec)
 
 
 def _load(options: SearchLoadOptions) -> Load:

@@ -42,7 +42,7 @@ def up(options: UpOptions) -> ExitCode:
     """Start one target, to be loaded by hand, and show its CPU and memory.
 
     Builds the target, starts it on the cores that a run would give it, and waits for its first correct response. Ctrl-C stops it, and
-    leaves nothing behind. A proxy runs in front of its backend.
+    leaves nothing behind. A proxy runs in front of its backend, and a server beside the database that its workload asks.
 
     \b
     httpbench up c/nginx --port 8080              a target
@@ -54,7 +54,7 @@ def up(options: UpOptions) -> ExitCode:
     from httpbench.cli.engines import prepare_engines
     from httpbench.cli.kinds import with_backends
     from httpbench.model import Kind
-    from httpbench.run import KINDS, Place, backend_of, prepare, scaling_of
+    from httpbench.run import KINDS, Place, backend_of, cores_beside_database, prepare, scaling_of
     from httpbench.run import up as running
 
     if options.servers.urls:
@@ -76,7 +76,8 @@ def up(options: UpOptions) -> ExitCode:
         raise error
     topology = host.read_topology()
     cores = KINDS[target.kind].partition(topology, scaling, servers.share.cores_of(topology))
-    backend = backend_of(workload, known.targets, built, cores, topology)
+    cores = cores_beside_database(target, workload, topology, cores)
+    backend = backend_of(target, workload, known.targets, built, cores, topology)
     try:
         with tempfile.TemporaryDirectory(prefix="httpbench-") as scratch:
             place = Place(

@@ -61,7 +61,7 @@ def verify(options: VerifyOptions) -> ExitCode:
     from httpbench.cli.engines import prepare_engines
     from httpbench.cli.kinds import with_backends, workloads_of
     from httpbench.model import Kind, Scaling
-    from httpbench.run import KINDS, backend_of, prepare, scaling_of
+    from httpbench.run import KINDS, backend_of, cores_beside_database, databases_of, prepare, scaling_of
 
     selection, known = options.selection, options.selection.catalog()
     targets = options.isolation.applied(selection.of(known, kind=None if selection.words else Kind.SERVER))
@@ -71,26 +71,29 @@ def verify(options: VerifyOptions) -> ExitCode:
     workloads = workloads_of(known, targets, options.workload)
     output = console.stdout()
     with progress.observer(console.stderr(), quiet=False) as observer:
-        built = prepare(with_backends(known, targets, workloads), observer, options.jobs)
+        served_by = {target.id: _served(known, target, workloads[target.kind], options.workload) for target in targets}
+        databases = databases_of((target, each) for target in targets for each in served_by[target.id])
+        built = prepare(_each_once([*with_backends(known, targets, workloads), *databases]), observer, options.jobs)
     topology = host.read_topology()
     passed = not built.errors
     results: dict[str, list[Verified]] = {}
     for target in targets:
         of_kind, workload = KINDS[target.kind], workloads[target.kind]
-        if missing := [name for name in (target.id, workload.backend) if name in built.errors]:
+        served = served_by[target.id]
+        behind = [database.id for database in databases_of((target, each) for each in served)]
+        if missing := [name for name in (target.id, workload.backend, *behind) if name in built.errors]:
             error = built.errors[missing[0]]
             output.print(f"{target.id}: not verified: {error.message}", markup=False, soft_wrap=True)
             _details(output, error.hint, error.log_tail)
             continue
-        served = _served(known, target, workload, options.workload)
         if not served:
             output.print(f"{target.id}: not verified: it declares no path for {workload.name}", markup=False, soft_wrap=True)
             passed = False
         for word, each in product(options.scaling or ("single", "multi"), served):
             own = scaling_of(target, Scaling(word))
             if own is not None:
-                cores = of_kind.partition(topology, own, None)
-                backend = backend_of(each, known.targets, built, cores, topology)
+                cores = cores_beside_database(target, each, topology, of_kind.partition(topology, own, None))
+                backend = backend_of(target, each, known.targets, built, cores, topology)
                 result = of_kind.verify(target, own, each, built.folders[target.id], cores, backend)
                 passed = passed and result.passed
                 results.setdefault(target.id, []).append(result)
@@ -98,6 +101,10 @@ def verify(options: VerifyOptions) -> ExitCode:
     if options.workload is None:
         _keep(output, list(results.values()), built, record=options.record)
     return ExitCode.OK if passed else ExitCode.FAILED
+
+
+def _each_once(targets: Sequence[Target]) -> list[Target]:
+    return list({target.id: target for target in targets}.values())
 
 
 def _served(known: Catalog, target: Target, usual: Workload, named: str | None) -> list[Workload]:

@@ -28,6 +28,8 @@ class Launch:
     passed_env: Mapping[str, str] = field(default_factory=dict)
     """Variables whose values must not stand in the command line."""
     run_id: str | None = None
+    hosts: Mapping[str, str] = field(default_factory=dict)
+    """Addresses of names that the program inside may ask for."""
     name: str = field(default_factory=lambda: f"httpbench-{secrets.token_hex(4)}")
 
     def command(self) -> tuple[str, ...]:
@@ -48,6 +50,7 @@ class Launch:
             *("--cpuset-cpus", ",".join(map(str, self.cpuset))),
             *("--network", str(own.network), "--ulimit", f"nofile={files}:{files}"),
             *("--tmpfs", f"{SCRATCH}:mode=1777,exec", "--log-driver", "none"),
+            *(word for name, address in self.hosts.items() for word in ("--add-host", f"{name}:{address}")),
             *(word for name, value in self.env.items() for word in ("--env", f"{name}={value}")),
             *(word for name in self.passed_env for word in ("--env", name)),
             self.image,

@@ -32,6 +32,7 @@ from httpbench.model.proof import Proof, ProofFile
 from httpbench.model.result import (
     ClientMeasurement,
     CoreOccupancy,
+    DatabaseRun,
     Distribution,
     Environment,
     HostShare,
@@ -83,6 +84,7 @@ __all__ = [
     "CoreOccupancy",
     "Cores",
     "Database",
+    "DatabaseRun",
     "Distribution",
     "Engine",
     "Entry",

@@ -96,6 +96,10 @@ class MixPart(Frozen):
         )
 
 
+ASKS_DATABASE = ("db", "query", "update", "fortune", "cached-query")
+"""Tests whose responses come from a database."""
+
+
 class Workload(Frozen):
     """What is requested, and what a correct response is."""
 
@@ -120,6 +124,13 @@ class Workload(Frozen):
     def asked(self) -> str:
         """Name of the test that it asks for."""
         return self.test or self.name
+
+    @property
+    def asks_database(self) -> bool:
+        """Whether its responses come from a database."""
+        if self.parts:
+            return any(part.workload.asks_database for part in self.parts)
+        return self.asked in ASKS_DATABASE
 
     def is_served_by(self, target: Target) -> bool:
         """Whether a target declares a path for it, or declares none at all."""
@@ -362,6 +373,8 @@ class Cores(Frozen):
     """Logical CPUs of the harness."""
     backend: tuple[int, ...] = ()
     """Logical CPUs of the server behind a proxy; empty for servers and clients."""
+    database: tuple[int, ...] = ()
+    """Logical CPUs of the target's database; empty: there is none."""
     shared: bool
     """Whether the target and the load generator have a CPU in common; every table says so."""
     siblings: tuple[tuple[int, ...], ...] = ()
@@ -379,13 +392,18 @@ class Cores(Frozen):
 
     @property
     def measured(self) -> frozenset[int]:
-        """Logical CPUs of the physical cores that target, load generator and backend run on."""
-        return self.with_siblings({*self.target, *self.generator, *self.backend})
+        """Logical CPUs of the physical cores that target, load generator, backend and database run on."""
+        return self.with_siblings({*self.target, *self.generator, *self.backend, *self.database})
 
     @property
     def backend_shared(self) -> bool:
         """The backend and the generator have a core in common; every table says so too."""
         return bool(set(self.backend) & set(self.generator))
+
+    @property
+    def database_shared(self) -> bool:
+        """The database and the generator have a core in common; every table says so too."""
+        return bool(set(self.database) & set(self.generator))
 
 
 class TrialPlan(Frozen):

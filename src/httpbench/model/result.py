@@ -7,6 +7,7 @@ from enum import StrEnum
 from pydantic import Field
 
 from httpbench.model.container import ContainerRun
+from httpbench.model.entry import Database
 from httpbench.model.frozen import Frozen, Name
 from httpbench.model.gate import Gate
 from httpbench.model.load import Table, TrialPlan, Workload
@@ -464,6 +465,7 @@ class VerdictKind(StrEnum):
     BOTH = "both"  # target and generator were nearly full, so neither is the limit for certain
     SHARED = "shared"  # the cores that target and generator share were full
     BACKEND = "backend"  # the server behind a proxy
+    DATABASE = "database"  # that the target asks
     NETWORK = "network"
     IDLE = "idle"
     UNKNOWN = "unknown"  # counts, but its limit is unknown
@@ -518,6 +520,19 @@ class Learned(Frozen):
     """SHA-256 of the body. Null: the bodies differed, so bodies are not checked."""
 
 
+class DatabaseRun(Frozen):
+    """A database as it ran in one trial, and what it counted itself from the start of the target to its end."""
+
+    system: Database
+    """Database system."""
+    version: str
+    """Version of the server."""
+    rows_read: int | None = None
+    """Rows that it read from its tables. Null: not counted."""
+    rows_written: int | None = None
+    """Rows that it changed in its tables. Null: not counted."""
+
+
 class Trial(Frozen):
     """A finished trial, as it is stored."""
 
@@ -540,6 +555,10 @@ class Trial(Frozen):
     """CPU and memory of the load generator. Null: not watched."""
     backend_usage: Usage | None = None
     """CPU and memory of the server behind a proxy. Null: no proxy, or not watched."""
+    database_usage: Usage | None = None
+    """CPU and memory of the target's database. Null: none, or not watched."""
+    database: DatabaseRun | None = None
+    """The database that the target asked, and what it counted. Null: none."""
     settling: Settling | None = None
     """The part of the warm-up that lasts until throughput is steady. Null: the warm-up had a fixed length."""
     occupancy: tuple[CoreOccupancy, ...] = ()

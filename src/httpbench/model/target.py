@@ -9,7 +9,7 @@ from typing import Annotated
 from pydantic import Field, StringConstraints, model_validator
 
 from httpbench.model.container import ContainerRecipe, Isolation, NetworkMode
-from httpbench.model.entry import Entry
+from httpbench.model.entry import Database, Entry
 from httpbench.model.frozen import Argv, Frozen, Id, Name, RequestPath
 
 PLACEHOLDERS = ("host", "port", "workers", "scratch", "backend_host", "backend_port", "url", "requests")
@@ -182,6 +182,9 @@ class TargetFile(Frozen):
     paths: dict[Name, RequestPath] = {}
     """Path of each test that it serves, by the test's name, such as ``json``. Default: it serves every workload at the workload's own
     path."""
+    database: Database | None = None
+    """Database that it asks under the workloads whose responses come from one. It gets the address in the environment variable
+    ``DATABASE_URL``, which is unset under other workloads. Null: none."""
     variant: Annotated[tuple[Variant, ...], Field(min_length=1)]
     """Ways to run the framework; each is a target of its own."""
 
@@ -243,6 +246,8 @@ class Target(Frozen):
     """The container that it runs in, and its limits. Null: it runs as a process."""
     paths: dict[Name, RequestPath] = {}
     """Path of each test that it serves, by the test's name. Empty: it serves every workload at the workload's own path."""
+    database: Database | None = None
+    """Database that it asks. Null: none."""
     entry: Entry | None = None
     """What the catalogue of another project says of it. Null: it is not from one."""
 

@@ -13,6 +13,7 @@ from httpbench.run.builds.prepare import Built, prepare, toolchains
 from httpbench.run.builds.proofs import is_verified_here, mark_verified, proof_of, sources_of
 from httpbench.run.builds.states import State, TargetState, state_of, states
 from httpbench.run.commands import Servers, path_of, targets_of
+from httpbench.run.database.choice import cores_beside_database, database_of, databases_of, with_database_cores
 from httpbench.run.engines import engines_left, engines_of, left_behind, remove_leftovers, require_engine, requirement_of
 from httpbench.run.isolated import everywhere
 from httpbench.run.kinds import KINDS, WARMUP_UNTIL_STEADY, OfKind, estimate_s
@@ -55,6 +56,9 @@ __all__ = [
     "backend_of",
     "cache_folder",
     "container_command",
+    "cores_beside_database",
+    "database_of",
+    "databases_of",
     "engines_left",
     "engines_of",
     "estimate_s",
@@ -84,6 +88,7 @@ __all__ = [
     "toolchains",
     "up",
     "verify",
+    "with_database_cores",
     "with_warmup_of_its_own",
     "without_refused",
 ]

@@ -14,7 +14,7 @@ from httpbench.run.start import HOST, START_LIMIT_S
 
 @dataclass(frozen=True, slots=True)
 class Backend:
-    """The server behind a proxy."""
+    """The server behind a proxy, or the database behind a server."""
 
     target: Target
     folder: Path
@@ -43,7 +43,7 @@ class TrialInputs:
     run_id: str | None = None
     start_limit_s: float = START_LIMIT_S
     backend: Backend | None = None
-    """Of a proxy."""
+    """Of a proxy, or the database that a server asks."""
     learned: Learned | None = None
     """What an earlier trial of the run learned of this target."""
     probes: bool = False

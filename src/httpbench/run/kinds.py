@@ -99,8 +99,8 @@ KINDS: Mapping[Kind, OfKind] = {
         refuses=server_refusal,
         require_programs=lambda generator: generator.program(),
         trial_s=_server_trial_s,
-        verify=lambda target, scaling, workload, folder, cores, _: verify(target, scaling, workload, folder, cores),
-        sample=lambda target, scaling, workload, folder, cores, _: sample(target, scaling, workload, folder, cores),
+        verify=verify,
+        sample=sample,
         probes=True,
     ),
     Kind.CLIENT: OfKind(

@@ -9,6 +9,7 @@ from httpbench.host import Topology
 from httpbench.model import Cores, RunStatus, Target, Trial, TrialPlan, Workload
 from httpbench.run.builds.prepare import Built, prepare
 from httpbench.run.clock import now
+from httpbench.run.database.choice import database_of, databases_of
 from httpbench.run.inputs import Backend, TrialInputs
 from httpbench.run.interrupt import interruptible
 from httpbench.run.kinds import KINDS, estimate_s
@@ -39,20 +40,29 @@ def make_run(spec: RunSpec, store: Store, observer: Observer) -> Outcome:
 
 
 def backend_of(
-    workload: Workload, targets: Mapping[str, Target], built: Built, cores: Cores, topology: Topology, place: BackendPlace | None = None
+    target: Target,
+    workload: Workload,
+    targets: Mapping[str, Target],
+    built: Built,
+    cores: Cores,
+    topology: Topology,
+    place: BackendPlace | None = None,
 ) -> Backend | None:
-    """The server behind the proxies of a workload, if it has one. It must have been built."""
+    """The server behind the proxies of a workload, or the database that a server asks, if there is one. It must have been built."""
     name = workload.backend
     if name is None:
-        return None
+        database = database_of(target, workload)
+        return None if database is None else Backend(database, built.folders[database.id], topology.groups(cores.database))
     folder = built.folders[name] if place is None else Path(targets[name].folder)
     return Backend(targets[name], folder, topology.groups(cores.backend), place)
 
 
 def _required(spec: RunSpec) -> list[Target]:
-    """The targets that are measured, and the backends of proxies."""
+    """The targets that are measured, the backends of proxies, and databases."""
     backends = [] if spec.backend_there else [spec.workloads[planned.workload].backend for planned in spec.plan.trials]
-    return [spec.targets[name] for name in dict.fromkeys([*spec.target_ids, *filter(None, backends)])]
+    targets = [spec.targets[name] for name in dict.fromkeys([*spec.target_ids, *filter(None, backends)])]
+    pairs = dict.fromkeys((planned.target, planned.workload) for planned in spec.plan.trials)
+    return [*targets, *databases_of((spec.targets[target], spec.workloads[workload]) for target, workload in pairs)]
 
 
 def _make_trials(spec: RunSpec, built: Built, record: Record, observer: Observer) -> RunStatus:
@@ -92,7 +102,8 @@ def _upcoming(spec: RunSpec, made: Sequence[Trial], observer: Observer) -> Itera
 def _make_trial(spec: RunSpec, planned: TrialPlan, built: Built, record: Record, observer: Observer) -> Trial:
     started_at, made = now(), record.trials
     target, workload = spec.targets[planned.target], spec.workloads[planned.workload]
-    for name in (target.id, workload.backend):
+    database = database_of(target, workload)
+    for name in (target.id, workload.backend, database.id if database else None):
         if name in built.errors:
             return failed(planned, started_at, built.errors[name])
     inputs = TrialInputs(
@@ -107,7 +118,7 @@ def _make_trial(spec: RunSpec, planned: TrialPlan, built: Built, record: Record,
         run_id=record.run_id,
         load_place=spec.load_place,
         start_limit_s=spec.start_limit_s,
-        backend=backend_of(workload, spec.targets, built, planned.cores, spec.topology, spec.backend_place),
+        backend=backend_of(target, workload, spec.targets, built, planned.cores, spec.topology, spec.backend_place),
         learned=next((trial.learned for trial in made if trial.learned and _is_alike(trial.plan, planned)), None),
         accepts_disturbed=spec.retries == 0 and spec.search is None,
         probes=_is_to_be_probed(target, made),

@@ -55,7 +55,9 @@ class RunSpec:
     def cpus(self) -> frozenset[int]:
         """Logical CPUs that the run takes."""
         ways = {trial_plan.cores for trial_plan in self.plan.trials}
-        return frozenset(cpu for cores in ways for cpu in (*cores.target, *cores.generator, *cores.backend, *cores.harness))
+        return frozenset(
+            cpu for cores in ways for cpu in (*cores.target, *cores.generator, *cores.backend, *cores.database, *cores.harness)
+        )
 
     @property
     def target_ids(self) -> list[str]:

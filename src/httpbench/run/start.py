@@ -12,6 +12,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from httpbench import http
+from httpbench.databases import HOST_NAME as DATABASE_HOST
 from httpbench.errors import HttpbenchError, StartError, TargetDiedError
 from httpbench.isolate import (
     SCRATCH,
@@ -36,11 +37,22 @@ from httpbench.run.load_place import Sampler, ServerThere
 from httpbench.sample import TreeSampler
 
 HOST = "127.0.0.1"
+DATABASE_URL = "DATABASE_URL"
+"""Variable of the environment that names a target's database."""
 EVERY_ADDRESS = "0.0.0.0"  # inside a container with a network of its own
 PREPARE_LIMIT_S = 600.0
 START_LIMIT_S = 20.0
 STOP_GRACE_S = 2.0
 RELEASE_LIMIT_S = 2.0  # the kernel closes the sockets of an io_uring some time after the process is gone
+
+
+@dataclass(frozen=True, slots=True)
+class Reachable:
+    """Where a target reaches its database."""
+
+    host: str
+    """Address."""
+    url: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +71,8 @@ class Place:
     """Time allowed until the first correct response."""
     backend: tuple[str, int] | None = None
     """Host and port of what a proxy relays to."""
+    database: Reachable | None = None
+    """The database that the target asks."""
     workers: int | None = None
     """Number of workers or copies; ``None``: one per core."""
     run_id: str | None = None
@@ -188,7 +202,8 @@ def filled(target: Target, place: Place, inside: Inside) -> tuple[tuple[str, ...
     if place.backend is not None:
         values |= {"backend_host": place.backend[0], "backend_port": str(place.backend[1])}
     argv = tuple(_fill(word, values) for word in target.run)
-    return argv, {name: _fill(value, values) for name, value in target.env.items()}
+    env = {name: _fill(value, values) for name, value in target.env.items()}
+    return argv, env if place.database is None else {**env, DATABASE_URL: place.database.url}
 
 
 def host_and_port(url: str) -> tuple[str, int]:
@@ -244,7 +259,8 @@ def launch_of(target: Target, isolation: Isolation, scaling: Scaling, place: Pla
         host, port = EVERY_ADDRESS, isolation.port or target.container.port
     argv, env = filled(target, place, Inside(host, port, workers, SCRATCH))
     public, secret = (env, {}) if target.is_declared else ({}, env)
-    return Launch(isolation, image_of(target), place.cpus, argv, public, secret, place.run_id), port
+    hosts = {DATABASE_HOST: place.database.host} if place.database else {}
+    return Launch(isolation, image_of(target), place.cpus, argv, public, secret, place.run_id, hosts=hosts), port
 
 
 def container_command(target: Target, scaling: Scaling, place: Place) -> str | None:

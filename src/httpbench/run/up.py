@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from httpbench.model import Kind, Scaling, Target, Workload
+from httpbench.run.database.running import started
 from httpbench.run.inputs import Backend
 from httpbench.run.interrupt import interruptible
 from httpbench.run.proxy.trial import started_backend
@@ -29,13 +30,13 @@ class Up:
 
 @contextmanager
 def up(target: Target, scaling: Scaling, workload: Workload, place: Place, backend: Backend | None = None) -> Iterator[Up]:
-    """The target, running until the block ends; a proxy with its backend. ``place.scratch``: an existing, empty folder.
+    """The target, running until the block ends; a proxy with its backend, a server with its database. ``place.scratch``: an empty folder.
 
     SIGTERM and SIGHUP end the block as Ctrl-C does. Raises :class:`~httpbench.errors.HttpbenchError` if it does not start or stop.
     """
     with interruptible():
         if target.kind is not Kind.PROXY:
-            with _watched(target, scaling, workload, place) as watched:
+            with _beside_database(target, place, backend) as beside, _watched(target, scaling, workload, beside) as watched:
                 yield watched
             return
         assert backend is not None, "a proxy runs in front of a backend"
@@ -43,6 +44,20 @@ def up(target: Target, scaling: Scaling, workload: Workload, place: Place, backe
             relaying = replace(place, backend=(server.host, server.port))
             with _watched(target, scaling, workload, relaying) as watched:
                 yield watched
+
+
+@contextmanager
+def _beside_database(target: Target, place: Place, database: Backend | None) -> Iterator[Place]:
+    """The place of a server whose database runs until the block ends, if it has one."""
+    if database is None:
+        yield place
+        return
+    is_foreign = target.entry is not None
+    with (
+        tempfile.TemporaryDirectory(prefix="httpbench-") as behind,
+        started(database, Path(behind), port_is_fixed=is_foreign) as running,
+    ):
+        yield replace(place, database=running.reachable)
 
 
 @contextmanager

@@ -127,7 +127,7 @@ def _quota(evidence: Evidence) -> Iterator[Disturbance]:
     quota = evidence.others.quota if evidence.others else None
     if quota is None or evidence.others is None or evidence.target_usage is None or quota.throttled_share < THROTTLED_SHARE_MIN:
         return
-    usages = (evidence.target_usage, evidence.generator_usage, evidence.backend_usage)
+    usages = (evidence.target_usage, evidence.generator_usage, evidence.backend_usage, evidence.database_usage)
     others = quota.used_cores - sum(usage.cpu_cores_mean for usage in usages if usage) - evidence.others.harness_cores
     if others >= OTHERS_SHARE_MAX * quota.used_cores + TICKS_S / max(evidence.measurement.duration_s, TICKS_S):
         used = f"other programs took {others:.2f} of the {quota.used_cores:.2f} cores of a CPU quota"
@@ -213,6 +213,7 @@ def _parts(evidence: Evidence) -> Iterator[Part]:
         ("target", cores.target, evidence.target_usage),
         ("load generator", cores.generator, evidence.generator_usage),
         ("backend", cores.backend, evidence.backend_usage),
+        ("database", cores.database, evidence.database_usage),
     )
     found: list[Part] = []
     for name, cpus, usage in programs:

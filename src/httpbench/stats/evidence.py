@@ -46,6 +46,8 @@ class Evidence:
     """Busy threads of a target that got no requests. ``None``: unknown, so polling is not seen."""
     backend_usage: Usage | None = None
     """Of the server behind a proxy; ``None``: there is none."""
+    database_usage: Usage | None = None
+    """Of the target's database; ``None``: there is none."""
     occupancy: tuple[CoreOccupancy, ...] = ()
     """Of the measured cores. Empty: unknown, so other programs on them are not seen."""
     others: Others | None = None
@@ -82,6 +84,7 @@ def evidence_of(trial: Trial) -> Evidence | None:
         target_polling_threads=trial.target_polling_threads,
         generator_usage=trial.generator_usage,
         backend_usage=backend if trial.target_usage else None,
+        database_usage=trial.database_usage,
         occupancy=trial.occupancy,
         others=trial.others,
         network=trial.network,
@@ -139,7 +142,7 @@ def generator_cores(evidence: Evidence, usage: Usage) -> float:
     reported, cores = evidence.measurement.busy_cores, evidence.cores
     if reported is not None:
         return reported
-    return _with_interrupts(evidence, usage, cores.generator, {*cores.target, *cores.backend})
+    return _with_interrupts(evidence, usage, cores.generator, {*cores.target, *cores.backend, *cores.database})
 
 
 def generator_thread_is_full(evidence: Evidence) -> bool:
@@ -154,7 +157,7 @@ def generator_thread_is_full(evidence: Evidence) -> bool:
 def target_cores(evidence: Evidence, usage: Usage) -> float:
     """Cores' worth of time in which the target's cores were not idle: its CPU time, and interrupts on cores that are its own."""
     cores = evidence.cores
-    return _with_interrupts(evidence, usage, cores.target, {*cores.generator, *cores.backend, *cores.harness})
+    return _with_interrupts(evidence, usage, cores.target, {*cores.generator, *cores.backend, *cores.database, *cores.harness})
 
 
 def target_fill(evidence: Evidence, usage: Usage) -> tuple[float, float]:
@@ -187,9 +190,10 @@ def throttled(usage: Usage | None) -> float | None:
 
 
 def _kept_waiting(evidence: Evidence) -> float:
-    """Cores' worth of time that the generator was kept off its cores. On shared ones the target does that, and is not to blame."""
-    usage = evidence.generator_usage
-    return 0.0 if usage is None or evidence.cores.shared else usage.cpu_wait_cores_mean or 0.0
+    """Cores' worth of time that the generator was kept off its cores. On shared ones the target or its database does that, and is not to
+    blame."""
+    usage, cores = evidence.generator_usage, evidence.cores
+    return 0.0 if usage is None or cores.shared or cores.database_shared else usage.cpu_wait_cores_mean or 0.0
 
 
 def generator_text(evidence: Evidence) -> str:

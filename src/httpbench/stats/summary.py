@@ -142,6 +142,10 @@ class Summary(Frozen):
     """Mean CPU use of the server behind a proxy, in cores' worth. Null: no proxy."""
     backend_cpu_us_per_request: Estimate | None = None
     """CPU time of the server behind a proxy per complete response, in µs. Null: no proxy."""
+    database_cpu_cores: Estimate | None = None
+    """Mean CPU use of the target's database, in cores' worth. Null: no database."""
+    database_cpu_us_per_request: Estimate | None = None
+    """CPU time of the target's database per complete response, in µs. Null: no database."""
     rss_bytes_peak: Estimate | None
     """Peak resident memory of the target, summed over its processes, in bytes."""
     pss_bytes_peak: Estimate | None
@@ -199,6 +203,8 @@ def summarise(trials: Sequence[Trial], *, invalid: bool = False) -> Summary:
         generator_cpu_us_per_request=Estimate.of(_us_per_request(trial.generator_usage, trial) for trial in counting),
         backend_cpu_cores=Estimate.of(trial.backend_usage.cpu_cores_mean for trial in counting if trial.backend_usage),
         backend_cpu_us_per_request=Estimate.of(_us_per_request(trial.backend_usage, trial) for trial in counting),
+        database_cpu_cores=Estimate.of(trial.database_usage.cpu_cores_mean for trial in counting if trial.database_usage),
+        database_cpu_us_per_request=Estimate.of(_us_per_request(trial.database_usage, trial) for trial in counting),
         rss_bytes_peak=Estimate.of(rss_bytes_peak(trial) for trial in counting),
         pss_bytes_peak=_used(counting, lambda usage: usage.pss_bytes_peak),
         rss_bytes_mean=_used(counting, lambda usage: usage.rss_bytes_mean),

@@ -84,6 +84,8 @@ def _limit(evidence: Evidence) -> Verdict:
         return limit
     if evidence.backend_usage is not None and (limit := _limit_of_backend(evidence, evidence.backend_usage, generator)):
         return limit
+    if evidence.database_usage is not None and (limit := _limit_of_database(evidence, evidence.database_usage, generator)):
+        return limit
     losses = _losses(evidence)
     if losses:
         return Verdict(kind=VerdictKind.NETWORK, reasons=(losses,))
@@ -167,6 +169,22 @@ def _limit_of_backend(evidence: Evidence, backend: Usage, generator: Usage) -> V
         return None
     said = f"generator {generator.cpu_cores_mean:.2f} and backend {backend.cpu_cores_mean:.2f} of {capacity} shared {cores_text(capacity)}"
     return Verdict(kind=VerdictKind.BACKEND, reasons=(f"generator and backend filled the cores that they share ({said})",))
+
+
+def _limit_of_database(evidence: Evidence, database: Usage, generator: Usage) -> Verdict | None:
+    """A target that was not busy and asks a database: whether this was full, alone or with the generator on the cores that they share."""
+    cores = evidence.cores
+    capacity = cores.physical({*cores.database, *cores.generator} if cores.database_shared else cores.database)
+    if (share := throttled(database)) is not None:
+        reason = f"database-bound (a CPU quota stopped the database in {share:.0%} of its periods)"
+    elif not cores.database_shared and database.cpu_cores_mean >= TARGET_BUSY * capacity:
+        reason = f"database-bound (database {_of(database, capacity)})"
+    elif cores.database_shared and database.cpu_cores_mean + generator.cpu_cores_mean >= MACHINE_BUSY * capacity:
+        both = f"generator {generator.cpu_cores_mean:.2f} and database {database.cpu_cores_mean:.2f} of {capacity} shared"
+        reason = f"generator and database filled the cores that they share ({both} {cores_text(capacity)})"
+    else:
+        return None
+    return Verdict(kind=VerdictKind.DATABASE, reasons=(reason,))
 
 
 def _limit_of_shared_cores(evidence: Evidence, target: Usage, generator: Usage) -> Verdict | None:

@@ -20,11 +20,15 @@ baseline is the same two on the same cores. So the order differs:
 3. two cores: the proxy has one to itself, and backend and generator share the other: what they cost each other is in the baseline too,
    so it cancels out of the overhead;
 4. one core: everything shares it.
+
+A server that asks a database keeps its cores, so that its figures under all workloads are of the same ones. The database gets two thirds
+of the generator's cores, rounded down, or those that a load generator elsewhere leaves free. With one core for the generator, both share
+it: nothing else is left, and a request to a database costs the generator less than the database.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from httpbench.host.cores.topology import Core, Topology
 from httpbench.model import Cores, Scaling
@@ -86,6 +90,27 @@ def partition_for_load_host(divide: Divide, topology: Topology, scaling: Scaling
     if for_target is None and scaling is not Scaling.SINGLE and divide is partition:
         for_target = max(len(topology.cores) - 1, 1)
     return divide(topology, scaling, for_target).model_copy(update={"generator": (), "shared": False})
+
+
+def with_database(topology: Topology, cores: Cores, *, is_asked: bool) -> Cores:
+    """The division with cores for a database. One that is not asked for responses shares the generator's, as it does next to nothing."""
+    taken = {*cores.target, *cores.generator, *cores.harness}
+    free = tuple(cpu for cpu in topology.cpus if cpu not in taken)
+    groups = topology.groups(cores.generator)
+    if cores.shared or not is_asked:
+        return cores.model_copy(update={"database": cores.generator or cores.harness})
+    if not groups:
+        return cores.model_copy(update={"database": free or cores.harness})
+    if len(groups) == 1:
+        return cores.model_copy(update={"database": cores.generator})
+    count = len(groups) * 2 // 3
+    own, rest = groups[-count:], groups[:-count]
+    harness = cores.harness if set(cores.harness) != set(cores.generator) else _flat(rest)
+    return cores.model_copy(update={"database": _flat(own), "generator": _flat(rest), "harness": harness})
+
+
+def _flat(groups: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
+    return tuple(sorted(cpu for group in groups for cpu in group))
 
 
 def _cpus(cores: tuple[Core, ...]) -> tuple[int, ...]:

@@ -11,6 +11,7 @@ GLYPHS: Mapping[VerdictKind, str] = {
     VerdictKind.GENERATOR: "▶",
     VerdictKind.BOTH: "▶",
     VerdictKind.BACKEND: "▶",
+    VerdictKind.DATABASE: "▶",
     VerdictKind.SHARED: "■",
     VerdictKind.NETWORK: "◆",
     VerdictKind.IDLE: "◆",

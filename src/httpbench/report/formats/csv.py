@@ -12,7 +12,22 @@ import csv
 import io
 from collections.abc import Mapping, Sequence
 
-from httpbench.model import Distribution, Label, Load, Measurement, Network, Others, Run, Scaling, Table, Target, Trial, Usage, WorkDone
+from httpbench.model import (
+    DatabaseRun,
+    Distribution,
+    Label,
+    Load,
+    Measurement,
+    Network,
+    Others,
+    Run,
+    Scaling,
+    Table,
+    Target,
+    Trial,
+    Usage,
+    WorkDone,
+)
 from httpbench.stats.attempts import last_attempts
 from httpbench.stats.facts import Facts, facts
 from httpbench.stats.overhead import FIGURES as ADDED
@@ -61,6 +76,8 @@ HEADER = (
     "workers",
     *("attempt", "harness_cores", "strangers"),
     "load_host",
+    *("database", "database_version", "database_rows_read", "database_rows_written"),
+    *("cores_database", *(f"database_{name}" for name in _USAGE)),
 )
 """The columns, in order."""
 
@@ -117,6 +134,20 @@ def _line(run: Run, trial: Trial, labels: Mapping[str, Label | None]) -> dict[st
         "attempt": plan.attempt,
         **_of_others(trial.others),
         "load_host": run.load_host.name if run.load_host else None,
+        **_of_database(trial.database),
+        "cores_database": _numbers(plan.cores.database),
+        **_of_usage("database", trial.database_usage),
+    }
+
+
+def _of_database(database: DatabaseRun | None) -> dict[str, Value]:
+    if database is None:
+        return {}
+    return {
+        "database": database.system,
+        "database_version": database.version,
+        "database_rows_read": database.rows_read,
+        "database_rows_written": database.rows_written,
     }
 
 

@@ -19,6 +19,8 @@ from httpbench.model import (
     ContainerRun,
     CoreOccupancy,
     Cores,
+    Database,
+    DatabaseRun,
     Entry,
     Environment,
     Frozen,
@@ -100,6 +102,8 @@ class ExportedTarget(Frozen):
     """The container that it runs in, and its limits. Null: it runs as a process."""
     paths: dict[str, str] = Field(default_factory=dict)
     """Path of each test that it serves, by the test's name. Empty: it serves every workload at the workload's own path."""
+    database: Database | None = None
+    """Database that it asks. Null: none."""
     entry: Entry | None = None
     """What the catalogue of another project says of it. Null: it is not from one."""
 
@@ -134,6 +138,10 @@ class Round(Frozen):
     """CPU and memory of the load generator. Null: not watched."""
     backend_usage: Usage | None = None
     """CPU and memory of the server behind a proxy. Null: no proxy, or not watched."""
+    database_usage: Usage | None = None
+    """CPU and memory of the target's database. Null: none, or not watched."""
+    database: DatabaseRun | None = None
+    """The database that the target asked, and what it counted. Null: none."""
     settling: Settling | None = None
     """The part of the warm-up that lasts until throughput is steady. Null: the warm-up had a fixed length."""
     unsteady: str | None = None

@@ -35,6 +35,7 @@ VERDICT_STYLES = {
     VerdictKind.BOTH: "yellow",
     VerdictKind.SHARED: "yellow",
     VerdictKind.BACKEND: "yellow",
+    VerdictKind.DATABASE: "yellow",
     VerdictKind.NETWORK: "yellow",
     VerdictKind.IDLE: "cyan",
     VerdictKind.UNKNOWN: "dim",

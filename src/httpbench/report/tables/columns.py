@@ -78,7 +78,12 @@ def further(found: Sequence[Group], table: Table) -> list[Column]:
     """Columns that a reader may name, and that no table has by itself."""
     if table in (Table.HTTP_CLIENTS, Table.TCP_PROXIES):
         return []
-    return [*(_latency(title, name, ALWAYS) for title, name in _FURTHER_LATENCIES), _CPU_PER_REQUEST, *_http_servers(_memory(found))]
+    return [
+        *(_latency(title, name, ALWAYS) for title, name in _FURTHER_LATENCIES),
+        _CPU_PER_REQUEST,
+        *_DATABASE,
+        *_http_servers(_memory(found)),
+    ]
 
 
 def _http_servers(memory: Memory) -> list[Column]:
@@ -176,6 +181,10 @@ _COLUMNS = {Table.HTTP_SERVERS: _http_servers, Table.APP_SERVERS: _app_servers, 
 
 _FURTHER_LATENCIES = (("p95", "p95"), ("p99.9", "p99_9"), ("p99.99", "p99_99"))
 
+_DATABASE = (
+    Column("database", "Database", "%", lambda row: scaled(row.summary.database_cpu_cores, 0.01, 0), ALWAYS),
+    Column("database-request", "Database/req", "µs", lambda row: scaled(row.summary.database_cpu_us_per_request, 1, 1), ALWAYS),
+)
 _CPU_PER_REQUEST = Column("cpu-request", "CPU/req", "µs", lambda row: scaled(row.summary.cpu_us_per_request, 1, 1), ALWAYS)
 
 _LATENCIES = (

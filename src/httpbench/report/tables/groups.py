@@ -45,6 +45,7 @@ def _group(run: Run, key: GroupKey, found: Sequence[Sequence[Trial]], probed: Ma
         generator_version=versions[0] if versions else None,
         cores_shared=any(trial.plan.cores.shared for trial in trials),
         backend_shared=any(trial.plan.cores.backend_shared for trial in trials),
+        database_shared=any(trial.plan.cores.database_shared for trial in trials),
         target_cores=max(trial.plan.cores.physical(trial.plan.cores.target) for trial in trials),
         workers=next((trial.plan.workers for trial in trials if trial.plan.workers), None),
         scale=run.scale,

@@ -88,6 +88,8 @@ def title(group: Group) -> str:
         parts.append("shared cores")
     if group.backend_shared and not group.cores_shared:
         parts.append("backend and load generator share cores")
+    if group.database_shared and not group.cores_shared:
+        parts.append("database and load generator share cores")
     return " · ".join(parts)
 
 
@@ -221,6 +223,8 @@ def _meanings(found: Sequence[Group], table: Table, rows: Sequence[Row]) -> Iter
         yield f"{_CPU_AND_MEMORY[table]}; {kind}."
     if any(group.backend_shared and not group.cores_shared for group in found):
         yield "Too few cores: backend and load generator shared theirs, also in the baseline; the proxy had its own."
+    if any(group.database_shared and not group.cores_shared for group in found):
+        yield "Too few cores: database and load generator shared theirs; the target had its own."
     if any(group.load.rate_from_rps is not None for group in found):
         yield "Rising rate: latencies and requests/s are those at the highest rate; CPU time is over the whole measurement."
     if any(group.load_host for group in found):
@@ -267,7 +271,8 @@ def _not_counting(rows: Sequence[Row]) -> str:
 
 def _limits_named(rows: Sequence[Row]) -> str:
     kinds = {row.summary.verdict.kind for row in rows if row.is_lower_bound}
-    subject = "The load generator or the backend" if VerdictKind.BACKEND in kinds else "The load generator"
+    named = [f"the {kind}" for kind in (VerdictKind.BACKEND, VerdictKind.DATABASE) if kind in kinds]
+    subject = " or ".join(["The load generator", *named])
     return f"{subject} was or nearly was" if VerdictKind.BOTH in kinds else f"{subject} was"
 
 

@@ -52,8 +52,14 @@ class Row:
 
     @property
     def is_lower_bound(self) -> bool:
-        """The target can do more than its figures say, and its place may be too low: the generator or the backend was full, or nearly."""
-        limits = (VerdictKind.GENERATOR, VerdictKind.BOTH, *([VerdictKind.BACKEND] if self.target.is_declared else []))
+        """The target can do more than its figures say, and its place may be too low: the generator, the backend or the database was
+        full, or nearly."""
+        limits = (
+            VerdictKind.GENERATOR,
+            VerdictKind.BOTH,
+            VerdictKind.DATABASE,
+            *([VerdictKind.BACKEND] if self.target.is_declared else []),
+        )
         return self.counts and self.summary.verdict.kind in limits
 
     @property
@@ -75,6 +81,8 @@ class Group:
     cores_shared: bool
     backend_shared: bool
     """The backend of proxies and the load generator had a core in common."""
+    database_shared: bool
+    """The database and the load generator had a core in common."""
     target_cores: int
     """Physical cores of the targets."""
     workers: int | None

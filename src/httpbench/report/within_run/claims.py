@@ -30,7 +30,12 @@ were disturbed."""
 BLIND = 1.0
 """A half-width from which an interval includes both half and double: such rounds show nothing."""
 
-BOUNDS = {VerdictKind.GENERATOR: "generator-bound", VerdictKind.BOTH: "bound by both", VerdictKind.BACKEND: "backend-bound"}
+BOUNDS = {
+    VerdictKind.GENERATOR: "generator-bound",
+    VerdictKind.BOTH: "bound by both",
+    VerdictKind.BACKEND: "backend-bound",
+    VerdictKind.DATABASE: "database-bound",
+}
 """Verdicts with which a figure is a lower bound."""
 
 LIMIT_KNOWN = (VerdictKind.TARGET, VerdictKind.SHARED)

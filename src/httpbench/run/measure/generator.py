@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from httpbench.errors import LoadError
 from httpbench.load import Job, LoadGenerator, Output, Phase, Progress
 from httpbench.model import CoreOccupancy, Cores, LoadHostUse, Measurement, Network, Others, Usage
+from httpbench.run.database.running import RunningDatabase
 from httpbench.run.load_place import HERE, LoadPlace, RunningGenerator
 from httpbench.run.measure.sampled_bodies import with_sampled_bodies
 from httpbench.run.start import RunningTarget
@@ -41,6 +42,8 @@ class UnderLoad:
     """How the target ended, if it did."""
     load_host: LoadHostUse | None = None
     """``None``: the generator ran on this machine."""
+    database_usage: Usage | None = None
+    """``None``: there is no database."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +54,8 @@ class Subject:
     cores: Cores
     backend: RunningTarget | None = None
     """The server behind a proxy; ``None``: there is none."""
+    database: RunningDatabase | None = None
+    """That the target asks."""
 
 
 def run_generator(generator: LoadGenerator, job: Job, subject: Subject, report: Report, place: LoadPlace = HERE) -> UnderLoad:
@@ -77,6 +82,7 @@ def run_generator(generator: LoadGenerator, job: Job, subject: Subject, report: 
         target_usage=observed.target,
         generator_usage=observed.generator,
         backend_usage=observed.backend,
+        database_usage=observed.database,
         occupancy=observed.occupancy,
         others=observed.others,
         network=observed.network,
@@ -90,6 +96,7 @@ class _Observed:
     target: Usage | None
     generator: Usage
     backend: Usage | None
+    database: Usage | None
     occupancy: tuple[CoreOccupancy, ...]
     others: Others
     network: Network
@@ -104,16 +111,16 @@ class _Window:
         self._running = running
         self._target = subject.target.sampler()
         self._backend = subject.backend.sampler() if subject.backend else None
+        self._database = subject.database.sampler() if subject.database else None
         self._meter = OccupancyMeter(subject.cores.measured)
         self._network = NetworkMeter()
         self._quota = SharedQuotaMeter()
-        container = subject.target.container
-        contained = [container.pid] if container else []  # a container's processes descend from its engine
+        contained = _contained(subject)
         self._strangers = StrangerMeter(subject.cores.measured, roots=contained)
         self._report = report
         self._observed: _Observed | None = None
         self._marked = False
-        self._samplers = [sampler for sampler in (self._target, self._backend) if sampler]
+        self._samplers = [sampler for sampler in (self._target, self._backend, self._database) if sampler]
         for sampler in self._samplers:
             sampler.start()
         running.mark()
@@ -140,11 +147,19 @@ class _Window:
     def close(self) -> _Observed:
         if self._observed is None:
             occupancy, network, quota = self._meter.read(), self._network.read(), self._quota.read()
-            target, backend = (sampler.stop() if sampler else None for sampler in (self._target, self._backend))
+            samplers = (self._target, self._backend, self._database)
+            target, backend, database = (sampler.stop() if sampler else None for sampler in samplers)
             own, load_host = self._running.close()
             others = self._strangers.read().model_copy(update={"quota": quota})
-            self._observed = _Observed(target, own, backend, occupancy, others, network, load_host)
+            self._observed = _Observed(target, own, backend, database, occupancy, others, network, load_host)
         return self._observed
+
+
+def _contained(subject: Subject) -> list[int]:
+    """The first processes of containers: these descend from their engine."""
+    target = subject.target.container
+    database = subject.database.container_pid if subject.database else None
+    return [pid for pid in (target.pid if target else None, database) if pid is not None]
 
 
 def _watch(

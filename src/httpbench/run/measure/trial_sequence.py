@@ -10,6 +10,7 @@ from httpbench import http, probe
 from httpbench.isolate import tail
 from httpbench.load import Job
 from httpbench.model import Learned, MixPart, Probed, Settling, Trial, Workload
+from httpbench.run.database.running import RunningDatabase
 from httpbench.run.inputs import TrialInputs
 from httpbench.run.measure.generator import Subject, UnderLoad, run_generator
 from httpbench.run.measure.quiet import polling_threads, polling_threads_again
@@ -23,8 +24,15 @@ PROBE_LIMIT_S = 0.8
 """For all that a probe sends; most servers take 0.3 s."""
 
 
-def measure(inputs: TrialInputs, running: RunningTarget, scratch: Path, observer: Observer, backend: RunningTarget | None = None) -> Trial:
-    """A trial of a target that runs, which it stops. ``backend``: of a proxy; the caller stops it."""
+def measure(
+    inputs: TrialInputs,
+    running: RunningTarget,
+    scratch: Path,
+    observer: Observer,
+    backend: RunningTarget | None = None,
+    database: RunningDatabase | None = None,
+) -> Trial:
+    """A trial of a target that runs, which it stops. ``backend``: of a proxy. The caller stops backend and database."""
     begin = time.monotonic()
     workload, learned = _expected(inputs, running)
     inputs = replace(inputs, workload=workload)
@@ -32,7 +40,7 @@ def measure(inputs: TrialInputs, running: RunningTarget, scratch: Path, observer
     polling = polling_threads(running)
     settling = _until_steady(inputs, job, running, observer) if inputs.plan.load.warmup_max_s else None
     running.require_alive("during the warm-up")
-    under_load = _under_load(inputs, job, running, observer, backend)
+    under_load = _under_load(inputs, job, Subject(running, inputs.plan.cores, backend, database), observer)
     polling = None if under_load.death else polling_threads_again(running, polling)
     problems = [] if under_load.death else _problems_after(running, workload)
     log_tail = tail(running.log)  # before a probe fills it with complaints
@@ -52,6 +60,7 @@ def measure(inputs: TrialInputs, running: RunningTarget, scratch: Path, observer
         target_polling_threads=polling,
         generator_usage=under_load.generator_usage,
         backend_usage=under_load.backend_usage,
+        database_usage=under_load.database_usage,
         settling=settling,
         occupancy=under_load.occupancy,
         others=under_load.others,
@@ -101,14 +110,13 @@ def _until_steady(inputs: TrialInputs, job: Job, running: RunningTarget, observe
     return warm_up_until_steady(job, running.death, observer.progress, inputs.load_place)
 
 
-def _under_load(inputs: TrialInputs, job: Job, running: RunningTarget, observer: Observer, backend: RunningTarget | None) -> UnderLoad:
-    generator = inputs.load_generator
+def _under_load(inputs: TrialInputs, job: Job, subject: Subject, observer: Observer) -> UnderLoad:
+    generator, running = inputs.load_generator, subject.target
     if job.load.warmup_s and not generator.warms_up_itself:
         observer.stage(Stage.WARM_UP)
         warm_up_for_fixed_time(generator, job, running.death, inputs.load_place)
         running.require_alive("during the warm-up")
     observer.stage(Stage.MEASURE)
-    subject = Subject(running, inputs.plan.cores, backend)
     return run_generator(generator, job, subject, observer.progress, inputs.load_place)
 
 

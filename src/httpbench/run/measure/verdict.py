@@ -67,6 +67,7 @@ def _evidence(
         target_polling_threads=polling_threads,
         generator_usage=under_load.generator_usage,
         backend_usage=under_load.backend_usage,
+        database_usage=under_load.database_usage,
         occupancy=under_load.occupancy,
         others=under_load.others,
         network=under_load.network,

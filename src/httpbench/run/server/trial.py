@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from httpbench.model import Trial
-from httpbench.run.inputs import TrialInputs
+from httpbench.databases import counting_problem
+from httpbench.model import Trial, Verdict, VerdictKind, Workload
+from httpbench.run.database.running import started
+from httpbench.run.inputs import Backend, TrialInputs
 from httpbench.run.measure.trial_sequence import measure
 from httpbench.run.observer import Observer, Stage
 from httpbench.run.start import Place, start
@@ -14,7 +16,7 @@ from httpbench.run.start import Place, start
 
 def measure_server(inputs: TrialInputs, scratch: Path, observer: Observer) -> Trial:
     """A trial of a server. ``scratch``: an empty folder."""
-    for name in ("target", "generator"):
+    for name in ("target", "generator", "database"):
         (scratch / name).mkdir()
     observer.stage(Stage.START)
     own, plan = scratch / "target", inputs.plan
@@ -29,5 +31,33 @@ def measure_server(inputs: TrialInputs, scratch: Path, observer: Observer) -> Tr
         address=inputs.address,
     )
     inputs = replace(inputs, workload=inputs.workload.of(inputs.target))
-    with start(inputs.target, inputs.plan.scaling, inputs.workload, place) as running:
-        return measure(inputs, running, scratch / "generator", observer)
+    if inputs.backend is None:
+        with start(inputs.target, inputs.plan.scaling, inputs.workload, place) as running:
+            return measure(inputs, running, scratch / "generator", observer)
+    return _beside_database(inputs, inputs.backend, place, scratch, observer)
+
+
+def _beside_database(inputs: TrialInputs, placed: Backend, place: Place, scratch: Path, observer: Observer) -> Trial:
+    """The trial of a target that asks a database, which is asked itself at the end."""
+    with started(placed, scratch / "database", port_is_fixed=inputs.target.entry is not None, run_id=inputs.run_id) as database:
+        before, place = database.counts(), replace(place, database=database.reachable)
+        with start(inputs.target, inputs.plan.scaling, inputs.workload, place) as running:
+            trial = measure(inputs, running, scratch / "generator", observer, database=database)
+        if (death := database.death()) is not None:
+            return with_problem(trial, f"the database died under the load ({death})")
+        trial = trial.model_copy(update={"database": database.record(before)})
+    return _judged(trial, inputs.workload)
+
+
+def _judged(trial: Trial, workload: Workload) -> Trial:
+    """Invalid, if the database did less than the responses require."""
+    if trial.measurement is None or trial.database is None:
+        return trial
+    problem = counting_problem(workload, trial.measurement.requests.ok, trial.database)
+    return with_problem(trial, problem) if problem else trial
+
+
+def with_problem(trial: Trial, reason: str) -> Trial:
+    """The trial, invalid."""
+    verdict = Verdict(kind=VerdictKind.INVALID, reasons=(reason, *trial.verdict.reasons))
+    return trial.model_copy(update={"verdict": verdict})

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from httpbench import contract, host, probe
+from httpbench.databases import counting_problem
 from httpbench.errors import HttpbenchError
 from httpbench.model import Cores, Label, Probed, SampledResponse, Scaling, Target, Workload
+from httpbench.run.database.running import RunningDatabase, started
+from httpbench.run.inputs import Backend
 from httpbench.run.measure.contract_load import CONNECTIONS, REQUESTS, problem_under_load
 from httpbench.run.start import STOP_GRACE_S, Place, RunningTarget, start
 from httpbench.run.verified import Verified
@@ -18,30 +23,29 @@ PROBE_LIMIT_S = 6.0
 """No measurement waits for it: there is time for the Date header to change, and for slow responses."""
 
 
-def verify(target: Target, scaling: Scaling, workload: Workload, folder: Path, cores: Cores) -> Verified:
-    """Starts a built server, checks its contract, and stops it."""
+def verify(target: Target, scaling: Scaling, workload: Workload, folder: Path, cores: Cores, database: Backend | None = None) -> Verified:
+    """Starts a built server beside its database, checks its contract, and stops it."""
     workload = workload.of(target)
-    checks: Sequence[contract.Check] = ()
+    checks: list[contract.Check] = []
     probed: Probed | None = None
     try:
-        with tempfile.TemporaryDirectory(prefix="httpbench-") as scratch:
-            own, generators = (Path(scratch, name) for name in ("target", "generator"))
-            own.mkdir()
-            generators.mkdir()
-            place = Place(folder, own, host.core_groups(cores.target))
+        with _room(target, folder, cores, database) as (place, generators, beside):
+            before = beside.counts() if beside else None
             with start(target, scaling, workload, place) as running:
                 begin = time.monotonic()
-                checks = contract.check_server(running.host, running.port, workload, target.limits, contract.clauses_for(target, workload))
+                checks += contract.check_server(running.host, running.port, workload, target.limits, contract.clauses_for(target, workload))
                 probed = _probed(running, workload, begin)
                 canned = "; ".join(probed.reasons) if probed.label is Label.CANNED else None
-                checks = [*checks, contract.Check("responds to what was requested", canned)]
+                checks.append(contract.Check("responds to what was requested", canned))
                 problem = problem_under_load(running, workload, cores, generators)
-                checks = [*checks, contract.Check(f"responds correctly to {REQUESTS:,} requests over {CONNECTIONS} connections", problem)]
+                checks.append(contract.Check(f"responds correctly to {REQUESTS:,} requests over {CONNECTIONS} connections", problem))
                 death = running.death()
-                checks = [*checks, contract.Check("stays alive", f"it ended by itself ({death})" if death else None)]
+                checks.append(contract.Check("stays alive", f"it ended by itself ({death})" if death else None))
                 stopped = running.stop()
+            if beside and before and workload.asks_database and not problem:
+                checks.append(contract.Check("asks its database", counting_problem(workload, REQUESTS, beside.record(before))))
         if target.entry is None:  # elsewhere no rule says how a program ends
-            checks = [*checks, contract.Check(f"ends within {STOP_GRACE_S:g} s of SIGTERM, children included", stopped.problem)]
+            checks.append(contract.Check(f"ends within {STOP_GRACE_S:g} s of SIGTERM, children included", stopped.problem))
     except HttpbenchError as error:
         return Verified(target, scaling, tuple(checks), error, probed, workload.name)
     return Verified(target, scaling, tuple(checks), None, probed, workload.name)
@@ -50,20 +54,32 @@ def verify(target: Target, scaling: Scaling, workload: Workload, folder: Path, c
 def probe_target(target: Target, scaling: Scaling, workload: Workload, folder: Path, cores: Cores) -> Probed:
     """What a probe of a built server observed. Raises :class:`HttpbenchError`."""
     workload = workload.of(target)
-    with tempfile.TemporaryDirectory(prefix="httpbench-") as scratch:
-        place = Place(folder, Path(scratch), host.core_groups(cores.target))
-        with start(target, scaling, workload, place) as running:
-            return _probed(running, workload, time.monotonic())
+    with _room(target, folder, cores, None) as (place, _, _), start(target, scaling, workload, place) as running:
+        return _probed(running, workload, time.monotonic())
 
 
-def sample(target: Target, scaling: Scaling, workload: Workload, folder: Path, cores: Cores) -> SampledResponse:
+def sample(
+    target: Target, scaling: Scaling, workload: Workload, folder: Path, cores: Cores, database: Backend | None = None
+) -> SampledResponse:
     """One response of a built server. Raises :class:`HttpbenchError`."""
     workload = workload.of(target)
-    with tempfile.TemporaryDirectory(prefix="httpbench-") as scratch:
-        place = Place(folder, Path(scratch), host.core_groups(cores.target))
-        with start(target, scaling, workload, place) as running:
-            running.stop()
-            return running.response
+    with _room(target, folder, cores, database) as (place, _, _), start(target, scaling, workload, place) as running:
+        running.stop()
+        return running.response
+
+
+@contextmanager
+def _room(target: Target, folder: Path, cores: Cores, database: Backend | None) -> Iterator[tuple[Place, Path, RunningDatabase | None]]:
+    """Where a server runs, an empty folder for load generators, and its database, which runs until the block ends."""
+    with tempfile.TemporaryDirectory(prefix="httpbench-") as scratch, contextlib.ExitStack() as stack:
+        own, generators, behind = (Path(scratch, name) for name in ("target", "generator", "database"))
+        for each in (own, generators, behind):
+            each.mkdir()
+        beside = None
+        if database is not None:
+            beside = stack.enter_context(started(database, behind, port_is_fixed=target.entry is not None))
+        reachable = beside.reachable if beside else None
+        yield Place(folder, own, host.core_groups(cores.target), database=reachable), generators, beside
 
 
 def _probed(running: RunningTarget, workload: Workload, responded_at: float) -> Probed:

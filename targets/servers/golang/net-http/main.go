@@ -1,11 +1,13 @@
-// The standard library's server: ServeMux, no options. GOMAXPROCS says how many cores it may use.
+// The standard library's server: ServeMux, no options. GOMAXPROCS says how many cores it may use, DATABASE_URL where its database is.
 package main
 
 import (
+	"encoding/json"
 	"flag"
 	"io"
 	"log"
 	"net/http"
+	"os"
 )
 
 func hello(w http.ResponseWriter, _ *http.Request) {
@@ -15,11 +17,43 @@ func hello(w http.ResponseWriter, _ *http.Request) {
 	io.WriteString(w, "Hello, World!")
 }
 
+type message struct {
+	Message string `json:"message"`
+}
+
+func helloJSON(w http.ResponseWriter, _ *http.Request) {
+	respondJSON(w, message{"Hello, World!"})
+}
+
+func respondJSON(w http.ResponseWriter, value any) {
+	body, err := json.Marshal(value)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	header := w.Header()
+	header.Set("Content-Type", "application/json")
+	header.Set("Server", "net/http")
+	w.Write(body)
+}
+
 func main() {
 	address := flag.String("listen", "127.0.0.1:8080", "host:port to listen on")
 	flag.Parse()
 
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", hello)
+	mux.HandleFunc("GET /json", helloJSON)
+	if url := os.Getenv("DATABASE_URL"); url != "" {
+		tables, err := openTables(url)
+		if err != nil {
+			log.Fatal(err)
+		}
+		mux.HandleFunc("GET /db", tables.db)
+		mux.HandleFunc("GET /queries", tables.queries)
+		mux.HandleFunc("GET /updates", tables.updates)
+		mux.HandleFunc("GET /fortunes", tables.fortunes)
+		mux.HandleFunc("GET /cached-queries", tables.cachedQueries)
+	}
 	log.Fatal(http.ListenAndServe(*address, mux))
 }

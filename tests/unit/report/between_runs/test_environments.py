@@ -60,5 +60,5 @@ def test_load_hosts_must_be_alike_too() -> None:
     assert load_hosts(None, None) == load_hosts(there, there) == []
     assert load_hosts(None, there) == ["load host (the target's machine → load1)"]
     assert load_hosts(there, faster) == ["load host: processor (AMD EPYC 7B13 → Faster)"]
-    with_backend = make_run((), load_host=make_load_host(backend_cpus=(2, 3)))
+    with_backend = make_load_host(backend_cpus=(2, 3))
     assert load_hosts(there, with_backend) == ["place of the backend (here → there)"]

@@ -1,0 +1,48 @@
+"""What a database counts itself: whether a target asked it for what it responded with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from httpbench.model import DatabaseRun, Rule, Workload
+
+FORTUNES = 12
+"""Rows of the table Fortune."""
+
+UPDATE, CACHED = "update", "cached-query"
+
+WRITTEN_SHARE_MIN = 0.95
+"""Rows written / rows of responses: a row that one request draws twice, or that keeps its number by chance, may be written once less."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Rows of its tables that a database read and wrote."""
+
+    read: int
+    written: int
+
+    def since(self, before: Counts) -> Counts:
+        """What was added after ``before``."""
+        return Counts(self.read - before.read, self.written - before.written)
+
+
+def counting_problem(workload: Workload, responses: int, counted: DatabaseRun) -> str | None:
+    """Whether the database did less than so many correct responses require; nothing if it did not count."""
+    read, written = counted.rows_read, counted.rows_written
+    rows = rows_of(workload)
+    if workload.asked == CACHED or not workload.asks_database or not responses:
+        return None
+    required = f"rows for {responses:,} responses, which require {rows * responses:,}"
+    if read is not None and read < rows * responses:
+        return f"the database read {read:,} {required}: the target did not ask it each time"
+    if workload.asked == UPDATE and written is not None and written < WRITTEN_SHARE_MIN * rows * responses:
+        return f"the database wrote {written:,} {required}: the target did not write its updates"
+    return None
+
+
+def rows_of(workload: Workload) -> int:
+    """Rows that each response requires the database to read."""
+    if workload.expect.rule is Rule.FORTUNES:
+        return FORTUNES
+    return workload.expect.rows or 1

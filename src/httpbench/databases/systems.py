@@ -1,0 +1,108 @@
+"""The database systems. What differs between them is here and in the scripts of their folders.
+
+``initialise.sh DATA`` makes a data folder with the tables, ``serve.sh DATA ADDRESS PORT`` serves it, and ``ask.sh DATA PORT SQL`` prints
+rows. A process and a container run the same scripts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from httpbench.databases.counts import Counts
+from httpbench.model import Build, Category, Database, Kind, Requirement, Scaling, Target, Tuning
+
+HOST_NAME = "tfb-database"
+"""Of the database, in the containers of targets: TechEmpower's frameworks ask for it."""
+
+USER, PASSWORD, NAME = "benchmarkdbuser", "benchmarkdbpass", "hello_world"
+"""Of the database, as there."""
+
+DATA = "data"
+"""Folder of the data, in the folder of the build, and in that of a trial."""
+
+INSIDE = Path("/database")
+"""Folder of the scripts and the data in a container."""
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """A database system."""
+
+    name: Database
+    title: str
+    scheme: str
+    """Of its URLs."""
+    port: int
+    """Its usual port, which frameworks of catalogues expect."""
+    owner: str
+    """User that it runs as where the harness runs as root; Debian's package makes it."""
+    requirement: Requirement
+    version_query: str
+    sessions_query: str
+    """Counts the target's connections."""
+    counts_query: str
+    """Rows read and rows written, since the server started."""
+
+    @property
+    def folder(self) -> Path:
+        return Path(__file__).with_name(str(self.name))
+
+    @property
+    def target(self) -> Target:
+        """Its data folder with the tables, as something to build: once, before the first trial."""
+        return Target(
+            id=f"database/{self.name}",
+            kind=Kind.SERVER,
+            language="database",
+            framework=str(self.name),
+            category=Category.PLATFORM,
+            tuning=Tuning.TUNED,
+            upstream=None,
+            requires=(self.requirement,),
+            build=Build(commands=(("sh", "initialise.sh", DATA),), artifacts=(DATA,)),
+            version=("sh", "version.sh"),
+            run=(),
+            scaling=(Scaling.MULTI,),
+            folder=str(self.folder),
+        )
+
+    def serve(self, folder: Path, address: str, port: int) -> tuple[str, ...]:
+        """The command that serves the data of a folder."""
+        return ("sh", str(folder / "serve.sh"), str(folder / DATA), address, str(port))
+
+    def ask(self, folder: Path, port: int, query: str) -> tuple[str, ...]:
+        """The command that prints the rows of a query."""
+        return ("sh", str(folder / "ask.sh"), str(folder / DATA), str(port), query)
+
+    def url(self, host: str, port: int) -> str:
+        """At which a target reaches it."""
+        return f"{self.scheme}://{USER}:{PASSWORD}@{host}:{port}/{NAME}"
+
+
+def _fields(text: str) -> list[str]:
+    return text.strip().split("\t")
+
+
+def counts(printed: str) -> Counts:
+    """What ``counts_query`` printed."""
+    read, written = _fields(printed)
+    return Counts(int(read), int(written))
+
+
+SYSTEMS: Mapping[Database, System] = {
+    Database.POSTGRES: System(
+        name=Database.POSTGRES,
+        title="PostgreSQL",
+        scheme="postgres",
+        port=5432,
+        owner="postgres",
+        requirement=Requirement(file="/usr/lib/postgresql/*/bin/postgres", apt=("postgresql",)),
+        version_query="SHOW server_version",
+        sessions_query=f"SELECT count(*) FROM pg_stat_activity WHERE usename = '{USER}'",
+        counts_query=(
+            "SELECT coalesce(sum(seq_tup_read + idx_tup_fetch), 0), coalesce(sum(n_tup_ins + n_tup_upd), 0) FROM pg_stat_user_tables"
+        ),
+    ),
+}

@@ -1,0 +1,55 @@
+"""Which database a target asks under a workload, and on which cores it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from httpbench.databases import SYSTEMS
+from httpbench.host import Topology, with_database
+from httpbench.model import Cores, Isolation, Target, TrialPlan, Workload
+from httpbench.run.spec import RunSpec
+
+MEMORY_BYTES = 1 << 30
+"""Limit of a database in a container."""
+
+
+def database_of(target: Target, workload: Workload) -> Target | None:
+    """The database that runs beside a target, as something to build: where the target runs. ``None``: it asks none.
+
+    A program of a catalogue may require its database to start, whatever is requested.
+    """
+    if target.database is None or (target.entry is None and not workload.asks_database):
+        return None
+    if target.database not in SYSTEMS or target.url is not None:
+        return None
+    database = SYSTEMS[target.database].target
+    if target.isolation is None:
+        return database
+    own = Isolation(engine=target.isolation.engine, memory_bytes=MEMORY_BYTES, network=target.isolation.network)
+    placed = database.model_copy(update={"isolation": own})
+    return placed.model_copy(update={"id": f"{database.id}{placed.place}"})
+
+
+def databases_of(pairs: Iterable[tuple[Target, Workload]]) -> list[Target]:
+    """The databases of these targets, each once."""
+    found = [database for target, workload in pairs if (database := database_of(target, workload))]
+    return list({database.id: database for database in found}.values())
+
+
+def cores_beside_database(target: Target, workload: Workload, topology: Topology, cores: Cores) -> Cores:
+    """The division of the cores, with some for the database if there is one."""
+    if database_of(target, workload) is None:
+        return cores
+    return with_database(topology, cores, is_asked=workload.asks_database)
+
+
+def with_database_cores(spec: RunSpec) -> RunSpec:
+    """The run with cores for the database of each trial that has one."""
+    trials = [planned.model_copy(update={"cores": _cores(spec, planned)}) for planned in spec.plan.trials]
+    return replace(spec, plan=replace(spec.plan, trials=tuple(trials)))
+
+
+def _cores(spec: RunSpec, planned: TrialPlan) -> Cores:
+    target, workload = spec.targets[planned.target], spec.workloads[planned.workload]
+    return cores_beside_database(target, workload, spec.topology, planned.cores)

@@ -1,0 +1,192 @@
+"""Starts a database for one trial, from a fresh copy of its data, and asks it what it counted.
+
+Each trial begins with the same rows, whatever an earlier one has written. A process gets a copy of the folder that was built; a container
+starts from its image. Both listen on a loopback address of their own, or on the container's own, so no other database is in the way.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pwd
+import secrets
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from httpbench.databases import SYSTEMS, Counts, System
+from httpbench.databases.systems import DATA, INSIDE, counts
+from httpbench.errors import ContainerError, HttpbenchError, StartError
+from httpbench.isolate import Command, Container, Launch, ProcessTree, free_port, require_free, tail
+from httpbench.isolate import engine as command_line
+from httpbench.model import DatabaseRun, NetworkMode
+from httpbench.run.builds.image import image_of
+from httpbench.run.inputs import Backend
+from httpbench.run.start import Reachable
+from httpbench.sample import TreeSampler
+
+START_LIMIT_S = 60.0
+ASK_LIMIT_S = 15.0
+SESSIONS_LIMIT_S = 3.0
+"""Until the connections of a target that has ended are closed: only then has the database counted all that it did for them."""
+STOP_GRACE_S = 5.0
+POLL_S = 0.05
+EVERY_ADDRESS = "0.0.0.0"  # inside a container with a network of its own
+
+
+@dataclass(frozen=True, slots=True)
+class RunningDatabase:
+    """A database that responds to queries."""
+
+    system: System
+    host: str
+    """Address at which the target reaches it."""
+    port: int
+    program: ProcessTree | Container
+    folder: Path
+    """Its scripts and its data, where it runs."""
+    log: Path
+
+    @property
+    def reachable(self) -> Reachable:
+        """Where a target reaches it."""
+        return Reachable(self.host, self.system.url(self.host, self.port))
+
+    @property
+    def container_pid(self) -> int | None:
+        """First process of its container; ``None``: it runs as a process."""
+        return self.program.pid if isinstance(self.program, Container) else None
+
+    def sampler(self) -> TreeSampler:
+        """What watches its CPU time and memory."""
+        if isinstance(self.program, Container):
+            return TreeSampler(self.program.pid, groups=self.program.groups)
+        return TreeSampler(self.program.guard_pid)
+
+    def death(self) -> str | None:
+        """How it ended, if it has."""
+        if isinstance(self.program, Container):
+            return self.program.death()
+        exits = self.program.exits()
+        return str(exits[0]) if exits else None
+
+    def ask(self, query: str) -> str:
+        """What a query prints. Raises :class:`StartError` if it fails."""
+        argv = self.system.ask(self.folder, self.port, query)
+        if isinstance(self.program, Container):
+            launch = self.program.launch
+            try:
+                return command_line.ask(launch.isolation.engine, "exec", launch.name, *argv, timeout_s=ASK_LIMIT_S)
+            except ContainerError as error:
+                raise StartError(error.message) from None
+        try:
+            done = subprocess.run(argv, capture_output=True, text=True, timeout=ASK_LIMIT_S, check=False)
+        except subprocess.TimeoutExpired:
+            raise StartError(f"{self.system.title} did not respond to a query within {ASK_LIMIT_S:g} s") from None
+        if done.returncode != 0:
+            raise StartError(f"{self.system.title} refused a query: {done.stderr.strip().splitlines()[-1:]}")
+        return done.stdout.strip()
+
+    def counts(self) -> Counts:
+        """Rows that it read and wrote so far, once the connections of targets are closed."""
+        deadline = time.monotonic() + SESSIONS_LIMIT_S
+        while int(self.ask(self.system.sessions_query)) and time.monotonic() < deadline:
+            time.sleep(POLL_S)
+        return counts(self.ask(self.system.counts_query))
+
+    def record(self, before: Counts) -> DatabaseRun:
+        """How it ran, and what it counted after ``before``."""
+        counted = self.counts().since(before)
+        version = self.ask(self.system.version_query).split()[0]
+        return DatabaseRun(system=self.system.name, version=version, rows_read=counted.read, rows_written=counted.written)
+
+
+@contextmanager
+def started(database: Backend, scratch: Path, *, port_is_fixed: bool, run_id: str | None = None) -> Iterator[RunningDatabase]:
+    """The database, running on its cores until the block ends. ``scratch``: an empty folder, for its log.
+
+    ``port_is_fixed``: it listens on its usual port, as frameworks of catalogues expect. Raises :class:`StartError`.
+    """
+    system = next(each for each in SYSTEMS.values() if str(each.name) == database.target.framework)
+    log = scratch / "database.log"
+    try:
+        with contextlib.ExitStack() as stack:
+            running = (_process if database.target.isolation is None else _container)(stack, system, database, log, port_is_fixed, run_id)
+            _wait(running)
+            yield running
+    except HttpbenchError as error:
+        error.log_tail = error.log_tail or tail(log)
+        raise
+
+
+def _process(
+    stack: contextlib.ExitStack, system: System, database: Backend, log: Path, port_is_fixed: bool, run_id: str | None
+) -> RunningDatabase:
+    room = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="httpbench-database-", ignore_cleanup_errors=True)))
+    shutil.copytree(database.folder / DATA, room / DATA)
+    for script in database.folder.glob("*.sh"):
+        shutil.copy(script, room)
+    address, port = _own_address(system, port_is_fixed)
+    argv = (*_becoming(system, room), *system.serve(room, address, port))
+    cpus = tuple(cpu for core in database.cores for cpu in core)
+    tree = stack.enter_context(ProcessTree([Command(argv, room, {}, cpus)], stdout=log, stderr=log))
+    stack.callback(tree.stop, STOP_GRACE_S)  # one that is killed leaves its shared memory behind
+    return RunningDatabase(system, address, port, tree, room, log)
+
+
+def _becoming(system: System, room: Path) -> tuple[str, ...]:
+    """What a command begins with to run as the database's own user, which gets the files: databases refuse to run as root."""
+    if os.geteuid() != 0:
+        return ()
+    try:
+        user = pwd.getpwnam(system.owner)
+    except KeyError:
+        raise StartError(f"there is no user {system.owner}, which Debian's package of {system.title} makes") from None
+    for path in (room, *room.rglob("*")):
+        os.chown(path, user.pw_uid, user.pw_gid)
+    return ("setpriv", f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}", "--clear-groups")
+
+
+def _container(
+    stack: contextlib.ExitStack, system: System, database: Backend, log: Path, port_is_fixed: bool, run_id: str | None
+) -> RunningDatabase:
+    assert database.target.isolation is not None
+    cpus = tuple(cpu for core in database.cores for cpu in core)
+    isolation = database.target.isolation.model_copy(update={"cpus": float(len(cpus))})
+    is_bridge = isolation.network is NetworkMode.BRIDGE
+    address, port = (EVERY_ADDRESS, system.port) if is_bridge else _own_address(system, port_is_fixed)
+    launch = Launch(isolation, image_of(database.target), cpus, system.serve(INSIDE, address, port), run_id=run_id)
+    container = stack.enter_context(Container(launch, log))
+    if is_bridge and container.address is None:
+        raise StartError(f"the container of {system.title} has no address that targets can reach", hint="use --network host")
+    host = container.address if is_bridge and container.address else address
+    return RunningDatabase(system, host, port, container, INSIDE, log)
+
+
+def _own_address(system: System, port_is_fixed: bool) -> tuple[str, int]:
+    """A loopback address that nobody else uses, and a port on it."""
+    address = ".".join(str(part) for part in (127, 64 + secrets.randbelow(64), secrets.randbelow(256), 1 + secrets.randbelow(254)))
+    port = system.port if port_is_fixed else free_port(address)
+    require_free(port, address)
+    return address, port
+
+
+def _wait(running: RunningDatabase) -> None:
+    """Until it responds to a query. Raises :class:`StartError` if it ends, or takes too long."""
+    deadline = time.monotonic() + START_LIMIT_S
+    while True:
+        if (death := running.death()) is not None:
+            raise StartError(f"{running.system.title} ended before it responded ({death})")
+        try:
+            running.ask(running.system.sessions_query)
+        except StartError:
+            if time.monotonic() > deadline:
+                raise StartError(f"{running.system.title} did not respond within {START_LIMIT_S:g} s") from None
+            time.sleep(POLL_S)
+        else:
+            return

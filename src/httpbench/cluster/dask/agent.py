@@ -113,8 +113,9 @@ def perform(orders: Orders, is_cancelled: Callable[[], bool], beat: Callable[[],
         with tempfile.TemporaryDirectory(prefix="httpbench-", ignore_cleanup_errors=True) as folder:
             return _performed(orders, (program, "--start-on-stdin", *unpacked(orders, Path(folder))), folder, is_cancelled, beat)
     except OSError as error:
-        place = f" {error.filename}" if error.filename else ""
-        raise LoadError(f"{PROGRAM} cannot be started, or its file{place} not written: {error.strerror or error}") from error
+        raise LoadError(f"{error.filename or tempfile.gettempdir()}: {error.strerror or error}") from error
+    finally:
+        _ended.append(orders.token)
 
 
 def _performed(orders: Orders, argv: Sequence[str], folder: str, is_cancelled: Callable[[], bool], beat: Callable[[], None]) -> Outcome:
@@ -128,7 +129,6 @@ def _performed(orders: Orders, argv: Sequence[str], folder: str, is_cancelled: C
     finally:
         _end(process)
         del _running[orders.token]
-        _ended.append(orders.token)
     for reader in readers:
         reader.join(END_S)
     result = results.read(running.output) if process.returncode == 0 else None

@@ -1,7 +1,8 @@
 """A network of hosts for tests: network namespaces with links between them, and an SSH server in that of each load host.
 
 A router joins the target's host with up to four load hosts. Each host has a link to the router, an IPv4 and an IPv6 address on it, and a
-default route over it; a link has delay, jitter, loss and a rate where a test asks for them. The hosts share files, processes and users with
+default route over it; a link has delay, jitter, loss and a rate where a test asks for them. A kernel without netem cannot do that: there a
+process of the test delays, and what asks for more is skipped. The hosts share files, processes and users with
 this machine: only their networks are their own. Keys, known hosts and the configuration of ssh are made for the test. It requires root,
 iproute2 and openssh-server (``scripts/install-namespaces``); without them the test is skipped with the reason.
 
@@ -31,6 +32,8 @@ from typing import Any
 
 import pytest
 
+from tests import delayed_link
+
 LOAD_HOSTS_MAX = 4
 SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 PROGRAMS = ("ip", "tc", "ssh", "sshd", "ssh-keygen")
@@ -52,6 +55,10 @@ class Link:
     loss_percent: float = 0.0
     rate_mbit: float = 0.0
     """0: as fast as the machine."""
+
+    @property
+    def is_delay_alone(self) -> bool:
+        return self.delay_ms > 0 and self == Link(delay_ms=self.delay_ms)
 
     @property
     def netem(self) -> list[str]:
@@ -186,11 +193,15 @@ def network(folder: Path, load_hosts: int = 1, link: Link | None = None) -> Iter
         hosts = []
         for number, name in enumerate(names):
             stack.enter_context(_namespace(f"{prefix}-{name}"))
+            delay_ms = link.delay_ms if number and link and link.is_delay_alone and not _has_netem(router) else 0.0
+            if delay_ms:
+                stack.enter_context(_delayed_devices(name, f"{prefix}-{name}", router, delay_ms))
+            else:
+                _plain_devices(name, f"{prefix}-{name}", router)
             hosts.append(_joined(name, f"{prefix}-{name}", router, number, folder / name))
+            if number and link is not None and not delay_ms:
+                hosts[-1].shape(link)
         target, *loads = hosts
-        for host in loads:
-            if link is not None:
-                host.shape(link)
         keys = _keys(folder / "ssh")
         for host in loads:
             stack.enter_context(_ssh_server(host, keys))
@@ -228,13 +239,41 @@ def _end_all(namespace: str) -> None:
         time.sleep(0.02)
 
 
+def _plain_devices(name: str, namespace: str, router: str) -> None:
+    """Both ends of a link: «uplink» on the host, and one with the host's name on the router."""
+    _ip("link", "add", "name", "uplink", "netns", namespace, "type", "veth", "peer", "name", name, "netns", router)
+
+
+@contextmanager
+def _delayed_devices(name: str, namespace: str, router: str, delay_ms: float) -> Iterator[None]:
+    """The same, with a process that delays each packet. Skips the test where the kernel has no such devices."""
+    if not Path(delayed_link.TUN).exists():
+        pytest.skip("this kernel has neither netem nor tun devices: links cannot have a delay")
+    words = (sys.executable, delayed_link.__file__, f"{delay_ms:g}", name, "uplink")
+    mover = subprocess.Popen([_program("ip"), "netns", "exec", router, *words], stdout=subprocess.PIPE, text=True)
+    try:
+        assert mover.stdout is not None
+        assert mover.stdout.readline() == "ready\n"
+        _ip("-n", router, "link", "set", "uplink", "netns", namespace)
+        for place, device in ((namespace, "uplink"), (router, name)):
+            _ip("-n", place, "link", "set", device, "txqueuelen", "10000")
+        yield
+    finally:
+        mover.kill()
+        mover.wait()
+
+
+def _has_netem(namespace: str) -> bool:
+    """Whether this kernel can shape links."""
+    return _run("tc", "-n", namespace, "qdisc", "replace", "dev", "lo", "root", "netem", "limit", "1000", check=False).returncode == 0
+
+
 def _joined(name: str, namespace: str, router: str, number: int, folder: Path) -> Host:
     """A host with a link to the router."""
     for below in ("bin", "cache"):
         (folder / below).mkdir(parents=True, exist_ok=True)
     subnet, subnet6 = f"10.213.{number}", f"fd00:213:{number}:"
     host = Host(name, namespace, router, f"{subnet}.2", f"{subnet6}:2", folder)
-    _ip("link", "add", "name", "uplink", "netns", namespace, "type", "veth", "peer", "name", name, "netns", router)
     for place, device, last in ((namespace, "uplink", 2), (router, name, 1)):
         _ip("-n", place, "address", "add", f"{subnet}.{last}/24", "dev", device)
         _ip("-n", place, "address", "add", f"{subnet6}:{last}/64", "dev", device, "nodad")

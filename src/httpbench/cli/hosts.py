@@ -1,4 +1,4 @@
-"""``httpbench hosts``: what the load hosts of a Dask cluster can do."""
+"""``httpbench hosts``: what load hosts can do."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from httpbench.cli import console
 from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.fields import argument, command
 from httpbench.cli.options import json_option
+from httpbench.cli.scheduler import SchedulerOptions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,28 +25,37 @@ COLUMNS = ("load host", "cores", "httpbench", "loadgen", "round trip", "requests
 @dataclass(frozen=True, slots=True)
 class HostsOptions:
     action: str = argument(type=click.Choice(["check"]))
-    scheduler: str = argument(metavar="ADDRESS")
+    hosts: str = argument(metavar="HOST,…|FILE.toml|ADDRESS")
     json: bool = json_option()
 
 
 @command(HostsOptions)
 def hosts(options: HostsOptions) -> ExitCode:
-    """Check the load hosts of a Dask cluster.
+    """Check load hosts before a run.
 
     Shows the cores and versions of each load host, the round trip through the scheduler, and how many requests/s one thread makes to a
-    server on the same host. ADDRESS is that of the Dask scheduler. The exit code is 1 if a load host has other versions.
+    server on the same host. HOST and FILE.toml are as in --load-hosts: a Dask cluster is started there by ssh, and stopped. ADDRESS is that
+    of a Dask scheduler. The exit code is 1 if a load host has other versions.
 
     \b
-    httpbench hosts check tcp://10.0.0.1:8786          a table
+    httpbench hosts check load1,load2,load3            by ssh
+    httpbench hosts check tcp://10.0.0.1:8786          the workers of a cluster
     httpbench hosts check tcp://10.0.0.1:8786 --json   JSON
     """
+    is_address = "://" in options.hosts
+    named = SchedulerOptions(scheduler=options.hosts, load_hosts=None) if is_address else SchedulerOptions(None, load_hosts=options.hosts)
+    with named.started(None) as cluster:
+        return _check(str(cluster.scheduler), options)
+
+
+def _check(scheduler: str, options: HostsOptions) -> ExitCode:
     from httpbench import __version__, load
     from httpbench.cluster import dask
 
     dask.require_dask()
     from httpbench.cluster.dask.survey import survey
 
-    found = survey(options.scheduler, measures_rate=True)
+    found = survey(scheduler, measures_rate=True)
     if options.json:
         console.echo_json([dataclasses.asdict(host) for host in found])
     else:

@@ -5,17 +5,15 @@
 
 from __future__ import annotations
 
-import json
 import math
-import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from httpbench.cluster.dask import ManyHosts, Workers
 from httpbench.load import Job
 from httpbench.model import Expectation, Load, Workload
+from tests.conducting import conduct_on
 from tests.load_host_lab import lab
 from tests.namespaces import Link
 from tests.stalling_server import WARMUP_PERIODS, true_response_times_us
@@ -28,13 +26,6 @@ PERIODS_S = (4.0, 8.0)
 a longer period makes their share smaller, while a wrong figure is as wrong at any length."""
 PERCENTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99_9": 0.999}
 ERROR_MAX = 0.02
-
-CONDUCT = """
-import asyncio, json, sys
-from pathlib import Path
-from httpbench.cluster.dask.conductor import Trial, conduct
-print(json.dumps(asyncio.run(conduct(Trial.read(Path(sys.argv[1]))))))
-"""
 
 
 def percentiles_us(times_us: list[float]) -> dict[str, float]:
@@ -50,10 +41,7 @@ def measured(folder: Path, load_hosts: int, delay_ms: float, period_s: float) ->
         load = Load(connections=CONNECTIONS, rate_rps=rate_rps, **window)
         workload = Workload(name="truth", description="", expect=Expectation(body="Hello, World!"))
         many = ManyHosts(Workers(made.cluster.scheduler, load_hosts))
-        path = many.argv(Job(made.url, workload, load, (), folder), warmup=False)[-1]
-        done = made.network.target.run(sys.executable, "-c", CONDUCT, path)
-    assert done.returncode == 0, done.stderr
-    whole: dict[str, Any] = json.loads(done.stdout)
+        whole = conduct_on(made.network.target, many, Job(made.url, workload, load, (), folder))
     assert whole["requests"]["offered"] == REQUESTS_PER_PERIOD * PERIODS and sum(whole["errors"].values()) == 0
     print(f"{load_hosts} load hosts: starts within {max(host['start_ms'] for host in whole['load_hosts']):.2f} ms")
     return {name: whole["response_time_us"][name] for name in PERCENTILES}

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import itertools
 import json
 import os
 import socket
@@ -18,7 +17,7 @@ import tempfile
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -32,7 +31,6 @@ from httpbench.load import get
 PROGRAM = "httpbench-loadgen"
 GENERATOR = "native"
 LOOK_S = 0.05
-LOOKS_PER_BEAT = round(BEAT_S / LOOK_S)
 END_S = 2.0
 """From the end of its standard input until a load generator is killed."""
 MESSAGES = 15  # lines
@@ -110,43 +108,58 @@ def perform(orders: Orders, is_cancelled: Callable[[], bool], beat: Callable[[],
     if program is None:
         raise LoadError(f"{PROGRAM} is not installed")
     try:
-        with tempfile.TemporaryDirectory(prefix="httpbench-", ignore_cleanup_errors=True) as folder:
-            return _performed(orders, (program, "--start-on-stdin", *unpacked(orders, Path(folder))), folder, is_cancelled, beat)
+        with _beating(beat), tempfile.TemporaryDirectory(prefix="httpbench-", ignore_cleanup_errors=True) as folder:
+            return _performed(orders, (program, "--start-on-stdin", *unpacked(orders, Path(folder))), folder, is_cancelled)
     except OSError as error:
-        place = f" {error.filename}" if error.filename else ""
-        raise LoadError(f"{PROGRAM} cannot be started, or its file{place} not written: {error.strerror or error}") from error
+        raise LoadError(f"{error.filename or tempfile.gettempdir()}: {error.strerror or error}") from error
+    finally:
+        _ended.append(orders.token)
 
 
-def _performed(orders: Orders, argv: Sequence[str], folder: str, is_cancelled: Callable[[], bool], beat: Callable[[], None]) -> Outcome:
+def _performed(orders: Orders, argv: Sequence[str], folder: str, is_cancelled: Callable[[], bool]) -> Outcome:
     process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=folder)
     running = _running[orders.token] = _Running(process)
     readers = [threading.Thread(target=function, args=(running,), daemon=True) for function in (_read_events, _read_output)]
     for reader in readers:
         reader.start()
     try:
-        _hold(process, orders.limit_s, is_cancelled, beat)
+        _hold(process, orders.limit_s, is_cancelled)
     finally:
         _end(process)
         del _running[orders.token]
-        _ended.append(orders.token)
     for reader in readers:
         reader.join(END_S)
     result = results.read(running.output) if process.returncode == 0 else None
     return Outcome(process.returncode, result, "\n".join(running.messages))
 
 
-def _hold(process: subprocess.Popen[bytes], limit_s: float, is_cancelled: Callable[[], bool], beat: Callable[[], None]) -> None:
+@contextlib.contextmanager
+def _beating(beat: Callable[[], None]) -> Iterator[None]:
+    """Says that the agent is there until the block ends."""
+    has_ended = threading.Event()
+
+    def say() -> None:
+        while not has_ended.is_set():
+            beat()
+            has_ended.wait(BEAT_S)
+
+    thread = threading.Thread(target=say, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        has_ended.set()
+        thread.join()
+
+
+def _hold(process: subprocess.Popen[bytes], limit_s: float, is_cancelled: Callable[[], bool]) -> None:
     """Waits for the end."""
     deadline = time.monotonic() + limit_s
-    for look in itertools.count():
-        if process.poll() is not None:
-            return
+    while process.poll() is None:
         if is_cancelled():
             raise LoadError("the trial was cancelled")
         if time.monotonic() > deadline:
             raise LoadError(f"{PROGRAM} did not end within {limit_s:.0f} s")
-        if look % LOOKS_PER_BEAT == 0:
-            beat()
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(LOOK_S)
 

@@ -27,7 +27,7 @@ class SshHosts(Frozen):
     """Load hosts that ssh reaches."""
 
     hosts: tuple[str, ...] = Field(min_length=1)
-    """Names or addresses, as ssh knows them."""
+    """Names or addresses, as ssh knows them, each with ``user@`` if that is another one."""
     python: str | None = None
     """Path of the Python that has httpbench there. Null: the path of this one."""
     ssh_config: str | None = None
@@ -48,17 +48,24 @@ def read_hosts(text: str) -> SshHosts:
         raise UsageError(f"the load hosts in {text} are wrong: {place}: {first['msg']}") from None
 
 
+def connections(ssh_hosts: SshHosts) -> tuple[list[str], list[dict[str, Any]]]:
+    """The names of all hosts, and for each how asyncssh connects to it: it takes no ``user@`` in a name."""
+    common: dict[str, Any] = {} if ssh_hosts.ssh_config is None else {"config": [str(Path(ssh_hosts.ssh_config).expanduser())]}
+    parts = [host.rpartition("@") for host in ssh_hosts.hosts]
+    return [name for _, _, name in parts], [{**common, "username": user} if user else common for user, _, _ in parts]
+
+
 @contextmanager
 def started(ssh_hosts: SshHosts) -> Iterator[str]:
     """The address of the scheduler. Raises :class:`LoadError` if the cluster does not start."""
     for name in ("distributed", "asyncssh"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
     warnings.simplefilter("ignore")
-    connect: dict[str, Any] = {} if ssh_hosts.ssh_config is None else {"config": [str(Path(ssh_hosts.ssh_config).expanduser())]}
+    names, connect_options = connections(ssh_hosts)
     try:
         cluster = SSHCluster(
-            [ssh_hosts.hosts[0], *ssh_hosts.hosts],
-            connect_options=connect,
+            [names[0], *names],
+            connect_options=[connect_options[0], *connect_options],
             scheduler_options={"port": 0, "dashboard": False},
             worker_options={"nthreads": 1, "memory_limit": 0, "dashboard": False},
             worker_class="distributed.Worker",

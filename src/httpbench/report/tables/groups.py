@@ -9,7 +9,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 
-from httpbench.model import Probed, Run, Scaling, Table, Trial
+from httpbench.model import Measurement, Probed, Run, Scaling, Table, Trial
 from httpbench.report.tables.order import GroupKey, proxy_place, row_place, table_place
 from httpbench.report.tables.rows import Group, Row
 from httpbench.stats.attempts import last_attempts
@@ -52,19 +52,25 @@ def _group(run: Run, key: GroupKey, found: Sequence[Sequence[Trial]], probed: Ma
         rounds=max(len(last_attempts(cell)) for cell in found),
         generator_notes=tuple(note for measurement in measurements for note in measurement.notes),
         rows=tuple(sorted(_rows(run, found, probed), key=proxy_place if run.table is Table.TCP_PROXIES else row_place)),
-        load_host=_load_host(run),
+        load_host=_load_host(run, measurements),
         backend_there=bool(run.load_host and run.load_host.backend_cpus),
         client_work=run.workloads[workload].client if workload in run.workloads else None,
     )
 
 
-def _load_host(run: Run) -> str | None:
-    """``load1 with 4 cores``."""
+def _load_host(run: Run, measurements: Sequence[Measurement]) -> str | None:
+    """``load1 with 4 cores``, or ``3 load hosts (slowest: load2, lag p99 0.20 ms)``."""
     there = run.load_host
-    if there is None:
+    if there is not None:
+        backend = f", backend on {there.name}" if there.backend_cpus else ""
+        return f"{there.name} with {there.cores} core{'' if there.cores == 1 else 's'}{backend}"
+    count = max((len(measurement.load_hosts) for measurement in measurements), default=0)
+    if count == 0:
         return None
-    backend = f", backend on {there.name}" if there.backend_cpus else ""
-    return f"{there.name} with {there.cores} core{'' if there.cores == 1 else 's'}{backend}"
+    lags = [(share.lag_us_p99, share.name) for each in measurements for share in each.load_hosts if share.lag_us_p99 is not None]
+    lag_us, slowest = max(lags, default=(0.0, None))
+    lag = f" (slowest: {slowest}, lag p99 {lag_us / 1000:.2f} ms)" if slowest else ""
+    return f"{count} load host{'' if count == 1 else 's'}{lag}"
 
 
 def _rows(run: Run, found: Sequence[Sequence[Trial]], probed: Mapping[str, Probed]) -> Iterable[Row]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from httpbench.cli.scheduler import SchedulerOptions
-from httpbench.cluster.dask.by_ssh import SshHosts, read_hosts
+from httpbench.cluster.dask.by_ssh import SshHosts, connections, read_hosts
 from httpbench.errors import UsageError
 
 
@@ -19,6 +19,13 @@ def test_a_file_may_name_python_and_a_configuration(tmp_path: Path) -> None:
     file = tmp_path / "hosts.toml"
     file.write_text('hosts = ["load1"]\npython = "/opt/bin/python"\nssh_config = "~/lab"\n')
     assert read_hosts(str(file)) == SshHosts(hosts=("load1",), python="/opt/bin/python", ssh_config="~/lab")
+
+
+def test_a_user_may_be_named() -> None:
+    names, options = connections(SshHosts(hosts=("load1", "me@load2"), ssh_config="/lab"))
+    assert names == ["load1", "load2"]
+    assert options == [{"config": ["/lab"]}, {"config": ["/lab"], "username": "me"}]
+    assert connections(SshHosts(hosts=("load1",))) == (["load1"], [{}])
 
 
 @pytest.mark.parametrize(

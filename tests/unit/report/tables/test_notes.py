@@ -7,7 +7,7 @@ import pytest
 from httpbench.model import Cores, Scaling, Verdict, VerdictKind
 from httpbench.report.tables.groups import groups
 from httpbench.report.tables.notes import legend, row_notes, scaling_words, title
-from tests.factories import make_load_host, make_measurement, make_plan, make_run, make_trial
+from tests.factories import make_host_share, make_load_host, make_measurement, make_plan, make_run, make_trial
 
 
 def test_notes_of_trials_are_said_once_with_ranges_and_a_count() -> None:
@@ -64,3 +64,13 @@ def test_a_table_says_which_host_sent_the_load() -> None:
     (group,) = groups(run, trials)
     assert "load from user@load1 with 1 core" in title(group)
     assert "Load from another host: latencies include the network between the two hosts." in legend([group], run.table)
+
+
+def test_a_table_says_how_many_hosts_sent_the_load_and_which_was_the_slowest() -> None:
+    shares = (make_host_share(), make_host_share("load2", lag_us_p99=3140.0))
+    trials = [make_trial(measurement=make_measurement(load_hosts=shares)), make_trial(measurement=make_measurement(load_hosts=shares[:1]))]
+    (group,) = groups(make_run(trials), trials)
+    assert "load from 2 load hosts (slowest: load2, lag p99 3.14 ms)" in title(group)
+    closed = [make_trial(measurement=make_measurement(load_hosts=(make_host_share(lag_us_p99=None),)))]
+    (group,) = groups(make_run(closed), closed)
+    assert title(group).endswith("load from 1 load host")

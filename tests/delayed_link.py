@@ -1,0 +1,64 @@
+"""A link that delays each packet by a fixed time, for kernels without netem.
+
+``python tests/delayed_link.py DELAY_MS NAME NAME`` makes two network devices in its own namespace and moves packets between them until it
+ends. It prints a line when they exist; one of them can then be moved to another namespace. The delay is exact to some 0.1 ms unless the
+machine is busy.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import select
+import struct
+import sys
+import time
+from collections import deque
+
+TUN, TUNSETIFF = "/dev/net/tun", 0x400454CA
+IP_PACKETS_ALONE = 0x0001 | 0x1000  # IFF_TUN | IFF_NO_PI
+PACKET_MAX = 65_536
+QUEUE_MAX = 100_000  # packets on their way; more are lost, as on any link
+
+
+def device(name: str) -> int:
+    """The file descriptor of a new device: what is routed to it can be read, and what is written arrives from it."""
+    found = os.open(TUN, os.O_RDWR | os.O_NONBLOCK)
+    fcntl.ioctl(found, TUNSETIFF, struct.pack("16sH22x", name.encode(), IP_PACKETS_ALONE))
+    return found
+
+
+def move(first: int, second: int, delay_s: float) -> None:
+    """Moves packets between both, each when its time has come."""
+    under_way: deque[tuple[float, int, bytes]] = deque()
+    other = {first: second, second: first}
+    while True:
+        limit_s = max(under_way[0][0] - time.monotonic(), 0) if under_way else None
+        readable, _, _ = select.select(list(other), [], [], limit_s)
+        for source in readable:
+            for packet in packets(source):
+                if len(under_way) < QUEUE_MAX:
+                    under_way.append((time.monotonic() + delay_s, other[source], packet))
+        while under_way and under_way[0][0] <= time.monotonic():
+            _, to, packet = under_way.popleft()
+            try:
+                os.write(to, packet)
+            except OSError:  # its device is down: the link was cut
+                continue
+
+
+def packets(source: int) -> list[bytes]:
+    """All that wait there."""
+    found: list[bytes] = []
+    while len(found) < QUEUE_MAX:
+        try:
+            found.append(os.read(source, PACKET_MAX))
+        except OSError:  # nothing more, or its device is down
+            break
+    return found
+
+
+if __name__ == "__main__":
+    one_end, other_end = map(device, sys.argv[2:4])
+    print("ready", flush=True)
+    move(one_end, other_end, float(sys.argv[1]) / 1000)

@@ -1,0 +1,61 @@
+"""What goes through the Dask scheduler: less than 1 MB for each load host and minute.
+
+The scheduler has a host of its own, so the bytes on its interface are its traffic and nothing else.
+``pytest -s tests/integration/load_hosts/test_dask_traffic.py`` prints the figures of docs/cluster.md.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from httpbench import programs
+from httpbench.cluster.dask import ManyHosts, Workers
+from httpbench.load import Job
+from httpbench.model import Expectation, Load, Workload
+from tests import namespaces
+from tests.conducting import conduct_on
+from tests.dask_cluster import cluster
+from tests.load_host_lab import on
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+
+HOSTS, RATE_RPS, DURATION_S, INTERVAL_S = 2, 4000, 60.0, 0.25
+BYTES_MAX = 1_000_000
+"""For each load host and minute."""
+
+
+def interface_bytes(host: namespaces.Host) -> int:
+    """Received and sent so far on its link."""
+    shown = json.loads(host.run("ip", "-json", "-statistics", "link", "show", "uplink").stdout)
+    counts = shown[0]["stats64"]
+    return int(counts["rx"]["bytes"] + counts["tx"]["bytes"])
+
+
+def test_the_scheduler_moves_less_than_1_mb_for_each_load_host_and_minute(tmp_path: Path) -> None:
+    with namespaces.network(tmp_path / "network", HOSTS + 1) as network:
+        *load_hosts, apart = network.load_hosts
+        with cluster(tmp_path / "dask", host=apart.address, wrap=on(apart)) as made:
+            for host in load_hosts:
+                made.add(host.name, host=host.address, wrap=on(host))
+            server = network.target.start(
+                programs.require("httpbench-reference"), "--host", network.target.address, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE
+            )
+            try:
+                assert server.stdout is not None
+                url = json.loads(server.stdout.readline())["url"]
+                load = Load(connections=64, rate_rps=RATE_RPS, duration_s=DURATION_S, warmup_s=1, timeout_s=5)
+                workload = Workload(name="traffic", description="", expect=Expectation(status=200))
+                job = Job(url, workload, load, (), tmp_path, INTERVAL_S)
+                before = interface_bytes(apart)
+                whole = conduct_on(network.target, ManyHosts(Workers(made.scheduler, HOSTS)), job)
+                each = (interface_bytes(apart) - before) / HOSTS
+            finally:
+                server.terminate()
+                server.wait()
+    assert len(whole["intervals"]) == DURATION_S / INTERVAL_S
+    print(f"{whole['requests']['completed']:,} requests in {DURATION_S:g} s: {each / 1e6:.2f} MB for each of {HOSTS} load hosts")
+    assert each < BYTES_MAX

@@ -1,0 +1,43 @@
+"""``httpbench hosts check`` takes what ``--load-hosts`` takes, and the address of a scheduler."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from httpbench.cli.main import run_command_line
+from httpbench.cluster.dask import by_ssh, survey
+from httpbench.cluster.dask.by_ssh import SshHosts
+
+STARTED = "tcp://10.0.0.1:40000"
+
+
+@pytest.mark.parametrize(
+    ("words", "scheduler", "named"),
+    [("load1,load2", STARTED, [("load1", "load2")]), ("tcp://10.0.0.7:8786", "tcp://10.0.0.7:8786", []), ("load1", STARTED, [("load1",)])],
+)
+def test_names_start_a_cluster_and_an_address_is_one(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], words: str, scheduler: str, named: list[tuple[str, ...]]
+) -> None:
+    started: list[tuple[str, ...]] = []
+    surveyed: list[str] = []
+
+    @contextmanager
+    def start(hosts: SshHosts) -> Iterator[str]:
+        started.append(hosts.hosts)
+        yield STARTED
+
+    def look(address: str, **_options: bool) -> list[survey.Surveyed]:
+        surveyed.append(address)
+        return []
+
+    monkeypatch.setattr(by_ssh, "started", start)
+    monkeypatch.setattr(survey, "survey", look)
+    monkeypatch.setattr(sys, "argv", ["httpbench", "hosts", "check", words, "--json"])
+    with pytest.raises(SystemExit) as ended:
+        run_command_line()
+    assert (ended.value.code, capfd.readouterr().out) == (0, "[]\n")
+    assert (surveyed, started) == ([scheduler], named)

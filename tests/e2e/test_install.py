@@ -52,6 +52,7 @@ def test_distributions_hold_what_they_should(built: tuple[Path, Path]) -> None:
     with zipfile.ZipFile(built[1]) as wheel:
         names = wheel.namelist()
     assert [name for name in names if name.endswith("httpbench/data/targets/verified.toml")]
+    assert {"httpbench/report/html/page.html", "httpbench/report/html/style.css", "httpbench/load/npm/package-lock.json"} <= set(names)
     assert all(any(name.endswith(f".data/scripts/{program}") for name in names) for program in PROGRAMS)
     assert any(name.endswith(f"httpbench/data/programs/httpbench-loadgen-{platform.machine()}") for name in names)
 
@@ -60,7 +61,7 @@ def test_distributions_hold_what_they_should(built: tuple[Path, Path]) -> None:
 @pytest.mark.timeout(1800)
 def test_a_wheel_installs_everything_into_a_clean_environment(built: tuple[Path, Path], tmp_path: Path) -> None:
     programs = environment(tmp_path / "venv")
-    pip(programs, "install", str(built[1]))
+    pip(programs, "install", f"{built[1]}[charts]")
     home = tmp_path / "home"
     home.mkdir()
     env = {"HOME": str(home), "PATH": f"{programs}:{SYSTEM_PATH}", "LANG": "C.UTF-8"}
@@ -76,5 +77,8 @@ def test_a_wheel_installs_everything_into_a_clean_environment(built: tuple[Path,
     run("httpbench", "completion", "bash")
     assert (home / ".local/share/bash-completion/completions/httpbench").exists()
     quick = ("-c", "8", "-d", "300ms", "--warmup", "100ms", "--rounds", "1", "--retries", "0")
-    (result,) = json.loads(run("httpbench", "bench", "c/epoll/level", *quick, "--export-json", "-"))["results"]
+    exported = run("httpbench", "bench", "c/epoll/level", *quick, "--export-json", "-")
+    (result,) = json.loads(exported)["results"]
     assert result["rounds"][0]["measurement"]["throughput_rps"] > 0
+    (home / "run.json").write_text(exported, encoding="utf-8")
+    assert "<svg" in run("httpbench", "report", "run.json", "--format", "html")

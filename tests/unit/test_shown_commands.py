@@ -31,9 +31,7 @@ def commands(page: Path) -> Iterator[str]:
                 yield re.split(r"  +", match[1].strip())[0]
 
 
-SHOWN = [  # hundreds
-    pytest.param(command, id=f"{page.name}: {command}") for page in PAGES for command in dict.fromkeys(commands(page))
-]
+SHOWN = [pytest.param(command, id=f"{page.name}: {command}") for page in PAGES for command in dict.fromkeys(commands(page))]
 
 
 @pytest.mark.parametrize("command", SHOWN)

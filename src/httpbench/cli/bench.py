@@ -138,14 +138,14 @@ def bench(options: BenchOptions) -> ExitCode:
     clients, otherwise proxies.
 
     \b
-    httpbench bench c/epoll golang -c 8,64           8 and 64 connections
-    httpbench bench c/nginx --load-generator wrk     another load generator
-    httpbench bench client:c/curl client:golang      clients, as whole processes
-    httpbench bench --suite tcp-proxies --scale 0.2  a suite, at a fifth of its rates and times
-    httpbench bench c/nginx --isolate process,docker a target and itself in a container
-    httpbench bench c/nginx -r user@host --install   load from another host
-    httpbench bench --suite http-servers --dry-run   the plan and its duration
-    httpbench bench micro --quick --export-json -    JSON on standard output
+    httpbench bench c/epoll golang -c 8,64            8 and 64 connections
+    httpbench bench c/nginx --load-generator wrk      another load generator
+    httpbench bench client:c/curl client:golang       clients, as whole processes
+    httpbench bench --suite tcp-proxies --scale 0.2   at a fifth of its rates
+    httpbench bench c/nginx --isolate process,docker  also in a container
+    httpbench bench c/nginx -r user@host --install    load from another host
+    httpbench bench --suite http-servers --dry-run    the plan and its duration
+    httpbench bench micro --quick --export-json -     JSON on standard output
     """
     selected = _select(options)  # an unknown name is reported before all below is imported
     with options.scheduler.started(options.load_host.load_host) as scheduler:

@@ -27,7 +27,7 @@ class ProbeOptions:
 
 @command(ProbeOptions)
 def probe(options: ProbeOptions) -> ExitCode:
-    """Classify servers: do they route, parse, or respond to anything?
+    """Find out whether servers route, parse or respond to anything.
 
     Each server gets one label for what it was seen to do: canned, loop, parser, router or server. `bench` shows the same label. Default:
     all servers.

@@ -99,10 +99,10 @@ def run(options: RunOptions) -> ExitCode:
 
     \b
     httpbench run './old {port}' './new {port}'                  two commands
-    httpbench run --url http://127.0.0.1:8080/hello              a running server
-    httpbench run --url http://10.0.0.9/ --scheduler tcp://10.0.0.1:8786  load from a Dask cluster
     httpbench run './a {port}' './b {port}' --fail-if 'rps<-3%'  a gate
-    httpbench run --image nginx:1.27 --image caddy:2 --port 80   images, in containers
+    httpbench run --url http://127.0.0.1:8080/hello              a running server
+    httpbench run --url http://10.0.0.9/ --load-hosts a,b        load from hosts
+    httpbench run --image nginx:1.27 --image caddy:2 --port 80   images
     """
     isolation = options.isolation.of_images(options.images)
     targets = options.servers.targets(options.commands, options.names, options.images, isolation)

@@ -39,15 +39,16 @@ class UpOptions:
 
 @command(UpOptions)
 def up(options: UpOptions) -> ExitCode:
-    """Start one target, to be loaded by hand, and show its CPU and memory.
+    """Start one target for a load that you make by hand.
 
-    Builds the target, starts it on the cores that a run would give it, and waits for its first correct response. Ctrl-C stops it, and
-    leaves nothing behind. A proxy runs in front of its backend, and a server beside the database that its workload asks.
+    Builds the target, starts it on the cores that a run would give it, waits for its first correct response, and shows its CPU and
+    memory. Ctrl-C stops it, and leaves nothing behind. A proxy runs in front of its backend, and a server beside the database that its
+    workload asks.
 
     \b
     httpbench up c/nginx --port 8080              a target
     httpbench up './server {port}'                a command
-    httpbench up proxy:c/haproxy --scaling multi  a proxy, on all cores of its share
+    httpbench up proxy:c/haproxy --scaling multi  a proxy, on all its cores
     """
     from httpbench import catalog, host
     from httpbench.cli import progress

@@ -54,7 +54,7 @@ def verify(options: VerifyOptions) -> ExitCode:
     httpbench verify proxy:c/haproxy         a proxy, observed at both ends
     httpbench verify c/nginx --isolate docker
     httpbench verify --targets ~/mine mine   a target of your own
-    httpbench verify golang --record         for `httpbench list` on other machines
+    httpbench verify golang --record         for `list` on other machines
     """
     from httpbench import host
     from httpbench.cli import progress

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import shutil
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from pathlib import Path
 
-from httpbench.errors import RequirementError
+from httpbench.errors import RequirementError, UsageError
 from httpbench.load import LoadGenerator
-from httpbench.model import Load, TrialPlan
+from httpbench.model import Load, Target, TrialPlan
 from httpbench.run.builds.states import unmet
+from httpbench.run.commands import LANGUAGE
 from httpbench.run.kinds import KINDS
 from httpbench.run.spec import RunSpec
 
@@ -63,10 +66,13 @@ def _words(given: Load) -> str:
 
 
 def require_programs(spec: RunSpec) -> None:
-    """Looks for what every trial requires: the load generator or timer, programs of ours, the toolchain of a proxy's backend.
+    """Looks for what every trial requires: the user's commands, the load generator or timer, programs of ours, the toolchain of a
+    proxy's backend.
 
-    Raises :class:`~httpbench.errors.LoadError` or :class:`~httpbench.errors.RequirementError` if one is missing.
+    Raises :class:`~httpbench.errors.UsageError`, :class:`~httpbench.errors.LoadError` or :class:`~httpbench.errors.RequirementError` if
+    one is missing.
     """
+    _require_commands(spec.targets[name] for name in dict.fromkeys(planned.target for planned in spec.plan.trials))
     for kind in {spec.targets[planned.target].kind for planned in spec.plan.trials}:
         for generator in spec.generators.values():
             KINDS[kind].require_programs(generator)
@@ -75,6 +81,17 @@ def require_programs(spec: RunSpec) -> None:
         if missing := unmet(spec.targets[name]):
             reasons, fix = missing
             raise RequirementError(f"{name}, the server behind the proxies, requires {reasons}", hint=fix)
+
+
+def _require_commands(targets: Iterable[Target]) -> None:
+    """Commands of the user, but for those that another command or another PATH may bring."""
+    for target in targets:
+        if target.language != LANGUAGE or not target.run or target.isolation or target.prepare or "PATH" in target.env:
+            continue
+        program = target.run[0]
+        if "{" not in program and shutil.which(str(Path(target.folder) / program) if "/" in program else program) is None:
+            hint = "build it, or name its folder with --cwd" if "/" in program else f"write ./{program} if it is in this folder"
+            raise UsageError(f"{program} is missing, or is no program", hint=hint)
 
 
 def with_warmup_of_its_own(spec: RunSpec) -> RunSpec:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from httpbench import load
-from httpbench.errors import LoadError, RequirementError
+from httpbench.errors import LoadError, RequirementError, UsageError
 from httpbench.host import Topology
 from httpbench.load import LoadGenerator
 from httpbench.model import Kind, Load, Requirement, Target, TrialPlan, Workload
+from httpbench.run.commands import Servers, targets_of
 from httpbench.run.plan import RunPlan
 from httpbench.run.preflight import refusals, require_programs, with_warmup_of_its_own, without_refused
 from httpbench.run.spec import RunSpec
@@ -54,6 +58,46 @@ def test_a_load_generator_that_is_missing_is_said_once_and_before_any_build() ->
     spec = spec_of([make_plan(round_=number) for number in range(5)], load.get("native"), [make_target()])
     with pytest.raises(LoadError, match="not installed"):
         require_programs(spec)
+
+
+def command(tmp_path: Path, text: str, **changes: Any) -> RunSpec:
+    """A run of one command in the folder."""
+    (target,) = targets_of(Servers(commands=(text,), folder=tmp_path, **changes))
+    return spec_of([make_plan(target.id)], load.get("wrk"), [target])
+
+
+@pytest.mark.parametrize(
+    ("text", "program", "hint"),
+    [
+        ("./nosuch {port}", "./nosuch", "--cwd"),
+        ("nosuch-program {port}", "nosuch-program", "write ./nosuch-program"),
+        ("./text {port}", "./text", "build it"),
+    ],
+)
+def test_a_command_that_is_missing_is_said_before_any_trial(tmp_path: Path, text: str, program: str, hint: str) -> None:
+    (tmp_path / "text").write_text("not executable")
+    with pytest.raises(UsageError, match=f"^{re.escape(program)} is missing, or is no program$") as raised:
+        require_programs(command(tmp_path, text))
+    assert hint in str(raised.value.hint)
+
+
+@pytest.mark.parametrize(
+    ("text", "changes"),
+    [
+        ("./server {port}", {}),
+        ("sh -c 'exec nosuch {port}'", {}),
+        ("./nosuch {port}", {"prepare": ("make nosuch",)}),
+        ("nosuch {port}", {"env": {"PATH": "/elsewhere"}}),
+        ("nosuch {port}", {"shell": True}),
+    ],
+)
+def test_a_command_that_is_there_or_may_come_is_not_refused(
+    tmp_path: Path, text: str, changes: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(type(load.get("wrk")), "locate", lambda _: Path("/bin/true"))
+    (tmp_path / "server").write_text("#!/bin/sh\n")
+    (tmp_path / "server").chmod(0o755)
+    require_programs(command(tmp_path, text, **changes))
 
 
 def test_a_backend_whose_toolchain_is_missing_is_said_once() -> None:

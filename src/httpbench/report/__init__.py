@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from httpbench.model import Run, Trial
 from httpbench.report.between_runs.changes import Changes, changes, render_changes_json
 from httpbench.report.between_runs.junit import render_changes_junit
+from httpbench.report.between_runs.published import render_beside
 from httpbench.report.between_runs.terminal import NAMES as CHANGE_COLUMNS
 from httpbench.report.between_runs.terminal import render_changes
 from httpbench.report.between_runs.text import render_changes_markdown
@@ -54,6 +55,7 @@ __all__ = [
     "probe_warning",
     "proof_words",
     "read_export",
+    "render_beside",
     "render_changes",
     "render_changes_html",
     "render_changes_json",

@@ -256,6 +256,9 @@ class Document(Frozen):
     """Name of the run. Null: none."""
     load_host: LoadHost | None = None
     """The machine that ran the load generators. Null: the target's own."""
+    published: str | None = None
+    """Project that published the figures, such as ``techempower``; most of the environment is then unknown. Null: httpbench measured
+    them."""
     search: Search | None = None
     """Search for the highest rate. Null: no search."""
     saturation: Saturation | None = None

@@ -19,7 +19,9 @@ from httpbench.report.formats.grid import Cells, fit, grid, without_first_part
 from httpbench.report.formats.terminal_search import render_search
 from httpbench.report.tables import brief, notes
 from httpbench.report.tables.chosen import View, chosen, chosen_overhead
-from httpbench.report.tables.columns import Column
+from httpbench.report.tables.columns import ALWAYS, Column
+from httpbench.report.tables.composite import COLUMNS, composite_note, composite_of, composite_rows
+from httpbench.report.tables.composite import TITLE as TITLE_OF_COMPOSITE
 from httpbench.report.tables.groups import groups
 from httpbench.report.tables.overhead import MEANING, TITLE, overhead_table
 from httpbench.report.tables.rows import Group, Row
@@ -56,6 +58,7 @@ def render_terminal(run: Run, trials: Sequence[Trial], *, width: int, view: View
     for group in found:
         parts += [*_table(group, chosen(found, group, run.table, view), width), *_overhead(group, run, width, view)]
         parts += [*_explained(run, group, said), Text()] if explains else [*_summed_up(run, group), Text()]
+    parts += _composite(trials, width)
     parts += [*_claims(precision(run, trials)), Text()] if run.precision else []
     if explains:
         parts += [_paragraph(Text(line, style="dim")) for line in notes.legend(found, run.table)]
@@ -100,6 +103,20 @@ def _overhead(group: Group, run: Run, width: int, view: View) -> Iterator[Render
     yield from _columns(chosen_overhead(table.columns, view), table.rows, width)
     if view.explain:
         yield _paragraph(Text(MEANING, style="dim"))
+
+
+def _composite(trials: Sequence[Trial], width: int) -> Iterator[RenderableType]:
+    """The composite ranking, if the run has several of TechEmpower's tests."""
+    found = composite_of(trials)
+    if found is None:
+        return
+    yield Text(TITLE_OF_COMPOSITE, style="bold")
+    yield Text()
+    columns = zip(COLUMNS, zip(*composite_rows(found), strict=True), strict=True)
+    yield grid([Cells(title, "", [Text(text) for text in texts], ALWAYS, title != COLUMNS[0]) for title, texts in columns], width)
+    yield Text()
+    yield _paragraph(Text(composite_note(found), style="dim"))
+    yield Text()
 
 
 def _columns(columns: Sequence[Column], rows: Sequence[Row], width: int) -> Iterator[RenderableType]:

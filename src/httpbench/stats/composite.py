@@ -6,7 +6,8 @@ its round; here the targets of the run take their place, so scores of different 
 
 Each round is scored by itself, relative to the best target; the interval is over rounds, as for any other figure.
 
-Source: github.com/TechEmpower/FrameworkBenchmarks/wiki, «Composite scores».
+Source: the announcement of TechEmpower's round 19, https://www.techempower.com/blog/2020/05/28/framework-benchmarks-round-19/. The program
+of the site was never published: the weights are those that others found there, and to divide by the mean is a choice of this module.
 """
 
 from __future__ import annotations

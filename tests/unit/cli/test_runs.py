@@ -95,6 +95,6 @@ def test_an_import_states_layout_and_file_and_stands_alone(db: Path) -> None:
     for words in (("--import", "results.json"), ("--import", "other:results.json"), ("--import", "techempower:")):
         done = CliRunner().invoke(runs, ["--db", str(db), *words])
         assert done.exit_code == 2 and "write techempower:FILE" in done.output
-    for words in (("--import", "techempower:x", "--json"), ("--import", "techempower:x", "--prune", "3d"), ("--name", "x")):
+    for more in (("--import", "techempower:x", "--json"), ("--import", "techempower:x", "--prune", "3d"), ("--name", "x")):
         with pytest.raises(UsageError):
-            asked(db, *words)
+            asked(db, *more)

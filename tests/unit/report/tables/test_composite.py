@@ -7,7 +7,8 @@ import json
 from rich.console import Console
 
 from httpbench.model import Load, Run, Trial
-from httpbench.report import render_json, render_terminal
+from httpbench.report import render_terminal
+from httpbench.report.formats.json import render_json
 from httpbench.report.tables.composite import composite_of
 from tests.factories import make_rounds, make_run, make_target
 
@@ -21,11 +22,8 @@ def measured(*workloads: str, only_fast: str | None = None) -> tuple[Run, list[T
         for target, rps in ((FAST, 1000.0), (SLOW, 500.0)):
             for connections, share in ((16, 0.7), (64, 1.0)):
                 plan = {"workload": workload, "load": Load(connections=connections)}
-                trials += (
-                    make_rounds(target, [rps * share, rps * share * 1.1, rps * share], plan=plan)
-                    if target == FAST or workload != only_fast
-                    else []
-                )
+                if target == FAST or workload != only_fast:
+                    trials += make_rounds(target, [rps * share, rps * share * 1.1, rps * share], plan=plan)
     return make_run(trials, {target: make_target(target) for target in (FAST, SLOW)}), trials
 
 

@@ -6,6 +6,19 @@ from httpbench.catalog.catalog import Catalog, load
 from httpbench.catalog.files import did_you_mean, sentences
 from httpbench.catalog.proofs import read_proofs, record_proofs
 from httpbench.catalog.select import kind_of, matching, select
+from httpbench.catalog.techempower_results import read_results
 from httpbench.manifests import root
 
-__all__ = ["Catalog", "did_you_mean", "kind_of", "load", "matching", "read_proofs", "record_proofs", "root", "select", "sentences"]
+__all__ = [
+    "Catalog",
+    "did_you_mean",
+    "kind_of",
+    "load",
+    "matching",
+    "read_proofs",
+    "read_results",
+    "record_proofs",
+    "root",
+    "select",
+    "sentences",
+]

@@ -43,7 +43,7 @@ def compare(options: CompareOptions) -> ExitCode:
 
     BASE and HEAD are runs: an id or the beginning of one, latest, latest~1, the name of a run, a git commit, or a JSON export. A gate is
     breached (exit code 3) only if the whole 95% interval lies beyond its bound. A gate is unknown (exit code 1) if rounds of HEAD
-    failed or are invalid, or if HEAD lacks a target.
+    failed or are invalid, or if HEAD lacks a target. If BASE was published by another project, a table shows the order of both.
 
     \b
     httpbench compare                                         the last two runs
@@ -53,14 +53,20 @@ def compare(options: CompareOptions) -> ExitCode:
     files = Exports.of(json=options.export_json, markdown=options.export_markdown, html=options.export_html, junit=options.export_junit)
     if options.export_junit and not options.gates:
         raise UsageError("--export-junit writes gates, and there is none", hint="add a gate, such as --fail-if 'rps<-3%'")
-    from httpbench.report import CHANGE_COLUMNS, CHANGE_FORMATS, changes, render_changes
+    from httpbench.report import CHANGE_COLUMNS, CHANGE_FORMATS, changes, render_beside, render_changes
     from httpbench.store import Store
 
     view = options.tables.view(CHANGE_COLUMNS)
     files.check()
     further = [name for name in view.names if name in GATES]
     with Store(options.db, reading=True) as store:
-        found = changes(_run(store, options.base), _run(store, options.head), options.gates, further)
+        base, head = _run(store, options.base), _run(store, options.head)
+    if base[0].published:
+        if files.paths or options.gates:
+            raise UsageError(f"{options.base} was published by {base[0].published}: neither gates nor exports apply", hint="remove them")
+        console.stdout().print(render_beside(base, head))
+        return ExitCode.OK
+    found = changes(base, head, options.gates, further)
     if found.environment and not options.across_environments:
         raise UsageError(
             f"{options.base} and {options.head} were measured in different environments: {'; '.join(found.environment)}",

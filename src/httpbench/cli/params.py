@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import click
@@ -95,6 +96,20 @@ class Words(click.ParamType[tuple[str, ...]]):
         if unknown := [word for word in words if word not in self.allowed]:
             self.fail(f"«{unknown[0]}» is not a {self.noun}; use {', '.join(self.allowed)}, or a list of them", param, ctx)
         return words
+
+
+class Published(click.ParamType["tuple[str, Path]"]):
+    """``techempower:results.json``: results that another project has published."""
+
+    name = "layout:file"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, Path]:
+        if isinstance(value, tuple):
+            return value
+        layout, _, file = value.partition(":")
+        if layout != "techempower" or not file:
+            self.fail(f"«{value}» names no published results; write techempower:FILE", param, ctx)
+        return layout, Path(file).expanduser()
 
 
 class RequestPath(click.ParamType[str]):
@@ -217,6 +232,7 @@ COUNTS = Counts()
 SIZE = Size()
 PLACE_LIST = Words("place", PLACES)
 NETWORK_LIST = Words("network", NETWORKS)
+PUBLISHED = Published()
 REQUEST_PATH = RequestPath()
 PERCENTAGE = Percentage()
 LATENCY_BOUND = LatencyBound()

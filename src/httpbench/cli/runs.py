@@ -13,7 +13,8 @@ import click
 from httpbench.cli import console
 from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.fields import command, option
-from httpbench.cli.options import db_option, json_option
+from httpbench.cli.options import db_option, json_option, name_option
+from httpbench.cli.params import PUBLISHED
 from httpbench.cli.retention import RETENTION, outdated
 from httpbench.errors import UsageError
 
@@ -30,6 +31,10 @@ class RunsOptions:
     db: Path = db_option()
     limit: int = option("-n", "--limit", type=click.IntRange(1), default=20, metavar="N", help="Maximum number of runs.")
     json: bool = json_option()
+    published: tuple[str, Path] | None = option(
+        "--import", type=PUBLISHED, metavar="techempower:FILE", help="Store results that another project has published."
+    )
+    name: str | None = name_option("--name")
     delete: tuple[str, ...] = option("--delete", multiple=True, metavar="RUN", help="Delete this run.")
     prune: int | timedelta | None = option(
         "--prune",
@@ -41,16 +46,21 @@ class RunsOptions:
 
 @command(RunsOptions)
 def runs(options: RunsOptions) -> ExitCode:
-    """List stored runs, newest first, or delete some of them.
+    """List stored runs, newest first, delete some of them, or store published results.
 
     \b
     httpbench runs -n 5                     the last five
     httpbench runs --db results.db --json   another database, as JSON
     httpbench runs --delete latest~1        delete the run before the last
     httpbench runs --prune 30d              delete runs older than 30 days
+    httpbench runs --import techempower:results.json --name round-23
     """
     from httpbench.store import Store
 
+    if options.published is not None:
+        return _import(options, options.published[1])
+    if options.name is not None:
+        raise UsageError("--name names a run that is imported", hint="add --import")
     if options.delete and options.prune is not None:
         raise UsageError("--delete and --prune cannot be combined", hint="use one of them")
     if options.delete or options.prune is not None:
@@ -64,6 +74,24 @@ def runs(options: RunsOptions) -> ExitCode:
         _show(lines)
     else:
         console.echo(f"no runs in {options.db}", err=True)
+    return ExitCode.OK
+
+
+def _import(options: RunsOptions, path: Path) -> ExitCode:
+    """Stores published results as a run."""
+    import sys
+
+    from httpbench import catalog
+    from httpbench.store import Store
+
+    if options.delete or options.prune is not None or options.json:
+        raise UsageError("--import cannot be combined with --delete, --prune and --json", hint="use one of them")
+    run, trials = catalog.read_results(path, catalog.load().workloads, ("httpbench", *sys.argv[1:]), options.name)
+    with Store(options.db) as store:
+        if any(line.id == run.id for line in store.runs(ALL)):
+            raise UsageError(f"{path} is stored already, as {run.id}", hint=f"to replace it: httpbench runs --delete {run.id}")
+        store.put(run, trials)
+    console.echo(f"stored {len(trials)} results of {len(run.targets)} targets in {options.db} as {run.id}")
     return ExitCode.OK
 
 

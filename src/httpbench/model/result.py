@@ -732,3 +732,6 @@ class Run(Frozen):
     """Name of the run, for ``report`` and ``compare``. Null: none."""
     load_host: LoadHost | None = None
     """The machine that ran the load generators. Null: this one."""
+    published: str | None = None
+    """Project that published the figures, such as ``techempower``; most of the environment is then unknown. Null: httpbench measured
+    them."""

@@ -13,6 +13,7 @@ from httpbench.report.between_runs.history import FIGURES as HISTORY_FIGURES
 from httpbench.report.between_runs.history import Series, histories
 from httpbench.report.between_runs.history_text import render_history
 from httpbench.report.between_runs.junit import render_changes_junit
+from httpbench.report.between_runs.published import render_beside
 from httpbench.report.between_runs.terminal import NAMES as CHANGE_COLUMNS
 from httpbench.report.between_runs.terminal import render_changes
 from httpbench.report.between_runs.text import render_changes_markdown
@@ -60,6 +61,7 @@ __all__ = [
     "probe_warning",
     "proof_words",
     "read_export",
+    "render_beside",
     "render_changes",
     "render_changes_html",
     "render_changes_json",

@@ -48,7 +48,9 @@ def _about_wrong_responses(trial: Trial) -> str:
 
 def _was_wrong(trial: Trial) -> bool:
     """Whether responses were wrong that no error names: under the load, or after it."""
-    return any("responses were" in reason or reason.startswith("after the load") for reason in trial.verdict.reasons)
+    sampled = trial.measurement.sampled_bodies if trial.measurement else None
+    told = any("responses were" in reason or reason.startswith("after the load") for reason in trial.verdict.reasons)
+    return told or bool(sampled and sampled.problems)
 
 
 def _errors(trials: Sequence[Trial]) -> Counter[str]:

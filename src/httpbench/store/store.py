@@ -79,42 +79,56 @@ class Store:
 
     def begin(self, run: Run) -> None:
         """Notes a run before its first trial."""
-        query = """
-            INSERT INTO run (sequence, id, started_at, status, boot_id, pid, pid_start_ticks, document)
-            VALUES ((SELECT coalesce(max(sequence), 0) + 1 FROM run), ?, ?, ?, ?, ?, ?, ?)
-        """
         with self._errors():
-            self._connection.execute(query, (run.id, run.started_at, run.status, *this_process(), run.model_dump_json()))
+            self._insert_run(run)
+
+    def _insert_run(self, run: Run) -> None:
+        query = """
+            INSERT INTO run (sequence, id, started_at, status, boot_id, pid, pid_start_ticks, finished_at, document)
+            VALUES ((SELECT coalesce(max(sequence), 0) + 1 FROM run), ?, ?, ?, ?, ?, ?, ?, ?)
+        """
+        owner = this_process()
+        self._connection.execute(query, (run.id, run.started_at, run.status, *owner, run.finished_at, run.model_dump_json()))
 
     def add(self, run_id: str, trial: Trial) -> None:
         """Commits one trial with its histograms."""
+        with self._errors(), self._transaction():
+            self._insert(run_id, trial)
+
+    def put(self, run: Run, trials: Sequence[Trial]) -> None:
+        """Commits a finished run with all its trials, or nothing."""
+        with self._errors(), self._transaction():
+            self._insert_run(run)
+            for trial in trials:
+                self._insert(run.id, trial)
+
+    def _insert(self, run_id: str, trial: Trial) -> None:
         bare, histograms = _split(trial)
         plan = trial.plan
         figures = figures_of(trial)
-        with self._errors(), self._transaction():
-            self._connection.execute(
-                "INSERT INTO trial VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (
-                    run_id,
-                    plan.number,
-                    plan.round,
-                    plan.target,
-                    plan.scaling,
-                    plan.workload,
-                    plan.load_generator,
-                    plan.load.connections,
-                    trial.verdict.kind,
-                    figures.throughput_rps,
-                    bare.model_dump_json(),
-                ),
-            )
-            self._connection.execute(
-                "INSERT INTO figures VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", (run_id, plan.number, plan.target, *astuple(figures))
-            )
-            self._connection.executemany(
-                "INSERT INTO histogram VALUES (?, ?, ?, ?)",
-                [(run_id, plan.number, name, data) for name, data in histograms.items()],
-            )
+        self._connection.execute(
+            "INSERT INTO trial VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                run_id,
+                plan.number,
+                plan.round,
+                plan.target,
+                plan.scaling,
+                plan.workload,
+                plan.load_generator,
+                plan.load.connections,
+                trial.verdict.kind,
+                figures.throughput_rps,
+                bare.model_dump_json(),
+            ),
+        )
+        self._connection.execute(
+            "INSERT INTO figures VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", (run_id, plan.number, plan.target, *astuple(figures))
+        )
+        self._connection.executemany(
+            "INSERT INTO histogram VALUES (?, ?, ?, ?)",
+            [(run_id, plan.number, name, data) for name, data in histograms.items()],
+        )
 
     def finish(self, run_id: str, status: RunStatus, finished_at: str) -> None:
         with self._errors():

@@ -6,13 +6,18 @@ import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner
 
+from httpbench.cli.compare import compare
+from httpbench.cli.report import report
 from httpbench.cli.runs import runs
+from httpbench.errors import UsageError
 from httpbench.model import RunStatus
 from httpbench.store import Store
 from tests.factories import make_rounds, make_run
+from tests.published import write_results
 
 
 @pytest.fixture
@@ -64,3 +69,32 @@ def test_an_invalid_count_or_age_is_an_error(db: Path, words: tuple[str, ...]) -
     done = CliRunner().invoke(runs, ["--db", str(db), *words])
     assert done.exit_code == 2
     assert len(left(db)) == 5
+
+
+def test_published_results_become_a_run_that_can_be_reported_and_compared(tmp_path: Path, db: Path) -> None:
+    file = write_results(tmp_path / "results.json")
+    said = asked(db, "--import", f"techempower:{file}", "--name", "round-23")
+    assert said.startswith("stored 17 results of 4 targets in ") and said.rstrip().endswith("as 20250208T073320-c1a3f8d0")
+    assert "20250208T073320-c1a3f8d0" in left(db)
+
+    def shown(verb: click.Command, *words: str) -> str:
+        done = CliRunner().invoke(verb, [*words, "--db", str(db)], catch_exceptions=False)
+        assert done.exit_code == 0
+        return done.output
+
+    table = shown(report, "round-23")
+    assert "published by techempower, measured on: Three servers" in table and "unknown number of cores" in table
+    assert "json: 4 targets in both runs; rank correlation 1.00" in shown(compare, "round-23", "round-23")
+    with pytest.raises(UsageError, match="neither gates nor exports apply"):
+        shown(compare, "round-23", "main", "--fail-if", "rps<-3%")
+    with pytest.raises(UsageError, match="is stored already"):
+        asked(db, "--import", f"techempower:{file}")
+
+
+def test_an_import_states_layout_and_file_and_stands_alone(db: Path) -> None:
+    for words in (("--import", "results.json"), ("--import", "other:results.json"), ("--import", "techempower:")):
+        done = CliRunner().invoke(runs, ["--db", str(db), *words])
+        assert done.exit_code == 2 and "write techempower:FILE" in done.output
+    for more in (("--import", "techempower:x", "--json"), ("--import", "techempower:x", "--prune", "3d"), ("--name", "x")):
+        with pytest.raises(UsageError):
+            asked(db, *more)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from httpbench.model import Learned, Load, Trial, Verdict, VerdictKind
+from httpbench.model import Learned, Load, SampledBodies, Trial, Verdict, VerdictKind
 from httpbench.stats.next_step import next_step
 from tests.factories import make_measurement, make_plan, make_rounds, make_trial
 
@@ -58,6 +58,12 @@ def test_there_is_always_a_next_step(connections: int, step: str) -> None:
 def test_wrong_responses_that_no_error_names_are_wrong_all_the_same() -> None:
     wrong = Verdict(kind=VerdictKind.INVALID, reasons=("1 of 10 responses were wrong",))
     assert next_step([make_trial(verdict=wrong)]) == "`httpbench verify c/epoll/level` shows what is wrong"
+
+
+def test_wrong_sampled_bodies_are_wrong_responses() -> None:
+    sampled = SampledBodies(checked=19, wrong=0, problems=("db: 19 rows have the same id, 7",))
+    trial = make_trial(verdict=INVALID, measurement=make_measurement(sampled_bodies=sampled))
+    assert next_step([trial]) == "`httpbench verify c/epoll/level` shows what is wrong"
 
 
 def test_a_row_with_a_valid_round_needs_none() -> None:

@@ -53,11 +53,13 @@ from httpbench.model import (
     Verdict,
     Workload,
 )
+from httpbench.report.tables.composite import composite_of
 from httpbench.report.tables.groups import groups
 from httpbench.report.tables.overhead import differences
 from httpbench.report.tables.rows import Group, Row
 from httpbench.report.within_run.compared_rows import against, ranking
 from httpbench.report.within_run.gates import Gated, gated
+from httpbench.stats.composite import Composite
 from httpbench.stats.facts import Facts, facts
 from httpbench.stats.level import Saturation, saturation
 from httpbench.stats.overhead import Difference
@@ -264,10 +266,15 @@ class Document(Frozen):
     """Name of the run. Null: none."""
     load_host: LoadHost | None = None
     """The machine that ran the load generators. Null: the target's own."""
+    published: str | None = None
+    """Project that published the figures, such as ``techempower``; most of the environment is then unknown. Null: httpbench measured
+    them."""
     search: Search | None = None
     """Search for the highest rate. Null: no search."""
     saturation: Saturation | None = None
     """Result of the search. Null: no search."""
+    composite: Composite | None = None
+    """Composite ranking. Null: the run has fewer than two of TechEmpower's tests, or fewer than two targets with all of them."""
     comparisons: tuple[Against, ...]
     """Comparisons with the baseline; empty without one."""
     gates: tuple[Gated, ...] = ()
@@ -288,6 +295,7 @@ def document(run: Run, trials: Sequence[Trial]) -> Document:
         probes={trial.plan.target: trial.probed for trial in trials if trial.probed is not None},
         results=tuple(result for group in found for result in _results(run, group)),
         saturation=saturation(run.search, trials) if run.search else None,
+        composite=None if run.search else composite_of(trials),
         comparisons=tuple(part for group in found for part in _against(group, run.baseline)),
         gates=tuple(gated(run, trials)),
     )

@@ -19,9 +19,14 @@ from httpbench.report.formats.grid import Cells, fit, grid, without_first_part
 from httpbench.report.formats.terminal_search import render_search
 from httpbench.report.tables import brief, notes
 from httpbench.report.tables.chosen import View, chosen, chosen_overhead
-from httpbench.report.tables.columns import Column
+from httpbench.report.tables.columns import ALWAYS, Column
+from httpbench.report.tables.composite import COLUMNS, composite_note, composite_of, composite_rows
+from httpbench.report.tables.composite import TITLE as TITLE_OF_COMPOSITE
 from httpbench.report.tables.groups import groups
 from httpbench.report.tables.overhead import MEANING, TITLE, overhead_table
+from httpbench.report.tables.parts import COLUMNS as PART_COLUMNS
+from httpbench.report.tables.parts import TITLE as TITLE_OF_PARTS
+from httpbench.report.tables.parts import WORDS, part_rows
 from httpbench.report.tables.rows import Group, Row
 from httpbench.report.within_run.answer import answer
 from httpbench.report.within_run.claims import claims, precision, unranked
@@ -56,7 +61,9 @@ def render_terminal(run: Run, trials: Sequence[Trial], *, width: int, view: View
     said: set[notes.RowNote] = set()
     for group in found:
         parts += [*_table(group, chosen(found, group, run.table, view), width), *_overhead(group, run, width, view)]
+        parts += _parts(group, width)
         parts += [*_explained(run, group, said), Text()] if explains else [*_summed_up(run, group), Text()]
+    parts += _composite(trials, width)
     parts += [*_claims(precision(run, trials)), Text()] if run.precision else []
     if explains:
         parts += [_paragraph(Text(line, style="dim")) for line in notes.legend(found, run.table)]
@@ -101,6 +108,37 @@ def _overhead(group: Group, run: Run, width: int, view: View) -> Iterator[Render
     yield from _columns(chosen_overhead(table.columns, view), table.rows, width)
     if view.explain:
         yield _paragraph(Text(MEANING, style="dim"))
+
+
+def _parts(group: Group, width: int) -> Iterator[RenderableType]:
+    """What each request of a mix took."""
+    if rows := part_rows(group):
+        yield Text()
+        yield Text(TITLE_OF_PARTS, style="bold")
+        yield Text()
+        yield _plain_grid(PART_COLUMNS, rows, words=WORDS, width=width)
+
+
+def _plain_grid(columns: Sequence[tuple[str, str]], rows: Sequence[tuple[str, ...]], *, words: int, width: int) -> Table:
+    """A table of texts, the first columns of which are ``words``. ``columns``: titles and units."""
+    filled = zip(columns, zip(*rows, strict=True), strict=True)
+    cells = [
+        Cells(title, unit, [Text(text) for text in texts], ALWAYS, place >= words) for place, ((title, unit), texts) in enumerate(filled)
+    ]
+    return grid(cells, width)
+
+
+def _composite(trials: Sequence[Trial], width: int) -> Iterator[RenderableType]:
+    """The composite ranking, if the run has several of TechEmpower's tests."""
+    found = composite_of(trials)
+    if found is None:
+        return
+    yield Text(TITLE_OF_COMPOSITE, style="bold")
+    yield Text()
+    yield _plain_grid([(title, "") for title in COLUMNS], composite_rows(found), words=1, width=width)
+    yield Text()
+    yield _paragraph(Text(composite_note(found), style="dim"))
+    yield Text()
 
 
 def _columns(columns: Sequence[Column], rows: Sequence[Row], width: int) -> Iterator[RenderableType]:

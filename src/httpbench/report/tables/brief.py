@@ -19,6 +19,8 @@ def heading(run: Run) -> str:
     environment = run.environment
     count = len(environment.cpus_allowed)
     cpus = f"{environment.cpu_model}, {count} CPU{'' if count == 1 else 's'}"
+    if run.published:
+        cpus = f"published by {run.published}, measured on: {environment.cpu_model}"
     return f"run {run.id} · {run.started_at[:16].replace('T', ' ')} UTC · {cpus}"
 
 

@@ -59,6 +59,8 @@ def scaling_words(scaling: Scaling, target_cores: int, workers: int | None) -> s
     """How targets used cores: ``target on 2 cores with 8 workers``, ``one copy of the target on each of 2 cores``."""
     if scaling is Scaling.SINGLE:
         return "target on one core"
+    if not target_cores:
+        return "target on an unknown number of cores"  # published
     cores = _count(target_cores, "core")
     if scaling is Scaling.MULTI:
         return f"target on {cores}" + (f" with {_count(workers, 'worker')}" if workers else "")

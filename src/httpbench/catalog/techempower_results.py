@@ -1,0 +1,276 @@
+"""Reads results that TechEmpower's program has written, its ``results.json``, as a run with what is known of it.
+
+Each framework, test and level was measured once. So each is one trial of one round: without an interval, without a verdict, and with the
+latencies that wrk printed (mean, standard deviation, maximum). CPU time and memory are unknown.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from httpbench.catalog.files import sentences
+from httpbench.catalog.techempower import NAME
+from httpbench.catalog.workload_names import find
+from httpbench.errors import CatalogError, SelectionError
+from httpbench.manifests import id_part, target_id
+from httpbench.model import (
+    Build,
+    Cores,
+    Distribution,
+    Entry,
+    Environment,
+    Kind,
+    Load,
+    Measurement,
+    Requests,
+    Run,
+    RunStatus,
+    Scaling,
+    Target,
+    Trial,
+    TrialPlan,
+    Tuning,
+    Verdict,
+    VerdictKind,
+    Workload,
+)
+from httpbench.printable import one_line
+
+ONE_REQUEST = ("json", "db", "fortune")
+PIPELINED, PIPELINE = "plaintext", 16
+ROWS = ("query", "update", "cached-query")
+US = {"us": 1.0, "ms": 1e3, "s": 1e6, "m": 6e7, "h": 3.6e9}
+ERRORS = {"5xx": "unexpected_status", "timeout": "timeout", "connect": "connect_other", "read": "reset", "write": "reset"}
+"""What wrk counts, and the kind of error that it is here. A ``5xx`` is any other status than 2xx and 3xx."""
+NO_CORES = Cores(target=(), generator=(), harness=(), shared=False)
+PUBLISHED = Verdict(kind=VerdictKind.UNKNOWN)
+ENVIRONMENT_MAX = 200
+
+
+class _Known(BaseModel):
+    """A part of the file. Keys that nothing here needs are ignored."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+
+class _Metadata(_Known):
+    name: str
+    project_name: str | None = None
+    framework: str | None = None
+    language: str | None = None
+    display_name: str | None = None
+
+
+class _Git(_Known):
+    commit_id: str | None = Field(default=None, alias="commitId")
+
+
+class _System(_Known):
+    name: str | None = None
+    version: str | None = None
+
+
+Levels = tuple[int, ...]
+
+
+class _Results(_Known):
+    uuid: str
+    name: str | None = None
+    environment: str | None = Field(default=None, alias="environmentDescription")
+    git: _Git | None = None
+    system: _System | None = Field(default=None, alias="operatingSystem")
+    start_ms: int = Field(alias="startTime", ge=0)
+    end_ms: int | None = Field(default=None, alias="completionTime", ge=0)
+    concurrency: Levels = Field(alias="concurrencyLevels", min_length=1)
+    pipelined: Levels = Field(default=(), alias="pipelineConcurrencyLevels")
+    queries: Levels = Field(default=(), alias="queryIntervals")
+    cached: Levels = Field(default=(), alias="cachedQueryIntervals")
+    duration_s: int = Field(alias="duration", ge=1)
+    raw: dict[str, Any] = Field(alias="rawData")
+    metadata: tuple[_Metadata, ...] = Field(default=(), alias="testMetadata")
+
+
+def read_results(path: Path, workloads: Mapping[str, Workload], command: Sequence[str], name: str | None) -> tuple[Run, list[Trial]]:
+    """The run and its trials. Raises :class:`CatalogError` with one sentence if the file is not such a file."""
+    results = _results(path)
+    if problem := _beyond_the_model(results, workloads):
+        raise CatalogError([f"{path} is not a results.json of TechEmpower's program: {problem}"])
+    targets = {one.name: _target(one) for one in results.metadata}
+    trials: list[Trial] = []
+    used: dict[str, Workload] = {}
+    for test, framework, level, raw in _measured(results, path):
+        target = targets.setdefault(framework, _target(_Metadata(name=framework)))
+        workload, load = _asked(results, test, level, path)
+        used.setdefault(workload, find(workloads, workload))
+        plan = _plan(len(trials), target.id, workload, load)
+        trials.append(
+            Trial(plan=plan, started_at=_time(results.start_ms), verdict=PUBLISHED, measurement=_measurement(raw, results.duration_s))
+        )
+    if not trials:
+        raise CatalogError([f"{path}: contains no results"])
+    chosen = {trial.plan.target for trial in trials}
+    run = Run(
+        id=f"{_time(results.start_ms)[:19].replace(':', '').replace('-', '')}-{id_part(results.uuid)[:8]}",
+        started_at=_time(results.start_ms),
+        finished_at=_time(results.end_ms) if results.end_ms else None,
+        status=RunStatus.FINISHED,
+        command=tuple(command),
+        environment=_environment(results),
+        plan=tuple(trial.plan for trial in trials),
+        targets={target.id: target for target in targets.values() if target.id in chosen},
+        workloads=used,
+        name=name,
+        published=NAME,
+    )
+    return run, trials
+
+
+def _results(path: Path) -> _Results:
+    form = f"{path} is not a results.json of TechEmpower's program"
+    try:
+        return _Results.model_validate(json.loads(path.read_text(encoding="utf-8-sig")))
+    except OSError as error:
+        raise CatalogError([f"{path}: cannot read the file: {error.strerror}"]) from None
+    except ValidationError as error:
+        raise CatalogError([f"{form}: {sentences(_Results, error)[0]}"]) from None
+    except (ValueError, RecursionError) as error:  # also what is no text
+        raise CatalogError([f"{form}: {one_line(str(error))}"]) from None
+
+
+def _beyond_the_model(results: _Results, workloads: Mapping[str, Workload]) -> str | None:
+    """What is wrong with the levels."""
+    if wrong := [level for level in (*results.concurrency, *results.pipelined) if not 1 <= level <= 1_000_000]:
+        return f"{wrong[0]} is not a number of connections"
+    try:
+        for test, levels in (("query", results.queries), ("update", results.queries), ("cached-query", results.cached)):
+            for rows in levels:
+                find(workloads, f"{test}-{rows}")
+    except SelectionError as error:
+        return error.message
+    return None
+
+
+def _measured(results: _Results, path: Path) -> Iterator[tuple[str, str, int, Mapping[str, Any]]]:
+    """Test, framework, number of the level and what was counted there; without levels at which nothing was."""
+    for key, of_test in results.raw.items():
+        test = key.replace("_", "-")
+        if test not in (*ONE_REQUEST, PIPELINED, *ROWS):
+            continue  # sizes of sources, numbers of commits
+        if not isinstance(of_test, dict) or not all(isinstance(levels, list) for levels in of_test.values()):
+            raise CatalogError(
+                [f"{path} is not a results.json of TechEmpower's program: rawData.{key}: must hold an array for each framework"]
+            )
+        for framework, levels in of_test.items():
+            for number, raw in enumerate(levels):
+                if isinstance(raw, dict) and _count(raw, "totalRequests"):
+                    yield test, framework, number, raw
+
+
+def _asked(results: _Results, test: str, number: int, path: Path) -> tuple[str, Load]:
+    """The workload and the load of one level."""
+    rows = results.cached if test == "cached-query" else results.queries
+    levels = rows if test in ROWS else results.pipelined if test == PIPELINED else results.concurrency
+    if number >= len(levels):
+        raise CatalogError([f"{path} is not a results.json of TechEmpower's program: {test} has more results than levels"])
+    connections = max(results.concurrency) if test in ROWS else levels[number]
+    pipeline = PIPELINE if test == PIPELINED else 1
+    load = Load(connections=connections, pipeline=pipeline, duration_s=results.duration_s, warmup_s=results.duration_s, timeout_s=8)
+    return f"{test}-{levels[number]}" if test in ROWS else test, load
+
+
+def _plan(number: int, target: str, workload: str, load: Load) -> TrialPlan:
+    return TrialPlan(
+        number=number, round=0, target=target, scaling=Scaling.MULTI, workload=workload, load=load, load_generator="wrk", cores=NO_CORES
+    )
+
+
+def _measurement(raw: Mapping[str, Any], duration_s: float) -> Measurement:
+    """Throughput over the nominal duration, as TechEmpower's own tables have it."""
+    total = _count(raw, "totalRequests")
+    ok = max(total - _count(raw, "5xx"), 0)
+    errors: dict[str, int] = {}
+    for key, kind in ERRORS.items():
+        if count := _count(raw, key):
+            errors[kind] = errors.get(kind, 0) + count
+    times = {name: _us(raw.get(key)) for name, key in (("mean", "latencyAvg"), ("stddev", "latencyStdev"), ("max", "latencyMax"))}
+    return Measurement(
+        generator="wrk",
+        generator_version="published",
+        duration_s=duration_s,
+        requests=Requests(completed=total, ok=ok),
+        errors=errors,
+        throughput_rps=ok / duration_s,
+        service_time_us=Distribution(count=total, **times) if times["mean"] is not None else None,
+    )
+
+
+def _count(raw: Mapping[str, Any], key: str) -> int:
+    value = raw.get(key)
+    return value if isinstance(value, int) and value > 0 else 0
+
+
+def _us(text: object) -> float | None:
+    """``1.21ms`` in µs; ``None`` if it is no such text."""
+    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)(us|ms|s|m|h)", text) if isinstance(text, str) else None
+    return float(found[1]) * US[found[2]] if found else None
+
+
+def _target(one: _Metadata) -> Target:
+    """Named as the test would be in a clone: by the folders that usually have these names."""
+    project = one.project_name or one.framework or one.name
+    language, framework = id_part(one.language or "unknown"), id_part(project)
+    variant = None if one.name == project else id_part(one.name.removeprefix(f"{project}-"))
+    return Target(
+        id=target_id(Kind.SERVER, language, framework, variant),
+        kind=Kind.SERVER,
+        language=language,
+        framework=framework,
+        variant=variant,
+        category=None,
+        tuning=Tuning.DEFAULT,
+        upstream=None,
+        build=Build(),
+        run=(),
+        scaling=(Scaling.MULTI,),
+        folder="",
+        entry=Entry(catalogue=NAME, name=one.name, display_name=one.display_name or one.name),
+    )
+
+
+def _environment(results: _Results) -> Environment:
+    """What the file says of the machine: a line of text. The rest is unknown."""
+    system = results.system or _System()
+    return Environment(
+        hostname="published",
+        cpu_model=one_line(results.environment or "unknown")[:ENVIRONMENT_MAX],
+        cpus_online=0,
+        cpus_allowed=(),
+        smt=None,
+        governor=None,
+        turbo=None,
+        mitigations={},
+        memory_bytes=0,
+        kernel=system.version or "unknown",
+        os=system.name or "unknown",
+        virtualization=None,
+        load_average_1m=0.0,
+        open_files_limit=0,
+        cgroup_version=None,
+        git_commit=results.git.commit_id if results.git else None,
+        httpbench_version="none",
+        versions={},
+    )
+
+
+def _time(ms: int) -> str:
+    try:
+        return datetime.fromtimestamp(ms / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    except (OverflowError, ValueError, OSError):
+        raise CatalogError([f"startTime or completionTime: {ms} is not a time in milliseconds"]) from None

@@ -1,0 +1,32 @@
+"""How alike two orders of the same things are: Spearman's rank correlation.
+
+Source: C. Spearman, «The proof and measurement of association between two things», American Journal of Psychology 15, 1904.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+ROWS_MIN = 3
+
+
+def rank_correlation(ours: Sequence[float], theirs: Sequence[float]) -> float | None:
+    """1: the same order; 0: unrelated; -1: reversed. Equal figures share their mean rank.
+
+    ``None`` for fewer than three pairs, or if all figures of one side are equal.
+
+    >>> rank_correlation([1, 2, 3], [10, 20, 25])
+    1.0
+    """
+    if len(ours) != len(theirs):
+        raise ValueError("each figure requires its counterpart")
+    if len(ours) < ROWS_MIN or len(set(ours)) == 1 or len(set(theirs)) == 1:
+        return None
+    return float(np.corrcoef(_ranks(ours), _ranks(theirs))[0, 1])
+
+
+def _ranks(figures: Sequence[float]) -> list[float]:
+    """The mean place of each figure among all, from 1."""
+    return [sum(other < figure for other in figures) + (1 + figures.count(figure)) / 2 for figure in list(figures)]

@@ -1,0 +1,96 @@
+"""The laws of a composite score."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from httpbench.stats.composite import WEIGHTS, composite
+
+TESTS = ("json", "db", "fortune")
+Figures = dict[str, dict[str, dict[int, float]]]
+RPS = st.floats(1, 1e6)
+
+
+@st.composite
+def figures(draw: st.DrawFn) -> Figures:
+    targets, rounds = draw(st.integers(2, 5)), draw(st.integers(1, 5))
+    return {f"t/{target}": {test: {number: draw(RPS) for number in range(rounds)} for test in TESTS} for target in range(targets)}
+
+
+def percents(given_figures: Figures) -> dict[str, float]:
+    found = composite(given_figures)
+    assert found is not None
+    return {score.target: score.percent for score in found.scores}
+
+
+def times(factor: float, given_figures: Figures, target: str | None = None, test: str | None = None) -> Figures:
+    """The figures of a target or a test, multiplied."""
+    return {
+        name: {
+            each: {number: rps * (factor if target in (None, name) and test in (None, each) else 1) for number, rps in rounds.items()}
+            for each, rounds in of_target.items()
+        }
+        for name, of_target in given_figures.items()
+    }
+
+
+@given(figures(), st.sampled_from(TESTS), st.sampled_from([0.001, 3.0, 1024.0]))
+def test_no_test_counts_more_because_its_requests_are_cheaper(found: Figures, test: str, factor: float) -> None:
+    assert percents(times(factor, found, test=test)) == pytest.approx(percents(found))
+
+
+@given(figures(), st.floats(0.01, 100))
+def test_a_faster_machine_changes_nothing(found: Figures, factor: float) -> None:
+    assert percents(times(factor, found)) == pytest.approx(percents(found))
+
+
+@given(figures())
+def test_the_best_has_a_hundred_percent_and_the_order_of_targets_is_free(found: Figures) -> None:
+    scores = percents(found)
+    assert max(scores.values()) == pytest.approx(100)
+    assert percents(dict(reversed(found.items()))) == pytest.approx(scores)
+
+
+@given(figures())
+def test_equals_have_equal_scores_and_who_is_faster_everywhere_is_above(found: Figures) -> None:
+    first = next(iter(found))
+    both = {first: found[first], "t/equal": found[first], "t/faster": times(1.5, found, target=first)[first]}
+    scores = percents(both)
+    assert scores[first] == pytest.approx(scores["t/equal"])
+    assert scores["t/faster"] == pytest.approx(100) and scores[first] == pytest.approx(100 / 1.5)
+
+
+def test_weights_decide_between_opposites() -> None:
+    found = composite({"json": {"json": {0: 2.0}, "fortune": {0: 1.0}}, "fortune": {"json": {0: 1.0}, "fortune": {0: 2.0}}})
+    assert found is not None
+    assert [score.target for score in found.scores] == ["fortune", "json"]
+    assert found.scores[1].percent == pytest.approx(100 * (2 * 1.0 + 1.5) / (1.0 + 2 * 1.5))
+    assert sum(WEIGHTS.values()) == 6
+
+
+def test_a_target_without_one_of_the_tests_has_no_score() -> None:
+    whole = {test: {0: 1.0} for test in TESTS}
+    found = composite({"a": whole, "b": whole, "c": {"json": {0: 9.0}}})
+    assert found is not None
+    assert ({score.target for score in found.scores}, found.left_out, found.tests) == ({"a", "b"}, ("c",), ("json", "db", "fortune"))
+
+
+@pytest.mark.parametrize(
+    "few",
+    [{}, {"a": {"json": {0: 1.0}, "db": {0: 1.0}}}, {"a": {"json": {0: 1.0}}, "b": {"json": {0: 2.0}}}, {"a": {"other": {0: 1.0}}}],
+)
+def test_too_little_has_no_scores(few: Figures) -> None:
+    assert composite(few) is None
+
+
+def test_rounds_that_one_lacks_are_left_out_and_three_have_an_interval() -> None:
+    rounds = {0: 1.0, 1: 1.1, 2: 0.9, 3: 1.0}
+    half = {number: 0.5 * rps for number, rps in rounds.items() if number != 3}
+    found = composite({"a": dict.fromkeys(TESTS, rounds), "b": dict.fromkeys(TESTS, half)})
+    assert found is not None
+    best, other = found.scores
+    assert (round(best.percent, 9), best.interval, best.rounds) == (100, None, 3)
+    assert other.percent == pytest.approx(50)
+    assert other.interval is not None and other.interval.low == pytest.approx(50) == other.interval.high

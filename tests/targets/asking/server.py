@@ -78,6 +78,8 @@ class Handler(BaseHTTPRequestHandler):
     wbufsize = -1  # a response leaves in one segment
 
     def do_GET(self):
+        if "Content-Length" in self.headers or "Transfer-Encoding" in self.headers:
+            self.close_connection = True  # a body is never the next request
         parts = urlsplit(self.path)
         media, body = "application/json", None
         if parts.path == "/json":
@@ -94,8 +96,13 @@ class Handler(BaseHTTPRequestHandler):
         self.send_response(200 if body else 404)
         self.send_header("Content-Type", media)
         self.send_header("Content-Length", str(len(data)))
+        if self.close_connection:
+            self.send_header("Connection", "close")
         self.end_headers()
-        self.wfile.write(data)
+        if self.command != "HEAD":
+            self.wfile.write(data)
+
+    do_HEAD = do_POST = do_GET
 
     def log_message(self, *_):
         pass

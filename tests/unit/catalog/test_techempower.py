@@ -26,6 +26,7 @@ def test_each_test_is_a_target_that_is_named_after_its_folder() -> None:
         "perl/asks-database",
         "perl/asks-database/hello",
         "perl/asks-database/mongo",
+        "perl/asks-database/mysql",
         "perl/small",
         "perl/small/forks",
         "perl/tagged",

@@ -11,8 +11,8 @@ from httpbench.model import Database, DatabaseRun
 KNOWN = catalog.load()
 
 
-def counted(read: int | None, written: int | None = 0) -> DatabaseRun:
-    return DatabaseRun(system=Database.POSTGRES, version="15.18", rows_read=read, rows_written=written)
+def counted(read: int | None, written: int | None = 0, scanned: int = 0) -> DatabaseRun:
+    return DatabaseRun(system=Database.POSTGRES, version="15.18", rows_read=read, rows_scanned=scanned, rows_written=written)
 
 
 @pytest.mark.parametrize(("workload", "rows"), [("db", 1), ("query-20", 20), ("fortune", 12), ("update-20", 20)])
@@ -40,3 +40,12 @@ def test_a_workload_without_a_database_requires_nothing() -> None:
 
 def test_what_was_not_counted_proves_nothing() -> None:
     assert counting_problem(KNOWN.workload("update-20"), 100, counted(None, None)) is None
+
+
+def test_a_table_that_was_read_whole_into_a_cache_counts_for_no_response() -> None:
+    assert counting_problem(KNOWN.workload("db"), 100, counted(0, scanned=10_000)) is not None
+
+
+def test_fortunes_are_read_whole() -> None:
+    assert counting_problem(KNOWN.workload("fortune"), 100, counted(0, scanned=1_200)) is None
+    assert counting_problem(KNOWN.workload("fortune"), 100, counted(0, scanned=1_199)) is not None

@@ -42,8 +42,8 @@ def test_a_build_makes_the_data_once(system: System) -> None:
 
 
 def test_what_a_database_printed_is_read() -> None:
-    found = counts("12\t3\n")
-    assert (found.read, found.written) == (12, 3)
+    found = counts("12\t7\t3\n")
+    assert (found.read, found.scanned, found.written) == (12, 7, 3)
 
 
 def test_the_address_has_the_names_that_frameworks_expect() -> None:

@@ -29,8 +29,8 @@ def requests_under_load(workload: Workload) -> int:
     return REQUESTS_OF_DATABASE if workload.asks_database else REQUESTS
 
 
-def problem_under_load(running: RunningTarget, workload: Workload, cores: Cores, scratch: Path) -> str | None:
-    """What is wrong; ``None`` if nothing is. Raises :class:`~httpbench.errors.LoadError` if the load cannot be made."""
+def problem_under_load(running: RunningTarget, workload: Workload, cores: Cores, scratch: Path) -> tuple[str | None, int]:
+    """What is wrong (``None``: nothing), and the number of correct responses. Raises :class:`~httpbench.errors.LoadError` if the load cannot be made."""
     if http.is_learned(workload) and (found := http.learn(running.host, running.port, workload)):
         workload, _ = found
     correct = 0
@@ -40,14 +40,14 @@ def problem_under_load(running: RunningTarget, workload: Workload, cores: Cores,
         subject = Subject(running, cores)
         under_load = run_generator(load.get("native"), job, subject, lambda *_: None)
         if under_load.death:
-            return f"it died ({under_load.death})"
+            return f"it died ({under_load.death})", correct
         assert under_load.measurement is not None, "a generator without a result raises, unless the target died"
         if problem := _failures(under_load.measurement):
-            return problem
+            return problem, correct
         correct += under_load.measurement.requests.ok
         if correct >= requests_under_load(workload):
-            return None
-    return f"only {correct:,} responses in {sum(DURATIONS_S):.0f} s"
+            return None, correct
+    return f"only {correct:,} responses in {sum(DURATIONS_S):.0f} s", correct
 
 
 def _failures(measurement: Measurement) -> str | None:

@@ -30,7 +30,10 @@ def requests_under_load(workload: Workload) -> int:
 
 
 def problem_under_load(running: RunningTarget, workload: Workload, cores: Cores, scratch: Path) -> tuple[str | None, int]:
-    """What is wrong (``None``: nothing), and the number of correct responses. Raises :class:`~httpbench.errors.LoadError` if the load cannot be made."""
+    """What is wrong (``None``: nothing), and the number of correct responses.
+
+    Raises :class:`~httpbench.errors.LoadError` if the load cannot be made.
+    """
     if http.is_learned(workload) and (found := http.learn(running.host, running.port, workload)):
         workload, _ = found
     correct = 0

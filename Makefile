@@ -46,6 +46,7 @@ test: install toolchains check
 test-all: install portable
 	$(BIN)/httpbench setup --yes $(GENERATORS) $(TESTED)
 	-$(BIN)/httpbench build --skip-missing --jobs 2 $(TESTED)
+	scripts/install-databases
 	scripts/install-namespaces
 	$(BIN)/python -m pytest --numprocesses 2 --durations=20 -m "slow and not alone and not container" tests/contract tests/integration tests/e2e
 	scripts/install-browser

@@ -19,6 +19,8 @@ CATALOGUE = ("--targets", f"techempower:{CLONE}")
 BASE = "httpbench.test/perl:5"
 """As the Dockerfiles name it: a minimal Debian holds Perl."""
 
+REGISTRY = "httpbench.database"
+"""Of the base of the databases' images: nobody else's."""
 QUICK = ("-c", "8", "-d", "500ms", "--warmup", "200ms", "--rounds", "1", "-q", "--export-json", "-")
 
 
@@ -41,10 +43,10 @@ def test_tests_without_a_database_keep_the_published_rules(harness: Harness) -> 
 
 @pytest.mark.parametrize("network", ["host", "bridge"])
 def test_a_test_is_measured_under_each_workload_that_it_declares(harness: Harness, network: str) -> None:
-    words = ("perl/small", "perl/asks-database", "--skip-missing", "--isolate", "docker", "--network", network)
+    words = ("perl/small", "perl/asks-database/mongo", "--skip-missing", "--isolate", "docker", "--network", network)
     done = harness.run("bench", *CATALOGUE, *words, "--workload", "plaintext", "--workload", "json", *QUICK, timeout_s=280)
-    assert "skipped perl/asks-database" in done.stderr
-    assert "requires a database (postgres): not supported yet" in done.stderr
+    assert "skipped perl/asks-database/mongo" in done.stderr
+    assert "requires a database (mongodb) that Debian does not package: not supported" in done.stderr
     results = json.loads(done.stdout)["results"]
     assert sorted(result["workload"] for result in results) == ["json", "plaintext"], done.stderr
     for result in results:
@@ -53,6 +55,29 @@ def test_a_test_is_measured_under_each_workload_that_it_declares(harness: Harnes
         assert trial["response"]["body"].lower().count("hello, world!") == 1
         assert trial["measurement"]["requests"]["ok"] > 0, trial
         assert (trial["learned"] or {}).get("body_bytes") == (27 if result["workload"] == "json" else None)
+
+
+@pytest.mark.parametrize("network", ["host", "bridge"])
+@pytest.mark.parametrize(("name", "system"), [("perl/asks-database", "postgres"), ("perl/asks-database/mysql", "mysql")])
+def test_a_test_finds_its_database_by_name_in_a_container_beside_it(
+    harness: Harness, debian_base: str, name: str, system: str, network: str
+) -> None:
+    env = {**harness.env, "HTTPBENCH_REGISTRY": REGISTRY}
+    base = f"{REGISTRY}/library/debian:bookworm-slim"
+    containers.docker("tag", debian_base, base)
+    workloads = [word for each in ("db", "update-20", "fortune") for word in ("--workload", each)]
+    words = (*CATALOGUE, name, "--isolate", "docker", "--network", network, *workloads, *QUICK, "--timeout", "10s")
+    try:
+        done = harness.run("bench", *words, timeout_s=600, env=env)
+    finally:
+        containers.docker("rmi", "--no-prune", base)
+    results = json.loads(done.stdout)["results"]
+    assert len(results) == 3, done.stderr
+    for result in results:
+        (trial,) = result["rounds"]
+        assert trial["verdict"]["kind"] not in ("invalid", "failed"), trial["verdict"]
+        assert trial["database"]["system"] == system
+        assert trial["database_usage"]["cpu_cores_mean"] > 0
 
 
 def _state_of_the_clone(folder: Path) -> str:

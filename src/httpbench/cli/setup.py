@@ -36,7 +36,7 @@ class SetupOptions:
 
 @command(SetupOptions)
 def setup(options: SetupOptions) -> ExitCode:
-    """Install the Debian packages that targets require.
+    """Install the Debian packages that targets and their databases require.
 
     Asks for confirmation first. Default: all targets and load generators. Anything Debian lacks is listed with its source; the exit code
     is then 1.
@@ -73,6 +73,7 @@ def setup(options: SetupOptions) -> ExitCode:
 def _required(options: SetupOptions) -> Mapping[str, Sequence[Requirement]]:
     """The requirements of each target and load generator selected."""
     from httpbench import load
+    from httpbench.databases import SYSTEMS
     from httpbench.model import Place
 
     selection, known = options.selection, options.selection.catalog()
@@ -82,7 +83,10 @@ def _required(options: SetupOptions) -> Mapping[str, Sequence[Requirement]]:
     required: dict[str, Sequence[Requirement]] = {}
     if selection.words or suite or everything:
         for target in selection.of(known, suite.targets if suite else (), suite.kind if suite else None):
-            required[target.id] = _required_at(suite.isolate if suite else (Place.PROCESS,), target)
+            places = suite.isolate if suite else (Place.PROCESS,)
+            required[target.id] = _required_at(places, target)
+            if target.database in SYSTEMS and Place.PROCESS in places:
+                required[f"database of {target.id}"] = (SYSTEMS[target.database].requirement,)
     for generator in map(load.tool, [*load.GENERATORS, *load.TIMERS] if everything else names):
         installation = None if everything else generator.installation()
         needed = (*([installation.requires] if installation else []), generator.requirement)

@@ -43,7 +43,7 @@ class System:
     sessions_query: str
     """Counts the target's connections."""
     counts_query: str
-    """Rows read and rows written, since the server started."""
+    """Rows read by their key, rows scanned, and rows written, since the server started."""
 
     @property
     def folder(self) -> Path:
@@ -81,14 +81,9 @@ class System:
         return f"{self.scheme}://{USER}:{PASSWORD}@{host}:{port}/{NAME}"
 
 
-def _fields(text: str) -> list[str]:
-    return text.strip().split("\t")
-
-
 def counts(printed: str) -> Counts:
     """What ``counts_query`` printed."""
-    read, written = _fields(printed)
-    return Counts(int(read), int(written))
+    return Counts(*map(int, printed.split()))
 
 
 SYSTEMS: Mapping[Database, System] = {
@@ -102,7 +97,24 @@ SYSTEMS: Mapping[Database, System] = {
         version_query="SHOW server_version",
         sessions_query=f"SELECT count(*) FROM pg_stat_activity WHERE usename = '{USER}'",
         counts_query=(
-            "SELECT coalesce(sum(seq_tup_read + idx_tup_fetch), 0), coalesce(sum(n_tup_ins + n_tup_upd), 0) FROM pg_stat_user_tables"
+            "SELECT coalesce(sum(idx_tup_fetch), 0), coalesce(sum(seq_tup_read), 0), coalesce(sum(n_tup_ins + n_tup_upd), 0)"
+            " FROM pg_stat_user_tables"
+        ),
+    ),
+    Database.MYSQL: System(
+        name=Database.MYSQL,
+        title="MariaDB",
+        scheme="mysql",
+        port=3306,
+        owner="mysql",
+        requirement=Requirement(file="/usr/sbin/mariadbd", apt=("mariadb-server",)),
+        version_query="SELECT version()",
+        sessions_query=f"SELECT count(*) FROM information_schema.processlist WHERE user = '{USER}'",
+        counts_query=(
+            "SELECT CAST(SUM(IF(variable_name = 'HANDLER_READ_KEY', variable_value, 0)) AS INTEGER),"
+            " CAST(SUM(IF(variable_name IN ('HANDLER_READ_NEXT', 'HANDLER_READ_RND_NEXT'), variable_value, 0)) AS INTEGER),"
+            " CAST(SUM(IF(variable_name IN ('HANDLER_UPDATE', 'HANDLER_WRITE'), variable_value, 0)) AS INTEGER)"
+            " FROM information_schema.global_status WHERE variable_name LIKE 'HANDLER%'"
         ),
     ),
 }

@@ -528,7 +528,9 @@ class DatabaseRun(Frozen):
     version: str
     """Version of the server."""
     rows_read: int | None = None
-    """Rows that it read from its tables. Null: not counted."""
+    """Rows that it found by their key. Null: not counted."""
+    rows_scanned: int | None = None
+    """Rows that it read in scans of tables. Null: not counted."""
     rows_written: int | None = None
     """Rows that it changed in its tables. Null: not counted."""
 

@@ -26,6 +26,8 @@ def test_each_test_is_a_target_that_is_named_after_its_folder() -> None:
         "c++/older/fast",
         "perl/asks-database",
         "perl/asks-database/hello",
+        "perl/asks-database/mongo",
+        "perl/asks-database/mysql",
         "perl/small",
         "perl/small/forks",
         "perl/tagged",
@@ -55,11 +57,17 @@ def test_a_test_without_a_command_runs_that_of_its_image() -> None:
     assert (target.run, target.container.dockerfile, target.container.port) == ((), "small.dockerfile", 8091)
 
 
-def test_a_test_that_asks_a_database_keeps_its_row_with_the_reason() -> None:
+def test_a_test_that_asks_a_database_that_debian_lacks_keeps_its_row_with_the_reason() -> None:
+    entry = TARGETS["perl/asks-database/mongo"].entry
+    assert entry is not None
+    assert entry.refusal == "requires a database (mongodb) that Debian does not package: not supported"
+
+
+def test_a_test_that_asks_a_database_says_which() -> None:
     target = TARGETS["perl/asks-database"]
     assert target.entry is not None
     assert (target.entry.database, target.entry.orm) == (Database.POSTGRES, Orm.RAW)
-    assert target.entry.refusal == "requires a database (postgres): not supported yet"
+    assert (target.database, target.entry.refusal) == (Database.POSTGRES, None)
     assert set(target.paths) == {"plaintext", "json", "db", "query", "fortune", "update", "cached-query"}
 
 

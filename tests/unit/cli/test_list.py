@@ -67,7 +67,7 @@ def test_a_catalogue_is_listed_in_lines_of_80_columns_with_one_fix_for_all(monke
 
 def test_targets_of_another_projects_catalogue_are_listed_with_what_it_says_of_them() -> None:
     found = listed("--targets", f"techempower:{CLONE}")
-    assert len(found) == 10
+    assert len(found) == 12
     assert (found["perl/small"]["state"], found["perl/small"]["paths"]) == ("not built", {"plaintext": "/plaintext", "json": "/json"})
     assert found["perl/small"]["entry"]["name"] == "small"
     assert (found["perl/tagged"]["state"], found["perl/tagged"]["reason"]) == ("refused", "techempower tags it as broken")

@@ -33,7 +33,7 @@ def contained(name: str) -> Target:
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        ("perl/asks-database", "requires a database (postgres): not supported yet"),
+        ("perl/asks-database/mongo", "requires a database (mongodb) that Debian does not package: not supported"),
         ("perl/tagged", "techempower tags it as broken"),
         ("perl/unreadable", "its configuration is wrong: benchmark_config.json is not JSON"),
     ],

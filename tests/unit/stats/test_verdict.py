@@ -685,3 +685,47 @@ def test_time_that_a_load_host_waited_for_a_cpu_counts_as_busy() -> None:
 
 def test_a_full_target_is_the_limit_whatever_the_load_hosts_do() -> None:
     assert kind_of(on_load_hosts(0.3, 0.3, target_cores=0.99)) is VerdictKind.TARGET
+
+
+# --- a database behind a server -------------------------------------------------------------------------------------------------
+
+WITH_DATABASE = Cores(target=(2,), generator=(0,), harness=(0,), database=(1,), shared=False)
+DATABASE_SHARES = Cores(target=(1,), generator=(0,), harness=(0,), database=(0,), shared=False)
+
+
+@pytest.mark.parametrize(("busy", "kind"), [(0.95, VerdictKind.DATABASE), (0.5, VerdictKind.IDLE)])
+def test_a_database_with_cores_of_its_own_is_the_limit_when_it_is_busy_and_the_target_is_not(busy: float, kind: VerdictKind) -> None:
+    assert kind_of(make_evidence(0.5, 0.5, cores=WITH_DATABASE, database_usage=make_usage(busy))) is kind
+
+
+def test_a_target_that_is_busy_is_the_limit_whatever_its_database_does() -> None:
+    assert kind_of(make_evidence(0.95, 0.5, cores=WITH_DATABASE, database_usage=make_usage(0.95))) is VerdictKind.TARGET
+
+
+def test_a_generator_that_is_busy_beside_a_database_is_the_limit() -> None:
+    assert kind_of(make_evidence(0.5, 0.97, cores=WITH_DATABASE, database_usage=make_usage(0.5))) is VerdictKind.GENERATOR
+
+
+def test_generator_and_database_can_fill_the_core_that_they_share() -> None:
+    verdict = judge(make_evidence(0.5, 0.3, cores=DATABASE_SHARES, database_usage=make_usage(0.67)))
+    said = "generator and database filled the cores that they share (generator 0.30 and database 0.67 of 1 shared core)"
+    assert (verdict.kind, verdict.reasons[0]) == (VerdictKind.DATABASE, said)
+
+
+def test_a_generator_that_its_database_keeps_waiting_is_not_the_limit() -> None:
+    generator = make_usage(0.3).model_copy(update={"cpu_wait_cores_mean": 0.5})
+    evidence = make_evidence(0.5, cores=DATABASE_SHARES, generator_usage=generator, database_usage=make_usage(0.67))
+    assert kind_of(evidence) is VerdictKind.DATABASE
+
+
+def test_a_database_that_its_quota_stops_is_the_limit() -> None:
+    throttled = make_usage(0.2).model_copy(update={"throttled_share": 0.4})
+    verdict = judge(make_evidence(0.5, 0.5, cores=WITH_DATABASE, database_usage=throttled))
+    assert verdict.kind is VerdictKind.DATABASE
+    assert verdict.reasons[0] == "database-bound (a CPU quota stopped the database in 40% of its periods)"
+
+
+def test_a_database_is_no_stranger_on_its_own_cores() -> None:
+    occupancy = tuple(CoreOccupancy(cpu=cpu, busy=0.9, interrupts=0.0, stolen=0.0) for cpu in (0, 1, 2))
+    evidence = make_evidence(0.9, 0.9, cores=WITH_DATABASE, occupancy=occupancy, database_usage=make_usage(0.9))
+    assert kind_of(evidence) is not VerdictKind.DISTURBED

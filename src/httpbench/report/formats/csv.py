@@ -76,7 +76,7 @@ HEADER = (
     "workers",
     *("attempt", "harness_cores", "strangers"),
     "load_host",
-    *("database", "database_version", "database_rows_read", "database_rows_written"),
+    *("database", "database_version", "database_rows_read", "database_rows_scanned", "database_rows_written"),
     *("cores_database", *(f"database_{name}" for name in _USAGE)),
 )
 """The columns, in order."""
@@ -147,6 +147,7 @@ def _of_database(database: DatabaseRun | None) -> dict[str, Value]:
         "database": database.system,
         "database_version": database.version,
         "database_rows_read": database.rows_read,
+        "database_rows_scanned": database.rows_scanned,
         "database_rows_written": database.rows_written,
     }
 

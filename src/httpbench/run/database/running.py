@@ -103,7 +103,13 @@ class RunningDatabase:
         """How it ran, and what it counted after ``before``."""
         counted = self.counts().since(before)
         version = self.ask(self.system.version_query).split()[0]
-        return DatabaseRun(system=self.system.name, version=version, rows_read=counted.read, rows_written=counted.written)
+        return DatabaseRun(
+            system=self.system.name,
+            version=version,
+            rows_read=counted.read,
+            rows_scanned=counted.scanned,
+            rows_written=counted.written,
+        )
 
 
 @contextmanager

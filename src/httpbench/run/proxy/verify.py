@@ -35,7 +35,7 @@ def verify_proxy(target: Target, scaling: Scaling, workload: Workload, folder: P
             with started_backend(backend, workload, behind) as server:
                 place = Place(folder, second, groups, backend=(server.host, server.port))
                 with start(target, scaling, workload, place) as running:
-                    problem = problem_under_load(running, workload, cores, generators)
+                    problem, _ = problem_under_load(running, workload, cores, generators)
                     running.stop()
             checks = [
                 *checks,

@@ -15,7 +15,7 @@ from httpbench.errors import HttpbenchError
 from httpbench.model import Cores, Label, Probed, SampledResponse, Scaling, Target, Workload
 from httpbench.run.database.running import RunningDatabase, started
 from httpbench.run.inputs import Backend
-from httpbench.run.measure.contract_load import CONNECTIONS, REQUESTS, problem_under_load
+from httpbench.run.measure.contract_load import CONNECTIONS, problem_under_load, requests_under_load
 from httpbench.run.start import STOP_GRACE_S, Place, RunningTarget, start
 from httpbench.run.verified import Verified
 
@@ -37,13 +37,16 @@ def verify(target: Target, scaling: Scaling, workload: Workload, folder: Path, c
                 probed = _probed(running, workload, begin)
                 canned = "; ".join(probed.reasons) if probed.label is Label.CANNED else None
                 checks.append(contract.Check("responds to what was requested", canned))
-                problem = problem_under_load(running, workload, cores, generators)
-                checks.append(contract.Check(f"responds correctly to {REQUESTS:,} requests over {CONNECTIONS} connections", problem))
+                problem, correct = problem_under_load(running, workload, cores, generators)
+                requests = requests_under_load(workload)
+                checks.append(contract.Check(f"responds correctly to {requests:,} requests over {CONNECTIONS} connections", problem))
                 death = running.death()
                 checks.append(contract.Check("stays alive", f"it ended by itself ({death})" if death else None))
                 stopped = running.stop()
             if beside and before and workload.asks_database and not problem:
-                checks.append(contract.Check("asks its database", counting_problem(workload, REQUESTS, beside.record(before))))
+                checks.append(
+                    contract.Check("asks its database for each response", counting_problem(workload, correct, beside.record(before)))
+                )
         if target.entry is None:  # elsewhere no rule says how a program ends
             checks.append(contract.Check(f"ends within {STOP_GRACE_S:g} s of SIGTERM, children included", stopped.problem))
     except HttpbenchError as error:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from httpbench.host import Core, Topology, partition, partition_for_load_host, partition_for_proxy
+from httpbench.host import Core, Topology, partition, partition_for_load_host, partition_for_proxy, with_database
 from httpbench.model import Cores, Scaling
 
 FILLING = (Scaling.MULTI, Scaling.PREFORK)
@@ -180,3 +180,46 @@ def test_with_a_load_host_a_proxy_and_its_backend_keep_their_cores(topology: Top
     here, there = partition_for_proxy(topology, scaling), partition_for_load_host(partition_for_proxy, topology, scaling)
     assert (there.target, there.backend, there.harness) == (here.target, here.backend, here.harness)
     assert there.generator == () and not there.shared and not there.backend_shared
+
+
+# --- a database beside a server -------------------------------------------------------------------------------------------------
+
+
+@given(topologies, st.sampled_from(Scaling), st.booleans())
+def test_a_database_takes_nothing_from_the_target(topology: Topology, scaling: Scaling, is_asked: bool) -> None:
+    before = partition(topology, scaling)
+    cores = with_database(topology, before, is_asked=is_asked)
+    assert cores.target == before.target
+    assert cores.database
+    assert cores.generator
+    assert cores.harness
+    assert cores.shared or not set(cores.database) & set(cores.target)
+    assert {*cores.generator, *cores.database} == set(before.generator)
+
+
+@given(topologies, st.sampled_from(Scaling))
+def test_a_database_that_is_asked_has_whole_cores_of_its_own_where_the_generator_has_two(topology: Topology, scaling: Scaling) -> None:
+    before = partition(topology, scaling)
+    cores = with_database(topology, before, is_asked=True)
+    has_own = not before.shared and before.physical(before.generator) > 1
+    if all(len(core.cpus) == 1 for core in topology.cores):
+        assert cores.database_shared != has_own
+    assert all(set(core.cpus) <= set(cores.database) or not set(core.cpus) & set(cores.database) for core in topology.cores)
+
+
+@pytest.mark.parametrize(
+    ("count", "target", "database", "generator"),
+    [(1, (0,), (0,), (0,)), (2, (1,), (0,), (0,)), (3, (2,), (1,), (0,)), (4, (3,), (2,), (1,)), (8, (7,), (3, 4, 5, 6), (1, 2))],
+)
+def test_a_server_on_one_core(count: int, target: tuple[int, ...], database: tuple[int, ...], generator: tuple[int, ...]) -> None:
+    topology = machine(count)
+    cores = with_database(topology, partition(topology, Scaling.SINGLE), is_asked=True)
+    assert (cores.target, cores.database, cores.generator) == (target, database, generator)
+
+
+def test_a_load_host_leaves_its_cores_to_the_database() -> None:
+    topology = machine(4)
+    before = partition_for_load_host(partition, topology, Scaling.SINGLE)
+    cores = with_database(topology, before, is_asked=True)
+    assert (cores.target, cores.generator, cores.harness) == (before.target, (), before.harness)
+    assert set(cores.database) == set(topology.cpus) - {*before.target, *before.harness}

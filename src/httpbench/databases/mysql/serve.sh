@@ -1,0 +1,6 @@
+#!/bin/sh
+# Serves a data folder until SIGTERM. Its socket is in that folder, which only its owner can enter.
+# Usage: serve.sh DATA ADDRESS PORT
+set -eu
+. "$(dirname "$0")/settings.sh"
+exec /usr/sbin/mariadbd $settings --datadir="$1" --bind-address="$2" --port="$3" --socket="$1/socket" --pid-file="$1/pid"

@@ -1,0 +1,132 @@
+"""Targets beside a real PostgreSQL: those that ask it pass, each cheat is found, and a database that is full is the limit."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import pytest
+
+from httpbench import host
+from httpbench.databases import SYSTEMS, System
+from httpbench.run.builds.build import build
+from httpbench.run.database.running import started
+from httpbench.run.inputs import Backend
+from tests.harness import TARGETS, Harness
+
+MISSING = [system.title for system in SYSTEMS.values() if isinstance(host.check(system.requirement), host.Unmet)]
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(bool(MISSING), reason=f"not installed: {MISSING}; scripts/install-databases")]
+
+ASKING = ("--targets", str(TARGETS / "asking"))
+ROWS = ["10000", "50405170", "1", "10000"]
+"""Of the table World: how many, the sum of their numbers, the least and the highest."""
+QUICK = ("-c", "8", "-d", "2s", "--warmup", "500ms", "--timeout", "10s", "--rounds", "1", "-q", "--export-json", "-")
+
+
+@pytest.fixture(autouse=True)
+def _nothing_stays() -> Iterator[None]:
+    before = set(Path("/dev/shm").iterdir())
+    yield
+    assert not [name for name in _servers() if "httpbench-database-" in name]
+    assert not [path for path in set(Path("/dev/shm").iterdir()) - before if path.name.startswith("PostgreSQL")]
+
+
+def _servers() -> list[str]:
+    return subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout.splitlines()
+
+
+def verify(harness: Harness, way: str, workload: str) -> tuple[int, list[str]]:
+    """The exit code, and the clauses that do not hold."""
+    done = harness.run("verify", *ASKING, f"test/asking/{way}", "--workload", workload, timeout_s=280)
+    return done.returncode, [line.strip(" ✗") for line in done.stdout.splitlines() if "✗" in line]
+
+
+def bench(harness: Harness, way: str, workload: str, *words: str) -> dict[str, Any]:
+    """The last trial."""
+    done = harness.run("bench", *ASKING, f"test/asking/{way}", "--workload", workload, *QUICK, *words, timeout_s=280)
+    (result,) = json.loads(done.stdout)["results"]
+    found: dict[str, Any] = result["rounds"][-1]
+    return found
+
+
+@pytest.mark.parametrize("system", SYSTEMS.values(), ids=[system.title for system in SYSTEMS.values()])
+def test_every_database_holds_the_same_rows_and_counts_what_is_asked(system: System, tmp_path: Path) -> None:
+    folder = build(system.target, Event()).folder
+    with started(Backend(system.target, folder, ((0,),)), tmp_path, port_is_fixed=False) as database:
+        assert database.host.startswith("127.")
+        assert database.host != "127.0.0.1"
+        assert database.ask("SELECT count(*), sum(randomnumber), min(randomnumber), max(randomnumber) FROM world").split() == ROWS
+        before = database.counts()
+        for number in range(1, 11):
+            database.ask(f"SELECT randomnumber FROM world WHERE id = {number}")
+            database.ask(f"UPDATE world SET randomnumber = 10001 WHERE id = {number}")
+        recorded = database.record(before)
+    assert recorded.rows_read is not None
+    assert 10 <= recorded.rows_read < 1_000
+    assert recorded.rows_written == 10
+    assert recorded.version[0].isdigit()
+
+
+@pytest.mark.parametrize("workload", ["db", "query-20", "update-20", "fortune"])
+def test_a_server_that_asks_its_database_has_figures_and_its_rows_are_counted(harness: Harness, workload: str) -> None:
+    trial = bench(harness, "honest", workload)
+    assert trial["verdict"]["kind"] not in ("invalid", "failed"), trial["verdict"]
+    responses = trial["measurement"]["requests"]["ok"]
+    rows = {"db": 1, "query-20": 20, "update-20": 20, "fortune": 12}[workload]
+    assert trial["database"]["system"] == "postgres"
+    assert trial["database"]["rows_scanned" if workload == "fortune" else "rows_read"] >= rows * responses > 0
+    assert trial["database"]["rows_written"] >= (0.95 * rows * responses if workload == "update-20" else 0)
+    assert trial["database_usage"]["cpu_cores_mean"] > 0
+
+
+def test_a_server_that_keeps_the_rules_passes(harness: Harness) -> None:
+    assert verify(harness, "honest", "db") == (0, [])
+
+
+def test_a_cache_in_place_of_the_database_is_found_by_the_databases_own_count(harness: Harness) -> None:
+    code, problems = verify(harness, "cache", "db")
+    assert code == 1
+    assert any(problem.startswith("asks its database for each response: the database read") for problem in problems), problems
+    trial = bench(harness, "cache", "query-20")
+    assert trial["verdict"]["kind"] == "invalid"
+    assert "the target did not ask it each time" in trial["verdict"]["reasons"][0]
+
+
+def test_a_server_that_reads_one_row_alone_is_found(harness: Harness) -> None:
+    code, problems = verify(harness, "same-row", "db")
+    assert code == 1
+    assert any(problem.startswith("draws its rows at random: ") for problem in problems), problems
+
+
+def test_updates_that_are_not_written_are_found_by_the_databases_own_count(harness: Harness) -> None:
+    trial = bench(harness, "unwritten", "update-20")
+    assert trial["verdict"]["kind"] == "invalid"
+    assert "the target did not write its updates" in trial["verdict"]["reasons"][0]
+
+
+def test_fortunes_that_are_not_escaped_are_found(harness: Harness) -> None:
+    code, problems = verify(harness, "unescaped", "fortune")
+    assert code == 1
+    assert any("fortune 11 is not escaped" in problem for problem in problems), problems
+
+
+@pytest.mark.alone
+def test_a_database_that_is_full_is_the_limit(harness: Harness) -> None:
+    trial = bench(harness, "slow-query", "db", "--retries", "3")
+    assert trial["verdict"]["kind"] == "database", trial["verdict"]
+
+
+def test_every_trial_begins_with_the_same_rows(harness: Harness) -> None:
+    done = harness.run("bench", *ASKING, "test/asking/honest", "--workload", "update-20", *QUICK, "--rounds", "2", timeout_s=280)
+    (result,) = json.loads(done.stdout)["results"]
+    assert [trial["verdict"]["kind"] not in ("invalid", "failed") for trial in result["rounds"]] == [True, True]
+
+
+def test_a_workload_that_asks_no_database_starts_none(harness: Harness) -> None:
+    done = harness.run("bench", *ASKING, "test/asking/honest", "--workload", "json", *QUICK, timeout_s=280)
+    (result,) = json.loads(done.stdout)["results"]
+    assert result["rounds"][0]["database"] is None

@@ -1,0 +1,51 @@
+"""What a database counted against what responses require."""
+
+from __future__ import annotations
+
+import pytest
+
+from httpbench import catalog
+from httpbench.databases import counting_problem
+from httpbench.model import Database, DatabaseRun
+
+KNOWN = catalog.load()
+
+
+def counted(read: int | None, written: int | None = 0, scanned: int = 0) -> DatabaseRun:
+    return DatabaseRun(system=Database.POSTGRES, version="15.18", rows_read=read, rows_scanned=scanned, rows_written=written)
+
+
+@pytest.mark.parametrize(("workload", "rows"), [("db", 1), ("query-20", 20), ("fortune", 12), ("update-20", 20)])
+def test_each_response_requires_its_rows(workload: str, rows: int) -> None:
+    known = KNOWN.workload(workload)
+    assert counting_problem(known, 100, counted(100 * rows, 100 * rows)) is None
+    problem = counting_problem(known, 100, counted(100 * rows - 1, 100 * rows))
+    assert problem is not None
+    assert problem.endswith("the target did not ask it each time")
+    assert f"for 100 responses, which require {100 * rows:,}" in problem
+
+
+@pytest.mark.parametrize(("written", "passes"), [(2_000, True), (1_900, True), (1_899, False), (0, False)])
+def test_updates_are_written(written: int, passes: bool) -> None:
+    assert (counting_problem(KNOWN.workload("update-20"), 100, counted(4_000, written)) is None) == passes
+
+
+def test_a_cache_is_asked_for_where_the_test_allows_one() -> None:
+    assert counting_problem(KNOWN.workload("cached-query-100"), 100, counted(0)) is None
+
+
+def test_a_workload_without_a_database_requires_nothing() -> None:
+    assert counting_problem(KNOWN.workload("json"), 100, counted(0)) is None
+
+
+def test_what_was_not_counted_proves_nothing() -> None:
+    assert counting_problem(KNOWN.workload("update-20"), 100, counted(None, None)) is None
+
+
+def test_a_table_that_was_read_whole_into_a_cache_counts_for_no_response() -> None:
+    assert counting_problem(KNOWN.workload("db"), 100, counted(0, scanned=10_000)) is not None
+
+
+def test_fortunes_are_read_whole() -> None:
+    assert counting_problem(KNOWN.workload("fortune"), 100, counted(0, scanned=1_200)) is None
+    assert counting_problem(KNOWN.workload("fortune"), 100, counted(0, scanned=1_199)) is not None

@@ -10,6 +10,9 @@ import psutil
 
 Value = TypeVar("Value")
 
+SPIN = "__import__('signal').alarm(120)\nwhile True: pass\n"
+"""Python that uses a core, and ends by itself where its test was killed."""
+
 
 def until(condition: Callable[[], Value], limit_s: float = 10) -> Value:
     """The first true value of the condition."""

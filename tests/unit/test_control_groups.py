@@ -12,7 +12,7 @@ import pytest
 
 from httpbench.control_groups import ControlGroups, groups_of
 from tests import control_groups as fake
-from tests.waiting import until
+from tests.waiting import SPIN, until
 
 BOTH = pytest.mark.parametrize("make", [fake.version_1, fake.version_2], ids=["version 1", "version 2"])
 
@@ -96,7 +96,7 @@ def test_a_real_group_of_version_2_counts_what_runs_in_it() -> None:
         pytest.skip(f"no control group can be made: {error}")
     found = ControlGroups(dict.fromkeys(("cpu", "cpuset", "memory"), group), dict.fromkeys(("cpu", "cpuset", "memory"), mount), 2)
     try:
-        with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as process:
+        with subprocess.Popen([sys.executable, "-c", SPIN]) as process:
             try:
                 found.entrances("cpu", "cpuset")[0].write_text(str(process.pid))
                 assert found.pids() == [process.pid]

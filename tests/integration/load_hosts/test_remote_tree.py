@@ -17,7 +17,7 @@ from httpbench.isolate import remote_tree
 from httpbench.isolate.remote_tree import RemoteCommand, RemoteTree
 from httpbench.isolate.ssh import SshConnection
 from httpbench.sample.remote import AGENT_MODULES, seen_there
-from tests.waiting import gone, until
+from tests.waiting import SPIN, gone, until
 
 pytestmark = pytest.mark.slow
 
@@ -56,7 +56,7 @@ def test_its_folder_is_gone_afterwards(connection: SshConnection) -> None:
 
 
 def test_cpu_time_since_the_mark_is_seen(connection: SshConnection) -> None:
-    with start(connection, sys.executable, "-c", "while True: pass") as tree:
+    with start(connection, sys.executable, "-c", SPIN) as tree:
         time.sleep(0.3)
         tree.mark()
         time.sleep(0.5)

@@ -10,11 +10,11 @@ from pathlib import Path
 
 from httpbench.isolate import Command, ProcessTree
 from httpbench.sample import QUIET_MAX, polling_threads
-from tests.waiting import until
+from tests.waiting import SPIN, until
 
 READY = "import os, time\nopen('ready', 'w').close()\n"
-SPINS = f"{READY}while True: pass"
-SPINS_TWICE = f"{READY}os.fork()\nwhile True: pass"
+SPINS = f"{READY}{SPIN}"
+SPINS_TWICE = f"{READY}os.fork()\n{SPIN}"
 SLEEPS = f"{READY}time.sleep(60)"
 WORKS_FOR_A_MOMENT = f"{READY}end = time.monotonic() + 0.06\nwhile time.monotonic() < end: pass\ntime.sleep(60)"
 

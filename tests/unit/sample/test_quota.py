@@ -10,7 +10,7 @@ import pytest
 
 from httpbench.sample.quota import QuotaMeter, SharedQuotaMeter
 from tests.quota import limited_to
-from tests.waiting import until
+from tests.waiting import SPIN, until
 
 PID = 7
 
@@ -87,7 +87,7 @@ def test_without_a_quota_of_the_harness_there_is_none_to_share(tmp_path: Path) -
 
 def test_a_program_under_a_quota_is_seen_to_be_stopped() -> None:
     with limited_to(0.2) as group:
-        burn = f"import os; open({str(group)!r}, 'w').write(str(os.getpid())); print(flush=True)\nwhile True: pass"
+        burn = f"import os; open({str(group)!r}, 'w').write(str(os.getpid())); print(flush=True)\n{SPIN}"
         with subprocess.Popen([sys.executable, "-c", burn], stdout=subprocess.PIPE) as process:
             assert process.stdout
             process.stdout.readline()

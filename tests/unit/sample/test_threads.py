@@ -8,10 +8,10 @@ import sys
 import time
 
 from httpbench.sample.threads import Threads
-from tests.waiting import until
+from tests.waiting import SPIN, until
 
 CPU = min(os.sched_getaffinity(0))
-BURN = f"import os; os.sched_setaffinity(0, [{CPU}]); print(flush=True)\nwhile True: pass"
+BURN = f"import os; os.sched_setaffinity(0, [{CPU}]); print(flush=True)\n{SPIN}"
 
 
 def test_two_that_share_a_cpu_wait_for_each_other() -> None:
@@ -57,9 +57,7 @@ def test_nothing_seen_is_not_zero() -> None:
 
 
 def test_one_full_thread_shows_beside_one_that_sleeps() -> None:
-    burn = (
-        "import threading, time\nthreading.Thread(target=time.sleep, args=(60,), daemon=True).start()\nprint(flush=True)\nwhile True: pass"
-    )
+    burn = f"import threading, time\nthreading.Thread(target=time.sleep, args=(60,), daemon=True).start()\nprint(flush=True)\n{SPIN}"
     with subprocess.Popen([sys.executable, "-c", burn], stdout=subprocess.PIPE) as process:
         assert process.stdout
         process.stdout.readline()

@@ -6,6 +6,7 @@ import sys
 
 from httpbench.host import examine
 from httpbench.host.doctor.activity import _busy, _Process, _steal
+from tests.waiting import SPIN
 
 
 def test_stolen_time() -> None:
@@ -23,7 +24,7 @@ def test_a_number_that_was_given_to_another_process_is_not_mistaken() -> None:
 
 
 def test_a_busy_process_is_named_and_we_are_not() -> None:
-    with subprocess.Popen([sys.executable, "-c", "print(flush=True)\nwhile True: pass"], stdout=subprocess.PIPE) as process:
+    with subprocess.Popen([sys.executable, "-c", f"print(flush=True)\n{SPIN}"], stdout=subprocess.PIPE) as process:
         try:
             assert process.stdout
             process.stdout.readline()

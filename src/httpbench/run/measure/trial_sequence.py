@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from httpbench import http, probe
-from httpbench.isolate import tail
 from httpbench.load import Job
 from httpbench.model import Learned, Probed, Settling, Trial, Workload
 from httpbench.run.inputs import TrialInputs
@@ -35,7 +34,7 @@ def measure(inputs: TrialInputs, running: RunningTarget, scratch: Path, observer
     under_load = _under_load(inputs, job, running, observer, backend)
     polling = None if under_load.death else polling_threads_again(running, polling)
     problems = [] if under_load.death else http.check(running.host, running.port, workload)
-    log_tail = tail(running.log)  # before a probe fills it with complaints
+    log_tail = running.log_tail()  # before a probe fills it with complaints
     probed = _probed(running, workload, begin) if inputs.probes and not under_load.death and not problems else None
     queue = None if inputs.target.url is not None or running.there is not None else accept_queue(running.port)
     observer.stage(Stage.STOP)

@@ -110,6 +110,8 @@ def _say(text: str) -> None:
 
 def _described(load_host: LoadHost) -> str:
     cores = f"{load_host.cores} core{'' if load_host.cores == 1 else 's'}"
-    cores += f" and {len(load_host.backend_cpus)} CPUs for the backend" if load_host.backend_cpus else ""
+    if load_host.backend_cpus:
+        numbers = ",".join(map(str, load_host.backend_cpus))
+        cores += f", backend on CPU{'' if len(load_host.backend_cpus) == 1 else 's'} {numbers}"
     trip = f"round trip {load_host.round_trips.p50_us:,.0f} µs"
     return f"load host {load_host.name}: {cores}, {trip}; targets listen on {load_host.address}"

@@ -135,6 +135,12 @@ class RunningTarget:
             return TreeSampler(self.container.pid, groups=self.container.groups)
         return None if self.tree is None else TreeSampler(self.tree.guard_pid)
 
+    def log_tail(self) -> str | None:
+        """The last lines that it printed; ``None``: nothing."""
+        if self.there is not None:
+            self.log.write_text(self.there.log())
+        return tail(self.log)
+
     def stop(self) -> Stopped:
         """Stops it and proves that it is gone, unless it was already running. Raises :class:`~httpbench.errors.StopError`."""
         running = self.container or self.tree

@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from httpbench import http, probe
-from httpbench.isolate import tail
 from httpbench.load import Job
 from httpbench.model import Learned, MixPart, Probed, Settling, Trial, Workload
 from httpbench.run.database.running import RunningDatabase
@@ -43,7 +42,7 @@ def measure(
     under_load = _under_load(inputs, job, Subject(running, inputs.plan.cores, backend, database), observer)
     polling = None if under_load.death else polling_threads_again(running, polling)
     problems = [] if under_load.death else _problems_after(running, workload)
-    log_tail = tail(running.log)  # before a probe fills it with complaints
+    log_tail = running.log_tail()  # before a probe fills it with complaints
     probed = _probed(running, workload, begin) if inputs.probes and not under_load.death and not problems else None
     queue = None if inputs.target.url is not None or running.there is not None else accept_queue(running.port)
     observer.stage(Stage.STOP)

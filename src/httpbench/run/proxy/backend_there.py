@@ -8,12 +8,11 @@ from pathlib import Path
 
 from httpbench import http
 from httpbench.errors import StartError
+from httpbench.isolate import tail
 from httpbench.model import Workload
 from httpbench.run.inputs import Backend
 from httpbench.run.load_place import BackendPlace
 from httpbench.run.start import Inside, Place, RunningTarget, filled
-
-LOG_LINES = 20
 
 
 @contextmanager
@@ -25,10 +24,12 @@ def started_there(
     def fill(host: str, port: int, workers: int, own_scratch: str) -> tuple[tuple[str, ...], Mapping[str, str]]:
         return filled(backend.target, Place(backend.folder, scratch, ()), Inside(host, port, workers, own_scratch))
 
+    log = scratch / "target.log"
     with place.serve(fill, backend.folder) as server:
         try:
             response = http.wait_until_correct(server.host, server.port, workload, start_limit_s, lambda: server.death() is None)
         except StartError as error:
-            error.log_tail = "\n".join(server.log().splitlines()[-LOG_LINES:]) or None
+            log.write_text(server.log())
+            error.log_tail = tail(log)
             raise
-        yield RunningTarget(None, server.host, server.port, response, scratch / "target.log", there=server)
+        yield RunningTarget(None, server.host, server.port, response, log, there=server)

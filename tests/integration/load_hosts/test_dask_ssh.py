@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import signal
+import subprocess
 import sys
 from pathlib import Path
 
@@ -12,7 +14,7 @@ import pytest
 from httpbench import programs
 from tests import namespaces, waiting
 from tests.harness import Harness
-from tests.namespaces import Network
+from tests.namespaces import Host, Network
 from tests.own_results import completed, keeping_programs, own_results
 from tests.programs import program
 
@@ -59,3 +61,27 @@ def test_load_hosts_are_checked_by_ssh(harness: Harness, tmp_path: Path) -> None
         found = json.loads(done.stdout)
         assert len(found) == 2 and all(host["round_trip_ms"] > 0 and host["sink_rps"] > 0 for host in found)
         waiting.until(lambda: not any(host.programs("distributed") for host in network.load_hosts))
+
+
+def test_an_ssh_connection_that_dies_leaves_nothing_behind(harness: Harness, tmp_path: Path) -> None:
+    """The load does not go through it, so the trial may be kept; otherwise it names the load host."""
+    with namespaces.network(tmp_path / "lab", 2) as network:
+        first, second = network.load_hosts
+        words = ("bench", *TARGETS, GOOD, "--load-hosts", str(hosts_file(tmp_path, network)), "-c", "8", "-d", "4s", "--warmup", "300ms")
+        argv = harness.argv(*words, "--timeout", "1s", "--rounds", "1", "--export-json", "-")
+        running = network.target.start(*argv, env=harness.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        waiting.until(lambda: all(host.programs("httpbench-loadgen --start-on-stdin") for host in (first, second)), 120)
+        for pid in ssh_sessions(second):
+            os.kill(pid, signal.SIGKILL)
+        output, said = running.communicate(timeout=240)
+        (trial,) = json.loads(output)["results"][0]["rounds"]
+        assert trial["verdict"]["kind"] != "failed", said
+        assert trial["verdict"]["kind"] != "invalid" or "load host" in trial["verdict"]["reasons"][0]
+        parts = ("distributed", "httpbench-loadgen")
+        waiting.until(lambda: not any(host.programs(part) for host in (first, second) for part in parts), 30)
+
+
+def ssh_sessions(host: Host) -> list[int]:
+    """The processes of the SSH server there that serve somebody who logged in."""
+    lines = {pid: Path(f"/proc/{pid}/cmdline").read_bytes() for pid in host.pids()}
+    return [pid for pid, line in lines.items() if line.startswith(b"sshd: ") and b"[listener]" not in line]

@@ -28,7 +28,7 @@ from httpbench.cluster.dask.ask import check_clocks, check_versions, read_clocks
 from httpbench.cluster.dask.clocks import NS_PER_MS, Offset
 from httpbench.cluster.dask.division import Division, divided
 from httpbench.cluster.dask.generator import EXIT_LOST
-from httpbench.cluster.dask.hosts import DaskHosts, Host, Sent, connected
+from httpbench.cluster.dask.hosts import SCHEDULER_LOST, DaskHosts, Host, Sent, connected
 from httpbench.cluster.dask.merge import MergedResults
 from httpbench.cluster.dask.orders import Orders, Outcome, Readiness, packed
 from httpbench.cluster.dask.results import Document, Result
@@ -212,7 +212,7 @@ def _silent(names: Sequence[str], gone: Sequence[Host]) -> LostHostError:
 def _first(errors: ExceptionGroup[Exception]) -> Exception:
     """What ended the wait for results: a load host, or the scheduler."""
     first = errors.exceptions[0]
-    return LostHostError("the Dask scheduler was lost during the trial") if isinstance(first, OSError) else first
+    return LostHostError(SCHEDULER_LOST) if isinstance(first, OSError) else first
 
 
 async def _say_phases(load: Load, start_ns: int) -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from distributed import Client, Future, as_completed, get_worker
+from distributed.client import FutureCancelledError
 
 from httpbench.cluster.dask.agent import perform
 from httpbench.cluster.dask.orders import Orders, Outcome
@@ -23,6 +24,7 @@ RESPONSE_S = 2.0
 CALL_S = 10.0
 """For a call into a worker beyond the time that the function takes."""
 RUNS = ("executing", "long-running")
+SCHEDULER_LOST = "the Dask scheduler was lost during the trial"
 TOPIC = "httpbench"
 """Of the events with which agents say that they are there."""
 
@@ -87,6 +89,8 @@ class DaskHosts:
         """Of one agent; waits for its end. Raises :class:`LostHostError` that names the host."""
         try:
             outcome = await future.result()
+        except FutureCancelledError as error:  # this process cancels none that it waits for
+            raise LostHostError(SCHEDULER_LOST) from error
         except Exception as error:  # whatever the task raised
             raise _named(host, error) from error
         assert isinstance(outcome, Outcome)
@@ -98,7 +102,7 @@ class DaskHosts:
             async with asyncio.timeout(RESPONSE_S):
                 there = await self._client.nthreads(workers=[host.address for host in self.all])
         except (OSError, TimeoutError) as error:
-            raise LostHostError("the Dask scheduler was lost during the trial") from error
+            raise LostHostError(SCHEDULER_LOST) from error
         return tuple(host for host in self.all if host.address not in there)
 
     async def cancel(self, sent: Sent) -> None:

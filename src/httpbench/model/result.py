@@ -220,6 +220,10 @@ class Measurement(Frozen):
     means_every_request: bool = False
     """Whether the mean service time covers every request, on connections that carry load all the time. Only then must Little's
     law hold for it in a closed loop."""
+    unfinished: int = 0
+    """Requests in flight at the end that are older than the p99: percentiles count their age as a lower bound. 0: none, or not reported."""
+    unfinished_s: float = 0.0
+    """Sum of these ages, in seconds."""
     load_hosts: tuple[HostShare, ...] = ()
     """What each load host did; empty: the load came from this machine."""
     notes: tuple[str, ...] = ()

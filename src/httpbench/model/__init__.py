@@ -31,6 +31,7 @@ from httpbench.model.probe import Label, Observation, Probed, Trait
 from httpbench.model.proof import Proof, ProofFile
 from httpbench.model.result import (
     ClientMeasurement,
+    Commands,
     CoreOccupancy,
     DatabaseRun,
     Distribution,
@@ -79,6 +80,7 @@ __all__ = [
     "Category",
     "ClientMeasurement",
     "ClientWork",
+    "Commands",
     "ContainerRecipe",
     "ContainerRun",
     "CoreOccupancy",

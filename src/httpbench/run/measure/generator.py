@@ -44,6 +44,8 @@ class UnderLoad:
     """``None``: the generator ran on this machine."""
     database_usage: Usage | None = None
     """``None``: there is no database."""
+    command: tuple[str, ...] = ()
+    """Command line of the generator."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,7 @@ def run_generator(generator: LoadGenerator, job: Job, subject: Subject, report: 
 
     Raises :class:`LoadError` if the generator fails or hangs, its output cannot be read, or its load host is lost.
     """
+    command = generator.argv(job, warmup=False)
     with place.start(generator, job, warmup=False) as running:
         window = _Window(generator, subject, running, report)
         try:
@@ -88,6 +91,7 @@ def run_generator(generator: LoadGenerator, job: Job, subject: Subject, report: 
         network=observed.network,
         death=died,
         load_host=observed.load_host,
+        command=tuple(command),
     )
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from httpbench import http, probe
 from httpbench.load import Job
-from httpbench.model import Learned, MixPart, Probed, Settling, Trial, Workload
+from httpbench.model import Commands, Learned, MixPart, Probed, Settling, Trial, Workload
 from httpbench.run.database.running import RunningDatabase
 from httpbench.run.inputs import TrialInputs
 from httpbench.run.measure.generator import Subject, UnderLoad, run_generator
@@ -71,6 +71,7 @@ def measure(
         probed=probed,
         log_tail=log_tail if verdict.reasons else None,
         container=running.contained,
+        commands=Commands(target=running.argv, copies=running.copies, load=under_load.command),
     )
 
 

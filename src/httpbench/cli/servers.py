@@ -166,6 +166,8 @@ def one_target(
     """The one server that a verb takes: a text with ``{port}`` or of several words is a command, any other a target of this kind."""
     from httpbench import catalog
 
+    if server is None and not options.urls:
+        raise UsageError("no server given", hint="name a target, or give a command with {port} or --url URL")
     if server is None or "{port}" in server or len(server.split()) > 1:
         found = options.targets(() if server is None else (server,))
     elif options.urls:

@@ -72,7 +72,8 @@ def require_programs(spec: RunSpec) -> None:
     Raises :class:`~httpbench.errors.UsageError`, :class:`~httpbench.errors.LoadError` or :class:`~httpbench.errors.RequirementError` if
     one is missing.
     """
-    _require_commands(spec.targets[name] for name in dict.fromkeys(planned.target for planned in spec.plan.trials))
+    planned_targets = {planned.target for planned in spec.plan.trials}
+    _require_commands(target for name, target in spec.targets.items() if name in planned_targets)
     for kind in {spec.targets[planned.target].kind for planned in spec.plan.trials}:
         for generator in spec.generators.values():
             KINDS[kind].require_programs(generator)

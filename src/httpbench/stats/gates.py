@@ -27,6 +27,11 @@ def passage(gate: Gate, interval: ConfidenceInterval | None) -> Passage:
     return Passage.BREACHED if is_beyond else Passage.PASSED
 
 
+def leaves_doubt(gate: Gate, interval: ConfidenceInterval) -> bool:
+    """Whether the bound lies within the interval: then a change beyond it is neither shown nor excluded, and the gate passes."""
+    return interval.low < 1 + gate.change < interval.high
+
+
 def lost_rounds(trials: Sequence[Trial]) -> str | None:
     """``12 of 15 rounds failed or are invalid: exited with status 1``, with the first reason; ``None``: all rounds are valid."""
     lost = [trial.verdict for trial in trials if trial.verdict.kind in (VerdictKind.FAILED, VerdictKind.INVALID)]

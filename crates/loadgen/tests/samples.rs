@@ -12,8 +12,8 @@ fn samples_are_whole_responses_whatever_their_framing() {
     for (response, head_end) in [(SIZED, "Content-Length: 5\r\n\r\n"), (CHUNKED, "chunked\r\n\r\n")] {
         for engine in ENGINES {
             let address = serve_bytes(response);
-            let result = load(&["-c", "2", "-d", "600ms", "--sample-bodies", "50ms", "--engine", engine, &url(address)]).expect("it runs");
-            assert!((2..=12).contains(&result.samples.len()), "{engine}: {}", result.samples.len());
+            let result = load(&["-c", "2", "-d", "250ms", "--sample-bodies", "40ms", "--engine", engine, &url(address)]).expect("it runs");
+            assert!((1..=12).contains(&result.samples.len()), "{engine}: {}", result.samples.len());
             for sample in &result.samples {
                 assert_eq!((sample.request, sample.status, sample.body.as_str(), sample.truncated), (0, 200, "hello", false));
                 assert!(sample.head.starts_with("HTTP/1.1 200 OK\r\n") && sample.head.ends_with(head_end), "{}", sample.head);
@@ -25,7 +25,7 @@ fn samples_are_whole_responses_whatever_their_framing() {
 
 #[test]
 fn other_responses_keep_the_short_cut() {
-    let result = load(&["-c", "2", "-d", "600ms", "--sample-bodies", "100ms", &url(serve_bytes(SIZED))]).expect("it runs");
+    let result = load(&["-c", "2", "-d", "250ms", "--sample-bodies", "40ms", &url(serve_bytes(SIZED))]).expect("it runs");
     assert!(result.parser.full <= result.samples.len() as u64 + 2, "{:?}, {} samples", result.parser, result.samples.len());
     assert!(result.parser.fast > 10);
 }
@@ -44,7 +44,7 @@ fn nothing_is_sampled_unless_asked_for_or_where_the_load_checks_the_body() {
 fn long_bodies_are_cut_and_say_so() {
     let body = "x".repeat(100_000);
     let response: &'static [u8] = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len()).into_bytes().leak();
-    let result = load(&["-c", "2", "-d", "600ms", "--sample-bodies", "100ms", &url(serve_bytes(response))]).expect("it runs");
+    let result = load(&["-c", "2", "-d", "250ms", "--sample-bodies", "40ms", &url(serve_bytes(response))]).expect("it runs");
     assert!(!result.samples.is_empty());
     assert!(result.samples.iter().all(|sample| sample.truncated && sample.body.len() == 64 * 1024));
 }

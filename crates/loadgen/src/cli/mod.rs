@@ -1,5 +1,6 @@
 //! The command line: the options, and the checks that involve more than one of them.
 
+mod message;
 mod rate;
 mod request_file;
 mod requests;

@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
-use super::requests::{Message, header_fields, sha256};
+use super::message::{Message, header_fields, sha256};
 use crate::request::expectation::{BodyExpectation, Expectation};
 
 /// Each kind of request has a histogram in every recorder.

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use anyhow::{Context, Result, bail};
 
 use super::Args;
+use super::message::{Message, header_fields, is_token_byte, sha256};
 use super::request_file::{self, Stated};
 use crate::endpoint::url::Url;
 use crate::request::Requests;
@@ -14,13 +15,6 @@ use crate::request::kind::{RequestKind, Structured};
 
 /// Fields of one connection of HTTP/1.1, which HTTP/2 does not have (RFC 9113, 8.2.2).
 const CONNECTION_FIELDS: [&str; 5] = ["connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade"];
-
-/// What a request says besides its URL.
-pub(super) struct Message<'a> {
-    pub method: &'a str,
-    pub headers: Vec<(&'a str, &'a str)>,
-    pub body: Option<Vec<u8>>,
-}
 
 impl Args {
     pub(super) fn requests(&self, urls: &[Url]) -> Result<Requests> {
@@ -127,47 +121,9 @@ fn structured(url: &Url, message: &Message) -> Result<Structured> {
     Ok(Structured { fields, body: message.body.clone().unwrap_or_default().into() })
 }
 
-/// Names and values of header fields.
-pub(super) fn header_fields(headers: &[String]) -> Result<Vec<(&str, &str)>> {
-    let parse = |header: &'_ String| -> Option<(usize, usize)> {
-        let colon = header.find(':')?;
-        let value_is_clean = header[colon + 1..].bytes().all(|byte| byte >= b' ' || byte == b'\t');
-        let name_is_token = colon > 0 && header[..colon].bytes().all(is_token_byte);
-        (value_is_clean && name_is_token).then_some((colon, colon + 1))
-    };
-    headers
-        .iter()
-        .map(|header| {
-            let (name_end, value_start) =
-                parse(header).with_context(|| format!("`{header}` is not a header field; write 'Name: value'"))?;
-            Ok((&header[..name_end], header[value_start..].trim()))
-        })
-        .collect()
-}
-
 fn text_or_file(text: &str) -> Result<Vec<u8>> {
     match text.strip_prefix('@') {
         Some(path) => std::fs::read(path).with_context(|| format!("cannot read `{path}`")),
         None => Ok(text.as_bytes().to_vec()),
     }
-}
-
-pub(super) fn sha256(hex: &str) -> Result<BodyExpectation> {
-    let digest = parse_sha256(hex).with_context(|| format!("`{hex}` is not a SHA-256; write 64 hexadecimal digits"))?;
-    Ok(BodyExpectation::Sha256(digest))
-}
-
-fn parse_sha256(hex: &str) -> Option<[u8; 32]> {
-    let mut digest = [0; 32];
-    if hex.len() != 64 || !hex.is_ascii() {
-        return None;
-    }
-    for (index, byte) in digest.iter_mut().enumerate() {
-        *byte = u8::from_str_radix(&hex[2 * index..2 * index + 2], 16).ok()?;
-    }
-    Some(digest)
-}
-
-fn is_token_byte(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }

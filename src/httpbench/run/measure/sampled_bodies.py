@@ -9,6 +9,8 @@ from httpbench.load import KeptResponse
 from httpbench.model import Measurement, Rule, SampledBodies
 
 PROBLEMS_MAX = 5
+DRAWN_MIN = 10
+"""Rows from which ids are judged: two may be alike by chance."""
 
 
 def with_sampled_bodies(measurement: Measurement, kept: Sequence[KeptResponse]) -> Measurement:
@@ -31,7 +33,7 @@ def _drawing_problems(kept: Sequence[KeptResponse]) -> Iterator[str]:
     """Ids of the table World that are not drawn at random; of each workload of a mix for itself."""
     for workload in {one.workload.name: one.workload for one in kept}.values():
         bodies = [one.body for one in kept if one.workload.name == workload.name and not _problems(one)]
-        if workload.expect.rule in (Rule.WORLD, Rule.WORLDS) and len(bodies) > 1:
+        if workload.expect.rule in (Rule.WORLD, Rule.WORLDS):
             ids = [row_id for body in bodies for row_id in contract.row_ids(body)]
-            if found := contract.drawing_problem(ids):
+            if len(ids) >= DRAWN_MIN and (found := contract.drawing_problem(ids)):
                 yield f"{workload.name}: {found}"

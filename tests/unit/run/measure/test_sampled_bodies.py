@@ -52,6 +52,10 @@ def test_rows_that_are_correct_one_by_one_and_always_the_same_are_found() -> Non
     assert (found.wrong, found.problems) == (0, ("db: 20 rows have the same id, 17",))
 
 
+def test_a_few_rows_may_be_alike_by_chance() -> None:
+    assert sampled(*(kept(row(17)) for _ in range(9))).problems == ()
+
+
 def test_wrong_samples_make_a_trial_invalid() -> None:
     def reasons(found: SampledBodies | None) -> list[str]:
         measurement = make_measurement(sampled_bodies=found)

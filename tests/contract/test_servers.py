@@ -5,12 +5,20 @@ from __future__ import annotations
 import pytest
 
 from httpbench import catalog, host
-from httpbench.model import Kind, Scaling, Target
+from httpbench.model import Kind, Scaling, Target, Workload
 from httpbench.probe import contradiction
-from httpbench.run import verify
+from httpbench.run import cores_beside_database, database_of, verify
+from httpbench.run.inputs import Backend
 from tests.contract.cases import built, case
 
 SERVERS = [target for target in catalog.load().targets.values() if target.kind is Kind.SERVER]
+WORKLOADS = [workload for workload in catalog.load().workloads.values() if workload.kind is Kind.SERVER and workload.name != "plaintext"]
+FURTHER = [
+    pytest.param(target, workload, id=f"{target.id}-{workload.name}", marks=pytest.mark.slow)
+    for target in SERVERS
+    for workload in WORKLOADS
+    if workload.asked in target.paths
+]
 CASES = [case(target, scaling) for target in SERVERS for scaling in target.scaling]
 
 
@@ -25,3 +33,15 @@ def test_the_contract_is_kept(target: Target, scaling: Scaling) -> None:
     assert verified.probed is not None
     assert verified.probed.label is not None
     assert contradiction(target.category, verified.probed.label) is None
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize(("target", "workload"), FURTHER)
+def test_each_test_that_it_declares_has_correct_responses(target: Target, workload: Workload) -> None:
+    topology = host.read_topology()
+    cores = cores_beside_database(target, workload, topology, host.partition(topology, Scaling.SINGLE))
+    database = database_of(target, workload)
+    beside = None if database is None else Backend(database, built(database), topology.groups(cores.database))
+    verified = verify(target, Scaling.SINGLE, workload, built(target), cores, beside)
+    assert verified.error is None, f"{verified.error}\n{verified.error.log_tail}"
+    assert [f"{check.name}: {check.text}" for check in verified.checks if not check.passed] == []

@@ -66,7 +66,7 @@ def test_a_test_finds_its_database_by_name_in_a_container_beside_it(
     base = f"{REGISTRY}/library/debian:bookworm-slim"
     containers.docker("tag", debian_base, base)
     workloads = [word for each in ("db", "update-20", "fortune") for word in ("--workload", each)]
-    words = (*CATALOGUE, name, "--isolate", "docker", "--network", network, *workloads, *QUICK, "--timeout", "10s")
+    words = (*CATALOGUE, name, "--isolate", "docker", "--network", network, *workloads, *QUICK, "-d", "3s", "--timeout", "10s")
     try:
         done = harness.run("bench", *words, timeout_s=600, env=env)
     finally:

@@ -85,7 +85,7 @@ def _required(options: SetupOptions) -> Mapping[str, Sequence[Requirement]]:
         for target in selection.of(known, suite.targets if suite else (), suite.kind if suite else None):
             places = suite.isolate if suite else (Place.PROCESS,)
             required[target.id] = _required_at(places, target)
-            if target.database in SYSTEMS and Place.PROCESS in places:
+            if target.database is not None and target.database in SYSTEMS and Place.PROCESS in places:
                 required[f"database of {target.id}"] = (SYSTEMS[target.database].requirement,)
     for generator in map(load.tool, [*load.GENERATORS, *load.TIMERS] if everything else names):
         installation = None if everything else generator.installation()

@@ -5,7 +5,7 @@ Like an adapter of a load generator, this starts nothing: it returns command lin
 
 from __future__ import annotations
 
-from httpbench.databases.counts import Counts, counting_problem
+from httpbench.databases.counts import Counts, counting_problem, requires_rows
 from httpbench.databases.systems import HOST_NAME, SYSTEMS, System
 
-__all__ = ["HOST_NAME", "SYSTEMS", "Counts", "System", "counting_problem"]
+__all__ = ["HOST_NAME", "SYSTEMS", "Counts", "System", "counting_problem", "requires_rows"]

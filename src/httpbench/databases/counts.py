@@ -30,13 +30,18 @@ class Counts:
         return Counts(self.read - before.read, self.scanned - before.scanned, self.written - before.written)
 
 
+def requires_rows(workload: Workload) -> bool:
+    """Whether the database must read rows for each response; the test of a cache requires none."""
+    return workload.asks_database and workload.asked != CACHED
+
+
 def counting_problem(workload: Workload, responses: int, counted: DatabaseRun) -> str | None:
     """Whether the database did less than so many correct responses require; nothing if it did not count."""
     read, written = counted.rows_read, counted.rows_written
     if read is not None and workload.expect.rule is Rule.FORTUNES:
         read += counted.rows_scanned or 0  # a page requires the whole table
     rows = rows_of(workload)
-    if workload.asked == CACHED or not workload.asks_database or not responses:
+    if not requires_rows(workload) or not responses:
         return None
     required = f"rows for {responses:,} responses, which require {rows * responses:,}"
     if read is not None and read < rows * responses:

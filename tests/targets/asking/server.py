@@ -11,17 +11,19 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, urlsplit
 
 HOST, PORT, WAY = sys.argv[1], int(sys.argv[2]), sys.argv[3]
-URL = os.environ.get("DATABASE_URL")
+URL = os.environ.get("DATABASE_URL", "")
 PSQL = ("psql", "--no-psqlrc", "--quiet", "--no-align", "--tuples-only", "--set=ON_ERROR_STOP=1")
 END = "-- end of the rows"
 BUSY = "SELECT count(*) FROM generate_series(1, 30000) AS n WHERE n < 0"  # costs the database some milliseconds
+Row = tuple[int, int]  # id and random number
 ADDED = (0, "Additional fortune added at request time.")
-kept = {}  # what the cheats remember
-pool = queue.Queue()
+kept: dict[int, int] = {}  # what the cheats remember
+pool: queue.Queue[subprocess.Popen[str]] = queue.Queue()
 
 
-def ask(*statements):
+def ask(*statements: str) -> list[list[str]]:
     psql = pool.get()
+    assert psql.stdin is not None and psql.stdout is not None
     print(*(f"{statement};" for statement in statements), f"\\echo {END}", sep="\n", file=psql.stdin, flush=True)
     rows = []
     while (line := psql.stdout.readline().rstrip("\n")) != END:
@@ -30,7 +32,7 @@ def ask(*statements):
     return rows
 
 
-def row(number):
+def row(number: int) -> Row:
     if WAY == "cache":
         return number, kept[number]
     if WAY == "slow-query":
@@ -39,11 +41,11 @@ def row(number):
     return number, kept.get(number, int(value))
 
 
-def drawn():
+def drawn() -> int:
     return 1 if WAY == "same-row" else random.randint(1, 10_000)
 
 
-def rows(query):
+def rows(query: str) -> list[Row]:
     try:
         count = int(parse_qs(query)["queries"][0])
     except (KeyError, ValueError):
@@ -51,7 +53,7 @@ def rows(query):
     return [row(drawn()) for _ in range(min(max(count, 1), 500))]
 
 
-def updated(query):
+def updated(query: str) -> list[Row]:
     new = [(number, random.randint(1, 10_000)) for number, _ in sorted(rows(query))]
     if WAY in ("cache", "unwritten"):
         kept.update(new)
@@ -61,15 +63,14 @@ def updated(query):
     return new
 
 
-def page():
+def page() -> str:
     found = [(int(number), message) for number, message in ask("SELECT id, message FROM fortune")]
-    escape = (lambda text: text) if WAY == "unescaped" else html.escape
-    lines = "".join(f"<tr><td>{n}</td><td>{escape(text)}</td></tr>" for n, text in sorted([ADDED, *found], key=lambda one: one[1]))
+    lines = "".join(f"<tr><td>{n}</td><td>{text if WAY == 'unescaped' else html.escape(text)}</td></tr>" for n, text in sorted([ADDED, *found], key=lambda one: one[1]))
     head = "<!doctype html><html><head><title>Fortunes</title></head><body><table><tr><th>id</th><th>message</th></tr>"
     return f"{head}{lines}</table></body></html>"
 
 
-def world(one):
+def world(one: Row) -> dict[str, int]:
     return {"id": one[0], "randomNumber": one[1]}
 
 
@@ -77,7 +78,7 @@ class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     wbufsize = -1  # a response leaves in one segment
 
-    def do_GET(self):
+    def do_GET(self) -> None:
         if "Content-Length" in self.headers or "Transfer-Encoding" in self.headers:
             self.close_connection = True  # a body is never the next request
         parts = urlsplit(self.path)
@@ -104,7 +105,7 @@ class Handler(BaseHTTPRequestHandler):
 
     do_HEAD = do_POST = do_GET
 
-    def log_message(self, *_):
+    def log_message(self, *_: object) -> None:
         pass
 
 

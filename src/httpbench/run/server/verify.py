@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from httpbench import contract, host, probe
-from httpbench.databases import counting_problem
+from httpbench.databases import counting_problem, requires_rows
 from httpbench.errors import HttpbenchError
 from httpbench.model import Cores, Label, Probed, SampledResponse, Scaling, Target, Workload
 from httpbench.run.database.running import RunningDatabase, started
@@ -43,7 +43,7 @@ def verify(target: Target, scaling: Scaling, workload: Workload, folder: Path, c
                 death = running.death()
                 checks.append(contract.Check("stays alive", f"it ended by itself ({death})" if death else None))
                 stopped = running.stop()
-            if beside and before and workload.asks_database and not problem:
+            if beside and before and requires_rows(workload) and not problem:
                 checks.append(
                     contract.Check("asks its database for each response", counting_problem(workload, correct, beside.record(before)))
                 )

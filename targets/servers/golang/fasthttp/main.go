@@ -2,17 +2,30 @@
 package main
 
 import (
+	"encoding/json"
 	"flag"
 	"log"
 
 	"github.com/valyala/fasthttp"
 )
 
+type message struct {
+	Message string `json:"message"`
+}
+
 func handle(ctx *fasthttp.RequestCtx) {
 	switch string(ctx.Path()) {
 	case "/":
 		ctx.SetContentType("text/plain")
 		ctx.SetBodyString("Hello, World!")
+	case "/json":
+		body, err := json.Marshal(message{"Hello, World!"})
+		if err != nil {
+			ctx.Error(err.Error(), fasthttp.StatusInternalServerError)
+			return
+		}
+		ctx.SetContentType("application/json")
+		ctx.SetBody(body)
 	default:
 		ctx.Error("not found", fasthttp.StatusNotFound)
 	}

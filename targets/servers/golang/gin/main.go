@@ -9,9 +9,18 @@ import (
 	"github.com/gin-gonic/gin"
 )
 
+type message struct {
+	Message string `json:"message"`
+}
+
 func hello(c *gin.Context) {
 	c.Header("Server", "gin")
 	c.Data(http.StatusOK, "text/plain", []byte("Hello, World!"))
+}
+
+func helloJSON(c *gin.Context) {
+	c.Header("Server", "gin")
+	c.JSON(http.StatusOK, message{"Hello, World!"})
 }
 
 func main() {
@@ -22,5 +31,7 @@ func main() {
 	router := gin.New() // gin.Default would log each request
 	router.GET("/", hello)
 	router.HEAD("/", hello) // gin does not derive HEAD from GET
+	router.GET("/json", helloJSON)
+	router.HEAD("/json", helloJSON)
 	log.Fatal(router.Run(*address))
 }

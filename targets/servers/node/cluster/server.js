@@ -8,13 +8,17 @@ const http = require('node:http');
 const BODY = 'Hello, World!';
 
 function answer(request, response) {
-  if (request.url !== '/') {
+  if (request.url === '/') {
+    response.writeHead(200, { Server: 'node', 'Content-Type': 'text/plain', 'Content-Length': BODY.length });
+    response.end(BODY);
+  } else if (request.url === '/json') {
+    const body = JSON.stringify({ message: BODY });
+    response.writeHead(200, { Server: 'node', 'Content-Type': 'application/json', 'Content-Length': body.length });
+    response.end(body);
+  } else {
     response.writeHead(404, { Server: 'node', 'Content-Length': 0 });
     response.end();
-    return;
   }
-  response.writeHead(200, { Server: 'node', 'Content-Type': 'text/plain', 'Content-Length': BODY.length });
-  response.end(BODY);
 }
 
 function serve(host, port) {

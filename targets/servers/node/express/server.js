@@ -9,9 +9,14 @@ function hello(request, response) {
   response.set('Server', 'express').type('text/plain').send('Hello, World!');
 }
 
+function json(request, response) {
+  response.set('Server', 'express').json({ message: 'Hello, World!' });
+}
+
 function serve(host, port) {
   const app = express();
   app.get('/', hello); // answers HEAD too
+  app.get('/json', json);
   app.listen(port, host, 4096);
 }
 

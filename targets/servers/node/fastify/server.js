@@ -10,9 +10,15 @@ async function hello(request, reply) {
   return 'Hello, World!';
 }
 
+async function json(request, reply) {
+  reply.header('Server', 'fastify');
+  return { message: 'Hello, World!' };
+}
+
 function serve(host, port) {
   const app = fastify();
   app.get('/', hello); // answers HEAD too
+  app.get('/json', json);
   app.listen({ host, port, backlog: 4096 });
 }
 

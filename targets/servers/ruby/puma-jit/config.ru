@@ -2,6 +2,7 @@
 
 # A Rack application. Puma sends neither Server nor Date, so they are ours; the date is made anew once a second.
 
+require "json"
 require "time"
 
 class Hello
@@ -9,15 +10,22 @@ class Hello
   LENGTH = BODY.first.bytesize.to_s.freeze
 
   def call(env)
-    return [404, headers("0"), []] unless env["PATH_INFO"] == "/"
-
-    [200, headers(LENGTH), BODY] # Puma leaves the body out of answers to HEAD
+    case env["PATH_INFO"]
+    when "/" then [200, headers(LENGTH), BODY] # Puma leaves the body out of answers to HEAD
+    when "/json" then json
+    else [404, headers("0"), []]
+    end
   end
 
   private
 
-  def headers(length)
-    { "content-type" => "text/plain", "content-length" => length, "server" => "puma", "date" => date }
+  def json
+    body = JSON.generate({ message: "Hello, World!" })
+    [200, headers(body.bytesize.to_s, "application/json"), [body]]
+  end
+
+  def headers(length, type = "text/plain")
+    { "content-type" => type, "content-length" => length, "server" => "puma", "date" => date }
   end
 
   def date

@@ -1,0 +1,21 @@
+"""What ``httpbench setup`` looks for."""
+
+from __future__ import annotations
+
+from httpbench.cli.options import Selection
+from httpbench.cli.setup import SetupOptions, _required
+from httpbench.databases import SYSTEMS
+from httpbench.model import Database
+
+
+def _of(*words: str) -> dict[str, object]:
+    return dict(_required(SetupOptions(Selection(words, None, (), (), (), ()), None, (), False, False)))
+
+
+def test_the_database_of_a_target_is_installed_with_it() -> None:
+    found = _of("golang/net-http")
+    assert found["database of golang/net-http"] == (SYSTEMS[Database.POSTGRES].requirement,)
+
+
+def test_a_target_without_a_database_requires_none() -> None:
+    assert set(_of("c/nginx")) == {"c/nginx"}

@@ -55,7 +55,7 @@ VERBS = {
     "report": Verb("httpbench.cli.report:report", "Show a stored run again."),
     "compare": Verb("httpbench.cli.compare:compare", "Show what changed from one run to another."),
     "history": Verb("httpbench.cli.history:history", "Show a target over many runs, and where it changed."),
-    "runs": Verb("httpbench.cli.runs:runs", "List stored runs, delete some of them, or store published ones."),
+    "runs": Verb("httpbench.cli.runs:runs", "List stored runs, delete some of them, or store published results."),
     "doctor": Verb("httpbench.cli.doctor:doctor", "Show the environment, and what will disturb a measurement."),
     "tune": Verb("httpbench.cli.tune:tune", "Set this machine's knobs for measuring, and restore them."),
     "hosts": Verb("httpbench.cli.hosts:hosts", "Check the load hosts of a Dask cluster."),

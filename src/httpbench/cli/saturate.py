@@ -20,6 +20,7 @@ from httpbench.cli.options import (
     name_option,
     no_wait_option,
     quiet_option,
+    tags_option,
     targets_option,
 )
 from httpbench.cli.params import COUNT, DURATION, DURATION_OR_NONE, LATENCY_BOUND, PERCENTAGE
@@ -81,6 +82,7 @@ class SaturateOptions:
     request: RequestOptions = group(RequestOptions)
     targets: tuple[Path, ...] = targets_option()
     name: str | None = name_option("--name")
+    tags: tuple[str, ...] = tags_option()
     no_wait: bool = no_wait_option()
     quiet: bool = quiet_option()
     db: Path = db_option()
@@ -144,6 +146,7 @@ def _plan(target: Target, options: SaturateOptions) -> RunSpec:
         start_limit_s=options.servers.start_timeout,
         search=search,
         name=options.name,
+        tags=options.tags,
     )
 
 

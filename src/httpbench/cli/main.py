@@ -55,6 +55,7 @@ VERBS = {
     "report": Verb("httpbench.cli.report:report", "Show a stored run again."),
     "compare": Verb("httpbench.cli.compare:compare", "Show what changed from one run to another."),
     "runs": Verb("httpbench.cli.runs:runs", "List stored runs, newest first, or delete some of them."),
+    "serve": Verb("httpbench.cli.serve:serve", "Show all stored runs in a browser, also while they are running."),
     "doctor": Verb("httpbench.cli.doctor:doctor", "Show the environment, and what will disturb a measurement."),
     "tune": Verb("httpbench.cli.tune:tune", "Set this machine's knobs for measuring, and restore them."),
     "hosts": Verb("httpbench.cli.hosts:hosts", "Check the load hosts of a Dask cluster."),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
+from httpbench.store.figures import RunFigures, TrialFigures
 from httpbench.store.names import WAYS
 from httpbench.store.store import RunLine, Store
 
-__all__ = ["WAYS", "RunLine", "Store"]
+__all__ = ["WAYS", "RunFigures", "RunLine", "Store", "TrialFigures"]

@@ -55,6 +55,37 @@ MIGRATIONS: tuple[str, ...] = (
     ALTER TABLE run ADD COLUMN pid_start_ticks INTEGER NOT NULL DEFAULT 0;
     ALTER TABLE run DROP COLUMN pid_started;
     """,
+    # What a target's history over many runs is made of, without the documents. ``cell``: the plan without its place in the run.
+    """
+    CREATE TABLE figures (
+        run_id         TEXT NOT NULL,
+        number         INTEGER NOT NULL,
+        target         TEXT NOT NULL,
+        cell           TEXT NOT NULL,
+        round          INTEGER NOT NULL,
+        attempt        INTEGER NOT NULL,
+        verdict        TEXT NOT NULL,
+        throughput_rps REAL,
+        latency_us_p99 REAL,
+        wall_s         REAL,
+        PRIMARY KEY (run_id, number),
+        FOREIGN KEY (run_id, number) REFERENCES trial(run_id, number) ON DELETE CASCADE
+    ) STRICT, WITHOUT ROWID;
+    INSERT INTO figures
+    SELECT run_id, number, target, json_remove(json_extract(document, '$.plan'), '$.number', '$.round', '$.attempt'), round,
+           coalesce(json_extract(document, '$.plan.attempt'), 0), verdict, throughput_rps,
+           CASE WHEN throughput_rps IS NULL THEN NULL
+                WHEN json_array_length(document, '$.measurement.steps') > 0
+                THEN json_extract(document, '$.measurement.steps[#-1].response_time_us.p99')
+                WHEN json_type(document, '$.measurement.response_time_us') = 'object'
+                THEN json_extract(document, '$.measurement.response_time_us.p99')
+                ELSE json_extract(document, '$.measurement.service_time_us.p99') END,
+           CASE WHEN verdict NOT IN ('invalid', 'failed')
+                     AND (verdict <> 'disturbed' OR json_extract(document, '$.verdict.is_accepted'))
+                THEN json_extract(document, '$.client.whole.wall_s') END
+    FROM trial;
+    CREATE INDEX figures_by_target ON figures(target, run_id);
+    """,
     # The words by which people find a run. The index holds them all, so that a search reads no document.
     """
     ALTER TABLE run ADD COLUMN name TEXT;

@@ -9,7 +9,7 @@ import sqlite3
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -17,6 +17,7 @@ from typing import Any, Self, TypeVar
 from httpbench.errors import SelectionError, StoreError
 from httpbench.model import Distribution, Measurement, Run, RunStatus, Trial
 from httpbench.owner import Owner, is_alive, this_process
+from httpbench.store.figures import RunFigures, figures_of, runs_of
 from httpbench.store.names import find
 from httpbench.store.schema import is_current, migrate
 
@@ -97,7 +98,7 @@ class Store:
         """Commits one trial with its histograms."""
         bare, histograms = _split(trial)
         plan = trial.plan
-        throughput = trial.measurement.throughput_rps if trial.measurement and trial.verdict.counts else None
+        figures = figures_of(trial)
         with self._errors(), self._transaction():
             self._connection.execute(
                 "INSERT INTO trial VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -111,9 +112,12 @@ class Store:
                     plan.load_generator,
                     plan.load.connections,
                     trial.verdict.kind,
-                    throughput,
+                    figures.throughput_rps,
                     bare.model_dump_json(),
                 ),
+            )
+            self._connection.execute(
+                "INSERT INTO figures VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", (run_id, plan.number, plan.target, *astuple(figures))
             )
             self._connection.executemany(
                 "INSERT INTO histogram VALUES (?, ?, ?, ?)",
@@ -172,6 +176,16 @@ class Store:
             run = _read(Run, document, run_id)
             found = [_join(_read(Trial, text, run_id), histograms.get(number, {})) for text, number in trials]
         return run.model_copy(update={"status": status_of(status, Owner(*owner)), "finished_at": finished_at}), found
+
+    def figures(self, target: str, runs_max: int) -> list[RunFigures]:
+        """What the newest runs measured of a target, oldest first. Searches are left out: each of their trials has a load of its own."""
+        with self._errors():
+            return runs_of(self._connection, target, runs_max)
+
+    def targets(self) -> list[str]:
+        """Ids of all targets that were measured, in order."""
+        with self._errors():
+            return [name for (name,) in self._connection.execute("SELECT DISTINCT target FROM figures ORDER BY target")]
 
     def noise_runs(self, hostname: str, cpu_model: str, limit: int = 5) -> list[str]:
         """Ids of the finished runs of A/A pairs on such a machine, newest first."""

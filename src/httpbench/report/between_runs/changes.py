@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Literal
+from typing import Literal, Protocol
 
 from pydantic import Field
 
 from httpbench.model import Frozen, Gate, Load, Run, Scaling, Target, Trial, VerdictKind
-from httpbench.report.between_runs.environments import differences, load_hosts, toolchains
+from httpbench.report.between_runs.environments import differences, load_hosts, resources, toolchains
 from httpbench.report.tables.groups import groups
 from httpbench.report.tables.rows import Row
 from httpbench.stats.figures import BY_NAME
@@ -99,7 +99,7 @@ def changes(base: Measured, head: Measured, gates: Sequence[Gate] = (), further:
         head=_side(head[0]),
         environment=(
             *differences(base[0].environment, head[0].environment),
-            *load_hosts(base[0], head[0]),
+            *load_hosts(base[0].load_host, head[0].load_host),
             *_resources((before[key], after[key]) for key in common),
         ),
         toolchains=tuple(toolchains(base[0].environment, head[0].environment)),
@@ -121,7 +121,20 @@ def place(cell: Cell | Summary) -> str:
     return f"{cell.target}, {load_text(cell)}"
 
 
-def load_text(cell: Cell | Summary) -> str:
+class Loaded(Protocol):
+    """What a load is said of."""
+
+    @property
+    def workload(self) -> str: ...
+
+    @property
+    def scaling(self) -> Scaling: ...
+
+    @property
+    def load(self) -> Load: ...
+
+
+def load_text(cell: Loaded) -> str:
     """``plaintext single -c 64``."""
     rate = f" --rate {cell.load.rate_rps:g}" if cell.load.rate_rps else ""
     return f"{cell.workload} {cell.scaling} -c {cell.load.connections}{rate}"
@@ -150,14 +163,7 @@ def _limits(target: Target) -> tuple[float, int] | None:
 
 def _resources(pairs: Iterable[tuple[Row, Row]]) -> list[str]:
     """How the cores and the number of workers that targets were given differ, a phrase each."""
-    found: dict[str, None] = {}
-    for base, head in pairs:
-        before, after = base.trials[0].plan, head.trials[0].plan
-        cores = (before.cores.physical(before.cores.target), after.cores.physical(after.cores.target))
-        for name, (old, new) in (("cores of targets", cores), ("workers of targets", (before.workers, after.workers))):
-            if old != new:
-                found[f"{name} ({old or 'one per core'} → {new or 'one per core'})"] = None
-    return list(found)
+    return list(dict.fromkeys(phrase for base, head in pairs for phrase in resources(base.trials[0].plan, head.trials[0].plan)))
 
 
 def _cell(base: Row, head: Row, names: Sequence[str], comparisons: int) -> Cell:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from httpbench.model import Environment, Run
+from httpbench.model import Environment, LoadHost, TrialPlan
 
 ALIKE = {
     "hostname": "host name",
@@ -36,13 +36,19 @@ def differences(base: Environment, head: Environment) -> list[str]:
     return list(_differences(base, head))
 
 
-def load_hosts(base: Run, head: Run) -> list[str]:
+def load_hosts(before: LoadHost | None, after: LoadHost | None) -> list[str]:
     """The same of the machines that sent the load."""
-    before, after = base.load_host, head.load_host
     if before is None or after is None:
         names = [there.name if there else "the target's machine" for there in (before, after)]
         return [] if before is after else [f"load host ({names[0]} → {names[1]})"]
     return [f"load host: {difference}" for difference in _differences(before.environment, after.environment)]
+
+
+def resources(base: TrialPlan, head: TrialPlan) -> list[str]:
+    """The same of what a target was given."""
+    cores = (base.cores.physical(base.cores.target), head.cores.physical(head.cores.target))
+    pairs = (("cores of targets", cores), ("workers of targets", (base.workers, head.workers)))
+    return [f"{name} ({old or 'one per core'} → {new or 'one per core'})" for name, (old, new) in pairs if old != new]
 
 
 def toolchains(base: Environment, head: Environment) -> list[str]:

@@ -1,0 +1,105 @@
+"""The figures of a target in many runs, from the table ``figures``: no document of a trial is read.
+
+A document has samples, intervals and logs, so reading it takes milliseconds. A history has thousands of trials.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
+
+from pydantic import TypeAdapter
+
+from httpbench.model import Environment, LoadHost, Target, Trial, VerdictKind
+
+_LOAD_HOST: TypeAdapter[LoadHost | None] = TypeAdapter(LoadHost | None)
+
+
+@dataclass(frozen=True, slots=True)
+class TrialFigures:
+    """One trial. Figures are ``None`` if it does not count, or has none."""
+
+    cell: str
+    """Its plan as JSON, without number, round and attempt: trials of one cell on the same cores have the same text."""
+    round: int
+    attempt: int
+    verdict: VerdictKind
+    throughput_rps: float | None
+    latency_us_p99: float | None
+    wall_s: float | None
+    """Wall time of a client."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunFigures:
+    """What one run measured of one target."""
+
+    id: str
+    name: str | None
+    started_at: str
+    environment: Environment
+    load_host: LoadHost | None
+    target: Target
+    workloads: str
+    """Those of the run by name, as JSON."""
+    trials: tuple[TrialFigures, ...]
+    """In the order in which they were made."""
+
+
+def figures_of(trial: Trial) -> TrialFigures:
+    """The figures of a trial, as they are stored."""
+    measurement = trial.measurement if trial.verdict.counts else None
+    times = measurement.times_us if measurement else None
+    return TrialFigures(
+        cell=trial.plan.model_dump_json(exclude={"number", "round", "attempt"}),
+        round=trial.plan.round,
+        attempt=trial.plan.attempt,
+        verdict=trial.verdict.kind,
+        throughput_rps=measurement.throughput_rps if measurement else None,
+        latency_us_p99=times.p99 if times else None,
+        wall_s=trial.client.whole.wall_s if trial.client and trial.verdict.counts else None,
+    )
+
+
+def runs_of(connection: sqlite3.Connection, target: str, runs_max: int) -> list[RunFigures]:
+    """The newest runs with the target, oldest first."""
+    runs = connection.execute(
+        """
+        SELECT id, json_extract(document, '$.name'), started_at, json_extract(document, '$.environment'),
+               coalesce(json_extract(document, '$.load_host'), 'null'), json_extract(document, '$.targets."' || ?1 || '"'),
+               json_extract(document, '$.workloads')
+        FROM run
+        WHERE id IN (SELECT run_id FROM figures WHERE target = ?1) AND json_extract(document, '$.search') IS NULL
+        ORDER BY sequence DESC LIMIT ?2
+        """,
+        (target, runs_max),
+    ).fetchall()
+    rows = connection.execute(
+        """
+        SELECT run_id, cell, round, attempt, verdict, throughput_rps, latency_us_p99, wall_s
+        FROM figures WHERE target = ? AND run_id IN (SELECT value FROM json_each(?)) ORDER BY run_id, number
+        """,
+        (target, json.dumps([run[0] for run in runs])),
+    )
+    trials = {
+        run: tuple(
+            TrialFigures(cell, round_, attempt, VerdictKind(verdict), *figures) for _, cell, round_, attempt, verdict, *figures in own
+        )
+        for run, own in groupby(rows, itemgetter(0))
+    }
+    return [
+        RunFigures(
+            id=run,
+            name=name,
+            started_at=started_at,
+            environment=Environment.model_validate_json(environment),
+            load_host=_LOAD_HOST.validate_json(load_host),
+            target=Target.model_validate_json(described),
+            workloads=workloads,
+            trials=trials[run],
+        )
+        for run, name, started_at, environment, load_host, described, workloads in reversed(runs)
+    ]

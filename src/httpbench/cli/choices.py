@@ -19,4 +19,7 @@ LATENCIES = ("mean", "p50", "p75", "p90", "p95", "p99", "p99.9", "p99.99", "max"
 GATES = ("rps", "mean", "p50", "p90", "p95", "p99", "p99.9", "cpu", "memory", "time")
 """Figures that a gate can bound."""
 
+HISTORY = ("rps", "p99", "time")
+"""Figures that `history` follows."""
+
 JOURNAL = "/var/lib/httpbench/tune.json"

@@ -54,6 +54,7 @@ VERBS = {
     "probe": Verb("httpbench.cli.probe:probe", "Classify servers: do they route, parse, or respond to anything?"),
     "report": Verb("httpbench.cli.report:report", "Show a stored run again."),
     "compare": Verb("httpbench.cli.compare:compare", "Show what changed from one run to another."),
+    "history": Verb("httpbench.cli.history:history", "Show a target over many runs, and where it changed."),
     "runs": Verb("httpbench.cli.runs:runs", "List stored runs, newest first, or delete some of them."),
     "serve": Verb("httpbench.cli.serve:serve", "Show all stored runs in a browser, also while they are running."),
     "doctor": Verb("httpbench.cli.doctor:doctor", "Show the environment, and what will disturb a measurement."),

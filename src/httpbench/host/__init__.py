@@ -7,6 +7,7 @@ from httpbench.host.cores.core_locks import only_run_on
 from httpbench.host.cores.partition import partition, partition_for_load_host, partition_for_proxy
 from httpbench.host.cores.topology import Core, Topology, core_groups, read_topology
 from httpbench.host.doctor.examine import examine
+from httpbench.host.facts.commits import commits_between
 from httpbench.host.facts.environment import read_environment
 from httpbench.host.finding import Finding
 from httpbench.host.knobs.all_knobs import KNOBS, tuned
@@ -30,6 +31,7 @@ __all__ = [
     "capture",
     "check",
     "check_all",
+    "commits_between",
     "core_groups",
     "debian_packages",
     "examine",

@@ -9,6 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 from httpbench.model import Run, Trial
 from httpbench.report.between_runs.changes import Changes, changes, render_changes_json
+from httpbench.report.between_runs.history import FIGURES as HISTORY_FIGURES
+from httpbench.report.between_runs.history import Series, histories
+from httpbench.report.between_runs.history_text import render_history
 from httpbench.report.between_runs.junit import render_changes_junit
 from httpbench.report.between_runs.terminal import NAMES as CHANGE_COLUMNS
 from httpbench.report.between_runs.terminal import render_changes
@@ -40,15 +43,18 @@ __all__ = [
     "CLIENT_FORMATS",
     "FORMATS",
     "HERE",
+    "HISTORY_FIGURES",
     "NOT_VERIFIED",
     "SEARCH_COLUMNS",
     "UNKNOWN",
     "Changes",
     "Format",
+    "Series",
     "View",
     "changes",
     "column_names",
     "gated",
+    "histories",
     "probe_lines",
     "probe_table",
     "probe_warning",
@@ -60,6 +66,7 @@ __all__ = [
     "render_changes_junit",
     "render_changes_markdown",
     "render_evidence",
+    "render_history",
     "render_html",
     "render_responses",
     "render_targets",

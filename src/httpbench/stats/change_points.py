@@ -33,10 +33,10 @@ RUNS_MAX = 500
 LEVEL_MIN = 3
 """Runs of a level at least: one run, or two, may be off for any reason."""
 
-PENALTY = 3.8**2
+PENALTY = 3.5**2
 """Of a level: its squared distance from the next, in standard errors, above which it is proposed."""
 
-SIGNIFICANCE = 0.01
+SIGNIFICANCE = 0.02
 PERMUTATIONS, BATCH = 999, 111
 
 REACH = 3.0
@@ -46,7 +46,9 @@ NEIGHBOURS = 3
 
 CORRELATION_MAX = 0.5
 CORRELATION_ERRORS = 2.5
-"""An autocorrelation counts by what exceeds so many standard errors: in few runs the estimate is noise."""
+"""An autocorrelation counts by what exceeds this ÷ √runs: the rest may be an error of the estimate."""
+CORRELATION_RUNS_MIN = 40
+"""In fewer runs the estimate is noise, and would hide changes."""
 
 _DEVIATIONS = 1.4826
 """Standard deviation of normal values ÷ their median absolute deviation."""
@@ -77,7 +79,7 @@ def _tamed(logs: Floats, noise: float) -> Floats:
 def _widened(logs: Floats) -> float:
     """Standard deviation of a long mean ÷ that of independent values whose neighbours differ as much."""
     neighbours, next_ones = _median_size(np.diff(logs)), _median_size(logs[2:] - logs[:-2])
-    if neighbours == 0:
+    if neighbours == 0 or len(logs) < CORRELATION_RUNS_MIN:
         return 1.0
     correlation = (next_ones / neighbours) ** 2 - 1 - CORRELATION_ERRORS / math.sqrt(len(logs))
     correlation = min(max(correlation, 0.0), CORRELATION_MAX)

@@ -246,6 +246,7 @@ STORED = [
     "runs",
     "runs --json",
     "runs --delete latest",
+    "history c",
     "compare",
     "compare --explain --wide",
     "compare --fail-if rps<-3%",

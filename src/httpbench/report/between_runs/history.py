@@ -94,6 +94,11 @@ class Series:
     changes: tuple[Change, ...]
 
     @property
+    def cell(self) -> tuple[str, str, Scaling, Load, str]:
+        """What all series of a load have in common."""
+        return (self.target, self.workload, self.scaling, self.load, self.load_generator)
+
+    @property
     def title(self) -> str:
         """The load in words: ``plaintext single -c 64``."""
         return load_text(self)

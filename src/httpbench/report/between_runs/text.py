@@ -53,13 +53,14 @@ def banner(found: Changes) -> Iterator[str]:
 
 
 def origin(name: str, side: Side) -> str:
-    parts = [f"{name}: run {side.run}", side.name, f"commit {_commit(side.git_commit)}" if side.git_commit else None]
+    parts = [f"{name}: run {side.run}", side.name, f"commit {commit_text(side.git_commit)}" if side.git_commit else None]
     return " · ".join(filter(None, (*parts, f"{side.started_at[:16].replace('T', ' ')} UTC")))
 
 
-def _commit(name: str) -> str:
+def commit_text(name: str, digits: int = COMMIT_DIGITS) -> str:
+    """``0123456789ab``, or ``0123456789ab+changes``."""
     commit, plus, changes = name.partition("+")
-    return commit[:COMMIT_DIGITS] + plus + changes
+    return commit[:digits] + plus + changes
 
 
 def table(found: Changes) -> tuple[list[str], list[list[str]]]:

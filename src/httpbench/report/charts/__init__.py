@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from httpbench.errors import StoreError, UsageError
 from httpbench.model import Run, Trial
+from httpbench.report.between_runs.history import Series
 
 PACKAGES = ("altair", "jinja2", "vl_convert")
 
@@ -32,9 +34,31 @@ def write_charts(run: Run, trials: Sequence[Trial], folder: Path) -> list[Path]:
     if not found:
         what = "fewer than two rates that count" if run.search else "no valid trial"
         raise UsageError(f"run {run.id} has nothing to draw: it has {what}")
+    return _write(found, folder)
+
+
+def write_histories(found: Sequence[Series], folder: Path, *, everything: bool = False) -> list[Path]:
+    """The same of a target over many runs; with ``everything``, also of runs from other environments."""
+    check_charts()
+    history = importlib.import_module("httpbench.report.charts.history")
+    drawn: dict[str, Any] = {}
+    for series in found:
+        if everything or not series.differs:
+            add(drawn, [(history.name_of(series), history.of_series(series))])
+    return _write(drawn, folder)
+
+
+def add(drawn: dict[str, Any], more: Iterable[tuple[str, Any]]) -> None:
+    """Drawings that differ in what their names do not say are numbered."""
+    for name, drawing in more:
+        alike = sum(other == name or other.startswith(f"{name}--") for other in drawn)
+        drawn[f"{name}--{alike + 1}" if alike else name] = drawing
+
+
+def _write(drawn: Mapping[str, Any], folder: Path) -> list[Path]:
     theme = importlib.import_module("httpbench.report.charts.theme")
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        return [path for name, drawing in found.items() for path in theme.save(drawing, folder, name)]
+        return [path for name, drawing in drawn.items() for path in theme.save(drawing, folder, name)]
     except OSError as error:
         raise StoreError(f"the charts cannot be written to {folder}: {error.strerror or error}") from None

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from httpbench.model import Run, Table, Trial
-from httpbench.report.charts import clients, over_time, proxies, saturation, servers
+from httpbench.report.charts import add, clients, over_time, proxies, saturation, servers
 from httpbench.report.charts.drawing import Drawing, file_name
 from httpbench.report.tables.groups import groups
 from httpbench.report.tables.rows import Group
@@ -24,9 +24,9 @@ def of_run(run: Run, trials: Sequence[Trial]) -> dict[str, Drawing]:
     found = groups(run, trials)
     drawn: dict[str, Drawing] = {}
     for group in found:
-        _add(drawn, ((f"{kind}-{file_name(group)}", drawing) for kind, drawing in of_group(run, group)))
-    _add(drawn, ((f"connections-{name}", drawing) for name, drawing in servers.over_connections(found)))
-    _add(drawn, ((f"over-time-{name}", drawing) for target in _watched(run, found) for name, drawing in over_time.of_target(found, target)))
+        add(drawn, ((f"{kind}-{file_name(group)}", drawing) for kind, drawing in of_group(run, group)))
+    add(drawn, ((f"connections-{name}", drawing) for name, drawing in servers.over_connections(found)))
+    add(drawn, ((f"over-time-{name}", drawing) for target in _watched(run, found) for name, drawing in over_time.of_target(found, target)))
     return drawn
 
 
@@ -50,10 +50,3 @@ def _watched(run: Run, found: Sequence[Group]) -> list[str]:
     if run.table is Table.TCP_PROXIES:
         return []
     return list(dict.fromkeys(row.target.id for group in found if group.client_work is None for row in group.rows))
-
-
-def _add(drawn: dict[str, Drawing], more: Iterator[tuple[str, Drawing]]) -> None:
-    """Loads that differ in what their names do not say are numbered."""
-    for name, drawing in more:
-        alike = sum(other == name or other.startswith(f"{name}--") for other in drawn)
-        drawn[f"{name}--{alike + 1}" if alike else name] = drawing

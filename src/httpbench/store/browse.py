@@ -119,6 +119,11 @@ def state(store: Store, run_id: str) -> State | None:
     return State(run_id, status_of(status, Owner(boot_id, pid, ticks)), trials, done, max(planned, done))
 
 
+def newest(store: Store, count: int) -> set[str]:
+    """Ids of the newest runs."""
+    return {name for (name,) in store.select("SELECT id FROM run ORDER BY sequence DESC LIMIT ?", (count,))}
+
+
 def before(store: Store, run_id: str) -> str | None:
     """The newest run before this one that has a target in common with it."""
     found = store.select(
@@ -145,6 +150,12 @@ def targets(store: Store) -> list[ListedTarget]:
         (TARGETS_MAX,),
     )
     return [ListedTarget(*row) for row in found]
+
+
+def extent(store: Store, target: str) -> tuple[int, str | None]:
+    """How many trials of a target there are, and a run of them: they change whenever its history does, deletions of runs included."""
+    ((count, last),) = store.select("SELECT count(*), max(run_id) FROM trial WHERE target = ?", (target,))
+    return count, last
 
 
 def target_ids(store: Store) -> list[str]:

@@ -96,15 +96,15 @@ def _table(found: list[ListedRun], *, is_static: bool) -> Table:
 def _row(run: ListedRun, index: int, *, is_static: bool) -> list[str]:
     sides = () if is_static else (_choice("base", run, index == 1), _choice("head", run, index == 0))
     return [
-        Markup('<a class="when" href="{}">{}</a>').format(addresses.run(run.id), when(run.started_at)),
+        Markup('<a href="{}">{}</a>').format(addresses.run(run.id), when(run.started_at)),
         *sides,
         Markup('<span class="status-{0}">{0}</span>').format(str(run.status)),
         f"{run.trials_done:,} of {run.trials_planned:,}" if run.trials_done != run.trials_planned else f"{run.trials_done:,}",
         _targets(run),
-        printable(run.name or ""),
+        _long(run.name) if run.name else "",
         Markup('<code class="commit">{}</code>').format(_commit(run.git_commit)) if run.git_commit else "",
-        ", ".join(run.tags),
-        _cut(run.command),
+        _long(", ".join(run.tags)) if run.tags else "",
+        _long(_cut(run.command)),
     ]
 
 
@@ -121,7 +121,12 @@ def _targets(run: ListedRun) -> Markup:
         for name in (run.targets if len(run.targets) == TARGETS_NAMED + 1 else run.targets[:TARGETS_NAMED])
     ]
     more = len(run.targets) - len(named)
-    return Markup(", ").join(named) + (f" and {more} more" if more else "")
+    return _long(Markup(", ").join(named) + (f" and {more} more" if more else ""))
+
+
+def _long(text: str) -> Markup:
+    """May take several lines."""
+    return Markup('<span class="long">{}</span>').format(text if isinstance(text, Markup) else printable(text))
 
 
 def _commit(commit: str) -> str:

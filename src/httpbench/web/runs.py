@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import altair as alt
-
-from httpbench.model import Run, RunStatus, Trial
+from httpbench.model import Kind, Run, RunStatus, Trial
 from httpbench.report import render_html
 from httpbench.report.charts import saturation
-from httpbench.report.charts.drawing import Drawing, data, figure_text
+from httpbench.report.charts.drawing import figure_text
 from httpbench.report.charts.of_run import of_group
+from httpbench.report.charts.servers import figure_of
 from httpbench.report.charts.theme import svg_file
 from httpbench.report.html import groups as tables
 from httpbench.report.html import machine
@@ -41,7 +40,8 @@ def run_page(frame: Frame, path: str, run: Run, trials: Sequence[Trial], state: 
     is_running = state.status is RunStatus.RUNNING and not frame.is_static
     context = {
         "title": title(run, trials),
-        "origin": notes.origin(run, trials),
+        # The line of the state follows the run, so it stands below.
+        "origin": [line for line in notes.origin(run, trials) if not is_running or line not in notes.status(run, trials)],
         "run_id": run.id,
         "is_running": is_running,
         "has_report": bool(trials),
@@ -83,12 +83,6 @@ def chart(run: Run, trials: Sequence[Trial], name: str) -> Page:
     return Page(svg_file(drawings[0]), "image/svg+xml")
 
 
-def warm_up() -> None:
-    """Draws a chart of nothing: the first one takes a second longer than others."""
-    nothing = alt.Chart(data([{"x": 0}])).mark_point().encode(x="x:Q")
-    svg_file(Drawing("", (), nothing, (), ()))
-
-
 def _results(run: Run, trials: Sequence[Trial], path: str, *, is_running: bool) -> dict[str, Any]:
     found = groups(run, trials)
     # The picture of a run in progress has the number of trials in its address: a browser keeps one that it has.
@@ -111,7 +105,14 @@ def _results(run: Run, trials: Sequence[Trial], path: str, *, is_running: bool) 
 def _pictures(group: Group, address: str) -> list[Picture]:
     if not any(row.counts for row in group.rows):
         return []
-    return [Picture(notes.title(group), address, FRAME_HEIGHT + ROW_HEIGHT * len(group.rows))]
+    return [Picture(_chart_title(group), address, FRAME_HEIGHT + ROW_HEIGHT * len(group.rows))]
+
+
+def _chart_title(group: Group) -> str:
+    """What its first chart shows."""
+    if group.client_work is not None:
+        return "Time of the whole process"
+    return "Latency" if any(row.target.kind is Kind.PROXY for row in group.rows) else figure_of(group)[1]
 
 
 def _latest(trials: Sequence[Trial]) -> Table:
@@ -127,4 +128,4 @@ def _latest(trials: Sequence[Trial]) -> Table:
         ]
         for trial in reversed(trials[-LATEST:])
     ]
-    return Table.of("Latest trials", ["Target", "Round", "Workload", "Connections", "Verdict", "Requests/s", "Reasons"], rows)
+    return Table.of("The newest first", ["Target", "Round", "Workload", "Connections", "Verdict", "Requests/s", "Reasons"], rows)

@@ -8,9 +8,10 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from httpbench.errors import HttpbenchError
 from httpbench.model import Run, Trial
 from httpbench.store import Store, browse
 from httpbench.store.browse import State
@@ -48,6 +49,7 @@ class Site:
                 (r"runs-([1-9][0-9]{0,8})\.html", self._runs),
                 (r"targets\.html", self._targets),
                 (rf"targets/{NAME}\.html", self._target),
+                (rf"targets/{NAME}/([1-9][0-9]{{0,5}})\.svg", self._target_chart),
                 (rf"runs/{ID}\.html", self._run),
                 (rf"runs/{ID}/report\.html", self._report),
                 (rf"runs/{ID}/({runs.SEARCH}|{runs.TABLE}[1-9][0-9]{{0,5}})\.svg", self._run_chart),
@@ -74,14 +76,21 @@ class Site:
         return runs.results_part(self.frame, addresses.run(run_id), *measured)
 
     def warm_up(self) -> None:
-        """Loads what the first chart would wait for."""
-        with self._drawing:
-            runs.warm_up()
+        """Makes the page and the first chart of the newest run, which load libraries for a second. What fails here fails again when it
+        is asked for."""
+        with suppress(HttpbenchError, NotFound), self._open() as store:
+            for newest in browse.runs(store, browse.Wanted(), first=0, limit=1)[0]:
+                self.page(addresses.run(newest.id))
+                self.page(addresses.run_chart(newest.id, f"{runs.TABLE}1"))
 
     @contextmanager
     def _open(self) -> Iterator[Store]:
         with Store(self.db, reading=True) as store:
             yield store
+
+    def _linked(self, store: Store) -> set[str] | None:
+        """Ids of the runs that have a page. ``None``: all."""
+        return None if self._runs_max is None else browse.newest(store, self._runs_max)
 
     def _found(self, run_id: str) -> tuple[State, Measured]:
         """Raises :class:`NotFound`."""
@@ -113,12 +122,20 @@ class Site:
 
     def _target(self, path: str, query: Query, name: str) -> Page:
         with self._open() as store:
-            return targets.target_page(self.frame, store, path, targets.target_of(store, name))
+            return targets.target_page(self.frame, store, path, targets.target_of(store, name), self._linked(store))
+
+    def _target_chart(self, path: str, query: Query, name: str, number: str) -> Page:
+        with self._open() as store:
+            target = targets.target_of(store, name)
+            return self._drawn((path, browse.extent(store, target)), lambda: targets.target_chart(store, target, int(number)))
 
     def _run(self, path: str, query: Query, run_id: str) -> Page:
         state, measured = self._found(run_id)
         with self._open() as store:
             before = browse.before(store, run_id)
+            linked = self._linked(store)
+        if linked is not None and before not in linked:
+            before = None
         return runs.run_page(self.frame, path, *measured, state, before)
 
     def _report(self, path: str, query: Query, run_id: str) -> Page:

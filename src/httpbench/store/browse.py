@@ -125,12 +125,12 @@ def newest(store: Store, count: int) -> set[str]:
 
 
 def before(store: Store, run_id: str) -> str | None:
-    """The newest run before this one that has a target in common with it."""
+    """The newest run before this one that has a cell in common with it: the same target under the same load on the same cores."""
     found = store.select(
         """
         SELECT id FROM run
         WHERE sequence < (SELECT sequence FROM run WHERE id = ?1)
-          AND id IN (SELECT run_id FROM trial WHERE target IN (SELECT DISTINCT target FROM trial WHERE run_id = ?1))
+          AND EXISTS (SELECT 1 FROM figures WHERE run_id = run.id AND cell IN (SELECT cell FROM figures WHERE run_id = ?1))
         ORDER BY sequence DESC LIMIT 1
         """,
         (run_id,),

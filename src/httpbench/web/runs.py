@@ -36,7 +36,7 @@ FRAME_HEIGHT, ROW_HEIGHT, SEARCH_HEIGHT = 110, 26, 420
 
 
 def run_page(frame: Frame, path: str, run: Run, trials: Sequence[Trial], state: State, before: str | None) -> Page:
-    """``before``: id of the previous run with a target of this one."""
+    """``before``: id of the previous run that it can be compared with."""
     is_running = state.status is RunStatus.RUNNING and not frame.is_static
     context = {
         "title": title(run, trials),

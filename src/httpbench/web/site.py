@@ -147,7 +147,8 @@ class Site:
         return self._drawn((path, state), lambda: runs.chart(*measured, name))
 
     def _comparison(self, path: str, query: Query, base: str, head: str) -> Page:
-        return comparisons.comparison_page(self.frame, path, self._found(base)[1], self._found(head)[1])
+        (before, ours), (after, theirs) = self._found(base), self._found(head)
+        return self._pages.get((path, before, after), lambda: comparisons.comparison_page(self.frame, path, ours, theirs))
 
     def _comparison_chart(self, path: str, query: Query, base: str, head: str, figure: str) -> Page:
         (before, ours), (after, theirs) = self._found(base), self._found(head)

@@ -91,7 +91,11 @@ def _section(series: Series, number: int, rows: int, path: str, linked: Set[str]
         ),
         changes=tuple((change_sentence(series, change), (commits_text(change), *change.commits)) for change in reversed(series.changes)),
         # The chart of the newest points only is drawn again: its address has their number.
-        figures=(Picture(title, f"{address}?{len(series.points)}" if linked is None else address, CHART_HEIGHT),),
+        figures=(
+            Picture(
+                f"{figure_title(series.figure)} over runs", f"{address}?{len(series.points)}" if linked is None else address, CHART_HEIGHT
+            ),
+        ),
         table=_table(
             series, rows, addresses.root(path), linked, f"Runs, newest first{f'; {older:,} older are not listed' if older > 0 else ''}"
         ),

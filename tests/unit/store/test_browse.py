@@ -88,7 +88,7 @@ def test_the_state_of_a_run(store: Store) -> None:
     assert browse.state(store, "none") is None
 
 
-def test_the_run_before_has_a_target_in_common(store: Store) -> None:
+def test_the_run_before_has_a_target_and_a_load_in_common(store: Store) -> None:
     assert [browse.before(store, name) for name in ("r3", "r2", "r1", "r0", "none")] == ["r1", "r0", None, None, None]
 
 

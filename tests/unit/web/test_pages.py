@@ -114,6 +114,7 @@ def test_a_search_for_a_rate_has_its_curve(tmp_path: Path) -> None:
     add_run(tmp_path / "results.db", run, trials)
     site = Site(tmp_path / "results.db")
     assert f"../runs/{run.id}/search.svg" in site.page(f"runs/{run.id}.html").content
+    assert "<caption>Rates</caption>" in site.page(f"runs/{run.id}.html").content
     assert site.page(f"runs/{run.id}/search.svg").media_type == "image/svg+xml"
 
 

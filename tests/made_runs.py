@@ -11,6 +11,7 @@ from hdrh.histogram import HdrHistogram
 from httpbench.model import (
     Bound,
     ClientWork,
+    Commands,
     Distribution,
     Interval,
     Kind,
@@ -110,7 +111,29 @@ def _server_trial(number: int, place: int, load: Load, name: str, round_: int) -
         ),
         target_usage=_usage(0.99, load.duration_s, number),
         generator_usage=_usage(0.6, load.duration_s, number + 1),
+        commands=_commands(load, number),
         probed=make_probed() if round_ == 0 else None,
+    )
+
+
+def _commands(load: Load, number: int) -> Commands:
+    url = f"http://127.0.0.1:{16_000 + number}/"
+    options = (
+        "-c",
+        str(load.connections),
+        "-t",
+        "1",
+        "-d",
+        "10000ms",
+        "--warmup",
+        "2000ms",
+        "--timeout",
+        "2000ms",
+        "--expect-status",
+        "200",
+    )
+    return Commands(
+        target=("./server", "127.0.0.1", str(16_000 + number)), load=("/usr/bin/httpbench-loadgen", *options, "--json", "-", url)
     )
 
 
@@ -124,6 +147,7 @@ def _intervals(rps: float, p50_us: float, duration_s: float, seed: int) -> tuple
             p50_us=round(p50_us * float(chance.normal(1, 0.02)), 3),
             p90_us=round(p50_us * 1.7, 3),
             p99_us=round(p50_us * 2.4 * float(chance.lognormal(0, 0.15)), 3),
+            p99_9_us=round(p50_us * 5.1 * float(chance.lognormal(0, 0.25)), 3),
         )
         for at in range(round(duration_s * 4))
     )

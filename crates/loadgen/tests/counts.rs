@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use common::{ENGINES, load, read_request, serve, serve_bytes, serve_bytes_once, url};
+use loadgen::figures::encoding::decode;
 
 const HELLO: &[u8] = b"HTTP/1.1 200 OK\r\nDate: Thu, 01 Jan 1970 00:00:00 GMT\r\nContent-Length: 5\r\n\r\nhello";
 
@@ -32,6 +33,17 @@ fn every_framing_is_counted_as_right() {
             assert_eq!(result.requests.ok + result.censored, result.service_time_us.count);
             assert_eq!(result.requests.ok, result.intervals.iter().map(|interval| interval.completed).sum::<u64>());
             assert_eq!(result.bytes.received, result.intervals.iter().map(|interval| interval.bytes_received).sum::<u64>());
+        }
+    }
+}
+
+#[test]
+fn an_interval_has_a_percentile_where_ten_samples_are_beyond_it() {
+    let result = load(&["-c", "4", "-d", "400ms", "--interval", "200ms", &url(serve_bytes(HELLO))]).expect("it runs");
+    for interval in &result.intervals {
+        let samples = decode(&interval.histogram).expect("a histogram").len();
+        for (figure, least) in [(interval.p50_us, 20), (interval.p99_us, 1_000), (interval.p99_9_us, 10_000)] {
+            assert_eq!(figure.is_some(), samples >= least, "{samples} samples: {figure:?}");
         }
     }
 }

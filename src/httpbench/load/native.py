@@ -170,6 +170,8 @@ class Native(LoadGenerator):
             connect_time_us=_plain(report.connect_time_us),
             intervals=tuple(part.interval for part in slices) or tuple(map(_interval, report.intervals)),
             steps=steps(job.load, slices),
+            unfinished=_unfinished(report),
+            unfinished_s=report.unfinished_s if _unfinished(report) else 0.0,
             busy_cores=sum(thread.busy for thread in report.generator.threads) if report.generator.threads else None,
             notes=_notes(job, report),
         )
@@ -237,9 +239,14 @@ def _of_finished(report: _Report) -> Distribution | None:
     times = _plain(report.service_time_us)
     if times is None or times.mean is None or not report.unfinished_s or report.response_time_us is not None:
         return times
-    finished = times.count - (report.censored - report.errors.get("timeout", 0))
+    finished = times.count - _unfinished(report)
     mean_us = max(times.mean * times.count - report.unfinished_s * 1e6, 0) / finished if finished > 0 else None
     return times.model_copy(update={"mean": mean_us})
+
+
+def _unfinished(report: _Report) -> int:
+    """Those whose age is in the service times. In an open loop, others count as censored too: they were never sent."""
+    return report.censored - report.errors.get("timeout", 0) if report.unfinished_s and report.response_time_us is None else 0
 
 
 def _parse(output: Output) -> _Report:

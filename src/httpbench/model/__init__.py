@@ -30,6 +30,7 @@ from httpbench.model.probe import Label, Observation, Probed, Trait
 from httpbench.model.proof import Proof, ProofFile
 from httpbench.model.result import (
     ClientMeasurement,
+    Commands,
     CoreOccupancy,
     Distribution,
     Environment,
@@ -75,6 +76,7 @@ __all__ = [
     "Category",
     "ClientMeasurement",
     "ClientWork",
+    "Commands",
     "ContainerRecipe",
     "ContainerRun",
     "CoreOccupancy",

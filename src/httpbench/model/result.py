@@ -89,6 +89,8 @@ class Interval(Frozen):
     """p90, in µs, as ``p50_us``; only with a rising rate."""
     p99_us: float | None = None
     """p99, in µs, as ``p50_us``."""
+    p99_9_us: float | None = None
+    """p99.9, in µs, as ``p50_us``."""
     bytes_received: int | None = None
     """Bytes received. Null: not reported."""
 
@@ -218,6 +220,10 @@ class Measurement(Frozen):
     means_every_request: bool = False
     """Whether the mean service time covers every request, on connections that carry load all the time. Only then must Little's
     law hold for it in a closed loop."""
+    unfinished: int = 0
+    """Requests in flight at the end that are older than the p99: percentiles count their age as a lower bound. 0: none, or not reported."""
+    unfinished_s: float = 0.0
+    """Sum of these ages, in seconds."""
     load_hosts: tuple[HostShare, ...] = ()
     """What each load host did; empty: the load came from this machine."""
     notes: tuple[str, ...] = ()
@@ -354,6 +360,9 @@ class Usage(Frozen):
     report it."""
     samples: tuple[Sample, ...] = ()
     """CPU and memory over time."""
+    throttled_samples_s: tuple[float, ...] = ()
+    """For each sample, how long a CPU quota stopped its processes since the previous one, in seconds, summed over CPUs. Empty: no quota,
+    or not in a container."""
 
 
 class CoreOccupancy(Frozen):
@@ -482,6 +491,18 @@ class Learned(Frozen):
     """SHA-256 of the body. Null: the bodies differed, so bodies are not checked."""
 
 
+class Commands(Frozen):
+    """The command lines of a trial, with all that was filled in: ports, workers, files. Those of ``--env`` and of secret headers are
+    redacted."""
+
+    target: tuple[str, ...] = ()
+    """Of the target: of a container, that which starts it. Empty: the harness did not start it."""
+    copies: int = 1
+    """Number of processes that this command started: several with the scaling ``prefork``."""
+    load: tuple[str, ...] = ()
+    """Of the load generator; for clients of the timer. Files that it names were temporary."""
+
+
 class Trial(Frozen):
     """A finished trial, as it is stored."""
 
@@ -528,6 +549,8 @@ class Trial(Frozen):
     """The container that the target ran in. Null: it ran as a process, or its container did not start."""
     load_host: LoadHostUse | None = None
     """What was seen of the load host. Null: the load generator ran on this machine, or nothing was measured."""
+    commands: Commands | None = None
+    """The command lines that made the trial. Null: it failed before they ran, or an earlier version stored it."""
 
 
 class Environment(Frozen):

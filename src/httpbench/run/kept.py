@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from httpbench.model import Expectation, Probed, Request, Run, SampledResponse, Target, Trial, Workload
+from httpbench.model import Commands, Expectation, Probed, Request, Run, SampledResponse, Target, Trial, Workload
 
 REDACTED = "<redacted>"
 BODY_CHARACTERS = 2000
@@ -26,7 +26,8 @@ HARMLESS_HEADERS = frozenset(
         *("transfer-encoding", "upgrade", "user-agent", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto"),
     )
 )
-PAIR_OPTIONS = {"--env": "=", "-H": ":", "--header": ":"}
+PAIR_OPTIONS = {"--env": "=", "-H": ":", "--header": ":", "--headers": ":"}
+"""Ours, and those of load generators."""
 USER_IN_URL = re.compile(r"(?<=://)[^/\s@'\"]+(?=@)")
 
 
@@ -75,6 +76,7 @@ def kept_trial(trial: Trial, secrets: Secrets) -> Trial:
             "log_tail": trial.log_tail and secrets.out_of(trial.log_tail),
             "response": trial.response and _kept_response(trial.response, secrets),
             "probed": trial.probed and _kept_probe(trial.probed, secrets),
+            "commands": trial.commands and _kept_commands(trial.commands, secrets),
         }
     )
 
@@ -115,6 +117,11 @@ def _kept_probe(probed: Probed, secrets: Secrets) -> Probed:
     return probed.model_copy(update={"reasons": secrets.out_of_all(probed.reasons), "observations": tuple(seen)})
 
 
+def _kept_commands(commands: Commands, secrets: Secrets) -> Commands:
+    load = secrets.out_of_all(_redacted_pairs(commands.load))
+    return commands.model_copy(update={"target": secrets.out_of_all(commands.target), "load": load})
+
+
 def _redacted_pairs(command: tuple[str, ...]) -> list[str]:
     """The command line, in which options that set a value keep only its name."""
     words: list[str] = []
@@ -124,7 +131,7 @@ def _redacted_pairs(command: tuple[str, ...]) -> list[str]:
             words.append(_redacted_pair(word, PAIR_OPTIONS[option]))
             option = None
             continue
-        glued = re.fullmatch(r"(--env|--header)=(.*)|(-[A-Za-z]*H)(.+)", word, re.DOTALL)
+        glued = re.fullmatch(r"(--env|--headers?)=(.*)|(-[A-Za-z]*H)(.+)", word, re.DOTALL)
         if glued and glued[1]:
             words.append(f"{glued[1]}={_redacted_pair(glued[2], PAIR_OPTIONS[glued[1]])}")
         elif glued and not word.startswith("--"):

@@ -85,6 +85,10 @@ class RunningTarget:
     """``None``: it runs as a process."""
     contained: ContainerRun | None = None
     """How its container was started, and the limits in force."""
+    argv: tuple[str, ...] = ()
+    """Its command line; empty: it was already running, or it runs in a container."""
+    copies: int = 1
+    """Processes with this command line."""
 
     def url(self, path: str) -> str:
         name = f"[{self.host}]" if ":" in self.host else self.host
@@ -148,7 +152,7 @@ def start(target: Target, scaling: Scaling, workload: Workload, place: Place) ->
     try:
         with ProcessTree(commands, stdout=log, stderr=log) as tree:
             response = _first_response(tree, place.address, port, workload, len(commands), place.start_limit_s)
-            yield RunningTarget(tree, place.address, port, response, log)
+            yield RunningTarget(tree, place.address, port, response, log, argv=tuple(commands[0].argv), copies=len(commands))
     except HttpbenchError as error:
         error.log_tail = error.log_tail or tail(log)
         raise

@@ -44,6 +44,7 @@ class TreeSampler:
         self._root_pid = root_pid
         self._groups = groups
         self._throttled_before_s: float | None = None
+        self._throttled_last_s: float | None = None
         self._group_peak_bytes: int | None = None
         self._oom_kills: int | None = None
         self._group_ticks = 0.0
@@ -77,7 +78,7 @@ class TreeSampler:
             self._series.memory(reading.rss_bytes, reading.processes)
             self._threads.begin(self._tree.known)
             self._quota.mark(self._tree.known)
-            self._throttled_before_s = self._groups.throttled_s() if self._groups else None
+            self._throttled_before_s = self._throttled_last_s = self._groups.throttled_s() if self._groups else None
             self._pages_at = now
 
     def current(self) -> Current:
@@ -123,7 +124,8 @@ class TreeSampler:
 
     def _take(self) -> None:
         reading = self._read()
-        self._series.add(time.monotonic(), (reading.ticks - self._ticks_before) / TICKS_PER_S, reading.rss_bytes, reading.processes)
+        cpu_s = (reading.ticks - self._ticks_before) / TICKS_PER_S
+        self._series.add(time.monotonic(), cpu_s, reading.rss_bytes, reading.processes, self._throttled_since())
         self._ticks_before, self._rss_bytes = reading.ticks, reading.rss_bytes
         if self._threads_often:
             self._threads.look(self._tree.known)
@@ -139,6 +141,12 @@ class TreeSampler:
             self._group_peak_bytes = groups.memory_bytes_peak() or self._group_peak_bytes
             self._oom_kills = groups.oom_kills() if self._oom_kills is None else groups.oom_kills() or self._oom_kills
         return self._group_ticks
+
+    def _throttled_since(self) -> float | None:
+        """Since the previous sample."""
+        now = self._groups.throttled_s() if self._groups else None
+        before, self._throttled_last_s = self._throttled_last_s, now if now is not None else self._throttled_last_s
+        return None if now is None or before is None else now - before
 
     def _throttled_s(self) -> float | None:
         after = self._groups.throttled_s() if self._groups else None

@@ -25,6 +25,7 @@ class _Slice:
     cpu_s: float
     rss_bytes: int
     processes: int
+    throttled_s: float | None
 
     def and_then(self, later: _Slice) -> _Slice:
         return _Slice(
@@ -33,6 +34,7 @@ class _Slice:
             self.cpu_s + later.cpu_s,
             max(self.rss_bytes, later.rss_bytes),
             max(self.processes, later.processes),
+            None if self.throttled_s is None or later.throttled_s is None else self.throttled_s + later.throttled_s,
         )
 
     @property
@@ -60,9 +62,10 @@ class Series:
         self._in_open = 0
         self._stride = 1
 
-    def add(self, at_s: float, cpu_s: float, rss_bytes: int, processes: int) -> None:
-        """Adds a sample: CPU time since the previous one (negative counts as 0), and memory and processes now."""
-        sample = _Slice(self._end_s, at_s, max(cpu_s, 0.0), rss_bytes, processes)
+    def add(self, at_s: float, cpu_s: float, rss_bytes: int, processes: int, throttled_s: float | None = None) -> None:
+        """Adds a sample: CPU time and throttled time since the previous one (negative counts as 0), and memory and processes now."""
+        throttled_s = None if throttled_s is None else max(throttled_s, 0.0)
+        sample = _Slice(self._end_s, at_s, max(cpu_s, 0.0), rss_bytes, processes, throttled_s)
         self._end_s = at_s
         self._cpu_s += sample.cpu_s
         self._rss_byte_seconds += rss_bytes * sample.duration_s
@@ -98,6 +101,8 @@ class Series:
     def usage(self) -> Usage:
         duration_s = self._end_s - self._begin_s
         mean = self._cpu_s / duration_s if duration_s > 0 else 0.0
+        parts = self._closed()
+        throttled = [part.throttled_s for part in parts if part.throttled_s is not None]
         return Usage(
             cpu_s=self._cpu_s,
             cpu_cores_mean=mean,
@@ -107,7 +112,8 @@ class Series:
             rss_bytes_mean=self._rss_byte_seconds / duration_s if duration_s > 0 else None,
             pss_bytes_mean=self._pss_bytes_sum / self._pss_counts if self._pss_counts else None,
             processes_peak=self._processes_peak,
-            samples=tuple(self._sample(part) for part in self._closed()),
+            samples=tuple(self._sample(part) for part in parts),
+            throttled_samples_s=tuple(throttled) if len(throttled) == len(parts) else (),
         )
 
     def _see_peak(self) -> None:

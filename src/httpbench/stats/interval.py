@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
@@ -94,7 +94,7 @@ def standard_error(logs: Floats) -> float:
     return float(logs.std(ddof=1) / math.sqrt(len(logs)))
 
 
-@lru_cache(maxsize=1024)
+@cache
 def quantile(rounds: int) -> float:
     """How many standard errors a 95% interval reaches to either side."""
     from scipy.special import stdtrit  # takes as long to load as all else together, and few commands use it

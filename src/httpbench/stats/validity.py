@@ -18,6 +18,9 @@ LITTLE_MIN, LITTLE_MAX = 0.97, 1.01
 pauses, throughput × mean service time = requests in flight. Less: connections stood still, or the mean leaves requests out. More than
 all there are is impossible, so a clock, a count or a duration is wrong; 1% covers rounding."""
 
+END_STALL_SHARE_MAX = 0.1
+"""Share of the period up to which a stall may be cut off by its end. Connections that get no response at all stand still for longer."""
+
 LITTLE_ROUND_TRIPS_MIN = 100
 """Requests per request in flight, under which the first and the last ones, cut by the ends of the period, outweigh the tolerance."""
 
@@ -137,10 +140,19 @@ def _little(evidence: Evidence) -> Iterator[str]:
     # end counts with none; the longest time may be that of a request that never ended, so a usual one says what this may take.
     usual_us = next((us for us in (times.p99, times.p90, times.max) if us is not None), 0.0) if times else 0.0
     longest_us = (times.max or 0.0) if times else 0.0
-    if ratio < LITTLE_MIN - usual_us / 1e6 / duration_s:
+    if ratio + _cut_off_by_the_end(evidence) < LITTLE_MIN - usual_us / 1e6 / duration_s:
         yield f"connections stalled for {1 - ratio:.1%} of the time (throughput × mean service time / requests in flight = {ratio:.3f})"
     elif ratio > LITTLE_MAX + longest_us / 1e6 / duration_s:
         yield f"throughput × mean service time is {ratio:.3f} × requests in flight, which is impossible: a clock or a count is wrong"
+
+
+def _cut_off_by_the_end(evidence: Evidence) -> float:
+    """What a stall at the end takes from the ratio: its requests are in no mean, as they would be had it come earlier. 0 if the requests
+    in flight are so old that their connections may get no responses."""
+    measurement = evidence.measurement
+    if not measurement.unfinished or measurement.unfinished_s / measurement.unfinished > END_STALL_SHARE_MAX * measurement.duration_s:
+        return 0.0
+    return measurement.unfinished_s / measurement.duration_s / (evidence.load.connections * evidence.load.pipeline)
 
 
 def little_ratio(evidence: Evidence) -> float | None:

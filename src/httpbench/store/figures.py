@@ -72,7 +72,7 @@ def runs_of(connection: sqlite3.Connection, target: str, runs_max: int) -> list[
                coalesce(json_extract(document, '$.load_host'), 'null'), json_extract(document, '$.targets."' || ?1 || '"'),
                json_extract(document, '$.workloads')
         FROM run
-        WHERE id IN (SELECT run_id FROM figures WHERE target = ?1) AND json_extract(document, '$.search') IS NULL
+        WHERE EXISTS (SELECT 1 FROM figures WHERE target = ?1 AND run_id = id) AND json_extract(document, '$.search') IS NULL
         ORDER BY sequence DESC LIMIT ?2
         """,
         (target, runs_max),

@@ -180,7 +180,10 @@ class Store:
     def figures(self, target: str, runs_max: int) -> list[RunFigures]:
         """What the newest runs measured of a target, oldest first. Searches are left out: each of their trials has a load of its own."""
         with self._errors():
-            return runs_of(self._connection, target, runs_max)
+            try:
+                return runs_of(self._connection, target, runs_max)
+            except ValueError:
+                raise StoreError(f"a run of {target} was stored by another version of httpbench, and this one cannot read it") from None
 
     def targets(self) -> list[str]:
         """Ids of all targets that were measured, in order."""

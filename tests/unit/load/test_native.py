@@ -64,8 +64,10 @@ def test_the_mean_is_that_of_the_requests_that_were_over(native: Native) -> None
     """Eight of 108 were in flight for a second when the run ended; the others took 2 us."""
     times = REPORT["service_time_us"] | {"count": 108, "mean": (100 * 2.0 + 8 * 1e6) / 108}
     told = REPORT | {"service_time_us": times, "censored": 8, "unfinished_s": 8.0}
-    found = native.measurement(job(Load()), Output(json.dumps(told), "", 0)).service_time_us
+    measurement = native.measurement(job(Load()), Output(json.dumps(told), "", 0))
+    found = measurement.service_time_us
     assert found is not None and found.mean == pytest.approx(2.0, abs=1e-3)
+    assert (measurement.unfinished, measurement.unfinished_s) == (8, 8.0)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import hashlib
 
 import pytest
 
-from httpbench.model import Expectation, Request, Workload
+from httpbench.model import Commands, Expectation, Request, Workload
 from httpbench.run.kept import REDACTED, Secrets, kept_run, kept_trial
 from tests.factories import make_response, make_run, make_target, make_trial
 
@@ -38,6 +38,18 @@ def test_env_and_authorization_are_redacted_in_what_is_stored() -> None:
         *(f"PASSWORD={REDACTED}", f"--env=OTHER={REDACTED}", "-H", f"Authorization: {REDACTED}", f"-HCookie: {REDACTED}"),
         *(f"--header=X-Key: {REDACTED}", "-qH", f"X-Short: {REDACTED}", "-H", "Accept: text/plain"),
         *("--prepare", f"psql postgres://{REDACTED}@db/x", "--url", f"http://{REDACTED}@localhost/"),
+    )
+
+
+def test_the_command_lines_of_a_trial_have_no_secrets() -> None:
+    options = ("-H", "X-Short: 1", "--header", "X-Short:1", "--headers=X-Short:1", "-H", "Accept: text/plain")
+    commands = Commands(target=("./app", f"--password={PASSWORD}"), load=("loadgen", *options, "http://me:pw@localhost/"))
+    kept = kept_trial(make_trial(commands=commands), SECRETS).commands
+    assert kept is not None
+    assert kept.target == ("./app", f"--password={REDACTED}")
+    assert kept.load[1:] == (
+        *("-H", f"X-Short: {REDACTED}", "--header", f"X-Short: {REDACTED}", f"--headers=X-Short: {REDACTED}"),
+        *("-H", "Accept: text/plain", f"http://{REDACTED}@localhost/"),
     )
 
 

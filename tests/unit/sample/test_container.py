@@ -20,6 +20,7 @@ def test_the_whole_container_is_counted_by_its_control_groups(tmp_path: Path) ->
     usage = sampler.stop()
     assert usage.cpu_s == 1.0
     assert usage.throttled_s == 0.5
+    assert usage.throttled_samples_s == (0.5,)
     assert usage.group_bytes_peak == 1_000_000
     assert usage.oom_kills == 2
     assert usage.processes_peak == 1

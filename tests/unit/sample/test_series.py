@@ -35,6 +35,17 @@ def test_nothing_is_lost_in_bounded_room(taken: list[tuple[float, float, int, in
     assert drawn_s == pytest.approx(total_s)
 
 
+def test_throttled_time_of_merged_samples_adds_up_and_is_empty_without_a_quota() -> None:
+    series, free = Series(0), Series(0)
+    for number in range(1, 2 * KEPT + 1):
+        series.add(number / 10, 0.05, MIB, 1, 0.01)
+        free.add(number / 10, 0.05, MIB, 1)
+    usage = series.usage()
+    assert len(usage.throttled_samples_s) == len(usage.samples) <= KEPT
+    assert sum(usage.throttled_samples_s) == pytest.approx(2 * KEPT * 0.01)
+    assert free.usage().throttled_samples_s == ()
+
+
 def test_room_is_bounded_however_long_it_takes() -> None:
     series = Series(0)
     for number in range(1, 36_001):

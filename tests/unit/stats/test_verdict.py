@@ -138,6 +138,22 @@ def test_requests_cut_by_the_ends_of_the_period_may_move_the_ratio() -> None:
     assert kind_of(make_evidence(measurement=measurement)) is VerdictKind.TARGET
 
 
+@pytest.mark.parametrize(
+    ("age_s", "unfinished", "kind"),
+    [
+        (0.65, 64, VerdictKind.TARGET),
+        (0.65, 32, VerdictKind.INVALID),
+        (0.0, 0, VerdictKind.INVALID),
+        (10.0, 5, VerdictKind.INVALID),
+    ],
+    ids=["a stall at the end", "half of what is missing", "nothing in flight", "connections without any response"],
+)
+def test_a_stall_that_the_end_cuts_off_is_like_one_in_the_middle(age_s: float, unfinished: int, kind: VerdictKind) -> None:
+    """All connections are served for 93.5% of ten seconds."""
+    measurement = with_ratio(0.935).measurement.model_copy(update={"unfinished": unfinished, "unfinished_s": age_s * unfinished})
+    assert kind_of(make_evidence(measurement=measurement)) is kind
+
+
 def test_connections_that_stood_still_are_named() -> None:
     assert "connections stalled for 50.0% of the time" in judge(with_ratio(0.5)).reasons[0]
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 
+import pytest
+
+from httpbench.errors import StoreError
 from httpbench.model import Kind, Step, Verdict, VerdictKind
 from httpbench.store import RunFigures, Store
 from tests.factories import (
@@ -68,11 +71,20 @@ def test_an_older_store_gets_the_same_figures_when_it_is_opened(tmp_path: Path) 
     make(path, "a")
     expected = stored(path)
     older = sqlite3.connect(path)
-    older.executescript("DROP TABLE figures; PRAGMA user_version = 2")
+    words = "".join(f"ALTER TABLE run DROP COLUMN {name};" for name in ("name", "git_commit", "tags"))
+    older.executescript(f"DROP TABLE figures; DROP INDEX run_by_words; {words} PRAGMA user_version = 2")
     older.close()
     assert stored(path) == expected, "a file that is only read"
     Store(path).close()
     assert stored(path) == expected
+
+
+def test_a_run_that_this_version_cannot_read_is_an_error_and_not_left_out(tmp_path: Path) -> None:
+    make(tmp_path / "results.db", "a", "b")
+    with Store(tmp_path / "results.db") as store:
+        store._connection.execute("UPDATE run SET document = json_remove(document, '$.environment.kernel') WHERE id = 'a'")
+        with pytest.raises(StoreError, match=f"a run of {CURL} was stored by another version"):
+            store.figures(CURL, 10)
 
 
 def test_the_newest_runs_come_in_the_order_in_which_they_began(tmp_path: Path) -> None:

@@ -166,6 +166,8 @@ pub struct Interval {
     pub p50_us: Option<f64>,
     /// p99, in microseconds; null with fewer than ten samples beyond it.
     pub p99_us: Option<f64>,
+    /// p99.9, in microseconds; null with fewer than ten samples beyond it.
+    pub p99_9_us: Option<f64>,
     /// Bytes received from the sockets: heads, bodies and TLS.
     pub bytes_received: u64,
     /// HdrHistogram V2, compressed, in base64; its values are nanoseconds.

@@ -53,11 +53,13 @@ pub struct Gather<'a> {
 struct Percentiles {
     p50_us: Option<f64>,
     p99_us: Option<f64>,
+    p99_9_us: Option<f64>,
 }
 
 impl Percentiles {
     fn of(histogram: &Histogram<u64>) -> Self {
-        Self { p50_us: percentile_us(histogram, 50.0), p99_us: percentile_us(histogram, 99.0) }
+        let [p50_us, p99_us, p99_9_us] = [50.0, 99.0, 99.9].map(|percentile| percentile_us(histogram, percentile));
+        Self { p50_us, p99_us, p99_9_us }
     }
 }
 
@@ -178,6 +180,7 @@ impl<'a> Gather<'a> {
             offered_rps: offered.map(|offered| offered / duration_s),
             p50_us: percentiles.p50_us,
             p99_us: percentiles.p99_us,
+            p99_9_us: percentiles.p99_9_us,
             bytes_received: recorder.bytes_received,
             histogram,
         });

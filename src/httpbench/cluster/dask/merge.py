@@ -88,7 +88,8 @@ class MergedResults:
     def _interval(self, row: int, interval: Document) -> dict[str, Any]:
         samples = self._slices.samples(row)
         known = percentiles_us(samples.highest, samples.counts)
-        return {**interval, "p50_us": known.get("p50"), "p99_us": known.get("p99"), "histogram": self._slices.text(row)}
+        percentiles = {f"{name}_us": known.get(name) for name in ("p50", "p99", "p99_9")}
+        return {**interval, **percentiles, "histogram": self._slices.text(row)}
 
 
 def _add_counts(whole: dict[str, Any], result: Document) -> None:

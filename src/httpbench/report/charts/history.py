@@ -74,7 +74,7 @@ def _marks(series: Series) -> list[dict[str, Any]]:
 
 def _words(mark: dict[str, Any], number: int, runs: int) -> Any:
     """Beside the mark, towards the middle of the chart, where there is room."""
-    side = {"align": "left", "dx": 4} if mark["run"] < runs / 2 else {"align": "right", "dx": -4}
+    side: dict[str, Any] = {"align": "left", "dx": 4} if mark["run"] < runs / 2 else {"align": "right", "dx": -4}
     height = 8 + LABEL_HEIGHT * (number % LABEL_ROWS)
     return alt.Chart(data([mark])).mark_text(**side).encode(y=alt.value(height), text="words:N")
 

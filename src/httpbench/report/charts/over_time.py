@@ -1,4 +1,4 @@
-"""One target over time, in its first valid round: responses/s, latency, CPU and memory, with a line for each load."""
+"""One target over time, in its first valid round: responses/s, latency, CPU, memory and throttling, with a line for each load."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from httpbench.report.tables import notes
 from httpbench.report.tables.rows import Group, Row
 
 HEIGHT = 110
-FIGURES = ("p50", "p99")
+FIGURES = ("p50", "p99", "p99.9")
+WIDTHS = (0.8, 1.6, 2.8)
+"""Of their lines: the wider, the higher."""
 _TIME = alt.X("s:Q", title=None, axis=alt.Axis(grid=False))
 _LAST_TIME = alt.X("s:Q", title="time (s)", axis=alt.Axis(grid=False))
 
@@ -79,13 +81,12 @@ def _responses(slices: dict[str, list[Served]], names: list[str]) -> Iterator[An
         {"s": one.at_s, "load": name, "figure": figure, "ms": us / 1000}
         for name, each in slices.items()
         for one in each
-        for figure, us in zip(FIGURES, (one.p50_us, one.p99_us), strict=True)
-        if us is not None
+        for figure, us in _known(one)
     ]
     if times:
-        width = alt.StrokeWidth(
-            "figure:N", title=None, scale=alt.Scale(domain=list(FIGURES), range=[0.8, 2]), legend=alt.Legend(orient="top")
-        )
+        known = [figure for figure in FIGURES if any(time["figure"] == figure for time in times)]
+        widths = alt.Scale(domain=known, range=list(WIDTHS[: len(known)]))
+        width = alt.StrokeWidth("figure:N", title=None, scale=widths, legend=alt.Legend(orient="top"))
         latency = alt.Chart(data(times)).mark_line()
         yield latency.encode(
             x=_TIME,
@@ -97,10 +98,18 @@ def _responses(slices: dict[str, list[Served]], names: list[str]) -> Iterator[An
 
 
 def _usage(slices: dict[str, list[Used]], names: list[str]) -> Iterator[Any]:
-    points = [{"s": one.at_s, "load": name, "cores": one.cores, "mb": one.rss_bytes / 1e6} for name, each in slices.items() for one in each]
+    points = [
+        {"s": one.at_s, "load": name, "cores": one.cores, "throttled": one.throttled_cores or 0.0, "mb": one.rss_bytes / 1e6}
+        for name, each in slices.items()
+        for one in each
+    ]
     if len(points) < 2:
         return
-    for field, title, time in (("cores", "CPU (cores)", _TIME), ("mb", "memory (MB)", _LAST_TIME)):
+    panels = [("cores", "CPU (cores)", _TIME), ("throttled", "throttled (cores)", _TIME), ("mb", "memory (MB)", _LAST_TIME)]
+    if not any(point["throttled"] for point in points):
+        panels = [panel for panel in panels if panel[0] != "throttled"]
+        points = [{name: value for name, value in point.items() if name != "throttled"} for point in points]
+    for field, title, time in panels:
         yield (
             alt.Chart(data(points))
             .mark_line(strokeWidth=1.5)
@@ -132,6 +141,8 @@ def _table(
         for slice_used in each_used:
             at_s = round(slice_used.at_s, 1)  # samples are late by some ms, and loads share their rows
             points.append((at_s, column("CPU (cores)", name), slice_used.cores))
+            if slice_used.throttled_cores is not None:
+                points.append((at_s, column("Throttled (cores)", name), slice_used.throttled_cores))
             points.append((at_s, column("Memory (MB)", name), slice_used.rss_bytes / 1e6))
     columns = list(dict.fromkeys(title for _, title, _ in points))
     ordered = sorted(points, key=lambda point: point[0])
@@ -140,4 +151,4 @@ def _table(
 
 
 def _known(one: Served) -> list[tuple[str, float]]:
-    return [(figure, us) for figure, us in zip(FIGURES, (one.p50_us, one.p99_us), strict=True) if us is not None]
+    return [(figure, us) for figure, us in zip(FIGURES, (one.p50_us, one.p99_us, one.p99_9_us), strict=True) if us is not None]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from httpbench.model import Interval, Usage
 
@@ -24,17 +25,20 @@ class Served:
     """The highest of the slices that are joined, as of the other percentiles: percentiles have no mean."""
     p90_us: float | None
     p99_us: float | None
+    p99_9_us: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Used:
-    """CPU and memory of one slice."""
+    """CPU, memory and throttling of one slice."""
 
     at_s: float
     cores: float
     """Mean."""
     rss_bytes: int
     """Highest."""
+    throttled_cores: float | None = None
+    """Time for which a quota stopped it, in cores' worth. ``None``: no quota."""
 
 
 def served(intervals: Sequence[Interval], slices_max: int = SLICES_MAX) -> list[Served]:
@@ -52,13 +56,16 @@ def used(usage: Usage) -> list[Used]:
 def _used(usage: Usage) -> Iterator[Used]:
     length_s = usage.samples[-1].at_s
     slice_s = max(min(SECOND, length_s / 4), length_s / SLICES_MAX)
-    begin_s, cpu_s, before_s, most = 0.0, 0.0, 0.0, 0
-    for sample in usage.samples:
+    begin_s, cpu_s, before_s, most, stopped_s = 0.0, 0.0, 0.0, 0, 0.0
+    for sample, throttled_s in zip_longest(usage.samples, usage.throttled_samples_s, fillvalue=None):
+        assert sample is not None, "throttled time belongs to a sample"
         cpu_s += sample.cpu_cores * (sample.at_s - before_s)
+        stopped_s += throttled_s or 0.0
         before_s, most = sample.at_s, max(most, sample.rss_bytes)
         if before_s - begin_s >= slice_s > 0:
-            yield Used(before_s, cpu_s / (before_s - begin_s), most)
-            begin_s, cpu_s, most = before_s, 0.0, 0
+            length = before_s - begin_s
+            yield Used(before_s, cpu_s / length, most, None if throttled_s is None else stopped_s / length)
+            begin_s, cpu_s, most, stopped_s = before_s, 0.0, 0, 0.0
 
 
 def _joined(parts: Sequence[Interval]) -> Served:
@@ -71,6 +78,7 @@ def _joined(parts: Sequence[Interval]) -> Served:
         p50_us=_highest([part.p50_us for part in parts]),
         p90_us=_highest([part.p90_us for part in parts]),
         p99_us=_highest([part.p99_us for part in parts]),
+        p99_9_us=_highest([part.p99_9_us for part in parts]),
     )
 
 

@@ -16,6 +16,7 @@ from pydantic import BaseModel, Field
 from httpbench.model import (
     Category,
     ClientMeasurement,
+    Commands,
     ContainerRun,
     CoreOccupancy,
     Cores,
@@ -160,6 +161,8 @@ class Round(Frozen):
     """The container that the target ran in. Null: it ran as a process, or its container did not start."""
     load_host: LoadHostUse | None = None
     """What was seen of the load host. Null: the load generator ran on the target's machine, or nothing was measured."""
+    commands: Commands | None = None
+    """The command lines that made the trial. Null: it failed before they ran, or an earlier version stored it."""
 
 
 class Result(Frozen):

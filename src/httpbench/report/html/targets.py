@@ -71,7 +71,7 @@ def _section(run: Run, found: Sequence[Group], own: Sequence[tuple[Group, Row]])
         verdicts=[] if run.search else list(_verdicts(own)),
         figures=[Figure.of(drawing) for drawing in ([] if run.search else of_target(run, found, target.id))],
         tables=[table for table in (_rounds(own), _evidence(own)) if table.rows],
-        texts=list(_texts(run, target, [row for _, row in own])),
+        texts=list(_texts(target, own)),
     )
 
 
@@ -162,9 +162,10 @@ def _counted(title: str, own: Sequence[tuple[Group, Row]]) -> Table:
     return Table.of(title, ["Table", "Round", "Run", *(name for name, _ in evidence.CLIENT_COLUMNS)], rows)
 
 
-def _texts(run: Run, target: Target, rows: Sequence[Row]) -> Iterator[tuple[str, str]]:
-    if target.run:
-        yield "Command", "\n".join(_commands(target))
+def _texts(target: Target, own: Sequence[tuple[Group, Row]]) -> Iterator[tuple[str, str]]:
+    rows = [row for _, row in own]
+    if commands := list(_commands(target, own)):
+        yield "Commands", "\n".join(commands)
     trials = [trial for row in rows for trial in row.trials]
     seen = {trial.plan.workload: trial.response for trial in reversed(trials) if trial.response}
     for workload, response in seen.items():
@@ -175,8 +176,31 @@ def _texts(run: Run, target: Target, rows: Sequence[Row]) -> Iterator[tuple[str,
             break
 
 
-def _commands(target: Target) -> Iterator[str]:
-    yield from (f"{name}={shlex.quote(value)}" for name, value in target.env.items())
+def _commands(target: Target, own: Sequence[tuple[Group, Row]]) -> Iterator[str]:
+    """Of the build, of the target, and of each load: as they ran in the first round that stored them, else as they were planned."""
+    if target.build.commands:
+        yield "# build"
+        yield from (shlex.join(command) for command in target.build.commands)
     if target.prepare:
-        yield f"{shlex.join(target.prepare)}  # before each trial"
-    yield shlex.join(target.run)
+        yield "# before each trial"
+        yield shlex.join(target.prepare)
+    ran = [(_place(group), trial) for group, row in own for trial in row.trials[:1]]
+    loads = {place: shlex.join(trial.commands.load) for place, trial in ran if trial.commands and trial.commands.load}
+    if text := _started(target, [trial for _, trial in ran]):
+        yield "# target"
+        yield from (f"{name}={shlex.quote(value)}" for name, value in target.env.items())
+        yield text
+    for place, command in loads.items():
+        yield f"# load: {place}"
+        yield command
+
+
+def _started(target: Target, trials: Sequence[Trial]) -> str:
+    """What started the target; empty: it was already running."""
+    for trial in trials:
+        if trial.container is not None:
+            return trial.container.command
+        if trial.commands is not None and trial.commands.target:
+            copies = f"  # {trial.commands.copies} copies" if trial.commands.copies > 1 else ""
+            return f"{shlex.join(trial.commands.target)}{copies}"
+    return shlex.join(target.run)

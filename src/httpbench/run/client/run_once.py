@@ -35,6 +35,10 @@ class ClientRun:
     timed: Timed
     printed: str
     log_tail: str | None
+    command: tuple[str, ...]
+    """The client's own."""
+    timed_by: tuple[str, ...]
+    """The command line of the timer, which contains it."""
 
 
 def run_client(client: Client, url: str, requests: int, scratch: Path) -> ClientRun:
@@ -47,7 +51,8 @@ def run_client(client: Client, url: str, requests: int, scratch: Path) -> Client
     report, output, log = own / "report.json", own / "printed", own / "log"
     (own / "scratch").mkdir()
     values = {"url": url, "requests": str(requests), "scratch": str(own / "scratch"), "workers": str(len(client.cores.target))}
-    argv = client.timer.argv([_fill(word, values) for word in client.target.run], report, output)
+    words = [_fill(word, values) for word in client.target.run]
+    argv = client.timer.argv(words, report, output)
     env = {**NO_PROXY, **{name: _fill(value, values) for name, value in client.target.env.items()}}
     command = Command(argv, client.folder, env, client.cores.target)
     with ProcessTree([command], stdout=own / "timer.out", stderr=log) as tree:
@@ -57,7 +62,7 @@ def run_client(client: Client, url: str, requests: int, scratch: Path) -> Client
     if end.code != 0:
         raise StartError(f"could not be run: {client.timer.name} ended with {end}", log_tail=tail(log))
     try:
-        return ClientRun(client.timer.read(report.read_text()), output.read_text(errors="replace"), tail(log))
+        return ClientRun(client.timer.read(report.read_text()), output.read_text(errors="replace"), tail(log), tuple(words), tuple(argv))
     except OSError as error:
         raise LoadError(f"{client.timer.name} left no report: {error.strerror}", log_tail=tail(log)) from None
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from httpbench.errors import TargetDiedError
-from httpbench.model import ClientMeasurement, Limit, Timing, Trial, Verdict, VerdictKind
+from httpbench.model import ClientMeasurement, Commands, Limit, Timing, Trial, Verdict, VerdictKind
 from httpbench.run.client.reference import reference
 from httpbench.run.client.run_once import Client, ClientRun, run_client
 from httpbench.run.inputs import TrialInputs
@@ -60,6 +60,7 @@ def measure_client(inputs: TrialInputs, scratch: Path, observer: Observer) -> Tr
             done_held=done_held,
         ),
         log_tail=whole.log_tail if differences else None,
+        commands=Commands(target=whole.command, load=whole.timed_by),
     )
 
 

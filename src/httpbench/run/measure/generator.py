@@ -40,6 +40,8 @@ class UnderLoad:
     """How the target ended, if it did."""
     load_host: LoadHostUse | None = None
     """``None``: the generator ran on this machine."""
+    command: tuple[str, ...] = ()
+    """Command line of the generator."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,7 @@ def run_generator(generator: LoadGenerator, job: Job, subject: Subject, report: 
 
     Raises :class:`LoadError` if the generator fails or hangs, its output cannot be read, or its load host is lost.
     """
+    command = generator.argv(job, warmup=False)
     with place.start(generator, job, warmup=False) as running:
         window = _Window(generator, subject, running, report)
         try:
@@ -81,6 +84,7 @@ def run_generator(generator: LoadGenerator, job: Job, subject: Subject, report: 
         network=observed.network,
         death=died,
         load_host=observed.load_host,
+        command=tuple(command),
     )
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from httpbench import http, probe
 from httpbench.isolate import tail
 from httpbench.load import Job
-from httpbench.model import Learned, Probed, Settling, Trial, Workload
+from httpbench.model import Commands, Learned, Probed, Settling, Trial, Workload
 from httpbench.run.inputs import TrialInputs
 from httpbench.run.measure.generator import Subject, UnderLoad, run_generator
 from httpbench.run.measure.quiet import polling_threads, polling_threads_again
@@ -63,6 +63,7 @@ def measure(inputs: TrialInputs, running: RunningTarget, scratch: Path, observer
         probed=probed,
         log_tail=log_tail if verdict.reasons else None,
         container=running.contained,
+        commands=Commands(target=running.argv, copies=running.copies, load=under_load.command),
     )
 
 

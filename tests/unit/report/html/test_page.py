@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from httpbench.errors import UsageError
-from httpbench.model import Run, Trial, VerdictKind
+from httpbench.model import Build, Commands, Run, Trial, VerdictKind
 from httpbench.report import changes, charts, read_export, render_changes_html, render_html
 from httpbench.report.charts.marks import GLYPHS
 from httpbench.report.formats.json import Document, document
@@ -34,6 +34,7 @@ from tests.factories import (
     make_rounds,
     make_run,
     make_target,
+    make_trial,
 )
 from tests.made_runs import make_clients_run, make_proxies_run, make_search_run
 
@@ -104,6 +105,15 @@ def test_a_page_has_no_script_asks_for_nothing_and_leads_nowhere_else(made: Call
     assert {trial.plan.target for trial in trials} <= set(ids)
     assert ("Added to the baseline of the same rounds" in found.text) == (made is make_proxies_run)
     assert ("SLO (p99 < 2 ms, at most 0.1% failed) holds" in found.text) == (made is make_search_run)
+
+
+def test_the_commands_of_build_target_and_each_load_can_be_pasted() -> None:
+    commands = Commands(target=("./server", "4711", "a b"), copies=2, load=("httpbench-loadgen", "-c", "64", "http://127.0.0.1:4711/"))
+    target = make_target("c/a", build=Build(commands=(("make", "server"),)), run=("./server", "{port}"))
+    trial = make_trial(make_plan("c/a"), commands=commands)
+    text = page(make_run([trial], {"c/a": target}), [trial]).text
+    assert "# build make server # target ./server 4711 'a b' # 2 copies # load: plaintext, 64 connections httpbench-loadgen -c 64" in text
+    assert "./server '{port}'" in page(make_run([make_trial(make_plan("c/a"))], {"c/a": target}), [make_trial(make_plan("c/a"))]).text
 
 
 def test_every_text_from_outside_is_text() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import pytest
@@ -119,3 +120,15 @@ def test_a_run_whose_process_is_gone_is_not_shown_as_running(db: Path) -> None:
     text = make_client(db).get("/runs/r4.html").text
     assert "live.js" not in text
     assert "interrupted" in make_client(db).get("/").text
+
+
+def test_the_server_warms_up_when_it_starts(db: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    warmed = threading.Event()
+    monkeypatch.setattr(Site, "warm_up", lambda site: warmed.set())
+    with make_client(db) as client:
+        assert client.get("/").status_code == 200
+        assert warmed.wait(10)
+
+
+def test_a_warm_up_of_an_empty_store_is_quiet(tmp_path: Path) -> None:
+    Site(tmp_path / "none.db").warm_up()

@@ -21,6 +21,8 @@ TARGETS_NAMED = 3
 """Targets of a run that a list names."""
 COMMIT_DIGITS = 12
 COMMAND_CHARACTERS = 120
+LONG_CHARACTERS = 24
+"""A longer text may take several lines."""
 FIELD_CHARACTERS = 200
 """Of a search."""
 
@@ -101,10 +103,10 @@ def _row(run: ListedRun, index: int, *, is_static: bool) -> list[str]:
         Markup('<span class="status-{0}">{0}</span>').format(str(run.status)),
         f"{run.trials_done:,} of {run.trials_planned:,}" if run.trials_done != run.trials_planned else f"{run.trials_done:,}",
         _targets(run),
-        _long(run.name) if run.name else "",
+        _text(run.name or ""),
         Markup('<code class="commit">{}</code>').format(_commit(run.git_commit)) if run.git_commit else "",
-        _long(", ".join(run.tags)) if run.tags else "",
-        _long(_cut(run.command)),
+        _text(", ".join(run.tags)),
+        _text(_cut(run.command)),
     ]
 
 
@@ -124,9 +126,13 @@ def _targets(run: ListedRun) -> Markup:
     return _long(Markup(", ").join(named) + (f" and {more} more" if more else ""))
 
 
+def _text(text: str) -> str:
+    return _long(printable(text)) if len(text) > LONG_CHARACTERS else text
+
+
 def _long(text: str) -> Markup:
     """May take several lines."""
-    return Markup('<span class="long">{}</span>').format(text if isinstance(text, Markup) else printable(text))
+    return Markup('<span class="long">{}</span>').format(text)
 
 
 def _commit(commit: str) -> str:

@@ -31,6 +31,7 @@ from httpbench.cli.options import (
     seed_option,
     skip_missing_option,
     start_timeout_option,
+    tags_option,
 )
 from httpbench.cli.params import COUNT, REQUEST_PATH
 from httpbench.cli.scheduler import SchedulerOptions, divided, over, placed
@@ -104,6 +105,7 @@ class BenchOptions:
     jobs: int = jobs_option()
     seed: int | None = seed_option()
     name: str | None = name_option("--name")
+    tags: tuple[str, ...] = tags_option()
     no_wait: bool = no_wait_option()
     dry_run: bool = dry_run_option()
     quiet: bool = quiet_option()
@@ -244,6 +246,7 @@ def _plan(selected: Selected, options: BenchOptions) -> RunSpec:
         backend_there=is_there,
         start_limit_s=options.start_timeout,
         name=options.name,
+        tags=options.tags,
         baseline=matrix.baseline.id if matrix.baseline else _itself(selected.targets),
         scale=options.scale,
         retries=options.retries,

@@ -56,6 +56,7 @@ VERBS = {
     "compare": Verb("httpbench.cli.compare:compare", "Show what changed from one run to another."),
     "history": Verb("httpbench.cli.history:history", "Show a target over many runs, and where it changed."),
     "runs": Verb("httpbench.cli.runs:runs", "List stored runs, delete some of them, or store published results."),
+    "serve": Verb("httpbench.cli.serve:serve", "Show all stored runs in a browser, also while they are running."),
     "doctor": Verb("httpbench.cli.doctor:doctor", "Show the environment, and what will disturb a measurement."),
     "tune": Verb("httpbench.cli.tune:tune", "Set this machine's knobs for measuring, and restore them."),
     "hosts": Verb("httpbench.cli.hosts:hosts", "Check the load hosts of a Dask cluster."),

@@ -90,6 +90,10 @@ def name_option(flag: str) -> Any:
     return option(flag, metavar="NAME", help="Name of the run, for `report` and `compare`.")
 
 
+def tags_option() -> Any:
+    return option("--tag", multiple=True, metavar="TAG", help="Tag of the run, for the search of `serve`.")
+
+
 def dry_run_option() -> Any:
     return option("--dry-run", is_flag=True, help="Print the plan and its duration, and exit.")
 

@@ -25,6 +25,7 @@ from httpbench.cli.options import (
     quiet_option,
     retries_option,
     seed_option,
+    tags_option,
 )
 from httpbench.cli.params import DOUBLINGS, PERCENTAGE
 from httpbench.cli.scheduler import SchedulerOptions, divided, over, placed
@@ -83,6 +84,7 @@ class RunOptions:
     seed: int | None = seed_option()
     gates: tuple[Gate, ...] = gates_option()
     run_name: str | None = name_option("--run-name")
+    tags: tuple[str, ...] = tags_option()
     no_wait: bool = no_wait_option()
     dry_run: bool = dry_run_option()
     quiet: bool = quiet_option()
@@ -168,6 +170,7 @@ def _plan(targets: Sequence[Target], options: RunOptions) -> RunSpec:
         port=options.servers.port,
         start_limit_s=options.servers.start_timeout,
         name=options.run_name,
+        tags=options.tags,
         retries=options.retries,
     )
     return with_database_cores(spec)

@@ -20,6 +20,7 @@ from httpbench.cli.options import (
     name_option,
     no_wait_option,
     quiet_option,
+    tags_option,
     targets_option,
 )
 from httpbench.cli.params import COUNT, DURATION, DURATION_OR_NONE, LATENCY_BOUND, PERCENTAGE
@@ -83,6 +84,7 @@ class SaturateOptions:
     request: RequestOptions = group(RequestOptions)
     targets: tuple[Path, ...] = targets_option()
     name: str | None = name_option("--name")
+    tags: tuple[str, ...] = tags_option()
     no_wait: bool = no_wait_option()
     quiet: bool = quiet_option()
     db: Path = db_option()
@@ -154,6 +156,7 @@ def _plan(target: Target, options: SaturateOptions) -> RunSpec:
         start_limit_s=options.servers.start_timeout,
         search=search,
         name=options.name,
+        tags=options.tags,
     )
     return with_database_cores(spec)
 

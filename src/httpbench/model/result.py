@@ -755,6 +755,8 @@ class Run(Frozen):
     """Gates of its targets against the baseline."""
     name: str | None = None
     """Name of the run, for ``report`` and ``compare``. Null: none."""
+    tags: tuple[str, ...] = ()
+    """Words that the user gave it, by which ``serve`` finds it."""
     load_host: LoadHost | None = None
     """The machine that ran the load generators. Null: this one."""
     published: str | None = None

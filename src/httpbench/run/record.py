@@ -127,6 +127,7 @@ def _new_run(spec: RunSpec, built: Built) -> Run:
         gates=spec.gates,
         search=spec.search,
         name=spec.name,
+        tags=spec.tags,
         load_host=spec.load_place.host,
     )
 

@@ -38,6 +38,7 @@ class RunSpec:
     retries: int = 0
     """How often a disturbed trial is repeated at most. A search makes other trials instead."""
     name: str | None = None
+    tags: tuple[str, ...] = ()
     """Of the run."""
     parallel_builds: int = 2
     port: int | None = None

@@ -86,6 +86,14 @@ MIGRATIONS: tuple[str, ...] = (
     FROM trial;
     CREATE INDEX figures_by_target ON figures(target, run_id);
     """,
+    # The words by which people find a run. The index holds them all, so that a search reads no document.
+    """
+    ALTER TABLE run ADD COLUMN name TEXT;
+    ALTER TABLE run ADD COLUMN git_commit TEXT;
+    ALTER TABLE run ADD COLUMN tags TEXT NOT NULL DEFAULT '[]';
+    UPDATE run SET name = json_extract(document, '$.name'), git_commit = json_extract(document, '$.environment.git_commit');
+    CREATE INDEX run_by_words ON run(sequence, id, started_at, name, git_commit, tags);
+    """,
 )
 
 TABLES = {"run", "trial", "histogram"}

@@ -12,7 +12,7 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import astuple, dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from httpbench.errors import SelectionError, StoreError
 from httpbench.model import Distribution, Measurement, Run, RunStatus, Trial
@@ -36,6 +36,13 @@ MADE = """
      AND (NOT coalesce(json_extract(run.document, '$.retries'), 0) OR number < json_array_length(run.document, '$.plan')))
 """
 """Number of trials of a run, without repeats: those follow all planned ones."""
+
+PLANNED = f"""
+    CASE WHEN status = 'finished' AND json_extract(document, '$.precision') IS NOT NULL
+         THEN {MADE}
+         ELSE coalesce(json_array_length(document, '$.plan'), 0) END
+"""
+"""Number of trials that a run makes; one that ended as soon as it knew enough has made them all."""
 
 Document = TypeVar("Document", Run, Trial)
 
@@ -84,11 +91,13 @@ class Store:
 
     def _insert_run(self, run: Run) -> None:
         query = """
-            INSERT INTO run (sequence, id, started_at, status, boot_id, pid, pid_start_ticks, finished_at, document)
-            VALUES ((SELECT coalesce(max(sequence), 0) + 1 FROM run), ?, ?, ?, ?, ?, ?, ?, ?)
+            INSERT INTO run (sequence, id, started_at, status, boot_id, pid, pid_start_ticks, finished_at, name, git_commit, tags, document)
+            VALUES ((SELECT coalesce(max(sequence), 0) + 1 FROM run), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """
         owner = this_process()
-        self._connection.execute(query, (run.id, run.started_at, run.status, *owner, run.finished_at, run.model_dump_json()))
+        words = (run.name, run.environment.git_commit, json.dumps(run.tags))
+        values = (run.id, run.started_at, run.status, *owner, run.finished_at, *words, run.model_dump_json())
+        self._connection.execute(query, values)
 
     def add(self, run_id: str, trial: Trial) -> None:
         """Commits one trial with its histograms."""
@@ -141,9 +150,7 @@ class Store:
             SELECT run.id, started_at, status, boot_id, pid, pid_start_ticks,
                    (SELECT count(*) FROM json_each(document, '$.targets')),
                    {MADE},
-                   CASE WHEN status = 'finished' AND json_extract(document, '$.precision') IS NOT NULL
-                        THEN {MADE}
-                        ELSE coalesce(json_array_length(document, '$.plan'), 0) END,
+                   {PLANNED},
                    coalesce(json_extract(document, '$.command'), '[]'),
                    json_extract(document, '$.name'),
                    length(CAST(document AS BLOB))
@@ -157,7 +164,7 @@ class Store:
             RunLine(
                 id=name,
                 started_at=started_at,
-                status=_status(status, Owner(boot_id, pid, ticks)),
+                status=status_of(status, Owner(boot_id, pid, ticks)),
                 targets=targets,
                 trials_done=done,
                 trials_planned=max(planned, done),
@@ -183,7 +190,7 @@ class Store:
         with self._errors():
             run = _read(Run, document, run_id)
             found = [_join(_read(Trial, text, run_id), histograms.get(number, {})) for text, number in trials]
-        return run.model_copy(update={"status": _status(status, Owner(*owner)), "finished_at": finished_at}), found
+        return run.model_copy(update={"status": status_of(status, Owner(*owner)), "finished_at": finished_at}), found
 
     def figures(self, target: str, runs_max: int) -> list[RunFigures]:
         """What the newest runs measured of a target, oldest first. Searches are left out: each of their trials has a load of its own."""
@@ -215,12 +222,17 @@ class Store:
         with self._errors(), self._transaction():
             chosen = "FROM run WHERE id IN (SELECT value FROM json_each(?))"
             for name, status, *owner in self._connection.execute(f"SELECT id, status, boot_id, pid, pid_start_ticks {chosen}", (ids,)):
-                if _status(status, Owner(*owner)) is RunStatus.RUNNING:
+                if status_of(status, Owner(*owner)) is RunStatus.RUNNING:
                     raise StoreError(f"run {name} is still running", hint="end it first")
             self._connection.execute(f"DELETE {chosen}", (ids,))
         with suppress(sqlite3.OperationalError):  # while another program reads, the file keeps the space and reuses it
             self._connection.execute("VACUUM")
             self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def select(self, query: str, values: Sequence[object] = ()) -> list[Any]:
+        """The rows of a query that reads."""
+        with self._errors():
+            return self._connection.execute(query, values).fetchall()
 
     def close(self) -> None:
         self._connection.close()
@@ -235,6 +247,7 @@ class Store:
         if reading:
             if not is_current(self._connection):
                 self._read_a_copy()
+            self._connection.execute("PRAGMA query_only = ON")
             return
         with self._transaction():  # so that two that start at once do not both do it
             if not is_current(self._connection):
@@ -346,7 +359,7 @@ def _with(trial: Trial, measurement: Measurement, distributions: dict[str, Distr
     return trial.model_copy(update={"measurement": measurement.model_copy(update=distributions)})
 
 
-def _status(status: str, owner: Owner) -> RunStatus:
+def status_of(status: str, owner: Owner) -> RunStatus:
     """The status of a run; a running one whose process is gone was interrupted."""
     return RunStatus.INTERRUPTED if status == RunStatus.RUNNING and not is_alive(owner) else RunStatus(status)
 

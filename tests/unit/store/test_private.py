@@ -7,7 +7,9 @@ from pathlib import Path
 
 from httpbench.store import Store
 from httpbench.store.schema import MIGRATIONS
-from tests.factories import make_run, make_trial
+from tests.factories import make_environment, make_run, make_trial
+
+COMMIT = "0123456789abcdef"
 
 
 def modes(folder: Path) -> dict[str, int]:
@@ -27,7 +29,8 @@ def make_old(path: Path) -> None:
         connection.execute(statement)
     connection.execute("PRAGMA user_version = 1")
     for name, minute in (("b", 2), ("a", 1)):
-        run = make_run([make_trial()], id=name, started_at=f"2026-11-21T08:0{minute}:00.000Z")
+        started_at = f"2026-11-21T08:0{minute}:00.000Z"
+        run = make_run([make_trial()], id=name, started_at=started_at, name="main", environment=make_environment(git_commit=COMMIT))
         connection.execute(
             "INSERT INTO run VALUES (?, ?, ?, 'finished', 1, 1.0, ?)", (name, run.started_at, run.finished_at, run.model_dump_json())
         )
@@ -39,6 +42,7 @@ def test_a_store_of_an_earlier_version_becomes_private_and_keeps_its_runs_in_ord
     make_old(tmp_path / "results.db")
     with Store(tmp_path / "results.db") as store:
         assert [line.id for line in store.runs()] == ["a", "b"]
+        assert store.select("SELECT name, git_commit, tags FROM run WHERE id = 'a'") == [("main", COMMIT, "[]")]
         assert modes(tmp_path)["results.db"] == 0o600
     (tmp_path / "results.db").chmod(0o640)  # on purpose
     Store(tmp_path / "results.db").close()

@@ -84,6 +84,12 @@ def inline_svg(drawing: Drawing) -> str:
     return _compact(_svg(themed))
 
 
+def svg_file(drawing: Drawing) -> str:
+    """The chart as an SVG of its own, with the colours that the reader prefers: a page shows it as a picture."""
+    svg = _compact(_svg(_themed(drawing.chart, PAGE)))
+    return svg.replace(">", f"><style>svg{{font:{FONT_SIZE}px Arial,Helvetica,sans-serif}}{style()}</style>", 1)
+
+
 def _svg(chart: Any) -> str:
     text = io.StringIO()
     chart.save(text, format="svg")

@@ -267,6 +267,8 @@ class Document(Frozen):
     """Cells, in the order of the tables."""
     name: str | None = None
     """Name of the run. Null: none."""
+    tags: tuple[str, ...] = ()
+    """Tags of the run."""
     load_host: LoadHost | None = None
     """The machine that ran the load generators. Null: the target's own."""
     published: str | None = None

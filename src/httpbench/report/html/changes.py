@@ -20,7 +20,7 @@ def render(found: Changes) -> str:
         "title": f"Changes from {found.base.name or found.base.run} to {found.head.name or found.head.run}",
         "origin": [origin("base", found.base), origin("head", found.head)],
         "banner": list(banner(found)),
-        "sentences": sentences if found.gates else [*_summary(found), *sentences],
+        "sentences": sentences if found.gates else [*summary(found), *sentences],
         "figures": [Figure.of(drawing) for drawing in drawings if drawing],
         "verdicts": Table.of(
             "Verdicts", ["Target", "Load", "Verdict"], [[cell.target, load_text(cell), verdict(cell)] for cell in found.cells]
@@ -30,7 +30,7 @@ def render(found: Changes) -> str:
     return render_page("changes.html", page)
 
 
-def _summary(found: Changes) -> Iterator[str]:
+def summary(found: Changes) -> Iterator[str]:
     """Without gates: how many changes are significant."""
     changed = [change for cell in found.cells for change in cell.figures.values() if change.differs]
     every = sum(len(cell.figures) for cell in found.cells)

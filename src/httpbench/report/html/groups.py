@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
 
 from httpbench.model import Run
 from httpbench.report.charts.drawing import file_name, label
-from httpbench.report.charts.of_run import of_group
 from httpbench.report.html.answer import answer
-from httpbench.report.html.parts import Figure, Table, link, struck, verdict
+from httpbench.report.html.parts import Figure, Picture, Table, link, struck, verdict
 from httpbench.report.tables import notes
 from httpbench.report.tables.columns import Column, columns
 from httpbench.report.tables.rows import Group, Row
@@ -32,13 +31,13 @@ class Section:
     method: str
     answer: str
     claims: Sequence[str]
-    figures: Sequence[Figure]
+    figures: Sequence[Figure | Picture]
     table: Table
     notes: Sequence[notes.RowNote]
 
 
-def sections(run: Run, found: Sequence[Group]) -> list[Section]:
-    """One for each table, in order."""
+def sections(run: Run, found: Sequence[Group], figures: Callable[[Group], Sequence[Figure | Picture]]) -> list[Section]:
+    """One for each table, in order. ``figures``: the charts of a table."""
     every = columns(found, run.table)
     return [
         Section(
@@ -47,7 +46,7 @@ def sections(run: Run, found: Sequence[Group]) -> list[Section]:
             method=notes.method(group),
             answer=answer(run, group),
             claims=claims(run, group),
-            figures=[Figure.of(drawing) for _, drawing in of_group(run, group)],
+            figures=figures(group),
             table=_table(group, every),
             notes=notes.row_notes(group),
         )

@@ -8,10 +8,11 @@ from typing import Any
 from httpbench.model import Run, Trial
 from httpbench.model import Table as RunTable
 from httpbench.report.charts import saturation, servers
+from httpbench.report.charts.of_run import of_group
 from httpbench.report.html import groups as tables
 from httpbench.report.html import machine, targets
 from httpbench.report.html.download import download
-from httpbench.report.html.parts import Figure, Table
+from httpbench.report.html.parts import Figure, Picture, Table
 from httpbench.report.html.shell import render as render_page
 from httpbench.report.tables import curves, notes
 from httpbench.report.tables.groups import groups
@@ -25,12 +26,12 @@ NAMED_MAX = 3
 def render(run: Run, trials: Sequence[Trial]) -> str:
     """Ends with a line break. The same run gives the same page."""
     found = groups(run, trials)
-    search = _search(run, trials) if run.search and trials else None
-    sections = [] if search else tables.sections(run, found)
+    search = search_of(run, trials, [Figure.of(drawing) for drawing in saturation.of_search(run, trials).values()])
+    sections = [] if search else tables.sections(run, found, lambda group: [Figure.of(drawing) for _, drawing in of_group(run, group)])
     figures = [] if search else [Figure.of(drawing) for _, drawing in servers.over_connections(found)]
     page = {
-        "title": _title(run, trials),
-        "answers": _answers(sections, search),
+        "title": title(run, trials),
+        "answers": answers(sections, search),
         "sections": sections,
         "search": search,
         "figures": figures,
@@ -45,7 +46,7 @@ def render(run: Run, trials: Sequence[Trial]) -> str:
     return render_page("page.html", page)
 
 
-def _title(run: Run, trials: Sequence[Trial]) -> str:
+def title(run: Run, trials: Sequence[Trial]) -> str:
     """What was compared."""
     if run.name:
         return run.name
@@ -57,21 +58,23 @@ def _title(run: Run, trials: Sequence[Trial]) -> str:
     return f"{len(found)} {kinds.pop() if len(kinds) == 1 else 'targets'}"
 
 
-def _answers(sections: Sequence[tables.Section], search: dict[str, Any] | None) -> list[tuple[str, str, str]]:
+def answers(sections: Sequence[tables.Section], search: dict[str, Any] | None) -> list[tuple[str, str, str]]:
     """Anchor, title and sentence."""
     if search:
         return [("saturation", search["title"], search["sentences"][0])]
     return [(section.anchor, section.title, section.answer) for section in sections]
 
 
-def _search(run: Run, trials: Sequence[Trial]) -> dict[str, Any]:
-    assert run.search is not None
+def search_of(run: Run, trials: Sequence[Trial], figures: Sequence[Figure | Picture]) -> dict[str, Any] | None:
+    """What the page of a search shows. ``None`` for another run, and before its first trial."""
+    if run.search is None or not trials:
+        return None
     found = level_of(run.search, trials)
     header, rows = curves.table(run.search, found)
     return {
         "title": curves.title(run, trials),
         "method": curves.method(run.search, trials),
         "sentences": curves.sentences(run.search, found, trials),
-        "figures": [Figure.of(drawing) for drawing in saturation.of_search(run, trials).values()],
+        "figures": figures,
         "table": Table.of("Rates", [cell or "Why not" for cell in header], rows),
     }

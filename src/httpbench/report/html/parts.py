@@ -62,6 +62,17 @@ class Figure:
         return cls(drawing.title, drawing.notes, Markup(svg), Table.of(drawing.title, drawing.header, drawing.rows), series)
 
 
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A chart that is a file of its own."""
+
+    title: str
+    source: str
+    """Its address."""
+    height: int
+    """In pixels, if it is 640 wide: a page keeps the place before the chart is there."""
+
+
 def _is_number(text: str) -> bool:
     plain = text.striptags() if isinstance(text, Markup) else text
     return not plain or _NUMBER.fullmatch(plain) is not None

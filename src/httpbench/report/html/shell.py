@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from httpbench.printable import printable
@@ -21,21 +21,27 @@ from httpbench.report.charts import theme
 POLICY = "default-src 'none'; style-src 'sha256-{}'; img-src data:; base-uri 'none'; form-action 'none'"
 """No script, no request, no style but the one of the page. ``img-src``: the empty icon, without which a browser asks for one."""
 
+OWN = "httpbench.report.html"
+
 LINES = ("solid", "dashed", "dotted", "double")
 """As ``DASHES`` of charts, in the words of CSS."""
 
 
-def render(template: str, context: Mapping[str, Any]) -> str:
-    """A whole page. Ends with a line break."""
-    style = _style()
-    policy = POLICY.format(base64.b64encode(hashlib.sha256(style.encode()).digest()).decode())
-    return _templates().get_template(template).render(context, policy=policy, style=Markup(style)).strip() + "\n"
+def render(template: str, context: Mapping[str, Any], *, folders: tuple[str, ...] = (), policy: str = POLICY) -> str:
+    """A whole page. Ends with a line break.
+
+    ``folders``: packages whose templates and ``style.css`` are added. ``policy`` has a place for the hash of the style.
+    """
+    style = _style(folders)
+    found = policy.format(base64.b64encode(hashlib.sha256(style.encode()).digest()).decode())
+    return templates(folders).get_template(template).render(context, policy=found, style=Markup(style)).strip() + "\n"
 
 
 @cache
-def _templates() -> Environment:
+def templates(folders: tuple[str, ...] = ()) -> Environment:
+    """Those of a report, and of further packages: every text that they show is escaped."""
     return Environment(
-        loader=PackageLoader("httpbench.report.html", "."),
+        loader=ChoiceLoader([PackageLoader(name, ".") for name in (OWN, *folders)]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -50,10 +56,8 @@ def _shown(value: Any) -> Any:
 
 
 @cache
-def _style() -> str:
-    loader = _templates().loader
-    assert loader is not None
-    own = loader.get_source(_templates(), "style.css")[0]
+def _style(folders: tuple[str, ...]) -> str:
+    own = "".join(PackageLoader(name, ".").get_source(templates(), "style.css")[0] for name in (OWN, *folders))
     numbers = range(1, theme.SERIES_MAX + 1)
     hidden = "\n".join(f"figure:has(.s{number}:not(:checked)) {{ --series-{number}: transparent }}" for number in numbers)
     swatches = "\n".join(f".s{number} + span {{ border-bottom: 3px {_line(number)} var(--series-{number}) }}" for number in numbers)

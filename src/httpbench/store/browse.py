@@ -1,0 +1,193 @@
+"""Lists of runs and targets for people who look around: a page at a time, narrowed by what they know of a run.
+
+A search reads indexes alone. Documents are read only of the runs that are shown.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from httpbench.model import RunStatus
+from httpbench.owner import Owner
+from httpbench.store.store import MADE, PLANNED, Store, status_of
+
+TARGETS_MAX = 500
+"""Targets of a store that a list of them shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is known of a run. An empty text fits every run."""
+
+    target: str = ""
+    """Part of the id of a target with a finished trial."""
+    name: str = ""
+    """Part of its name."""
+    commit: str = ""
+    """Beginning of its git commit."""
+    tag: str = ""
+    since: str = ""
+    """First day, such as ``2026-11-23``, in UTC."""
+    until: str = ""
+    """Last day."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListedRun:
+    """A run in a list."""
+
+    id: str
+    started_at: str
+    status: RunStatus
+    name: str | None
+    git_commit: str | None
+    tags: tuple[str, ...]
+    targets: tuple[str, ...]
+    trials_done: int
+    trials_planned: int
+    command: str
+
+
+@dataclass(frozen=True, slots=True)
+class ListedTarget:
+    """A target in a list."""
+
+    id: str
+    runs: int
+    """Runs with a trial of it."""
+    last_run: str
+    last_started_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """How far a run is."""
+
+    id: str
+    status: RunStatus
+    trials: int
+    """Trials that are stored, repeats included."""
+    trials_done: int
+    trials_planned: int
+
+
+def runs(store: Store, wanted: Wanted, *, first: int, limit: int) -> tuple[list[ListedRun], int]:
+    """A page of the runs that fit, newest first, and how many fit in all."""
+    where, values = _condition(store, wanted)
+    ((count,),) = store.select(f"SELECT count(*) FROM run WHERE {where}", values)
+    found = store.select(
+        f"""
+        SELECT id, started_at, status, boot_id, pid, pid_start_ticks, name, git_commit, tags,
+               (SELECT json_group_array(key) FROM json_each(document, '$.targets')),
+               {MADE}, {PLANNED}, coalesce(json_extract(document, '$.command'), '[]')
+        FROM run WHERE id IN (SELECT id FROM run WHERE {where} ORDER BY sequence DESC LIMIT ? OFFSET ?) ORDER BY sequence DESC
+        """,
+        (*values, limit, first),
+    )
+    return [
+        ListedRun(
+            id=name,
+            started_at=started_at,
+            status=status_of(status, Owner(boot_id, pid, ticks)),
+            name=given,
+            git_commit=commit,
+            tags=tuple(json.loads(tags)),
+            targets=tuple(json.loads(targets)),
+            trials_done=done,
+            trials_planned=max(planned, done),
+            command=shlex.join(json.loads(command)),
+        )
+        for name, started_at, status, boot_id, pid, ticks, given, commit, tags, targets, done, planned, command in found
+    ], count
+
+
+def state(store: Store, run_id: str) -> State | None:
+    """``None`` if there is no such run. Cheap: it can be asked for every second."""
+    found = store.select(
+        f"""
+        SELECT status, boot_id, pid, pid_start_ticks, (SELECT count(*) FROM trial WHERE run_id = run.id), {MADE}, {PLANNED}
+        FROM run WHERE id = ?
+        """,
+        (run_id,),
+    )
+    if not found:
+        return None
+    ((status, boot_id, pid, ticks, trials, done, planned),) = found
+    return State(run_id, status_of(status, Owner(boot_id, pid, ticks)), trials, done, max(planned, done))
+
+
+def newest(store: Store, count: int) -> set[str]:
+    """Ids of the newest runs."""
+    return {name for (name,) in store.select("SELECT id FROM run ORDER BY sequence DESC LIMIT ?", (count,))}
+
+
+def before(store: Store, run_id: str) -> str | None:
+    """The newest run before this one that has a cell in common with it: the same target under the same load on the same cores."""
+    found = store.select(
+        """
+        SELECT id FROM run
+        WHERE sequence < (SELECT sequence FROM run WHERE id = ?1)
+          AND EXISTS (SELECT 1 FROM figures WHERE run_id = run.id AND cell IN (SELECT cell FROM figures WHERE run_id = ?1))
+        ORDER BY sequence DESC LIMIT 1
+        """,
+        (run_id,),
+    )
+    return found[0][0] if found else None
+
+
+def targets(store: Store) -> list[ListedTarget]:
+    """Those that were measured, by id."""
+    found = store.select(
+        """
+        SELECT target, runs, id, started_at
+        FROM (SELECT target, count(DISTINCT run_id) AS runs, max(sequence) AS newest
+              FROM trial JOIN run ON run.id = trial.run_id GROUP BY target)
+        JOIN run ON sequence = newest ORDER BY target LIMIT ?
+        """,
+        (TARGETS_MAX,),
+    )
+    return [ListedTarget(*row) for row in found]
+
+
+def extent(store: Store, target: str) -> tuple[int, str | None]:
+    """How many trials of a target there are, and a run of them: they change whenever its history does, deletions of runs included."""
+    ((count, last),) = store.select("SELECT count(*), max(run_id) FROM trial WHERE target = ?", (target,))
+    return count, last
+
+
+def target_ids(store: Store) -> list[str]:
+    """Every target that was measured. Steps through the index from one target to the next, however many trials each has."""
+    found = store.select(
+        """
+        WITH RECURSIVE known(target) AS (
+            SELECT min(target) FROM trial
+            UNION ALL
+            SELECT (SELECT min(target) FROM trial WHERE target > known.target) FROM known WHERE known.target IS NOT NULL
+        )
+        SELECT target FROM known WHERE target IS NOT NULL
+        """
+    )
+    return [name for (name,) in found]
+
+
+def _condition(store: Store, wanted: Wanted) -> tuple[str, Sequence[object]]:
+    """In SQL, with its values."""
+    parts: list[tuple[str, object]] = []
+    if wanted.target:
+        # «+» keeps the search in the order of the index that holds the words.
+        fitting = [name for name in target_ids(store) if wanted.target.lower() in name.lower()]
+        parts.append(("+id IN (SELECT run_id FROM trial WHERE target IN (SELECT value FROM json_each(?)))", json.dumps(fitting)))
+    if wanted.name:
+        parts.append(("instr(lower(name), lower(?)) > 0", wanted.name))
+    if wanted.commit:
+        parts.append(("instr(git_commit, ?) = 1", wanted.commit.lower()))
+    if wanted.tag:
+        parts.append(("EXISTS (SELECT 1 FROM json_each(tags) WHERE value = ?)", wanted.tag))
+    if wanted.since:
+        parts.append(("substr(started_at, 1, 10) >= ?", wanted.since))
+    if wanted.until:
+        parts.append(("substr(started_at, 1, 10) <= ?", wanted.until))
+    return " AND ".join(part for part, _ in parts) or "1", [value for _, value in parts]

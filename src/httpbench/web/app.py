@@ -1,0 +1,106 @@
+"""The dashboard as an ASGI application: pages of :class:`Site`, events of runs in progress, and refusals as pages."""
+
+from __future__ import annotations
+
+import asyncio
+import traceback
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from importlib.resources import files
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from httpbench.errors import HttpbenchError, SelectionError
+from httpbench.web import addresses
+from httpbench.web.frame import NotFound
+from httpbench.web.guard import Guard
+from httpbench.web.live import events
+from httpbench.web.site import Site
+from httpbench.web.workers import Workers
+
+STREAMS_MAX = 32
+"""Pages of runs in progress that are kept up to date at once."""
+
+
+@dataclass
+class Dashboard:
+    """One store, served. ``token``: ``None`` where everybody who reaches the address may look."""
+
+    site: Site
+    hosts: frozenset[str]
+    """Names in the Host header that are served, beside IP addresses."""
+    say: Callable[[str], None]
+    """Tells who started the server what went wrong."""
+    token: str | None = None
+    workers: Workers = field(default_factory=Workers)
+    stopping: asyncio.Event = field(default_factory=asyncio.Event)
+    """Ends the streams of events."""
+    streams: int = 0
+
+    def app(self) -> Starlette:
+        return Starlette(
+            routes=[
+                Route(f"/{addresses.SCRIPT}", self._script),
+                Route(f"/{addresses.COMPARE}", self._compare),
+                Route("/runs/{run}/events", self._events),
+                Route("/{path:path}", self._page),
+            ],
+            middleware=[Middleware(Guard, hosts=self.hosts, token=self.token, refuse=self._message)],
+            lifespan=self._lifespan,
+        )
+
+    @asynccontextmanager
+    async def _lifespan(self, app: Starlette) -> AsyncIterator[None]:
+        warm_up = asyncio.ensure_future(self.workers.run(self.site.warm_up))
+        yield
+        warm_up.cancel()
+
+    async def _page(self, request: Request) -> Response:
+        path = request.path_params["path"]
+        query = dict(request.query_params)
+        try:
+            page = await self.workers.run(lambda: self.site.page(path, query))
+        except (NotFound, SelectionError) as error:
+            return self._message(404, "Not found", str(error))
+        except HttpbenchError as error:
+            return self._message(500, "The store cannot be read", error.message)
+        except Exception as error:
+            self.say(traceback.format_exc())
+            return self._message(500, "The page could not be made", f"{type(error).__name__}: the output of `httpbench serve` has more.")
+        return Response(page.content.encode(errors="replace"), media_type=page.media_type)
+
+    async def _compare(self, request: Request) -> Response:
+        base, head = request.query_params.get("base", ""), request.query_params.get("head", "")
+        if not base or not head:
+            return self._message(400, "Two runs are required", "Choose a base and a head in the list of runs.")
+        return RedirectResponse(f"/{addresses.comparison(base, head)}", status_code=303)
+
+    async def _events(self, request: Request) -> Response:
+        run_id = request.path_params["run"]
+        if self.streams >= STREAMS_MAX:
+            return self._message(503, "Too many pages are open", f"At most {STREAMS_MAX} pages of runs in progress are kept up to date.")
+        if request.method == "HEAD" or await self.workers.run(lambda: self.site.state(run_id)) is None:
+            return self._message(404, "Not found", f"There is no run «{run_id}».")
+        return StreamingResponse(self._counted(request, run_id), media_type="text/event-stream")
+
+    async def _counted(self, request: Request, run_id: str) -> AsyncIterator[str]:
+        self.streams += 1
+        try:
+            async for event in events(self.site, self.workers, self.stopping, run_id):
+                if await request.is_disconnected():
+                    return
+                yield event
+        finally:
+            self.streams -= 1
+
+    async def _script(self, request: Request) -> Response:
+        return Response(files("httpbench.web").joinpath(addresses.SCRIPT).read_bytes(), media_type="text/javascript")
+
+    def _message(self, status: int, title: str, sentence: str) -> Response:
+        page = self.site.frame.message(title, sentence)
+        return Response(page.content.encode(errors="replace"), status, media_type=page.media_type)

@@ -1,0 +1,36 @@
+"""What was made and is likely to be asked for again, up to a number of bytes."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from typing import Generic, TypeVar
+
+Item = TypeVar("Item")
+
+
+class Cache(Generic[Item]):
+    """Forgets what was not asked for the longest. Threads may share it; two that miss at once both make the item."""
+
+    def __init__(self, size_max: int, size: Callable[[Item], int]):
+        self._size_max = size_max
+        self._size_of = size
+        self._size = 0
+        self._items: OrderedDict[Hashable, Item] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: Hashable, make: Callable[[], Item]) -> Item:
+        """The item of a key, made if it is missing."""
+        with self._lock:
+            if key in self._items:
+                self._items.move_to_end(key)
+                return self._items[key]
+        item = make()
+        with self._lock:
+            if key not in self._items:
+                self._items[key] = item
+                self._size += self._size_of(item)
+            while self._size > self._size_max and self._items:
+                self._size -= self._size_of(self._items.popitem(last=False)[1])
+        return item

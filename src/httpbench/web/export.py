@@ -1,0 +1,61 @@
+"""The dashboard as files, for any web server or none: every page that the list of runs leads to.
+
+Follows the links of each page, so no link of a copy leads nowhere.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from html.parser import HTMLParser
+from pathlib import Path
+from posixpath import dirname, join, normpath
+
+from httpbench.errors import StoreError, UsageError
+from httpbench.web import addresses
+from httpbench.web.site import Site
+
+HTML = "text/html"
+
+
+def export(db: Path, folder: Path, runs_max: int, wrote: Callable[[str], None]) -> int:
+    """Writes the pages of the newest runs, and returns their number. ``wrote`` gets the path of each.
+
+    The folder must be empty or missing. Raises :class:`UsageError` and :class:`StoreError`.
+    """
+    site = Site(db, is_static=True, runs_max=runs_max)
+    try:
+        if folder.exists() and any(folder.iterdir()):
+            raise UsageError(f"{folder} is not empty", hint="name another folder, or empty it")
+        known = {addresses.RUNS}
+        waiting = deque(known)
+        while waiting:
+            path = waiting.popleft()
+            page = site.page(path)
+            file = folder / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(page.content, encoding="utf-8", errors="replace")
+            wrote(path)
+            found = [link for link in links(page.content, path) if link not in known] if page.media_type == HTML else []
+            known.update(found)
+            waiting.extend(dict.fromkeys(found))
+    except OSError as error:
+        raise StoreError(f"{folder} cannot be written: {error.strerror}", hint="name another folder") from None
+    return len(known)
+
+
+def links(content: str, path: str) -> list[str]:
+    """Paths that a page refers to, fragments aside. Other hosts and data are left out."""
+    parser = _Links()
+    parser.feed(content)
+    local = [link.partition("#")[0] for link in parser.found if ":" not in link.partition("/")[0]]
+    return [normpath(join(dirname(path), link)) for link in local if link]
+
+
+class _Links(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found += [value for name, value in attrs if name in ("href", "src") and value]

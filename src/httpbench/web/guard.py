@@ -1,0 +1,117 @@
+"""Who may ask for a page: methods, the Host header, the token, and the headers of every response.
+
+A page of another site can make a browser ask us, and a name of an attacker can be made to point to 127.0.0.1 (DNS rebinding). The Host
+header then has that name, so only names that are ours are served. An IP address in it is never rebound.
+"""
+
+from __future__ import annotations
+
+import hmac
+import ipaddress
+from collections.abc import Callable
+from urllib.parse import parse_qsl, urlencode
+
+from starlette.datastructures import MutableHeaders
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from httpbench.web.frame import POLICY_HEADER
+
+METHODS = ("GET", "HEAD")
+COOKIE = "httpbench-token"
+TOKEN = "token"
+"""The parameter of the printed address."""
+
+HEADERS = {
+    "cache-control": "no-store",
+    "content-security-policy": POLICY_HEADER,
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
+}
+"""Of responses that do not set them."""
+
+Refusal = Callable[[int, str, str], Response]
+"""Makes a page of a status, a title and a sentence."""
+
+
+class Guard:
+    """Passes on what may be served. ``token``: ``None`` where everybody who reaches the address may look."""
+
+    def __init__(self, app: ASGIApp, *, hosts: frozenset[str], token: str | None, refuse: Refusal):
+        self._app = app
+        self._hosts = hosts
+        self._token = token
+        self._refuse = refuse
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+        if scope["type"] != "http":
+            return
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        response = self._response(Request(scope)) or self._app
+        await response(scope, receive, send_with_headers)
+
+    def _response(self, request: Request) -> Response | None:
+        """``None``: what was asked for is served."""
+        if request.method not in METHODS:
+            refused = self._refuse(405, "Method not allowed", "The dashboard can only be read: use GET or HEAD.")
+            refused.headers["allow"] = ", ".join(METHODS)
+            return refused
+        if not self._is_ours(request.headers.get("host", "")):
+            hint = "To serve it under another name: --allow-host NAME."
+            return self._refuse(421, "Unknown host", f"The Host header has a name that is not this dashboard's. {hint}")
+        if self._token is None or self._has_cookie(request):
+            return None
+        return self._signed_in(request)
+
+    def _is_ours(self, header: str) -> bool:
+        name = host_name(header)
+        return name in self._hosts or _is_address(name)
+
+    def _has_cookie(self, request: Request) -> bool:
+        found = request.cookies.get(COOKIE)
+        return found is not None and self._is_token(found)
+
+    def _signed_in(self, request: Request) -> Response:
+        """The token of the address becomes a cookie, and leaves the address."""
+        found = request.query_params.get(TOKEN)
+        if found is None or not self._is_token(found):
+            what = "The address lacks the token" if found is None else "The token is wrong"
+            return self._refuse(401, "Token required", f"{what}. Open the address that `httpbench serve` printed when it started.")
+        others = urlencode([pair for pair in parse_qsl(request.url.query) if pair[0] != TOKEN])
+        # A path that begins with two slashes would be the address of another host.
+        path = "/" + request.url.path.lstrip("/\\")
+        response = RedirectResponse(f"{path}?{others}" if others else path, status_code=303)
+        response.set_cookie(COOKIE, found, httponly=True, samesite="strict", path="/")
+        return response
+
+    def _is_token(self, found: str) -> bool:
+        assert self._token is not None
+        return hmac.compare_digest(found.encode(errors="replace"), self._token.encode())
+
+
+def host_name(header: str) -> str:
+    """The name in a Host header, in lower case, without port and brackets."""
+    name = header.strip().lower()
+    if name.startswith("["):
+        return name[1:].partition("]")[0]
+    return name.partition(":")[0].removesuffix(".")
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,54 @@
+"""What happens to a run in progress, as server-sent events. They come from the store, so any process may make the run, and may die.
+
+The event ``state`` is a line of text, ``results`` the part of the page that changes, and ``end`` says that nothing more will come.
+Format: https://html.spec.whatwg.org/multipage/server-sent-events.html.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import suppress
+
+from httpbench.errors import HttpbenchError
+from httpbench.model import RunStatus
+from httpbench.web.frame import NotFound
+from httpbench.web.runs import state_text
+from httpbench.web.site import Site
+from httpbench.web.workers import Workers
+
+LOOK_EVERY_S = 1.0
+ALIVE_EVERY = 15
+"""Looks without news, after which a comment shows that the connection is alive."""
+LOOKS_MAX = 3600
+"""Then the browser connects again."""
+
+
+async def events(site: Site, workers: Workers, stopping: asyncio.Event, run_id: str) -> AsyncIterator[str]:
+    """Until the run has ended, the server stops, or an hour has passed."""
+    known, quiet = None, 0
+    for _ in range(LOOKS_MAX):
+        try:
+            state = await workers.run(lambda: site.state(run_id))
+            if state is None or state.status is not RunStatus.RUNNING:
+                yield _event("end", state_text(state) if state else "deleted")
+                return
+            if state != known:
+                yield _event("state", state_text(state)) + _event("results", await workers.run(lambda: site.results(run_id)))
+                known, quiet = state, 0
+        except (HttpbenchError, NotFound):
+            yield _event("end", "the store cannot be read")
+            return
+        quiet += 1
+        if quiet % ALIVE_EVERY == 0:
+            yield ": alive\n\n"
+        with suppress(TimeoutError):
+            await asyncio.wait_for(stopping.wait(), LOOK_EVERY_S)
+        if stopping.is_set():
+            return
+
+
+def _event(name: str, text: str) -> str:
+    """Lines end with a line feed alone: a carriage return would end one as well."""
+    lines = text.replace("\r", "").split("\n")
+    return f"event: {name}\n" + "".join(f"data: {line}\n" for line in lines) + "\n"

@@ -1,0 +1,131 @@
+"""The page of one run: the answers, tables and notes of its report, with one chart for each table; and its state while it is running."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from httpbench.model import Kind, Run, RunStatus, Trial
+from httpbench.report import render_html
+from httpbench.report.charts import saturation
+from httpbench.report.charts.drawing import figure_text
+from httpbench.report.charts.of_run import of_group
+from httpbench.report.charts.servers import figure_of
+from httpbench.report.charts.theme import svg_file
+from httpbench.report.html import groups as tables
+from httpbench.report.html import machine
+from httpbench.report.html.page import answers, search_of, title
+from httpbench.report.html.parts import Picture, Table, verdict
+from httpbench.report.tables import notes
+from httpbench.report.tables.groups import groups
+from httpbench.report.tables.rows import Group
+from httpbench.report.within_run.claims import precision
+from httpbench.store.browse import State
+from httpbench.web import addresses
+from httpbench.web.frame import Frame, NotFound, Page
+
+SEARCH = "search"
+TABLE = "table-"
+"""Names of charts; the second with the number of its table, from 1."""
+
+LATEST = 10
+"""Trials that the page of a run in progress lists."""
+
+FRAME_HEIGHT, ROW_HEIGHT, SEARCH_HEIGHT = 110, 26, 420
+"""Of charts, in pixels, about."""
+
+
+def run_page(frame: Frame, path: str, run: Run, trials: Sequence[Trial], state: State, before: str | None) -> Page:
+    """``before``: id of the previous run that it can be compared with."""
+    is_running = state.status is RunStatus.RUNNING and not frame.is_static
+    context = {
+        "title": title(run, trials),
+        # The line of the state follows the run, so it stands below.
+        "origin": [line for line in notes.origin(run, trials) if not is_running or line not in notes.status(run, trials)],
+        "run_id": run.id,
+        "is_running": is_running,
+        "has_report": bool(trials),
+        "state": state_text(state),
+        "before": before,
+        "machine": [*machine.facts(run), *([("Tags", ", ".join(run.tags))] if run.tags else [])],
+        **_results(run, trials, path, is_running=is_running),
+    }
+    return frame.page("run.html", path, context)
+
+
+def results_part(frame: Frame, path: str, run: Run, trials: Sequence[Trial]) -> str:
+    """What changes on the page of a run in progress."""
+    return frame.part("run_results.html", path, _results(run, trials, path, is_running=True))
+
+
+def state_text(state: State) -> str:
+    """``running · 12 of 36 trials``."""
+    return f"{state.status} · {state.trials_done} of {state.trials_planned} trials"
+
+
+def report_page(run: Run, trials: Sequence[Trial]) -> Page:
+    """The report, as `httpbench report --format html` writes it. Raises :class:`NotFound` before the first trial."""
+    if not trials:
+        raise NotFound(f"Run {run.id} has no finished trial, so it has no report.")
+    return Page(render_html(run, trials))
+
+
+def chart(run: Run, trials: Sequence[Trial], name: str) -> Page:
+    """Raises :class:`NotFound`."""
+    if name == SEARCH:
+        drawings = list(saturation.of_search(run, trials).values())
+    else:
+        found = groups(run, trials)
+        number = int(name.removeprefix(TABLE)) - 1
+        drawings = [drawing for _, drawing in of_group(run, found[number])] if 0 <= number < len(found) else []
+    if not drawings:
+        raise NotFound(f"Run {run.id} has no chart «{name}».")
+    return Page(svg_file(drawings[0]), "image/svg+xml")
+
+
+def _results(run: Run, trials: Sequence[Trial], path: str, *, is_running: bool) -> dict[str, Any]:
+    found = groups(run, trials)
+    # The picture of a run in progress has the number of trials in its address: a browser keeps one that it has.
+    version = f"?{len(trials)}" if is_running else ""
+    address = addresses.root(path) + addresses.run_chart(run.id, "{}") + version
+    search = search_of(run, trials, [Picture("Latency against the offered rate", address.format(SEARCH), SEARCH_HEIGHT)])
+    numbers = {id(group): number for number, group in enumerate(found, 1)}
+    sections = [] if search else tables.sections(run, found, lambda group: _pictures(group, address.format(f"{TABLE}{numbers[id(group)]}")))
+    return {
+        "answers": answers(sections, search),
+        "precision": precision(run, trials),
+        "search": search,
+        "sections": sections,
+        "legend": [] if search else notes.legend(found, run.table),
+        "latest": _latest(trials) if is_running and trials else None,
+        "targets": list(dict.fromkeys(trial.plan.target for trial in trials)),
+    }
+
+
+def _pictures(group: Group, address: str) -> list[Picture]:
+    if not any(row.counts for row in group.rows):
+        return []
+    return [Picture(_chart_title(group), address, FRAME_HEIGHT + ROW_HEIGHT * len(group.rows))]
+
+
+def _chart_title(group: Group) -> str:
+    """What its first chart shows."""
+    if group.client_work is not None:
+        return "Time of the whole process"
+    return "Latency" if any(row.target.kind is Kind.PROXY for row in group.rows) else figure_of(group)[1]
+
+
+def _latest(trials: Sequence[Trial]) -> Table:
+    rows = [
+        [
+            trial.plan.target,
+            str(trial.plan.round + 1),
+            trial.plan.workload,
+            str(trial.plan.load.connections),
+            verdict(trial.verdict.kind),
+            figure_text(trial.measurement.throughput_rps) if trial.measurement and trial.verdict.counts else "",
+            "; ".join(trial.verdict.reasons),
+        ]
+        for trial in reversed(trials[-LATEST:])
+    ]
+    return Table.of("The newest first", ["Target", "Round", "Workload", "Connections", "Verdict", "Requests/s", "Reasons"], rows)

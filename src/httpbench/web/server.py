@@ -1,0 +1,95 @@
+"""Listens, prints nothing, and ends at once when it is told to: streams of events end with it, and no page in the making is awaited."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ipaddress
+import secrets
+import socket
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+
+import uvicorn
+
+from httpbench.errors import UsageError
+from httpbench.web.app import Dashboard
+from httpbench.web.guard import TOKEN
+from httpbench.web.site import Site
+
+END_S = 1
+CONNECTIONS_MAX = 200
+TOKEN_BYTES = 32
+
+
+def serve(
+    db: Path,
+    host: str,
+    port: int,
+    *,
+    names: tuple[str, ...] = (),
+    wants_token: bool = False,
+    started: Callable[[str], None],
+    say: Callable[[str], None],
+) -> None:
+    """Serves until SIGINT or SIGTERM, which it raises again at the end.
+
+    ``port``: 0 for any that is free. ``names``: further names in the Host header. ``wants_token``: also on loopback. ``started`` gets the
+    address with the token. Raises :class:`UsageError` if the address cannot be used.
+    """
+    listener = _listener(host, port)
+    token = secrets.token_urlsafe(TOKEN_BYTES) if wants_token or not _is_loopback(listener) else None
+    own = frozenset(name.lower() for name in ("localhost", socket.gethostname(), socket.getfqdn(), host, *names))
+    dashboard = Dashboard(Site(db), own, say, token)
+    config = uvicorn.Config(
+        dashboard.app(),
+        log_config=None,
+        log_level="critical",
+        access_log=False,
+        server_header=False,
+        ws="none",
+        limit_concurrency=CONNECTIONS_MAX,
+        timeout_graceful_shutdown=END_S,
+    )
+    started(_address(listener, host, token))
+    _Server(config, dashboard.stopping).run(sockets=[listener])
+
+
+class _Server(uvicorn.Server):
+    """Ends the streams with the server: it would wait for them."""
+
+    def __init__(self, config: uvicorn.Config, stopping: asyncio.Event):
+        super().__init__(config)
+        self._stopping = stopping
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        self._loop = asyncio.get_running_loop()
+        await super().startup(sockets)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        super().handle_exit(sig, frame)
+        if self._loop is not None:
+            with contextlib.suppress(RuntimeError):  # it has ended
+                self._loop.call_soon_threadsafe(self._stopping.set)
+
+
+def _listener(host: str, port: int) -> socket.socket:
+    try:
+        ((family, _, _, _, address), *_) = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        return socket.create_server(address[:2], family=family)
+    except OSError as error:
+        raise UsageError(f"cannot listen on {host}, port {port}: {error.strerror}", hint="--host and --port choose another") from None
+
+
+def _is_loopback(listener: socket.socket) -> bool:
+    return ipaddress.ip_address(listener.getsockname()[0]).is_loopback
+
+
+def _address(listener: socket.socket, host: str, token: str | None) -> str:
+    """Where a browser finds it."""
+    found, port = listener.getsockname()[:2]
+    name = socket.gethostname() if ipaddress.ip_address(found).is_unspecified else host
+    shown = f"[{name}]" if ":" in name else name
+    return f"http://{shown}:{port}/" + (f"?{TOKEN}={token}" if token else "")

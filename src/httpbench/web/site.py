@@ -1,0 +1,155 @@
+"""Every page by its path, made from the store. Knows nothing of HTTP: the server and the static copy both ask it.
+
+What takes long to make (charts, reports) is kept while its run stays as it is.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from httpbench.errors import HttpbenchError
+from httpbench.model import Run, Trial
+from httpbench.store import Store, browse
+from httpbench.store.browse import State
+from httpbench.web import addresses, comparisons, lists, runs, targets
+from httpbench.web.cache import Cache
+from httpbench.web.frame import Frame, NotFound, Page
+
+PAGES_BYTES_MAX = 64_000_000
+TRIALS_MAX = 1_000
+"""Trials that are kept in memory, of the runs that were looked at last."""
+
+ID = r"([0-9A-Za-z][0-9A-Za-z._-]{0,99})"
+NAME = r"([a-z0-9.-]{1,80})"
+
+Measured = tuple[Run, list[Trial]]
+Query = Mapping[str, str]
+
+
+class Site:
+    """The pages of one store. Threads may share it."""
+
+    def __init__(self, db: Path, *, is_static: bool = False, runs_max: int | None = None):
+        """``is_static``: for files. ``runs_max``: only the newest runs are listed."""
+        self.db = db
+        self.frame = Frame(is_static)
+        self._runs_max = runs_max
+        self._pages: Cache[Page] = Cache(PAGES_BYTES_MAX, lambda page: len(page.content))
+        self._measured: Cache[Measured] = Cache(TRIALS_MAX, lambda measured: max(len(measured[1]), 1))
+        self._drawing = threading.Lock()
+        """altair has state of its own."""
+        self._routes: list[tuple[re.Pattern[str], Callable[..., Page]]] = [
+            (re.compile(pattern), make)
+            for pattern, make in (
+                (r"(?:index\.html)?", self._first_runs),
+                (r"runs-([1-9][0-9]{0,8})\.html", self._runs),
+                (r"targets\.html", self._targets),
+                (rf"targets/{NAME}\.html", self._target),
+                (rf"targets/{NAME}/([1-9][0-9]{{0,5}})\.svg", self._target_chart),
+                (rf"runs/{ID}\.html", self._run),
+                (rf"runs/{ID}/report\.html", self._report),
+                (rf"runs/{ID}/({runs.SEARCH}|{runs.TABLE}[1-9][0-9]{{0,5}})\.svg", self._run_chart),
+                (rf"compare/{ID}/{ID}\.html", self._comparison),
+                (rf"compare/{ID}/{ID}/([a-z0-9.]{{1,20}})\.svg", self._comparison_chart),
+            )
+        ]
+
+    def page(self, path: str, query: Query | None = None) -> Page:
+        """The page of a path. Raises :class:`NotFound`, and :class:`StoreError` if the store cannot be read."""
+        for pattern, make in self._routes:
+            if match := pattern.fullmatch(path):
+                return make(path, query or {}, *match.groups())
+        raise NotFound("The dashboard has no such page.")
+
+    def state(self, run_id: str) -> State | None:
+        """``None``: there is no such run."""
+        with self._open() as store:
+            return browse.state(store, run_id)
+
+    def results(self, run_id: str) -> str:
+        """What changes on the page of a run in progress. Raises :class:`NotFound`."""
+        _, measured = self._found(run_id)
+        return runs.results_part(self.frame, addresses.run(run_id), *measured)
+
+    def warm_up(self) -> None:
+        """Makes the page and the first chart of the newest run, which load libraries for a second. What fails here fails again when it
+        is asked for."""
+        with suppress(HttpbenchError, NotFound), self._open() as store:
+            for newest in browse.runs(store, browse.Wanted(), first=0, limit=1)[0]:
+                self.page(addresses.run(newest.id))
+                self.page(addresses.run_chart(newest.id, f"{runs.TABLE}1"))
+
+    @contextmanager
+    def _open(self) -> Iterator[Store]:
+        with Store(self.db, reading=True) as store:
+            yield store
+
+    def _linked(self, store: Store) -> set[str] | None:
+        """Ids of the runs that have a page. ``None``: all."""
+        return None if self._runs_max is None else browse.newest(store, self._runs_max)
+
+    def _found(self, run_id: str) -> tuple[State, Measured]:
+        """Raises :class:`NotFound`."""
+        with self._open() as store:
+            state = browse.state(store, run_id)
+            if state is None:
+                raise NotFound(f"There is no run «{run_id}».")
+            return state, self._measured.get((run_id, state.trials, state.status), lambda: store.run(run_id))
+
+    def _drawn(self, key: tuple[object, ...], make: Callable[[], Page]) -> Page:
+        """Kept by ``key``."""
+
+        def draw() -> Page:
+            with self._drawing:
+                return make()
+
+        return self._pages.get(key, draw)
+
+    def _first_runs(self, path: str, query: Query) -> Page:
+        return self._runs(addresses.RUNS, query, "1")
+
+    def _runs(self, path: str, query: Query, number: str) -> Page:
+        with self._open() as store:
+            return lists.runs_page(self.frame, store, path, int(number), lists.wanted_of(query), self._runs_max)
+
+    def _targets(self, path: str, query: Query) -> Page:
+        with self._open() as store:
+            return lists.targets_page(self.frame, store, path)
+
+    def _target(self, path: str, query: Query, name: str) -> Page:
+        with self._open() as store:
+            return targets.target_page(self.frame, store, path, targets.target_of(store, name), self._linked(store))
+
+    def _target_chart(self, path: str, query: Query, name: str, number: str) -> Page:
+        with self._open() as store:
+            target = targets.target_of(store, name)
+            return self._drawn((path, browse.extent(store, target)), lambda: targets.target_chart(store, target, int(number)))
+
+    def _run(self, path: str, query: Query, run_id: str) -> Page:
+        state, measured = self._found(run_id)
+        with self._open() as store:
+            before = browse.before(store, run_id)
+            linked = self._linked(store)
+        if linked is not None and before not in linked:
+            before = None
+        return runs.run_page(self.frame, path, *measured, state, before)
+
+    def _report(self, path: str, query: Query, run_id: str) -> Page:
+        state, measured = self._found(run_id)
+        return self._drawn((path, state), lambda: runs.report_page(*measured))
+
+    def _run_chart(self, path: str, query: Query, run_id: str, name: str) -> Page:
+        state, measured = self._found(run_id)
+        return self._drawn((path, state), lambda: runs.chart(*measured, name))
+
+    def _comparison(self, path: str, query: Query, base: str, head: str) -> Page:
+        (before, ours), (after, theirs) = self._found(base), self._found(head)
+        return self._pages.get((path, before, after), lambda: comparisons.comparison_page(self.frame, path, ours, theirs))
+
+    def _comparison_chart(self, path: str, query: Query, base: str, head: str, figure: str) -> Page:
+        (before, ours), (after, theirs) = self._found(base), self._found(head)
+        return self._drawn((path, before, after), lambda: comparisons.comparison_chart(ours, theirs, figure))

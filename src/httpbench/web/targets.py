@@ -1,0 +1,130 @@
+"""The page of one target: its figures over many runs, each with its interval, and where they changed."""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from markupsafe import Markup
+
+from httpbench.host import commits_between
+from httpbench.printable import printable
+from httpbench.report.between_runs.history import Change, Point, Series, histories
+from httpbench.report.between_runs.history_text import UNITS, change_sentence, change_text, commits_text, figure_title
+from httpbench.report.between_runs.text import commit_text
+from httpbench.report.charts.drawing import figure_text
+from httpbench.report.charts.history import of_series
+from httpbench.report.charts.theme import svg_file
+from httpbench.report.html.parts import Picture, Table, verdict
+from httpbench.store import Store, browse
+from httpbench.web import addresses
+from httpbench.web.frame import Frame, NotFound, Page
+from httpbench.web.lists import when
+
+ROWS_MAX = 400
+"""Of all tables of a page. Each has the newest runs of its series."""
+ROWS_MIN = 5
+SERIES_MAX = 40
+
+CHART_HEIGHT = 330
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One series."""
+
+    anchor: str
+    title: str
+    notes: tuple[str, ...]
+    changes: tuple[tuple[str, tuple[str, ...]], ...]
+    """A sentence, and the commits between."""
+    figures: tuple[Picture, ...]
+    table: Table
+
+
+def target_page(frame: Frame, store: Store, path: str, target: str, linked: Set[str] | None) -> Page:
+    """``linked``: ids of the runs that have a page. ``None``: all."""
+    found = histories(store, target, _commits_between)
+    shown = found[:SERIES_MAX]
+    rows = max(ROWS_MAX // len(shown), ROWS_MIN) if shown else 0
+    context = {
+        "title": target,
+        "sections": [_section(series, number, rows, path, linked) for number, series in enumerate(shown, 1)],
+        "left_out": len(found) - len(shown),
+    }
+    return frame.page("target.html", path, context)
+
+
+def target_chart(store: Store, target: str, number: int) -> Page:
+    """Of a series, numbered from 1 as on the page. Raises :class:`NotFound`."""
+    found = histories(store, target, _commits_between)
+    if not 1 <= number <= len(found):
+        raise NotFound(f"{target} has no chart {number}.")
+    return Page(svg_file(of_series(found[number - 1])), "image/svg+xml")
+
+
+def target_of(store: Store, name: str) -> str:
+    """The target whose page has this name. Raises :class:`NotFound`."""
+    for target in browse.target_ids(store):
+        if addresses.target_name(target) == name:
+            return target
+    raise NotFound("No run has this target.")
+
+
+@cache
+def _commits_between(folder: Path, before: str, after: str) -> tuple[str, ...]:
+    return tuple(commits_between(folder, before, after))
+
+
+def _section(series: Series, number: int, rows: int, path: str, linked: Set[str] | None) -> Section:
+    title = f"{figure_title(series.figure)} · {series.title} · {series.load_generator}"
+    address = addresses.root(path) + addresses.target_chart(series.target, number)
+    older = len(series.points) - rows
+    return Section(
+        anchor=f"history-{number}",
+        title=title,
+        notes=(
+            *(f"Environment: {phrase}" for phrase in series.differs),
+            *([] if series.changes else [f"No change in {len(series.points)} run{'' if len(series.points) == 1 else 's'}."]),
+        ),
+        changes=tuple((change_sentence(series, change), (commits_text(change), *change.commits)) for change in reversed(series.changes)),
+        # The chart of the newest points only is drawn again: its address has their number.
+        figures=(
+            Picture(
+                f"{figure_title(series.figure)} over runs", f"{address}?{len(series.points)}" if linked is None else address, CHART_HEIGHT
+            ),
+        ),
+        table=_table(
+            series, rows, addresses.root(path), linked, f"Runs, newest first{f'; {older:,} older are not listed' if older > 0 else ''}"
+        ),
+    )
+
+
+def _table(series: Series, rows: int, root: str, linked: Set[str] | None, caption: str) -> Table:
+    unit, divisor, _ = UNITS[series.figure]
+    figure = f"{figure_title(series.figure)}{f' ({unit})' if unit else ''}"
+    changed = {series.points[change.index].run: change for change in series.changes}
+    return Table.of(
+        caption,
+        ["Run", "Name", "Commit", figure, "95% from", "to", "Rounds", "Verdict", "Change"],
+        [_row(point, divisor, root, linked, changed.get(point.run)) for point in reversed(series.points[-rows:])],
+    )
+
+
+def _row(point: Point, divisor: float, root: str, linked: Set[str] | None, change: Change | None) -> list[str]:
+    interval = point.estimate.interval
+    started = when(point.started_at)
+    has_page = linked is None or point.run in linked
+    return [
+        Markup('<a href="{}">{}</a>').format(root + addresses.run(point.run), started) if has_page else started,
+        printable(point.name or ""),
+        Markup("<code>{}</code>").format(printable(commit_text(point.git_commit))) if point.git_commit else "",
+        figure_text(point.estimate.median / divisor),
+        figure_text(interval.low / divisor) if interval else "",
+        figure_text(interval.high / divisor) if interval else "",
+        str(point.estimate.rounds),
+        verdict(point.verdict),
+        change_text(change) if change else "",
+    ]

@@ -1,0 +1,235 @@
+"""The dashboard in a browser: what a reader sees of stored runs, of a run in progress, and of the static copy."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from httpbench.model import RunStatus
+from httpbench.store import Store
+from httpbench.web import addresses
+from httpbench.web.export import export
+from tests.dashboards import add_run, make_rounds_of, serving
+from tests.factories import make_environment, make_failed, make_plan, make_run
+from tests.made_runs import make_search_run, make_servers_run
+from tests.made_stores import make_store
+
+pytestmark = pytest.mark.browser
+
+Scheme = Literal["light", "dark"]
+SCHEMES: tuple[Scheme, ...] = ("light", "dark")
+WAIT_MS = 60_000
+"""For charts that are drawn when they are asked for."""
+ATTACK = "<img src=x onerror=\"document.title='broken'\"></style></script><script>document.title='broken'</script>"
+COPIES = 11
+TABS_MAX = 400
+SCREENSHOTS = os.environ.get("HTTPBENCH_SCREENSHOTS")
+"""A folder: pictures for eyes."""
+
+
+@pytest.fixture(scope="session")
+def store(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
+    """Twelve runs of twelve servers, a search, a run with hostile texts, and one in progress; ids of the first twelve."""
+    db = tmp_path_factory.mktemp("store") / "results.db"
+    ids = make_store(db, make_servers_run(), COPIES, with_histograms=True)
+    add_run(db, *make_search_run_named("search"))
+    trials = [*make_rounds_of("c/x"), make_failed(make_plan("c/x", 3, 3), ATTACK, log_tail=ATTACK)]
+    texts: dict[str, Any] = {"name": ATTACK, "tags": (ATTACK,), "command": ("httpbench", ATTACK)}
+    add_run(db, make_run(trials, id="hostile", environment=make_environment(hostname=ATTACK, cpu_model=ATTACK), **texts), trials)
+    trials = make_rounds_of("c/a", "c/b")
+    add_run(db, make_run(trials, id="running", status=RunStatus.RUNNING), trials[:4])
+    return db, ids
+
+
+def make_search_run_named(name: str) -> Any:
+    run, trials = make_search_run()
+    return run.model_copy(update={"id": name}), trials
+
+
+@pytest.fixture(scope="session")
+def server(store: tuple[Path, list[str]]) -> Iterator[str]:
+    with serving(store[0]) as (_, address):
+        yield address
+
+
+@pytest.fixture(scope="session")
+def pages(store: tuple[Path, list[str]]) -> Mapping[str, str]:
+    *_, base, head = store[1]
+    return {
+        "runs": "",
+        "found": "?target=nginx&tag=nightly",
+        "run": addresses.run(head),
+        "search": addresses.run("search"),
+        "hostile": addresses.run("hostile"),
+        "running": addresses.run("running"),
+        "comparison": addresses.comparison(base, head),
+        "targets": "targets.html",
+        "target": addresses.target("c/nginx"),
+        "missing": "runs/none.html",
+    }
+
+
+NAMES = ("runs", "found", "run", "search", "hostile", "running", "comparison", "targets", "target", "missing")
+
+
+def opened(browser: Browser, address: str, *, width: int = 1000, **options: Any) -> Page:
+    page = browser.new_context(viewport={"width": width, "height": 900}, **options).new_page()
+    page.set_default_timeout(WAIT_MS)
+    page.goto(address)
+    return page
+
+
+def with_pictures(page: Page) -> None:
+    """Waits until all charts are there: a browser asks for those below when a reader comes near."""
+    page.evaluate("document.querySelectorAll('img').forEach(one => one.loading = 'eager')")
+    page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+    deadline = time.monotonic() + WAIT_MS / 1000
+    while not page.evaluate("[...document.images].every(one => one.complete)"):
+        assert time.monotonic() < deadline
+        page.wait_for_timeout(50)
+    assert page.evaluate("[...document.images].filter(one => !one.naturalWidth).map(one => one.src)") == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_request_leaves_the_page_and_nothing_complains(browser: Browser, server: str, pages: Mapping[str, str], name: str) -> None:
+    context = browser.new_context()
+    page = context.new_page()
+    requests: list[str] = []
+    messages: list[str] = []
+    page.on("request", lambda request: requests.append(request.url))
+    page.on("console", lambda message: messages.append(message.text))
+    page.on("pageerror", lambda error: messages.append(str(error)))
+    page.goto(server + pages[name])
+    with_pictures(page)
+    assert [url for url in requests if not url.startswith((server, "data:"))] == []
+    assert [text for text in messages if not (name == "missing" and "404" in text)] == []
+    assert page.title() != "broken"
+    context.close()
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("name", NAMES)
+def test_axe_has_no_serious_finding(browser: Browser, server: str, pages: Mapping[str, str], axe: Path, name: str, scheme: Scheme) -> None:
+    page = opened(browser, server + pages[name], color_scheme=scheme, bypass_csp=True)  # axe is a script that the policy forbids
+    page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+    page.add_script_tag(path=axe)
+    found = page.evaluate("axe.run().then(found => found.violations)")
+    serious = [
+        (one["id"], one["impact"], [node["html"][:200] for node in one["nodes"][:3]])
+        for one in found
+        if one["impact"] in ("serious", "critical")
+    ]
+    assert serious == []
+    page.context.close()
+
+
+@pytest.mark.parametrize("width", [400, 1000, 1600])
+@pytest.mark.parametrize("name", NAMES)
+def test_a_page_is_as_wide_as_the_window(browser: Browser, server: str, pages: Mapping[str, str], name: str, width: int) -> None:
+    page = opened(browser, server + pages[name], width=width)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    for scheme in SCHEMES if SCREENSHOTS else ():
+        page.emulate_media(color_scheme=scheme)
+        with_pictures(page)
+        page.screenshot(path=Path(SCREENSHOTS or "") / f"dashboard-{name}-{width}-{scheme}.png", full_page=True)
+    page.context.close()
+
+
+def test_the_keyboard_reaches_everything(browser: Browser, server: str, pages: Mapping[str, str]) -> None:
+    page = opened(browser, server + pages["found"])
+    wanted = page.evaluate("""() => {
+        const all = [...document.querySelectorAll('a[href], button, input, summary, [tabindex="0"]')]
+            .filter(one => one.checkVisibility() && (one.type !== 'radio' || one.checked))
+        all.forEach((one, index) => one.dataset.number = index)
+        return all.length
+    }""")
+    reached = set()
+    for _ in range(min(2 * wanted + 20, TABS_MAX)):  # a date has several stops
+        page.keyboard.press("Tab")
+        reached.add(page.evaluate("document.activeElement.dataset.number"))
+    assert {str(number) for number in range(wanted)} <= reached
+    page.context.close()
+
+
+@pytest.mark.parametrize("javascript", [True, False])
+def test_a_reader_searches_and_compares(browser: Browser, server: str, store: tuple[Path, list[str]], *, javascript: bool) -> None:
+    page = opened(browser, server, java_script_enabled=javascript)
+    page.get_by_label("Target").first.fill("nginx")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("status")).to_have_text(f"{COPIES + 1} runs found")
+    page.get_by_role("radio", name=re.compile("^base")).nth(3).check()
+    page.get_by_role("button", name="Compare").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text(f"Changes from {store[1][-4]} to {store[1][-1]}")
+    page.context.close()
+
+
+def test_the_page_of_a_run_in_progress_follows_it_to_its_end(browser: Browser, tmp_path: Path) -> None:
+    db = tmp_path / "results.db"
+    trials = make_rounds_of("c/a", "c/b")
+    add_run(db, make_run(trials, id="r", status=RunStatus.RUNNING), trials[:2])
+    with serving(db) as (_, address), Store(db) as harness:
+        page = opened(browser, f"{address}runs/r.html")
+        page.evaluate("window.known = true")
+        expect(page.locator("#state")).to_have_text("running · 2 of 6 trials")
+        for number, trial in enumerate(trials[2:5], 3):
+            harness.add("r", trial)
+            expect(page.locator("#state")).to_have_text(f"running · {number} of 6 trials", timeout=WAIT_MS)
+        expect(page.locator("#trials tbody tr")).to_have_count(5, timeout=WAIT_MS)
+        assert page.evaluate("window.known"), "the page was not loaded again"
+        harness.finish("r", RunStatus.FINISHED, "2026-11-23T09:00:00.000Z")
+        expect(page.locator("#state")).to_have_count(0, timeout=WAIT_MS)
+        assert page.evaluate("window.known === undefined")
+        assert page.locator("script").count() == 0
+        page.context.close()
+
+
+def test_without_scripts_the_page_of_a_run_in_progress_loads_itself_again(browser: Browser, server: str) -> None:
+    page = opened(browser, server + addresses.run("running"), java_script_enabled=False)
+    assert page.locator("noscript meta[http-equiv=refresh], meta[http-equiv=refresh]").count() == 1
+    page.context.close()
+
+
+def test_the_token_leaves_the_address_and_no_script_reads_it(browser: Browser, store: tuple[Path, list[str]]) -> None:
+    with serving(store[0], "--token") as (_, address):
+        plain, _, token = address.partition("?token=")
+        page = opened(browser, address)
+        assert page.url == plain
+        assert page.title() == "Runs · httpbench"
+        assert token not in page.evaluate("document.cookie + document.documentElement.outerHTML")
+        (cookie,) = page.context.cookies()
+        assert (cookie["httpOnly"], cookie["sameSite"], cookie["value"]) == (True, "Strict", token)
+        page.context.close()
+        other = opened(browser, plain)
+        assert other.title() == "Token required · httpbench"
+        other.context.close()
+
+
+def test_the_static_copy_opens_from_disk(browser: Browser, tmp_path: Path) -> None:
+    db = tmp_path / "results.db"
+    for name in ("r1", "r2"):
+        trials = make_rounds_of("c/a", "c/b")
+        add_run(db, make_run(trials, id=name), trials)
+    export(db, tmp_path / "public", 10, lambda path: None)
+    page = browser.new_context().new_page()
+    messages: list[str] = []
+    requests: list[str] = []
+    page.on("console", lambda message: messages.append(message.text))
+    page.on("request", lambda request: requests.append(request.url))
+    page.goto((tmp_path / "public" / "index.html").as_uri())
+    page.get_by_role("link", name="2026").first.click()
+    with_pictures(page)
+    page.get_by_role("link", name="Changes since").click()
+    with_pictures(page)
+    page.get_by_role("link", name="Targets").click()
+    page.get_by_role("link", name="c/a").click()
+    with_pictures(page)
+    assert messages == []
+    assert all(url.startswith(("file:", "data:")) for url in requests)
+    page.context.close()

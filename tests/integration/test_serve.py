@@ -1,0 +1,78 @@
+"""``httpbench serve`` as a process: what it prints, whom it serves, and that it ends at once."""
+
+from __future__ import annotations
+
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from httpbench.model import RunStatus
+from tests.dashboards import START_S, add_run, make_rounds_of, serving
+from tests.factories import make_run
+
+pytestmark = pytest.mark.slow
+
+END_S = 8.0
+"""Far more than it takes; a server that waits for a stream of events takes an hour."""
+
+
+@pytest.fixture
+def db(tmp_path: Path) -> Path:
+    """With a run that this process is said to be making."""
+    trials = make_rounds_of("c/a", "c/b")
+    add_run(tmp_path / "results.db", make_run(trials, id="r", status=RunStatus.RUNNING), trials[:2])
+    return tmp_path / "results.db"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_it_ends_at_once_though_a_stream_is_open(db: Path, number: signal.Signals) -> None:
+    with serving(db) as (process, address), urllib.request.urlopen(f"{address}runs/r/events", timeout=30) as stream:
+        assert stream.readline() == b"event: state\n"
+        begun = time.monotonic()
+        process.send_signal(number)
+        code = process.wait(timeout=END_S)
+        assert time.monotonic() - begun < END_S
+        assert code == (0 if number is signal.SIGINT else -signal.SIGTERM)
+        assert process.stderr
+        assert "Traceback" not in process.stderr.read()
+
+
+def test_another_address_requires_the_token_that_is_printed_once(db: Path) -> None:
+    with serving(db, "--host", "0.0.0.0") as (process, address):
+        assert re.search(r"\?token=[\w-]{43}$", address)
+        plain = re.sub(r"//[^/]*:(\d+)/.*", r"//127.0.0.1:\1/", address)
+        with pytest.raises(urllib.error.HTTPError, match="401"):
+            urllib.request.urlopen(plain, timeout=30)
+        opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+        with opener.open(plain + "?" + address.partition("?")[2], timeout=30) as page:
+            assert page.url == plain
+            assert b"Runs" in page.read()
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=END_S)
+        assert "token" not in errors
+
+
+def test_the_store_stays_as_it_is(db: Path) -> None:
+    before = db.read_bytes()
+    with serving(db) as (_, address):
+        for path in ("", "runs/r.html", "targets.html"):
+            with urllib.request.urlopen(address + path, timeout=30) as page:
+                assert page.status == 200
+    assert db.read_bytes() == before
+
+
+def test_a_port_in_use_is_said(db: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        argv = [sys.executable, "-m", "httpbench", "serve", "--db", str(db), "--port", str(taken.getsockname()[1])]
+        done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=START_S)
+    assert done.returncode == 2
+    assert "cannot listen on 127.0.0.1" in done.stderr
+    assert "--port" in done.stderr

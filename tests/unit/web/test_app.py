@@ -1,0 +1,134 @@
+"""The dashboard over HTTP: status codes, redirects, events of a run in progress, faults."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from httpbench.model import RunStatus
+from httpbench.store import Store
+from httpbench.web import app as dashboard
+from httpbench.web import live
+from httpbench.web.site import Site
+from tests.dashboards import make_client, make_rounds_of, make_small_store
+from tests.factories import make_run
+
+
+@pytest.fixture
+def db(tmp_path: Path) -> Path:
+    return make_small_store(tmp_path / "results.db")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/none",
+        "/runs/none.html",
+        "/runs/none/events",
+        "/../../etc/passwd",
+        "/%2e%2e/%2e%2e/etc/passwd",
+        "/runs/%2e%2e%2fresults.db",
+        "/static/../app.py",
+        "/runs/r1%00.html",
+        "/" + "a" * 5000,
+    ],
+)
+def test_what_is_not_there_is_a_page_that_says_so(db: Path, path: str) -> None:
+    response = make_client(db).get(path)
+    assert response.status_code == 404
+    assert "Not found" in response.text
+    assert 'href="/index.html"' in response.text
+    assert "root:" not in response.text
+
+
+def test_two_chosen_runs_lead_to_their_comparison(db: Path) -> None:
+    response = make_client(db).get("/compare", params={"base": "r1", "head": "r2/../x"})
+    assert (response.status_code, response.headers["location"]) == (303, "/compare/r1/r2%2F..%2Fx.html")
+    assert make_client(db).get("/compare", params={"base": "r1"}).status_code == 400
+
+
+def test_types_of_content(db: Path) -> None:
+    client = make_client(db)
+    types = {path: client.get(path).headers["content-type"] for path in ("/", "/live.js", "/runs/r1/table-1.svg")}
+    assert types == {"/": "text/html; charset=utf-8", "/live.js": "text/javascript; charset=utf-8", "/runs/r1/table-1.svg": "image/svg+xml"}
+
+
+def test_a_fault_is_a_page_and_told_to_who_started_the_server(db: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[str] = []
+
+    def fail(*_: object) -> None:
+        raise ZeroDivisionError("secret detail")
+
+    monkeypatch.setattr(Site, "page", fail)
+    response = make_client(db, say=told.append).get("/")
+    assert response.status_code == 500
+    assert "secret detail" not in response.text
+    assert any("secret detail" in text for text in told)
+
+
+def test_a_store_that_cannot_be_read_is_said(tmp_path: Path) -> None:
+    (tmp_path / "results.db").write_bytes(b"no database of anyone, but long enough to be read as one")
+    response = make_client(tmp_path / "results.db").get("/")
+    assert response.status_code == 500
+    assert "The store cannot be read" in response.text
+
+
+def test_events_follow_the_store_until_the_run_ends(db: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another connection stands for the process that measures."""
+    monkeypatch.setattr(live, "LOOK_EVERY_S", 0.01)
+    trials = make_rounds_of("c/a", "c/b", rps=3000.0)
+    looks = 0
+    state_of = Site.state
+
+    def look(self: Site, run_id: str) -> object:
+        nonlocal looks
+        looks += 1
+        if looks == 4:
+            with Store(db) as store:
+                store.add("r3", trials[2])
+        if looks == 7:
+            with Store(db) as store:
+                store.finish("r3", RunStatus.FINISHED, "2026-11-23T09:00:00.000Z")
+        return state_of(self, run_id)
+
+    monkeypatch.setattr(Site, "state", look)
+    response = make_client(db).get("/runs/r3/events")
+    assert response.headers["content-type"].startswith("text/event-stream")
+    events = [event.split("\n") for event in response.text.split("\n\n") if event.startswith("event: ")]
+    assert [event[0] for event in events] == ["event: state", "event: results"] * 2 + ["event: end"]
+    assert events[0][1] == "data: running · 2 of 6 trials"
+    assert events[2][1] == "data: running · 3 of 6 trials"
+    assert events[4][1] == "data: finished · 3 of 6 trials"
+    assert all(line.startswith("data: ") for line in events[1][1:])
+
+
+def test_events_of_a_run_that_has_ended_end_at_once(db: Path) -> None:
+    assert make_client(db).get("/runs/r1/events").text == "event: end\ndata: finished · 6 of 6 trials\n\n"
+
+
+def test_streams_are_bounded(db: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dashboard, "STREAMS_MAX", 0)
+    assert make_client(db).get("/runs/r1/events").status_code == 503
+
+
+def test_a_run_whose_process_is_gone_is_not_shown_as_running(db: Path) -> None:
+    with Store(db) as store:
+        store.begin(make_run(make_rounds_of("c/a"), id="r4", status=RunStatus.RUNNING))
+        store._connection.execute("UPDATE run SET boot_id = 'another' WHERE id = 'r4'")
+    text = make_client(db).get("/runs/r4.html").text
+    assert "live.js" not in text
+    assert "interrupted" in make_client(db).get("/").text
+
+
+def test_the_server_warms_up_when_it_starts(db: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    warmed = threading.Event()
+    monkeypatch.setattr(Site, "warm_up", lambda site: warmed.set())
+    with make_client(db) as client:
+        assert client.get("/").status_code == 200
+        assert warmed.wait(10)
+
+
+def test_a_warm_up_of_an_empty_store_is_quiet(tmp_path: Path) -> None:
+    Site(tmp_path / "none.db").warm_up()

@@ -1,0 +1,44 @@
+"""What was made is kept up to a size, and workers return what they made or what went wrong."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+
+import pytest
+
+from httpbench.web.cache import Cache
+from httpbench.web.workers import Workers
+
+
+def test_what_was_not_asked_for_the_longest_is_forgotten() -> None:
+    made: list[str] = []
+    cache: Cache[str] = Cache(2, len)
+
+    def get(key: str) -> str:
+        return cache.get(key, lambda: made.append(key) or key)  # type: ignore[func-returns-value]
+
+    for key in ("a", "b", "a", "c", "a", "b"):
+        assert get(key) == key
+    assert made == ["a", "b", "c", "b"]
+
+
+def test_what_is_too_large_is_made_each_time() -> None:
+    made: list[int] = []
+    cache: Cache[str] = Cache(2, len)
+    for number in range(2):
+        assert cache.get("key", lambda number=number: made.append(number) or "large") == "large"  # type: ignore[misc, func-returns-value]
+    assert made == [0, 1]
+
+
+def test_workers_return_and_raise_and_are_daemons() -> None:
+    def fail() -> None:
+        raise ValueError("wrong")
+
+    async def ask() -> tuple[int, bool]:
+        workers = Workers(1)
+        with pytest.raises(ValueError, match="wrong"):
+            await workers.run(fail)
+        return await workers.run(lambda: 7), await workers.run(lambda: threading.current_thread().daemon)
+
+    assert asyncio.run(ask()) == (7, True)

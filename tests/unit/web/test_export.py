@@ -1,0 +1,58 @@
+"""The static copy: whole, without links that lead nowhere, and without what requires a server."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from httpbench.errors import UsageError
+from httpbench.web.export import export, links
+from tests.dashboards import make_small_store
+
+
+@pytest.fixture
+def db(tmp_path: Path) -> Path:
+    return make_small_store(tmp_path / "results.db")
+
+
+def files(folder: Path) -> set[str]:
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_every_page_is_a_file_and_every_link_leads_to_one(db: Path, tmp_path: Path) -> None:
+    wrote: list[str] = []
+    count = export(db, tmp_path / "public", 100, wrote.append)
+    found = files(tmp_path / "public")
+    assert found == set(wrote)
+    assert len(found) == count
+    assert {"index.html", "targets.html", "runs/r3.html", "runs/r1/report.html", "runs/r1/table-1.svg", "compare/r1/r2.html"} <= found
+    for path in found:
+        if path.endswith(".html"):
+            assert set(links((tmp_path / "public" / path).read_text(), path)) <= found
+
+
+def test_a_copy_has_no_script_and_no_form(db: Path, tmp_path: Path) -> None:
+    export(db, tmp_path / "public", 100, lambda path: None)
+    for path in (tmp_path / "public").rglob("*.html"):
+        text = path.read_text()
+        assert "<script" not in text
+        assert "<form" not in text
+        assert 'http-equiv="refresh"' not in text
+
+
+def test_only_the_newest_runs_are_copied(db: Path, tmp_path: Path) -> None:
+    export(db, tmp_path / "public", 1, lambda path: None)
+    found = files(tmp_path / "public")
+    assert "runs/r3.html" in found
+    assert not [path for path in found if "r1" in path or "r2" in path]
+
+
+def test_a_folder_with_files_is_refused(db: Path, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="not empty"):
+        export(db, tmp_path, 1, lambda path: None)
+
+
+def test_links_of_other_hosts_and_data_are_no_files() -> None:
+    page = '<a href="../a.html#x"><a href="#y"><a href="https://example.org/"><img src="data:,"><a href="b">'
+    assert links(page, "runs/r.html") == ["a.html", "runs/b"]

@@ -235,7 +235,7 @@ def launch_of(target: Target, isolation: Isolation, scaling: Scaling, place: Pla
         host, port = EVERY_ADDRESS, isolation.port or target.container.port
     argv, env = filled(target, place, Inside(host, port, workers, SCRATCH))
     public, secret = (env, {}) if target.is_declared else ({}, env)
-    return Launch(isolation, image_of(target), place.cpus, argv, public, secret, place.run_id), port
+    return Launch(isolation, image_of(target), place.cpus, argv, public, secret, target.mounts, place.run_id), port
 
 
 def container_command(target: Target, scaling: Scaling, place: Place) -> str | None:

@@ -156,3 +156,12 @@ def test_another_projects_target_keeps_only_the_rules_of_that_project() -> None:
     assert len(own) == 10
     assert published == [*always, "responds to pipelined requests in order"]
     assert [name for name, _, _ in contract.clauses_for(foreign, WORKLOADS["json"])] == always
+
+
+@pytest.mark.parametrize(
+    ("workload", "more"), [("httparena-baseline", []), ("httparena-pipelined", ["responds to pipelined requests in order"])]
+)
+def test_a_project_without_a_rule_for_dates_asks_for_none(workload: str, more: list[str]) -> None:
+    foreign = make_target(entry=Entry(catalogue="httparena", name="x", display_name="x"))
+    clauses = [name for name, _, _ in contract.clauses_for(foreign, WORKLOADS[workload])]
+    assert clauses == ["responds correctly", "keeps the connection open", *more]

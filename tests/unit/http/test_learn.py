@@ -90,4 +90,4 @@ def test_a_body_that_a_rule_leaves_open_is_learned_if_a_server_always_sends_the_
     def is_learned_by(rule: Rule) -> bool:
         return is_learned(Workload(name="a", description="b", expect=Expectation(status=200, rule=rule)))
 
-    assert [rule for rule in Rule if is_learned_by(rule)] == [Rule.JSON_MESSAGE, Rule.FORTUNES]
+    assert [rule for rule in Rule if is_learned_by(rule)] == [Rule.TEXT_MESSAGE, Rule.JSON_MESSAGE, Rule.FORTUNES, Rule.ITEMS]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from httpbench import catalog
+from httpbench.model import Entry, Rule
 from tests.factories import make_target
 
 WORKLOADS = catalog.load().workloads
@@ -26,3 +27,16 @@ def test_a_path_of_the_user_takes_the_place_of_both() -> None:
     target = make_target(paths=PATHS)
     assert target.at(None) == target
     assert target.at("/mine").paths == {}
+
+
+def test_rows_end_the_path_of_a_test_with_several_workloads_alone() -> None:
+    target = make_target(paths={"httparena-json": "/json/50?m=6", "httparena-baseline": "/add?a=1"})
+    assert WORKLOADS["httparena-json"].of(target).request.path == "/json/50?m=6"
+    assert WORKLOADS["httparena-baseline-post"].of(target).request.path == "/add?a=1"
+
+
+def test_a_target_of_another_project_keeps_the_published_rules() -> None:
+    plaintext, paths = WORKLOADS["plaintext"], {"plaintext": "/plaintext"}
+    expect = plaintext.of(make_target(paths=paths, entry=Entry(catalogue="techempower", name="one", display_name="One"))).expect
+    assert (expect.rule, expect.body, expect.headers) == (Rule.TEXT_MESSAGE, None, ("Server", "Date"))
+    assert plaintext.of(make_target(paths=paths)).expect == plaintext.expect

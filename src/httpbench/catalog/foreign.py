@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from httpbench.model import Entry
 from httpbench.printable import one_line
 
 Raw = Mapping[str, Any]
+_FROM = re.compile(r"^\s*FROM\s+\S", re.MULTILINE | re.IGNORECASE)
 
 
 def read_text(path: Path) -> str:
@@ -34,6 +36,16 @@ def read_json(path: Path) -> Raw:
     if not isinstance(data, dict):
         raise CatalogError([f"{path.name}: must be an object"])
     return data
+
+
+def dockerfile_problems(path: Path) -> list[str]:
+    """What is wrong with a Dockerfile, before docker reads it."""
+    if not path.is_file():
+        return [f"{path.name}: not in its folder"]
+    try:
+        return [] if _FROM.search(read_text(path)) else [f"{path.name}: has no FROM"]
+    except CatalogError as error:
+        return error.problems
 
 
 def wrong_entry(catalogue: str, name: str, problems: list[str]) -> Entry:

@@ -13,7 +13,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from httpbench.catalog.files import sentences
-from httpbench.catalog.foreign import no_clone, read_json, wrong_entry
+from httpbench.catalog.foreign import dockerfile_problems, no_clone, read_json, wrong_entry
 from httpbench.errors import CatalogError
 from httpbench.manifests import id_part, target_id
 from httpbench.model import Build, ContainerRecipe, Entry, Kind, Scaling, Target, Tuning
@@ -75,7 +75,7 @@ def _target(path: Path, mounts: dict[str, str]) -> Target:
         raw = read_json(path)
     except CatalogError as error:
         return _row(folder, UNKNOWN_LANGUAGE, wrong_entry(NAME, folder.name, error.problems))
-    problems = [] if (folder / DOCKERFILE).is_file() else [f"{DOCKERFILE}: not in its folder"]
+    problems = dockerfile_problems(folder / DOCKERFILE)
     try:
         meta = _Meta.model_validate(raw)
     except ValidationError as error:

@@ -41,11 +41,19 @@ class Rule(StrEnum):
         return self in (Rule.TEXT_MESSAGE, Rule.JSON_MESSAGE, Rule.FORTUNES, Rule.ITEMS)
 
 
+ANY_SUCCESS = "2xx"
+_STATUS_SCHEMA = {"anyOf": [{"type": "integer", "minimum": 100, "maximum": 599}, {"const": ANY_SUCCESS}, {"type": "null"}]}
+
+
+def _status(value: object) -> object:
+    return None if value == ANY_SUCCESS else value
+
+
 class Expectation(Frozen):
     """What a correct response is."""
 
-    status: int | None = Field(default=200, ge=100, le=599)
-    """Correct status. Null: any from 200 to 299, but the same one throughout."""
+    status: Annotated[Annotated[int, Field(ge=100, le=599)] | None, BeforeValidator(_status), WithJsonSchema(_STATUS_SCHEMA)] = 200
+    """Correct status. ``"2xx"`` in TOML, or null: any from 200 to 299, but the same one throughout."""
     body: str | None = None
     """Exact body. Null: any, unless ``body_sha256`` is given."""
     body_sha256: str | None = Field(default=None, pattern=r"^[0-9a-f]{64}$")

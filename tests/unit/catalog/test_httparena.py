@@ -105,7 +105,7 @@ def test_a_file_that_cannot_be_read_keeps_a_row() -> None:
 def test_a_wrong_value_is_named(tmp_path: Path, meta: Any, problem: str | None) -> None:
     own = tmp_path / "frameworks" / "one"
     own.mkdir(parents=True)
-    (own / "Dockerfile").touch()
+    (own / "Dockerfile").write_text("FROM scratch\n")
     (own / "meta.json").write_text(json.dumps(meta))
     (target,) = httparena.read(tmp_path)
     assert target.entry is not None

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from pydantic import ValidationError
 
 from httpbench import catalog
-from httpbench.model import Entry, Rule
+from httpbench.model import Entry, Expectation, Rule
 from tests.factories import make_target
 
 WORKLOADS = catalog.load().workloads
@@ -21,6 +22,13 @@ def test_a_target_serves_what_it_declares_or_everything() -> None:
     served = [name for name in ("plaintext", "json", "query-20", "db") if WORKLOADS[name].is_served_by(make_target(paths=PATHS))]
     assert served == ["json", "query-20"]
     assert all(WORKLOADS[name].is_served_by(make_target()) for name in ("plaintext", "db"))
+
+
+def test_a_status_may_be_any_success() -> None:
+    assert WORKLOADS["web-frameworks-create"].expect.status is None
+    for status in (99, "3xx", 600):
+        with pytest.raises(ValidationError):
+            Expectation.model_validate({"status": status})
 
 
 def test_a_path_of_the_user_takes_the_place_of_both() -> None:

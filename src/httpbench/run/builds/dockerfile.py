@@ -1,7 +1,7 @@
 """The stages of a Dockerfile, and the images that a build must have.
 
-It reads only what names an image: ``ARG`` before the first stage, ``FROM``, and ``--from`` of ``COPY`` and of ``RUN --mount``. Comments, lines that
-go on and here-documents are read as docker reads them.
+It reads only what names an image: ``ARG`` before the first stage, ``FROM``, and ``--from`` of ``COPY`` and of ``RUN --mount``. Comments,
+continued lines and here-documents are read as docker reads them.
 
 Source: docs.docker.com/reference/dockerfile.
 """

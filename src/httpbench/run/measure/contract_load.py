@@ -26,6 +26,7 @@ def problem_under_load(running: RunningTarget, workload: Workload, cores: Cores,
     """What is wrong; ``None`` if nothing is. Raises :class:`~httpbench.errors.LoadError` if the load cannot be made."""
     if http.is_learned(workload) and (found := http.learn(running.host, running.port, workload)):
         workload, _ = found
+    workload = http.with_status(workload, running.response.status)
     correct = 0
     for duration_s in DURATIONS_S:
         own_load = Load(connections=CONNECTIONS, duration_s=duration_s, warmup_s=0, timeout_s=TIMEOUT_S)

@@ -32,7 +32,7 @@ def show_images(targets: Sequence[Target], place: str | None, *, as_json: bool) 
     if here < len(found):
         console.echo(f"to add one: {engine} pull IMAGE", err=True)
     if refused := len(targets) - len(possible):
-        console.echo(f"not counted: {refused:,} refused targets", err=True)
+        console.echo(f"not counted: {refused:,} refused target{'' if refused == 1 else 's'}", err=True)
 
 
 def _show(found: Sequence[Base]) -> None:

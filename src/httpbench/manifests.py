@@ -44,17 +44,44 @@ def target_id(kind: str, language: str, framework: str, variant: str | None) -> 
 
 def ids(extra_targets: Sequence[Path] = ()) -> list[str]:
     """Of the built-in targets and of those in the user's folders. Files with errors are skipped: the verbs report them."""
-    others = [foreign[1] for given in extra_targets if (foreign := foreign_catalogue(Path(given)))]
+    others = [foreign for given in extra_targets if (foreign := foreign_catalogue(Path(given)))]
     mine = [Path(given) for given in extra_targets if foreign_catalogue(Path(given)) is None]
     folders = mine if others else [root() / "targets", *mine]
     found = [name for folder in folders for path in manifests(folder) for name in _ids_in(path)]
-    found += [name for folder in others for path in sorted(folder.glob("frameworks/*/*")) for name in _ids_of_framework(path)]
+    found += [name for layout, folder in others for name in _ids_of_layout(layout, folder)]
     return list(dict.fromkeys(found))
 
 
 def id_part(text: str) -> str:
-    """A name as a part of an id: lower case, without what an id cannot hold."""
-    return re.sub(r"^[^a-z0-9]+|[^a-z0-9_.+-]", "-", text.lower()).lstrip("-") or "unnamed"
+    """A name as a part of an id: lower case, without what an id cannot hold. C# becomes ``csharp``, as in folders."""
+    return re.sub(r"^[^a-z0-9]+|[^a-z0-9_.+-]", "-", text.lower().replace("#", "sharp")).lstrip("-") or "unnamed"
+
+
+def engine_of(dockerfile: Path) -> str:
+    """The engine that a Dockerfile of web-frameworks is for: ``.Dockerfile.ENGINE``."""
+    return id_part(dockerfile.name.removeprefix(".Dockerfile."))
+
+
+def _ids_of_layout(layout: str, folder: Path) -> Iterator[str]:
+    """Of another project's catalogue."""
+    match layout:
+        case "techempower":
+            for path in sorted(folder.glob("frameworks/*/*")):
+                yield from _ids_of_framework(path)
+        case "httparena":
+            for path in sorted(folder.glob("frameworks/*/meta.json")):
+                yield from _id_of_meta(path)
+        case "web-frameworks":
+            for path in sorted(folder.glob("*/*/.Dockerfile.*")):
+                yield target_id(SERVER, id_part(path.parents[1].name), id_part(path.parent.name), engine_of(path))
+
+
+def _id_of_meta(path: Path) -> Iterator[str]:
+    """Of a framework of HttpArena; none if its file is wrong."""
+    try:
+        yield target_id(SERVER, id_part(json.loads(path.read_text(encoding="utf-8-sig"))["language"]), id_part(path.parent.name), None)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return
 
 
 def _ids_of_framework(folder: Path) -> Iterator[str]:

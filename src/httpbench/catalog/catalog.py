@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from httpbench.catalog import files, techempower, workload_names
+from httpbench.catalog import files, httparena, techempower, web_frameworks, workload_names
 from httpbench.errors import CatalogError, SelectionError
 from httpbench.manifests import foreign_catalogue, manifests, root, target_id
 from httpbench.model import Frozen, Suite, Target, TargetFile, Variant, Workload
@@ -17,7 +17,11 @@ Value = TypeVar("Value", bound=Frozen)
 Source = TypeVar("Source")
 Result = TypeVar("Result")
 
-LAYOUTS: dict[str, Callable[[Path], list[Target]]] = {techempower.NAME: techempower.read}
+LAYOUTS: dict[str, Callable[[Path], list[Target]]] = {
+    techempower.NAME: techempower.read,
+    httparena.NAME: httparena.read,
+    web_frameworks.NAME: web_frameworks.read,
+}
 """Catalogues of other projects, by the word before the colon: what reads them."""
 
 

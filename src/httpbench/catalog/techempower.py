@@ -6,17 +6,16 @@ Dockerfile in its folder. What is wrong with a configuration becomes part of its
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from httpbench.catalog.files import sentences
+from httpbench.catalog.foreign import Raw, no_clone, read_json, read_text, wrong_entry
 from httpbench.errors import CatalogError
 from httpbench.manifests import id_part, target_id
 from httpbench.model import Approach, Build, Category, ContainerRecipe, Database, Entry, Kind, Orm, Scaling, Target, Tuning
@@ -31,8 +30,6 @@ BUILD_LIMIT_S = 3600.0
 """Longest time to build an image, as in TechEmpower's own runs."""
 
 TUNING = {Approach.REALISTIC: Tuning.TUNED, Approach.STRIPPED: Tuning.ENGINE}
-
-Raw = Mapping[str, Any]
 
 
 class _Test(BaseModel):
@@ -95,8 +92,7 @@ def read(folder: Path) -> list[Target]:
     """All targets of a clone, those with a wrong configuration too. Raises :class:`CatalogError` if the folder is no clone."""
     configurations = sorted(_configurations(folder))
     if not configurations:
-        wrong = f"contains no frameworks/LANGUAGE/FRAMEWORK/{CONFIGURATION}" if folder.is_dir() else "is not a folder"
-        raise CatalogError([f"{folder}: {wrong}; {NAME}:DIR requires a clone of github.com/TechEmpower/FrameworkBenchmarks"])
+        raise no_clone(folder, f"frameworks/LANGUAGE/FRAMEWORK/{CONFIGURATION}", NAME, "TechEmpower/FrameworkBenchmarks")
     return [target for path in configurations for target in _targets(path.absolute())]
 
 
@@ -136,18 +132,12 @@ def _project(path: Path) -> tuple[str, dict[str, Raw]]:
 
 def _data(path: Path) -> Raw:
     """The file as the JSON form. Raises :class:`CatalogError` if it cannot be read."""
+    if path.name == CONFIGURATION:
+        return read_json(path)
     try:
-        text = path.read_text(encoding="utf-8-sig")
-        data = json.loads(text) if path.name == CONFIGURATION else _as_json(tomllib.loads(text))
-    except OSError as error:
-        raise CatalogError([f"{path.name} cannot be read: {error.strerror}"]) from None
-    except UnicodeDecodeError:
-        raise CatalogError([f"{path.name} is not UTF-8"]) from None
-    except (ValueError, RecursionError) as error:
-        raise CatalogError([f"{path.name} is not {path.suffix[1:].upper()}: {one_line(str(error))}"]) from None
-    if not isinstance(data, dict):
-        raise CatalogError([f"{path.name}: must be an object"])
-    return data
+        return _as_json(tomllib.loads(read_text(path)))
+    except tomllib.TOMLDecodeError as error:
+        raise CatalogError([f"{path.name} is not TOML: {one_line(str(error))}"]) from None
 
 
 def _as_json(data: Raw) -> Raw:
@@ -220,7 +210,7 @@ def _exposed(dockerfile: Path) -> str | None:
 
 
 def _wrong(full: str, problems: list[str]) -> tuple[None, Entry]:
-    return None, Entry(catalogue=NAME, name=full, display_name=full, problems=tuple(map(one_line, problems)))
+    return None, wrong_entry(NAME, full, problems)
 
 
 def _target(folder: Path, name: str, test: _Test | None, entry: Entry) -> Target:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ import click
 from httpbench.cli import choices, console
 from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.fields import command, group, option
+from httpbench.cli.images import show_images
 from httpbench.cli.options import Selection, json_option
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ class ListOptions:
         default_text="process",
         help="Where the targets would run. In containers, their images count.",
     )
+    images: bool = option("--images", is_flag=True, help="List the base images that the targets are built from in containers.")
     json: bool = json_option()
 
 
@@ -57,11 +59,15 @@ def list_targets(options: ListOptions) -> ExitCode:
     httpbench list                         all targets
     httpbench list golang c/epoll          a language, and one framework
     httpbench list --isolate docker        the images of servers and proxies
+    httpbench list --images golang         the base images to pull for a language
     httpbench list --targets ~/mine mine   targets of your own
     """
     from httpbench import host
     from httpbench.run import cache_folder, states
 
+    if options.images:
+        show_images(options.selection.of(options.selection.catalog()), options.isolate, as_json=options.json)
+        return ExitCode.OK
     targets = _placed(options.selection.of(options.selection.catalog()), options.isolate)
     with host.remembering(cache_folder() / "versions.json"):
         found = [
@@ -166,6 +172,8 @@ def _show_catalogue(found: Sequence[Listed], folders: Sequence[Path]) -> None:
 
 
 def _entry(listed: Listed) -> dict[str, Any]:
+    from httpbench.run import stages_of
+
     target, state = listed.target, listed.state
     return {
         "id": target.id,
@@ -187,5 +195,6 @@ def _entry(listed: Listed) -> dict[str, Any]:
         "recorded": listed.proof.model_dump(mode="json", exclude={"id"}) if listed.proof else None,
         "unchecked": state.unchecked,
         "paths": target.paths,
+        "stages": [asdict(stage) for stage in stages_of(target)],
         "entry": target.entry.model_dump(mode="json") if target.entry else None,
     }

@@ -41,8 +41,8 @@ def targets_option() -> Any:
         multiple=True,
         metavar="DIR",
         type=click.Path(path_type=Path),
-        help="Also search this folder for target.toml files, at any depth. techempower:DIR: a clone of FrameworkBenchmarks instead "
-        "of the built-in targets.",
+        help="Also search this folder for target.toml files, at any depth. techempower:DIR, httparena:DIR, "
+        "web-frameworks:DIR: a clone of that project instead of the built-in targets.",
     )
 
 

@@ -21,8 +21,8 @@ from httpbench.http.server import Server
 from httpbench.model import Limit, Target, Workload
 
 CLOSE_WAIT_S = 1.0
-PIPELINED_TEST = "plaintext"
-"""The test of TechEmpower that pipelines its requests."""
+PIPELINED_TESTS = ("plaintext", "httparena-pipelined")
+"""The tests of TechEmpower and HttpArena that pipeline their requests."""
 DATE_OFF_S = 2.5
 """A Date may be off, or unchanged, for less than this: servers write it once a second, and a busy one may be late."""
 
@@ -114,8 +114,9 @@ def clauses_for(target: Target, workload: Workload) -> tuple[Clause, ...]:
 
 
 def _published(workload: Workload) -> tuple[Callable[[Server], str | None], ...]:
-    always = (responds_correctly, keeps_connection, updates_date)
-    return (*always, pipelining_problem) if workload.asked == PIPELINED_TEST else always
+    dated = (updates_date,) if "Date" in workload.expect.headers else ()
+    pipelined = (pipelining_problem,) if workload.asked in PIPELINED_TESTS else ()
+    return (responds_correctly, keeps_connection, *dated, *pipelined)
 
 
 _NO_PIPELINE_BEHIND_BODIES = (Limit.NO_BODY, Limit.NO_PIPELINING, Limit.NO_BODY_PIPELINING)

@@ -56,8 +56,21 @@ def reading_problem(read: Iterable[Row], table: Mapping[int, int]) -> str | None
         return None
     row_id, number = stale[0]
     return (
-        f"{len(stale):,} of {len(known):,} rows are not as last written: they are cached, or the update was not written "
+        f"{len(stale):,} of {len(known):,} rows are not what the update returned: it wrote others, or none, or reads are cached "
         f"(row {row_id:,} is {number:,} instead of {table[row_id]:,})"
+    )
+
+
+def rereading_problem(before: Mapping[int, int], after: Iterable[Row], updated: int) -> str | None:
+    """Whether no row differs from what was read before so many were updated. The first one that does ends the reading."""
+    known = 0
+    for row_id, number in after:
+        if row_id in before:
+            if number != before[row_id]:
+                return None
+            known += 1
+    return (
+        f"none of {known:,} rows that were read twice changed while {updated:,} were updated: they are cached, or updates are not written"
     )
 
 

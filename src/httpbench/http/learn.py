@@ -52,6 +52,13 @@ def learn(host: str, port: int, workload: Workload, before: Learned | None = Non
     return _expecting(workload, learned, responses[0].body), learned
 
 
+def with_status(workload: Workload, status: int) -> Workload:
+    """The workload that expects this status, if it leaves open which success is correct."""
+    if workload.expect.status is not None:
+        return workload
+    return workload.model_copy(update={"expect": workload.expect.model_copy(update={"status": status})})
+
+
 def _expecting(workload: Workload, learned: Learned, body: bytes) -> Workload:
     changes: dict[str, object] = {"status": learned.status, "content_type": learned.content_type}
     if learned.body_sha256 is not None:

@@ -1,9 +1,9 @@
-"""Published rules of which body is correct: those of TechEmpower's tests that ask for JSON or for a page of HTML.
+"""Published rules of which body is correct: those of TechEmpower's tests that ask for JSON or for a page of HTML, and HttpArena's of JSON.
 
-Each function returns what is wrong with one body, a clause each. The rules are stricter than that project's own program in one respect:
-what it only warns of is wrong here. Names and the message may be in any case, as there.
+Each function returns what is wrong with one body, a clause each. TechEmpower's rules are stricter than that project's own program in one
+respect: what it only warns of is wrong here. Names and the message may be in any case, as there.
 
-Source: github.com/TechEmpower/FrameworkBenchmarks/wiki, «Framework Tests Overview».
+Sources: github.com/TechEmpower/FrameworkBenchmarks/wiki, «Framework Tests Overview»; github.com/MDA2AV/HttpArena, scripts/validate.sh.
 """
 
 from __future__ import annotations
@@ -28,12 +28,16 @@ SAME_PROBLEMS_MAX = 3
 def rule_problems(response: Response, expect: Expectation) -> list[str]:
     """What is wrong with a body by the rule of the workload."""
     match expect.rule:
+        case Rule.TEXT_MESSAGE:
+            return _text_problems(response.body)
         case Rule.JSON_MESSAGE:
             return _of_json(response.body, _message_problems)
         case Rule.WORLD:
             return _of_json(response.body, world_problems)
         case Rule.WORLDS:
             return _of_json(response.body, lambda value: worlds_problems(value, expect.rows))
+        case Rule.ITEMS:
+            return _of_json(response.body, lambda value: _items_problems(value, expect.rows, expect.factor))
         case Rule.FORTUNES:
             return _charset_problems(response) + page_problems(response.body)
         case None:
@@ -57,13 +61,45 @@ def worlds_problems(value: object, count: int | None) -> list[str]:
         return [f"{_shown(value)} is not a JSON array"]
     found = [] if count in (None, len(value)) else [f"{len(value)} rows instead of {count}"]
     wrong = [f"row {number}: {problem}" for number, row in enumerate(value, 1) for problem in world_problems(row)]
+    return found + _first(wrong, "rows")
+
+
+def _items_problems(value: object, count: int | None, factor: int) -> list[str]:
+    """What is wrong with HttpArena's list of items."""
+    items = value.get("items") if isinstance(value, dict) else None
+    if not isinstance(value, dict) or not isinstance(items, list):
+        return [f"{_shown(value)} is not a JSON object with an array of items"]
+    found = [] if count in (None, len(items)) else [f"{len(items)} items instead of {count}"]
+    if value.get("count") != len(items):
+        found.append(f"count {_shown(value.get('count'))} instead of {len(items)}")
+    wrong = [f"item {number}: {problem}" for number, item in enumerate(items, 1) for problem in _total_problems(item, factor)]
+    return found + _first(wrong, "items")
+
+
+def _total_problems(item: object, factor: int) -> list[str]:
+    values = [item.get(name) for name in ("price", "quantity", "total")] if isinstance(item, dict) else []
+    numbers = [value for value in values if isinstance(value, int | float) and not isinstance(value, bool)]
+    if len(numbers) != 3:
+        return [f"{_shown(item)} is not a JSON object with price, quantity and total"]
+    price, quantity, total = numbers
+    expected = price * quantity * factor
+    return [] if total == expected else [f"total {_shown(total)} instead of {_shown(expected)}"]
+
+
+def _first(wrong: list[str], noun: str) -> list[str]:
+    """The first problems, and how many more there are."""
     more = len(wrong) - SAME_PROBLEMS_MAX
-    return found + wrong[:SAME_PROBLEMS_MAX] + ([f"{more} more problems of rows"] if more > 0 else [])
+    return wrong[:SAME_PROBLEMS_MAX] + ([f"{more} more problems of {noun}"] if more > 0 else [])
 
 
 def lower_keys(value: dict[str, Any]) -> dict[str, Any]:
     """The object with its keys in lower case: the rules leave their case open."""
     return {key.lower(): content for key, content in value.items()}
+
+
+def _text_problems(body: bytes) -> list[str]:
+    text = body.decode(errors="replace")
+    return [] if text.lower() == MESSAGE.lower() else [f"body «{_cut(one_line(text))}» instead of «{MESSAGE}», in any case"]
 
 
 def _message_problems(value: object) -> list[str]:

@@ -26,6 +26,17 @@ def image_id(engine: Engine, image: str) -> str | None:
         raise
 
 
+def familiar(image: str) -> str:
+    """A name as docker shows it: with its tag, and without the registry that is meant if none is named."""
+    name = image.removeprefix("localhost/").removeprefix("docker.io/").removeprefix("library/")
+    return name if ":" in name.rpartition("/")[2] or "@" in name else f"{name}:latest"
+
+
+def names(engine: Engine) -> set[str]:
+    """The names of all images on this machine. Raises :class:`ContainerError` if the engine does not respond."""
+    return set(map(familiar, command_line.ask(engine, "images", "--format", "{{.Repository}}:{{.Tag}}").split()))
+
+
 def require_image(engine: Engine, image: str) -> str:
     """The id of an image, which is pulled if it is not there. Raises :class:`BuildError` if it cannot be had."""
     try:

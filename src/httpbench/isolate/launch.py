@@ -27,6 +27,8 @@ class Launch:
     env: Mapping[str, str] = field(default_factory=dict)
     passed_env: Mapping[str, str] = field(default_factory=dict)
     """Variables whose values must not stand in the command line."""
+    mounts: Mapping[str, str] = field(default_factory=dict)
+    """Files and folders of this machine that it can read, by their absolute paths inside."""
     run_id: str | None = None
     hosts: Mapping[str, str] = field(default_factory=dict)
     """Addresses of names that the program inside may ask for."""
@@ -49,13 +51,20 @@ class Launch:
             *("--cpus", f"{own.cpus:g}", "--memory", memory, "--memory-swap", memory),
             *("--cpuset-cpus", ",".join(map(str, self.cpuset))),
             *("--network", str(own.network), "--ulimit", f"nofile={files}:{files}"),
-            *("--tmpfs", f"{SCRATCH}:mode=1777,exec", "--log-driver", "none"),
+            *("--tmpfs", f"{SCRATCH}:mode=1777,exec", "--log-driver", "none", "--no-healthcheck"),
+            *(word for inside, path in self.mounts.items() for word in ("--mount", mount_text(path, inside))),
             *(word for name, address in self.hosts.items() for word in ("--add-host", f"{name}:{address}")),
             *(word for name, value in self.env.items() for word in ("--env", f"{name}={value}")),
             *(word for name in self.passed_env for word in ("--env", name)),
             self.image,
             *self.argv,
         )
+
+
+def mount_text(path: str, inside: str) -> str:
+    """As ``--mount`` takes a file or a folder that must be there and is not written to: fields as in CSV."""
+    fields = ("type=bind", f"source={path}", f"target={inside}", "readonly")
+    return ",".join('"{}"'.format(text.replace('"', '""')) if set(text) & set(',"') else text for text in fields)
 
 
 def size_text(size_bytes: int) -> str:

@@ -35,7 +35,7 @@ class Entry(Frozen):
     """What the catalogue of another project says of a target."""
 
     catalogue: Name
-    """Name of the catalogue: ``techempower``."""
+    """Name of the catalogue: ``techempower``, ``httparena`` or ``web-frameworks``."""
     name: str
     """Name of the target there, as in that project's published results."""
     display_name: str
@@ -54,6 +54,10 @@ class Entry(Frozen):
     """Name of the target, there, that it is compared with. Null: none."""
     tags: tuple[str, ...] = ()
     """Tags, such as ``broken``."""
+    tests: tuple[str, ...] = ()
+    """Tests that it declares, as they are named there. Empty: ``paths`` of the target has all of them."""
+    unsupported: str | None = None
+    """What httpbench cannot do with it, in a clause. Null: nothing."""
     problems: tuple[str, ...] = ()
     """What is wrong with its configuration, a sentence each."""
 
@@ -64,6 +68,8 @@ class Entry(Frozen):
             return f"its configuration is wrong: {'; '.join(self.problems)}"
         if BROKEN in self.tags:
             return f"{self.catalogue} tags it as broken"
+        if self.unsupported is not None:
+            return self.unsupported
         if self.database is not None and self.database not in PROVIDED:
             return f"requires a database ({self.database}) that Debian does not package: not supported"
         return None

@@ -28,22 +28,32 @@ class Request(Frozen):
 class Rule(StrEnum):
     """A published rule of which body is correct, where more than one is."""
 
+    TEXT_MESSAGE = "text-message"  # the message alone
     JSON_MESSAGE = "json-message"  # an object with a message
     WORLD = "world"  # an object: one row of the table World
     WORLDS = "worlds"  # an array of them
     FORTUNES = "fortunes"  # a page of HTML with all rows of the table Fortune, and one more
+    ITEMS = "items"  # an object: items, each with its total, and their count
 
     @property
     def has_one_body(self) -> bool:
         """Whether a server sends the same body each time."""
-        return self in (Rule.JSON_MESSAGE, Rule.FORTUNES)
+        return self in (Rule.TEXT_MESSAGE, Rule.JSON_MESSAGE, Rule.FORTUNES, Rule.ITEMS)
+
+
+ANY_SUCCESS = "2xx"
+_STATUS_SCHEMA = {"anyOf": [{"type": "integer", "minimum": 100, "maximum": 599}, {"const": ANY_SUCCESS}, {"type": "null"}]}
+
+
+def _status(value: object) -> object:
+    return None if value == ANY_SUCCESS else value
 
 
 class Expectation(Frozen):
     """What a correct response is."""
 
-    status: int | None = Field(default=200, ge=100, le=599)
-    """Correct status. Null: any from 200 to 299, but the same one throughout."""
+    status: Annotated[Annotated[int, Field(ge=100, le=599)] | None, BeforeValidator(_status), WithJsonSchema(_STATUS_SCHEMA)] = 200
+    """Correct status. ``"2xx"`` in TOML, or null: any from 200 to 299, but the same one throughout."""
     body: str | None = None
     """Exact body. Null: any, unless ``body_sha256`` is given."""
     body_sha256: str | None = Field(default=None, pattern=r"^[0-9a-f]{64}$")
@@ -57,7 +67,10 @@ class Expectation(Frozen):
     rule: Rule | None = None
     """Rule that the body keeps. Null: none."""
     rows: int | None = Field(default=None, ge=1, le=500)
-    """Number of rows in the body, for the rule ``worlds``; it ends the path of a target that declares one. Null: not checked."""
+    """Number of rows in the body, for the rules ``worlds`` and ``items``; with ``test``, it ends the path that a target declares. Null:
+    not checked."""
+    factor: int = Field(default=1, ge=1)
+    """What the rule ``items`` multiplies price and quantity by, for each total."""
 
 
 class ClientWork(Frozen):
@@ -111,6 +124,8 @@ class Workload(Frozen):
     """The request."""
     expect: Expectation = Expectation()
     """The correct response."""
+    published: Expectation | None = None
+    """The correct response of a target from another project's catalogue, by the rules of that project. Null: ``expect``."""
     client: ClientWork | None = None
     """What a client does. Null: a workload for servers or proxies."""
     backend: str | None = None
@@ -146,8 +161,9 @@ class Workload(Frozen):
         path = target.paths.get(self.asked)
         if path is None:
             return self
-        rows = "" if self.expect.rows is None else str(self.expect.rows)
-        return self.model_copy(update={"request": self.request.model_copy(update={"path": f"{path}{rows}"})})
+        rows = "" if self.expect.rows is None or self.test is None else str(self.expect.rows)
+        expect = self.published if target.entry is not None and self.published is not None else self.expect
+        return self.model_copy(update={"request": self.request.model_copy(update={"path": f"{path}{rows}"}), "expect": expect})
 
     @property
     def kind(self) -> Kind:

@@ -248,6 +248,8 @@ class Target(Frozen):
     """Path of each test that it serves, by the test's name. Empty: it serves every workload at the workload's own path."""
     database: Database | None = None
     """Database that it asks. Null: none."""
+    mounts: dict[str, str] = {}
+    """Files and folders of this machine that its container can read, by their absolute paths inside."""
     entry: Entry | None = None
     """What the catalogue of another project says of it. Null: it is not from one."""
 

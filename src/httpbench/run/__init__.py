@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+from httpbench.run.builds.bases import Base, bases_of, stages_of
 from httpbench.run.builds.build import cache_folder
 from httpbench.run.builds.missing import Missing, missing_of, packages_of
 from httpbench.run.builds.prepare import Built, prepare, toolchains
@@ -36,6 +37,7 @@ __all__ = [
     "HERE",
     "KINDS",
     "WARMUP_UNTIL_STEADY",
+    "Base",
     "Built",
     "LoadPlace",
     "ManyPlaces",
@@ -54,6 +56,7 @@ __all__ = [
     "Up",
     "Verified",
     "backend_of",
+    "bases_of",
     "cache_folder",
     "container_command",
     "cores_beside_database",
@@ -82,6 +85,7 @@ __all__ = [
     "requirement_of",
     "scaling_of",
     "sources_of",
+    "stages_of",
     "state_of",
     "states",
     "targets_of",

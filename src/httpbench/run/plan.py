@@ -61,7 +61,7 @@ def make_plan(matrix: Matrix, cores_for: Callable[[Scaling], Cores], seed: int) 
         loads = matrix.own_loads.get(target.id, matrix.loads)
         served = [workload for workload in matrix.workloads if matrix.serves(target, workload)]
         if not served:
-            skipped[target.id] = f"declares no path for {' or '.join(matrix.workloads)}"
+            skipped[target.id] = f"declares no path for {' or '.join(matrix.workloads)}, only for {', '.join(target.paths)}"
         cells += [(target, *way) for way in product(scalings, served, loads, matrix.load_generators)]
     if matrix.baseline is not None:
         ways = {(_filling(scaling), workload, load, generator): None for _, scaling, workload, load, generator in cells}

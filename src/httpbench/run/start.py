@@ -270,7 +270,7 @@ def launch_of(target: Target, isolation: Isolation, scaling: Scaling, place: Pla
     argv, env = filled(target, place, Inside(host, port, workers, SCRATCH))
     public, secret = (env, {}) if target.is_declared else ({}, env)
     hosts = {DATABASE_HOST: place.database.host} if place.database else {}
-    return Launch(isolation, image_of(target), place.cpus, argv, public, secret, place.run_id, hosts=hosts), port
+    return Launch(isolation, image_of(target), place.cpus, argv, public, secret, target.mounts, place.run_id, hosts), port
 
 
 def container_command(target: Target, scaling: Scaling, place: Place) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -15,10 +16,11 @@ from httpbench.cli.main import cli
 from httpbench.run import mark_verified
 from httpbench.run.builds.build import build
 from tests.factories import make_proof
+from tests.programs import program
 
 CLONE = Path(__file__).parents[2] / "targets" / "techempower"
 KEYS = "id kind language framework variant category tuning scaling limits upstream notes "
-KEYS += "state reason fix version proof recorded unchecked paths entry"
+KEYS += "state reason fix version proof recorded unchecked paths stages entry"
 
 
 def listed(*words: str) -> dict[str, dict[str, Any]]:
@@ -72,3 +74,35 @@ def test_targets_of_another_projects_catalogue_are_listed_with_what_it_says_of_t
     assert found["perl/small"]["entry"]["name"] == "small"
     assert (found["perl/tagged"]["state"], found["perl/tagged"]["reason"]) == ("refused", "techempower tags it as broken")
     assert len(found["perl/wrong"]["entry"]["problems"]) == 8
+
+
+def test_the_images_that_targets_are_built_from_are_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    program(tmp_path, "docker", "echo docker.io/library/gcc:13 && echo httpbench.test/perl:5")
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    words = ("list", "--targets", f"techempower:{CLONE}", "--images", "c++", "small", "tagged")
+    done = CliRunner().invoke(cli, words)
+    assert [line.split() for line in done.stdout.splitlines()] == [
+        ["Base", "image", "State", "Targets"],
+        ["httpbench.test/perl:5", "here", "4:", "c++/older,", "c++/older/fast,", "perl/small,", "…"],
+        ["gcc:14", "to", "pull", "2:", "c++/older,", "c++/older/fast"],
+    ]
+    assert done.stderr.splitlines() == [
+        "1 of 2 base images of 4 targets are on this machine",
+        "to add one: docker pull IMAGE",
+        "not counted: 1 refused target",
+    ]
+    found = json.loads(CliRunner().invoke(cli, [*words, "--json"]).stdout)
+    assert found[1] == {"image": "gcc:14", "is_here": False, "targets": ["c++/older", "c++/older/fast"]}
+
+
+def test_without_an_engine_the_images_here_are_unknown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    done = CliRunner().invoke(cli, ["list", "--images", "golang"])
+    assert done.stdout == ""
+    assert "docker is not installed" in str(done.exception)
+
+
+def test_each_target_has_the_stages_of_its_dockerfile() -> None:
+    stages = listed("--targets", f"techempower:{CLONE}")["perl/small"]["stages"]
+    assert stages == [{"name": None, "base": "httpbench.test/perl:5", "sources": []}]

@@ -68,6 +68,18 @@ class WritesNothing(World):
         pass
 
 
+class ReturnsOldNumbers(World):
+    def rows(self, path: str, count: int) -> list[dict[str, int]]:
+        before = dict(self.table)
+        rows = super().rows(path, count)
+        return [{"id": row["id"], "randomNumber": before[row["id"]]} for row in rows] if path == "/updates" else rows
+
+
+class SwapsColumns(World):
+    def write(self, number: int, value: int) -> None:
+        self.table[value] = number
+
+
 class SameId(World):
     def id(self) -> int:
         return 4711
@@ -131,9 +143,11 @@ def test_a_server_that_reads_and_writes_keeps_every_clause(name: str) -> None:
 @pytest.mark.parametrize(
     ("cheat", "name", "clause", "problem"),
     [
-        (CachesRows, "db", "returns rows as last written", "they are cached, or the update was not written"),
-        (CachesRows, "query-20", "returns rows as last written", "they are cached, or the update was not written"),
-        (WritesNothing, "update-20", "returns rows as last written", "they are cached, or the update was not written"),
+        (CachesRows, "db", "reads its rows anew", "none of"),
+        (CachesRows, "query-20", "reads its rows anew", "are cached, or updates are not written"),
+        (WritesNothing, "update-20", "returns rows as written", "rows are not what the update returned"),
+        (ReturnsOldNumbers, "update-20", "returns rows as written", "rows are not what the update returned"),
+        (SwapsColumns, "update-20", "returns rows as written", "rows are not what the update returned"),
         (SameId, "db", "draws its rows at random", "100 rows have the same id, 4,711"),
         (FewIds, "query-20", "draws its rows at random", "they are not drawn from 10,000"),
         (CountsUp, "db", "draws its rows at random", "ids follow each other in steps of 1"),
@@ -141,6 +155,12 @@ def test_a_server_that_reads_and_writes_keeps_every_clause(name: str) -> None:
 )
 def test_each_cheat_is_found(cheat: Callable[[], World], name: str, clause: str, problem: str) -> None:
     assert problem in (checked(cheat(), WORKLOADS[name])[clause] or "")
+
+
+@pytest.mark.parametrize("fault", [lambda: ReturnsOldNumbers(), lambda: SwapsColumns()])
+@pytest.mark.parametrize("name", ["db", "query-20"])
+def test_a_fault_of_updates_is_none_of_reads(fault: Callable[[], World], name: str) -> None:
+    assert set(checked(fault(), WORKLOADS[name]).values()) == {None}
 
 
 def test_only_workloads_of_the_table_have_these_clauses() -> None:
@@ -156,3 +176,12 @@ def test_another_projects_target_keeps_only_the_rules_of_that_project() -> None:
     assert len(own) == 10
     assert published == [*always, "responds to pipelined requests in order"]
     assert [name for name, _, _ in contract.clauses_for(foreign, WORKLOADS["json"])] == always
+
+
+@pytest.mark.parametrize(
+    ("workload", "more"), [("httparena-baseline", []), ("httparena-pipelined", ["responds to pipelined requests in order"])]
+)
+def test_a_project_without_a_rule_for_dates_asks_for_none(workload: str, more: list[str]) -> None:
+    foreign = make_target(entry=Entry(catalogue="httparena", name="x", display_name="x"))
+    clauses = [name for name, _, _ in contract.clauses_for(foreign, WORKLOADS[workload])]
+    assert clauses == ["responds correctly", "keeps the connection open", *more]

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from httpbench.contract.worlds import DRAWS, ROWS, drawing_problem, reading_problem, written_rows
+from httpbench.contract.worlds import DRAWS, ROWS, drawing_problem, reading_problem, rereading_problem, written_rows
 
 
 @pytest.mark.parametrize("seed", range(50))
@@ -46,5 +46,13 @@ def test_rows_as_last_written_have_no_problem_and_unknown_rows_are_not_compared(
 
 def test_a_row_from_a_cache_or_an_update_that_was_not_written_is_found() -> None:
     assert reading_problem([(1, 10), (2, 20), (9, 1)], {1: 11, 2: 20}) == (
-        "1 of 2 rows are not as last written: they are cached, or the update was not written (row 1 is 10 instead of 11)"
+        "1 of 2 rows are not what the update returned: it wrote others, or none, or reads are cached (row 1 is 10 instead of 11)"
+    )
+
+
+def test_one_changed_row_shows_that_rows_are_read_anew() -> None:
+    before = {1: 10, 2: 20}
+    assert rereading_problem(before, [(1, 10), (9, 1), (2, 21)], 500) is None
+    assert rereading_problem(before, iter([(1, 10), (9, 1), (2, 20)]), 500) == (
+        "none of 2 rows that were read twice changed while 500 were updated: they are cached, or updates are not written"
     )

@@ -11,7 +11,7 @@ from itertools import chain, repeat
 
 import pytest
 
-from httpbench.http import is_learned, learn
+from httpbench.http import is_learned, learn, with_status
 from httpbench.model import Expectation, Learned, Rule, Workload
 
 OPEN = Workload(name="request", description="A request", expect=Expectation(status=None))
@@ -86,8 +86,14 @@ def test_only_what_the_workload_leaves_open_is_learned() -> None:
     assert not is_learned(Workload(name="a", description="b", expect=Expectation(status=None, body="x")))
 
 
+def test_a_status_that_is_left_open_is_that_of_a_response() -> None:
+    anything = Workload(name="a", description="b", expect=Expectation(status=None, body=""))
+    assert with_status(anything, 201).expect.status == 201
+    assert with_status(with_status(anything, 201), 200).expect.status == 201
+
+
 def test_a_body_that_a_rule_leaves_open_is_learned_if_a_server_always_sends_the_same() -> None:
     def is_learned_by(rule: Rule) -> bool:
         return is_learned(Workload(name="a", description="b", expect=Expectation(status=200, rule=rule)))
 
-    assert [rule for rule in Rule if is_learned_by(rule)] == [Rule.JSON_MESSAGE, Rule.FORTUNES]
+    assert [rule for rule in Rule if is_learned_by(rule)] == [Rule.TEXT_MESSAGE, Rule.JSON_MESSAGE, Rule.FORTUNES, Rule.ITEMS]

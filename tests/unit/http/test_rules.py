@@ -12,9 +12,10 @@ from httpbench.http.exchange import Response
 from httpbench.model import Expectation, Rule
 
 
-def of(rule: Rule, body: bytes | str | Any, rows: int | None = None, content_type: str = "application/json") -> list[str]:
+def of(rule: Rule, body: bytes | str | Any, rows: int | None = None, content_type: str = "application/json", factor: int = 1) -> list[str]:
     data = body if isinstance(body, bytes) else json.dumps(body).encode()
-    return problems(Response(200, (("Content-Type", content_type),), data, size_bytes=0), b"", Expectation(rule=rule, rows=rows))
+    expect = Expectation(rule=rule, rows=rows, factor=factor)
+    return problems(Response(200, (("Content-Type", content_type),), data, size_bytes=0), b"", expect)
 
 
 @pytest.mark.parametrize("body", [b'{"message":"Hello, World!"}', b' { "Message" : "hello, world!" }\n'])
@@ -76,3 +77,42 @@ def test_the_first_problems_of_many_rows_are_named() -> None:
     assert len(found) == 4
     assert found[0].startswith("row 1: id «0»")
     assert found[-1] == "6 more problems of rows"
+
+
+@pytest.mark.parametrize("body", [b"Hello, World!", b"hello, world!"])
+def test_a_text_may_have_any_case(body: bytes) -> None:
+    assert of(Rule.TEXT_MESSAGE, body) == []
+
+
+def test_another_text_is_shown() -> None:
+    assert of(Rule.TEXT_MESSAGE, b"Hello, World!\n") == ["body «Hello, World!\\n» instead of «Hello, World!», in any case"]
+
+
+ITEMS: list[Any] = [{"id": n, "price": n, "quantity": 2, "total": 12 * n} for n in range(1, 6)]
+
+
+def test_items_have_totals_and_a_count() -> None:
+    assert of(Rule.ITEMS, {"items": ITEMS, "count": 5}, rows=5, factor=6) == []
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        ([], ["«[]» is not a JSON object with an array of items"]),
+        ({"items": 3, "count": 3}, ['«{"items": 3, "count": 3}» is not a JSON object with an array of items']),
+        ({"items": [], "count": 5}, ["0 items instead of 5", "count «5» instead of 0"]),
+        ({"items": ITEMS}, ["count «null» instead of 5"]),
+        ({"items": [*ITEMS[:4], {"price": 1, "quantity": 1, "total": 1}], "count": 5}, ["item 5: total «1» instead of «6»"]),
+        (
+            {"items": [*ITEMS[:4], {"price": True, "quantity": 1, "total": 6}], "count": 5},
+            ['item 5: «{"price": true, "quantity": 1, "total": 6}» is not a JSON object with price, quantity and total'],
+        ),
+    ],
+)
+def test_what_is_wrong_with_items_is_said(body: Any, found: list[str]) -> None:
+    assert of(Rule.ITEMS, body, rows=5, factor=6) == found
+
+
+def test_the_first_problems_of_items_are_named() -> None:
+    found = of(Rule.ITEMS, {"items": [{}] * 5, "count": 5}, rows=5)
+    assert (len(found), found[-1]) == (4, "2 more problems of items")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from itertools import pairwise
 
 from httpbench.isolate import Launch, size_text
 from httpbench.isolate.engine import quoted
@@ -39,3 +40,16 @@ def test_labels_say_whose_it_is_and_are_not_shown() -> None:
 
 def test_sizes_are_written_as_docker_takes_them() -> None:
     assert [size_text(512 << 20), size_text(1000)] == ["512m", "1000"]
+
+
+def test_files_of_this_machine_are_mounted_to_be_read_only() -> None:
+    command = launch(mounts={"/data/set.json": "/clone/set.json", "/certs": '/a, "b"'}).command()
+    mounts = [value for word, value in pairwise(command) if word == "--mount"]
+    assert mounts == [
+        "type=bind,source=/clone/set.json,target=/data/set.json,readonly",
+        'type=bind,"source=/a, ""b""",target=/certs,readonly',
+    ]
+
+
+def test_an_image_runs_no_health_checks_beside_the_load() -> None:
+    assert "--no-healthcheck" in launch().command()

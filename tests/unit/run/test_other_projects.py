@@ -88,5 +88,6 @@ def test_a_target_is_measured_under_the_workloads_that_it_serves() -> None:
 
 
 def test_a_target_that_serves_none_of_them_is_skipped_with_the_reason() -> None:
-    plan = make_plan(matrix(make_target("c/a"), serves=lambda *_: False), lambda _: CORES, 1)
-    assert (plan.trials, plan.skipped) == ((), {"c/a": "declares no path for plaintext or json"})
+    target = make_target("c/a", paths={"db": "/db", "query": "/queries?queries="})
+    plan = make_plan(matrix(target, serves=lambda *_: False), lambda _: CORES, 1)
+    assert (plan.trials, plan.skipped) == ((), {"c/a": "declares no path for plaintext or json, only for db, query"})

@@ -22,11 +22,11 @@ def probe_legend(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def probe_warning(target: Target, probed: Probed) -> str | None:
-    """A target that is canned, or that contradicts its category; ``None``: neither."""
+    """A target that is canned, or that contradicts its category; ``None``: neither. Elsewhere «micro» means a small framework."""
     name = target.id if target.is_declared else target.framework
     if probed.label is Label.CANNED:
         return f"{name} is canned: {'; '.join(probed.reasons)}"
-    wrong = contradiction(target.category, probed.label)
+    wrong = contradiction(target.category, probed.label) if target.entry is None else None
     return f"{name} is {wrong}" if wrong else None
 
 

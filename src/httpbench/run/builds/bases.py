@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
-import re
+from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from httpbench.errors import ContainerError
 from httpbench.isolate import engine as command_line
-from httpbench.isolate.image import image_id
+from httpbench.isolate import image as images
 from httpbench.model import Engine, Target
+from httpbench.run.builds import dockerfile
 
 REGISTRY = "HTTPBENCH_REGISTRY"
 """Names the registry of all bases, in place of each Dockerfile's own: a mirror."""
@@ -21,20 +23,42 @@ def arguments(target: Target) -> dict[str, str]:
     """The values for ``ARG`` lines: those of the target's recipe, and the registry that the environment names."""
     recipe, registry = target.container, os.environ.get(REGISTRY)
     given = {**({"BASE": recipe.base} if recipe.base else {}), **recipe.build_args}
-    return {**given, "REGISTRY": registry} if registry and "REGISTRY" in _defaults(_text(target)) else given
+    return {**given, "REGISTRY": registry} if registry and "REGISTRY" in dockerfile.arguments(_text(target), {}) else given
+
+
+def stages_of(target: Target) -> list[dockerfile.Stage]:
+    """The stages of its Dockerfile; none if there is no Dockerfile."""
+    return dockerfile.stages(_text(target), arguments(target))
 
 
 def bases(target: Target) -> list[str]:
-    """The names of the images that its Dockerfile starts from, each once. Stages of its own are left out."""
-    text = _text(target)
-    values = dict(_defaults(text))
-    for name, value in arguments(target).items():
-        if name in values:
-            values[name] = value
-    stages = re.findall(r"^FROM\s+(?:--\S+\s+)*(\S+)(?:\s+AS\s+(\S+))?", text, re.MULTILINE | re.IGNORECASE)
-    own = {alias.lower() for _, alias in stages if alias}
-    found = [_filled(image, values) for image, _ in stages if image.lower() not in own and image != "scratch"]
-    return list(dict.fromkeys(found))
+    """The names of the images that a build of its Dockerfile must have, each once. Stages of its own are left out."""
+    return dockerfile.images(stages_of(target))
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """An image that targets are built from."""
+
+    image: str
+    is_here: bool
+    """Whether it is on this machine."""
+    targets: tuple[str, ...]
+    """Ids of the targets whose Dockerfiles name it."""
+
+
+def bases_of(targets: Iterable[Target], engine: Engine) -> list[Base]:
+    """The images that any target is built from, those of most targets first. Asks no registry.
+
+    Raises :class:`ContainerError` if the engine does not respond.
+    """
+    here = images.names(engine)
+    required_by: dict[str, list[str]] = {}
+    for target in targets:
+        for image in bases(target):
+            required_by.setdefault(images.familiar(image), []).append(target.id)
+    found = [Base(image, image in here, tuple(ids)) for image, ids in required_by.items()]
+    return sorted(found, key=lambda base: (-len(base.targets), base.image))
 
 
 def missing_base(target: Target) -> tuple[str, str] | None:
@@ -49,7 +73,7 @@ def missing_base(target: Target) -> tuple[str, str] | None:
 
 @cache
 def _can_be_had(engine: Engine, image: str) -> bool:
-    if image_id(engine, image):
+    if images.image_id(engine, image):
         return True
     try:
         command_line.ask(engine, "manifest", "inspect", image, timeout_s=ASK_LIMIT_S)
@@ -63,16 +87,3 @@ def _text(target: Target) -> str:
         return (Path(target.folder) / target.container.dockerfile).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         return ""
-
-
-def _defaults(text: str) -> dict[str, str]:
-    """The ``ARG`` lines before the first stage, with what they say of each other filled in."""
-    head = re.split(r"^FROM\s", text, maxsplit=1, flags=re.MULTILINE | re.IGNORECASE)[0]
-    return {name: value.strip("\"'") for name, value in re.findall(r"^ARG\s+(\w+)=?(\S*)", head, re.MULTILINE | re.IGNORECASE)}
-
-
-def _filled(text: str, values: dict[str, str]) -> str:
-    """The text with the values of its variables, and theirs. Each one is replaced once, so this ends."""
-    for _ in values:
-        text = re.sub(r"\$\{(\w+)\}|\$(\w+)", lambda found: values.get(found[1] or found[2], ""), text)
-    return text

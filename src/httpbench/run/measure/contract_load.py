@@ -36,6 +36,7 @@ def problem_under_load(running: RunningTarget, workload: Workload, cores: Cores,
     """
     if http.is_learned(workload) and (found := http.learn(running.host, running.port, workload)):
         workload, _ = found
+    workload = http.with_status(workload, running.response.status)
     correct = 0
     for duration_s in DURATIONS_S:
         own_load = Load(connections=CONNECTIONS, duration_s=duration_s, warmup_s=0, timeout_s=TIMEOUT_S)

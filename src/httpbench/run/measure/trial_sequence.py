@@ -85,9 +85,7 @@ def _expected(inputs: TrialInputs, running: RunningTarget) -> tuple[Workload, Le
         return _expected_mix(workload, running), None
     if http.is_learned(workload) and (found := http.learn(running.host, running.port, workload, inputs.learned)):
         return found
-    if workload.expect.status is not None:
-        return workload, None
-    return workload.model_copy(update={"expect": workload.expect.model_copy(update={"status": running.response.status})}), None
+    return http.with_status(workload, running.response.status), None
 
 
 def _expected_mix(workload: Workload, running: RunningTarget) -> Workload:

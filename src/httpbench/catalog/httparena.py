@@ -1,0 +1,139 @@
+"""Reads a clone of HttpArena as it is: a ``meta.json`` and a ``Dockerfile`` in each ``frameworks/FRAMEWORK``.
+
+Each framework becomes a target, ``language/framework``, that runs in a container and listens on port 8080. It declares those of its tests
+that httpbench has. The clone's data set, static files and certificates are mounted where HttpArena's program mounts them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import StrEnum
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from httpbench.catalog.files import sentences
+from httpbench.catalog.foreign import dockerfile_problems, no_clone, read_json, wrong_entry
+from httpbench.errors import CatalogError
+from httpbench.manifests import id_part, target_id
+from httpbench.model import Build, ContainerRecipe, Entry, Kind, Scaling, Target, Tuning
+
+NAME = "httparena"
+CONFIGURATION, DOCKERFILE, SCRIPT = "meta.json", "Dockerfile", "build.sh"
+PORT = 8080
+BUILD_LIMIT_S = 3600.0
+UNKNOWN_LANGUAGE = "unknown"
+
+PATHS = {
+    "baseline": (f"{NAME}-baseline", "/baseline11?a=13&b=42"),
+    "pipelined": (f"{NAME}-pipelined", "/pipeline"),
+    "json": (f"{NAME}-json", "/json/50?m=6"),
+}
+"""Each test that httpbench has: its name here, and its path. There, other paths are fixed too."""
+
+MOUNTS = {"/data/dataset.json": "data/dataset.json", "/data/static": "data/static", "/certs": "certs"}
+"""By the path inside: the place in the clone."""
+
+
+class _Type(StrEnum):
+    PRODUCTION = "production"  # as the framework is usually run
+    TUNED = "tuned"
+    ENGINE = "engine"
+    INFRASTRUCTURE = "infrastructure"  # a proxy or a file server
+
+
+TUNING = {_Type.TUNED: Tuning.TUNED, _Type.ENGINE: Tuning.ENGINE}
+
+
+class _Meta(BaseModel):
+    """The configuration of a framework. Keys that only HttpArena's own program reads are ignored."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    language: str = Field(min_length=1)
+    display_name: str | None = None
+    type: _Type | None = None
+    engine: str | None = None
+    description: str | None = None
+    repo: str | None = None
+    enabled: bool = True
+    tests: tuple[str, ...] = Field(min_length=1)
+
+
+def read(folder: Path) -> list[Target]:
+    """All targets of a clone, those with a wrong configuration too. Raises :class:`CatalogError` if the folder is no clone."""
+    configurations = sorted(folder.glob(f"frameworks/*/{CONFIGURATION}"))
+    if not configurations:
+        raise no_clone(folder, f"frameworks/FRAMEWORK/{CONFIGURATION}", NAME, "MDA2AV/HttpArena")
+    mounts = {inside: str(path) for inside, name in MOUNTS.items() if (path := folder.absolute() / name).exists()}
+    return [_target(path.absolute(), mounts) for path in configurations]
+
+
+def _target(path: Path, mounts: dict[str, str]) -> Target:
+    folder = path.parent
+    try:
+        raw = read_json(path)
+    except CatalogError as error:
+        return _row(folder, UNKNOWN_LANGUAGE, wrong_entry(NAME, folder.name, error.problems))
+    problems = dockerfile_problems(folder / DOCKERFILE)
+    try:
+        meta = _Meta.model_validate(raw)
+    except ValidationError as error:
+        language = raw.get("language")
+        known = language if isinstance(language, str) and language else UNKNOWN_LANGUAGE
+        return _row(folder, known, wrong_entry(NAME, folder.name, [*sentences(_Meta, error), *problems]))
+    if problems:
+        return _row(folder, meta.language, wrong_entry(NAME, folder.name, problems))
+    return _row(folder, meta.language, _entry(folder, meta)).model_copy(
+        update={
+            "tuning": TUNING.get(meta.type, Tuning.DEFAULT) if meta.type else Tuning.DEFAULT,
+            "upstream": meta.repo if meta.repo and meta.repo.startswith("https://") else None,
+            "notes": meta.description or None,
+            "paths": _paths(meta),
+            "mounts": mounts,
+        }
+    )
+
+
+def _paths(meta: _Meta) -> dict[str, str]:
+    return dict(PATHS[test] for test in PATHS if test in meta.tests)
+
+
+def _entry(folder: Path, meta: _Meta) -> Entry:
+    return Entry(
+        catalogue=NAME,
+        name=folder.name,
+        display_name=meta.display_name or folder.name,
+        platform=meta.engine or None,
+        tests=meta.tests,
+        unsupported=next(_obstacles(folder, meta), None),
+    )
+
+
+def _obstacles(folder: Path, meta: _Meta) -> Iterator[str]:
+    if not meta.enabled:
+        yield f"{NAME} does not enable it"
+    if (folder / SCRIPT).is_file():
+        yield f"its image is built by {SCRIPT}: not supported"
+    if not _paths(meta):
+        yield f"httpbench has none of its tests: {', '.join(meta.tests)}"
+
+
+def _row(folder: Path, language: str, entry: Entry) -> Target:
+    """The target with all that its folder says."""
+    language, framework = id_part(language), id_part(folder.name)
+    return Target(
+        id=target_id(Kind.SERVER, language, framework, None),
+        kind=Kind.SERVER,
+        language=language,
+        framework=framework,
+        category=None,
+        tuning=Tuning.DEFAULT,
+        upstream=None,
+        build=Build(timeout_s=BUILD_LIMIT_S),
+        run=(),
+        scaling=(Scaling.SINGLE, Scaling.MULTI),
+        folder=str(folder),
+        container=ContainerRecipe(dockerfile=DOCKERFILE, port=PORT, fixed_port=True),
+        entry=entry,
+    )

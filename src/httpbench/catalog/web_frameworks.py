@@ -1,0 +1,67 @@
+"""Reads a clone of the-benchmarker/web-frameworks: a ``config.yaml`` in each ``LANGUAGE/FRAMEWORK``.
+
+The clone has no Dockerfile of a framework. Its own ``rake config`` writes one for each engine, ``.Dockerfile.ENGINE``. Each of these
+becomes a target, ``language/framework/engine``, that runs in a container and listens on port 3000. A framework without one keeps a row with
+the reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from httpbench.catalog.foreign import dockerfile_problems, no_clone
+from httpbench.manifests import engine_of, id_part, target_id
+from httpbench.model import Build, ContainerRecipe, Entry, Kind, Scaling, Target, Tuning
+
+NAME = "web-frameworks"
+CONFIGURATION = "config.yaml"
+PORT = 3000
+BUILD_LIMIT_S = 3600.0
+PATHS = {f"{NAME}-index": "/", f"{NAME}-user": "/user/0", f"{NAME}-create": "/user"}
+"""Every framework serves all three."""
+
+
+def read(folder: Path) -> list[Target]:
+    """All targets of a clone, those without a Dockerfile too. Raises :class:`CatalogError` if the folder is no clone."""
+    frameworks = sorted(path.parent for path in folder.absolute().glob(f"*/*/{CONFIGURATION}"))
+    if not frameworks:
+        raise no_clone(folder, f"LANGUAGE/FRAMEWORK/{CONFIGURATION}", NAME, "the-benchmarker/web-frameworks")
+    return [target for framework in frameworks for target in _targets(framework)]
+
+
+def _targets(framework: Path) -> Iterator[Target]:
+    dockerfiles = sorted(framework.glob(".Dockerfile.*"))
+    for dockerfile in dockerfiles:
+        yield _target(framework, dockerfile)
+    if not dockerfiles:
+        yield _target(framework, None)
+
+
+def _target(framework: Path, dockerfile: Path | None) -> Target:
+    language, name = id_part(framework.parent.name), id_part(framework.name)
+    variant = engine_of(dockerfile) if dockerfile else None
+    return Target(
+        id=target_id(Kind.SERVER, language, name, variant),
+        kind=Kind.SERVER,
+        language=language,
+        framework=name,
+        variant=variant,
+        category=None,
+        tuning=Tuning.DEFAULT,
+        upstream=None,
+        build=Build(timeout_s=BUILD_LIMIT_S),
+        run=(),
+        scaling=(Scaling.SINGLE, Scaling.MULTI),
+        folder=str(framework),
+        container=ContainerRecipe(dockerfile=dockerfile.name if dockerfile else "Dockerfile", port=PORT, fixed_port=True),
+        paths=PATHS,
+        entry=Entry(
+            catalogue=NAME,
+            name=f"{name}-{variant}" if variant else name,
+            display_name=f"{framework.name} ({variant})" if variant else framework.name,
+            webserver=variant,
+            unsupported=None if dockerfile else "it has no Dockerfile; run `rake config` in the clone, which writes it",
+            problems=tuple(dockerfile_problems(dockerfile)) if dockerfile else (),
+        ),
+    )

@@ -1,0 +1,96 @@
+"""The stages of a Dockerfile, and the images that a build must have.
+
+It reads only what names an image: ``ARG`` before the first stage, ``FROM``, and ``--from`` of ``COPY`` and of ``RUN --mount``. Comments,
+continued lines and here-documents are read as docker reads them.
+
+Source: docs.docker.com/reference/dockerfile.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+SCRATCH = "scratch"
+"""Names no image: an empty stage."""
+
+_INSTRUCTION = re.compile(r"\s*(\w+)\s+(.*)", re.DOTALL)
+_HERE_DOCUMENT = re.compile(r"<<-?[\"']?(\w+)[\"']?")
+_ARGUMENT = re.compile(r"(\w+)(?:=(\"[^\"]*\"|'[^']*'|\S*))?")
+_FROM = re.compile(r"(?:--\S+\s+)*(\S+)(?:\s+AS\s+(\S+))?", re.IGNORECASE)
+_SOURCE = re.compile(r"(?:--from=|--mount=\S*\bfrom=)([^\s,]+)")
+_VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)(?::-([^}]*))?\})")
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One ``FROM`` and what follows it."""
+
+    name: str | None
+    """What later stages call it. ``None``: its number alone."""
+    base: str
+    """What it starts from: an image, an earlier stage, or ``scratch``."""
+    sources: tuple[str, ...]
+    """Images and earlier stages, by name or number, that it copies files from."""
+
+
+def arguments(text: str, given: Mapping[str, str]) -> dict[str, str]:
+    """The ``ARG`` lines before the first stage, with ``given`` in place of their defaults."""
+    found: dict[str, str] = {}
+    for name, rest in _instructions(text):
+        if name == "FROM":
+            break
+        if name == "ARG":
+            for argument in _ARGUMENT.finditer(rest):
+                found[argument[1]] = given.get(argument[1], _filled((argument[2] or "").strip("\"'"), found))
+    return found
+
+
+def stages(text: str, given: Mapping[str, str]) -> list[Stage]:
+    """All stages in order. ``given``: values of ``ARG`` lines, in place of their defaults."""
+    known = arguments(text, given)
+    found: list[Stage] = []
+    for instruction, rest in _instructions(text):
+        if instruction == "FROM" and (match := _FROM.match(rest)):
+            found.append(Stage(match[2], _filled(match[1].strip("\"'"), known), ()))
+        elif instruction in ("ADD", "COPY", "RUN") and found:
+            last = found[-1]
+            found[-1] = Stage(last.name, last.base, (*last.sources, *_SOURCE.findall(_flags(rest))))
+    return found
+
+
+def images(found: list[Stage]) -> list[str]:
+    """The images that all stages start from or copy files from, each once. Stages are left out."""
+    named: list[str] = []
+    names: set[str] = set()
+    for number, stage in enumerate(found):
+        named += [name for name in (stage.base, *stage.sources) if name.lower() not in names and name != SCRATCH]
+        names |= {str(number), (stage.name or "").lower()}
+    return list(dict.fromkeys(named))
+
+
+def _instructions(text: str) -> Iterator[tuple[str, str]]:
+    """Each instruction in capitals, and what follows it."""
+    lines = iter([line for line in text.splitlines() if not line.lstrip().startswith("#")])
+    for line in lines:
+        whole = line
+        while whole.rstrip().endswith("\\"):
+            whole = whole.rstrip()[:-1] + " " + next(lines, "")
+        if match := _INSTRUCTION.match(whole):
+            name = match[1].upper()
+            yield name, match[2].strip()
+            for end in _HERE_DOCUMENT.findall(match[2]) if name in ("RUN", "COPY", "ADD") else ():
+                while next(lines, end).strip() != end:
+                    pass
+
+
+def _flags(rest: str) -> str:
+    """The flags at the beginning: later words belong to a command."""
+    match = re.match(r"(?:--\S+\s+)*", rest)
+    return match[0] if match else ""
+
+
+def _filled(text: str, values: Mapping[str, str]) -> str:
+    """The text with the values of its variables."""
+    return _VARIABLE.sub(lambda found: values.get(found[1] or found[2]) or found[3] or "", text)

@@ -1,0 +1,18 @@
+"""What a probe says of a target."""
+
+from __future__ import annotations
+
+from httpbench.model import Category, Entry, Label, Probed
+from httpbench.report import probe_warning
+from tests.factories import make_target
+
+SEEN = Probed(label=Label.SERVER, reasons=(), response_bytes=100, observations=())
+
+
+def test_a_category_is_compared_with_what_was_seen() -> None:
+    assert "is declared micro, but seen as server" in (probe_warning(make_target(category=Category.MICRO), SEEN) or "")
+
+
+def test_the_category_of_another_project_means_something_else() -> None:
+    entry = Entry(catalogue="techempower", name="small", display_name="Small")
+    assert probe_warning(make_target(category=Category.MICRO, entry=entry), SEEN) is None

@@ -44,7 +44,7 @@ test-all: install
 	scripts/install-namespaces
 	$(BIN)/python -m pytest --numprocesses 2 --durations=20 -m "slow and not alone and not container" tests/contract tests/integration tests/e2e
 	scripts/install-browser
-	$(BIN)/python -m pytest --numprocesses 2 --durations=10 -m browser tests/browser
+	$(BIN)/python -m pytest --numprocesses 2 --durations=10 -m "browser and slow" tests/browser
 	scripts/install-containers
 	$(BIN)/python -m pytest --durations=20 -m "container and not alone" tests/integration
 	$(BIN)/python -m pytest --durations=20 --reruns 2 --reruns-delay 2 -m alone tests/integration
@@ -73,13 +73,13 @@ toolchains:
 # The first targets are built beside the checks that need no quiet machine; the tests that send load come after both, two at a time,
 # as none of them depends on how fast a response comes. A target that cannot be built is named; the tests say which of them must.
 check:
-	$(BIN)/httpbench build --skip-missing --jobs 2 $(FIRST) >$(VENV)/builds.log 2>&1 & builds=$$!; \
+	{ $(BIN)/httpbench build --skip-missing --jobs 2 $(FIRST); scripts/install-browser; } >$(VENV)/builds.log 2>&1 & builds=$$!; \
 	$(MAKE) --no-print-directory static || { kill $$builds; exit 1; }; \
 	wait $$builds; cat $(VENV)/builds.log
 	cargo test --locked --quiet
-	$(BIN)/python -m pytest --numprocesses 2 --durations=10 -m "not slow and not alone and not container" tests/contract tests/integration
+	$(BIN)/python -m pytest --numprocesses 2 --durations=10 -m "not slow and not alone and not container" tests/contract tests/integration tests/browser
 	@echo; echo "Not run: tests that make test-all runs, by file:"
-	@$(BIN)/python -m pytest --collect-only -qq -m "slow or alone or container or browser" tests/contract tests/integration tests/e2e tests/browser
+	@$(BIN)/python -m pytest --collect-only -qq -m "slow or alone or container" tests/contract tests/integration tests/e2e tests/browser
 
 static:
 	$(BIN)/ruff format --check .

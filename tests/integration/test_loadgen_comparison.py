@@ -21,7 +21,10 @@ SYSTEM_PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 KINDS = {"fifo": "gcc", "uneven": "gcc", "nginx": "nginx", "nginx-2": "nginx", "go": "go"}
 HTTP2 = ["HTTP/2 over TCP", "HTTP/2 over TLS"]
 
-pytestmark = pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="the comparison needs two CPUs")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="the comparison needs two CPUs"),
+]
 
 
 def require(*programs: str) -> None:

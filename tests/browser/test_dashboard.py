@@ -77,6 +77,9 @@ def pages(store: tuple[Path, list[str]]) -> Mapping[str, str]:
 
 
 NAMES = ("runs", "found", "run", "search", "hostile", "running", "comparison", "targets", "target", "missing")
+FIRST = ("runs", "hostile", "running")
+"""Pages that `make test` looks at; the others take it a minute."""
+EVERY = [pytest.param(name, marks=[] if name in FIRST else [pytest.mark.slow]) for name in NAMES]
 
 
 def opened(browser: Browser, address: str, *, width: int = 1000, **options: Any) -> Page:
@@ -97,7 +100,7 @@ def with_pictures(page: Page) -> None:
     assert page.evaluate("[...document.images].filter(one => !one.naturalWidth).map(one => one.src)") == []
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", EVERY)
 def test_no_request_leaves_the_page_and_nothing_complains(browser: Browser, server: str, pages: Mapping[str, str], name: str) -> None:
     context = browser.new_context()
     page = context.new_page()
@@ -115,12 +118,12 @@ def test_no_request_leaves_the_page_and_nothing_complains(browser: Browser, serv
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", EVERY)
 def test_axe_has_no_serious_finding(browser: Browser, server: str, pages: Mapping[str, str], axe: Path, name: str, scheme: Scheme) -> None:
     page = opened(browser, server + pages[name], color_scheme=scheme, bypass_csp=True)  # axe is a script that the policy forbids
     page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
     page.add_script_tag(path=axe)
-    found = page.evaluate("axe.run().then(found => found.violations)")
+    found = page.evaluate("axe.run({resultTypes: ['violations']}).then(found => found.violations)")
     serious = [
         (one["id"], one["impact"], [node["html"][:200] for node in one["nodes"][:3]])
         for one in found
@@ -131,7 +134,7 @@ def test_axe_has_no_serious_finding(browser: Browser, server: str, pages: Mappin
 
 
 @pytest.mark.parametrize("width", [400, 1000, 1600])
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", EVERY)
 def test_a_page_is_as_wide_as_the_window(browser: Browser, server: str, pages: Mapping[str, str], name: str, width: int) -> None:
     page = opened(browser, server + pages[name], width=width)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -142,6 +145,7 @@ def test_a_page_is_as_wide_as_the_window(browser: Browser, server: str, pages: M
     page.context.close()
 
 
+@pytest.mark.slow
 def test_the_keyboard_reaches_everything(browser: Browser, server: str, pages: Mapping[str, str]) -> None:
     page = opened(browser, server + pages["found"])
     wanted = page.evaluate("""() => {
@@ -158,6 +162,7 @@ def test_the_keyboard_reaches_everything(browser: Browser, server: str, pages: M
     page.context.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("javascript", [True, False])
 def test_a_reader_searches_and_compares(browser: Browser, server: str, store: tuple[Path, list[str]], *, javascript: bool) -> None:
     page = opened(browser, server, java_script_enabled=javascript)
@@ -211,6 +216,7 @@ def test_the_token_leaves_the_address_and_no_script_reads_it(browser: Browser, s
         other.context.close()
 
 
+@pytest.mark.slow
 def test_the_static_copy_opens_from_disk(browser: Browser, tmp_path: Path) -> None:
     db = tmp_path / "results.db"
     for name in ("r1", "r2"):

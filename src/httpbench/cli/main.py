@@ -59,7 +59,7 @@ VERBS = {
     "serve": Verb("httpbench.cli.serve:serve", "Show all stored runs in a browser, also while they are running."),
     "doctor": Verb("httpbench.cli.doctor:doctor", "Show the environment, and what will disturb a measurement."),
     "tune": Verb("httpbench.cli.tune:tune", "Set this machine's knobs for measuring, and restore them."),
-    "hosts": Verb("httpbench.cli.hosts:hosts", "Check the load hosts of a Dask cluster."),
+    "hosts": Verb("httpbench.cli.hosts:hosts", "Check load hosts before a run."),
     "noise": Verb("httpbench.cli.noise:noise", "Measure this machine's noise floor: one server against itself."),
     "completion": Verb("httpbench.cli.completion:completion", "Install tab completion for your shell."),
 }

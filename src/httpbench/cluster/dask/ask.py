@@ -18,13 +18,15 @@ from httpbench.load import get
 READINGS = 8
 CALLS_AT_ONCE = 32
 CONNECT_S = 5.0
+IMPORT_S = 20.0
+"""For the first call into a worker, which imports what an agent requires."""
 
 
 async def read_facts(cluster: DaskHosts) -> dict[Host, HostFacts]:
     """What each load host is."""
 
     async def one(host: Host) -> HostFacts:
-        facts = await cluster.call(host, agent.facts)
+        facts = await cluster.call(host, agent.facts, limit_s=IMPORT_S)
         assert isinstance(facts, HostFacts)
         return facts
 

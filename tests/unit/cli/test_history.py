@@ -10,7 +10,7 @@ from httpbench.cli.main import cli
 from httpbench.errors import SelectionError
 from httpbench.store import Store
 from tests.factories import make_environment
-from tests.unit.report.between_runs.test_history import A, fall, keep, rounds
+from tests.histories import A, fall, keep, rounds
 
 
 @pytest.fixture

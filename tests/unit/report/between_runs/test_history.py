@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
-from httpbench.model import Bound, Expectation, Kind, Load, RunStatus, Search, ServiceLevel, Trial, Verdict, VerdictKind, Workload
+from httpbench.model import Bound, Expectation, Kind, Load, Search, ServiceLevel, Verdict, VerdictKind, Workload
 from httpbench.report.between_runs.history import Series, histories
 from httpbench.store import Store
 from tests.factories import (
@@ -19,34 +18,10 @@ from tests.factories import (
     make_load_host,
     make_measurement,
     make_plan,
-    make_rounds,
-    make_run,
     make_target,
     make_trial,
 )
-
-A = "c/a"
-SEVERAL = 12
-
-
-def keep(store: Store, number: int, trials: Sequence[Trial], commit: str | None = "aaaa", **changed: Any) -> None:
-    """A run of its own, a day after the one before."""
-    trials = [trial.model_copy(update={"plan": trial.plan.model_copy(update={"number": n})}) for n, trial in enumerate(trials)]
-    values = {
-        "id": f"run-{number:04}",
-        "started_at": f"2026-01-{number % 28 + 1:02}T08:00:00.000Z",
-        "environment": make_environment(git_commit=commit),
-        **changed,
-    }
-    run = make_run(trials, **values)
-    store.begin(run)
-    for trial in trials:
-        store.add(run.id, trial)
-    store.finish(run.id, RunStatus.FINISHED, run.started_at)
-
-
-def rounds(rps: float, **changed: Any) -> list[Trial]:
-    return make_rounds(A, [rps, rps * 1.01, rps * 0.99], **changed)
+from tests.histories import SEVERAL, A, fall, keep, rounds
 
 
 @pytest.fixture
@@ -160,14 +135,6 @@ def test_searches_are_left_out(store: Store) -> None:
     search = Search(level=level, duration_s=5, scout_duration_s=1)
     keep(store, 1, rounds(100_000), search=search)
     assert histories(store, A) == []
-
-
-def fall(store: Store, runs: int = 2 * SEVERAL) -> None:
-    """Five percent fewer requests/s from the middle on, with another commit."""
-    chance = np.random.default_rng(1)
-    for number in range(runs):
-        rps = 100_000 * (1 if number < runs // 2 else 0.95) * float(np.exp(chance.normal(0, 0.01)))
-        keep(store, number, rounds(rps), commit="aaaa" if number < runs // 2 else "bbbb")
 
 
 def test_a_change_has_its_ratio_with_an_interval_and_the_commits_between(store: Store) -> None:

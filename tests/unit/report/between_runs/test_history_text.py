@@ -13,7 +13,7 @@ from httpbench.report.between_runs.history import Change, histories
 from httpbench.report.between_runs.history_text import change_text, commits_text, render_history
 from httpbench.stats.interval import ConfidenceInterval
 from httpbench.store import Store
-from tests.unit.report.between_runs.test_history import A, fall, keep, rounds
+from tests.histories import A, fall, keep, rounds
 
 
 def change(before: str | None = None, after: str | None = None, ratio: float = 0.95) -> Change:

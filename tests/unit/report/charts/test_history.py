@@ -10,7 +10,7 @@ from httpbench.report.charts import add, write_histories
 from httpbench.report.charts.history import of_series
 from httpbench.store import Store
 from tests.factories import make_environment
-from tests.unit.report.between_runs.test_history import SEVERAL, A, fall, keep, rounds
+from tests.histories import SEVERAL, A, fall, keep, rounds
 
 
 def test_each_run_is_a_row_and_each_change_is_in_words(tmp_path: Path) -> None:

@@ -36,10 +36,10 @@ class SetupOptions:
 
 @command(SetupOptions)
 def setup(options: SetupOptions) -> ExitCode:
-    """Install the Debian packages that targets and their databases require.
+    """Install the Debian packages that targets require.
 
-    Asks for confirmation first. Default: all targets and load generators. Anything Debian lacks is listed with its source; the exit code
-    is then 1.
+    Asks for confirmation first. Default: all targets, their databases and load generators. Anything Debian lacks is listed with its
+    source; the exit code is then 1.
 
     \b
     httpbench setup c/nginx --load-generator wrk   a target and a load generator

@@ -46,7 +46,7 @@ class RunsOptions:
 
 @command(RunsOptions)
 def runs(options: RunsOptions) -> ExitCode:
-    """List stored runs, delete some of them, or store published results.
+    """List stored runs, delete some, or store published results.
 
     \b
     httpbench runs -n 5                     the last five

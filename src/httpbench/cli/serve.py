@@ -44,7 +44,7 @@ def serve(options: ServeOptions) -> ExitCode:
     \b
     httpbench serve                           on loopback
     httpbench serve --host 0.0.0.0            for other hosts, with a token
-    httpbench serve --export public --runs 20 the same pages as files
+    httpbench serve --export public --runs 20  the same pages as files
     """
     from httpbench.web import check_dashboard
 

@@ -1,15 +1,34 @@
-//! actix-web as its documentation starts it: `WORKERS` threads, each with its own single-threaded runtime.
+//! actix-web as its documentation starts it: `WORKERS` threads, each with its own single-threaded runtime, and its own connections to the
+//! database that `DATABASE_URL` names.
+
+mod tables;
 
 use std::env;
 
 use actix_web::http::header::{CONTENT_TYPE, HeaderValue, SERVER};
-use actix_web::{App, HttpResponse, HttpServer, Responder, web};
+use actix_web::{App, HttpResponse, HttpResponseBuilder, HttpServer, Responder, web};
+use serde::Serialize;
+
+#[derive(Serialize)]
+struct Message {
+    message: &'static str,
+}
+
+fn ok() -> HttpResponseBuilder {
+    let mut response = HttpResponse::Ok();
+    response.insert_header((SERVER, HeaderValue::from_static("actix-web")));
+    response
+}
 
 async fn hello() -> impl Responder {
-    HttpResponse::Ok()
-        .insert_header((SERVER, HeaderValue::from_static("actix-web")))
-        .insert_header((CONTENT_TYPE, HeaderValue::from_static("text/plain")))
+    ok().insert_header((CONTENT_TYPE, HeaderValue::from_static("text/plain")))
         .body("Hello, World!")
+}
+
+async fn json() -> impl Responder {
+    ok().json(Message {
+        message: "Hello, World!",
+    })
 }
 
 #[actix_web::main]
@@ -21,10 +40,24 @@ async fn main() -> std::io::Result<()> {
         .ok()
         .and_then(|n| n.parse().ok())
         .unwrap_or(1);
-    HttpServer::new(|| App::new().service(web::resource("/").get(hello).head(hello)))
-        .workers(workers)
-        .shutdown_timeout(1) // seconds; its default of 30 would outlast an orderly stop
-        .bind(address)?
-        .run()
-        .await
+    let url = env::var("DATABASE_URL").ok();
+    let cache = match &url {
+        Some(url) => web::Data::new(tables::cache(url).await.expect("the database must be there")),
+        None => web::Data::default(),
+    };
+    HttpServer::new(move || {
+        App::new()
+            .service(web::resource("/").get(hello).head(hello))
+            .service(web::resource("/json").get(json).head(json))
+            .configure(|app| {
+                if let Some(url) = &url {
+                    tables::configure(app, url, cache.clone());
+                }
+            })
+    })
+    .workers(workers)
+    .shutdown_timeout(1) // seconds; its default of 30 would outlast an orderly stop
+    .bind(address)?
+    .run()
+    .await
 }

@@ -37,13 +37,13 @@ class ServeOptions:
 
 @command(ServeOptions)
 def serve(options: ServeOptions) -> ExitCode:
-    """Show all stored runs in a browser, also while they are running.
+    """Show all stored runs in a browser, also while they run.
 
     Prints the address, and serves until Ctrl-C. Reads the results database only.
 
     \b
-    httpbench serve                           on loopback
-    httpbench serve --host 0.0.0.0            for other hosts, with a token
+    httpbench serve                            on loopback
+    httpbench serve --host 0.0.0.0             for other hosts, with a token
     httpbench serve --export public --runs 20  the same pages as files
     """
     from httpbench.web import check_dashboard

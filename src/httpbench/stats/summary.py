@@ -61,31 +61,31 @@ class Latency(Frozen):
     """Times in µs: for each figure of a distribution, the estimate over rounds; and all rounds' samples as one distribution."""
 
     min: Estimate | None
-    """Minimum, over rounds. Null: no round has it."""
+    """Minimum, over rounds. Null: a round lacks it."""
     mean: Estimate | None
-    """Mean, over rounds. Null: no round has it."""
+    """Mean, over rounds. Null: a round lacks it."""
     stddev: Estimate | None
-    """Standard deviation, over rounds. Null: no round has it."""
+    """Standard deviation, over rounds. Null: a round lacks it."""
     max: Estimate | None
-    """Maximum, over rounds. Null: no round has it."""
+    """Maximum, over rounds. Null: a round lacks it."""
     tm99_9: Estimate | None
-    """Mean without the lowest and the highest 0.1% of samples, over rounds. Null: no round has it."""
+    """Mean without the lowest and the highest 0.1% of samples, over rounds. Null: a round lacks it."""
     p25: Estimate | None
-    """p25, over rounds. Null: no round has it."""
+    """p25, over rounds. Null: a round lacks it."""
     p50: Estimate | None
-    """p50, over rounds. Null: no round has it."""
+    """p50, over rounds. Null: a round lacks it."""
     p75: Estimate | None
-    """p75, over rounds. Null: no round has it."""
+    """p75, over rounds. Null: a round lacks it."""
     p90: Estimate | None
-    """p90, over rounds. Null: no round has it."""
+    """p90, over rounds. Null: a round lacks it."""
     p95: Estimate | None
-    """p95, over rounds. Null: no round has it."""
+    """p95, over rounds. Null: a round lacks it."""
     p99: Estimate | None
-    """p99, over rounds. Null: no round has it."""
+    """p99, over rounds. Null: a round lacks it."""
     p99_9: Estimate | None
-    """p99.9, over rounds. Null: no round has it."""
+    """p99.9, over rounds. Null: a round lacks it."""
     p99_99: Estimate | None
-    """p99.99, over rounds. Null: no round has it."""
+    """p99.99, over rounds. Null: a round lacks it."""
     merged: Distribution | None
     """All samples of the rounds that count, as one distribution. Null: a round kept no histogram."""
     merged_intervals: dict[str, ConfidenceInterval]
@@ -324,11 +324,9 @@ def _latency(rounds: Sequence[Distribution | None]) -> Latency | None:
     present = [distribution for distribution in rounds if distribution is not None]
     if not present:
         return None
-    figures = {
-        name: Estimate.of(getattr(distribution, name) for distribution in present)
-        for name in Distribution.model_fields
-        if name in Latency.model_fields
-    }
+    values = {name: [getattr(each, name) for each in present] for name in Distribution.model_fields if name in Latency.model_fields}
+    # A slow round has few requests, and so no high percentile: that of the other rounds would be a choice of the best.
+    figures = {name: None if None in found else Estimate.of(found) for name, found in values.items()}
     return Latency(**figures, merged=None, merged_intervals={})
 
 

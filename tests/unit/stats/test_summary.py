@@ -12,7 +12,7 @@ from httpbench.model import CoreOccupancy, Cores, Distribution, Requests, Trial,
 from httpbench.model.endings import ENDINGS
 from httpbench.stats import Estimate, summarise
 from httpbench.stats.summary import cells, cpu_us_per_request, overall, with_merged
-from tests.factories import make_failed, make_histogram, make_measurement, make_plan, make_rounds, make_trial, make_usage
+from tests.factories import make_distribution, make_failed, make_histogram, make_measurement, make_plan, make_rounds, make_trial, make_usage
 
 INVALID = Verdict(kind=VerdictKind.INVALID, reasons=("3 responses were wrong",))
 GENERATOR = Verdict(kind=VerdictKind.GENERATOR, reasons=("generator-bound",))
@@ -106,6 +106,16 @@ def test_percentiles_are_medians_over_rounds_and_merged_beside() -> None:
     assert latency.merged.count == 1200
     assert latency.merged.p50 == pytest.approx(1000, rel=1e-3)
     assert latency.p99 is None
+
+
+def test_a_percentile_that_a_round_lacks_is_not_that_of_the_others() -> None:
+    slow = make_distribution(500, count=90, p90=None, p95=None, p99=None, p99_9=None, p99_99=None, tm99_9=None)
+    measured = [make_measurement(service_time_us=distribution) for distribution in (slow, slow, make_distribution(100))]
+    found = summarise([make_trial(make_plan("c/a", round_=index), measurement=each) for index, each in enumerate(measured)])
+    assert found.service_time_us is not None
+    assert found.service_time_us.p75 is not None
+    assert found.service_time_us.p75.rounds == 3
+    assert found.service_time_us.p90 is None
 
 
 def test_costs_are_of_the_target() -> None:

@@ -44,7 +44,7 @@ test: install toolchains check
 # The builds take most of the time; one that fails is named, and the tests say which of them must not. What judges a measurement may meet
 # a bad moment of a shared machine: it is tried three times, and each failure is shown. Wrong results stay wrong.
 test-all: install portable
-	$(BIN)/httpbench setup --yes $(GENERATORS) $(TESTED)
+	$(BIN)/httpbench setup --yes $(GENERATORS) --workload plaintext $(TESTED)
 	-$(BIN)/httpbench build --skip-missing --jobs 2 $(TESTED)
 	scripts/install-databases
 	scripts/install-namespaces
@@ -78,7 +78,7 @@ portable:
 	-cargo static --quiet --target $(shell uname -m)-unknown-linux-gnu
 
 toolchains:
-	$(BIN)/httpbench setup --yes $(GENERATORS) $(FIRST)
+	$(BIN)/httpbench setup --yes $(GENERATORS) --workload plaintext $(FIRST)
 
 # The first targets are built beside the checks that need no quiet machine; the tests that send load come after both, two at a time,
 # as none of them depends on how fast a response comes. A target that cannot be built is named; the tests say which of them must.

@@ -19,6 +19,7 @@ from httpbench.cli.options import Selection
 from httpbench.errors import RequirementError, UsageError
 
 if TYPE_CHECKING:
+    from httpbench.catalog import Catalog
     from httpbench.model import Place, Requirement, Target
     from httpbench.run import Missing
 
@@ -29,6 +30,9 @@ class SetupOptions:
     suite: str | None = option("--suite", metavar="NAME", help="Install what this suite requires.")
     generators: tuple[str, ...] = option(
         "--load-generator", metavar="NAME", multiple=True, help="Install what this load generator requires."
+    )
+    workloads: tuple[str, ...] = option(
+        "--workload", metavar="NAME", multiple=True, default_text="all", help="Install databases only if this workload asks one."
     )
     only_print: bool = option("--print", is_flag=True, help="Print the commands (for a root shell) and exit.")
     yes: bool = option("--yes", is_flag=True, help="Install without asking.")
@@ -79,19 +83,25 @@ def _required(options: SetupOptions) -> Mapping[str, Sequence[Requirement]]:
     selection, known = options.selection, options.selection.catalog()
     suite = known.suite(options.suite) if options.suite else None
     names = _generators(options)
+    asks_database = _asks_database(known, suite.workloads if suite else options.workloads)
     everything = not names and not selection.words
     required: dict[str, Sequence[Requirement]] = {}
     if selection.words or suite or everything:
         for target in selection.of(known, suite.targets if suite else (), suite.kind if suite else None):
             places = suite.isolate if suite else (Place.PROCESS,)
             required[target.id] = _required_at(places, target)
-            if target.database is not None and target.database in SYSTEMS and Place.PROCESS in places:
+            if asks_database and target.database is not None and target.database in SYSTEMS and Place.PROCESS in places:
                 required[f"database of {target.id}"] = (SYSTEMS[target.database].requirement,)
     for generator in map(load.tool, [*load.GENERATORS, *load.TIMERS] if everything else names):
         installation = None if everything else generator.installation()
         needed = (*([installation.requires] if installation else []), generator.requirement)
         required[f"load generator {generator.name}"] = () if generator.locate() else needed
     return required
+
+
+def _asks_database(known: Catalog, workloads: Sequence[str]) -> bool:
+    """Whether one of these workloads, or of all if none is named, asks a database."""
+    return not workloads or any(known.workload(name).asks_database for name in workloads)
 
 
 def _required_at(places: Sequence[Place], target: Target) -> Sequence[Requirement]:

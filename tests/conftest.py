@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +15,11 @@ from tests.harness import Harness
 # A busy machine is slow at times: no example fails for that.
 settings.register_profile("httpbench", deadline=None)
 settings.load_profile("httpbench")
+
+# nohup ignores SIGHUP, and a shell ignores SIGINT for what runs in the background; programs that tests start would inherit that.
+for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
+    if signal.getsignal(number) is signal.SIG_IGN:
+        signal.signal(number, handler)
 
 
 @pytest.fixture

@@ -46,6 +46,7 @@ test: install toolchains check
 test-all: install portable
 	$(BIN)/httpbench setup --yes $(GENERATORS) --workload plaintext $(TESTED)
 	-$(BIN)/httpbench build --skip-missing --jobs 2 $(TESTED)
+	cargo test --locked --quiet -- --ignored
 	scripts/install-databases
 	scripts/install-namespaces
 	$(BIN)/python -m pytest --numprocesses 2 --durations=20 -m "slow and not alone and not container" tests/contract tests/integration tests/e2e
@@ -61,7 +62,9 @@ test-unit: install
 faults: install portable
 	$(BIN)/python -m pytest --quiet --no-header --numprocesses 2 tests/integration/faults
 
-install: $(VENV)/installed $(BUILT)
+# Packages come from the network while the compiler works.
+install:
+	@$(MAKE) --no-print-directory --jobs 2 $(VENV)/installed $(BUILT)
 
 $(VENV)/installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)

@@ -168,6 +168,7 @@ fn is_proved(attempts: &[[Seen; 2]], shares: &[f64]) -> bool {
 
 /// One after the other: side by side they would disturb each other.
 #[test]
+#[ignore = "takes half a minute; make test-all runs it"]
 fn responses_are_noticed_in_time_in_whatever_order_a_server_responds() {
     let [generator, .., server] = allowed_cpus()[..] else {
         println!("skipped: requires two CPUs, one for the server and one for the generator");

@@ -302,8 +302,9 @@ class Store:
         except StoreError as error:
             raise StoreError(f"{self.path}: {error.message}", hint=error.hint) from None
         except sqlite3.DatabaseError as error:
-            hint = HINTS.get(error.sqlite_errorcode & 0xFF, OTHER_FILE)  # the lowest byte is the kind, the rest the variety
-            raise StoreError(f"{self.path}: {error}", hint=hint) from None
+            kind = error.sqlite_errorcode & 0xFF  # the rest is the variety
+            damaged = "the file is damaged: " if kind == sqlite3.SQLITE_CORRUPT else ""
+            raise StoreError(f"{self.path}: {damaged}{error}", hint=HINTS.get(kind, OTHER_FILE)) from None
         except OSError as error:
             raise StoreError(f"{self.path}: {error.strerror}", hint=OTHER_FILE) from None
 

@@ -20,7 +20,7 @@ NOBODY = "54321"  # a user without an entry in /etc/passwd
 
 def test_full_disk(fault: Fault) -> None:
     """All trials are in the export; the store keeps those that fitted, and stays readable."""
-    with small_disk(fault.harness.db.parent, "132k"):
+    with small_disk(fault.harness.db.parent, "164k"):
         fault.holds(fault.bench("-c", "2,3,4,5,6"), trials=5)
         assert 1 <= len(fault.stored()) < 5
         assert len(fault.exported()) == 5

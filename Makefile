@@ -83,14 +83,14 @@ portable:
 toolchains:
 	$(BIN)/httpbench setup --yes $(GENERATORS) --workload plaintext $(FIRST)
 
-# The first targets are built beside the checks that need no quiet machine; the tests that send load come after both, two at a time,
-# as none of them depends on how fast a response comes. A target that cannot be built is named; the tests say which of them must.
+# The first targets are built beside the checks that need no quiet machine; the tests that send load come after both, three at a time,
+# as they wait a lot and none of them depends on how fast a response comes. A target that cannot be built is named; the tests say which of them must.
 check:
 	{ $(BIN)/httpbench build --skip-missing --jobs 2 $(FIRST); scripts/install-browser; } >$(VENV)/builds.log 2>&1 & builds=$$!; \
 	$(MAKE) --no-print-directory static || { kill $$builds; exit 1; }; \
 	wait $$builds; cat $(VENV)/builds.log
 	cargo test --locked --quiet
-	$(BIN)/python -m pytest --numprocesses 2 --durations=10 -m "not slow and not alone and not container" tests/contract tests/integration tests/browser
+	$(BIN)/python -m pytest --numprocesses 3 --durations=10 -m "not slow and not alone and not container" tests/contract tests/integration tests/browser
 	@echo; echo "Not run: tests that make test-all runs, by file:"
 	@$(BIN)/python -m pytest --collect-only -qq -m "slow or alone or container" tests/contract tests/integration tests/e2e tests/browser
 

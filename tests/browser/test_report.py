@@ -93,11 +93,7 @@ def test_no_request_no_message_and_no_script(browser: Browser, files: dict[str, 
 
 @pytest.mark.parametrize(
     ("name", "scheme"),
-    [
-        pytest.param(name, scheme, marks=[pytest.mark.slow] if name in LARGE and scheme == "dark" else [])
-        for name in PAGES
-        for scheme in SCHEMES
-    ],
+    [pytest.param(name, scheme, marks=[pytest.mark.slow] if name in LARGE else []) for name in PAGES for scheme in SCHEMES],
 )
 def test_axe_has_no_serious_finding(browser: Browser, files: dict[str, Path], axe: Path, name: str, scheme: Scheme) -> None:
     page = opened(browser, files[name], color_scheme=scheme, bypass_csp=True)  # axe is a script, which the policy forbids

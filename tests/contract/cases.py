@@ -1,6 +1,7 @@
 """Which targets ``make test`` builds and verifies: those in ``first.txt``, of each kind and of a few languages, which build in a minute.
 
-All others are marked ``slow`` and left to ``make test-all``: their toolchains and builds take most of its time.
+Each has its first scaling there. All others are marked ``slow`` and left to ``make test-all``: their toolchains and builds take most of
+its time.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ NO_LIBRARY = ("epoll", "std-net-curl")
 
 def case(target: Target, *scaling: Scaling) -> pytest.ParameterSet:
     """A target, and its scaling if that matters, as parameters of a test."""
-    marks = () if target.id in FIRST else pytest.mark.slow
+    is_first = target.id in FIRST and scaling in ((), target.scaling[:1])
+    marks = () if is_first else pytest.mark.slow
     return pytest.param(target, *scaling, id="-".join((target.id, *scaling)), marks=marks)
 
 

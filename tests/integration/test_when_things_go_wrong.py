@@ -52,7 +52,7 @@ def name_of(process: psutil.Process) -> str:
     ("mode", "kind", "sentence"),
     [
         ("exits-well", "failed", "ended before it responded (exit code 0); a target must stay in the foreground"),
-        ("never-answers", "failed", "did not respond within"),
+        pytest.param("never-answers", "failed", "did not respond within", marks=pytest.mark.slow),
         ("length-too-large", "failed", "Content-Length says 14 bytes, but only 13 arrived"),
         ("length-too-small", "failed", "1 bytes after the end of the response"),
         ("hangs", "invalid", "did not respond within"),
@@ -101,9 +101,9 @@ def test_the_log_of_a_target_that_failed_is_shown(harness: Harness) -> None:
 BREACHES = {
     "wrong-body": "body «Hello, World?»",
     "dies": "64 connections: it died (exit code 3)",
-    "ignores-sigterm": "did not end on SIGTERM",
 }
 FURTHER_BREACHES = {
+    "ignores-sigterm": "did not end on SIGTERM",
     "length-too-large": "Content-Length says 14 bytes",
     "date-stands": "Date",
     "takes-bodies": "the body was taken for a request",
@@ -178,6 +178,7 @@ def test_a_target_whose_guard_is_killed(harness: Harness) -> None:
     assert harness.runs()[0]["trials_done"] == 2
 
 
+@pytest.mark.slow
 def test_bad_input_is_one_sentence_and_exit_code_2(harness: Harness) -> None:
     for words, sentence in {
         ("bench", "nginks"): "«nginks» matches no target (did you mean «nginx»?)",

@@ -32,11 +32,13 @@ fn http2() {
 }
 
 #[test]
+#[ignore = "takes many seconds; make test-all runs it"]
 fn http1_over_tls() {
     try_scripts(TLS);
 }
 
 #[test]
+#[ignore = "takes many seconds; make test-all runs it"]
 fn http2_over_tls() {
     try_scripts(HTTP2 | TLS);
 }

@@ -37,6 +37,7 @@ def memory_limited() -> Iterator[Path]:
         group.rmdir()
 
 
+@pytest.mark.slow
 def test_eats_memory(fault: Fault) -> None:
     with memory_limited() as members:
 

@@ -8,6 +8,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import pytest
+
 from httpbench.isolate import free_port
 from tests.integration.faults.fault import Fault
 from tests.waiting import until
@@ -51,6 +53,7 @@ def borrowed(port: int) -> Iterator[None]:
         thread.join()
 
 
+@pytest.mark.slow
 def test_port_is_released_late(fault: Fault) -> None:
     """As the kernel does it with the sockets of an io_uring. The next target uses the same port."""
     port = free_port()

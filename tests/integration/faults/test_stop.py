@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.integration.faults.fault import Fault
 
 
@@ -27,5 +29,6 @@ def test_leaves_children(fault: Fault) -> None:
     keeps_its_figures(fault, "leaves-children")
 
 
+@pytest.mark.slow
 def test_fills_its_log(fault: Fault) -> None:
     keeps_its_figures(fault, "logs", "-d", "1s")

@@ -26,6 +26,8 @@ FAMILIES = {
     "double fork": "(sleep 1000 &) ; (setsid sh -c '(sleep 1001 &)' &) ; sleep 1002 & wait",
 }
 SLEEPS = {"children": 2, "setsid": 2, "double fork": 3}
+SHELLS = {"children": 1, "setsid": 2, "double fork": 1}
+"""Those that stay: others end once they have started a sleep."""
 
 HARNESS = """
 import os, sys
@@ -48,12 +50,12 @@ def start(folder: Path, script: str) -> ProcessTree:
 
 
 def family_of(tree: ProcessTree, name: str) -> list[int]:
-    """All processes below the guard, once all have called exec."""
+    """All processes below the guard, once all have called exec, and those that only start others have ended."""
 
     def below() -> list[psutil.Process]:
         return psutil.Process(tree.guard_pid).children(recursive=True)
 
-    until(lambda: sleeps(below()) == SLEEPS[name])
+    until(lambda: sleeps(found := below()) == SLEEPS[name] and len(found) == SLEEPS[name] + SHELLS[name])
     return [process.pid for process in below()]
 
 

@@ -21,6 +21,7 @@ from httpbench.isolate.tree import Command, ProcessTree, Stopped, tail
 from httpbench.model import ContainerRun
 
 CREATE_LIMIT_S = 60.0
+END_LIMIT_S = 5.0  # the engine's client ends that much after its program, at most
 REMOVE_LIMIT_S = 30.0  # a daemon that restarts is back by then
 ENGINE_FAILED = (125, 126, 127)  # exit codes of ``run`` if the program inside never ran
 ABSENT_CHECKS = 3  # a client that was killed may have asked for a container that the daemon is still making
@@ -49,13 +50,7 @@ class Container:
         self.tree = ProcessTree([Command(argv, Path("/"), {**command_line.environment(), **launch.passed_env})], stdout=log, stderr=log)
         try:
             self.pid = self._running_pid(name)
-            groups = groups_of(self.pid)
-            if groups is None:
-                raise StartError(
-                    f"the container's control groups cannot be read: the {name} daemon runs on another machine",
-                    hint="run httpbench where the daemon runs",
-                )
-            self.groups: ControlGroups = groups
+            self.groups = self._groups(name)
         except BaseException:
             self.close()
             raise
@@ -114,7 +109,7 @@ class Container:
             if exits := self.tree.exits():
                 if exits[0].code in ENGINE_FAILED:
                     raise StartError(f"{engine} could not start its container", log_tail=tail(self._log))
-                raise StartError(f"its container ended at once ({self.death()})", log_tail=tail(self._log))
+                raise self._ended_at_once()
             with contextlib.suppress(ContainerError):
                 pid, self.image_id, _, *address = self._state()
                 self.address = address[0] if address else None
@@ -122,6 +117,20 @@ class Container:
                     return int(pid)
             time.sleep(POLL_S)
         raise StartError(f"{engine} did not start its container within {CREATE_LIMIT_S:g} s", log_tail=tail(self._log))
+
+    def _groups(self, engine: str) -> ControlGroups:
+        """Its control groups. The daemon names a process that this machine lacks if it ended since, or runs on the daemon's machine."""
+        if groups := groups_of(self.pid):
+            return groups
+        if self.tree.wait(END_LIMIT_S):
+            raise self._ended_at_once()
+        raise StartError(
+            f"the container's control groups cannot be read: the {engine} daemon runs on another machine",
+            hint="run httpbench where the daemon runs",
+        )
+
+    def _ended_at_once(self) -> StartError:
+        return StartError(f"its container ended at once ({self.death()})", log_tail=tail(self._log))
 
     def _was_out_of_memory(self) -> bool:
         try:

@@ -9,10 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from httpbench.errors import CatalogError
-from httpbench.model import Entry
+from httpbench.manifests import id_part, target_id
+from httpbench.model import Build, Entry, Kind, Scaling, Target, Tuning
 from httpbench.printable import one_line
 
 Raw = Mapping[str, Any]
+BUILD_LIMIT_S = 3600.0
+"""Longest time to build an image, as in TechEmpower's own runs."""
+
 _FROM = re.compile(r"^\s*FROM\s+\S", re.MULTILINE | re.IGNORECASE)
 
 
@@ -51,6 +55,29 @@ def dockerfile_problems(path: Path) -> list[str]:
 def wrong_entry(catalogue: str, name: str, problems: list[str]) -> Entry:
     """What a catalogue says of a target whose configuration is wrong."""
     return Entry(catalogue=catalogue, name=name, display_name=name, problems=tuple(map(one_line, problems)))
+
+
+def foreign_target(entry: Entry, language: str, framework: str, variant: str | None = None, **known: Any) -> Target:
+    """A server of another catalogue, by that catalogue's names. ``known`` are the other fields of :class:`Target` that it tells."""
+    language, framework = id_part(language), id_part(framework)
+    variant = None if variant is None else id_part(variant)
+    unknown = {
+        "category": None,
+        "tuning": Tuning.DEFAULT,
+        "upstream": None,
+        "build": Build(timeout_s=BUILD_LIMIT_S),
+        "run": (),
+        "scaling": (Scaling.SINGLE, Scaling.MULTI),
+    }
+    return Target(
+        id=target_id(Kind.SERVER, language, framework, variant),
+        kind=Kind.SERVER,
+        language=language,
+        framework=framework,
+        variant=variant,
+        entry=entry,
+        **(unknown | known),
+    )
 
 
 def no_clone(folder: Path, contains: str, catalogue: str, repository: str) -> CatalogError:

@@ -13,15 +13,13 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from httpbench.catalog.files import sentences
-from httpbench.catalog.foreign import dockerfile_problems, no_clone, read_json, wrong_entry
+from httpbench.catalog.foreign import dockerfile_problems, foreign_target, no_clone, read_json, wrong_entry
 from httpbench.errors import CatalogError
-from httpbench.manifests import id_part, target_id
-from httpbench.model import Build, ContainerRecipe, Entry, Kind, Scaling, Target, Tuning
+from httpbench.model import ContainerRecipe, Entry, Target, Tuning
 
 NAME = "httparena"
 CONFIGURATION, DOCKERFILE, SCRIPT = "meta.json", "Dockerfile", "build.sh"
 PORT = 8080
-BUILD_LIMIT_S = 3600.0
 UNKNOWN_LANGUAGE = "unknown"
 
 PATHS = {
@@ -121,19 +119,5 @@ def _obstacles(folder: Path, meta: _Meta) -> Iterator[str]:
 
 def _row(folder: Path, language: str, entry: Entry) -> Target:
     """The target with all that its folder says."""
-    language, framework = id_part(language), id_part(folder.name)
-    return Target(
-        id=target_id(Kind.SERVER, language, framework, None),
-        kind=Kind.SERVER,
-        language=language,
-        framework=framework,
-        category=None,
-        tuning=Tuning.DEFAULT,
-        upstream=None,
-        build=Build(timeout_s=BUILD_LIMIT_S),
-        run=(),
-        scaling=(Scaling.SINGLE, Scaling.MULTI),
-        folder=str(folder),
-        container=ContainerRecipe(dockerfile=DOCKERFILE, port=PORT, fixed_port=True),
-        entry=entry,
-    )
+    recipe = ContainerRecipe(dockerfile=DOCKERFILE, port=PORT, fixed_port=True)
+    return foreign_target(entry, language, folder.name, folder=str(folder), container=recipe)

@@ -15,10 +15,9 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from httpbench.catalog.files import sentences
-from httpbench.catalog.foreign import Raw, no_clone, read_json, read_text, wrong_entry
+from httpbench.catalog.foreign import Raw, foreign_target, no_clone, read_json, read_text, wrong_entry
 from httpbench.errors import CatalogError
-from httpbench.manifests import id_part, target_id
-from httpbench.model import Approach, Build, Category, ContainerRecipe, Database, Entry, Kind, Orm, Scaling, Target, Tuning
+from httpbench.model import Approach, Category, ContainerRecipe, Database, Entry, Orm, Target, Tuning
 from httpbench.model.frozen import RequestPath
 from httpbench.model.load import ASKS_DATABASE
 from httpbench.printable import one_line
@@ -26,8 +25,6 @@ from httpbench.printable import one_line
 NAME = "techempower"
 CONFIGURATION, OLDER_CONFIGURATION = "benchmark_config.json", "config.toml"
 DEFAULT_TEST = "default"
-BUILD_LIMIT_S = 3600.0
-"""Longest time to build an image, as in TechEmpower's own runs."""
 
 TUNING = {Approach.REALISTIC: Tuning.TUNED, Approach.STRIPPED: Tuning.ENGINE}
 
@@ -215,26 +212,19 @@ def _wrong(full: str, problems: list[str]) -> tuple[None, Entry]:
 
 def _target(folder: Path, name: str, test: _Test | None, entry: Entry) -> Target:
     """The target of a test; without one, a target that only says what is wrong."""
-    language, framework = id_part(folder.parent.name), id_part(folder.name)
-    variant = None if name == DEFAULT_TEST else id_part(name)
-    return Target(
-        id=target_id(Kind.SERVER, language, framework, variant),
-        kind=Kind.SERVER,
-        language=language,
-        framework=framework,
-        variant=variant,
+    return foreign_target(
+        entry,
+        folder.parent.name,
+        folder.name,
+        None if name == DEFAULT_TEST else name,
         category=test.classification if test else None,
         tuning=TUNING[entry.approach] if entry.approach else Tuning.DEFAULT,
-        upstream=None,
         notes=test.notes if test else None,
-        build=Build(timeout_s=BUILD_LIMIT_S),
         run=tuple(shlex.split(test.docker_cmd)) if test and test.docker_cmd else (),
-        scaling=(Scaling.SINGLE, Scaling.MULTI),
         folder=str(folder),
         container=_recipe(test, entry) if test else ContainerRecipe(),
         paths=test.paths if test else {},
         database=entry.database,
-        entry=entry,
     )
 
 

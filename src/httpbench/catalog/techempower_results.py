@@ -16,17 +16,17 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from httpbench.catalog.files import sentences
+from httpbench.catalog.foreign import foreign_target
 from httpbench.catalog.techempower import NAME
 from httpbench.catalog.workload_names import find
 from httpbench.errors import CatalogError, SelectionError
-from httpbench.manifests import id_part, target_id
+from httpbench.manifests import id_part
 from httpbench.model import (
     Build,
     Cores,
     Distribution,
     Entry,
     Environment,
-    Kind,
     Load,
     Measurement,
     Requests,
@@ -36,7 +36,6 @@ from httpbench.model import (
     Target,
     Trial,
     TrialPlan,
-    Tuning,
     Verdict,
     VerdictKind,
     Workload,
@@ -225,23 +224,9 @@ def _us(text: object) -> float | None:
 def _target(one: _Metadata) -> Target:
     """Named as the test would be in a clone: by the folders that usually have these names."""
     project = one.project_name or one.framework or one.name
-    language, framework = id_part(one.language or "unknown"), id_part(project)
-    variant = None if one.name == project else id_part(one.name.removeprefix(f"{project}-"))
-    return Target(
-        id=target_id(Kind.SERVER, language, framework, variant),
-        kind=Kind.SERVER,
-        language=language,
-        framework=framework,
-        variant=variant,
-        category=None,
-        tuning=Tuning.DEFAULT,
-        upstream=None,
-        build=Build(),
-        run=(),
-        scaling=(Scaling.MULTI,),
-        folder="",
-        entry=Entry(catalogue=NAME, name=one.name, display_name=one.display_name or one.name),
-    )
+    variant = None if one.name == project else one.name.removeprefix(f"{project}-")
+    entry = Entry(catalogue=NAME, name=one.name, display_name=one.display_name or one.name)
+    return foreign_target(entry, one.language or "unknown", project, variant, build=Build(), scaling=(Scaling.MULTI,), folder="")
 
 
 def _environment(results: _Results) -> Environment:

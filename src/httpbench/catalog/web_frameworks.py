@@ -10,14 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from httpbench.catalog.foreign import dockerfile_problems, no_clone
-from httpbench.manifests import engine_of, id_part, target_id
-from httpbench.model import Build, ContainerRecipe, Entry, Kind, Scaling, Target, Tuning
+from httpbench.catalog.foreign import dockerfile_problems, foreign_target, no_clone
+from httpbench.manifests import engine_of, id_part
+from httpbench.model import ContainerRecipe, Entry, Target
 
 NAME = "web-frameworks"
 CONFIGURATION = "config.yaml"
 PORT = 3000
-BUILD_LIMIT_S = 3600.0
 PATHS = {f"{NAME}-index": "/", f"{NAME}-user": "/user/0", f"{NAME}-create": "/user"}
 """Every framework serves all three."""
 
@@ -39,29 +38,22 @@ def _targets(framework: Path) -> Iterator[Target]:
 
 
 def _target(framework: Path, dockerfile: Path | None) -> Target:
-    language, name = id_part(framework.parent.name), id_part(framework.name)
+    name = id_part(framework.name)
     variant = engine_of(dockerfile) if dockerfile else None
-    return Target(
-        id=target_id(Kind.SERVER, language, name, variant),
-        kind=Kind.SERVER,
-        language=language,
-        framework=name,
-        variant=variant,
-        category=None,
-        tuning=Tuning.DEFAULT,
-        upstream=None,
-        build=Build(timeout_s=BUILD_LIMIT_S),
-        run=(),
-        scaling=(Scaling.SINGLE, Scaling.MULTI),
+    entry = Entry(
+        catalogue=NAME,
+        name=f"{name}-{variant}" if variant else name,
+        display_name=f"{framework.name} ({variant})" if variant else framework.name,
+        webserver=variant,
+        unsupported=None if dockerfile else "it has no Dockerfile; run `rake config` in the clone, which writes it",
+        problems=tuple(dockerfile_problems(dockerfile)) if dockerfile else (),
+    )
+    return foreign_target(
+        entry,
+        framework.parent.name,
+        name,
+        variant,
         folder=str(framework),
         container=ContainerRecipe(dockerfile=dockerfile.name if dockerfile else "Dockerfile", port=PORT, fixed_port=True),
         paths=PATHS,
-        entry=Entry(
-            catalogue=NAME,
-            name=f"{name}-{variant}" if variant else name,
-            display_name=f"{framework.name} ({variant})" if variant else framework.name,
-            webserver=variant,
-            unsupported=None if dockerfile else "it has no Dockerfile; run `rake config` in the clone, which writes it",
-            problems=tuple(dockerfile_problems(dockerfile)) if dockerfile else (),
-        ),
     )

@@ -19,7 +19,7 @@ from httpbench.catalog.foreign import Raw, foreign_target, no_clone, read_json, 
 from httpbench.errors import CatalogError
 from httpbench.model import Approach, Category, ContainerRecipe, Database, Entry, Orm, Target, Tuning
 from httpbench.model.frozen import RequestPath
-from httpbench.model.load import ASKS_DATABASE
+from httpbench.model.workload import ASKS_DATABASE
 from httpbench.printable import one_line
 
 NAME = "techempower"

@@ -6,67 +6,39 @@ terminals. Units stand last in names; every latency is in microseconds; a figure
 
 from __future__ import annotations
 
+from httpbench.model.client_measurement import ClientMeasurement, Timing, WorkDone
 from httpbench.model.container import CPUS, MEMORY_BYTES, ContainerRecipe, ContainerRun, Engine, Isolation, NetworkMode, Place, size_bytes
 from httpbench.model.entry import Approach, Database, Entry, Orm
+from httpbench.model.environment import Environment, LoadHost, RoundTrips
 from httpbench.model.frozen import Argv, Frozen, Id, Name
 from httpbench.model.gate import Gate
-from httpbench.model.load import (
-    STEADY_S_MIN,
-    ClientWork,
-    Cores,
-    Expectation,
-    Level,
-    Load,
-    MixPart,
-    Request,
-    Rule,
-    Suite,
-    SuiteLoad,
-    Table,
-    TrialPlan,
-    Workload,
-)
-from httpbench.model.noise import Noise
-from httpbench.model.probe import Label, Observation, Probed, Trait
-from httpbench.model.proof import Proof, ProofFile
-from httpbench.model.result import (
-    ClientMeasurement,
-    Commands,
-    CoreOccupancy,
-    DatabaseRun,
+from httpbench.model.load import STEADY_S_MIN, Level, Load
+from httpbench.model.measurement import (
     Distribution,
-    Environment,
     HostShare,
     Interval,
-    Learned,
-    LoadHost,
-    LoadHostUse,
     Measurement,
-    Network,
     OverSeconds,
     PartMeasurement,
     PerSecond,
-    Precision,
     Requests,
-    RoundTrips,
-    Run,
-    RunStatus,
-    Sample,
     SampledBodies,
-    SampledRequest,
-    SampledResponse,
-    Settling,
     Step,
-    Timing,
-    Trial,
-    Usage,
-    Verdict,
-    VerdictKind,
-    WorkDone,
 )
+from httpbench.model.noise import Noise
+from httpbench.model.plan import Cores, TrialPlan
+from httpbench.model.probe import Label, Observation, Probed, Trait
+from httpbench.model.proof import Proof, ProofFile
+from httpbench.model.response import SampledRequest, SampledResponse
+from httpbench.model.run import Precision, Run, RunStatus
 from httpbench.model.search import Bound, Figure, Search, ServiceLevel
 from httpbench.model.strangers import Others, SharedQuota, Stranger
+from httpbench.model.suite import Suite, SuiteLoad, Table
 from httpbench.model.target import PLACEHOLDERS, Build, Category, Kind, Limit, Requirement, Scaling, Target, TargetFile, Tuning, Variant
+from httpbench.model.trial import Commands, DatabaseRun, Learned, Settling, Trial
+from httpbench.model.usage import CoreOccupancy, LoadHostUse, Network, Sample, Usage
+from httpbench.model.verdict import Verdict, VerdictKind
+from httpbench.model.workload import ClientWork, Expectation, MixPart, Request, Rule, Workload
 
 __all__ = [
     "CPUS",

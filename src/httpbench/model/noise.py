@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from httpbench.model.frozen import Frozen
-from httpbench.model.load import Load, Request
+from httpbench.model.load import Load
+from httpbench.model.workload import Request
 
 
 class Noise(Frozen):

@@ -1,0 +1,85 @@
+"""A run: its trials, its machines, and what was asked."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from pydantic import Field
+
+from httpbench.model.environment import Environment, LoadHost
+from httpbench.model.frozen import Frozen
+from httpbench.model.gate import Gate
+from httpbench.model.noise import Noise
+from httpbench.model.plan import TrialPlan
+from httpbench.model.search import Search
+from httpbench.model.suite import Table
+from httpbench.model.target import Target
+from httpbench.model.workload import Workload
+
+
+class Precision(Frozen):
+    """Rounds until the intervals are narrow enough; the plan then holds the highest number of rounds."""
+
+    rounds_min: int = Field(ge=1)
+    """Lowest number of rounds."""
+    rounds_max: int = Field(ge=1)
+    """Highest number of rounds."""
+    half_width: float = Field(gt=0)
+    """Half the width of an interval at which rounds end, relative: 0.02 is ± 2%."""
+
+
+class RunStatus(StrEnum):
+    RUNNING = "running"
+    FINISHED = "finished"
+    INTERRUPTED = "interrupted"
+    STOPPED = "stopped"  # after the first round, which was invalid for one reason
+
+
+class Run(Frozen):
+    """One invocation of ``bench`` or ``run``."""
+
+    id: str
+    """Id of the run."""
+    started_at: str
+    """Start: UTC, ISO 8601."""
+    finished_at: str | None
+    """End: UTC, ISO 8601. Null: not finished."""
+    status: RunStatus
+    """Whether the run is finished."""
+    command: tuple[str, ...]
+    """The command line."""
+    environment: Environment
+    """The machine and its state."""
+    plan: tuple[TrialPlan, ...]
+    """All trials in their order, without repeats."""
+    targets: dict[str, Target]
+    """Targets by id."""
+    workloads: dict[str, Workload]
+    """Workloads by name."""
+    table: Table = Table.HTTP_SERVERS
+    """Columns of its tables."""
+    baseline: str | None = None
+    """Id of the target that the others are compared with. Null: none."""
+    precision: Precision | None = None
+    """Rounds until intervals are narrow enough. Null: a fixed number."""
+    retries: int = Field(default=0, ge=0)
+    """How often a disturbed trial is repeated at most."""
+    scale: float = Field(default=1.0, gt=0)
+    """Factor on the suite's rates and times; every table shows it."""
+    measures_noise: bool = False
+    """Whether its rounds are A/A pairs: one server against itself."""
+    noise: Noise | None = None
+    """The known noise of this machine when the run began. Null: unknown, or no longer valid."""
+    search: Search | None = None
+    """Search for the highest rate; ``plan`` then holds only the first trial. Null: no search."""
+    gates: tuple[Gate, ...] = ()
+    """Gates of its targets against the baseline."""
+    name: str | None = None
+    """Name of the run, for ``report`` and ``compare``. Null: none."""
+    tags: tuple[str, ...] = ()
+    """Words that the user gave it, by which ``serve`` finds it."""
+    load_host: LoadHost | None = None
+    """The machine that ran the load generators. Null: this one."""
+    published: str | None = None
+    """Project that published the figures, such as ``techempower``; most of the environment is then unknown. Null: httpbench measured
+    them."""

@@ -39,7 +39,7 @@ def test_proof_is_of_this_machine_of_the_record_or_none(tmp_path: Path, monkeypa
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     recorded = {"c/epoll/edge": make_proof("c/epoll/edge", sources=None)}
     monkeypatch.setattr(catalog, "read_proofs", lambda: recorded)
-    script = catalog.load().targets["client:python/http-client"]
+    script = catalog.load().targets["node/cluster"]
     found = listed("c/epoll", script.id)
     assert found[script.id]["proof"] == "not verified"
     assert found["c/epoll/edge"]["proof"] == "verified at 2026-11-22 on Debian GNU/Linux 12 (bookworm), sources not recorded"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 
 from httpbench.model import Run, Table
 from httpbench.report.tables.rows import Group, Row
@@ -42,8 +43,12 @@ def _ranked(group: Group) -> Iterator[str]:
         yield no_difference(group)
         return
     ranked = [row for row in group.rows if row.target.id in places]
-    first = [row for row in ranked if places[row.target.id] == 1]
-    yield from _lead(group, first, [row for row in ranked if row not in first])
+    first = list(takewhile(lambda row: places[row.target.id] == 1, ranked))
+    others = [row for row in ranked if row not in first]
+    unsteady = [row for row in others if places[row.target.id] == 1]
+    yield from _lead(group, first, [row for row in others if row not in unsteady])
+    if unsteady:
+        yield f"rounds too far apart for a rank of its own: {_listed(unsteady)}"
 
 
 def _best(group: Group, baseline: str | None) -> Iterator[str]:
@@ -71,6 +76,10 @@ def _lead(group: Group, first: Sequence[Row], others: Sequence[Row]) -> Iterator
 def _named(rows: Sequence[Row]) -> str:
     names = [label(row) for row in rows]
     return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) <= TIES_NAMED else f"{len(names)} targets"
+
+
+def _listed(rows: Sequence[Row]) -> str:
+    return ", ".join(map(label, rows)) if len(rows) <= TIES_NAMED else f"{len(rows)} targets"
 
 
 def _clients(group: Group) -> Iterator[str]:

@@ -50,6 +50,17 @@ def test_targets_that_share_rank_1_are_named() -> None:
     assert line.endswith(" times the requests of c/slow")
 
 
+def test_a_slow_target_whose_rounds_lie_far_apart_is_not_said_to_share_rank_1() -> None:
+    steady = [
+        trial
+        for factor in (1.0, 0.92, 0.59, 0.5, 0.41, 0.12)
+        for trial in make_rounds(f"c/{factor}", [factor * rate for rate in (182_000, 180_000, 185_000)])
+    ]
+    leading, unsteady = said([*steady, *make_rounds("c/wild", (24_000, 47_000, 35_000))])
+    assert leading.startswith("c/1.0 and c/0.92 share rank 1; c/1.0 serves 1.69")
+    assert unsteady == "rounds too far apart for a rank of its own: c/wild"
+
+
 def test_no_difference_is_one_sentence() -> None:
     trials = [*make_rounds("c/one", STEADY), *make_rounds("c/two", SAME), *make_rounds("c/three", STEADY[::-1])]
     (line,) = said(trials)

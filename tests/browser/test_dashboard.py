@@ -16,6 +16,7 @@ from httpbench.model import RunStatus
 from httpbench.store import Store
 from httpbench.web import addresses
 from httpbench.web.export import export
+from tests.browser.accessibility import serious_findings
 from tests.dashboards import add_run, make_rounds_of, serving
 from tests.factories import make_environment, make_failed, make_plan, make_run
 from tests.made_runs import make_search_run, make_servers_run
@@ -121,15 +122,7 @@ def test_no_request_leaves_the_page_and_nothing_complains(browser: Browser, serv
 @pytest.mark.parametrize("name", EVERY)
 def test_axe_has_no_serious_finding(browser: Browser, server: str, pages: Mapping[str, str], axe: Path, name: str, scheme: Scheme) -> None:
     page = opened(browser, server + pages[name], color_scheme=scheme, bypass_csp=True)  # axe is a script that the policy forbids
-    page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
-    page.add_script_tag(path=axe)
-    found = page.evaluate("axe.run({resultTypes: ['violations']}).then(found => found.violations)")
-    serious = [
-        (one["id"], one["impact"], [node["html"][:200] for node in one["nodes"][:3]])
-        for one in found
-        if one["impact"] in ("serious", "critical")
-    ]
-    assert serious == []
+    assert serious_findings(page, axe) == []
     page.context.close()
 
 

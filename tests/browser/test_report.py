@@ -14,6 +14,7 @@ from playwright.sync_api import Browser, Page
 from httpbench.model import Run, Trial
 from httpbench.report import changes, render_changes_html, render_html
 from httpbench.report.formats.json import Document
+from tests.browser.accessibility import serious_findings
 from tests.factories import make_environment, make_failed, make_plan, make_response, make_rounds, make_run, make_target
 from tests.made_runs import make_clients_run, make_proxies_run, make_search_run, make_servers_run
 
@@ -97,15 +98,7 @@ def test_no_request_no_message_and_no_script(browser: Browser, files: dict[str, 
 )
 def test_axe_has_no_serious_finding(browser: Browser, files: dict[str, Path], axe: Path, name: str, scheme: Scheme) -> None:
     page = opened(browser, files[name], color_scheme=scheme, bypass_csp=True)  # axe is a script, which the policy forbids
-    page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
-    page.add_script_tag(path=axe)
-    found = page.evaluate("axe.run({resultTypes: ['violations']}).then(found => found.violations)")
-    serious = [
-        (one["id"], one["impact"], [node["html"][:200] for node in one["nodes"][:3]])
-        for one in found
-        if one["impact"] in ("serious", "critical")
-    ]
-    assert serious == []
+    assert serious_findings(page, axe) == []
     page.context.close()
 
 

@@ -11,7 +11,7 @@ import click
 from httpbench.cli import choices, console
 from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.fields import argument, command, option
-from httpbench.cli.options import complete_target, db_option
+from httpbench.cli.options import charts_option, complete_target, db_option
 from httpbench.errors import SelectionError
 
 if TYPE_CHECKING:
@@ -33,12 +33,7 @@ class HistoryOptions:
     )
     limit: int = option("-n", "--limit", type=click.IntRange(1), default=20, metavar="N", help="Maximum number of runs in a table.")
     all_environments: bool = option("--all-environments", is_flag=True, help="Also show runs from other environments.")
-    charts: Path | None = option(
-        "--charts",
-        type=click.Path(file_okay=False, path_type=Path),
-        metavar="DIR",
-        help="Write charts to DIR (SVG and PNG, light and dark).",
-    )
+    charts: Path | None = charts_option()
     db: Path = db_option()
 
 

@@ -57,6 +57,15 @@ def db_option() -> Any:
     )
 
 
+def charts_option() -> Any:
+    return option(
+        "--charts",
+        type=click.Path(file_okay=False, path_type=Path),
+        metavar="DIR",
+        help="Write charts to DIR (SVG and PNG, light and dark).",
+    )
+
+
 def jobs_option() -> Any:
     return option("--jobs", type=click.IntRange(1, 64), default=2, metavar="N", help="Parallel builds.")
 

@@ -10,7 +10,7 @@ import click
 from httpbench.cli import choices, console
 from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.fields import argument, command, group, option
-from httpbench.cli.options import ClientExportOptions, db_option
+from httpbench.cli.options import ClientExportOptions, charts_option, db_option
 from httpbench.cli.run_named import run_named
 from httpbench.cli.tables import TableOptions
 from httpbench.errors import SelectionError
@@ -23,12 +23,7 @@ class ReportOptions:
         "--format", type=click.Choice(choices.FORMATS), default_text="tables", help="Print this format instead of the tables."
     )
     evidence: bool = option("--evidence", is_flag=True, help="Show the figures behind each verdict, one line per trial.")
-    charts: Path | None = option(
-        "--charts",
-        type=click.Path(file_okay=False, path_type=Path),
-        metavar="DIR",
-        help="Write charts to DIR (SVG and PNG, light and dark).",
-    )
+    charts: Path | None = charts_option()
     db: Path = db_option()
     tables: TableOptions = group(TableOptions)
     exports: ClientExportOptions = group(ClientExportOptions)

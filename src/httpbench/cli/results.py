@@ -37,11 +37,11 @@ SHORTER = {
     "containers": ("-d", "10s"),
     "frameworks": ("-d", "10s"),
     "http-servers": ("-d", "3s"),
-    "http-servers-pipelined": ("-d", "3s", "-c", "64,256"),
-    "tcp-proxies": ("--scale", "0.06"),
+    "http-servers-pipelined": ("-d", "3s", "-c", "64"),
+    "tcp-proxies": ("--scale", "0.04"),
     "techempower": (*WITH_SEVEN, "-d", "3s", "-c", "16,128,512"),
     "techempower-pipelined": (*WITH_SEVEN, "-d", "3s"),
-    "techempower-queries": (*WITH_SEVEN, "-d", "3s"),
+    "techempower-queries": (*WITH_SEVEN, "-d", "2s"),
 }
 """Options for suites that take hours as published, so that all of them fit into two."""
 

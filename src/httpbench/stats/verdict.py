@@ -12,6 +12,8 @@ comes next, then whether the figures are true, and at last what they are limited
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from httpbench.model import Usage, Verdict, VerdictKind
 from httpbench.stats.disturbance import disturbances
 from httpbench.stats.evidence import (
@@ -188,25 +190,48 @@ def _limit_of_database(evidence: Evidence, database: Usage, generator: Usage) ->
 
 
 def _limit_of_shared_cores(evidence: Evidence, target: Usage, generator: Usage) -> Verdict | None:
-    """Full cores that both ran on: the limit of both together, whichever used more of them. ``None``: not shared, or not full."""
+    """Full cores that several ran on: the limit of all together, whichever used most of them. ``None``: not shared, or not full."""
     if not evidence.cores.shared:
         return None
-    capacity = _shared_capacity(evidence)
-    if generator.cpu_cores_mean + target.cpu_cores_mean < MACHINE_BUSY * capacity:
+    sharing = _sharing(evidence, target, generator)
+    if sum(usage.cpu_cores_mean for usage in sharing.values()) < MACHINE_BUSY * _shared_capacity(evidence, sharing):
         return None
-    reason = f"shared cores were full: figures are of target and generator together ({_together(evidence, target, generator)})"
+    reason = f"shared cores were full: figures are of {_listed(_names(sharing))} together ({_together(evidence, sharing)})"
     return Verdict(kind=VerdictKind.SHARED, reasons=(reason,))
 
 
-def _shared_capacity(evidence: Evidence) -> int:
-    return evidence.cores.physical({*evidence.cores.target, *evidence.cores.generator})
+def _sharing(evidence: Evidence, target: Usage, generator: Usage) -> dict[str, Usage]:
+    """The programs on the cores that target and load generator share: a database on them uses them up as well."""
+    cores = evidence.cores
+    both = {*cores.target, *cores.generator}
+    others = (("backend", cores.backend, evidence.backend_usage), ("database", cores.database, evidence.database_usage))
+    return {
+        "generator": generator,
+        "target": target,
+        **{name: usage for name, own, usage in others if usage is not None and both & {*own}},
+    }
 
 
-def _together(evidence: Evidence, target: Usage, generator: Usage) -> str:
-    """How full the cores that both share were."""
-    capacity = _shared_capacity(evidence)
-    both = f"generator {generator.cpu_cores_mean:.2f} and target {target.cpu_cores_mean:.2f}"
-    return f"{both} of {capacity} shared {cores_text(capacity)}"
+def _names(sharing: Mapping[str, Usage]) -> list[str]:
+    """The target first: it is what is measured."""
+    return ["target", *(name for name in sharing if name != "target")]
+
+
+def _shared_capacity(evidence: Evidence, sharing: Mapping[str, Usage]) -> int:
+    cores = evidence.cores
+    of = {"generator": cores.generator, "target": cores.target, "backend": cores.backend, "database": cores.database}
+    return cores.physical({cpu for name in sharing for cpu in of[name]})
+
+
+def _together(evidence: Evidence, sharing: Mapping[str, Usage]) -> str:
+    """How full the cores that they share were."""
+    capacity = _shared_capacity(evidence, sharing)
+    used = _listed([f"{name} {usage.cpu_cores_mean:.2f}" for name, usage in sharing.items()])
+    return f"{used} of {capacity} shared {cores_text(capacity)}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _each(evidence: Evidence, target: Usage) -> str:
@@ -219,7 +244,7 @@ def _each(evidence: Evidence, target: Usage) -> str:
 
 
 def _why_idle(evidence: Evidence, target: Usage, generator: Usage) -> str:
-    said = _together(evidence, target, generator) if evidence.cores.shared else _each(evidence, target)
+    said = _together(evidence, _sharing(evidence, target, generator)) if evidence.cores.shared else _each(evidence, target)
     if evidence.load.rate_rps is not None:
         return f"the offered rate left cores idle ({said})"
     return f"neither busy ({said}): the target waited, or the load is too small"

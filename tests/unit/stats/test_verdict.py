@@ -734,6 +734,15 @@ def test_a_generator_that_its_database_keeps_waiting_is_not_the_limit() -> None:
     assert kind_of(evidence) is VerdictKind.DATABASE
 
 
+@pytest.mark.parametrize(("database", "kind"), [(0.5, VerdictKind.SHARED), (0.2, VerdictKind.IDLE)])
+def test_cores_that_three_share_are_full_if_all_of_them_fill_these(database: float, kind: VerdictKind) -> None:
+    """None of the three waits: what looks like time of two to spare is the third's."""
+    cores = Cores(target=(0, 1), generator=(0, 1), harness=(0,), database=(0, 1), shared=True)
+    verdict = judge(make_evidence(1.2, 0.3, cores=cores, database_usage=make_usage(database)))
+    assert verdict.kind is kind
+    assert f"generator 0.30, target 1.20 and database {database:.2f} of 2 shared cores" in verdict.reasons[0]
+
+
 def test_a_database_that_its_quota_stops_is_the_limit() -> None:
     throttled = make_usage(0.2).model_copy(update={"throttled_share": 0.4})
     verdict = judge(make_evidence(0.5, 0.5, cores=WITH_DATABASE, database_usage=throttled))

@@ -125,3 +125,10 @@ def test_a_suite_in_containers_requires_the_engine_and_no_toolchain(harness: Har
     assert done.returncode == 0, done.stderr
     assert " docker.io" in done.stdout
     assert not [name for name in ("dotnet", "cargo", "golang") if name in done.stdout + done.stderr]
+
+
+def test_several_suites_are_set_up_at_once(harness: Harness, debian: Path) -> None:
+    candidate(debian, "20.10.24")
+    done = harness.run("setup", "--suite", "containers", "--suite", "app-servers", "--print", env={**harness.env, "PATH": str(debian)})
+    assert done.returncode == 0, done.stderr
+    assert " docker.io" in done.stdout and " ruby" in done.stdout

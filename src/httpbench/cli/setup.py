@@ -6,7 +6,7 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -20,14 +20,14 @@ from httpbench.errors import RequirementError, UsageError
 
 if TYPE_CHECKING:
     from httpbench.catalog import Catalog
-    from httpbench.model import Place, Requirement, Target
+    from httpbench.model import Place, Requirement, Suite, Target
     from httpbench.run import Missing
 
 
 @dataclass(frozen=True, slots=True)
 class SetupOptions:
     selection: Selection = group(Selection)
-    suite: str | None = option("--suite", metavar="NAME", help="Install what this suite requires.")
+    suites: tuple[str, ...] = option("--suite", metavar="NAME", multiple=True, help="Install what this suite requires. May be repeated.")
     generators: tuple[str, ...] = option(
         "--load-generator", metavar="NAME", multiple=True, help="Install what this load generator requires."
     )
@@ -77,26 +77,36 @@ def setup(options: SetupOptions) -> ExitCode:
 def _required(options: SetupOptions) -> Mapping[str, Sequence[Requirement]]:
     """The requirements of each target and load generator selected."""
     from httpbench import load
-    from httpbench.databases import SYSTEMS
-    from httpbench.model import Place
 
     selection, known = options.selection, options.selection.catalog()
-    suite = known.suite(options.suite) if options.suite else None
+    suites = tuple(known.suite(name) for name in options.suites)
     names = _generators(options)
-    asks_database = _asks_database(known, suite.workloads if suite else options.workloads)
+    asks_database = _asks_database(known, [name for suite in suites for name in suite.workloads] or options.workloads)
     everything = not names and not selection.words
     required: dict[str, Sequence[Requirement]] = {}
-    if selection.words or suite or everything:
-        for target in selection.of(known, suite.targets if suite else (), suite.kind if suite else None):
-            places = suite.isolate if suite else (Place.PROCESS,)
-            required[target.id] = _required_at(places, target)
-            if asks_database and target.database is not None and target.database in SYSTEMS and Place.PROCESS in places:
-                required[f"database of {target.id}"] = (SYSTEMS[target.database].requirement,)
+    if selection.words or suites or everything:
+        for suite in suites or (None,):
+            for name, needed in _of_targets(selection, known, suite, asks_database=asks_database):
+                required[name] = tuple(dict.fromkeys((*required.get(name, ()), *needed)))
     for generator in map(load.tool, [*load.GENERATORS, *load.TIMERS] if everything else names):
         installation = None if everything else generator.installation()
         needed = (*([installation.requires] if installation else []), generator.requirement)
         required[f"load generator {generator.name}"] = () if generator.locate() else needed
     return required
+
+
+def _of_targets(
+    selection: Selection, known: Catalog, suite: Suite | None, *, asks_database: bool
+) -> Iterator[tuple[str, Sequence[Requirement]]]:
+    """The requirements of the selected targets, of a suite where one is given, and of their databases."""
+    from httpbench.databases import SYSTEMS
+    from httpbench.model import Place
+
+    places = suite.isolate if suite else (Place.PROCESS,)
+    for target in selection.of(known, suite.targets if suite else (), suite.kind if suite else None):
+        yield target.id, _required_at(places, target)
+        if asks_database and target.database is not None and target.database in SYSTEMS and Place.PROCESS in places:
+            yield f"database of {target.id}", (SYSTEMS[target.database].requirement,)
 
 
 def _asks_database(known: Catalog, workloads: Sequence[str]) -> bool:
@@ -114,9 +124,9 @@ def _required_at(places: Sequence[Place], target: Target) -> Sequence[Requiremen
 
 
 def _generators(options: SetupOptions) -> list[str]:
-    """The load generators that were named, and those of the suite."""
-    suite = options.selection.catalog().suite(options.suite) if options.suite else None
-    return list(dict.fromkeys([*options.generators, *(suite.load_generator if suite else ())]))
+    """The load generators that were named, and those of the suites."""
+    known = options.selection.catalog()
+    return list(dict.fromkeys([*options.generators, *(name for suite in options.suites for name in known.suite(suite).load_generator)]))
 
 
 def _install(packages: Sequence[str], *, yes: bool) -> None:

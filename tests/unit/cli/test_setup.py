@@ -8,8 +8,8 @@ from httpbench.databases import SYSTEMS
 from httpbench.model import Database
 
 
-def _of(*words: str, suite: str | None = None, workloads: tuple[str, ...] = ()) -> dict[str, object]:
-    return dict(_required(SetupOptions(Selection(words, None, (), (), (), ()), suite, (), workloads, False, False)))
+def _of(*words: str, suites: tuple[str, ...] = (), workloads: tuple[str, ...] = ()) -> dict[str, object]:
+    return dict(_required(SetupOptions(Selection(words, None, (), (), (), ()), suites, (), workloads, False, False)))
 
 
 def test_the_database_of_a_target_is_installed_with_it() -> None:
@@ -20,8 +20,9 @@ def test_the_database_of_a_target_is_installed_with_it() -> None:
 def test_it_is_left_out_where_no_workload_asks_it() -> None:
     assert "database of golang/net-http" not in _of("golang/net-http", workloads=("plaintext", "json"))
     assert "database of golang/net-http" in _of("golang/net-http", workloads=("plaintext", "query-5"))
-    assert "database of golang/net-http" not in _of(suite="quick")
-    assert "database of golang/net-http" in _of(suite="techempower")
+    assert "database of golang/net-http" not in _of(suites=("quick",))
+    assert "database of golang/net-http" in _of(suites=("techempower",))
+    assert "database of golang/net-http" in _of(suites=("quick", "techempower"))
 
 
 def test_a_target_without_a_database_requires_none() -> None:

@@ -12,7 +12,7 @@ from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.progress import clock
 from httpbench.host import core_groups
 from httpbench.model import Kind, Load, Target, TrialPlan
-from httpbench.run import Place, RunSpec, container_command, estimate_s, states
+from httpbench.run import Place, RunSpec, container_command, estimate_s, longest_warmup_s, states
 
 
 def show(spec: RunSpec, output: Console, load_host: str | None = None) -> ExitCode:
@@ -48,6 +48,8 @@ def show(spec: RunSpec, output: Console, load_host: str | None = None) -> ExitCo
     size = f"{_count(len(plan.trials), 'trial')}: {_count(len(cells), 'line')} × {_count(plan.rounds, 'round')}"
     planned_s = estimate_s(plan.trials, targets)
     output.print(f"\n{size}, about {clock(planned_s)}, without builds", markup=False)
+    if longer_s := sum(longest_warmup_s(trial) for trial in plan.trials):
+        output.print(f"up to {clock(longer_s)} more if every warm-up lasts its longest", markup=False)
     if spec.retries and any(targets[name].kind is not Kind.CLIENT for name in names):
         repeats = f"up to {clock(planned_s * spec.retries)} more if other programs disturb every trial (--retries {spec.retries})"
         output.print(repeats, markup=False)

@@ -17,7 +17,7 @@ from httpbench.run.commands import Servers, path_of, targets_of
 from httpbench.run.database.choice import cores_beside_database, database_of, databases_of, with_database_cores
 from httpbench.run.engines import engines_left, engines_of, left_behind, remove_leftovers, require_engine, requirement_of
 from httpbench.run.isolated import everywhere
-from httpbench.run.kinds import KINDS, WARMUP_UNTIL_STEADY, OfKind, estimate_s
+from httpbench.run.kinds import KINDS, WARMUP_UNTIL_STEADY, OfKind, estimate_s, longest_warmup_s
 from httpbench.run.load_place import HERE, LoadPlace, ManyPlaces
 from httpbench.run.loads import load_of
 from httpbench.run.observer import Observer, Stage
@@ -69,6 +69,7 @@ __all__ = [
     "is_verified_here",
     "left_behind",
     "load_of",
+    "longest_warmup_s",
     "make_plan",
     "make_run",
     "mark_verified",

@@ -135,3 +135,9 @@ KINDS: Mapping[Kind, OfKind] = {
 def estimate_s(trials: Sequence[TrialPlan], targets: Mapping[str, Target]) -> float:
     """Estimates how long trials take, without builds."""
     return sum(KINDS[targets[trial.target].kind].trial_s(trial) for trial in trials)
+
+
+def longest_warmup_s(planned: TrialPlan) -> float:
+    """Seconds by which a warm-up that ends when throughput is steady may be longer than :func:`estimate_s` says."""
+    longest_s = planned.load.warmup_max_s
+    return 0.0 if longest_s is None else max(longest_s - planned.load.warmup_s - STEADY_S_MIN, 0.0)

@@ -129,3 +129,9 @@ def test_without_a_name_all_targets_of_a_catalogue_are_planned_and_no_suite(monk
 def test_an_unknown_layout_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UsageError, match=r"unknown layout «tecempower» .*; use techempower:DIR, httparena:DIR, web-frameworks:DIR"):
         planned(monkeypatch, "--targets", "tecempower:/tmp", "c/nginx")
+
+
+def test_a_plan_says_how_much_longer_warm_ups_may_take(monkeypatch: pytest.MonkeyPatch) -> None:
+    until_steady = planned(monkeypatch, "c/nginx", "--scaling", "single", "-d", "1s", "--rounds", "2")
+    assert "\nup to 15s more if every warm-up lasts its longest\n" in until_steady
+    assert "warm-up" not in planned(monkeypatch, "c/nginx", "--scaling", "single", "-d", "1s", "--rounds", "2", "--warmup", "1s")

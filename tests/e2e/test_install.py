@@ -15,6 +15,8 @@ import pytest
 
 from httpbench.catalog import root
 
+pytestmark = pytest.mark.xdist_group("install")  # one worker builds the wheel, which takes minutes
+
 PROGRAMS = ("httpbench-loadgen", "httpbench-reference", "httpbench-timer")
 SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin"
 

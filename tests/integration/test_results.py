@@ -32,6 +32,7 @@ def test_a_suite_becomes_a_folder_and_a_line_of_the_index(harness: Harness) -> N
     assert "6 trials: 2 lines × 3 rounds, about " in done.stdout
     assert f"written: {folder}" in done.stdout
     assert "- [**quick**](" in (harness.home / "results" / "README.md").read_text(encoding="utf-8")
+    assert str(Path.cwd()) not in (folder / "report.html").read_text(encoding="utf-8")
     again = harness.run("report", str(folder / "run.json.zst"))
     assert f"run {run.id}" in again.stdout
 

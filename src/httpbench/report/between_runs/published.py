@@ -74,10 +74,14 @@ def render_beside(theirs: Measured, ours: Measured) -> RenderableType:
     for found in beside(theirs, ours):
         correlation = found.correlation
         alike = "" if correlation is None else f"; rank correlation {correlation:.2f}"
-        parts += [Text(f"{found.workload}: {len(found.rows)} targets in both runs{alike}", style="bold"), _table(found), Text()]
+        parts += [Text(f"{found.workload}: {_count(found.rows)} in both runs{alike}", style="bold"), _table(found), Text()]
     if not parts:
         parts.append(Text("The runs have no target and workload in common; targets are matched by their published names."))
     return Stack(*parts, *(Text(f"· {line}", style="dim") for line in method(theirs, ours)))
+
+
+def _count(rows: Sequence[Row]) -> str:
+    return f"{len(rows)} targets" if len(rows) > 1 else "1 target"
 
 
 def _table(found: Beside) -> Table:

@@ -28,10 +28,11 @@ def groups(run: Run, trials: Sequence[Trial]) -> list[Group]:
         own = Scaling.MULTI if run.table is Table.TCP_PROXIES and scaling is Scaling.PREFORK else scaling
         found.setdefault((own, workload, generator, load), []).append(cell)
     probed = {trial.plan.target: trial.probed for trial in trials if trial.probed is not None}
-    return [_group(run, key, found[key], probed) for key in sorted(found, key=table_place)]
+    several = len({generator for _, _, generator, _ in found}) > 1
+    return [_group(run, key, found[key], probed, several_generators=several) for key in sorted(found, key=table_place)]
 
 
-def _group(run: Run, key: GroupKey, found: Sequence[Sequence[Trial]], probed: Mapping[str, Probed]) -> Group:
+def _group(run: Run, key: GroupKey, found: Sequence[Sequence[Trial]], probed: Mapping[str, Probed], *, several_generators: bool) -> Group:
     scaling, workload, generator, load = key
     trials = last_attempts(trial for cell in found for trial in cell)
     measurements = [trial.measurement for trial in trials if trial.measurement is not None]
@@ -42,6 +43,7 @@ def _group(run: Run, key: GroupKey, found: Sequence[Sequence[Trial]], probed: Ma
         workload=workload,
         load=load,
         load_generator=generator,
+        several_generators=several_generators,
         generator_version=versions[0] if versions else None,
         cores_shared=any(trial.plan.cores.shared for trial in trials),
         backend_shared=any(trial.plan.cores.backend_shared for trial in trials),

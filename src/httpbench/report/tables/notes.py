@@ -82,6 +82,8 @@ def title(group: Group) -> str:
     if load.rate_rps is not None and load.rate_from_rps is None:
         parts.append(f"offered {load.rate_rps:,.0f} requests/s")
     parts.append(_rising(load) if load.rate_from_rps is not None else f"{load.duration_s:g} s")
+    if group.several_generators:
+        parts.append(f"by {group.load_generator}")
     if group.scale != 1:
         parts.append(f"scale {group.scale:g} (rates and times of the suite)")
     if group.load_host is not None:

@@ -76,6 +76,8 @@ class Group:
     workload: str
     load: Load
     load_generator: str
+    several_generators: bool
+    """Whether the run has tables of other load generators too."""
     generator_version: str | None
     """``None``: no trial recorded it."""
     cores_shared: bool

@@ -105,11 +105,16 @@ def times(comparison: Comparison) -> str:
         return f"{ratio:.2f} times"
     half = (interval.high - interval.low) / 2
     if half > WIDE * ratio:
-        return f"{ratio:.2g} times ({interval.low:.2g} to {interval.high:.2g})"
+        return f"{_rough(ratio)} times ({_rough(interval.low)} to {_rough(interval.high)})"
     digits = 2 if half == 0 else min(max(-math.floor(math.log10(half)), 0 if ratio >= 10 else 2), 4)
     if comparison.rounds >= LEFT_OUT and abs((interval.low + interval.high) / 2 - ratio) > LOPSIDED * half:
         return f"{ratio:.{digits}f} times ({interval.low:.{digits}f} to {interval.high:.{digits}f})"
     return f"{ratio:.{digits}f} ± {half:.{digits}f} times"
+
+
+def _rough(ratio: float) -> str:
+    """Two significant digits: ``1.6``, ``560``, ``1,200``."""
+    return f"{float(f'{ratio:.2g}'):,g}"
 
 
 def percent(half_width: float) -> str:

@@ -58,6 +58,13 @@ def test_the_title_has_the_physical_cores_of_the_target() -> None:
     assert title(group).startswith("plaintext · target on 2 cores with 8 workers · 64 connections")
 
 
+def test_tables_of_several_load_generators_have_different_titles() -> None:
+    trials = [make_trial(make_plan(load_generator=name)) for name in ("native", "autocannon")]
+    run = make_run(trials)
+    assert [title(group).rpartition(" · ")[2] for group in groups(run, trials)] == ["by autocannon", "by native"]
+    assert " by " not in title(groups(run, trials[:1])[0])
+
+
 def test_a_table_says_which_host_sent_the_load() -> None:
     trials = [make_trial()]
     run = make_run(trials, load_host=make_load_host("user@load1", cores=1))

@@ -208,6 +208,7 @@ def test_precision_is_not_spoken_of_where_it_was_not_asked_for_or_the_run_was_in
 
 def test_a_wide_interval_shows_both_ends() -> None:
     assert times(comparison((300, 100, 200), (100, 100, 100))) == "1.8 times (0.46 to 7.2)"
+    assert times(comparison((30_000, 100_000, 60_000), (100, 100, 100))) == "560 times (130 to 2,500)"
 
 
 def test_digits_follow_the_interval() -> None:

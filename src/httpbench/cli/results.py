@@ -40,9 +40,9 @@ SHORTER = {
     "http-servers": "-d 3s",
     "http-servers-pipelined": "-d 3s -c 64 --scaling single",
     "tcp-proxies": "--step 1s -d 3s --warmup 2s",
-    "techempower": f"{WITH_SEVEN} -d 3s -c 16,512",
-    "techempower-pipelined": f"{WITH_SEVEN} -d 3s -c 256,4096",
-    "techempower-queries": f"{WITH_SEVEN} -d 3s --workload query-1 --workload query-20 --workload update-1 --workload update-20",
+    "techempower": f"{WITH_SEVEN} -d 3s --warmup 2s -c 128",
+    "techempower-pipelined": f"{WITH_SEVEN} -d 3s --warmup 2s -c 256,4096",
+    "techempower-queries": f"{WITH_SEVEN} -d 3s --warmup 2s --workload query-20 --workload update-20",
 }
 """Options for suites that take hours as published, so that all of them fit into two."""
 

@@ -12,8 +12,8 @@ from httpbench.report.charts.drawing import figure_text
 from httpbench.report.charts.of_run import of_group
 from httpbench.report.charts.servers import figure_of
 from httpbench.report.charts.theme import svg_file
+from httpbench.report.html import composite, machine
 from httpbench.report.html import groups as tables
-from httpbench.report.html import machine
 from httpbench.report.html.page import answers, search_of, title
 from httpbench.report.html.parts import Picture, Table, verdict
 from httpbench.report.tables import notes
@@ -96,6 +96,7 @@ def _results(run: Run, trials: Sequence[Trial], path: str, *, is_running: bool) 
         "precision": precision(run, trials),
         "search": search,
         "sections": sections,
+        "composite": None if search else composite.section(trials),
         "legend": [] if search else notes.legend(found, run.table),
         "latest": _latest(trials) if is_running and trials else None,
         "targets": list(dict.fromkeys(trial.plan.target for trial in trials)),

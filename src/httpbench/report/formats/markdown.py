@@ -8,6 +8,8 @@ from collections.abc import Iterator, Sequence
 from httpbench.model import Run, Search, Table, Trial
 from httpbench.report.tables import curves, notes
 from httpbench.report.tables.columns import Column, columns
+from httpbench.report.tables.composite import COLUMNS, composite_note, composite_of, composite_rows
+from httpbench.report.tables.composite import TITLE as TITLE_OF_COMPOSITE
 from httpbench.report.tables.groups import groups
 from httpbench.report.tables.overhead import MEANING, TITLE, overhead_table
 from httpbench.report.tables.rows import Group
@@ -27,10 +29,20 @@ def render_markdown(run: Run, trials: Sequence[Trial]) -> str:
     every = columns(found, run.table)
     lines = list(_gates(gated(run, trials)))
     lines += [line for group in found for line in (*_section(group, every), *_overhead(group, run), *_claims(claims(run, group)))]
+    lines += _composite(trials)
     lines += _claims(precision(run, trials))
     lines += [f"- {escape(line)}" for line in notes.legend(found, run.table)]
     lines += ["", *(f"{escape(line)}  " for line in notes.origin(run, trials))]
     return "\n".join(lines).strip() + "\n"
+
+
+def _composite(trials: Sequence[Trial]) -> Iterator[str]:
+    """The composite ranking, if the run has several of TechEmpower's tests."""
+    found = composite_of(trials)
+    if found is not None:
+        yield from (f"### {escape(TITLE_OF_COMPOSITE)}", "")
+        yield from pipe_table(COLUMNS, (False, True, True), composite_rows(found))
+        yield from ("", escape(composite_note(found)), "")
 
 
 def pipe_table(

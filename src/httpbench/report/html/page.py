@@ -9,8 +9,8 @@ from httpbench.model import Run, Trial
 from httpbench.model import Table as RunTable
 from httpbench.report.charts import saturation, servers
 from httpbench.report.charts.of_run import of_group
+from httpbench.report.html import composite, machine, targets
 from httpbench.report.html import groups as tables
-from httpbench.report.html import machine, targets
 from httpbench.report.html.download import download
 from httpbench.report.html.parts import Figure, Picture, Table
 from httpbench.report.html.shell import render as render_page
@@ -34,6 +34,7 @@ def render(run: Run, trials: Sequence[Trial]) -> str:
         "answers": answers(sections, search),
         "sections": sections,
         "search": search,
+        "composite": None if search else composite.section(trials),
         "figures": figures,
         "targets": targets.sections(run, found),
         "legend": [] if search else notes.legend(found, run.table),

@@ -7,7 +7,7 @@ import json
 from rich.console import Console
 
 from httpbench.model import Load, Run, Trial
-from httpbench.report import render_terminal
+from httpbench.report import render_html, render_markdown, render_terminal
 from httpbench.report.formats.json import render_json
 from httpbench.report.tables.composite import composite_of
 from tests.factories import make_rounds, make_run, make_target
@@ -46,6 +46,13 @@ def test_a_terminal_shows_it_below_the_tables_in_80_columns() -> None:
     assert "% of best" in ranking and "50.0 – 50.0" in ranking.replace("50 – 50", "50.0 – 50.0")
     assert "Weights: json 1, db 0.75." in ranking and "Not measured: plaintext, query-20, fortune, update-20." in " ".join(ranking.split())
     assert all(len(line.rstrip()) <= 80 for line in ranking.splitlines())
+
+
+def test_pages_have_it_below_the_tables() -> None:
+    assert "| go/fast |     100.0 |" in render_markdown(*measured("json", "db")).replace("       100 |", "     100.0 |")
+    page = render_html(*measured("json", "db"))
+    assert '<a href="#composite">' in page and "Weights: json 1, db 0.75." in page[page.index('<section id="composite"') :]
+    assert "composite" not in render_html(*measured("json")).split('id="download"')[0]
 
 
 def test_a_target_without_a_test_is_named() -> None:

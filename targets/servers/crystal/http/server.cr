@@ -2,8 +2,13 @@
 # Usage: server HOST PORT
 
 require "http/server"
+require "json"
 
 BODY = "Hello, World!"
+
+record Message, message : String do
+  include JSON::Serializable
+end
 
 # HTTP::Server sends no date. This one is made anew once a second, by a fiber of its own.
 class Clock
@@ -26,13 +31,17 @@ server = HTTP::Server.new do |context|
   request, response = context.request, context.response
   response.headers["Server"] = "crystal"
   response.headers["Date"] = clock.date
-  response.content_type = "text/plain"
-  if request.path == "/"
-    response.content_length = BODY.bytesize
-    response.print BODY unless request.method == "HEAD" # the library would send it
+  case request.path
+  when "/"
+    content_type, body = "text/plain", BODY
+  when "/json"
+    content_type, body = "application/json", Message.new(BODY).to_json
   else
-    response.respond_with_status(:not_found)
+    next response.respond_with_status(:not_found)
   end
+  response.content_type = content_type
+  response.content_length = body.bytesize
+  response.print body unless request.method == "HEAD" # the library would send it
 end
 
 server.bind_tcp ARGV[0], ARGV[1].to_i, reuse_port: true

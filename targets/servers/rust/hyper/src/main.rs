@@ -12,20 +12,40 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
+use serde::Serialize;
 use tokio::net::TcpListener;
+
+#[derive(Serialize)]
+struct Message {
+    message: &'static str,
+}
+
+fn json() -> Bytes {
+    let message = Message {
+        message: "Hello, World!",
+    };
+    serde_json::to_vec(&message)
+        .expect("a text can be serialized")
+        .into()
+}
 
 async fn answer(request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Infallible> {
     let mut response = Response::new(Full::default());
+    let mut content_type = HeaderValue::from_static("text/plain");
     match (request.method(), request.uri().path()) {
         (&Method::GET | &Method::HEAD, "/") => {
             *response.body_mut() = Full::new(Bytes::from_static(b"Hello, World!"))
         }
-        (_, "/") => *response.status_mut() = StatusCode::METHOD_NOT_ALLOWED,
+        (&Method::GET | &Method::HEAD, "/json") => {
+            *response.body_mut() = Full::new(json());
+            content_type = HeaderValue::from_static("application/json");
+        }
+        (_, "/" | "/json") => *response.status_mut() = StatusCode::METHOD_NOT_ALLOWED,
         _ => *response.status_mut() = StatusCode::NOT_FOUND,
     }
     let headers = response.headers_mut();
     headers.insert(SERVER, HeaderValue::from_static("hyper"));
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/plain"));
+    headers.insert(CONTENT_TYPE, content_type);
     Ok(response)
 }
 

@@ -232,8 +232,9 @@ def test_output_into_a_closed_pipe_is_no_error(harness: Harness) -> None:
 @pytest.mark.parametrize("after_s", [0.01, 0.2], ids=["the command line", "a verb"])
 def test_an_interruption_while_the_program_loads_is_one_word(after_s: float) -> None:
     program = f"""
-import signal, httpbench.cli
-signal.signal(signal.SIGALRM, signal.default_int_handler)
+import os, signal, httpbench.cli
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGALRM, lambda *_: os.kill(os.getpid(), signal.SIGINT))
 signal.setitimer(signal.ITIMER_REAL, {after_s})
 httpbench.cli.main()
 """

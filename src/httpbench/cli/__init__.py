@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 
 __all__ = ["main"]
@@ -10,10 +11,14 @@ __all__ = ["main"]
 def main() -> None:
     """Runs the command line and ends the process with its exit code.
 
-    The import is inside, so that Ctrl-C while modules load counts as an interruption too.
+    Ctrl-C while modules load waits until they are loaded: within an extension module it would become any other error.
     """
     try:
-        from httpbench.cli.main import run_command_line
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            from httpbench.cli.main import run_command_line
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
     except KeyboardInterrupt:
         from httpbench.cli.exit_codes import ExitCode
 

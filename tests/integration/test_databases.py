@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from threading import Event
@@ -17,6 +19,7 @@ from httpbench.run.builds.build import build
 from httpbench.run.database.running import started
 from httpbench.run.inputs import Backend
 from tests.harness import TARGETS, Harness
+from tests.waiting import until
 
 MISSING = [system.title for system in SYSTEMS.values() if isinstance(host.check(system.requirement), host.Unmet)]
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(bool(MISSING), reason=f"not installed: {MISSING}; scripts/install-databases")]
@@ -28,15 +31,35 @@ QUICK = ("-c", "8", "-d", "2s", "--warmup", "500ms", "--timeout", "10s", "--roun
 
 
 @pytest.fixture(autouse=True)
-def _nothing_stays() -> Iterator[None]:
-    before = set(Path("/dev/shm").iterdir())
-    yield
-    assert not [name for name in _servers() if "httpbench-database-" in name]
-    assert not [path for path in set(Path("/dev/shm").iterdir()) - before if path.name.startswith("PostgreSQL")]
+def _nothing_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Other tests start databases at the same time: this one's are known by their folder, which is not where pytest keeps `tmp_path`."""
+    before = _segments()
+    with tempfile.TemporaryDirectory(prefix="rooms-") as rooms:
+        Path(rooms).chmod(0o1777)  # As every such folder: a database runs as another user than root.
+        monkeypatch.setenv("TMPDIR", rooms)
+        monkeypatch.setattr(tempfile, "tempdir", rooms)
+        yield
+        assert not [line for line in _commands() if rooms in line]
+        assert not list(Path(rooms).iterdir())
+    until(lambda: not _unused(_segments() - before))
 
 
-def _servers() -> list[str]:
+def _commands() -> list[str]:
     return subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout.splitlines()
+
+
+def _segments() -> set[str]:
+    """Shared memory of PostgreSQL, which stays if a server is killed before it removes it."""
+    return {str(path) for path in Path("/dev/shm").iterdir() if path.name.startswith("PostgreSQL")}
+
+
+def _unused(segments: set[str]) -> set[str]:
+    """Those that no process has mapped."""
+    for maps in Path("/proc").glob("[0-9]*/maps"):
+        with contextlib.suppress(OSError):  # It has ended.
+            text = maps.read_text()
+            segments = {segment for segment in segments if segment not in text}
+    return segments
 
 
 def verify(harness: Harness, way: str, workload: str) -> tuple[int, list[str]]:

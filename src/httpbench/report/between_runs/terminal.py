@@ -10,7 +10,7 @@ from rich.text import Text
 
 from httpbench.report.between_runs.changes import Cell, Changes, load_text
 from httpbench.report.between_runs.text import TITLES, banner, caveat, figure_text, gate_sentences, notes, origin, verdict, verdict_changes
-from httpbench.report.formats.grid import Cells, fit, grid, without_first_part
+from httpbench.report.formats.grid import Cells, brief_names, fit, grid
 from httpbench.report.tables.chosen import View
 from httpbench.report.tables.columns import ALWAYS
 from httpbench.stats.figures import BY_NAME
@@ -77,7 +77,7 @@ def _columns(found: Changes, view: View) -> list[Cells]:
 
 def _names(ids: Sequence[str]) -> Cells:
     texts = [Text(name) for name in ids]
-    return Cells("Target", "", texts, ALWAYS, is_number=False, names=without_first_part(list(ids)))
+    return Cells("Target", "", texts, ALWAYS, is_number=False, names=brief_names(ids))
 
 
 def _words(title: str, texts: Sequence[str]) -> Cells:

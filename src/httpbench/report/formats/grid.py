@@ -6,7 +6,8 @@ least needed columns are left out. A bar takes the space that is left.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rich.cells import cell_len
@@ -120,10 +121,13 @@ def shortened(name: str, width: int) -> str:
     return f"{name[: width - tail - 1]}…{name[-tail:]}"
 
 
-def without_first_part(ids: Sequence[str]) -> list[str]:
-    """``epoll/level`` of ``c/epoll/level``; all as they are if two would become alike."""
-    brief = [name.partition("/")[2] or name for name in ids]
-    return brief if len(set(brief)) == len(set(ids)) else list(ids)
+def brief_names(ids: Sequence[str]) -> list[str]:
+    """``epoll/level`` of ``c/epoll/level``, ``curl`` of ``client:c/curl``; names that would become alike keep their language."""
+    own = {target: target.removeprefix("client:").removeprefix("proxy:") for target in ids}
+    rests = {name: name.partition("/")[2] or name for name in own.values()}
+    used = Counter(rests.values())
+    brief = {target: rests[name] if used[rests[name]] == 1 else name for target, name in own.items()}
+    return [brief[target] for target in ids] if _are_distinct(brief) else list(ids)
 
 
 def _laid(columns: Sequence[Cells], width: int) -> list[Cells] | None:
@@ -141,7 +145,18 @@ def _laid(columns: Sequence[Cells], width: int) -> list[Cells] | None:
 def _cut(columns: Sequence[Cells], width: int) -> Sequence[Cells]:
     """With names cut by what is missing, if enough of them is left."""
     missing = (BAR_MIN if any(column.lengths for column in columns) else 0) - _spare(columns, width)
-    return [column.cut(column.width - missing) if column.names and column.width - missing >= NAME_MIN else column for column in columns]
+    return [_cut_names(column, column.width - missing) if column.names else column for column in columns]
+
+
+def _cut_names(column: Cells, width: int) -> Cells:
+    """The names as they are where too little would be left of them, or two would become alike."""
+    cut = column.cut(width)
+    pairs = zip((text.plain for text in column.texts), (text.plain for text in cut.texts), strict=True)
+    return cut if width >= NAME_MIN and _are_distinct(dict(pairs)) else column
+
+
+def _are_distinct(renamed: Mapping[str, str]) -> bool:
+    return len({*renamed.values()}) == len(renamed)
 
 
 def _spare(columns: Sequence[Cells], width: int) -> int:

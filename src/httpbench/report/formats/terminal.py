@@ -15,7 +15,7 @@ from rich.text import Text
 
 from httpbench.model import Run, Trial, VerdictKind
 from httpbench.model import Table as RunTable
-from httpbench.report.formats.grid import Cells, fit, grid, without_first_part
+from httpbench.report.formats.grid import Cells, brief_names, fit, grid
 from httpbench.report.formats.terminal_search import render_search
 from httpbench.report.tables import brief, notes
 from httpbench.report.tables.chosen import View, chosen, chosen_overhead
@@ -158,7 +158,7 @@ def _cells(column: Column, rows: Sequence[Row]) -> Cells:
         need=column.need,
         is_number=column.is_number,
         short=column.short,
-        names=without_first_part([text.plain for text in texts]) if column.is_name else (),
+        names=brief_names([text.plain for text in texts]) if column.is_name else (),
         lengths=[column.length(row) for row in rows] if column.length else (),
     )
 

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.text import Text
 
-from httpbench.report.formats.grid import BAR_MAX, BAR_MIN, NAME_MIN, Cells, bar, fit, shortened, without_first_part
+from httpbench.report.formats.grid import BAR_MAX, BAR_MIN, NAME_MIN, Cells, bar, brief_names, fit, shortened
+from httpbench.report.tables.columns import ALWAYS
 
 NAMES = ["python/gunicorn-meinheld", "golang/fasthttp"]
 
@@ -18,7 +19,7 @@ def figures(title: str, need: int = 0, width: int = 6, short: str = "") -> Cells
 
 
 def names() -> Cells:
-    return Cells("Target", "", [Text(name) for name in NAMES], 0, is_number=False, names=without_first_part(NAMES))
+    return Cells("Target", "", [Text(name) for name in NAMES], 0, is_number=False, names=brief_names(NAMES))
 
 
 def bars() -> Cells:
@@ -86,7 +87,30 @@ def test_a_name_that_is_cut_is_as_long_as_allowed_and_keeps_both_ends(width: int
     assert cut[-1] == "d"
 
 
-def test_a_first_part_that_tells_names_apart_stays() -> None:
-    assert without_first_part(["c/nginx", "golang/gin"]) == ["nginx", "gin"]
-    assert without_first_part(["c/epoll/level", "dlang/epoll/level"]) == ["c/epoll/level", "dlang/epoll/level"]
-    assert without_first_part(["old", "new"]) == ["old", "new"]
+def test_names_lose_their_language_unless_it_tells_them_apart() -> None:
+    assert brief_names(["c/nginx", "golang/gin"]) == ["nginx", "gin"]
+    assert brief_names(["c/epoll/level", "dlang/epoll/level", "c/nginx"]) == ["c/epoll/level", "dlang/epoll/level", "nginx"]
+    assert brief_names(["c/nginx", "c/nginx", "golang/gin"]) == ["nginx", "nginx", "gin"]
+    assert brief_names(["old", "new"]) == ["old", "new"]
+
+
+def test_names_of_clients_and_proxies_lose_their_kind() -> None:
+    assert brief_names(["client:python/requests", "client:c/curl"]) == ["requests", "curl"]
+    assert brief_names(["proxy:golang/http-client", "proxy:python/http-client"]) == ["golang/http-client", "python/http-client"]
+
+
+NAME = st.text("abc/:", min_size=1, max_size=6)
+
+
+@given(st.lists(st.one_of(NAME, NAME.map("client:{}".format), NAME.map("proxy:{}".format)), max_size=8))
+def test_different_names_stay_different(ids: list[str]) -> None:
+    brief = brief_names(ids)
+    assert len(set(zip(ids, brief, strict=True))) == len(set(ids)) == len(set(brief))
+
+
+def test_names_that_would_become_alike_are_not_cut() -> None:
+    long = [Text("framework/a/http-client"), Text("framework/b/http-client")]
+    column = Cells("Target", "", long, ALWAYS, is_number=False, names=[text.plain for text in long])
+    laid, left_out = fit([column, figures("a", 1), figures("b", 2)], 23 + 2 + 6)
+    assert [text.plain for text in laid[0].texts] == [text.plain for text in long]
+    assert (titles(laid), titles(left_out)) == (["Target", "a"], ["b"])

@@ -37,6 +37,7 @@ from httpbench.cli.params import COUNT, REQUEST_PATH
 from httpbench.cli.scheduler import SchedulerOptions, divided, over, placed
 from httpbench.cli.tables import TableOptions
 from httpbench.errors import SelectionError, UsageError
+from httpbench.words import listed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -202,7 +203,7 @@ def _kind(selection: Selection, known: Catalog, suite: Suite | None) -> Kind:
     kind = catalog.kind_of(list(known.targets.values()), selection.words)
     if kind is None:
         found = {target.kind for target in selection.of(known)}  # raises for a word that matches nothing
-        kinds = " and ".join(kind.plural for kind in Kind if kind in found)
+        kinds = listed(kind.plural for kind in Kind if kind in found)
         hint = "measure one kind after the other, or choose one with --kind"
         raise SelectionError(f"a run measures targets of one kind, but {' '.join(selection.words)} matches {kinds}", hint=hint)
     return kind

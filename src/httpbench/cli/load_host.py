@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from httpbench.cli import console
 from httpbench.cli.fields import option
 from httpbench.errors import UsageError
+from httpbench.words import listed
 
 if TYPE_CHECKING:
     from httpbench.host import Topology
@@ -88,7 +89,7 @@ def _backend(spec: RunSpec) -> Target:
     """The server behind the proxies. Raises :class:`UsageError` if workloads have different ones."""
     names = {name for planned in spec.plan.trials if (name := spec.workloads[planned.workload].backend)}
     if len(names) > 1:
-        raise UsageError(f"a load host runs one backend, not {' and '.join(sorted(names))}", hint="measure one workload after the other")
+        raise UsageError(f"a load host runs one backend, not {listed(sorted(names))}", hint="measure one workload after the other")
     return spec.targets[names.pop()]
 
 

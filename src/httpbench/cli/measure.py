@@ -21,6 +21,7 @@ from httpbench.stats.attempts import last_attempts
 from httpbench.stats.gates import Passage
 from httpbench.stats.level import saturation
 from httpbench.store import Store
+from httpbench.words import listed
 
 
 def build_and_run(spec: RunSpec, db: Path, load_host: LoadHostOptions | None = None, *, quiet: bool, waits: bool) -> Outcome:
@@ -39,7 +40,7 @@ def _build_and_run(spec: RunSpec, db: Path, *, quiet: bool, waits: bool) -> Outc
     own = with_warmup_of_its_own(spec)
     with Store(db) as store, progress.observer(console.stderr(), quiet=quiet) as observer:
         if own != spec:
-            observer.warning(f"httpbench-loadgen is missing: {' and '.join(own.generators)} warms up, for the longest time allowed")
+            observer.warning(f"httpbench-loadgen is missing: {listed(own.generators)} warms up, for the longest time allowed")
         say = _print_warning if quiet else observer.warning  # who waits for another run wants to know
         with host.only_run_on(own.cpus, own.topology, waits=waits, say=say):
             return make_run(own, store, observer)

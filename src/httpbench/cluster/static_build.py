@@ -12,6 +12,7 @@ from pathlib import Path
 from httpbench.errors import UsageError
 from httpbench.load.native import PROGRAM
 from httpbench.manifests import root
+from httpbench.words import listed
 
 MACHINES = ("x86_64", "aarch64")
 BUILD_LIMIT_S = 1200.0
@@ -24,7 +25,7 @@ def portable(program: Path, machine: str, say: Callable[[str], None]) -> Path:
     :class:`UsageError` if there is nothing for that architecture.
     """
     if machine not in MACHINES:
-        raise UsageError(f"{PROGRAM} runs on {' and '.join(MACHINES)}, not on {machine}", hint="name another load host")
+        raise UsageError(f"{PROGRAM} runs on {listed(MACHINES)}, not on {machine}", hint="name another load host")
     found = _built(program, machine, say) or _installed(program, machine)
     if found is not None:
         return found

@@ -139,5 +139,5 @@ def estimate_s(trials: Sequence[TrialPlan], targets: Mapping[str, Target]) -> fl
 
 def longest_warmup_s(planned: TrialPlan) -> float:
     """Seconds by which a warm-up that ends when throughput is steady may be longer than :func:`estimate_s` says."""
-    longest_s = planned.load.warmup_max_s
-    return 0.0 if longest_s is None else max(longest_s - planned.load.warmup_s - STEADY_S_MIN, 0.0)
+    load = planned.load
+    return 0.0 if load.warmup_max_s is None else load.warmup_max_s - load.warmup_s - STEADY_S_MIN

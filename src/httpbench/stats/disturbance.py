@@ -24,6 +24,7 @@ from httpbench.stats.evidence import (
     target_capacity,
     throttled,
 )
+from httpbench.words import listed
 
 WAIT_SHARE_MAX = 0.10
 """Of the cores that a program can fill: time in which it was ready to run and others had its CPU. It shows strangers that run between two
@@ -177,7 +178,7 @@ def _on_load_host(evidence: Evidence) -> Iterator[Disturbance]:
 
 def _places(taken: Mapping[Part, float]) -> str:
     """``0.49 of the target's core and 0.20 of the load generator's core``."""
-    return " and ".join(f"{cores:.2f} of {part.place}" for part, cores in taken.items())
+    return listed(f"{cores:.2f} of {part.place}" for part, cores in taken.items())
 
 
 def _limit(part: Part, evidence: Evidence) -> float:

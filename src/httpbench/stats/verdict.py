@@ -12,7 +12,8 @@ comes next, then whether the figures are true, and at last what they are limited
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from httpbench.model import Usage, Verdict, VerdictKind
 from httpbench.stats.disturbance import disturbances
@@ -32,6 +33,7 @@ from httpbench.stats.evidence import (
 from httpbench.stats.polling import limit_of_polling
 from httpbench.stats.validity import is_incorrect, untrue
 from httpbench.stats.withheld import withheld
+from httpbench.words import listed
 
 TARGET_BUSY = 0.90
 """Share of its cores from which a target counts as busy. Not 1: interrupts and network work of the kernel are charged to no process."""
@@ -194,44 +196,37 @@ def _limit_of_shared_cores(evidence: Evidence, target: Usage, generator: Usage) 
     if not evidence.cores.shared:
         return None
     sharing = _sharing(evidence, target, generator)
-    if sum(usage.cpu_cores_mean for usage in sharing.values()) < MACHINE_BUSY * _shared_capacity(evidence, sharing):
+    if sum(each.usage.cpu_cores_mean for each in sharing) < MACHINE_BUSY * _shared_capacity(evidence, sharing):
         return None
-    reason = f"shared cores were full: figures are of {_listed(_names(sharing))} together ({_together(evidence, sharing)})"
+    others = [each.name for each in sharing if each.usage is not target]
+    reason = f"shared cores were full: figures are of {listed(['target', *others])} together ({_together(evidence, sharing)})"
     return Verdict(kind=VerdictKind.SHARED, reasons=(reason,))
 
 
-def _sharing(evidence: Evidence, target: Usage, generator: Usage) -> dict[str, Usage]:
+class _Program(NamedTuple):
+    name: str
+    cpus: tuple[int, ...]
+    usage: Usage
+
+
+def _sharing(evidence: Evidence, target: Usage, generator: Usage) -> list[_Program]:
     """The programs on the cores that target and load generator share: a database on them uses them up as well."""
     cores = evidence.cores
-    both = {*cores.target, *cores.generator}
+    both = [_Program("generator", cores.generator, generator), _Program("target", cores.target, target)]
     others = (("backend", cores.backend, evidence.backend_usage), ("database", cores.database, evidence.database_usage))
-    return {
-        "generator": generator,
-        "target": target,
-        **{name: usage for name, own, usage in others if usage is not None and both & {*own}},
-    }
+    shared = {*cores.target, *cores.generator}
+    return both + [_Program(name, cpus, usage) for name, cpus, usage in others if usage is not None and shared & {*cpus}]
 
 
-def _names(sharing: Mapping[str, Usage]) -> list[str]:
-    """The target first: it is what is measured."""
-    return ["target", *(name for name in sharing if name != "target")]
+def _shared_capacity(evidence: Evidence, sharing: Sequence[_Program]) -> int:
+    return evidence.cores.physical({cpu for each in sharing for cpu in each.cpus})
 
 
-def _shared_capacity(evidence: Evidence, sharing: Mapping[str, Usage]) -> int:
-    cores = evidence.cores
-    of = {"generator": cores.generator, "target": cores.target, "backend": cores.backend, "database": cores.database}
-    return cores.physical({cpu for name in sharing for cpu in of[name]})
-
-
-def _together(evidence: Evidence, sharing: Mapping[str, Usage]) -> str:
+def _together(evidence: Evidence, sharing: Sequence[_Program]) -> str:
     """How full the cores that they share were."""
     capacity = _shared_capacity(evidence, sharing)
-    used = _listed([f"{name} {usage.cpu_cores_mean:.2f}" for name, usage in sharing.items()])
+    used = listed(f"{each.name} {each.usage.cpu_cores_mean:.2f}" for each in sharing)
     return f"{used} of {capacity} shared {cores_text(capacity)}"
-
-
-def _listed(names: Sequence[str]) -> str:
-    return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _each(evidence: Evidence, target: Usage) -> str:

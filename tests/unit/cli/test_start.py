@@ -12,7 +12,7 @@ from httpbench.cli.main import cli
 
 HEAVY = {"altair", "asyncio", "dask", "distributed", "hdrh", "numpy", "psutil", "pydantic", "rich", "scipy", "sqlite3"}
 
-LIGHT = {"cli", "errors", "folders", "manifests", "printable"}
+LIGHT = {"cli", "errors", "folders", "manifests", "printable", "words"}
 """Of ours, packages and modules that help, completion and usage errors may load."""
 
 WORDS = ["--help", "--version", "nosuch", "--nosuch", *(f"{verb} --help" for verb in cli.commands)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from httpbench.model import Proof, Target
+from httpbench.words import listed
 
 NEVER = "never built"
 HERE = "verified here"
@@ -22,7 +23,7 @@ def proof_words(target: Target, proof: Proof | None, sources: str) -> str:
         return f"built and not verified: failed {place}"
     words = [f"verified {place}"]
     if set(proof.scaling) < set(target.scaling):
-        words.append(f"{' and '.join(proof.scaling)} only")
+        words.append(f"{listed(proof.scaling)} only")
     if proof.sources != sources:
         words.append("before its sources changed" if proof.sources else "sources not recorded")
     return ", ".join(words)

@@ -8,6 +8,7 @@ from httpbench.model import Kind, Proof, Target
 from httpbench.report.formats.markdown import escape
 from httpbench.report.tables.notes import LIMITS
 from httpbench.report.tables.proofs import proof_words
+from httpbench.words import listed
 
 
 def render_targets(targets: Iterable[Target], proofs: Mapping[str, Proof], sources: Mapping[str, str]) -> str:
@@ -25,7 +26,7 @@ def _section(kind: Kind, rows: list[Target], proved: Mapping[str, list[str]]) ->
     yield f"## {kind.plural.capitalize()}: {len(rows)} targets"
     yield ""
     for target in rows:
-        yield f"- **[{target.id}]({target.upstream})** ({target.category}, {target.tuning}, {' and '.join(target.scaling)})."
+        yield f"- **[{target.id}]({target.upstream})** ({target.category}, {target.tuning}, {listed(target.scaling)})."
         yield from (f"  {line}" for line in (*_details(target), *proved[target.id]))
     yield ""
 

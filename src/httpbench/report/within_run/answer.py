@@ -15,6 +15,7 @@ from httpbench.report.within_run.claims import NO_RANKS, comparisons, headline, 
 from httpbench.report.within_run.compared_rows import Compared, ahead, ranking
 from httpbench.stats.interval import ROUNDS_MIN
 from httpbench.stats.paired import Comparison
+from httpbench.words import listed
 
 TIES_NAMED = 3
 """Targets that share rank 1 and are named; of more only the number."""
@@ -48,7 +49,7 @@ def _ranked(group: Group) -> Iterator[str]:
     unsteady = [row for row in others if places[row.target.id] == 1]
     yield from _lead(group, first, [row for row in others if row not in unsteady])
     if unsteady:
-        yield f"rounds too far apart for a rank of its own: {_listed(unsteady)}"
+        yield f"rounds too far apart for a rank of its own: {_named(unsteady)}"
 
 
 def _best(group: Group, baseline: str | None) -> Iterator[str]:
@@ -74,12 +75,7 @@ def _lead(group: Group, first: Sequence[Row], others: Sequence[Row]) -> Iterator
 
 
 def _named(rows: Sequence[Row]) -> str:
-    names = [label(row) for row in rows]
-    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) <= TIES_NAMED else f"{len(names)} targets"
-
-
-def _listed(rows: Sequence[Row]) -> str:
-    return ", ".join(map(label, rows)) if len(rows) <= TIES_NAMED else f"{len(rows)} targets"
+    return listed(map(label, rows)) if len(rows) <= TIES_NAMED else f"{len(rows)} targets"
 
 
 def _clients(group: Group) -> Iterator[str]:

@@ -1,0 +1,10 @@
+from __future__ import annotations
+
+import pytest
+
+from httpbench.words import listed
+
+
+@pytest.mark.parametrize(("names", "text"), [(["a"], "a"), (["a", "b"], "a and b"), (["a", "b", "c"], "a, b and c")])
+def test_a_sentence_names_several(names: list[str], text: str) -> None:
+    assert listed(iter(names)) == text

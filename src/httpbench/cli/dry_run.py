@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from rich.console import Console
-from rich.table import Table
+from rich.console import Console, Group
 
 from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.progress import clock
 from httpbench.host import core_groups
 from httpbench.model import Kind, Load, Target, TrialPlan
-from httpbench.run import Place, RunSpec, container_command, estimate_s, longest_warmup_s, states
+from httpbench.report import Cells, column, fitted, names_column
+from httpbench.run import Place, RunSpec, TargetState, container_command, estimate_s, longest_warmup_s, states
 
 
 def show(spec: RunSpec, output: Console, load_host: str | None = None) -> ExitCode:
@@ -21,30 +21,8 @@ def show(spec: RunSpec, output: Console, load_host: str | None = None) -> ExitCo
     cells = {trial.cell: trial for trial in plan.trials}
     names = list(dict.fromkeys(trial.target for trial in cells.values()))
     known = dict(zip(names, states([targets[name] for name in names]), strict=True))
-    has_rate = any(trial.load.rate_rps is not None for trial in cells.values())
-    has_backend = any(trial.cores.backend for trial in cells.values())
-    table = Table(box=None, pad_edge=False)
-    for column in ("Target", "State", "Scaling", "Workload", "Connections", *(["Requests/s"] if has_rate else []), "Load generator"):
-        table.add_column(column, justify="right" if column in ("Connections", "Requests/s") else "left")
-    for column in ("Target cores", *(["Backend cores"] if has_backend else []), "Generator cores" if load_host is None else "Load host"):
-        table.add_column(column)
     ordered = sorted(cells.values(), key=lambda trial: (trial.target, trial.scaling, trial.load.connections, trial.load.rate_rps or 0))
-    for trial in ordered:
-        cores = trial.cores
-        table.add_row(
-            trial.target,
-            str(known[trial.target].state),
-            str(trial.scaling) + (f", {_count(trial.workers, 'worker')}" if trial.workers else ""),
-            trial.workload,
-            str(trial.load.connections),
-            *([_rate(trial.load)] if has_rate else []),
-            trial.load_generator,
-            _cpus(cores.target),
-            *([_cpus(cores.backend)] if has_backend else []),
-            load_host
-            or _cpus(cores.generator) + (" (shared)" if cores.shared else " (shared with the backend)" if cores.backend_shared else ""),
-        )
-    output.print(table)
+    output.print(Group(*fitted(_columns(ordered, known, load_host), output.width)))
     size = f"{_count(len(plan.trials), 'trial')}: {_count(len(cells), 'line')} × {_count(plan.rounds, 'round')}"
     planned_s = estimate_s(plan.trials, targets)
     output.print(f"\n{size}, about {clock(planned_s)}, without builds", markup=False)
@@ -56,6 +34,33 @@ def show(spec: RunSpec, output: Console, load_host: str | None = None) -> ExitCo
     for command in _containers(ordered, targets, spec.port):
         output.print(f"\n{command}", markup=False, soft_wrap=True)
     return ExitCode.OK
+
+
+def _columns(trials: Sequence[TrialPlan], known: Mapping[str, TargetState], load_host: str | None) -> list[Cells]:
+    """Of the plan; those of a rate and of a backend only if there is one."""
+    has_rate = any(trial.load.rate_rps is not None for trial in trials)
+    columns = [
+        names_column("Target", [trial.target for trial in trials]),
+        column("State", (str(known[trial.target].state) for trial in trials), need=1),
+        column("Scaling", map(_scaling, trials)),
+        column("Workload", (trial.workload for trial in trials)),
+        column("Connections", (str(trial.load.connections) for trial in trials), is_number=True),
+        column("Requests/s", (_rate(trial.load) if has_rate else "" for trial in trials), folds_at=16),
+        column("Load generator", (trial.load_generator for trial in trials), short="Generator"),
+        column("Target cores", (_cpus(trial.cores.target) for trial in trials), need=2),
+        column("Backend cores", (_cpus(trial.cores.backend) for trial in trials), need=2),
+    ]
+    here = column("Generator cores", map(_generator_cores, trials), need=2)
+    return [*columns, here if load_host is None else column("Load host", [load_host] * len(trials))]
+
+
+def _scaling(trial: TrialPlan) -> str:
+    return str(trial.scaling) + (f", {_count(trial.workers, 'worker')}" if trial.workers else "")
+
+
+def _generator_cores(trial: TrialPlan) -> str:
+    cores = trial.cores
+    return _cpus(cores.generator) + (" (shared)" if cores.shared else " (shared with the backend)" if cores.backend_shared else "")
 
 
 def _containers(trials: Sequence[TrialPlan], targets: Mapping[str, Target], port: int | None) -> Iterator[str]:

@@ -116,9 +116,9 @@ def _proof_words(target: Target, state: TargetState, proof: Proof | None) -> str
 
 
 def _show(found: Sequence[Listed]) -> None:
-    from rich.table import Table
-    from rich.text import Text
+    from rich.console import Group
 
+    from httpbench.report import column, fitted
     from httpbench.run import State
 
     styles = {
@@ -129,25 +129,32 @@ def _show(found: Sequence[Listed]) -> None:
         State.BROKEN: "red",
         State.REFUSED: "red",
     }
-    table = Table(box=None, pad_edge=False)
-    for column in ("Target", "Category", "Tuning", "Scaling", "State", "Proof", "Fix"):
-        table.add_column(column, overflow="fold", no_wrap=column == "Target")
-    for listed in found:
-        target, state = listed.target, listed.state
-        text = f"{state.state} {state.reason}" if state.reason else f"{state.state} {state.version or ''}"
-        table.add_row(
-            target.id,
-            str(target.category or ""),
-            str(target.tuning),
-            ", ".join(target.scaling),
-            Text(text.strip(), style=styles[state.state]),
-            Text(listed.proof_words),
-            Text(state.fix or ""),
-        )
-    console.stdout().print(table)
+
+    state = column("State", map(_state_words, found), folds_at=16)
+    for text, listed in zip(state.texts, found, strict=True):
+        text.stylize(styles[listed.state.state])
+    columns = [
+        column("Target", (listed.target.id for listed in found)),
+        column("Category", (str(listed.target.category or "") for listed in found), need=3),
+        column("Tuning", (str(listed.target.tuning) for listed in found), need=2),
+        column("Scaling", (", ".join(listed.target.scaling) for listed in found), need=4),
+        state,
+        column("Proof", (listed.proof_words for listed in found), need=1, folds_at=20),
+        column("Fix", ("" if listed.state.state is State.NOT_BUILT else listed.state.fix or "" for listed in found), folds_at=20),
+    ]
+    output = console.stdout()
+    output.print(Group(*fitted(columns, output.width)))
+    later = [listed.state.fix for listed in found if listed.state.state is State.NOT_BUILT]
+    if later:
+        console.echo(f"not built: built before the first trial; to build and verify one now: {later[0]}", err=True)
     unchecked = sorted({name for listed in found for name in listed.state.unchecked})
     if unchecked:
         console.echo(f"version not checked, because list runs no version_command of a --targets folder: {', '.join(unchecked)}", err=True)
+
+
+def _state_words(listed: Listed) -> str:
+    state = listed.state
+    return f"{state.state} {state.reason or state.version or ''}".strip()
 
 
 def _show_catalogue(found: Sequence[Listed], folders: Sequence[Path]) -> None:

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 ALL = -1
 
+COMMAND_MIN = 36
+"""Characters of a command, before it is folded."""
+
 
 @dataclass(frozen=True, slots=True)
 class RunsOptions:
@@ -115,15 +118,20 @@ def _size(size_bytes: int) -> str:
 
 
 def _show(lines: Sequence[RunLine]) -> None:
-    from rich.table import Table
+    from rich.console import Group
 
-    table = Table(box=None, pad_edge=False)
-    names = ["Name"] if any(line.name for line in lines) else []
-    for column in ("Run", *names, "Started", "Status", "Targets", "Trials", "Size", "Command"):
-        table.add_column(column, overflow="fold", no_wrap=column != "Command", justify="right" if column == "Size" else "left")
-    for line in lines:
-        trials = f"{line.trials_done}/{line.trials_planned}"
-        name = [line.name or ""] if names else []
-        started = line.started_at[:19].replace("T", " ")
-        table.add_row(line.id, *name, started, str(line.status), str(line.targets), trials, _size(line.size_bytes), line.command)
-    console.stdout().print(table, markup=False)
+    from httpbench.report import column, fitted
+
+    # A run's id begins with the time of its start.
+    columns = [
+        column("Run", (line.id for line in lines)),
+        column("Name", (line.name or "" for line in lines)),
+        column("Started", (line.started_at[:19].replace("T", " ") for line in lines), need=4),
+        column("Status", (str(line.status) for line in lines)),
+        column("Targets", (str(line.targets) for line in lines), need=2, is_number=True),
+        column("Trials", (f"{line.trials_done}/{line.trials_planned}" for line in lines), need=1, is_number=True),
+        column("Size", (_size(line.size_bytes) for line in lines), need=3, is_number=True),
+        column("Command", (line.command.removeprefix("httpbench ") for line in lines), folds_at=COMMAND_MIN),
+    ]
+    output = console.stdout()
+    output.print(Group(*fitted(columns, output.width)))

@@ -19,6 +19,7 @@ from httpbench.report.between_runs.terminal import render_changes
 from httpbench.report.between_runs.text import render_changes_markdown
 from httpbench.report.formats.autocannon import render_autocannon
 from httpbench.report.formats.csv import render_csv
+from httpbench.report.formats.grid import Cells, column, fitted, names_column
 from httpbench.report.formats.hyperfine import render_hyperfine
 from httpbench.report.formats.json import render_json
 from httpbench.report.formats.junit import render_junit
@@ -48,14 +49,18 @@ __all__ = [
     "NOT_VERIFIED",
     "SEARCH_COLUMNS",
     "UNKNOWN",
+    "Cells",
     "Changes",
     "Format",
     "Series",
     "View",
     "changes",
+    "column",
     "column_names",
+    "fitted",
     "gated",
     "histories",
+    "names_column",
     "probe_lines",
     "probe_table",
     "probe_warning",

@@ -1,4 +1,4 @@
-"""The JSON of ``httpbench list``."""
+"""What ``httpbench list`` shows, as a table and as JSON."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from httpbench import catalog
+from httpbench.cli import console
 from httpbench.cli.main import cli
 from httpbench.run import mark_verified
 from httpbench.run.builds.build import build
@@ -35,6 +36,16 @@ def test_each_target_has_its_state_and_its_fix() -> None:
     assert all(list(target) == KEYS.split() for target in found)
 
 
+def test_on_80_columns_each_target_has_its_whole_id_and_its_fix(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(console, "WIDTH_WITHOUT_TERMINAL", 80)
+    done = CliRunner().invoke(cli, ["list"])
+    header, *lines = done.stdout.splitlines()
+    assert header.split() == ["Target", "State", "Fix"]
+    assert max(map(len, lines)) <= 80
+    assert {line.split()[0] for line in lines if not line.startswith(" ")} >= set(catalog.load().targets)
+    assert "Not shown at this width: Category, Tuning, Scaling, Proof." in lines
+
+
 def test_proof_is_of_this_machine_of_the_record_or_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     recorded = {"c/epoll/edge": make_proof("c/epoll/edge", sources=None)}
@@ -42,7 +53,7 @@ def test_proof_is_of_this_machine_of_the_record_or_none(tmp_path: Path, monkeypa
     script = catalog.load().targets["node/cluster"]
     found = listed("c/epoll", script.id)
     assert found[script.id]["proof"] == "not verified"
-    assert found["c/epoll/edge"]["proof"] == "verified at 2026-11-22 on Debian GNU/Linux 12 (bookworm), sources not recorded"
+    assert found["c/epoll/edge"]["proof"] == "verified 2026-11-22 on Debian GNU/Linux 12 (bookworm), sources not recorded"
     assert found["c/epoll/edge"]["recorded"]["toolchain"] == {"gcc": "12.2.0"}
     assert (found["c/epoll/level"]["proof"], found["c/epoll/level"]["recorded"]) == ("never built", None)
     build(script, Event())

@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from httpbench import host
+from httpbench.cli import console
 from httpbench.cli.main import cli
 from httpbench.errors import UsageError
 
@@ -135,3 +136,12 @@ def test_a_plan_says_how_much_longer_warm_ups_may_take(monkeypatch: pytest.Monke
     until_steady = planned(monkeypatch, "c/nginx", "--scaling", "single", "-d", "1s", "--rounds", "2")
     assert "\nup to 15s more if every warm-up lasts its longest\n" in until_steady
     assert "warm-up" not in planned(monkeypatch, "c/nginx", "--scaling", "single", "-d", "1s", "--rounds", "2", "--warmup", "1s")
+
+
+def test_a_plan_fits_80_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(console, "WIDTH_WITHOUT_TERMINAL", 80)
+    done = CliRunner().invoke(cli, ["bench", "proxy:cpp", "proxy:c/haproxy", "--rate", "1000", "--dry-run"])
+    header, *lines = done.stdout.splitlines()
+    assert header.split() == ["Target", "State", "Scaling", "Workload", "Connections", "Requests/s", "Generator"]
+    assert [line.split()[0] for line in lines[:2]] == ["baseline", "haproxy"]
+    assert max(map(len, lines)) <= 80

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from httpbench.report.between_runs.history import Change, Point, Series
 from httpbench.report.between_runs.text import TITLES, commit_text, value_text
-from httpbench.report.formats.grid import Cells, fit, grid
+from httpbench.report.formats.grid import Cells, fitted
 from httpbench.report.numbers import four_digits
 from httpbench.report.tables.columns import ALWAYS
 from httpbench.stats.change_points import LEVEL_MIN
@@ -30,10 +30,7 @@ def render_history(found: Sequence[Series], *, width: int, runs: int, everything
     for series in shown:
         parts += [Text(), Text(heading(series), style="bold")]
         parts += [Text(f"environment: {phrase}", style="yellow") for phrase in series.differs]
-        laid, left_out = fit(_columns(series, runs), width)
-        parts += [grid(laid, width)]
-        if left_out:
-            parts.append(Text(f"Not shown at this width: {', '.join(column.title for column in left_out)}.", style="dim"))
+        parts += fitted(_columns(series, runs), width)
         parts += [Text(line, style="bold") for line in _lines(series)]
         parts += [Text(f"· {line}", style="dim", overflow="fold") for line in _notes(series, runs)]
     if hidden := len(found) - len(shown):

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from httpbench.report.between_runs.changes import Cell, Changes, load_text
 from httpbench.report.between_runs.text import TITLES, banner, caveat, figure_text, gate_sentences, notes, origin, verdict, verdict_changes
-from httpbench.report.formats.grid import Cells, brief_names, fit, grid
+from httpbench.report.formats.grid import Cells, column, fitted, names_column
 from httpbench.report.tables.chosen import View
 from httpbench.report.tables.columns import ALWAYS
 from httpbench.stats.figures import BY_NAME
@@ -40,10 +40,7 @@ def render_changes(found: Changes, *, width: int, view: View | None = None) -> R
         parts.append(Text(f"load: {alike}"))
     parts.append(Text())
     if found.cells:
-        laid, left_out = fit(_columns(found, view), width)
-        parts += [grid(laid, width), Text()]
-        if left_out:
-            parts.append(Text(f"Not shown at this width: {', '.join(column.title for column in left_out)}.", style="dim"))
+        parts += [*fitted(_columns(found, view), width), Text()]
     parts += [Text(line, style="bold") for line in gate_sentences(found)]
     if view.explain or not found.cells:
         parts += [Text(line, style="bold") for line in verdict_changes(found)]
@@ -67,21 +64,12 @@ def _columns(found: Changes, view: View) -> list[Cells]:
     usual = ["target", *(["load"] if any(loads) else []), *(name for name in measured if name not in UNUSUAL), "verdict"]
     all_names = ["target", "load", *measured, "verdict"]
     known = {
-        "target": _names([cell.target for cell in cells]),
-        "load": _words("Load", [load_text(cell) for cell in cells] if view.wide else loads),
+        "target": names_column("Target", [cell.target for cell in cells]),
+        "load": column("Load", [load_text(cell) for cell in cells] if view.wide else loads),
         **{name: _figures(name, cells, wide=view.wide) for name in measured},
-        "verdict": _words("Verdict", [verdict(cell) for cell in cells]),
+        "verdict": column("Verdict", [verdict(cell) for cell in cells]),
     }
     return [known[name] for name in (all_names if view.wide else view.names or usual) if name in known]
-
-
-def _names(ids: Sequence[str]) -> Cells:
-    texts = [Text(name) for name in ids]
-    return Cells("Target", "", texts, ALWAYS, is_number=False, names=brief_names(ids))
-
-
-def _words(title: str, texts: Sequence[str]) -> Cells:
-    return Cells(title, "", [Text(text) for text in texts], ALWAYS, is_number=False)
 
 
 def _figures(name: str, cells: Sequence[Cell], *, wide: bool) -> Cells:

@@ -7,10 +7,11 @@ least needed columns are left out. A bar takes the space that is left.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rich.cells import cell_len
+from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -22,9 +23,6 @@ GAP = 2
 BAR_MIN, BAR_MAX = 6, 16
 NAME_MIN = 10
 """Characters of a name that is cut."""
-WORDS_MIN = 16
-"""Characters of a column of words, which folds where space is short."""
-
 EIGHTHS = " ▏▎▍▌▋▊▉"
 
 
@@ -42,8 +40,8 @@ class Cells:
     """The title in a narrow terminal; empty: the same."""
     names: Sequence[str] = ()
     """The same names in fewer characters; empty: the column has no names, and is not cut."""
-    is_words: bool = False
-    """It may fold."""
+    folds_at: int = 0
+    """Characters below which a column of words is not folded; 0: it is not folded at all."""
     lengths: Sequence[float | None] = ()
     """What a bar stands for; empty: the column is no bar. ``None``: this row has none."""
 
@@ -57,7 +55,7 @@ class Cells:
         if self.lengths:
             return 0
         widest = max([cell_len(self.title), cell_len(self.unit), *(text.cell_len for text in self.texts)])
-        return min(widest, WORDS_MIN) if self.is_words else widest
+        return min(widest, self.folds_at) if self.folds_at else widest
 
     def narrow(self) -> Cells:
         """With the short title and the short names."""
@@ -73,6 +71,25 @@ class Cells:
         longest = max((length for length in self.lengths if length), default=1.0)
         shares = [None if length is None else length / longest for length in self.lengths]
         return replace(self, texts=[Text(bar(share, width), style="cyan") for share in shares], lengths=())
+
+
+def column(title: str, texts: Iterable[str], need: int = ALWAYS, *, is_number: bool = False, short: str = "", folds_at: int = 0) -> Cells:
+    """A column of plain text."""
+    return Cells(title, "", [Text(text) for text in texts], need, is_number=is_number, short=short, folds_at=folds_at)
+
+
+def names_column(title: str, ids: Sequence[str]) -> Cells:
+    """A column of targets' ids, which a narrow terminal shows in brief."""
+    return Cells(title, "", [Text(name) for name in ids], ALWAYS, is_number=False, names=brief_names(ids))
+
+
+def fitted(columns: Sequence[Cells], width: int, advice: str = "") -> list[RenderableType]:
+    """A table of what fits, and the columns that do not, with an advice how to see them; nothing if no column has content."""
+    laid, left_out = fit(columns, width)
+    parts: list[RenderableType] = [grid(laid, width)] if laid else []
+    if names := ", ".join(filter(None, (column.title for column in left_out))):
+        parts.append(Text(f"Not shown at this width: {names}.{advice}", style="dim", overflow="fold"))
+    return parts
 
 
 def fit(columns: Sequence[Cells], width: int) -> tuple[list[Cells], list[Cells]]:
@@ -98,7 +115,7 @@ def grid(columns: Sequence[Cells], width: int) -> Table:
         header = Text(column.title)
         if has_units:
             header.append(f"\n{column.unit}", style="not bold dim")
-        is_whole = fits and not column.is_words
+        is_whole = fits and not column.folds_at
         table.add_column(header, justify="right" if column.is_number else "left", overflow="fold", no_wrap=is_whole)
     for cells in zip(*(column.texts for column in columns), strict=True):
         table.add_row(*cells)

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from httpbench.model import Run, Trial, VerdictKind
 from httpbench.model import Table as RunTable
-from httpbench.report.formats.grid import Cells, brief_names, fit, grid
+from httpbench.report.formats.grid import Cells, brief_names, fitted, grid
 from httpbench.report.formats.terminal_search import render_search
 from httpbench.report.tables import brief, notes
 from httpbench.report.tables.chosen import View, chosen, chosen_overhead
@@ -143,10 +143,7 @@ def _composite(trials: Sequence[Trial], width: int) -> Iterator[RenderableType]:
 
 def _columns(columns: Sequence[Column], rows: Sequence[Row], width: int) -> Iterator[RenderableType]:
     """A table, and which of its columns the terminal is too narrow for."""
-    laid, left_out = fit([_cells(column, rows) for column in columns], width)
-    yield grid(laid, width)
-    if names := ", ".join(column.title for column in left_out if column.title):
-        yield _paragraph(Text(f"Not shown at this width: {names}. Use a wider terminal or --export-markdown -.", style="dim"))
+    yield from fitted([_cells(column, rows) for column in columns], width, " Use a wider terminal or --export-markdown -.")
 
 
 def _cells(column: Column, rows: Sequence[Row]) -> Cells:

@@ -9,7 +9,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from httpbench.model import Run, Search, Trial
-from httpbench.report.formats.grid import Cells, fit, grid
+from httpbench.report.formats.grid import Cells, fitted
 from httpbench.report.tables import brief, curves, notes
 from httpbench.report.tables.chosen import View
 from httpbench.report.tables.columns import ALWAYS
@@ -17,6 +17,9 @@ from httpbench.stats.level import Saturation, saturation
 
 NEEDS = {"mean": 5, "p90": 4, "p99.9": 3, "max": 6}
 """How soon a narrow terminal goes without a column."""
+
+NOTE_MIN = 16
+"""Characters of a note, before it is folded."""
 
 
 def render_search(run: Run, trials: Sequence[Trial], width: int, view: View) -> RenderableType:
@@ -27,12 +30,7 @@ def render_search(run: Run, trials: Sequence[Trial], width: int, view: View) -> 
     parts: list[RenderableType] = [] if view.explain else [Text(brief.heading(run), style="dim", no_wrap=True, overflow="ellipsis"), Text()]
     parts += [Text(curves.title(run, trials), style="bold"), Text(curves.method(search, trials), style="dim"), Text()]
     parts += [Text(line, no_wrap=True) for line in curves.curve(search, result, width)]
-    laid, left_out = fit(_cells(search, result, view), width)
-    if laid:
-        parts += [Text(), grid(laid, width)]
-    if left_out:
-        parts.append(Text(f"Not shown at this width: {', '.join(column.title for column in left_out)}.", style="dim"))
-    parts.append(Text())
+    parts += [Text(), *fitted(_cells(search, result, view), width), Text()]
     parts += [Text(line, style="bold", overflow="fold") for line in curves.sentences(search, result, trials)]
     below = notes.origin(run, trials) if view.explain else list(notes.status(run, trials))
     return Stack(*parts, Text(), *(Text(line, style="dim") for line in below))
@@ -50,5 +48,5 @@ def _cells(search: Search, result: Saturation, view: View) -> list[Cells]:
 def _column(name: str, title: str, *texts: str, need: int) -> Cells:
     """``title``: with its unit, as in ``p99 (ms)``."""
     words, _, unit = title.partition(" (")
-    is_words = name == "note"
-    return Cells(words, unit.removesuffix(")"), [Text(text) for text in texts], need, is_number=not is_words, is_words=is_words)
+    folds_at = NOTE_MIN if name == "note" else 0
+    return Cells(words, unit.removesuffix(")"), [Text(text) for text in texts], need, is_number=not folds_at, folds_at=folds_at)

@@ -15,10 +15,10 @@ UNKNOWN = "unknown"
 
 
 def proof_words(target: Target, proof: Proof | None, sources: str) -> str:
-    """``verified at 2026-11-22 on Debian GNU/Linux 12 (bookworm)``, with what is not covered. ``sources``: the fingerprint of today's."""
+    """``verified 2026-11-22 on Debian GNU/Linux 12 (bookworm)``, with what is not covered. ``sources``: the fingerprint of today's."""
     if proof is None:
         return NEVER
-    place = f"at {proof.date.isoformat()} on {proof.os}"
+    place = f"{proof.date.isoformat()} on {proof.os}"
     if not proof.scaling:
         return f"built and not verified: failed {place}"
     words = [f"verified {place}"]

@@ -16,17 +16,17 @@ NOW = make_proof("c/a").sources or ""
     ("proof", "words"),
     [
         (None, "never built"),
-        (make_proof("c/a"), "verified at 2026-11-22 on Debian GNU/Linux 12 (bookworm)"),
+        (make_proof("c/a"), "verified 2026-11-22 on Debian GNU/Linux 12 (bookworm)"),
         (
             make_proof("c/a", scaling=(Scaling.SINGLE,)),
-            "verified at 2026-11-22 on Debian GNU/Linux 12 (bookworm), single only",
+            "verified 2026-11-22 on Debian GNU/Linux 12 (bookworm), single only",
         ),
         (
             make_proof("c/a", sources="ffffffffffff"),
-            "verified at 2026-11-22 on Debian GNU/Linux 12 (bookworm), before its sources changed",
+            "verified 2026-11-22 on Debian GNU/Linux 12 (bookworm), before its sources changed",
         ),
-        (make_proof("c/a", sources=None), "verified at 2026-11-22 on Debian GNU/Linux 12 (bookworm), sources not recorded"),
-        (make_proof("c/a", scaling=()), "built and not verified: failed at 2026-11-22 on Debian GNU/Linux 12 (bookworm)"),
+        (make_proof("c/a", sources=None), "verified 2026-11-22 on Debian GNU/Linux 12 (bookworm), sources not recorded"),
+        (make_proof("c/a", scaling=()), "built and not verified: failed 2026-11-22 on Debian GNU/Linux 12 (bookworm)"),
     ],
 )
 def test_the_words_say_what_is_proved_and_what_is_not(proof: Proof | None, words: str) -> None:
@@ -35,5 +35,5 @@ def test_the_words_say_what_is_proved_and_what_is_not(proof: Proof | None, words
 
 def test_the_page_of_targets_has_proof_toolchain_and_note() -> None:
     page = render_targets([TARGET, make_target("c/b")], {"c/a": make_proof("c/a", note="One clause is newer.")}, {"c/a": NOW, "c/b": NOW})
-    assert "  Verified at 2026-11-22 on Debian GNU/Linux 12 (bookworm). Toolchain: gcc 12.2.0.\n  One clause is newer.\n" in page
+    assert "  Verified 2026-11-22 on Debian GNU/Linux 12 (bookworm). Toolchain: gcc 12.2.0.\n  One clause is newer.\n" in page
     assert "  Never built.\n" in page

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import time
 from collections.abc import Callable, Iterable
 from typing import TypeVar
@@ -21,6 +22,17 @@ def until(condition: Callable[[], Value], limit_s: float = 10) -> Value:
         assert time.monotonic() < deadline, f"waited {limit_s} s in vain"
         time.sleep(0.01)
     return value
+
+
+def while_running(process: subprocess.Popen[str], condition: Callable[[], Value], limit_s: float = 60) -> Value:
+    """The first true value of the condition. A process that ends before fails the test with what it printed."""
+
+    def found() -> Value:
+        value = condition()
+        assert value or process.poll() is None, f"ended with exit code {process.returncode}: {process.communicate()}"
+        return value
+
+    return until(found, limit_s)
 
 
 def gone(pids: Iterable[int]) -> bool:

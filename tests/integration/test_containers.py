@@ -19,7 +19,7 @@ import pytest
 from tests import containers
 from tests.harness import Harness
 from tests.programs import program
-from tests.waiting import until
+from tests.waiting import while_running
 
 pytestmark = pytest.mark.container
 
@@ -97,7 +97,7 @@ def kill_in_mid_trial(harness: Harness, golang: tuple[Path, str]) -> None:
     folder, target = golang
     words = ("bench", "--targets", str(folder), target, "--isolate", "docker", "-d", "60s", "--warmup", "0s", "--rounds", "1")
     killed = harness.start(*words)
-    until(lambda: containers.docker("ps", "--quiet", "--filter", "label=httpbench.owner"), limit_s=60)
+    while_running(killed, lambda: containers.docker("ps", "--quiet", "--filter", "label=httpbench.owner"))
     killed.send_signal(signal.SIGKILL)
     killed.communicate(timeout=60)
 
@@ -128,7 +128,7 @@ def test_ctrl_c_removes_the_container(harness: Harness, golang: tuple[Path, str]
     before = containers.ours()
     words = ("bench", "--targets", str(folder), target, "--isolate", "docker", "-d", "60s", "--warmup", "0s", "--rounds", "1")
     process = harness.start(*words)
-    until(lambda: containers.docker("ps", "--quiet", "--filter", "label=httpbench.owner"), limit_s=60)
+    while_running(process, lambda: containers.docker("ps", "--quiet", "--filter", "label=httpbench.owner"))
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=60)
     assert process.returncode == 130
@@ -171,7 +171,7 @@ def test_a_daemon_that_restarts_in_the_middle_leaves_no_container(
     daemon.docker("import", *settings, str(tmp_path / "image.tar"), "own:1")
     env = {**harness.env, **daemon.env}
     process = harness.start("run", "--image", "own:1", "-d", "30s", "--warmup", "0s", "--rounds", "1", "-q", "--export-json", "-", env=env)
-    until(lambda: daemon.docker("ps", "--quiet").stdout, limit_s=60)
+    while_running(process, lambda: daemon.docker("ps", "--quiet").stdout)
     time.sleep(2)  # in the middle of the measurement
     daemon.stop()
     daemon.start()

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
@@ -93,6 +94,7 @@ class PrivateDaemon:
         self.env = {"DOCKER_HOST": f"unix://{folder}/docker.sock"}
         self._program = _dockerd()
         self._bridge = f"hbtest{os.getpid() % 10**6}"
+        self._namespace = f"httpbench-test-{uuid4().hex}"  # no name of a folder, which may end in a way that containerd refuses
         self._daemon: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
@@ -101,7 +103,7 @@ class PrivateDaemon:
         argv += ["--pidfile", str(own / "pid"), "--bridge", self._bridge, "--iptables=false", "--cgroup-parent", "/httpbench-test"]
         if _ip("link", "show", self._bridge) != 0 and (_ip("link", "add", self._bridge, "type", "bridge") or self._has_no_address()):
             pytest.skip("no network bridge can be made")
-        argv += ["--containerd-namespace", own.name, "--containerd-plugins-namespace", f"{own.name}-plugins"]
+        argv += ["--containerd-namespace", self._namespace, "--containerd-plugins-namespace", f"{self._namespace}-plugins"]
         with (own / "log").open("ab") as log:
             self._daemon = subprocess.Popen(argv, stdout=log, stderr=log, start_new_session=True)
         if not _comes_up(self._daemon, lambda: self.docker("version", check=False).returncode == 0):

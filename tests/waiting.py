@@ -29,7 +29,7 @@ def while_running(process: subprocess.Popen[str], condition: Callable[[], Value]
 
     def found() -> Value:
         value = condition()
-        assert value or process.poll() is None, f"ended with exit code {process.returncode}: {process.communicate()}"
+        assert value or process.poll() is None, f"ended with exit code {process.returncode}: {' '.join(process.communicate())[-2000:]}"
         return value
 
     return until(found, limit_s)

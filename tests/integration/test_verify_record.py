@@ -12,7 +12,7 @@ from httpbench.catalog import proofs
 from httpbench.cli.main import cli
 from httpbench.errors import UsageError
 from httpbench.model import Scaling
-from httpbench.run import is_verified_here
+from httpbench.run import Verified, is_verified_here
 from tests.harness import TARGETS
 
 CLIENT = "client:python/http-client"
@@ -38,6 +38,19 @@ def test_what_passed_is_marked_here_and_recorded_in_the_project(tmp_path: Path, 
     proof = catalog.read_proofs()[CLIENT]
     assert proof.scaling == (Scaling.SINGLE,)
     assert proof.toolchain.keys() == {"python3"}
+
+
+def test_what_passed_before_an_interruption_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted_at_edge(output: object, result: Verified) -> None:
+        if result.target.id == "c/epoll/edge":
+            raise KeyboardInterrupt
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(proofs, "proofs_file", lambda: tmp_path / "verified.toml")
+    monkeypatch.setattr("httpbench.cli.verify._show", interrupted_at_edge)
+    done = CliRunner().invoke(cli, ["verify", "c/epoll/level", "c/epoll/edge", "--scaling", "single", "--record"])
+    assert done.exit_code != 0
+    assert list(catalog.read_proofs()) == ["c/epoll/level"]
 
 
 @pytest.mark.parametrize(

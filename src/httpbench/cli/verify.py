@@ -18,6 +18,8 @@ from httpbench.errors import UsageError
 from httpbench.printable import one_line
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from rich.console import Console
 
     from httpbench.catalog import Catalog
@@ -76,7 +78,7 @@ def verify(options: VerifyOptions) -> ExitCode:
         built = prepare(_each_once([*with_backends(known, targets, workloads), *databases]), observer, options.jobs)
     topology = host.read_topology()
     passed = not built.errors
-    results: dict[str, list[Verified]] = {}
+    recorded: list[Path] = []
     for target in targets:
         of_kind, workload = KINDS[target.kind], workloads[target.kind]
         served = served_by[target.id]
@@ -89,6 +91,7 @@ def verify(options: VerifyOptions) -> ExitCode:
         if not served:
             output.print(f"{target.id}: not verified: it declares no path for {workload.name}", markup=False, soft_wrap=True)
             passed = False
+        results = []
         for word, each in product(options.scaling or ("single", "multi"), served):
             own = scaling_of(target, Scaling(word))
             if own is not None:
@@ -96,10 +99,12 @@ def verify(options: VerifyOptions) -> ExitCode:
                 backend = backend_of(target, each, known.targets, built, cores, topology)
                 result = of_kind.verify(target, own, each, built.folders[target.id], cores, backend)
                 passed = passed and result.passed
-                results.setdefault(target.id, []).append(result)
+                results.append(result)
                 _show(output, result)
-    if options.workload is None:
-        _keep(output, list(results.values()), built, record=options.record)
+        if results and options.workload is None:
+            recorded += _keep(target, results, built, record=options.record)
+    if recorded:
+        output.print(f"recorded {len(recorded)} target{'' if len(recorded) == 1 else 's'} in {recorded[0]}", markup=False, soft_wrap=True)
     return ExitCode.OK if passed else ExitCode.FAILED
 
 
@@ -127,22 +132,19 @@ def _require_recordable(targets: Sequence[Target], workload: str | None) -> None
         raise UsageError(f"--record keeps built-in targets only, and {', '.join(foreign)} comes from a folder of --targets")
 
 
-def _keep(output: Console, results: Sequence[Sequence[Verified]], built: Built, *, record: bool) -> None:
-    """Marks on this machine what passed as a process; with ``record``, also in the project. A container has another toolchain."""
+def _keep(target: Target, results: Sequence[Verified], built: Built, *, record: bool) -> list[Path]:
+    """Marks on this machine what passed as a process; with ``record``, also in the project, whose file is returned.
+
+    A container has another toolchain. One target at a time, so that what an interruption follows is kept.
+    """
     from httpbench import catalog
     from httpbench.run import mark_verified, proof_of
 
-    marked = []
-    for of_target in results:
-        target = of_target[0].target
-        if target.isolation is not None:
-            continue
-        failed = [result.scaling for result in of_target if not result.passed]
-        passed = [result.scaling for result in of_target if result.scaling not in failed]
-        marked.append((target, mark_verified(target, passed, failed)))
-    if record and marked:
-        path = catalog.record_proofs([proof_of(target, scaling, built) for target, scaling in marked])
-        output.print(f"recorded {len(marked)} target{'' if len(marked) == 1 else 's'} in {path}", markup=False, soft_wrap=True)
+    if target.isolation is not None:
+        return []
+    failed = [result.scaling for result in results if not result.passed]
+    scaling = mark_verified(target, [result.scaling for result in results if result.scaling not in failed], failed)
+    return [catalog.record_proofs([proof_of(target, scaling, built)])] if record else []
 
 
 def _show(output: Console, result: Verified) -> None:

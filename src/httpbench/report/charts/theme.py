@@ -123,6 +123,7 @@ def _themed(chart: Any, colours: dict[str, Any]) -> Any:
         )
         .configure_axis(
             labelFontSize=FONT_SIZE,
+            labelSeparation=FONT_SIZE / 2,
             titleFontSize=FONT_SIZE,
             labelColor=ink,
             titleColor=ink,

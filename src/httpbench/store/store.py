@@ -32,8 +32,9 @@ HINTS = {
 """What to do, by SQLite's primary result code."""
 
 MADE = """
-    (SELECT count(*) FROM trial WHERE run_id = run.id
-     AND (NOT coalesce(json_extract(run.document, '$.retries'), 0) OR number < json_array_length(run.document, '$.plan')))
+    CASE WHEN coalesce(json_extract(run.document, '$.retries'), 0)
+         THEN (SELECT count(*) FROM trial WHERE run_id = run.id AND number < json_array_length(run.document, '$.plan'))
+         ELSE (SELECT count(*) FROM trial WHERE run_id = run.id) END
 """
 """Number of trials of a run, without repeats: those follow all planned ones."""
 

@@ -10,6 +10,7 @@ import pytest
 from httpbench.model import RunStatus
 from httpbench.store import Store, browse
 from httpbench.store.browse import Wanted
+from httpbench.store.store import MADE
 from tests.factories import make_environment, make_plan, make_run, make_trial
 
 COMMITS = ("a" * 40, "b" * 40 + "+changes", None, "abc" + "0" * 37)
@@ -106,3 +107,11 @@ def test_an_empty_store_has_nothing(tmp_path: Path) -> None:
 def test_a_store_that_is_read_cannot_be_written_to(store: Store) -> None:
     with Store(store.path, reading=True) as reading, pytest.raises(Exception, match="readonly"):
         reading.select("DELETE FROM run")
+
+
+def test_trials_are_counted_without_reading_the_plan_for_each_of_them(store: Store) -> None:
+    steps = [row[-1] for row in store.select(f"EXPLAIN QUERY PLAN SELECT {MADE} FROM run")]
+    counting = [step for step in steps if " trial " in step]
+    assert len(counting) == 2
+    assert all("COVERING INDEX" in step and "(run_id=?" in step for step in counting), counting
+    assert "(run_id=? AND number<?)" in counting[0]

@@ -20,4 +20,6 @@ class Section:
 def section(trials: Sequence[Trial]) -> Section | None:
     """``None``: the run has too few of TechEmpower's tests."""
     found = composite_of(trials)
-    return None if found is None else Section(TITLE, composite_note(found), Table.of("Score of each target", COLUMNS, composite_rows(found)))
+    if found is None:
+        return None
+    return Section(TITLE, composite_note(found), Table.of("Score of each target", COLUMNS, composite_rows(found)))

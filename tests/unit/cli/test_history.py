@@ -31,7 +31,7 @@ def shown(db: Path, capsys: pytest.CaptureFixture[str], *words: str) -> str:
 def test_the_table_has_a_line_for_each_run_and_its_change(db: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = shown(db, capsys, A, "-n", "14")
     lines = [line.rstrip() for line in text.splitlines()]
-    assert lines[0] == "c/a, plaintext single -c 64, native: Requests/s"
+    assert lines[0] == "c/a, plaintext single -c 64 -d 10s, native: Requests/s"
     assert "v2" in lines[3]
     assert "01234567+" in lines[3]
     assert sum("▼ -" in line for line in lines) == 2, "at the run, and below the table"

@@ -135,9 +135,22 @@ class Loaded(Protocol):
 
 
 def load_text(cell: Loaded) -> str:
-    """``plaintext single -c 64``."""
-    rate = f" --rate {cell.load.rate_rps:g}" if cell.load.rate_rps else ""
-    return f"{cell.workload} {cell.scaling} -c {cell.load.connections}{rate}"
+    """``plaintext single -c 64``, and what else is not usual."""
+    return " ".join(filter(None, load_parts(cell)))
+
+
+def load_parts(cell: Loaded) -> tuple[str, ...]:
+    """Workload, scaling, connections, then options, each empty if it is as usual."""
+    load = cell.load
+    return (
+        cell.workload,
+        str(cell.scaling),
+        f"-c {load.connections}",
+        f"--rate {load.rate_rps:g}" if load.rate_rps else "",
+        f"--pipeline {load.pipeline}" if load.pipeline > 1 else "",
+        "" if load.keepalive else "--no-keepalive",
+        f"--requests-per-connection {load.requests_per_connection}" if load.requests_per_connection else "",
+    )
 
 
 def render_changes_json(found: Changes) -> str:

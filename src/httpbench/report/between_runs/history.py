@@ -100,8 +100,8 @@ class Series:
 
     @property
     def title(self) -> str:
-        """The load in words: ``plaintext single -c 64``."""
-        return load_text(self)
+        """The load in words: ``plaintext single -c 64 -d 10s``. A client's duration is a limit alone."""
+        return load_text(self) if self.figure == "time" else f"{load_text(self)} -d {self.load.duration_s:g}s"
 
     @property
     def levels(self) -> tuple[Level, ...]:

@@ -8,7 +8,7 @@ from rich.console import Group as Stack
 from rich.console import RenderableType
 from rich.text import Text
 
-from httpbench.report.between_runs.changes import Cell, Changes, load_text
+from httpbench.report.between_runs.changes import Cell, Changes, load_parts, load_text
 from httpbench.report.between_runs.text import TITLES, banner, caveat, figure_text, gate_sentences, notes, origin, verdict, verdict_changes
 from httpbench.report.formats.grid import Cells, column, fitted, names_column
 from httpbench.report.tables.chosen import View
@@ -89,12 +89,6 @@ def _percent(change: Change | None) -> str:
     return f"{f'{(change.ratio - 1) * 100:+.1f}' if change.differs else '='} ± {half:.1f}"
 
 
-def _parts(cell: Cell) -> tuple[str, ...]:
-    """Of a load: workload, scaling, connections, rate."""
-    rate = f"--rate {cell.load.rate_rps:g}" if cell.load.rate_rps else ""
-    return (cell.workload, str(cell.scaling), f"-c {cell.load.connections}", rate)
-
-
 def _alike(cells: Sequence[Cell]) -> str:
     """What the loads of all cells have in common."""
     return " ".join(filter(None, (next(iter(own)) for own in _by_part(cells) if len(own) == 1)))
@@ -103,8 +97,8 @@ def _alike(cells: Sequence[Cell]) -> str:
 def _loads(cells: Sequence[Cell]) -> list[str]:
     """For each cell what its load does not share with all others."""
     differs = [len(own) > 1 for own in _by_part(cells)]
-    return [" ".join(part for part, shown in zip(_parts(cell), differs, strict=True) if shown and part) for cell in cells]
+    return [" ".join(part for part, shown in zip(load_parts(cell), differs, strict=True) if shown and part) for cell in cells]
 
 
 def _by_part(cells: Sequence[Cell]) -> Iterator[set[str]]:
-    return (set(own) for own in zip(*(_parts(cell) for cell in cells), strict=True))
+    return (set(own) for own in zip(*(load_parts(cell) for cell in cells), strict=True))

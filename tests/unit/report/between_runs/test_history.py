@@ -38,7 +38,7 @@ def test_each_run_is_a_point_with_its_interval(store: Store) -> None:
     keep(store, 2, rounds(101_000)[:2], commit=None)
     (series,) = of(histories(store, A), "rps")
     first, second = series.points
-    assert (series.title, series.differs, series.changes) == ("plaintext single -c 64", (), ())
+    assert (series.title, series.differs, series.changes) == ("plaintext single -c 64 -d 10s", (), ())
     assert (first.run, first.name, first.git_commit, first.verdict) == ("run-0001", "first", "aaaa", VerdictKind.TARGET)
     assert first.estimate.median == 100_000
     assert first.estimate.interval is not None
@@ -58,11 +58,23 @@ def test_requests_per_second_and_p99_have_a_series_each_and_a_rate_has_p99_alone
     keep(store, 1, [*rounds(100_000), rated])
     found = histories(store, A)
     assert [(series.title, series.figure) for series in found] == [
-        ("plaintext single -c 64 --rate 1000", "p99"),
-        ("plaintext single -c 64", "rps"),
-        ("plaintext single -c 64", "p99"),
+        ("plaintext single -c 64 --rate 1000 -d 10s", "p99"),
+        ("plaintext single -c 64 -d 10s", "rps"),
+        ("plaintext single -c 64 -d 10s", "p99"),
     ]
     assert found[0].points[0].estimate.median == 500
+
+
+def test_loads_that_differ_have_names_that_differ(store: Store) -> None:
+    loads = [Load(), Load(pipeline=16), Load(keepalive=False), Load(requests_per_connection=50), Load(duration_s=2)]
+    keep(store, 1, [make_trial(make_plan(A, number, load=load)) for number, load in enumerate(loads)])
+    assert {series.title.removeprefix("plaintext single -c 64 ") for series in of(histories(store, A), "rps")} == {
+        "-d 10s",
+        "--pipeline 16 -d 10s",
+        "--no-keepalive -d 10s",
+        "--requests-per-connection 50 -d 10s",
+        "-d 2s",
+    }
 
 
 def test_clients_have_their_time(store: Store) -> None:

@@ -64,7 +64,8 @@ def compare(options: CompareOptions) -> ExitCode:
     if base[0].published:
         if files.paths or options.gates:
             raise UsageError(f"{options.base} was published by {base[0].published}: neither gates nor exports apply", hint="remove them")
-        console.stdout().print(render_beside(base, head))
+        output = console.stdout()
+        output.print(render_beside(base, head, output.width))
         return ExitCode.OK
     found = changes(base, head, options.gates, further)
     if found.environment and not options.across_environments:

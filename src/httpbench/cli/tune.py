@@ -99,18 +99,23 @@ def _report(outcome: host.Outcome, unchanged: str) -> None:
 
 
 def _show(knobs: Sequence[host.Knob], found: Sequence[host.Shown], *, only_pending: bool) -> None:
-    from rich.table import Table
+    from rich.console import Group
 
-    table = Table(box=None, pad_edge=False)
-    for column in ("Knob", "Setting", "Now", "Wanted", "Before", "Why"):
-        table.add_column(column, overflow="fold", no_wrap=column not in ("Setting", "Why"))
+    from httpbench.report import column, fitted
+
     pending = [shown for shown in found if not shown.setting.is_fine]
-    for shown in pending if only_pending else found:
-        setting = shown.setting
-        wanted = "" if setting.is_fine else setting.wanted
-        table.add_row(shown.knob.name, setting.label, setting.now, wanted, shown.before or "", shown.knob.why)
-    if table.rows:
-        console.stdout().print(table, markup=False)
+    listed = pending if only_pending else found
+    columns = [
+        column("Knob", (shown.knob.name for shown in listed)),
+        column("Setting", (shown.setting.label for shown in listed), folds_at=18),
+        column("Now", (shown.setting.now for shown in listed)),
+        column("Wanted", ("" if shown.setting.is_fine else shown.setting.wanted for shown in listed)),
+        column("Before", (shown.before or "" for shown in listed)),
+        column("Why", (shown.knob.why for shown in listed), folds_at=18),
+    ]
+    if listed:
+        output = console.stdout()
+        output.print(Group(*fitted(columns, output.width)))
     absent = [knob.name for knob in knobs if knob not in [shown.knob for shown in found]]
     if absent and not only_pending:
         console.echo(f"not on this machine: {', '.join(absent)}", err=True)

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 from rich.console import Group as Stack
 from rich.console import RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from httpbench.model import Load, Run, Trial
+from httpbench.report.formats.grid import Cells, column, fitted
 from httpbench.stats.rank_correlation import rank_correlation
 from httpbench.stats.summary import cells, summarise
 
@@ -68,13 +68,17 @@ def _best(measured: Measured) -> dict[tuple[str, str], float]:
     return best
 
 
-def render_beside(theirs: Measured, ours: Measured) -> RenderableType:
-    """For a console: a table for each workload, and what differs in method."""
+def render_beside(theirs: Measured, ours: Measured, width: int) -> RenderableType:
+    """For a console of ``width`` columns: a table for each workload, and what differs in method."""
     parts: list[RenderableType] = []
     for found in beside(theirs, ours):
         correlation = found.correlation
         alike = "" if correlation is None else f"; rank correlation {correlation:.2f}"
-        parts += [Text(f"{found.workload}: {_count(found.rows)} in both runs{alike}", style="bold"), _table(found), Text()]
+        parts += [
+            Text(f"{found.workload}: {_count(found.rows)} in both runs{alike}", style="bold"),
+            *fitted(_columns(found), width),
+            Text(),
+        ]
     if not parts:
         parts.append(Text("The runs have no target and workload in common; targets are matched by their published names."))
     return Stack(*parts, *(Text(f"· {line}", style="dim") for line in method(theirs, ours)))
@@ -84,25 +88,20 @@ def _count(rows: Sequence[Row]) -> str:
     return f"{len(rows)} targets" if len(rows) > 1 else "1 target"
 
 
-def _table(found: Beside) -> Table:
-    table = Table(box=None, pad_edge=False)
-    for title in ("Target", "Theirs, requests/s", "% of best", "Ours, requests/s", "% of best", "Rank"):
-        table.add_column(title, justify="left" if title == "Target" else "right", overflow="fold")
+def _columns(found: Beside) -> list[Cells]:
     best_theirs, best_ours = max(row.theirs_rps for row in found.rows), max(row.ours_rps for row in found.rows)
-    for row in found.rows:
-        theirs, ours = (
-            sum(other.theirs_rps > row.theirs_rps for other in found.rows),
-            sum(other.ours_rps > row.ours_rps for other in found.rows),
-        )
-        table.add_row(
-            row.name,
-            f"{row.theirs_rps:,.0f}",
-            _percent(row.theirs_rps, best_theirs),
-            f"{row.ours_rps:,.0f}",
-            _percent(row.ours_rps, best_ours),
-            f"{theirs + 1} → {ours + 1}",
-        )
-    return table
+    places = [
+        (sum(other.theirs_rps > row.theirs_rps for other in found.rows) + 1, sum(other.ours_rps > row.ours_rps for other in found.rows) + 1)
+        for row in found.rows
+    ]
+    return [
+        column("Target", (row.name for row in found.rows)),
+        column("Theirs", (f"{row.theirs_rps:,.0f}" for row in found.rows), unit="requests/s", is_number=True),
+        column("", (_percent(row.theirs_rps, best_theirs) for row in found.rows), unit="% of best", is_number=True),
+        column("Ours", (f"{row.ours_rps:,.0f}" for row in found.rows), unit="requests/s", is_number=True),
+        column("", (_percent(row.ours_rps, best_ours) for row in found.rows), unit="% of best", is_number=True),
+        column("Rank", (f"{theirs} → {ours}" for theirs, ours in places), is_number=True),
+    ]
 
 
 def _percent(part: float, whole: float) -> str:

@@ -73,9 +73,11 @@ class Cells:
         return replace(self, texts=[Text(bar(share, width), style="cyan") for share in shares], lengths=())
 
 
-def column(title: str, texts: Iterable[str], need: int = ALWAYS, *, is_number: bool = False, short: str = "", folds_at: int = 0) -> Cells:
+def column(
+    title: str, texts: Iterable[str], need: int = ALWAYS, *, unit: str = "", is_number: bool = False, short: str = "", folds_at: int = 0
+) -> Cells:
     """A column of plain text."""
-    return Cells(title, "", [Text(text) for text in texts], need, is_number=is_number, short=short, folds_at=folds_at)
+    return Cells(title, unit, [Text(text) for text in texts], need, is_number=is_number, short=short, folds_at=folds_at)
 
 
 def names_column(title: str, ids: Sequence[str]) -> Cells:

@@ -46,7 +46,7 @@ def test_targets_are_matched_by_published_names_and_take_their_best_load(theirs:
 def test_the_table_fits_a_terminal_and_names_what_differs(theirs: tuple[Run, list[Trial]]) -> None:
     console = Console(width=80, record=True, file=None, quiet=False)
     with console.capture() as captured:
-        console.print(render_beside(theirs, ours(gin=4000.0, axum=3000.0, go_std=5000.0)))
+        console.print(render_beside(theirs, ours(gin=4000.0, axum=3000.0, go_std=5000.0), 80))
     text = captured.get()
     assert "json: 3 targets in both runs; rank correlation -0.50" in text
     assert all(len(line.rstrip()) <= 80 for line in text.splitlines())
@@ -57,5 +57,5 @@ def test_the_table_fits_a_terminal_and_names_what_differs(theirs: tuple[Run, lis
 def test_runs_without_anything_in_common_say_so(theirs: tuple[Run, list[Trial]]) -> None:
     console = Console(width=80)
     with console.capture() as captured:
-        console.print(render_beside(theirs, ours(nobody=1.0)))
+        console.print(render_beside(theirs, ours(nobody=1.0), 80))
     assert "no target and workload in common" in captured.get()

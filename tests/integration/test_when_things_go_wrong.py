@@ -252,7 +252,8 @@ def test_output_that_cannot_be_written_is_said(harness: Harness) -> None:
 def test_a_terminal_without_unicode_is_no_error(harness: Harness) -> None:
     env = {**harness.env, "PYTHONIOENCODING": "ascii"}
     done = harness.run("list", env=env)
-    assert (done.returncode, done.stderr) == (0, "")
+    said = [line for line in done.stderr.splitlines() if not line.startswith("not built: ")]
+    assert (done.returncode, said) == (0, [])
 
 
 @pytest.mark.parametrize("words", [(b"run", b"./serv\xe9r {port}"), (b"runs", b"--db", b"/tmp/\xff.db"), (b"list", b"\xc3(")])

@@ -49,7 +49,7 @@ test-all: install portable
 	cargo test --locked --quiet -- --ignored
 	scripts/install-databases
 	scripts/install-namespaces
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadgroup --durations=20 -m "slow and not alone and not container" tests/contract tests/integration tests/e2e
+	$(BIN)/python -m pytest --numprocesses 2 --durations=20 -m "slow and not alone and not container" tests/contract tests/integration tests/e2e
 	scripts/install-browser
 	$(BIN)/python -m pytest --numprocesses 2 --durations=10 -m "browser and slow" tests/browser
 	scripts/install-containers

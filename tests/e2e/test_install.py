@@ -15,8 +15,6 @@ import pytest
 
 from httpbench.catalog import root
 
-pytestmark = pytest.mark.xdist_group("install")  # one worker builds the wheel, which takes minutes
-
 PROGRAMS = ("httpbench-loadgen", "httpbench-reference", "httpbench-timer")
 SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin"
 
@@ -31,10 +29,9 @@ def pip(programs: Path, *words: str) -> None:
     subprocess.run([str(programs / "pip"), *words, "--quiet", "--disable-pip-version-check"], check=True)
 
 
-@pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+def distributions(folder: Path) -> tuple[Path, Path]:
     """The source distribution, and the wheel that is built from it alone."""
-    folder = tmp_path_factory.mktemp("dist")
+    folder.mkdir()
     programs = environment(folder / "builder")
     pip(programs, "install", *tomllib.loads((root() / "pyproject.toml").read_text())["build-system"]["requires"])
     subprocess.run([str(programs / "python"), "-m", "hatchling", "build", "-t", "sdist", "-d", str(folder)], cwd=root(), check=True)
@@ -46,12 +43,19 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
-def test_distributions_hold_what_they_should(built: tuple[Path, Path]) -> None:
-    with tarfile.open(built[0]) as source:
+def test_distributions_hold_what_they_should_and_a_wheel_installs_it(tmp_path: Path) -> None:
+    """One test, for tests on two workers would build the wheel twice, which takes minutes."""
+    source, wheel = distributions(tmp_path / "dist")
+    _holds_what_it_should(source, wheel)
+    _installs_everything_into_a_clean_environment(wheel, tmp_path)
+
+
+def _holds_what_it_should(source_file: Path, wheel_file: Path) -> None:
+    with tarfile.open(source_file) as source:
         files = {name.partition("/")[2] for name in source.getnames()}
     assert {"LICENSE", "Cargo.lock", "targets/verified.toml", "suites/quick.toml", "src/httpbench/cli/main.py"} <= files
     assert not {name for name in files if name.startswith(("target/", ".venv/", "tests/")) or "__pycache__" in name}
-    with zipfile.ZipFile(built[1]) as wheel:
+    with zipfile.ZipFile(wheel_file) as wheel:
         names = wheel.namelist()
     assert [name for name in names if name.endswith("httpbench/data/targets/verified.toml")]
     for file in ("report/html/page.html", "report/html/style.css", "load/npm/package-lock.json"):
@@ -60,11 +64,9 @@ def test_distributions_hold_what_they_should(built: tuple[Path, Path]) -> None:
     assert any(name.endswith(f"httpbench/data/programs/httpbench-loadgen-{platform.machine()}") for name in names)
 
 
-@pytest.mark.slow
-@pytest.mark.timeout(1800)
-def test_a_wheel_installs_everything_into_a_clean_environment(built: tuple[Path, Path], tmp_path: Path) -> None:
+def _installs_everything_into_a_clean_environment(wheel: Path, tmp_path: Path) -> None:
     programs = environment(tmp_path / "venv")
-    pip(programs, "install", f"{built[1]}[charts]")
+    pip(programs, "install", f"{wheel}[charts]")
     home = tmp_path / "home"
     home.mkdir()
     env = {"HOME": str(home), "PATH": f"{programs}:{SYSTEM_PATH}", "LANG": "C.UTF-8"}

@@ -15,11 +15,11 @@ from rich.text import Text
 
 from httpbench.model import Run, Trial, VerdictKind
 from httpbench.model import Table as RunTable
-from httpbench.report.formats.grid import Cells, brief_names, fitted, grid
+from httpbench.report.formats.grid import Cells, brief_names, column, fitted, grid
 from httpbench.report.formats.terminal_search import render_search
 from httpbench.report.tables import brief, notes
 from httpbench.report.tables.chosen import View, chosen, chosen_overhead
-from httpbench.report.tables.columns import ALWAYS, Column
+from httpbench.report.tables.columns import Column
 from httpbench.report.tables.composite import COLUMNS, composite_note, composite_of, composite_rows
 from httpbench.report.tables.composite import TITLE as TITLE_OF_COMPOSITE
 from httpbench.report.tables.groups import groups
@@ -122,10 +122,7 @@ def _parts(group: Group, width: int) -> Iterator[RenderableType]:
 def _plain_grid(columns: Sequence[tuple[str, str]], rows: Sequence[tuple[str, ...]], *, words: int, width: int) -> Table:
     """A table of texts, the first columns of which are ``words``. ``columns``: titles and units."""
     filled = zip(columns, zip(*rows, strict=True), strict=True)
-    cells = [
-        Cells(title, unit, [Text(text) for text in texts], ALWAYS, place >= words) for place, ((title, unit), texts) in enumerate(filled)
-    ]
-    return grid(cells, width)
+    return grid([column(title, texts, unit=unit, is_number=place >= words) for place, ((title, unit), texts) in enumerate(filled)], width)
 
 
 def _composite(trials: Sequence[Trial], width: int) -> Iterator[RenderableType]:

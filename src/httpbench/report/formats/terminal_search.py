@@ -9,7 +9,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from httpbench.model import Run, Search, Trial
-from httpbench.report.formats.grid import Cells, fitted
+from httpbench.report.formats.grid import Cells, column, fitted
 from httpbench.report.tables import brief, curves, notes
 from httpbench.report.tables.chosen import View
 from httpbench.report.tables.columns import ALWAYS
@@ -49,4 +49,4 @@ def _column(name: str, title: str, *texts: str, need: int) -> Cells:
     """``title``: with its unit, as in ``p99 (ms)``."""
     words, _, unit = title.partition(" (")
     folds_at = NOTE_MIN if name == "note" else 0
-    return Cells(words, unit.removesuffix(")"), [Text(text) for text in texts], need, is_number=not folds_at, folds_at=folds_at)
+    return column(words, texts, need, unit=unit.removesuffix(")"), is_number=not folds_at, folds_at=folds_at)

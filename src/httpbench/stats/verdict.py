@@ -198,7 +198,7 @@ def _limit_of_shared_cores(evidence: Evidence, target: Usage, generator: Usage) 
     sharing = _sharing(evidence, target, generator)
     if sum(each.usage.cpu_cores_mean for each in sharing) < MACHINE_BUSY * _shared_capacity(evidence, sharing):
         return None
-    others = [each.name for each in sharing if each.usage is not target]
+    others = [each.name for each in sharing if each.name != "target"]
     reason = f"shared cores were full: figures are of {listed(['target', *others])} together ({_together(evidence, sharing)})"
     return Verdict(kind=VerdictKind.SHARED, reasons=(reason,))
 

@@ -37,7 +37,7 @@ bench: install
 
 # RESULTS_OPTIONS: options of bench, such as "--rounds 5 -d 3s". RESULTS_FLAGS: --dry-run, --even-if-busy.
 results: install
-	$(BIN)/python -m httpbench.cli.results $(RESULTS_FLAGS) --options "$(RESULTS_OPTIONS)" $(SUITES)
+	$(BIN)/python -m tools.results.measure $(RESULTS_FLAGS) --options "$(RESULTS_OPTIONS)" $(SUITES)
 
 test: install toolchains check
 

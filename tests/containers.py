@@ -161,7 +161,7 @@ def docker(*words: str) -> str:
 def ours() -> tuple[str, str]:
     """The containers, and the images without a name, that httpbench has made. Others may use the same engine meanwhile."""
     return (
-        docker("ps", "--all", "--filter", "label=httpbench.owner"),
+        docker("ps", "--all", "--filter", "label=httpbench.host.owner"),
         docker("images", "--quiet", "--filter", "dangling=true", "--filter", "label=httpbench.target"),
     )
 

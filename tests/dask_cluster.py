@@ -14,7 +14,7 @@ from pathlib import Path
 
 import psutil
 
-from httpbench import programs
+from httpbench.load import programs
 from tests import waiting
 
 START_LIMIT_S = 60.0

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from httpbench import programs
+from httpbench.load import programs
 from tests.programs import program
 
 LOADGEN = "httpbench-loadgen"

@@ -11,7 +11,7 @@ from httpbench import catalog, host
 from httpbench.model import Kind, Scaling, Target
 from httpbench.run import KINDS, State, state_of
 from httpbench.run.builds.build import build
-from httpbench.run.inputs import Backend
+from httpbench.run.trial.inputs import Backend
 from tests.contract.cases import case
 
 # No package installs it, so a machine for tests may lack it.

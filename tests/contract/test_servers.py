@@ -8,7 +8,7 @@ from httpbench import catalog, host
 from httpbench.model import Kind, Scaling, Target, Workload
 from httpbench.probe import contradiction
 from httpbench.run import cores_beside_database, database_of, verify
-from httpbench.run.inputs import Backend
+from httpbench.run.trial.inputs import Backend
 from tests.contract.cases import built, case
 
 SERVERS = [target for target in catalog.load().targets.values() if target.kind is Kind.SERVER]

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from markdown_it import MarkdownIt
 
-from httpbench.manifests import root
+from httpbench.paths import root
 from tests.harness import Harness
 
 SHORTER = {

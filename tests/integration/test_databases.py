@@ -17,7 +17,7 @@ from httpbench import host
 from httpbench.databases import SYSTEMS, System
 from httpbench.run.builds.build import build
 from httpbench.run.database.running import started
-from httpbench.run.inputs import Backend
+from httpbench.run.trial.inputs import Backend
 from tests.harness import TARGETS, Harness
 from tests.waiting import until
 

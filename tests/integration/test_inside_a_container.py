@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from httpbench.manifests import root
+from httpbench.paths import root
 from tests import containers
 from tests.dockerfiles import parse
 from tests.harness import Harness

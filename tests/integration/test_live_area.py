@@ -21,8 +21,8 @@ WIDTHS = [80, 100, 200]
 
 PROGRAM = """
 import os, sys, time
-from httpbench.cli.console import stderr
-from httpbench.cli.progress import observer
+from httpbench.cli.terminal.console import stderr
+from httpbench.cli.terminal.progress import observer
 from httpbench.load import Phase, Progress
 from httpbench.sample import Current
 from tests.factories import make_plan

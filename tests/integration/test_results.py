@@ -15,7 +15,7 @@ SHORT = "c/epoll -c 8 -d 300ms --warmup 100ms --rounds 3 --retries 0"
 
 
 def results(harness: Harness, *words: str) -> subprocess.CompletedProcess[str]:
-    argv = [sys.executable, "-m", "httpbench.cli.results", "--results", str(harness.home / "results"), *words]
+    argv = [sys.executable, "-m", "tools.results.measure", "--results", str(harness.home / "results"), *words]
     return subprocess.run(argv, env=harness.env, capture_output=True, text=True, timeout=120, check=False)
 
 

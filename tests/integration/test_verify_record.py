@@ -47,7 +47,7 @@ def test_what_passed_before_an_interruption_is_kept(tmp_path: Path, monkeypatch:
 
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(proofs, "proofs_file", lambda: tmp_path / "verified.toml")
-    monkeypatch.setattr("httpbench.cli.verify._show", interrupted_at_edge)
+    monkeypatch.setattr("httpbench.cli.verbs.verify._show", interrupted_at_edge)
     done = CliRunner().invoke(cli, ["verify", "c/epoll/level", "c/epoll/edge", "--scaling", "single", "--record"])
     assert done.exit_code != 0
     assert list(catalog.read_proofs()) == ["c/epoll/level"]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from httpbench.errors import UsageError
-from httpbench.folders import default_database
+from httpbench.paths import default_database
 
 
 def test_a_user_without_a_home_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ import tomllib
 
 import pytest
 
-from httpbench.manifests import manifests, root
+from httpbench.paths import manifests, root
 from tests.dockerfiles import parse
 
 FILE = parse((root() / "Dockerfile").read_text())

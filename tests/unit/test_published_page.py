@@ -9,7 +9,7 @@ import pytest
 
 from httpbench import catalog
 from httpbench.catalog import select
-from httpbench.report.results.quoted import BLOCK, with_results
+from tools.results.quoted import BLOCK, with_results
 
 PAGE = Path(__file__).parents[2] / "docs" / "published.md"
 BLOCKS = list(BLOCK.finditer(PAGE.read_text(encoding="utf-8")))

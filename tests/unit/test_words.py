@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from httpbench.words import listed
+from httpbench.text import listed
 
 
 @pytest.mark.parametrize(("names", "text"), [(["a"], "a"), (["a", "b"], "a and b"), (["a", "b", "c"], "a, b and c")])

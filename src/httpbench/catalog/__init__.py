@@ -7,7 +7,7 @@ from httpbench.catalog.files import did_you_mean, sentences
 from httpbench.catalog.proofs import read_proofs, record_proofs
 from httpbench.catalog.select import kind_of, matching, select
 from httpbench.catalog.techempower_results import read_results
-from httpbench.manifests import root
+from httpbench.paths import root
 
 __all__ = [
     "Catalog",

@@ -9,8 +9,8 @@ from typing import TypeVar
 
 from httpbench.catalog import files, httparena, techempower, web_frameworks, workload_names
 from httpbench.errors import CatalogError, SelectionError
-from httpbench.manifests import foreign_catalogue, manifests, root, target_id
 from httpbench.model import Frozen, Suite, Target, TargetFile, Variant, Workload
+from httpbench.paths import foreign_catalogue, manifests, root, target_id
 
 Named = TypeVar("Named", Suite, Workload)
 Value = TypeVar("Value", bound=Frozen)

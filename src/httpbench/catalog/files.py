@@ -16,7 +16,7 @@ from typing import Any, TypeVar, get_args
 from pydantic import BaseModel, ValidationError
 
 from httpbench.errors import CatalogError
-from httpbench.printable import one_line
+from httpbench.text import one_line
 
 TOML_TYPES = {
     "tuple_type": "an array: [ … ]",

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from httpbench.errors import CatalogError
-from httpbench.manifests import id_part, target_id
 from httpbench.model import Build, Entry, Kind, Scaling, Target, Tuning
-from httpbench.printable import one_line
+from httpbench.paths import id_part, target_id
+from httpbench.text import one_line
 
 Raw = Mapping[str, Any]
 BUILD_LIMIT_S = 3600.0

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from httpbench.catalog.files import read
 from httpbench.errors import UsageError
-from httpbench.manifests import root
 from httpbench.model import Proof, ProofFile
+from httpbench.paths import root
 
 HEADER = """\
 # When and where each target was last verified. Written by `httpbench verify --record`; a target without an entry was never built.

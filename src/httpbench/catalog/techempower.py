@@ -20,7 +20,7 @@ from httpbench.errors import CatalogError
 from httpbench.model import Approach, Category, ContainerRecipe, Database, Entry, Orm, Target, Tuning
 from httpbench.model.frozen import RequestPath
 from httpbench.model.workload import ASKS_DATABASE
-from httpbench.printable import one_line
+from httpbench.text import one_line
 
 NAME = "techempower"
 CONFIGURATION, OLDER_CONFIGURATION = "benchmark_config.json", "config.toml"

@@ -20,7 +20,6 @@ from httpbench.catalog.foreign import foreign_target
 from httpbench.catalog.techempower import NAME
 from httpbench.catalog.workload_names import find
 from httpbench.errors import CatalogError, SelectionError
-from httpbench.manifests import id_part
 from httpbench.model import (
     Build,
     Cores,
@@ -40,7 +39,8 @@ from httpbench.model import (
     VerdictKind,
     Workload,
 )
-from httpbench.printable import one_line
+from httpbench.paths import id_part
+from httpbench.text import one_line
 
 ONE_REQUEST = ("json", "db", "fortune")
 PIPELINED, PIPELINE = "plaintext", 16

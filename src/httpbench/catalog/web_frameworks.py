@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from httpbench.catalog.foreign import dockerfile_problems, foreign_target, no_clone
-from httpbench.manifests import engine_of, id_part
 from httpbench.model import ContainerRecipe, Entry, Target
+from httpbench.paths import engine_of, id_part
 
 NAME = "web-frameworks"
 CONFIGURATION = "config.yaml"

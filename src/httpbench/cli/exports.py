@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from httpbench.cli import console
+from httpbench.cli.terminal import console
 from httpbench.errors import StoreError, UsageError
 
 if TYPE_CHECKING:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from httpbench.cli import choices, console
+from httpbench.cli.options import choices
+from httpbench.cli.terminal import console
 
 if TYPE_CHECKING:
     from httpbench.model import Target

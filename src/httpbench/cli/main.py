@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING
 import click
 
 from httpbench import __version__
-from httpbench.cli import console, foreign_options
 from httpbench.cli.exit_codes import ExitCode, of_error
 from httpbench.cli.lazy import LazyGroup, Verb
+from httpbench.cli.options import foreign as foreign_options
+from httpbench.cli.terminal import console
 from httpbench.errors import HttpbenchError, UsageError
 
 if TYPE_CHECKING:
@@ -41,27 +42,27 @@ Examples:
 
 
 VERBS = {
-    "list": Verb("httpbench.cli.list:list_targets", "List targets, their state, and the fix for what is missing."),
-    "setup": Verb("httpbench.cli.setup:setup", "Install the Debian packages that targets require."),
-    "build": Verb("httpbench.cli.build:build", "Build targets ahead of their first use."),
-    "run": Verb("httpbench.cli.run:run", "Compare servers of your own, given as commands or URLs."),
-    "bench": Verb("httpbench.cli.bench:bench", "Measure targets of one kind in interleaved rounds."),
-    "saturate": Verb("httpbench.cli.saturate:saturate", "Find the highest rate that keeps a service level."),
-    "up": Verb("httpbench.cli.up:up", "Start one target for a load that you make by hand."),
-    "responses": Verb("httpbench.cli.responses:responses", "Show a response of each server, byte for byte."),
-    "versions": Verb("httpbench.cli.versions:versions", "Print the versions of toolchains and of built libraries."),
-    "verify": Verb("httpbench.cli.verify:verify", "Check that targets keep the contract."),
-    "probe": Verb("httpbench.cli.probe:probe", "Find out whether servers route, parse or respond to anything."),
-    "report": Verb("httpbench.cli.report:report", "Show a stored run again."),
-    "compare": Verb("httpbench.cli.compare:compare", "Show what changed from one run to another."),
-    "history": Verb("httpbench.cli.history:history", "Show a target over many runs, and where it changed."),
-    "runs": Verb("httpbench.cli.runs:runs", "List stored runs, delete some, or store published results."),
-    "serve": Verb("httpbench.cli.serve:serve", "Show all stored runs in a browser, also while they run."),
-    "doctor": Verb("httpbench.cli.doctor:doctor", "Show the environment, and what will disturb a measurement."),
-    "tune": Verb("httpbench.cli.tune:tune", "Set this machine's knobs for measuring, and restore them."),
-    "hosts": Verb("httpbench.cli.hosts:hosts", "Check load hosts before a run."),
-    "noise": Verb("httpbench.cli.noise:noise", "Measure this machine's noise floor: one server against itself."),
-    "completion": Verb("httpbench.cli.completion:completion", "Install tab completion for your shell."),
+    "list": Verb("httpbench.cli.verbs.list:list_targets", "List targets, their state, and the fix for what is missing."),
+    "setup": Verb("httpbench.cli.verbs.setup:setup", "Install the Debian packages that targets require."),
+    "build": Verb("httpbench.cli.verbs.build:build", "Build targets ahead of their first use."),
+    "run": Verb("httpbench.cli.verbs.run:run", "Compare servers of your own, given as commands or URLs."),
+    "bench": Verb("httpbench.cli.verbs.bench:bench", "Measure targets of one kind in interleaved rounds."),
+    "saturate": Verb("httpbench.cli.verbs.saturate:saturate", "Find the highest rate that keeps a service level."),
+    "up": Verb("httpbench.cli.verbs.up:up", "Start one target for a load that you make by hand."),
+    "responses": Verb("httpbench.cli.verbs.responses:responses", "Show a response of each server, byte for byte."),
+    "versions": Verb("httpbench.cli.verbs.versions:versions", "Print the versions of toolchains and of built libraries."),
+    "verify": Verb("httpbench.cli.verbs.verify:verify", "Check that targets keep the contract."),
+    "probe": Verb("httpbench.cli.verbs.probe:probe", "Find out whether servers route, parse or respond to anything."),
+    "report": Verb("httpbench.cli.verbs.report:report", "Show a stored run again."),
+    "compare": Verb("httpbench.cli.verbs.compare:compare", "Show what changed from one run to another."),
+    "history": Verb("httpbench.cli.verbs.history:history", "Show a target over many runs, and where it changed."),
+    "runs": Verb("httpbench.cli.verbs.runs:runs", "List stored runs, delete some, or store published results."),
+    "serve": Verb("httpbench.cli.verbs.serve:serve", "Show all stored runs in a browser, also while they run."),
+    "doctor": Verb("httpbench.cli.verbs.doctor:doctor", "Show the environment, and what will disturb a measurement."),
+    "tune": Verb("httpbench.cli.verbs.tune:tune", "Set this machine's knobs for measuring, and restore them."),
+    "hosts": Verb("httpbench.cli.verbs.hosts:hosts", "Check load hosts before a run."),
+    "noise": Verb("httpbench.cli.verbs.noise:noise", "Measure this machine's noise floor: one server against itself."),
+    "completion": Verb("httpbench.cli.verbs.completion:completion", "Install tab completion for your shell."),
 }
 """In the order in which a user meets them."""
 

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from httpbench import host, load
-from httpbench.cli import console, progress
 from httpbench.cli.engines import prepare_engines
 from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.exports import Exports
-from httpbench.cli.load_host import LoadHostOptions
+from httpbench.cli.options.load_host import LoadHostOptions
+from httpbench.cli.terminal import console, progress
 from httpbench.errors import UsageError
 from httpbench.model import Run, RunStatus, Trial, VerdictKind
 from httpbench.report import View, gated, render_terminal
@@ -21,7 +21,7 @@ from httpbench.stats.attempts import last_attempts
 from httpbench.stats.gates import Passage
 from httpbench.stats.level import saturation
 from httpbench.store import Store
-from httpbench.words import listed
+from httpbench.text import listed
 
 
 def build_and_run(spec: RunSpec, db: Path, load_host: LoadHostOptions | None = None, *, quiet: bool, waits: bool) -> Outcome:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from httpbench import __version__
-from httpbench.cli import console
 from httpbench.cli.exit_codes import ExitCode
+from httpbench.cli.terminal import console
 
 if TYPE_CHECKING:
     from httpbench.model import Kind, Target

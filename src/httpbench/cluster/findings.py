@@ -12,9 +12,9 @@ from httpbench import host
 from httpbench.cluster.ssh_host import SshLoadHost
 from httpbench.host.doctor import ports, processor
 from httpbench.host.finding import Finding, judged
+from httpbench.host.kernel_files import read_int
 from httpbench.host.knobs import all_knobs
 from httpbench.host.mirror import mirrored
-from httpbench.kernel_files import read_int
 from httpbench.model import RoundTrips
 
 JITTER_SHARE_MAX, JITTER_US_MIN = 0.25, 50.0

@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from httpbench import load, programs
+from httpbench import load
 from httpbench.cluster.static_build import portable
 from httpbench.errors import UsageError
 from httpbench.isolate.ssh import SshConnection
-from httpbench.load import LoadGenerator
+from httpbench.load import LoadGenerator, programs
 from httpbench.load.native import PROGRAM
 from httpbench.load.tool import Found, first_version
 from httpbench.model import Target

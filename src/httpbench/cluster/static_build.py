@@ -11,8 +11,8 @@ from pathlib import Path
 
 from httpbench.errors import UsageError
 from httpbench.load.native import PROGRAM
-from httpbench.manifests import root
-from httpbench.words import listed
+from httpbench.paths import root
+from httpbench.text import listed
 
 MACHINES = ("x86_64", "aarch64")
 BUILD_LIMIT_S = 1200.0

@@ -15,9 +15,9 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from httpbench import open_files
 from httpbench.contract.backend import CHUNK_BYTES, RESET_ON_CLOSE, ScriptedBackend, digest, pattern
 from httpbench.contract.check import Check
+from httpbench.host import open_files
 from httpbench.model import Limit
 
 BULK_BYTES = 8 << 20

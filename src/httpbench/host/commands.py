@@ -9,7 +9,7 @@ import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from httpbench import inherited
+from httpbench.host import inherited
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ import hashlib
 from httpbench.http.exchange import ExchangeError, Response, exchange
 from httpbench.http.rules import rule_problems
 from httpbench.model import Expectation, SampledResponse, Workload
-from httpbench.printable import one_line
+from httpbench.text import one_line
 
 SHOWN = 60
 """Bytes of a body that are quoted."""

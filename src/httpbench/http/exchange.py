@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import Self
 
 from httpbench.model import Request
-from httpbench.printable import one_line
+from httpbench.text import one_line
 
 HEAD_LIMIT_BYTES = 65_536
 BODY_LIMIT_BYTES = 64 << 20

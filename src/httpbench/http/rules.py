@@ -15,7 +15,7 @@ from typing import Any
 from httpbench.http.exchange import Response
 from httpbench.http.fortunes import page_problems
 from httpbench.model import Expectation, Rule
-from httpbench.printable import one_line
+from httpbench.text import one_line
 
 MESSAGE = "Hello, World!"
 ROWS = 10_000

@@ -13,7 +13,7 @@ import sys
 import time
 from pathlib import Path
 
-from httpbench.control_groups import ControlGroups
+from httpbench.host.control_groups import ControlGroups
 
 PROGRAM = Path(__file__).with_name("burner.py")
 PERIODS = 3

@@ -12,8 +12,8 @@ import time
 from pathlib import Path
 from typing import Self
 
-from httpbench.control_groups import ControlGroups, groups_of
 from httpbench.errors import ContainerError, StartError
+from httpbench.host.control_groups import ControlGroups, groups_of
 from httpbench.isolate import engine as command_line
 from httpbench.isolate import limits, marks
 from httpbench.isolate.launch import Launch, size_text

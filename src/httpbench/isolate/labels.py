@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from httpbench import owner
 from httpbench.errors import ContainerError
+from httpbench.host import owner
+from httpbench.host.owner import Owner
 from httpbench.isolate import engine as command_line
 from httpbench.model import Engine
-from httpbench.owner import Owner
 
-OWNER, RUN, TARGET = "httpbench.owner", "httpbench.run", "httpbench.target"
+OWNER, RUN, TARGET = "httpbench.host.owner", "httpbench.run", "httpbench.target"
 """Who made it: process, its namespace and its boot. The run. The target of an image."""
 
 

@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from httpbench import open_files
+from httpbench.host import open_files
 from httpbench.isolate.labels import OWNER, RUN, owner_label
 from httpbench.model import Isolation
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import mmap
 from collections.abc import Iterator, Sequence
 
-from httpbench.control_groups import ControlGroups
 from httpbench.errors import LimitError
+from httpbench.host.control_groups import ControlGroups
 from httpbench.isolate.burn import TOLERANCE, burned_cpus
 from httpbench.isolate.launch import size_text
 from httpbench.model import Isolation

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from httpbench.errors import UsageError
-from httpbench.folders import user_folder
 from httpbench.isolate.labels import is_gone, owner_label
 from httpbench.model import Engine
+from httpbench.paths import user_folder
 
 
 def mark(engine: Engine, name: str) -> None:

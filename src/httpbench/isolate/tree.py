@@ -19,8 +19,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
-from httpbench import inherited, open_files
 from httpbench.errors import StartError, StopError
+from httpbench.host import inherited, open_files
 from httpbench.isolate import out_of_memory
 from httpbench.isolate.adopted import adopt_orphans, end_adopted
 from httpbench.model.endings import CRASHED, HELD_PORT, IGNORED_SIGTERM, LEFT_PROCESSES
@@ -38,7 +38,7 @@ CRASHES = (signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.S
 class Command:
     """A program to start.
 
-    ``env`` is added to what :mod:`~httpbench.inherited` passes on; ``cpus`` are the logical CPUs that it may use (empty: all).
+    ``env`` is added to what :mod:`~httpbench.host.inherited` passes on; ``cpus`` are the logical CPUs that it may use (empty: all).
     """
 
     argv: tuple[str, ...]

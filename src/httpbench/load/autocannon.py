@@ -21,10 +21,10 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from httpbench.errors import LoadError
-from httpbench.folders import user_folder
 from httpbench.load.base import Job, LoadGenerator, Output
 from httpbench.load.tool import Installation
 from httpbench.model import Distribution, Measurement, OverSeconds, PerSecond, Requests, Requirement
+from httpbench.paths import user_folder
 from httpbench.quantiles import PERCENTILES, is_known
 
 LOCKED = Path(__file__).with_name("npm")

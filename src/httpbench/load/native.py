@@ -11,8 +11,8 @@ import json
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from httpbench import programs
 from httpbench.errors import LoadError
+from httpbench.load import programs
 from httpbench.load.base import Job, KeptResponse, LoadGenerator, Output, Phase, Progress
 from httpbench.load.rate_steps import Slice, interval_ms, steps
 from httpbench.model import Distribution, Interval, Load, Measurement, MixPart, PartMeasurement, Requests, Requirement

@@ -18,10 +18,10 @@ import re
 from pathlib import Path
 
 from httpbench.errors import LoadError
-from httpbench.folders import user_folder
 from httpbench.load.base import Job, LoadGenerator, Output
 from httpbench.load.tool import Installation
 from httpbench.model import Distribution, Measurement, Requests, Requirement
+from httpbench.paths import user_folder
 from httpbench.quantiles import PERCENTILES, is_known
 
 VERSION = "0.1.20"

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from httpbench import programs
 from httpbench.errors import LoadError
+from httpbench.load import programs
 from httpbench.load.tool import Tool
 from httpbench.model import Requirement, Timing
 

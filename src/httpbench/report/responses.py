@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from httpbench.model import SampledRequest, SampledResponse
-from httpbench.printable import one_line
+from httpbench.text import one_line
 
 BODY_CHARACTERS = 2000
 """Characters of a body that are printed; a last line says how many were cut."""

@@ -9,28 +9,28 @@ from __future__ import annotations
 
 from httpbench.run.builds.bases import Base, bases_of, stages_of
 from httpbench.run.builds.build import cache_folder
+from httpbench.run.builds.engines import engines_left, engines_of, left_behind, remove_leftovers, require_engine, requirement_of
 from httpbench.run.builds.missing import Missing, missing_of, packages_of
 from httpbench.run.builds.prepare import Built, prepare, toolchains
 from httpbench.run.builds.proofs import is_verified_here, mark_verified, proof_of, sources_of
 from httpbench.run.builds.states import State, TargetState, state_of, states
-from httpbench.run.commands import Servers, path_of, targets_of
 from httpbench.run.database.choice import cores_beside_database, database_of, databases_of, with_database_cores
-from httpbench.run.engines import engines_left, engines_of, left_behind, remove_leftovers, require_engine, requirement_of
-from httpbench.run.isolated import everywhere
 from httpbench.run.kinds import KINDS, WARMUP_UNTIL_STEADY, OfKind, estimate_s, longest_warmup_s
-from httpbench.run.load_place import HERE, LoadPlace, ManyPlaces
-from httpbench.run.loads import load_of
+from httpbench.run.load.place import HERE, LoadPlace, ManyPlaces
 from httpbench.run.observer import Observer, Stage
-from httpbench.run.plan import Matrix, RunPlan, make_plan, scaling_of
-from httpbench.run.preflight import refusals, require_programs, with_warmup_of_its_own, without_refused
+from httpbench.run.plan.commands import Servers, path_of, targets_of
+from httpbench.run.plan.isolated import everywhere
+from httpbench.run.plan.loads import load_of
+from httpbench.run.plan.preflight import refusals, require_programs, with_warmup_of_its_own, without_refused
+from httpbench.run.plan.run_plan import Matrix, RunPlan, make_plan, scaling_of
+from httpbench.run.plan.spec import RunSpec
 from httpbench.run.proxy.trial import BASELINE
-from httpbench.run.record import Outcome
-from httpbench.run.rounds import backend_of, make_run
+from httpbench.run.rounds.record import Outcome
+from httpbench.run.rounds.rounds import backend_of, make_run
 from httpbench.run.server.verify import probe_target, verify
-from httpbench.run.spec import RunSpec
-from httpbench.run.start import Place, container_command
+from httpbench.run.trial.start import Place, container_command
+from httpbench.run.trial.verified import Verified
 from httpbench.run.up import Up, up
-from httpbench.run.verified import Verified
 
 __all__ = [
     "BASELINE",

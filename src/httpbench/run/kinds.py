@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from httpbench import load, programs
+from httpbench import load
 from httpbench.host import Topology, partition, partition_for_proxy
-from httpbench.load import Tool
+from httpbench.load import Tool, programs
 from httpbench.model import (
     STEADY_S_MIN,
     Cores,
@@ -29,14 +29,14 @@ from httpbench.model import (
 from httpbench.run.client import reference
 from httpbench.run.client.trial import HELD_REQUESTS, HELD_S, measure_client
 from httpbench.run.client.verify import sample_client, verify_client
-from httpbench.run.inputs import Backend, TrialInputs
 from httpbench.run.observer import Observer
+from httpbench.run.plan.refusals import client_refusal, server_refusal
 from httpbench.run.proxy.trial import BASELINE, measure_proxy
 from httpbench.run.proxy.verify import sample_proxy, verify_proxy
-from httpbench.run.refusals import client_refusal, server_refusal
 from httpbench.run.server.trial import measure_server
 from httpbench.run.server.verify import sample, verify
-from httpbench.run.verified import Verified
+from httpbench.run.trial.inputs import Backend, TrialInputs
+from httpbench.run.trial.verified import Verified
 
 WARMUP_UNTIL_STEADY = {"warmup_s": 1.0, "warmup_max_s": 10.0}
 """The default for servers and proxies."""

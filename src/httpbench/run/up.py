@@ -10,10 +10,10 @@ from pathlib import Path
 
 from httpbench.model import Kind, Scaling, Target, Workload
 from httpbench.run.database.running import started
-from httpbench.run.inputs import Backend
-from httpbench.run.interrupt import interruptible
 from httpbench.run.proxy.trial import started_backend
-from httpbench.run.start import Place, RunningTarget, start
+from httpbench.run.rounds.interrupt import interruptible
+from httpbench.run.trial.inputs import Backend
+from httpbench.run.trial.start import Place, RunningTarget, start
 from httpbench.sample import Current, TreeSampler
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from httpbench.control_groups import ControlGroups, distinct_groups
+from httpbench.host.control_groups import ControlGroups, distinct_groups
 from httpbench.model import SharedQuota
 
 

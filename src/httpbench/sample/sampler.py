@@ -18,7 +18,7 @@ import threading
 import time
 from dataclasses import replace
 
-from httpbench.control_groups import ControlGroups
+from httpbench.host.control_groups import ControlGroups
 from httpbench.model import Usage
 from httpbench.sample.current import Current
 from httpbench.sample.quota import QuotaMeter

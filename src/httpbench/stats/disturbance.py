@@ -24,7 +24,7 @@ from httpbench.stats.evidence import (
     target_capacity,
     throttled,
 )
-from httpbench.words import listed
+from httpbench.text import listed
 
 WAIT_SHARE_MAX = 0.10
 """Of the cores that a program can fill: time in which it was ready to run and others had its CPU. It shows strangers that run between two

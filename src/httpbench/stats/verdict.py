@@ -33,7 +33,7 @@ from httpbench.stats.evidence import (
 from httpbench.stats.polling import limit_of_polling
 from httpbench.stats.validity import is_incorrect, untrue
 from httpbench.stats.withheld import withheld
-from httpbench.words import listed
+from httpbench.text import listed
 
 TARGET_BUSY = 0.90
 """Share of its cores from which a target counts as busy. Not 1: interrupts and network work of the kernel are charged to no process."""

@@ -10,8 +10,8 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from httpbench.host.owner import Owner
 from httpbench.model import RunStatus
-from httpbench.owner import Owner
 from httpbench.store.store import MADE, PLANNED, Store, status_of
 
 TARGETS_MAX = 500

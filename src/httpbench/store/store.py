@@ -15,8 +15,8 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from httpbench.errors import SelectionError, StoreError
+from httpbench.host.owner import Owner, is_alive, this_process
 from httpbench.model import Distribution, Measurement, Run, RunStatus, Trial
-from httpbench.owner import Owner, is_alive, this_process
 from httpbench.store.figures import RunFigures, figures_of, runs_of
 from httpbench.store.names import find
 from httpbench.store.schema import is_current, migrate

@@ -9,10 +9,10 @@ from urllib.parse import urlencode
 
 from markupsafe import Markup
 
-from httpbench.printable import printable
 from httpbench.report.html.parts import Table
 from httpbench.store import Store, browse
 from httpbench.store.browse import ListedRun, Wanted
+from httpbench.text import printable
 from httpbench.web import addresses
 from httpbench.web.frame import Frame, NotFound, Page
 

@@ -10,7 +10,6 @@ from pathlib import Path
 from markupsafe import Markup
 
 from httpbench.host import commits_between
-from httpbench.printable import printable
 from httpbench.report.between_runs.history import Change, Point, Series, histories
 from httpbench.report.between_runs.history_text import UNITS, change_sentence, change_text, commits_text, figure_title
 from httpbench.report.between_runs.text import commit_text
@@ -19,6 +18,7 @@ from httpbench.report.charts.history import of_series
 from httpbench.report.charts.theme import svg_file
 from httpbench.report.html.parts import Picture, Table, verdict
 from httpbench.store import Store, browse
+from httpbench.text import printable
 from httpbench.web import addresses
 from httpbench.web.frame import Frame, NotFound, Page
 from httpbench.web.lists import when

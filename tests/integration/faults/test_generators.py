@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from httpbench import programs
+from httpbench.load import programs
 from tests.integration.faults.fault import GOOD, OTHER, Fault
 from tests.waiting import until
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from httpbench import programs
+from httpbench.load import programs
 from tests import namespaces, waiting
 from tests.harness import Harness
 from tests.namespaces import Host, Network

@@ -12,9 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from httpbench import programs
 from httpbench.cluster.dask import ManyHosts, Workers
-from httpbench.load import Job
+from httpbench.load import Job, programs
 from httpbench.model import Expectation, Load, Workload
 from tests import namespaces
 from tests.conducting import conduct_on

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from httpbench import load, programs
+from httpbench import load
 from httpbench.cluster.remote_programs import found_there, names_of
 from httpbench.errors import UsageError
 from httpbench.isolate.ssh import SshConnection
-from httpbench.load import LoadGenerator
+from httpbench.load import LoadGenerator, programs
 from tests.fake_ssh import fake_ssh
 from tests.programs import program
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from httpbench import programs
 from httpbench.cluster.static_build import portable
+from httpbench.load import programs
 from tests.servers import Mode, Server
 
 NAME = "target.test"

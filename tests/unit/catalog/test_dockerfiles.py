@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from httpbench.manifests import manifests, root
+from httpbench.paths import manifests, root
 from tests.dockerfiles import problems
 
 FOLDERS = [path.parent for path in manifests(root() / "targets")]

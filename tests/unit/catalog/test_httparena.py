@@ -11,8 +11,8 @@ import pytest
 from httpbench import catalog
 from httpbench.catalog import httparena
 from httpbench.errors import CatalogError
-from httpbench.manifests import ids
 from httpbench.model import Scaling, Tuning
+from httpbench.paths import ids
 
 CLONE = Path(__file__).parents[2] / "targets" / "httparena"
 TARGETS = {target.id: target for target in httparena.read(CLONE)}

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from httpbench.catalog import load
-from httpbench.manifests import manifests, root
+from httpbench.paths import manifests, root
 
 FOLDERS = [path.parent for path in manifests(root() / "targets")]
 COMMANDS = {

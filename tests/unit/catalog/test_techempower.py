@@ -12,8 +12,8 @@ import pytest
 from httpbench import catalog
 from httpbench.catalog import techempower
 from httpbench.errors import CatalogError
-from httpbench.manifests import ids
 from httpbench.model import Approach, Category, Database, Orm, Scaling, Tuning
+from httpbench.paths import ids
 
 CLONE = Path(__file__).parents[2] / "targets" / "techempower"
 TARGETS = {target.id: target for target in techempower.read(CLONE)}

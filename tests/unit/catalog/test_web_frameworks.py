@@ -9,7 +9,7 @@ import pytest
 from httpbench import catalog
 from httpbench.catalog import web_frameworks
 from httpbench.errors import CatalogError
-from httpbench.manifests import ids
+from httpbench.paths import ids
 
 CLONE = Path(__file__).parents[2] / "targets" / "web-frameworks"
 TARGETS = {target.id: target for target in web_frameworks.read(CLONE)}

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import get_args
 
 from httpbench import load
-from httpbench.cli import choices
+from httpbench.cli.options import choices
 from httpbench.host.knobs.tuning import JOURNAL
 from httpbench.model import Category, Figure, Kind
 from httpbench.report import CLIENT_FORMATS, FORMATS, HISTORY_FIGURES

@@ -9,7 +9,7 @@ import click
 from click.testing import CliRunner
 
 from httpbench.cli.exit_codes import ExitCode
-from httpbench.cli.fields import argument, command, group, option
+from httpbench.cli.options.fields import argument, command, group, option
 
 
 @dataclass(frozen=True, slots=True)

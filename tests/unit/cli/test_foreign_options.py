@@ -7,8 +7,8 @@ import sys
 import click
 import pytest
 
-from httpbench.cli import foreign_options
 from httpbench.cli.main import cli, run_command_line
+from httpbench.cli.options import foreign as foreign_options
 
 CONTEXT = click.Context(cli)
 

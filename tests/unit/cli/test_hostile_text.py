@@ -17,9 +17,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from httpbench.cli.console import fault, save
 from httpbench.cli.main import run_command_line
-from httpbench.cli.safe_console import SafeConsole
+from httpbench.cli.terminal.console import fault, save
+from httpbench.cli.terminal.safe_console import SafeConsole
 from httpbench.model import (
     ClientWork,
     Gate,

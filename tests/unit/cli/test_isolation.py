@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from httpbench.cli.isolation import IsolationOptions
+from httpbench.cli.options.isolation import IsolationOptions
 from httpbench.errors import UsageError
 from httpbench.model import Engine, Isolation, NetworkMode, Place, Suite, SuiteLoad, size_bytes
 

@@ -22,7 +22,9 @@ def test_the_list_of_verbs_shows_the_first_sentence_of_each(name: str) -> None:
 
 
 def test_a_verb_is_imported_when_it_is_used_and_no_sooner() -> None:
-    group = LazyGroup(verbs={"gone": Verb("no.such.module:verb", "Nothing."), "list": Verb("httpbench.cli.list:list_targets", "List.")})
+    group = LazyGroup(
+        verbs={"gone": Verb("no.such.module:verb", "Nothing."), "list": Verb("httpbench.cli.verbs.list:list_targets", "List.")}
+    )
     listed = CliRunner().invoke(group, ["--help"])
     assert listed.exit_code == 0
     assert "gone  Nothing." in listed.output

@@ -12,8 +12,8 @@ import pytest
 from click.testing import CliRunner
 
 from httpbench import catalog
-from httpbench.cli import console
 from httpbench.cli.main import cli
+from httpbench.cli.terminal import console
 from httpbench.run import mark_verified
 from httpbench.run.builds.build import build
 from tests.factories import make_proof

@@ -7,8 +7,8 @@ import io
 import pytest
 from rich.console import Console
 
-from httpbench.cli.live_area import Area, LiveArea, sparkline
-from httpbench.cli.safe_console import SafeConsole
+from httpbench.cli.terminal.live_area import Area, LiveArea, sparkline
+from httpbench.cli.terminal.safe_console import SafeConsole
 from httpbench.load import Phase, Progress
 from httpbench.model import Load, Verdict, VerdictKind
 from httpbench.run import Stage

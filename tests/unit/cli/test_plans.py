@@ -8,8 +8,8 @@ import pytest
 from click.testing import CliRunner
 
 from httpbench import host
-from httpbench.cli import console
 from httpbench.cli.main import cli
+from httpbench.cli.terminal import console
 from httpbench.errors import UsageError
 
 CLONE = Path(__file__).parents[2] / "targets" / "techempower"

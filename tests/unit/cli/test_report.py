@@ -7,7 +7,7 @@ from pathlib import Path
 import zstandard
 from click.testing import CliRunner
 
-from httpbench.cli.report import report
+from httpbench.cli.verbs.report import report
 from httpbench.report import render_json, render_markdown
 from tests.factories import make_mixed_run
 

@@ -10,9 +10,9 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from httpbench.cli.compare import compare
-from httpbench.cli.report import report
-from httpbench.cli.runs import runs
+from httpbench.cli.verbs.compare import compare
+from httpbench.cli.verbs.report import report
+from httpbench.cli.verbs.runs import runs
 from httpbench.errors import UsageError
 from httpbench.model import RunStatus
 from httpbench.store import Store

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from httpbench.cli.scheduler import SchedulerOptions, check_reached, divided, over, placed
+from httpbench.cli.options.scheduler import SchedulerOptions, check_reached, divided, over, placed
 from httpbench.cluster.dask import Workers
 from httpbench.errors import UsageError
 from httpbench.host import Core, Topology, partition

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from httpbench import web
-from httpbench.cli.serve import serve
+from httpbench.cli.verbs.serve import serve
 from httpbench.errors import UsageError
 from tests.dashboards import add_run
 from tests.factories import make_run
@@ -38,8 +38,8 @@ def test_a_copy_is_written_and_counted(tmp_path: Path) -> None:
 
 
 def test_the_verbs_that_measure_take_tags() -> None:
-    from httpbench.cli.bench import bench
-    from httpbench.cli.run import run
-    from httpbench.cli.saturate import saturate
+    from httpbench.cli.verbs.bench import bench
+    from httpbench.cli.verbs.run import run
+    from httpbench.cli.verbs.saturate import saturate
 
     assert all(any("--tag" in parameter.opts for parameter in verb.params) for verb in (bench, run, saturate))

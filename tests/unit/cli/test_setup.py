@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from httpbench.cli.options import Selection
-from httpbench.cli.setup import SetupOptions, _required
+from httpbench.cli.options.shared import Selection
+from httpbench.cli.verbs.setup import SetupOptions, _required
 from httpbench.databases import SYSTEMS
 from httpbench.model import Database
 

@@ -12,7 +12,7 @@ from httpbench.cli.main import cli
 
 HEAVY = {"altair", "asyncio", "dask", "distributed", "hdrh", "numpy", "psutil", "pydantic", "rich", "scipy", "sqlite3"}
 
-LIGHT = {"cli", "errors", "folders", "manifests", "printable", "words"}
+LIGHT = {"cli", "errors", "paths", "text"}
 """Of ours, packages and modules that help, completion and usage errors may load."""
 
 WORDS = ["--help", "--version", "nosuch", "--nosuch", *(f"{verb} --help" for verb in cli.commands)]
@@ -58,8 +58,8 @@ def test_the_package_runs_as_a_program() -> None:
 
 def test_the_list_of_verbs_loads_no_verb() -> None:
     ours = {name for name in loaded("--help") if name.startswith("httpbench.")}
-    own = {"httpbench.cli", *(f"httpbench.cli.{name}" for name in ("console", "exit_codes", "foreign_options", "lazy", "main"))}
-    assert ours == {*own, "httpbench.errors", "httpbench.printable"}
+    own = {f"httpbench.cli.{name}" for name in ("exit_codes", "lazy", "main", "options", "options.foreign", "terminal", "terminal.console")}
+    assert ours == {"httpbench.cli", *own, "httpbench.errors", "httpbench.text"}
 
 
 def test_scipy_is_loaded_only_for_a_distribution() -> None:

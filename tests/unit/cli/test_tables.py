@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 import pytest
 
-from httpbench.cli.tables import Names, TableOptions
+from httpbench.cli.options.tables import Names, TableOptions
 from httpbench.errors import UsageError
 from httpbench.model import Table
 from httpbench.report import View, column_names

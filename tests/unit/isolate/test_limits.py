@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from httpbench.control_groups import groups_of
 from httpbench.errors import LimitError
+from httpbench.host.control_groups import groups_of
 from httpbench.isolate import limits
 from httpbench.model import Engine, Isolation
 from tests import control_groups as fake

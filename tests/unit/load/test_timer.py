@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from httpbench import load, programs
+from httpbench import load
 from httpbench.errors import LoadError, RequirementError
+from httpbench.load import programs
 
 NATIVE = {"code": 0, "wall_s": 0.5, "user_s": 0.1, "system_s": 0.05, "rss_bytes_peak": 9_000_000, "rss_bytes_floor": 2_000_000}
 

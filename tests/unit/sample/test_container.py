@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from httpbench.control_groups import groups_of
+from httpbench.host.control_groups import groups_of
 from httpbench.sample import TreeSampler
 from tests import control_groups as fake
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from httpbench.model import CoreOccupancy, Trial, TrialPlan, Verdict, VerdictKind
-from httpbench.run.repeats import with_repeats
+from httpbench.run.rounds.repeats import with_repeats
 from httpbench.stats.disturbance import disturbances
 from httpbench.stats.evidence import Evidence
 from httpbench.stats.paired import compare

@@ -22,11 +22,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from httpbench import __version__, programs
+from httpbench import __version__
 from httpbench.cluster.dask import results
 from httpbench.cluster.dask.orders import BEAT_S, HostFacts, Orders, Outcome, Readiness, unpacked
 from httpbench.errors import LoadError
-from httpbench.load import get
+from httpbench.load import get, programs
 
 PROGRAM = "httpbench-loadgen"
 GENERATOR = "native"

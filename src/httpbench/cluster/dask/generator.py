@@ -13,9 +13,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from httpbench import programs
 from httpbench.errors import LoadError, LostHostError, RequirementError
-from httpbench.load import Job, KeptResponse, LoadGenerator, Output, Progress, get
+from httpbench.load import Job, KeptResponse, LoadGenerator, Output, Progress, get, programs
 from httpbench.model import HostShare, Measurement, Requirement
 
 PACKAGES = Path(__file__).resolve().parents[3]

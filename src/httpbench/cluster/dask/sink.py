@@ -6,8 +6,8 @@ import asyncio
 import json
 import subprocess
 
-from httpbench import programs
 from httpbench.errors import LoadError
+from httpbench.load import programs
 
 SERVER, PROGRAM = "httpbench-reference", "httpbench-loadgen"
 LOAD = ("-c", "32", "-d", "1s", "--warmup", "200ms", "--json", "-")

@@ -11,7 +11,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from httpbench.kernel_files import CPU, NODE, cpu_list, read_int, read_text
+from httpbench.host.kernel_files import CPU, NODE, cpu_list, read_int, read_text
 
 FULL_CAPACITY = 1024  # of the fastest kind of core, in the kernel's scale
 

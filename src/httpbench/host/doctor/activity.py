@@ -11,7 +11,7 @@ from pathlib import Path
 
 from httpbench.host.cores.topology import Topology
 from httpbench.host.finding import Finding, judged
-from httpbench.kernel_files import read_text
+from httpbench.host.kernel_files import read_text
 
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 LOAD_PER_CORE = 0.1

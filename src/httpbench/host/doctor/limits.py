@@ -7,11 +7,11 @@ import errno
 from collections.abc import Iterator
 from pathlib import Path
 
-from httpbench import open_files
+from httpbench.host import open_files
 from httpbench.host.facts.cgroup import read_limits
 from httpbench.host.facts.machine import memory_bytes
 from httpbench.host.finding import Finding, judged
-from httpbench.kernel_files import read_int
+from httpbench.host.kernel_files import read_int
 
 ENOUGH_FILES = 10_000
 ENOUGH_MEMORY_BYTES = 1 << 30

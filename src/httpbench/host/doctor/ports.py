@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from httpbench.host.finding import Finding, judged
-from httpbench.kernel_files import read_text
+from httpbench.host.kernel_files import read_text
 
 CLOSED_SHARE_MAX = 0.25
 """Of the local ports, that connections in TIME_WAIT may hold before a run."""

@@ -10,7 +10,7 @@ from httpbench.host.cores.topology import Topology
 from httpbench.host.facts import machine
 from httpbench.host.facts.cgroup import read_limits
 from httpbench.host.finding import Finding
-from httpbench.kernel_files import cpu_text
+from httpbench.host.kernel_files import cpu_text
 from httpbench.model import Scaling
 
 COSTLY = ("spectre_v2", "meltdown", "mds", "retbleed", "spec_rstack_overflow", "spec_store_bypass", "l1tf", "tsx_async_abort")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from httpbench.control_groups import groups_of
+from httpbench.host.control_groups import groups_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
 
-from httpbench import __version__, open_files
+from httpbench import __version__
+from httpbench.host import open_files
 from httpbench.host.commands import capture
 from httpbench.host.cores.topology import Topology, read_topology
 from httpbench.host.facts import machine
 from httpbench.host.facts.cgroup import read_limits
+from httpbench.host.kernel_files import CPU, cpu_list, read_text
 from httpbench.host.knobs.all_knobs import tuned
-from httpbench.kernel_files import CPU, cpu_list, read_text
 from httpbench.model import Environment
 
 

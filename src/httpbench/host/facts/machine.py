@@ -10,7 +10,7 @@ import platform
 import re
 from pathlib import Path
 
-from httpbench.kernel_files import CLOCKSOURCE, CPU, read_int, read_text
+from httpbench.host.kernel_files import CLOCKSOURCE, CPU, read_int, read_text
 
 DMI = Path("sys/class/dmi/id")
 HYPERVISORS = {  # parts of the names in the firmware

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from httpbench.host.finding import Finding, Severity, judged
-from httpbench.kernel_files import read_int, read_text
+from httpbench.host.kernel_files import read_int, read_text
 
 
 @dataclass(frozen=True, slots=True)

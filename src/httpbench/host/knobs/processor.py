@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from httpbench.host.finding import Finding
+from httpbench.host.kernel_files import CLOCKSOURCE, CPU, read_int, read_text
 from httpbench.host.knobs.knob import Knob, Setting, at_least, exactly, read_value
-from httpbench.kernel_files import CLOCKSOURCE, CPU, read_int, read_text
 
 STEADY_CLOCKS = ("tsc", "arch_sys_counter")  # read without a system call
 WAKE_UP_US_MAX = 10

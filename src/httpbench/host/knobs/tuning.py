@@ -20,9 +20,9 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from httpbench.errors import TuneError
+from httpbench.host.kernel_files import read_text
 from httpbench.host.knobs.all_knobs import KNOBS
 from httpbench.host.knobs.knob import Knob, Setting, read_value
-from httpbench.kernel_files import read_text
 from httpbench.model import Frozen
 
 JOURNAL = Path("/var/lib/httpbench/tune.json")

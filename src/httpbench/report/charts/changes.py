@@ -6,10 +6,10 @@ import math
 
 import altair as alt
 
-from httpbench.printable import one_line
 from httpbench.report.between_runs.changes import Changes, place
 from httpbench.report.between_runs.text import TITLES, value_text
 from httpbench.report.charts.drawing import WIDTH, Drawing, data
+from httpbench.text import one_line
 
 ROW_HEIGHT = 24
 SIGNIFICANT, NOT = "significant", "no significant difference"

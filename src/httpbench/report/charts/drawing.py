@@ -9,8 +9,8 @@ from typing import Any
 
 import altair as alt
 
-from httpbench.printable import one_line
 from httpbench.report.tables.rows import Group, Row
+from httpbench.text import one_line
 
 WIDTH, HEIGHT = 480, 150
 """Of a plot without its axes, in pixels: its labels can still be read on a telephone."""

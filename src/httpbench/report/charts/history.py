@@ -6,11 +6,11 @@ from typing import Any
 
 import altair as alt
 
-from httpbench.printable import one_line
 from httpbench.report.between_runs.history import Point, Series
 from httpbench.report.between_runs.history_text import UNITS, change_text, date, figure_title
 from httpbench.report.between_runs.text import commit_text
 from httpbench.report.charts.drawing import WIDTH, Drawing, data, figure_text, folded, slug
+from httpbench.text import one_line
 
 HEIGHT = 200
 LABEL_ROWS = 3

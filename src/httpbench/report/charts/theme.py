@@ -13,8 +13,8 @@ from typing import Any
 import altair as alt
 import vl_convert
 
-from httpbench.printable import one_line
 from httpbench.report.charts.drawing import Drawing
+from httpbench.text import one_line
 
 PNG_SCALE = 2
 

@@ -11,13 +11,13 @@ from collections.abc import Callable, Sequence
 
 from httpbench.errors import UsageError
 from httpbench.model import Distribution, Measurement, OverSeconds, Run, Trial
-from httpbench.printable import one_line
 from httpbench.quantiles import decoded, is_known, percentile_us, recorded
 from httpbench.report.tables.groups import groups
 from httpbench.report.tables.notes import title
 from httpbench.report.tables.rows import Group, Row
 from httpbench.stats.per_second import per_second
 from httpbench.stats.validity import failed_requests
+from httpbench.text import one_line
 
 UNKNOWN = "-"
 LATENCY_HEAD = ("Stat", "2.5%", "50%", "97.5%", "99%", "Avg", "Stdev", "Max")

@@ -14,7 +14,6 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
 from httpbench.model import Run, RunStatus, Search, Trial, VerdictKind
-from httpbench.printable import one_line, printable
 from httpbench.report.tables import curves, notes
 from httpbench.report.tables.columns import Column, columns
 from httpbench.report.tables.groups import groups
@@ -23,6 +22,7 @@ from httpbench.report.within_run.claims import label
 from httpbench.report.within_run.gates import gated
 from httpbench.stats.gates import Passage, lost_rounds
 from httpbench.stats.level import saturation
+from httpbench.text import one_line, printable
 
 SECONDS_DIGITS = 3
 GATES = "gates"

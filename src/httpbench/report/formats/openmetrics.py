@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 from httpbench.model import Run, Trial
-from httpbench.printable import one_line
 from httpbench.report.tables.groups import groups
 from httpbench.report.tables.notes import title
 from httpbench.report.tables.rows import Row
 from httpbench.report.within_run.gates import Gated, gated
 from httpbench.stats.level import saturation
 from httpbench.stats.summary import Estimate, Summary
+from httpbench.text import one_line
 
 Labels = Mapping[str, str]
 Sample = tuple[Labels, float]

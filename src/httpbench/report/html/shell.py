@@ -15,8 +15,8 @@ from typing import Any
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from httpbench.printable import printable
 from httpbench.report.charts import theme
+from httpbench.text import printable
 
 POLICY = "default-src 'none'; style-src 'sha256-{}'; img-src data:; base-uri 'none'; form-action 'none'"
 """No script, no request, no style but the one of the page. ``img-src``: the empty icon, without which a browser asks for one."""

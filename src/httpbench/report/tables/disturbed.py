@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from httpbench.model import Trial, VerdictKind
-from httpbench.printable import one_line
 from httpbench.report.tables.rows import Row
 from httpbench.stats.disturbance import disturbers
+from httpbench.text import one_line
 
 NAMED_MAX = 5
 

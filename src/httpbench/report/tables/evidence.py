@@ -12,12 +12,12 @@ from rich.table import Table
 from rich.text import Text
 
 from httpbench.model import Run, Trial, WorkDone
-from httpbench.printable import one_line
 from httpbench.report.tables import notes
 from httpbench.report.tables.groups import groups
 from httpbench.report.tables.rows import Group
 from httpbench.stats.facts import Facts, facts
 from httpbench.stats.validity import LITTLE_MAX, LITTLE_MIN
+from httpbench.text import one_line
 
 LEGEND = (
     "Target CPU, Generator CPU: mean CPU time in cores, of the physical cores that each could fill; the target's includes interrupts on "

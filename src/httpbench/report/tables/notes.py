@@ -11,7 +11,6 @@ from itertools import groupby
 
 from httpbench.load import TIMERS
 from httpbench.model import STEADY_S_MIN, ClientWork, Kind, Learned, Limit, Load, Run, RunStatus, Scaling, Table, Trial, Tuning, VerdictKind
-from httpbench.printable import printable
 from httpbench.report.numbers import percentage
 from httpbench.report.tables.columns import LOWER_BOUND, ODD_SIZE, PARTLY, memory_is_proportional
 from httpbench.report.tables.containers import container_notes
@@ -23,6 +22,7 @@ from httpbench.stats.figures import P99, THROUGHPUT
 from httpbench.stats.next_step import next_step
 from httpbench.stats.noise import floor, other_load
 from httpbench.stats.once import Said, once
+from httpbench.text import printable
 
 LIMITS = {
     Limit.NO_ROUTER: "responds to every path alike",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from httpbench.model import Proof, Target
-from httpbench.words import listed
+from httpbench.text import listed
 
 NEVER = "never built"
 HERE = "verified here"

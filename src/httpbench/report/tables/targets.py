@@ -8,7 +8,7 @@ from httpbench.model import Kind, Proof, Target
 from httpbench.report.formats.markdown import escape
 from httpbench.report.tables.notes import LIMITS
 from httpbench.report.tables.proofs import proof_words
-from httpbench.words import listed
+from httpbench.text import listed
 
 
 def render_targets(targets: Iterable[Target], proofs: Mapping[str, Proof], sources: Mapping[str, str]) -> str:

@@ -15,7 +15,7 @@ from httpbench.report.within_run.claims import NO_RANKS, comparisons, headline, 
 from httpbench.report.within_run.compared_rows import Compared, ahead, ranking
 from httpbench.stats.interval import ROUNDS_MIN
 from httpbench.stats.paired import Comparison
-from httpbench.words import listed
+from httpbench.text import listed
 
 TIES_NAMED = 3
 """Targets that share rank 1 and are named; of more only the number."""

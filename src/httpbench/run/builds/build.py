@@ -21,11 +21,11 @@ from pathlib import Path
 from threading import Event
 from typing import TextIO, TypeVar
 
-from httpbench import inherited
 from httpbench.errors import BuildError, HttpbenchError
-from httpbench.folders import user_folder
+from httpbench.host import inherited
 from httpbench.isolate import Command, ProcessTree, tail
 from httpbench.model import Build, Frozen, Target
+from httpbench.paths import user_folder
 
 RECEIPT = ".httpbench-receipt.json"
 FAILURE = ".httpbench-failure.json"

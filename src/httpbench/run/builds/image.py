@@ -16,8 +16,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from threading import Event, Lock
 
-from httpbench import inherited
 from httpbench.errors import BuildError, ContainerError, HttpbenchError
+from httpbench.host import inherited
 from httpbench.isolate import Command, ProcessTree, tail
 from httpbench.isolate import engine as command_line
 from httpbench.isolate import image as images

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from httpbench import host
-from httpbench.manifests import root
 from httpbench.model import Frozen, Proof, Scaling, Target
+from httpbench.paths import root
 from httpbench.run.builds import build
 from httpbench.run.builds.prepare import Built, toolchains
 

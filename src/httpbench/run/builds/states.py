@@ -11,8 +11,8 @@ from pathlib import Path
 
 from httpbench import host
 from httpbench.errors import HttpbenchError
-from httpbench.manifests import is_built_in
 from httpbench.model import Requirement, Target
+from httpbench.paths import is_built_in
 from httpbench.run.builds import build
 from httpbench.run.builds.bases import missing_base
 from httpbench.run.builds.image import is_built as is_image_built

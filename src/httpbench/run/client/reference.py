@@ -11,9 +11,9 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from httpbench import programs
 from httpbench.errors import StartError, StopError
 from httpbench.isolate import Command, ProcessTree, tail
+from httpbench.load import programs
 from httpbench.model import ClientWork, Cores, WorkDone
 
 PROGRAM = "httpbench-reference"

@@ -12,8 +12,8 @@ from httpbench.errors import TargetDiedError
 from httpbench.model import ClientMeasurement, Commands, Limit, Timing, Trial, Verdict, VerdictKind
 from httpbench.run.client.reference import reference
 from httpbench.run.client.run_once import Client, ClientRun, run_client
-from httpbench.run.inputs import TrialInputs
 from httpbench.run.observer import Observer, Stage
+from httpbench.run.trial.inputs import TrialInputs
 from httpbench.stats.equal_work import Told, unequal
 
 HELD_S = 0.05

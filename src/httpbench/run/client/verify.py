@@ -12,7 +12,7 @@ from httpbench.model import ClientWork, Cores, Limit, SampledRequest, Scaling, T
 from httpbench.run.client.reference import reference
 from httpbench.run.client.run_once import Client, ClientRun, run_client
 from httpbench.run.client.trial import HELD_REQUESTS, HELD_S
-from httpbench.run.verified import Verified
+from httpbench.run.trial.verified import Verified
 from httpbench.stats.equal_work import Told, unequal
 
 LIMIT_S = 60.0

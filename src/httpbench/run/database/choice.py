@@ -8,7 +8,7 @@ from dataclasses import replace
 from httpbench.databases import SYSTEMS
 from httpbench.host import Topology, with_database
 from httpbench.model import Cores, Isolation, Target, TrialPlan, Workload
-from httpbench.run.spec import RunSpec
+from httpbench.run.plan.spec import RunSpec
 
 MEMORY_BYTES = 1 << 30
 """Limit of a database in a container."""

@@ -26,8 +26,8 @@ from httpbench.isolate import Command, Container, Launch, ProcessTree, free_port
 from httpbench.isolate import engine as command_line
 from httpbench.model import DatabaseRun, NetworkMode
 from httpbench.run.builds.image import image_of
-from httpbench.run.inputs import Backend
-from httpbench.run.start import Reachable
+from httpbench.run.trial.inputs import Backend
+from httpbench.run.trial.start import Reachable
 from httpbench.sample import TreeSampler
 
 START_LIMIT_S = 60.0

@@ -10,9 +10,9 @@ from httpbench import http
 from httpbench.errors import StartError
 from httpbench.isolate import tail
 from httpbench.model import Workload
-from httpbench.run.inputs import Backend
-from httpbench.run.load_place import BackendPlace
-from httpbench.run.start import Inside, Place, RunningTarget, filled
+from httpbench.run.load.place import BackendPlace
+from httpbench.run.trial.inputs import Backend
+from httpbench.run.trial.start import Inside, Place, RunningTarget, filled
 
 
 @contextmanager

@@ -11,11 +11,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from httpbench.model import Build, Kind, Scaling, Target, Trial, Tuning, Verdict, VerdictKind, Workload
-from httpbench.run.inputs import Backend, TrialInputs
-from httpbench.run.measure.trial_sequence import measure
 from httpbench.run.observer import Observer, Stage
 from httpbench.run.proxy.backend_there import started_there
-from httpbench.run.start import HOST, START_LIMIT_S, Place, RunningTarget, start
+from httpbench.run.trial.inputs import Backend, TrialInputs
+from httpbench.run.trial.start import HOST, START_LIMIT_S, Place, RunningTarget, start
+from httpbench.run.trial.steps import measure
 
 BASELINE = Target(
     id="baseline",

@@ -9,11 +9,11 @@ from pathlib import Path
 from httpbench import contract, host
 from httpbench.errors import HttpbenchError
 from httpbench.model import Cores, SampledResponse, Scaling, Target, Workload
-from httpbench.run.inputs import Backend
-from httpbench.run.measure.contract_load import CONNECTIONS, REQUESTS, problem_under_load
+from httpbench.run.load.contract_load import CONNECTIONS, REQUESTS, problem_under_load
 from httpbench.run.proxy.trial import started_backend
-from httpbench.run.start import HOST, STOP_GRACE_S, Place, start
-from httpbench.run.verified import Verified
+from httpbench.run.trial.inputs import Backend
+from httpbench.run.trial.start import HOST, STOP_GRACE_S, Place, start
+from httpbench.run.trial.verified import Verified
 
 
 def verify_proxy(target: Target, scaling: Scaling, workload: Workload, folder: Path, cores: Cores, backend: Backend | None) -> Verified:

@@ -8,10 +8,10 @@ from pathlib import Path
 from httpbench.databases import counting_problem
 from httpbench.model import Trial, Verdict, VerdictKind, Workload
 from httpbench.run.database.running import started
-from httpbench.run.inputs import Backend, TrialInputs
-from httpbench.run.measure.trial_sequence import measure
 from httpbench.run.observer import Observer, Stage
-from httpbench.run.start import Place, start
+from httpbench.run.trial.inputs import Backend, TrialInputs
+from httpbench.run.trial.start import Place, start
+from httpbench.run.trial.steps import measure
 
 
 def measure_server(inputs: TrialInputs, scratch: Path, observer: Observer) -> Trial:

@@ -14,10 +14,10 @@ from httpbench.databases import counting_problem, requires_rows
 from httpbench.errors import HttpbenchError
 from httpbench.model import Cores, Label, Probed, SampledResponse, Scaling, Target, Workload
 from httpbench.run.database.running import RunningDatabase, started
-from httpbench.run.inputs import Backend
-from httpbench.run.measure.contract_load import CONNECTIONS, problem_under_load, requests_under_load
-from httpbench.run.start import STOP_GRACE_S, Place, RunningTarget, start
-from httpbench.run.verified import Verified
+from httpbench.run.load.contract_load import CONNECTIONS, problem_under_load, requests_under_load
+from httpbench.run.trial.inputs import Backend
+from httpbench.run.trial.start import STOP_GRACE_S, Place, RunningTarget, start
+from httpbench.run.trial.verified import Verified
 
 PROBE_LIMIT_S = 6.0
 """No measurement waits for it: there is time for the Date header to change, and for slow responses."""

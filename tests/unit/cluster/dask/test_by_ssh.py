@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from httpbench.cli.scheduler import SchedulerOptions
+from httpbench.cli.options.scheduler import SchedulerOptions
 from httpbench.cluster.dask.by_ssh import SshHosts, connections, read_hosts
 from httpbench.errors import UsageError
 

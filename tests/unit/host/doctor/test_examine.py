@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from httpbench import open_files
-from httpbench.host import Finding, examine, read_topology
+from httpbench.host import Finding, examine, open_files, read_topology
 from tests.unit.host.fake import CPU, DISTURBED, QUIET, cores, quiet, write
 
 

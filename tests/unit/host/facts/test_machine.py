@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from httpbench.host.facts import machine
-from httpbench.kernel_files import CLOCKSOURCE
+from httpbench.host.kernel_files import CLOCKSOURCE
 from tests.unit.host.fake import CPU, quiet, write
 
 

@@ -8,8 +8,8 @@ from threading import Event
 
 import pytest
 
-from httpbench import inherited
 from httpbench.errors import BuildError
+from httpbench.host import inherited
 from httpbench.isolate import engine
 from httpbench.model import ContainerRecipe, Engine, Isolation, Target
 from httpbench.run.builds import image

@@ -1,0 +1,81 @@
+"""Options that say where targets run: as processes, or in containers with limits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import click
+
+from httpbench.cli.options import choices
+from httpbench.cli.options.fields import option
+from httpbench.cli.options.params import NETWORK_LIST, PLACE_LIST, SIZE
+from httpbench.errors import UsageError
+
+if TYPE_CHECKING:
+    from httpbench.model import Isolation, Suite, Target
+
+PROCESS, DOCKER = choices.PLACES[:2]
+
+
+@dataclass(frozen=True, slots=True)
+class IsolationOptions:
+    """Where targets run, and the limits of containers. ``None``: not given."""
+
+    isolate: tuple[str, ...] | None = option(
+        "--isolate",
+        type=PLACE_LIST,
+        default_text="process",
+        help=f"Where targets run: {', '.join(choices.PLACES)}; a list measures each target in each place.",
+    )
+    cpus: float | None = option(
+        "--cpus", type=click.FloatRange(0.01, 1024), metavar="CORES", default_text="1", help="CPU limit of each container, in cores."
+    )
+    memory: int | None = option("--memory", type=SIZE, default_text="512m", help="Memory limit of each container.")
+    network: tuple[str, ...] | None = option(
+        "--network", type=NETWORK_LIST, default_text="host", help="Network of each container: host, bridge; a list measures each."
+    )
+
+    def places(self, suite: Suite | None = None) -> list[Isolation | None]:
+        """Where to run: the suite's places with what the options override; ``None`` is a process. Raises :class:`UsageError`."""
+        names = self.isolate or (tuple(map(str, suite.isolate)) if suite else (PROCESS,))
+        given = {"--cpus": self.cpus, "--memory": self.memory, "--network": self.network}
+        useless = [name for name, value in given.items() if value is not None]
+        if useless and set(names) == {PROCESS}:
+            raise UsageError(f"{useless[0]} applies to containers only", hint="add --isolate docker")
+        return [place for name in names for place in ([None] if name == PROCESS else self._isolations(name, suite))]
+
+    def of_images(self, images: Sequence[str]) -> Isolation | None:
+        """The one engine and the limits for these images; ``None`` without images. Raises :class:`UsageError`."""
+        if not images:
+            if any(place is not None for place in self.places()):
+                raise UsageError(
+                    "--isolate requires --image here: a command or a URL has no image", hint="remove --isolate, or name images"
+                )
+            return None
+        found = [place for engine in self.isolate or (DOCKER,) if engine != PROCESS for place in self._isolations(engine, None)]
+        if len(found) != 1 or PROCESS in (self.isolate or ()):
+            raise UsageError("an image runs in one container engine and one network", hint="use --isolate docker or --isolate podman")
+        return found[0]
+
+    def applied(self, targets: Sequence[Target], suite: Suite | None = None) -> list[Target]:
+        """Each target in each place. Raises :class:`UsageError`."""
+        from httpbench.run import everywhere
+
+        return everywhere(targets, self.places(suite))
+
+    def _isolations(self, engine: str, suite: Suite | None) -> list[Isolation]:
+        """One for each network."""
+        from httpbench.model import CPUS, MEMORY_BYTES, Engine, Isolation, NetworkMode, size_bytes
+
+        networks = self.network or (suite.network if suite else NetworkMode.HOST,)
+        return [
+            Isolation(
+                engine=Engine(engine),
+                cpus=self.cpus or (suite.cpus if suite else CPUS),
+                memory_bytes=self.memory or (size_bytes(suite.memory) if suite else MEMORY_BYTES),
+                network=NetworkMode(network),
+            )
+            for network in networks
+        ]

@@ -1,0 +1,222 @@
+"""Options that say which servers of the user are measured, and with which request: for the verbs that take commands and URLs."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from httpbench.cli.options.fields import group, option
+from httpbench.cli.options.params import REQUEST_PATH
+from httpbench.cli.options.shared import ShareOptions, port_option, start_timeout_option
+from httpbench.errors import SelectionError, UsageError
+
+if TYPE_CHECKING:
+    from httpbench.cli.options.isolation import IsolationOptions
+    from httpbench.model import Isolation, Kind, Request, Scaling, Target, Workload
+    from httpbench.run import RunPlan
+
+
+@dataclass(frozen=True, slots=True)
+class ServerOptions:
+    """Servers given as commands and URLs, and how commands are started."""
+
+    urls: tuple[str, ...] = option("--url", multiple=True, metavar="URL", help="URL of a running server, which is never restarted.")
+    prepare: tuple[str, ...] = option(
+        "--prepare", multiple=True, metavar="CMD", help="Command to run before each trial: one, or one per server."
+    )
+    env: tuple[str, ...] = option(
+        "--env",
+        multiple=True,
+        metavar="KEY[=VALUE]",
+        help="Environment variable of every command; KEY alone passes on yours. The value is not stored.",
+    )
+    cwd: Path = option(
+        "--cwd",
+        type=click.Path(exists=True, file_okay=False, path_type=Path),
+        default=Path(),
+        metavar="DIR",
+        help="Working directory of commands.",
+    )
+    shell: bool = option("--shell", is_flag=True, help="Run commands with /bin/sh.")
+    port: int | None = port_option("Port of commands without {port}, and inside of images.")
+    start_timeout: float = start_timeout_option()
+    scaling: str | None = option(
+        "--scaling",
+        type=click.Choice(["single", "multi"]),
+        default_text="single",
+        help="Cores for the server: one (single) or all of its share (multi).",
+    )
+    share: ShareOptions = group(ShareOptions)
+
+    @property
+    def chosen_scaling(self) -> Scaling:
+        """Raises :class:`UsageError` if the options contradict each other."""
+        from httpbench.model import Scaling
+
+        return self.share.scalings((self.scaling,) if self.scaling else (), (Scaling.SINGLE,))[0]
+
+    def targets(
+        self,
+        commands: tuple[str, ...],
+        names: tuple[str, ...] = (),
+        images: tuple[str, ...] = (),
+        isolation: Isolation | None = None,
+    ) -> list[Target]:
+        """The servers: commands, then URLs, then images. Raises :class:`UsageError`."""
+        from httpbench.run import Servers, targets_of
+
+        return targets_of(
+            Servers(
+                commands=commands,
+                urls=self.urls,
+                images=images,
+                isolation=isolation,
+                names=names,
+                prepare=self.prepare,
+                shell=self.shell,
+                port=self.port,
+                folder=self.cwd,
+                env=dict(_variable(text) for text in self.env),
+                scaling=self.chosen_scaling,
+            )
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class RequestOptions:
+    """What is requested, and which response is correct."""
+
+    workload: str | None = option(
+        "--workload",
+        metavar="NAME",
+        default_text="the first responses are correct",
+        help="Use a built-in workload's request and expected response.",
+    )
+    path: str | None = option("--path", type=REQUEST_PATH, default_text="the URL's, or /", help="Request path.")
+    method: str | None = option("-X", "--method", metavar="METHOD", default_text="GET, or POST with a body", help="Request method.")
+    headers: tuple[str, ...] = option("-H", "--header", multiple=True, metavar="'NAME: VALUE'", help="Request header.")
+    body: str | None = option("--body", metavar="TEXT|@FILE", help="Request body.")
+    expect_status: int | None = option(
+        "--expect-status",
+        type=click.IntRange(100, 599),
+        metavar="STATUS",
+        default_text="learned",
+        help="Expected status; nothing is learned then.",
+    )
+    expect_body: str | None = option("--expect-body", metavar="TEXT|@FILE", default_text="any", help="Expected body.")
+
+    def as_workload(self, urls: Sequence[str], default: str | None = None) -> Workload:
+        """The built-in workload (``default`` if none is named), or one that expects any success, with what the options override."""
+        from httpbench import catalog
+        from httpbench.model import Expectation, Workload
+        from httpbench.run import path_of
+
+        path = self.path or path_of(urls)
+        name = self.workload or default
+        base = (
+            catalog.load(()).workload(name)
+            if name
+            else Workload(name="request", description="A request from the command line", expect=Expectation(status=None))
+        )
+        request = self._request(base.request, path)
+        expect = {
+            "status": self.expect_status,
+            "body": None if self.expect_body is None else _text(self.expect_body, "--expect-body"),
+        }
+        if base.parts:
+            if request != base.request or _given(expect):
+                raise UsageError(f"{base.name} states its own requests and responses", hint="remove the options of the request")
+            return base
+        return Workload(
+            name=name or _name(request),
+            description=base.description,
+            request=request,
+            expect=Expectation.model_validate({**base.expect.model_dump(), **_given(expect)}),
+            test=base.test,
+        )
+
+    def _request(self, base: Request, path: str | None) -> Request:
+        from pydantic import ValidationError
+
+        from httpbench import catalog
+        from httpbench.model import Request
+
+        body = None if self.body is None else _text(self.body, "--body")
+        fields = {
+            "method": self.method or ("POST" if body else None),
+            "path": path,
+            "headers": dict(_pair(text, ":", "-H", "'Name: value'") for text in self.headers) or None,
+            "body": body,
+        }
+        try:
+            return Request.model_validate({**base.model_dump(), **_given(fields)})
+        except ValidationError as error:
+            raise UsageError("\n".join(catalog.sentences(Request, error))) from None
+
+
+def one_target(
+    verb: str, server: str | None, options: ServerOptions, isolation: IsolationOptions, folders: Sequence[Path], kind: Kind | None
+) -> Target:
+    """The one server that a verb takes: a text with ``{port}`` or of several words is a command, any other a target of this kind."""
+    from httpbench import catalog
+
+    if server is None and not options.urls:
+        raise UsageError("no server given", hint="name a target, or give a command with {port} or --url URL")
+    if server is None or "{port}" in server or len(server.split()) > 1:
+        found = options.targets(() if server is None else (server,))
+    elif options.urls:
+        raise UsageError(f"{server} and --url are two servers", hint="name one")
+    else:
+        found = catalog.select(catalog.load(folders).targets.values(), (server,), kind=kind)
+    found = isolation.applied(found)
+    if len(found) != 1:
+        names = ", ".join(target.id for target in found[:5]) + (", …" if len(found) > 5 else "")
+        raise SelectionError(f"{verb} takes one server; {len(found)} match: {names}", hint="name one by its full id")
+    return found[0]
+
+
+def refuse_skipped(plan: RunPlan) -> None:
+    """Raises :class:`SelectionError` for the first server that cannot be run as the options say."""
+    for name, reason in plan.skipped.items():
+        raise SelectionError(f"{name}: {reason}")
+
+
+def _name(request: Request) -> str:
+    """As a title of a table: ``get-json`` for ``GET /json``."""
+    return re.sub(r"[^a-z0-9_.+]+", "-", f"{request.method}{request.path}".lower()).strip("-")
+
+
+def _given(values: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _variable(text: str) -> tuple[str, str]:
+    """``KEY=VALUE``, or ``KEY`` with the value of the environment."""
+    if "=" in text:
+        return _pair(text, "=", "--env", "KEY=VALUE")
+    if text not in os.environ:
+        raise UsageError(f"--env {text}: the environment has no such variable", hint="write it as KEY=VALUE")
+    return text, os.environ[text]
+
+
+def _pair(text: str, mark: str, option: str, form: str) -> tuple[str, str]:
+    name, found, value = text.partition(mark)
+    if not found or not name.strip():
+        raise UsageError(f"{option} has no name before «{mark}»", hint=f"write it as {form}")  # its value may be a secret
+    return name.strip(), value.strip() if mark == ":" else value
+
+
+def _text(given: str, option: str) -> str:
+    """The text itself; after an @, that of a file."""
+    if not given.startswith("@"):
+        return given
+    try:
+        return Path(given[1:]).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{option}: cannot read {given[1:]}: {getattr(error, 'strerror', None) or error}") from None

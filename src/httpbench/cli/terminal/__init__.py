@@ -1,0 +1,1 @@
+"""Everything that writes to the terminal: console, progress, plans."""

@@ -1,0 +1,83 @@
+"""The only way out for text: data on standard output, everything else on standard error, and exports to files.
+
+Others wrote parts of it, so all of it passes through :func:`httpbench.text.printable`. A test fails if another module prints.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import traceback
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from httpbench.text import one_line, printable
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from httpbench.cli.exports import Exports
+    from httpbench.errors import HttpbenchError
+
+WIDTH_WITHOUT_TERMINAL = 240  # nothing is cut from a table that goes into a file
+
+
+def stdout() -> Console:
+    from httpbench.cli.terminal.safe_console import SafeConsole
+
+    console = SafeConsole()
+    return console if console.is_terminal else SafeConsole(width=WIDTH_WITHOUT_TERMINAL)
+
+
+def stderr() -> Console:
+    from httpbench.cli.terminal.safe_console import SafeConsole
+
+    return SafeConsole(stderr=True)
+
+
+def beside(files: Exports) -> Console:
+    """Where tables go: standard output, unless an export is written there."""
+    return stderr() if files.to_stdout else stdout()
+
+
+def echo(text: str, *, err: bool = False) -> None:
+    """Prints lines without rich, which takes a tenth of a second to load."""
+    click.echo(printable(text), err=err)
+
+
+def echo_json(value: Any) -> None:
+    echo(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def write(text: str) -> None:
+    """Writes an export to standard output."""
+    sys.stdout.write(printable(text))
+
+
+def save(text: str, path: Path) -> None:
+    """Writes an export to a file. Raises ``OSError``."""
+    path.write_text(printable(text), encoding="utf-8")
+
+
+def problem(output: Console, target: str, error: HttpbenchError) -> None:
+    """One line: what failed at a target, and the hint."""
+    hint = f"; hint: {error.hint}" if error.hint else ""
+    output.print(one_line(f"{target}: {error.message}{hint}"), soft_wrap=True)
+
+
+def error(message: str, hint: str | None = None, log_tail: str | None = None) -> None:
+    """An error on standard error, with the lines of a log that explain it."""
+    for line in message.splitlines():
+        click.echo(f"{click.style('error', fg='red', bold=True)}: {printable(line)}", err=True)
+    if log_tail:
+        echo("\n".join(f"  | {line}" for line in log_tail.splitlines()), err=True)
+    if hint:
+        click.echo(f"{click.style('hint', fg='cyan', bold=True)}: {printable(hint)}", err=True)
+
+
+def fault(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """An exception that nothing caught: its message may quote others."""
+    echo("".join(traceback.format_exception(kind, error, trace)).rstrip("\n"), err=True)

@@ -1,0 +1,87 @@
+"""The plan of a run, shown instead of measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from rich.console import Console, Group
+
+from httpbench.cli.exit_codes import ExitCode
+from httpbench.cli.terminal.progress import clock
+from httpbench.host import core_groups
+from httpbench.model import Kind, Load, Target, TrialPlan
+from httpbench.report import Cells, column, fitted, names_column
+from httpbench.run import Place, RunSpec, TargetState, container_command, estimate_s, longest_warmup_s, states
+
+
+def show(spec: RunSpec, output: Console, load_host: str | None = None) -> ExitCode:
+    """Prints the cells of the plan, their cores, and how long it will take. Connects to no load host."""
+    plan, targets = spec.plan, spec.targets
+    cells = {trial.cell: trial for trial in plan.trials}
+    names = list(dict.fromkeys(trial.target for trial in cells.values()))
+    known = dict(zip(names, states([targets[name] for name in names]), strict=True))
+    ordered = sorted(cells.values(), key=lambda trial: (trial.target, trial.scaling, trial.load.connections, trial.load.rate_rps or 0))
+    output.print(Group(*fitted(_columns(ordered, known, load_host), output.width)))
+    size = f"{_count(len(plan.trials), 'trial')}: {_count(len(cells), 'line')} × {_count(plan.rounds, 'round')}"
+    planned_s = estimate_s(plan.trials, targets)
+    output.print(f"\n{size}, about {clock(planned_s)}, without builds", markup=False)
+    if longer_s := sum(longest_warmup_s(trial) for trial in plan.trials):
+        output.print(f"up to {clock(longer_s)} more if every warm-up lasts its longest", markup=False)
+    if spec.retries and any(targets[name].kind is not Kind.CLIENT for name in names):
+        repeats = f"up to {clock(planned_s * spec.retries)} more if other programs disturb every trial (--retries {spec.retries})"
+        output.print(repeats, markup=False)
+    for command in _containers(ordered, targets, spec.port):
+        output.print(f"\n{command}", markup=False, soft_wrap=True)
+    return ExitCode.OK
+
+
+def _columns(trials: Sequence[TrialPlan], known: Mapping[str, TargetState], load_host: str | None) -> list[Cells]:
+    """Of the plan; those of a rate and of a backend only if there is one."""
+    has_rate = any(trial.load.rate_rps is not None for trial in trials)
+    columns = [
+        names_column("Target", [trial.target for trial in trials]),
+        column("State", (str(known[trial.target].state) for trial in trials), need=1),
+        column("Scaling", map(_scaling, trials)),
+        column("Workload", (trial.workload for trial in trials)),
+        column("Connections", (str(trial.load.connections) for trial in trials), is_number=True),
+        column("Requests/s", (_rate(trial.load) if has_rate else "" for trial in trials), folds_at=16),
+        column("Load generator", (trial.load_generator for trial in trials), short="Generator"),
+        column("Target cores", (_cpus(trial.cores.target) for trial in trials), need=2),
+        column("Backend cores", (_cpus(trial.cores.backend) for trial in trials), need=2),
+    ]
+    here = column("Generator cores", map(_generator_cores, trials), need=2)
+    return [*columns, here if load_host is None else column("Load host", [load_host] * len(trials))]
+
+
+def _scaling(trial: TrialPlan) -> str:
+    return str(trial.scaling) + (f", {_count(trial.workers, 'worker')}" if trial.workers else "")
+
+
+def _generator_cores(trial: TrialPlan) -> str:
+    cores = trial.cores
+    return _cpus(cores.generator) + (" (shared)" if cores.shared else " (shared with the backend)" if cores.backend_shared else "")
+
+
+def _containers(trials: Sequence[TrialPlan], targets: Mapping[str, Target], port: int | None) -> Iterator[str]:
+    """What starts each container, once for all of its loads. A port that was not given is one that is free now."""
+    ways = {(trial.target, trial.scaling, trial.cores.target, trial.workers): None for trial in trials}
+    for name, scaling, cpus, workers in ways:
+        place = Place(Path(targets[name].folder), Path(), core_groups(cpus), port, workers=workers)
+        if command := container_command(targets[name], scaling, place):
+            yield command
+
+
+def _rate(load: Load) -> str:
+    if load.rate_rps is None:
+        return "closed loop"
+    new = "" if load.keepalive else ", one connection per request"
+    return (f"{load.rate_from_rps:,.0f} to " if load.rate_from_rps is not None else "") + f"{load.rate_rps:,.0f}{new}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
+def _cpus(cpus: tuple[int, ...]) -> str:
+    return ",".join(str(cpu) for cpu in cpus)

@@ -1,0 +1,165 @@
+"""Progress of a run on a terminal: a few lines that are drawn again in place.
+
+    ━━━━━━━━━━━━━━━━━━╸                    12/36 trials · 4m 10s left
+    c/nginx · single, 64 connections · round 2 · measuring 3.2 s
+    251,002/s ▆▇▇█▇▇▆▇█▇ p99 0.609 ms · target 62% CPU, 9 MB
+    last: c/epoll/level: 409,871 requests/s, p50 0.149 ms, p99 0.372 ms, 99% CPU
+
+A trial without valid figures also leaves a line above.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from httpbench.cli.terminal.progress import Lines, clock, load_of, outcome
+from httpbench.errors import HttpbenchError
+from httpbench.load import Phase, Progress
+from httpbench.model import Target, Trial, TrialPlan
+from httpbench.report.numbers import three_digits
+from httpbench.run import Stage
+from httpbench.sample import Current
+from httpbench.text import one_line
+
+REFRESH_PER_S = 4  # looks alive, and hardly uses the measured cores
+BAR_MAX = 60
+SPARKS = "▁▂▃▄▅▆▇█"
+SPARKS_MIN, SPARKS_MAX = 8, 60
+
+PHASES = {Phase.CONNECT: "connecting", Phase.WARMUP: "warming up", Phase.MEASURE: "measuring", Phase.DONE: "measured"}
+
+
+class LiveArea(Lines):
+    """Shows a run as it goes on. Reads what the target costs only as often as the area is drawn."""
+
+    def __init__(self, console: Console, now: Callable[[], float] = time.monotonic):
+        super().__init__(console)
+        self._area = Area(now)
+        self._live = Live(self._area, console=console, refresh_per_second=REFRESH_PER_S, transient=True)
+        self._lock = threading.Lock()  # builds report from threads of their own
+
+    def build_started(self, target: Target) -> None:
+        with self._lock:
+            self._area.building = (*self._area.building, target.id)
+
+    def build_ended(self, target: Target, seconds: float, error: HttpbenchError | None) -> None:
+        with self._lock:
+            self._area.building = tuple(name for name in self._area.building if name != target.id)
+            super().build_ended(target, seconds, error)
+
+    def trial_started(self, plan: TrialPlan, done: int, total: int | None, left_s: float) -> None:
+        super().trial_started(plan, done, total, left_s)
+        self._area.begin(plan, done, total, left_s)
+
+    def stage(self, stage: Stage) -> None:
+        self._area.enter(str(stage))
+
+    def progress(self, progress: Progress, current: Callable[[], Current] | None = None) -> None:
+        self._area.see(progress, current)
+
+    def trial_ended(self, trial: Trial) -> None:
+        self._area.last = f"last: {trial.plan.target}: {outcome(trial)}"
+        if not trial.verdict.counts:
+            self._console.print(_line(f"{self._place}: {outcome(trial)}"))  # the whole reason is a note of the report
+
+    def __enter__(self) -> Self:
+        self._live.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._live.stop()
+
+
+class Area:
+    """The lines, made of what is known when they are drawn. ``now``: a clock in seconds."""
+
+    def __init__(self, now: Callable[[], float]):
+        self._now = now
+        self.building: tuple[str, ...] = ()
+        self.last = ""
+        self._plan: TrialPlan | None = None
+        self._done = 0
+        self._total: int | None = None
+        self._run_began: float | None = None
+        self._trial_began, self._left_s = 0.0, 0.0
+        self._doing, self._since = "", 0.0
+        self._seen: Progress | None = None
+        self._rates: tuple[float, ...] = ()
+        self._read: Callable[[], Current] | None = None
+
+    def begin(self, plan: TrialPlan, done: int, total: int | None, left_s: float) -> None:
+        """A trial begins. ``left_s``: an estimate for it and all that follow."""
+        self._plan, self._done, self._total, self._left_s = plan, done, total, left_s
+        self._trial_began = self._now()
+        self._run_began = self._trial_began if self._run_began is None else self._run_began
+        self.enter("starting")
+
+    def enter(self, doing: str) -> None:
+        """The trial enters a stage, of which nothing is measured yet."""
+        self._doing, self._since = doing, self._now()
+        self._seen, self._rates, self._read = None, (), None
+
+    def see(self, progress: Progress, current: Callable[[], Current] | None) -> None:
+        """The load generator reports."""
+        if self._seen is None or self._seen.phase is not progress.phase:
+            self.enter(PHASES[progress.phase])
+        self._seen, self._read = progress, None if progress.phase is Phase.DONE else current
+        if progress.throughput_rps:  # a phase that has just begun has none
+            self._rates = (*self._rates, progress.throughput_rps)[-SPARKS_MAX:]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
+        width = options.max_width
+        if self.building:
+            yield _line(f"building {', '.join(self.building)} …")
+        if self._plan is not None:
+            yield self._overall(width)
+            yield _line(self._trial(self._plan))
+            yield _line(self._figures(width))
+        if self.last:
+            yield _line(self.last, style="dim")
+
+    def _overall(self, width: int) -> RenderableType:
+        left_s = max(self._left_s - (self._now() - self._trial_began), 0)
+        if self._total is None:
+            return _line(f"trial {self._done + 1}")
+        words = f"{self._done}/{self._total} trials · {clock(left_s)} left"
+        elapsed_s = self._now() - (self._run_began or 0)
+        share = elapsed_s / (elapsed_s + left_s) if elapsed_s + left_s else 0.0
+        line = Table.grid(padding=(0, 1))
+        line.add_row(ProgressBar(total=1, completed=share, width=max(min(BAR_MAX, width - len(words) - 2), 1)), Text(words, no_wrap=True))
+        return line
+
+    def _trial(self, plan: TrialPlan) -> str:
+        turn = f"round {plan.round + 1}" + (f", repeat {plan.attempt}" if plan.attempt else "")
+        return f"{plan.target} · {load_of(plan)} · {turn} · {self._doing} {self._now() - self._since:.1f} s"
+
+    def _figures(self, width: int) -> str:
+        seen, read = self._seen, self._read
+        if seen is None or not self._rates:
+            return ""
+        rate = f"{self._rates[-1]:,.0f}/s"
+        parts = [f"p99 {three_digits(seen.p99_us / 1000)} ms"] if seen.p99_us is not None else []
+        parts += [f"target {read()}"] if read else []
+        words = " · ".join(parts)
+        room = max(min(width - len(rate) - len(words) - 2, SPARKS_MAX), SPARKS_MIN)
+        return f"{rate} {sparkline(self._rates[-room:])} {words}"
+
+
+def sparkline(values: Sequence[float]) -> str:
+    """A character for each value, from zero to the highest."""
+    highest = max(values, default=0)
+    return "".join(SPARKS[round(value / highest * (len(SPARKS) - 1))] if highest else SPARKS[0] for value in values)
+
+
+def _line(text: str, style: str = "") -> Text:
+    return Text(one_line(text), style=style, no_wrap=True, overflow="ellipsis")

@@ -1,0 +1,115 @@
+"""Progress of a run, on standard error: a live area on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console
+
+from httpbench.cli.terminal.safe_console import SafeConsole
+from httpbench.errors import HttpbenchError
+from httpbench.load import Progress
+from httpbench.model import Kind, Target, Trial, TrialPlan, VerdictKind
+from httpbench.report.numbers import three_digits
+from httpbench.run import Stage
+from httpbench.sample import Current
+from httpbench.stats.steady import not_shown_steady, unsteady
+from httpbench.text import one_line
+
+
+class Lines:
+    """One plain line for each finished build and trial: for logs and pipes."""
+
+    def __init__(self, console: Console):
+        self._console = console
+        self._place = ""
+
+    def build_started(self, target: Target) -> None:
+        self._say(f"building {target.id} …")
+
+    def build_ended(self, target: Target, seconds: float, error: HttpbenchError | None) -> None:
+        self._say(
+            f"building {target.id} failed after {seconds:.0f} s: {error.message}" if error else f"built {target.id} in {seconds:.0f} s"
+        )
+
+    def trial_started(self, plan: TrialPlan, done: int, total: int | None, left_s: float) -> None:
+        self._place = f"{_count(plan, done, total)} {plan.target} {load_of(plan)}, round {plan.round + 1}"
+
+    def stage(self, stage: Stage) -> None:
+        pass
+
+    def progress(self, progress: Progress, current: Callable[[], Current] | None = None) -> None:
+        pass
+
+    def trial_ended(self, trial: Trial) -> None:
+        self._say(f"{self._place}: {outcome(trial)}")
+
+    def warning(self, text: str) -> None:
+        self._say(f"warning: {text}")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        pass
+
+    def _say(self, text: str) -> None:
+        self._console.print(one_line(text), soft_wrap=True)
+
+
+def observer(console: Console, *, quiet: bool) -> Lines:
+    """The progress for a terminal, a pipe or nobody."""
+    if quiet:
+        return Lines(SafeConsole(stderr=True, quiet=True))
+    if not console.is_terminal:
+        return Lines(console)
+    from httpbench.cli.terminal.live_area import LiveArea
+
+    return LiveArea(console)
+
+
+def load_of(plan: TrialPlan) -> str:
+    """What distinguishes a trial from the others of its target."""
+    if plan.target.startswith(f"{Kind.CLIENT}:"):
+        return plan.workload
+    rate = f", {plan.load.rate_rps:,g} requests/s offered" if plan.load.rate_rps else ""
+    return f"{plan.scaling}, {plan.load.connections} connections{rate}"
+
+
+def outcome(trial: Trial) -> str:
+    """One trial in a few words."""
+    if trial.verdict.counts and trial.client is not None:
+        rate = trial.client.requests_rps
+        return f"{trial.client.whole.wall_s * 1000:,.1f} ms" + (f", {rate:,.0f} requests/s without start-up" if rate else "")
+    if not trial.verdict.counts or trial.measurement is None:
+        return f"{trial.verdict.kind}: {'; '.join(trial.verdict.reasons)}"
+    parts = [f"{trial.measurement.throughput_rps:,.0f} requests/s"]
+    times = trial.measurement.service_time_us
+    if times and times.p50 is not None:
+        parts.append(f"p50 {three_digits(times.p50 / 1000)} ms")
+    if times and times.p99 is not None:
+        parts.append(f"p99 {three_digits(times.p99 / 1000)} ms")
+    if trial.target_usage:
+        parts.append(f"{trial.target_usage.cpu_cores_mean * 100:.0f}% CPU")
+    if unsteady(trial):
+        parts.append("not steady")
+    elif not_shown_steady(trial):
+        parts.append("not shown to be steady")
+    if trial.verdict.kind is not VerdictKind.TARGET:
+        parts.append(str(trial.verdict.kind))  # `--explain` has the reason
+    return ", ".join(parts)
+
+
+def _count(plan: TrialPlan, done: int, total: int | None) -> str:
+    if plan.attempt:
+        return f"[repeat {plan.attempt}]"
+    return f"[{done + 1}]" if total is None else f"[{done + 1}/{total}]"
+
+
+def clock(seconds: float) -> str:
+    """``1h 05m``, ``2m 30s``, ``12s``."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}h {minutes:02}m" if hours else f"{minutes}m {rest:02}s" if minutes else f"{rest}s"

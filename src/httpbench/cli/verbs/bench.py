@@ -1,0 +1,354 @@
+"""``httpbench bench``: measure targets."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import click
+
+from httpbench.cli.exit_codes import ExitCode
+from httpbench.cli.options import choices
+from httpbench.cli.options.fields import command, group, option
+from httpbench.cli.options.isolation import IsolationOptions
+from httpbench.cli.options.load_host import LoadHostOptions
+from httpbench.cli.options.params import COUNT, REQUEST_PATH
+from httpbench.cli.options.scheduler import SchedulerOptions, divided, over, placed
+from httpbench.cli.options.shared import (
+    WORKLOADS,
+    ClientExportOptions,
+    LoadOptions,
+    Selection,
+    ShareOptions,
+    db_option,
+    dry_run_option,
+    jobs_option,
+    name_option,
+    no_wait_option,
+    port_option,
+    quiet_option,
+    retries_option,
+    seed_option,
+    skip_missing_option,
+    start_timeout_option,
+    tags_option,
+)
+from httpbench.cli.options.tables import TableOptions
+from httpbench.cli.terminal import console
+from httpbench.errors import SelectionError, UsageError
+from httpbench.text import listed
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from httpbench.catalog import Catalog
+    from httpbench.model import Kind, Scaling, Suite, Target, Workload
+    from httpbench.run import Matrix, OfKind, RunSpec
+
+DEFAULT_SUITE = "quick"
+HERE, LOAD = "here", "load"
+"""Where the backend of proxies runs: on this machine, or on the load host."""
+ROUNDS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class BenchOptions:
+    selection: Selection = group(Selection)
+    suite: str | None = option(
+        "--suite",
+        metavar="NAME",
+        default_text=f"{DEFAULT_SUITE}, if no target is named",
+        help="Suite of targets and loads; options override it.",
+    )
+    scaling: tuple[str, ...] = option(
+        "--scaling",
+        type=click.Choice(["single", "multi"]),
+        multiple=True,
+        default_text="single",
+        help="Cores for the target: one (single) or all of its share (multi).",
+    )
+    isolation: IsolationOptions = group(IsolationOptions)
+    share: ShareOptions = group(ShareOptions)
+    load: LoadOptions = group(LoadOptions)
+    load_host: LoadHostOptions = group(LoadHostOptions)
+    backend_host: str = option(
+        "--backend-host", type=click.Choice([HERE, LOAD]), default=HERE, help="With --load-host: where the backend of proxies runs."
+    )
+    rounds: int | None = option(
+        "--rounds", type=click.IntRange(1, 1000), metavar="N", default_text=str(ROUNDS), help="Rounds; tables show the median."
+    )
+    retries: int = retries_option()
+    scale: float = option(
+        "--scale",
+        type=click.FloatRange(0, 1, min_open=True),
+        default=1.0,
+        metavar="FACTOR",
+        help="Multiply the suite's rates and times by this, such as 0.2. Values of other options stay as given.",
+    )
+    scheduler: SchedulerOptions = group(SchedulerOptions)
+    generators: tuple[str, ...] = option(
+        "--load-generator",
+        metavar="NAME",
+        multiple=True,
+        default_text="native",
+        help=f"Load generator: {', '.join(choices.LOAD_GENERATORS)}; timer of clients: {', '.join(choices.TIMERS)}.",
+    )
+    workload: tuple[str, ...] = option(
+        "--workload", metavar="NAME", multiple=True, default_text=WORKLOADS, help="Workload, or a mix such as json:3,db:1."
+    )
+    requests: int | None = option("--requests", type=COUNT, default_text="the workload's", help="Requests per client run.")
+    path: str | None = option("--path", type=REQUEST_PATH, default_text="the workload's", help="Request path.")
+    port: int | None = port_option("Port that targets listen on.")
+    start_timeout: float = start_timeout_option()
+    quick: bool = option("--quick", is_flag=True, help="Trials of 1 s after a warm-up of 0.5 s. Not for clients.")
+    skip_missing: bool = skip_missing_option()
+    jobs: int = jobs_option()
+    seed: int | None = seed_option()
+    name: str | None = name_option("--name")
+    tags: tuple[str, ...] = tags_option()
+    no_wait: bool = no_wait_option()
+    dry_run: bool = dry_run_option()
+    quiet: bool = quiet_option()
+    db: Path = db_option()
+    tables: TableOptions = group(TableOptions)
+    exports: ClientExportOptions = group(ClientExportOptions)
+
+
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """What is to be measured: targets of one kind, with the suite that names them, if any."""
+
+    catalog: Catalog
+    suite: Suite | None
+    kind: Kind
+    targets: list[Target]
+
+    @property
+    def of_kind(self) -> OfKind:
+        """How targets of this kind are measured."""
+        from httpbench.run import KINDS
+
+        return KINDS[self.kind]
+
+
+@command(BenchOptions)
+def bench(options: BenchOptions) -> ExitCode:
+    """Measure targets of one kind in interleaved rounds.
+
+    Each trial starts the target, warms it up, measures and stops it. Targets are built first if necessary. TARGET is an id or a part of
+    one (c/epoll, nginx), a language or a category. A run measures targets of one kind: servers if each TARGET matches one, otherwise
+    clients, otherwise proxies.
+
+    \b
+    httpbench bench c/epoll golang -c 8,64            8 and 64 connections
+    httpbench bench c/nginx --load-generator wrk      another load generator
+    httpbench bench client:c/curl client:golang       clients, as whole processes
+    httpbench bench --suite tcp-proxies --scale 0.2   at a fifth of its rates
+    httpbench bench c/nginx --isolate process,docker  also in a container
+    httpbench bench c/nginx -r user@host --install    load from another host
+    httpbench bench --suite http-servers --dry-run    the plan and its duration
+    httpbench bench micro --quick --export-json -     JSON on standard output
+    """
+    selected = _select(options)  # an unknown name is reported before all below is imported
+    with options.scheduler.started(options.load_host.load_host) as scheduler:
+        return _bench(selected, replace(options, scheduler=scheduler))
+
+
+def _bench(selected: Selected, options: BenchOptions) -> ExitCode:
+    from httpbench.cli import measure
+    from httpbench.cli.terminal import dry_run
+    from httpbench.report import column_names
+
+    spec = _possible(_plan(selected, options), selected.suite)
+    if options.dry_run:
+        return dry_run.show(spec, console.stdout(), options.load_host.load_host or options.scheduler.scheduler)
+    files = options.exports.files
+    view = options.tables.view(column_names(spec.table))
+    files.check()
+    outcome = measure.build_and_run(spec, options.db, options.load_host, quiet=options.quiet, waits=not options.no_wait)
+    measure.report(outcome, options.db, files, view)
+    return measure.exit_code(outcome)
+
+
+def _select(options: BenchOptions) -> Selected:
+    """The targets that were named; without any, those of the suite that was named, or of the default one."""
+    from httpbench.model import Kind
+
+    selection, catalog = options.selection, options.selection.catalog()
+    suite_name = options.suite or (None if selection.words or selection.is_of_other_project else DEFAULT_SUITE)
+    suite = catalog.suite(suite_name) if suite_name else None
+    kind = _kind(selection, catalog, suite)
+    if options.exports.export_hyperfine and kind is not Kind.CLIENT:
+        raise UsageError("--export-hyperfine applies to clients only", hint="use --export-json")
+    words = suite.targets if suite and not selection.is_of_other_project else ()  # a suite names built-in targets
+    targets = selection.of(catalog, words, kind)
+    placed = options.isolation.applied([target.at(options.path) for target in targets], suite)
+    options.load_host.check(placed, many=options.scheduler.named is not None)
+    if options.backend_host == LOAD and options.load_host.load_host is None:
+        raise UsageError("--backend-host load applies to a load host only", hint="add --load-host HOST")
+    if options.backend_host == LOAD and kind is not Kind.PROXY:
+        raise UsageError(f"{kind.plural} have no backend", hint="remove --backend-host")
+    return Selected(catalog, suite, kind, _skip_missing(placed) if options.skip_missing else placed)
+
+
+def _kind(selection: Selection, known: Catalog, suite: Suite | None) -> Kind:
+    """The kind that was named; otherwise the suite's; otherwise the first with a target for each word."""
+    from httpbench import catalog
+    from httpbench.model import Kind
+
+    if selection.kind:
+        return Kind(selection.kind)
+    if suite:
+        return suite.kind
+    kind = catalog.kind_of(list(known.targets.values()), selection.words)
+    if kind is None:
+        found = {target.kind for target in selection.of(known)}  # raises for a word that matches nothing
+        kinds = listed(kind.plural for kind in Kind if kind in found)
+        hint = "measure one kind after the other, or choose one with --kind"
+        raise SelectionError(f"a run measures targets of one kind, but {' '.join(selection.words)} matches {kinds}", hint=hint)
+    return kind
+
+
+def _plan(selected: Selected, options: BenchOptions) -> RunSpec:
+    """The trials of every target under every workload and load, and what they require."""
+    from httpbench import host
+    from httpbench.cli.measure import seed_or_random
+    from httpbench.run import RunSpec, make_plan, with_database_cores
+
+    suite, of_kind = selected.suite, selected.of_kind
+    workloads = _workloads(selected, options)
+    matrix = _matrix(selected, workloads, options)
+    generators = {name: of_kind.generator(name) for name in matrix.load_generators}
+    workers = options.scheduler.workers(generators, selected.targets, host=options.load_host.host, port=options.port)
+    topology = host.read_topology()
+    cores = options.share.cores_of(topology)
+    is_there = options.backend_host == LOAD
+    divide = divided(workers, options.load_host.divide(host.partition if is_there else of_kind.partition))
+    plan = make_plan(matrix, lambda scaling: divide(topology, scaling, cores), seed_or_random(options.seed))
+    for name, reason in plan.skipped.items():
+        console.stderr().print(f"skipped {name}: {reason}", markup=False, soft_wrap=True)
+    if not plan.trials:
+        raise SelectionError("no targets left to measure", hint="choose others; `httpbench list` shows what each target can do")
+    spec = RunSpec(
+        plan=plan,
+        targets={
+            **selected.catalog.targets,
+            **{target.id: target for target in selected.targets},
+            **({matrix.baseline.id: matrix.baseline} if matrix.baseline else {}),
+        },
+        workloads=workloads,
+        generators=over(workers, generators),
+        load_place=placed(workers),
+        topology=topology,
+        command=("httpbench", *sys.argv[1:]),
+        table=suite.table if suite else of_kind.table,
+        parallel_builds=options.jobs,
+        port=options.port,
+        backend_there=is_there,
+        start_limit_s=options.start_timeout,
+        name=options.name,
+        tags=options.tags,
+        baseline=matrix.baseline.id if matrix.baseline else _itself(selected.targets),
+        scale=options.scale,
+        retries=options.retries,
+    )
+    return with_database_cores(spec)
+
+
+def _itself(targets: Sequence[Target]) -> str | None:
+    """What one target in several places is compared with: itself in the first."""
+    sources = {(target.folder, target.variant) for target in targets}
+    return targets[0].id if len(sources) == 1 and len(targets) > 1 else None
+
+
+def _possible(spec: RunSpec, suite: Suite | None) -> RunSpec:
+    """The run without those loads of a suite that the load generator cannot make, which are listed.
+
+    Raises :class:`UsageError` if none is left, or if the command line asks for one that cannot be made.
+    """
+    from httpbench.cli.measure import refuse_impossible
+    from httpbench.run import without_refused
+
+    kept, sentences = without_refused(spec) if suite else (spec, [])
+    for sentence in sentences:
+        console.stderr().print(sentence, markup=False, soft_wrap=True)
+    refuse_impossible(kept)
+    return kept
+
+
+def _matrix(selected: Selected, workloads: dict[str, Workload], options: BenchOptions) -> Matrix:
+    """What is crossed: the suite's, or what is usual for the kind, with what the options override."""
+    from httpbench.cli.loads import QUICK, Overrides, capped_loads, loads
+    from httpbench.model import Kind
+    from httpbench.run import Matrix
+
+    suite = selected.suite
+    parts = suite.load if suite else (selected.of_kind.load,)
+    quick = QUICK if options.quick and selected.kind is not Kind.CLIENT else {}
+    given = options.load.given()
+    warmup = options.scheduler.warmup(given)
+    overrides = Overrides({**warmup, **quick, **given}, options.load.connections, options.scale)
+    return Matrix(
+        targets=selected.targets,
+        scalings=_scalings(selected, options),
+        workloads=list(workloads),
+        loads=loads(parts, overrides),
+        load_generators=list(dict.fromkeys(options.generators or (suite.load_generator if suite else ("native",)))),
+        rounds=options.rounds or (suite.rounds if suite else ROUNDS),
+        own_loads=capped_loads(parts, overrides),
+        baseline=selected.of_kind.baseline,
+        workers=options.share.workers,
+        serves=lambda target, name: workloads[name].is_served_by(target),
+    )
+
+
+def _scalings(selected: Selected, options: BenchOptions) -> list[Scaling]:
+    """Those that were named; otherwise the suite's."""
+    from httpbench.model import Kind, Scaling
+
+    share = options.share
+    if selected.kind is Kind.CLIENT and (share.cores or share.workers):
+        raise UsageError("--cores and --workers apply to servers and proxies only: a client makes one request after the other")
+    return share.scalings(options.scaling, selected.suite.scaling if selected.suite else (Scaling.SINGLE,))
+
+
+def _workloads(selected: Selected, options: BenchOptions) -> dict[str, Workload]:
+    suite = selected.suite
+    names = options.workload or (suite.workloads if suite else (selected.of_kind.workload,))
+    return {name: _workload(selected.catalog.workload(name), selected.kind, options) for name in names}
+
+
+def _workload(workload: Workload, kind: Kind, options: BenchOptions) -> Workload:
+    """The workload with the path and the number of requests that the options override."""
+    from httpbench.cli.kinds import check_kind
+
+    check_kind(workload, kind)
+    if options.path and workload.parts:
+        raise UsageError(f"--path applies to one request, and {workload.name} has several", hint="remove --path")
+    if options.path:
+        workload = workload.model_copy(update={"request": workload.request.model_copy(update={"path": options.path})})
+    if options.requests:
+        if workload.client is None:
+            raise UsageError("--requests applies to clients only", hint="use --duration")
+        workload = workload.model_copy(update={"client": workload.client.model_copy(update={"requests": options.requests})})
+    return workload
+
+
+def _skip_missing(targets: Sequence[Target]) -> list[Target]:
+    """The targets whose toolchain is installed; the others are listed."""
+    from httpbench.run import State, states
+
+    kept = []
+    for target, state in zip(targets, states(targets), strict=True):
+        if state.state is State.MISSING:
+            text = f"skipped {target.id}: requires {state.reason}; fix: {state.fix}"
+            console.stderr().print(text, markup=False, soft_wrap=True)
+        elif state.state is State.REFUSED:
+            console.stderr().print(f"skipped {target.id}: {state.reason}", markup=False, soft_wrap=True)
+        else:
+            kept.append(target)
+    if not kept:
+        raise SelectionError("no targets left to measure: all of them were skipped", hint="`httpbench list` shows what each requires")
+    return kept

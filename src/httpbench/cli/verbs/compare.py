@@ -1,0 +1,108 @@
+"""``httpbench compare``: what changed from one run to another, and gates for pipelines."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from httpbench.cli.exit_codes import ExitCode
+from httpbench.cli.exports import Exports
+from httpbench.cli.options.choices import GATES
+from httpbench.cli.options.fields import argument, command, group, option
+from httpbench.cli.options.shared import db_option, export_option, gates_option
+from httpbench.cli.options.tables import TableOptions
+from httpbench.cli.run_named import run_named
+from httpbench.cli.terminal import console
+from httpbench.errors import SelectionError, UsageError
+
+if TYPE_CHECKING:
+    from httpbench.model import Gate, Run, Trial
+    from httpbench.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class CompareOptions:
+    base: str = argument(default="latest~1")
+    head: str = argument(default="latest")
+    gates: tuple[Gate, ...] = gates_option()
+    across_environments: bool = option(
+        "--across-environments", is_flag=True, help="Compare runs from different environments, with a warning."
+    )
+    export_markdown: str | None = export_option("markdown", "Markdown for a pull request")
+    export_json: str | None = export_option("json", "JSON")
+    export_junit: str | None = export_option("junit", "gates as JUnit XML")
+    export_html: str | None = export_option("html", "the changes, with charts, as one HTML file")
+    db: Path = db_option()
+    tables: TableOptions = group(TableOptions)
+
+
+@command(CompareOptions)
+def compare(options: CompareOptions) -> ExitCode:
+    """Show what changed from one run to another.
+
+    BASE and HEAD are runs: an id or the beginning of one, latest, latest~1, the name of a run, a git commit, or a JSON export. A gate is
+    breached (exit code 3) only if the whole 95% interval lies beyond its bound. A gate is unknown (exit code 1) if rounds of HEAD
+    failed or are invalid, or if HEAD lacks a target. If BASE was published by another project, a table shows the order of both.
+
+    \b
+    httpbench compare                                         the last two runs
+    httpbench compare main.json latest --fail-if 'rps<-3%'    a gate
+    httpbench compare v1.2 HEAD --export-markdown comment.md  two commits
+    """
+    files = Exports.of(json=options.export_json, markdown=options.export_markdown, html=options.export_html, junit=options.export_junit)
+    if options.export_junit and not options.gates:
+        raise UsageError("--export-junit writes gates, and there is none", hint="add a gate, such as --fail-if 'rps<-3%'")
+    from httpbench.report import CHANGE_COLUMNS, CHANGE_FORMATS, changes, render_beside, render_changes
+    from httpbench.store import Store
+
+    view = options.tables.view(CHANGE_COLUMNS)
+    files.check()
+    further = [name for name in view.names if name in GATES]
+    with Store(options.db, reading=True) as store:
+        base, head = _run(store, options.base), _run(store, options.head)
+    if base[0].published:
+        if files.paths or options.gates:
+            raise UsageError(f"{options.base} was published by {base[0].published}: neither gates nor exports apply", hint="remove them")
+        output = console.stdout()
+        output.print(render_beside(base, head, output.width))
+        return ExitCode.OK
+    found = changes(base, head, options.gates, further)
+    if found.environment and not options.across_environments:
+        raise UsageError(
+            f"{options.base} and {options.head} were measured in different environments: {'; '.join(found.environment)}",
+            hint="measure both with one `httpbench run`; to compare anyway: --across-environments",
+        )
+    output = console.beside(files)
+    output.print(render_changes(found, width=output.width, view=view))
+    files.put({name: CHANGE_FORMATS[name](found) for name in files.paths})
+    if found.breached:
+        return ExitCode.BREACHED
+    return ExitCode.FAILED if options.gates and (found.unknown or not found.cells) else ExitCode.OK
+
+
+def _run(store: Store, word: str) -> tuple[Run, list[Trial]]:
+    """The run that a word names. Raises :class:`SelectionError`."""
+    from httpbench.store import WAYS
+
+    try:
+        return run_named(store, word)
+    except SelectionError as error:
+        commit = _commit(word)
+        if commit is None:
+            raise SelectionError(error.message, hint=f"a run is {WAYS}, or a JSON export; `httpbench runs` lists them") from None
+    try:
+        return store.run(commit)
+    except SelectionError:
+        message = f"no run of commit {commit[:12]} («{word}») in {store.path}"
+        raise SelectionError(message, hint="runs from a modified working tree do not match a commit") from None
+
+
+def _commit(word: str) -> str | None:
+    """The commit that git finds for a word in the working directory."""
+    if word.startswith("-"):
+        return None
+    from httpbench import host
+
+    output = host.capture(("git", "rev-parse", "--verify", "--quiet", f"{word}^{{commit}}"))
+    return output.stdout.strip() if output and output.code == 0 else None

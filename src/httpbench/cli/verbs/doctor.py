@@ -1,0 +1,100 @@
+"""``httpbench doctor``: the environment, and what on this machine will disturb a measurement."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from httpbench.cli.exit_codes import ExitCode
+from httpbench.cli.options.fields import command, option
+from httpbench.cli.options.shared import json_option
+from httpbench.cli.terminal import console
+from httpbench.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from httpbench.host import Finding
+    from httpbench.model import Environment, LoadHost
+
+STYLES = {"ok": "green", "note": "cyan", "warning": "yellow"}
+
+
+@dataclass(frozen=True, slots=True)
+class DoctorOptions:
+    load_host: str | None = option(
+        "-r", "--load-host", "--remote", metavar="[USER@]HOST", help="Also examine this load host, and the network between the two."
+    )
+    host: str | None = option(
+        "--host",
+        metavar="ADDRESS",
+        default_text="the source address of the route to it",
+        help="With --load-host: address of this machine that targets listen on.",
+    )
+    json: bool = json_option()
+
+
+@command(DoctorOptions)
+def doctor(options: DoctorOptions) -> ExitCode:
+    """Show the environment, and what will disturb a measurement.
+
+    \b
+    httpbench doctor                a report, with the fix for each finding
+    httpbench doctor --json         JSON
+    httpbench doctor -r user@host   both hosts, and the network between them
+    """
+    from httpbench import catalog, host
+    from httpbench.run import left_behind
+
+    if options.host and not options.load_host:
+        raise UsageError("--host applies to a load host only", hint="add --load-host HOST")
+    environment = host.read_environment(catalog.root(), {})
+    findings = [*left_behind(), *host.examine()]
+    there, of_both = _load_host(options)
+    if options.json:
+        entries = [dataclasses.asdict(finding) for finding in (*findings, *of_both)]
+        more = {"load_host": there.model_dump()} if there else {}
+        console.echo_json({"environment": environment.model_dump(), "findings": entries, **more})
+        return ExitCode.OK
+    _show(environment, findings)
+    if there is not None:
+        console.stdout().print(f"\nload host {there.name}, which reaches this machine at {there.address}\n", markup=False)
+        _show(there.environment, of_both)
+    return ExitCode.OK
+
+
+def _load_host(options: DoctorOptions) -> tuple[LoadHost | None, list[Finding]]:
+    """The load host and what was found there; ``None`` if none was named."""
+    if options.load_host is None:
+        return None, []
+    from httpbench.cluster import connected, findings_of
+
+    with connected(options.load_host, address=options.host) as place:
+        return place.host, findings_of(place)
+
+
+def _show(environment: Environment, findings: Sequence[Finding]) -> None:
+    from rich.text import Text
+
+    output = console.stdout()
+    for name, value in environment.model_dump(exclude={"versions", "mitigations"}).items():
+        output.print(f"{name:22} {_text(value)}", markup=False, soft_wrap=True)
+    output.print()
+    for finding in findings:
+        output.print(Text.assemble((f"{finding.severity:8}", STYLES[finding.severity]), f"{finding.name}: {finding.what}"), soft_wrap=True)
+        if finding.severity != "ok":
+            output.print(f"{'':8}why: {finding.why}", markup=False, soft_wrap=True)
+            if finding.do:
+                output.print(f"{'':8}fix: {finding.do}", markup=False, soft_wrap=True)
+
+
+def _text(value: object) -> str:
+    """A value of the environment as a reader writes it; ``-``: none."""
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {setting}" for name, setting in value.items()) or "-"
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, tuple):
+        return ",".join(map(str, value))
+    return "-" if value in (None, "") else str(value)

@@ -1,0 +1,92 @@
+"""``httpbench history``: one target over many runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from httpbench.cli.exit_codes import ExitCode
+from httpbench.cli.options import choices
+from httpbench.cli.options.fields import argument, command, option
+from httpbench.cli.options.shared import charts_option, complete_target, db_option
+from httpbench.cli.terminal import console
+from httpbench.errors import SelectionError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from httpbench.report import Series
+
+NAMED_MAX = 10
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryOptions:
+    target: str = argument(shell_complete=complete_target)
+    figure: str | None = option(
+        "--figure",
+        type=click.Choice(choices.HISTORY),
+        default_text="rps; p99 with a rate; time for clients",
+        help="Figure to follow.",
+    )
+    limit: int = option("-n", "--limit", type=click.IntRange(1), default=20, metavar="N", help="Maximum number of runs in a table.")
+    all_environments: bool = option("--all-environments", is_flag=True, help="Also show runs from other environments.")
+    charts: Path | None = charts_option()
+    db: Path = db_option()
+
+
+@command(HistoryOptions)
+def history(options: HistoryOptions) -> ExitCode:
+    """Show a target over many runs, and where it changed.
+
+    TARGET is an id, or a part of one. Each load has a table, newest run first. Runs are in one table only if their environments are alike.
+    A change is significant at 2%, and lasts for 3 runs or more. It is shown with its 95% interval and the commits between.
+
+    \b
+    httpbench history c/nginx                  requests/s of the newest 20 runs
+    httpbench history c/nginx --figure p99     p99
+    httpbench history c/nginx --charts charts  charts
+    """
+    from httpbench import host
+    from httpbench.report import histories, render_history
+    from httpbench.store import Store
+
+    with Store(options.db, reading=True) as store:
+        target = _target(options.target, store.targets(), options.db)
+        found = _chosen(histories(store, target, host.commits_between), options.figure)
+    if not found:
+        what = f"{options.figure} of {target}" if options.figure else target
+        raise SelectionError(f"no valid trial has {what}", hint=f"`httpbench history {target}` shows what there is")
+    output = console.stdout()
+    if options.charts is None:
+        output.print(render_history(found, width=output.width, runs=options.limit, everything=options.all_environments))
+        return ExitCode.OK
+    from httpbench.report.charts import write_histories
+
+    for path in write_histories(found, options.charts, everything=options.all_environments):
+        output.print(path, markup=False, highlight=False, soft_wrap=True)
+    return ExitCode.OK
+
+
+def _target(word: str, known: Sequence[str], db: Path) -> str:
+    """The id that a word names. Raises :class:`SelectionError`."""
+    if word in known:
+        return word
+    found = [name for name in known if word in name]
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        raise SelectionError(f"no run in {db} measured {word}", hint="`httpbench runs` lists the runs")
+    named = ", ".join(found[:NAMED_MAX]) + (" …" if len(found) > NAMED_MAX else "")
+    raise SelectionError(f"«{word}» matches several targets: {named}", hint="name one of them")
+
+
+def _chosen(found: Sequence[Series], figure: str | None) -> list[Series]:
+    """Those of one figure; of each cell the first one that it has, unless a figure is named."""
+    if figure is not None:
+        return [series for series in found if series.figure == figure]
+    first: dict[tuple[object, ...], str] = {}
+    return [series for series in found if first.setdefault(series.cell, series.figure) == series.figure]

@@ -1,0 +1,208 @@
+"""``httpbench list``: every target, its state, and the fix for what is missing."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from httpbench.cli.exit_codes import ExitCode
+from httpbench.cli.images import show_images
+from httpbench.cli.options import choices
+from httpbench.cli.options.fields import command, group, option
+from httpbench.cli.options.shared import Selection, json_option
+from httpbench.cli.terminal import console
+
+if TYPE_CHECKING:
+    from httpbench.model import Proof, Target
+    from httpbench.run import TargetState
+
+
+ID_WIDTH = 40
+"""Of another project's targets: a few have far longer ids, which are folded."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListOptions:
+    selection: Selection = group(Selection)
+    isolate: str | None = option(
+        "--isolate",
+        type=click.Choice(choices.PLACES),
+        default_text="process",
+        help="Where the targets would run. In containers, their images count.",
+    )
+    images: bool = option("--images", is_flag=True, help="List the base images that the targets are built from in containers.")
+    json: bool = json_option()
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A target, and what is known of it."""
+
+    target: Target
+    state: TargetState
+    proof: Proof | None
+    """What the project has recorded."""
+    proof_words: str
+
+
+@command(ListOptions, name="list")
+def list_targets(options: ListOptions) -> ExitCode:
+    """List targets, their state, and the fix for what is missing.
+
+    Proof says whether a target was verified on this machine, on another one, or was never built.
+
+    \b
+    httpbench list                         all targets
+    httpbench list golang c/epoll          a language, and one framework
+    httpbench list --isolate docker        the images of servers and proxies
+    httpbench list --images golang         the base images to pull for a language
+    httpbench list --targets ~/mine mine   targets of your own
+    """
+    from httpbench import host
+    from httpbench.run import cache_folder, states
+
+    if options.images:
+        show_images(options.selection.of(options.selection.catalog()), options.isolate, as_json=options.json)
+        return ExitCode.OK
+    targets = _placed(options.selection.of(options.selection.catalog()), options.isolate)
+    with host.remembering(cache_folder() / "versions.json"):
+        found = [
+            Listed(target, state, proof, _proof_words(target, state, proof))
+            for target, state, proof in zip(targets, states(targets), _proofs(targets), strict=True)
+        ]
+    if options.json:
+        console.echo_json([_entry(listed) for listed in found])
+    elif all(listed.target.entry for listed in found):
+        _show_catalogue(found, options.selection.targets)
+    else:
+        _show(found)
+    return ExitCode.OK
+
+
+def _placed(targets: Sequence[Target], place: str | None) -> Sequence[Target]:
+    """The targets at this place; clients only run as processes."""
+    if place in (None, choices.PLACES[0]):
+        return targets
+    from httpbench.model import Engine, Isolation, Kind
+    from httpbench.run import everywhere
+
+    return everywhere([target for target in targets if target.kind is not Kind.CLIENT], [Isolation(engine=Engine(place))])
+
+
+def _proofs(targets: Sequence[Target]) -> list[Proof | None]:
+    """What the project has recorded of each target; nothing of one in a folder of the user."""
+    from httpbench import catalog
+    from httpbench.paths import is_built_in
+
+    recorded = catalog.read_proofs()
+    return [recorded.get(target.id) if is_built_in(target.folder) else None for target in targets]
+
+
+def _proof_words(target: Target, state: TargetState, proof: Proof | None) -> str:
+    from httpbench.report import HERE, NOT_VERIFIED, UNKNOWN, proof_words
+    from httpbench.run import State, is_verified_here, sources_of
+
+    if target.isolation is not None:
+        return UNKNOWN
+    if is_verified_here(target):
+        return HERE
+    if proof is None and state.state in (State.BUILT, State.READY):
+        return NOT_VERIFIED
+    return proof_words(target, proof, sources_of(target) if proof else "")
+
+
+def _show(found: Sequence[Listed]) -> None:
+    from rich.console import Group
+
+    from httpbench.report import column, fitted
+    from httpbench.run import State
+
+    styles = {
+        State.READY: "green",
+        State.BUILT: "green",
+        State.NOT_BUILT: "",
+        State.MISSING: "yellow",
+        State.BROKEN: "red",
+        State.REFUSED: "red",
+    }
+
+    state = column("State", map(_state_words, found), folds_at=16)
+    for text, listed in zip(state.texts, found, strict=True):
+        text.stylize(styles[listed.state.state])
+    columns = [
+        column("Target", (listed.target.id for listed in found)),
+        column("Category", (str(listed.target.category or "") for listed in found), need=3),
+        column("Tuning", (str(listed.target.tuning) for listed in found), need=2),
+        column("Scaling", (", ".join(listed.target.scaling) for listed in found), need=4),
+        state,
+        column("Proof", (listed.proof_words for listed in found), need=1, folds_at=20),
+        column("Fix", ("" if listed.state.state is State.NOT_BUILT else listed.state.fix or "" for listed in found), folds_at=20),
+    ]
+    output = console.stdout()
+    output.print(Group(*fitted(columns, output.width)))
+    later = [listed.state.fix for listed in found if listed.state.state is State.NOT_BUILT]
+    if later:
+        console.echo(f"not built: built before the first trial; to build and verify one now: {later[0]}", err=True)
+    unchecked = sorted({name for listed in found for name in listed.state.unchecked})
+    if unchecked:
+        console.echo(f"version not checked, because list runs no version_command of a --targets folder: {', '.join(unchecked)}", err=True)
+
+
+def _state_words(listed: Listed) -> str:
+    state = listed.state
+    return f"{state.state} {state.reason or state.version or ''}".strip()
+
+
+def _show_catalogue(found: Sequence[Listed], folders: Sequence[Path]) -> None:
+    """Hundreds of targets, of which each has the same fix: so it stands below, once."""
+    from rich.table import Table
+    from rich.text import Text
+
+    from httpbench.run import State
+
+    table = Table(box=None, pad_edge=False)
+    table.add_column("Target", overflow="fold", max_width=ID_WIDTH)
+    table.add_column("Category", no_wrap=True)
+    table.add_column("State", overflow="fold")
+    for listed in found:
+        target, state = listed.target, listed.state
+        text = f"{state.state}: {state.reason or ', '.join(target.paths)}"
+        table.add_row(target.id, str(target.category or ""), Text(text, style="red" if state.state is State.REFUSED else ""))
+    console.stdout().print(table)
+    possible = sum(listed.state.state is not State.REFUSED for listed in found)
+    where = " ".join(f"--targets {shlex.quote(str(folder))}" for folder in folders)
+    console.echo(f"{possible:,} of {len(found):,} targets can be run: httpbench verify {where} --isolate docker TARGET", err=True)
+
+
+def _entry(listed: Listed) -> dict[str, Any]:
+    from httpbench.run import stages_of
+
+    target, state = listed.target, listed.state
+    return {
+        "id": target.id,
+        "kind": target.kind,
+        "language": target.language,
+        "framework": target.framework,
+        "variant": target.variant,
+        "category": target.category,
+        "tuning": target.tuning,
+        "scaling": target.scaling,
+        "limits": target.limits,
+        "upstream": target.upstream,
+        "notes": target.notes,
+        "state": state.state,
+        "reason": state.reason,
+        "fix": state.fix,
+        "version": state.version,
+        "proof": listed.proof_words,
+        "recorded": listed.proof.model_dump(mode="json", exclude={"id"}) if listed.proof else None,
+        "unchecked": state.unchecked,
+        "paths": target.paths,
+        "stages": [asdict(stage) for stage in stages_of(target)],
+        "entry": target.entry.model_dump(mode="json") if target.entry else None,
+    }

@@ -1,0 +1,122 @@
+"""``httpbench noise``: this machine's noise floor."""
+
+from __future__ import annotations
+
+import random
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import click
+
+from httpbench.cli.exit_codes import ExitCode
+from httpbench.cli.exports import Exports
+from httpbench.cli.options.fields import command, option
+from httpbench.cli.options.params import COUNT, DURATION
+from httpbench.cli.options.shared import db_option, no_wait_option, quiet_option, retries_option
+from httpbench.cli.terminal import console
+from httpbench.errors import SelectionError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from httpbench.model import Noise
+    from httpbench.run import RunSpec
+
+PAIRS = 20
+SHOWN = (3, 5, 10, 20)
+WORKLOAD = "plaintext"
+
+
+@dataclass(frozen=True, slots=True)
+class NoiseOptions:
+    rounds: int = option("--rounds", type=click.IntRange(3, 1000), default=PAIRS, metavar="N", help="Number of A/A pairs.")
+    duration: float = option("-d", "--duration", type=DURATION, default="1s", help="Measured duration of each trial.")
+    connections: int = option("-c", "--connections", type=COUNT, default=64, help="Connections.")
+    retries: int = retries_option()
+    no_wait: bool = no_wait_option()
+    show: bool = option("--show", is_flag=True, help="Print the stored noise floor; measure nothing.")
+    quiet: bool = quiet_option()
+    db: Path = db_option()
+
+
+@command(NoiseOptions)
+def noise(options: NoiseOptions) -> ExitCode:
+    """Measure this machine's noise floor: one server against itself.
+
+    Identical servers differ only by noise. Later runs under the same load note the differences that are within the noise floor. They warn
+    if kernel, tuning, CPUs, quota or httpbench have changed since, or after 30 days.
+
+    \b
+    httpbench noise                    20 pairs of 1 s: a minute and a half
+    httpbench noise --rounds 40 -d 5s  more pairs, longer trials
+    httpbench noise --show             the stored noise floor
+    """
+    from httpbench import catalog, host
+    from httpbench.cli import measure
+    from httpbench.run.clock import now
+    from httpbench.run.rounds.noise import known_noise, outdated
+    from httpbench.store import Store
+
+    code = ExitCode.OK
+    if not options.show:
+        outcome = measure.build_and_run(_plan(options), options.db, quiet=options.quiet, waits=not options.no_wait)
+        measure.report(outcome, options.db, Exports.of())
+        code = measure.exit_code(outcome)
+    if code is not ExitCode.OK:
+        return code
+    with Store(options.db, reading=True) as store:
+        environment = host.read_environment(catalog.root(), {})
+        known = known_noise(store, environment)
+    if known is None:
+        raise SelectionError(f"this machine's noise floor is unknown: {options.db} has no A/A pairs of it", hint="run `httpbench noise`")
+    _print(known)
+    if reason := outdated(known, environment, now()):
+        console.echo(f"warning: {reason}", err=True)
+    return ExitCode.OK
+
+
+def _plan(options: NoiseOptions) -> RunSpec:
+    """Pairs of trials of one server, and what they require."""
+    from httpbench import catalog, host, load
+    from httpbench.model import Load, Scaling
+    from httpbench.run import Matrix, RunSpec, make_plan
+    from httpbench.run.rounds.noise import TARGET, pair
+
+    known = catalog.load()
+    targets = pair(known.targets[TARGET])
+    duration_s = options.duration
+    closed_loop = Load(connections=options.connections, duration_s=duration_s, warmup_s=min(duration_s, 0.5))
+    matrix = Matrix(targets, [Scaling.SINGLE], [WORKLOAD], [closed_loop], ["native"], options.rounds)
+    topology = host.read_topology()
+    return RunSpec(
+        plan=make_plan(matrix, lambda scaling: host.partition(topology, scaling), random.randrange(2**32)),
+        targets={target.id: target for target in targets},
+        workloads={WORKLOAD: known.workload(WORKLOAD)},
+        generators={"native": load.get("native")},
+        topology=topology,
+        command=("httpbench", *sys.argv[1:]),
+        baseline=TARGET,
+        measures_noise=True,
+        retries=options.retries,
+    )
+
+
+def _print(known: Noise) -> None:
+    from rich.table import Table
+
+    from httpbench.report.numbers import percentage
+    from httpbench.stats.figures import CPU, P99, THROUGHPUT
+    from httpbench.stats.noise import floor
+
+    table = Table(box=None, pad_edge=False)
+    for column in ("Rounds", "Throughput", "p99", "CPU per request"):
+        table.add_column(column, justify="right")
+    for rounds in SHOWN:
+        floors = (floor(known, figure.name, rounds) for figure in (THROUGHPUT, P99, CPU))
+        table.add_row(str(rounds), *("" if least is None else percentage(least) for least in floors))
+    output = console.stdout()
+    output.print("\nNoise floor of this machine: identical servers differ by up to this much.\n", markup=False)
+    output.print(table)
+    made = f"{known.rounds} pairs of {known.duration_s:g} s over {known.connections} connections, {known.target} against itself"
+    output.print(f"\n{made}; kernel {known.kernel}; {known.made_at[:10]}, run {known.run}", markup=False, soft_wrap=True)

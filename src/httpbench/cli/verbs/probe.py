@@ -1,0 +1,102 @@
+"""``httpbench probe``: what servers do beyond the contract."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from httpbench.cli.exit_codes import ExitCode
+from httpbench.cli.options.fields import command, group, option
+from httpbench.cli.options.shared import Selection, jobs_option, json_option
+from httpbench.cli.terminal import console
+from httpbench.errors import HttpbenchError
+
+if TYPE_CHECKING:
+    from httpbench.model import Probed, Target
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeOptions:
+    selection: Selection = group(Selection)
+    workload: str = option("--workload", default="plaintext", metavar="NAME", help="Workload that defines a correct response.")
+    details: bool = option("--details", is_flag=True, help="Show every observation, with request and response.")
+    json: bool = json_option()
+    jobs: int = jobs_option()
+
+
+@command(ProbeOptions)
+def probe(options: ProbeOptions) -> ExitCode:
+    """Find out whether servers route, parse or respond to anything.
+
+    Each server gets one label for what it was seen to do: canned, loop, parser, router or server. `bench` shows the same label. Default:
+    all servers.
+
+    \b
+    httpbench probe                          a table of all servers
+    httpbench probe c/epoll/level --details  each request and response
+    httpbench probe --targets ~/mine mine    a target of your own
+    """
+    from httpbench import host
+    from httpbench.cli.terminal import progress
+    from httpbench.model import Kind, Scaling
+    from httpbench.run import prepare, probe_target
+
+    known = options.selection.catalog()
+    workload = known.workload(options.workload)
+    targets = options.selection.of(known, kind=Kind.SERVER)
+    errors = console.stderr()
+    with progress.observer(errors, quiet=False) as observer:
+        built = prepare(targets, observer, options.jobs)
+    found: list[tuple[Target, Probed]] = []
+    topology = host.read_topology()
+    for target in targets:
+        try:
+            if target.id in built.errors:
+                raise built.errors[target.id]
+            cores = host.partition(topology, Scaling.SINGLE)
+            found.append((target, probe_target(target, target.scaling[0], workload, built.folders[target.id], cores)))
+        except HttpbenchError as error:
+            built.errors[target.id] = error
+            console.problem(errors, target.id, error)
+    if options.json:
+        document = {target.id: {"category": target.category, **probed.model_dump(mode="json")} for target, probed in found}
+        console.echo_json(document)
+    elif options.details:
+        _show_details(found)
+    else:
+        _show(found)
+    return ExitCode.FAILED if built.errors else ExitCode.OK
+
+
+def _show_details(found: Sequence[tuple[Target, Probed]]) -> None:
+    from httpbench.report import probe_lines
+
+    output = console.stdout()
+    for target, probed in found:
+        for line in probe_lines(target, probed):
+            output.print(line, markup=False, soft_wrap=True)
+
+
+def _show(found: Sequence[tuple[Target, Probed]]) -> None:
+    from rich.table import Table
+
+    from httpbench.model import Label
+    from httpbench.probe import MEANINGS
+    from httpbench.report import probe_table, probe_warning
+
+    output = console.stdout()
+    header, rows = probe_table(found)
+    table = Table(box=None, pad_edge=False)
+    for title in header:
+        table.add_column(title, overflow="fold", no_wrap=title == header[0], justify="right" if title == "Res" else "left")
+    for row in rows:
+        table.add_row(*row)
+    output.print(table)
+    output.print()
+    labels = {probed.label for _, probed in found}
+    for label in (label for label in Label if label in labels):
+        output.print(f"{label}: {MEANINGS[label]}", markup=False, soft_wrap=True)
+    for target, probed in found:
+        if warning := probe_warning(target, probed):
+            output.print(f"warning: {warning}", markup=False, soft_wrap=True)

@@ -1,0 +1,69 @@
+"""``httpbench report``: a stored run again, in any format."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from httpbench.cli.exit_codes import ExitCode
+from httpbench.cli.options import choices
+from httpbench.cli.options.fields import argument, command, group, option
+from httpbench.cli.options.shared import ClientExportOptions, charts_option, db_option
+from httpbench.cli.options.tables import TableOptions
+from httpbench.cli.run_named import run_named
+from httpbench.cli.terminal import console
+from httpbench.errors import SelectionError
+
+
+@dataclass(frozen=True, slots=True)
+class ReportOptions:
+    run: str = argument(default="latest")
+    printed: str | None = option(
+        "--format", type=click.Choice(choices.FORMATS), default_text="tables", help="Print this format instead of the tables."
+    )
+    evidence: bool = option("--evidence", is_flag=True, help="Show the figures behind each verdict, one line per trial.")
+    charts: Path | None = charts_option()
+    db: Path = db_option()
+    tables: TableOptions = group(TableOptions)
+    exports: ClientExportOptions = group(ClientExportOptions)
+
+
+@command(ReportOptions)
+def report(options: ReportOptions) -> ExitCode:
+    """Show a stored run again.
+
+    RUN is an id or the beginning of one, latest, latest~1, the name of a run, a git commit, or a JSON export, compressed or not.
+
+    \b
+    httpbench report                              the last run
+    httpbench report 20260102 --export-csv x.csv  a run of that day, as CSV
+    httpbench report run.json.zst                 a JSON export
+    httpbench report latest --format autocannon   autocannon's tables
+    httpbench report latest --charts charts       charts
+    httpbench report latest --explain             every note
+    httpbench report latest --evidence            the reasons of the verdicts
+    """
+    files = options.exports.files.and_printed(options.printed)
+    files.check()
+    from httpbench.report import SEARCH_COLUMNS, column_names, render_evidence, render_terminal
+    from httpbench.store import Store
+
+    with Store(options.db, reading=True) as store:
+        run, trials = run_named(store, options.run)
+    if not trials:
+        raise SelectionError(f"run {run.id} has no finished trial", hint="`httpbench runs` lists the others")
+    view = options.tables.view(SEARCH_COLUMNS if run.search else column_names(run.table))
+    output = console.beside(files)
+    if options.evidence:
+        output.print(render_evidence(run, trials))
+    elif options.charts is not None:
+        from httpbench.report.charts import write_charts
+
+        for path in write_charts(run, trials, options.charts):
+            output.print(path, markup=False, highlight=False, soft_wrap=True)
+    elif not files.paths:
+        output.print(render_terminal(run, trials, width=output.width, view=view))
+    files.write(run, trials)
+    return ExitCode.OK

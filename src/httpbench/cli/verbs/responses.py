@@ -1,0 +1,64 @@
+"""``httpbench responses``: what each server sends, and what each client requests, byte for byte."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from httpbench.cli.exit_codes import ExitCode
+from httpbench.cli.options.fields import command, group
+from httpbench.cli.options.shared import Selection, jobs_option, workload_option
+from httpbench.cli.terminal import console
+from httpbench.errors import HttpbenchError
+
+if TYPE_CHECKING:
+    from httpbench.model import SampledRequest, SampledResponse
+
+
+@dataclass(frozen=True, slots=True)
+class ResponsesOptions:
+    selection: Selection = group(Selection)
+    workload: str | None = workload_option()
+    jobs: int = jobs_option()
+
+
+@command(ResponsesOptions)
+def responses(options: ResponsesOptions) -> ExitCode:
+    """Show a response of each server, byte for byte.
+
+    For a client, shows its request. Default: all servers.
+
+    \b
+    httpbench responses c/nginx golang   nginx, and all servers in Go
+    httpbench responses client:c/curl    the request of a client
+    """
+    from httpbench import host
+    from httpbench.cli.kinds import with_backends, workloads_of
+    from httpbench.cli.terminal import progress
+    from httpbench.model import Kind, Scaling
+    from httpbench.report import render_responses
+    from httpbench.run import KINDS, backend_of, cores_beside_database, database_of, prepare
+
+    selection, known = options.selection, options.selection.catalog()
+    targets = selection.of(known, kind=None if selection.words else Kind.SERVER)
+    workloads = workloads_of(known, targets, options.workload)
+    errors = console.stderr()
+    with progress.observer(errors, quiet=False) as observer:
+        built = prepare(with_backends(known, targets, workloads), observer, options.jobs)
+    found: dict[str, SampledResponse | SampledRequest] = {}
+    topology = host.read_topology()
+    for target in targets:
+        try:
+            of_kind, workload = KINDS[target.kind], workloads[target.kind]
+            database = database_of(target, workload)
+            if missing := [name for name in (target.id, workload.backend, database.id if database else None) if name in built.errors]:
+                raise built.errors[missing[0]]
+            cores = cores_beside_database(target, workload, topology, of_kind.partition(topology, Scaling.SINGLE, None))
+            backend = backend_of(target, workload, known.targets, built, cores, topology)
+            found[target.id] = of_kind.sample(target, target.scaling[0], workload, built.folders[target.id], cores, backend)
+        except HttpbenchError as error:
+            built.errors[target.id] = error
+    console.stdout().print(render_responses(found), markup=False)
+    for name, problem in built.errors.items():
+        console.problem(errors, name, problem)
+    return ExitCode.FAILED if built.errors else ExitCode.OK

@@ -1,0 +1,137 @@
+"""``httpbench runs``: the stored runs, their sizes, and how to delete them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import click
+
+from httpbench.cli.exit_codes import ExitCode
+from httpbench.cli.options.fields import command, option
+from httpbench.cli.options.params import PUBLISHED
+from httpbench.cli.options.shared import db_option, json_option, name_option
+from httpbench.cli.retention import RETENTION, outdated
+from httpbench.cli.terminal import console
+from httpbench.errors import UsageError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from httpbench.store import RunLine
+
+ALL = -1
+
+COMMAND_MIN = 36
+"""Characters of a command, before it is folded."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunsOptions:
+    db: Path = db_option()
+    limit: int = option("-n", "--limit", type=click.IntRange(1), default=20, metavar="N", help="Maximum number of runs.")
+    json: bool = json_option()
+    published: tuple[str, Path] | None = option(
+        "--import", type=PUBLISHED, metavar="techempower:FILE", help="Store results that another project has published."
+    )
+    name: str | None = name_option("--name")
+    delete: tuple[str, ...] = option("--delete", multiple=True, metavar="RUN", help="Delete this run.")
+    prune: int | timedelta | None = option(
+        "--prune",
+        type=RETENTION,
+        metavar="COUNT|AGE",
+        help="Delete old runs without a name; keep the newest COUNT, or those of the last 30d or 8w.",
+    )
+
+
+@command(RunsOptions)
+def runs(options: RunsOptions) -> ExitCode:
+    """List stored runs, delete some, or store published results.
+
+    \b
+    httpbench runs -n 5                     the last five
+    httpbench runs --db results.db --json   another database, as JSON
+    httpbench runs --delete latest~1        delete the run before the last
+    httpbench runs --prune 30d              delete runs older than 30 days
+    httpbench runs --import techempower:results.json --name round-23
+    """
+    from httpbench.store import Store
+
+    if options.published is not None:
+        return _import(options, options.published[1])
+    if options.name is not None:
+        raise UsageError("--name names a run that is imported", hint="add --import")
+    if options.delete and options.prune is not None:
+        raise UsageError("--delete and --prune cannot be combined", hint="use one of them")
+    if options.delete or options.prune is not None:
+        _delete(options.db, options.delete, options.prune)
+        return ExitCode.OK
+    with Store(options.db, reading=True) as store:
+        lines = store.runs(options.limit)
+    if options.json:
+        console.echo_json([dataclasses.asdict(line) for line in lines])
+    elif lines:
+        _show(lines)
+    else:
+        console.echo(f"no runs in {options.db}", err=True)
+    return ExitCode.OK
+
+
+def _import(options: RunsOptions, path: Path) -> ExitCode:
+    """Stores published results as a run."""
+    import sys
+
+    from httpbench import catalog
+    from httpbench.store import Store
+
+    if options.delete or options.prune is not None or options.json:
+        raise UsageError("--import cannot be combined with --delete, --prune and --json", hint="use one of them")
+    run, trials = catalog.read_results(path, catalog.load().workloads, ("httpbench", *sys.argv[1:]), options.name)
+    with Store(options.db) as store:
+        if any(line.id == run.id for line in store.runs(ALL)):
+            raise UsageError(f"{path} is stored already, as {run.id}", hint=f"to replace it: httpbench runs --delete {run.id}")
+        store.put(run, trials)
+    console.echo(f"stored {len(trials)} results of {len(run.targets)} targets in {options.db} as {run.id}")
+    return ExitCode.OK
+
+
+def _delete(db: Path, words: tuple[str, ...], prune: int | timedelta | None) -> None:
+    from httpbench.store import Store
+
+    with Store(db, reading=True) as store:
+        known = {line.id: line for line in store.runs(ALL)}
+        chosen = [store.run(word)[0].id for word in words] if prune is None else outdated(list(known.values()), prune)
+    if not chosen:
+        console.echo("no runs to delete", err=True)
+        return
+    with Store(db) as store:
+        store.delete(chosen)
+    for name in dict.fromkeys(chosen):
+        console.echo(f"deleted {name} ({_size(known[name].size_bytes)})")
+
+
+def _size(size_bytes: int) -> str:
+    return f"{size_bytes / 1e6:,.1f} MB"
+
+
+def _show(lines: Sequence[RunLine]) -> None:
+    from rich.console import Group
+
+    from httpbench.report import column, fitted
+
+    # A run's id begins with the time of its start.
+    columns = [
+        column("Run", (line.id for line in lines)),
+        column("Name", (line.name or "" for line in lines)),
+        column("Started", (line.started_at[:19].replace("T", " ") for line in lines), need=4),
+        column("Status", (str(line.status) for line in lines)),
+        column("Targets", (str(line.targets) for line in lines), need=2, is_number=True),
+        column("Trials", (f"{line.trials_done}/{line.trials_planned}" for line in lines), need=1, is_number=True),
+        column("Size", (_size(line.size_bytes) for line in lines), need=3, is_number=True),
+        column("Command", (line.command.removeprefix("httpbench ") for line in lines), folds_at=COMMAND_MIN),
+    ]
+    output = console.stdout()
+    output.print(Group(*fitted(columns, output.width)))

@@ -1,0 +1,78 @@
+"""``httpbench serve``: the dashboard over all stored runs, and a static copy of it."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from httpbench.cli.exit_codes import ExitCode
+from httpbench.cli.options.fields import command, option
+from httpbench.cli.options.shared import db_option
+from httpbench.cli.terminal import console
+
+HOST = "127.0.0.1"
+PORT = 8420
+RUNS = 100
+NICENESS = 10
+"""A dashboard gives way to what is measured beside it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServeOptions:
+    host: str = option("--host", default=HOST, metavar="ADDRESS", help="Address to listen on. Any other than loopback requires a token.")
+    port: int = option("--port", type=click.IntRange(0, 65535), default=PORT, metavar="N", help="Port to listen on. 0: any free port.")
+    token: bool = option("--token", is_flag=True, help="Require a token on loopback too.")
+    allow_host: tuple[str, ...] = option(
+        "--allow-host", multiple=True, metavar="NAME", help="Also serve requests with this name in the Host header."
+    )
+    export: Path | None = option(
+        "--export", type=click.Path(file_okay=False, path_type=Path), metavar="DIR", help="Write the pages to DIR as files, and exit."
+    )
+    runs: int = option("-n", "--runs", type=click.IntRange(1), default=RUNS, metavar="N", help="Newest runs that --export writes.")
+    db: Path = db_option()
+
+
+@command(ServeOptions)
+def serve(options: ServeOptions) -> ExitCode:
+    """Show all stored runs in a browser, also while they run.
+
+    Prints the address, and serves until Ctrl-C. Reads the results database only.
+
+    \b
+    httpbench serve                            on loopback
+    httpbench serve --host 0.0.0.0             for other hosts, with a token
+    httpbench serve --export public --runs 20  the same pages as files
+    """
+    from httpbench.web import check_dashboard
+
+    check_dashboard()
+    if options.export is not None:
+        from httpbench.web.export import export
+
+        count = export(options.db, options.export, options.runs, lambda path: console.echo(path, err=True))
+        console.echo(f"wrote {count:,} files; open {options.export / 'index.html'}")
+        return ExitCode.OK
+    from httpbench.web.server import serve as run
+
+    os.nice(NICENESS)
+    try:
+        run(
+            options.db,
+            options.host,
+            options.port,
+            names=options.allow_host,
+            wants_token=options.token,
+            started=_introduce,
+            say=lambda text: console.echo(text, err=True),
+        )
+    except KeyboardInterrupt:
+        console.echo("stopped", err=True)
+    return ExitCode.OK
+
+
+def _introduce(address: str) -> None:
+    console.echo(address)
+    console.echo("the dashboard; Ctrl-C stops it", err=True)

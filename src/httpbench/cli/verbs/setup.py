@@ -1,0 +1,172 @@
+"""``httpbench setup``: install what targets and load generators require."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import click
+
+from httpbench.cli.exit_codes import ExitCode
+from httpbench.cli.options.fields import command, group, option
+from httpbench.cli.options.shared import Selection
+from httpbench.cli.terminal import console
+from httpbench.errors import RequirementError, UsageError
+
+if TYPE_CHECKING:
+    from httpbench.catalog import Catalog
+    from httpbench.model import Place, Requirement, Suite, Target
+    from httpbench.run import Missing
+
+
+@dataclass(frozen=True, slots=True)
+class SetupOptions:
+    selection: Selection = group(Selection)
+    suites: tuple[str, ...] = option("--suite", metavar="NAME", multiple=True, help="Install what this suite requires. May be repeated.")
+    generators: tuple[str, ...] = option(
+        "--load-generator", metavar="NAME", multiple=True, help="Install what this load generator requires."
+    )
+    workloads: tuple[str, ...] = option(
+        "--workload", metavar="NAME", multiple=True, default_text="all", help="Install databases only if this workload asks one."
+    )
+    only_print: bool = option("--print", is_flag=True, help="Print the commands (for a root shell) and exit.")
+    yes: bool = option("--yes", is_flag=True, help="Install without asking.")
+
+
+@command(SetupOptions)
+def setup(options: SetupOptions) -> ExitCode:
+    """Install the Debian packages that targets require.
+
+    Asks for confirmation first. Default: all targets, their databases and load generators. Anything Debian lacks is listed with its
+    source; the exit code is then 1.
+
+    \b
+    httpbench setup c/nginx --load-generator wrk   a target and a load generator
+    httpbench setup --load-generator autocannon    installed into your cache
+    httpbench setup --suite quick --print          the commands, as a script
+    """
+    from httpbench import host
+    from httpbench.run import missing_of, packages_of
+
+    required = _required(options)
+    lacks = missing_of(required)
+    packages = packages_of(lacks)
+    if options.only_print:
+        _list(lack for lack in lacks if not lack.packages)
+        if packages:
+            console.echo(host.packages.script(packages))
+        return ExitCode.OK
+    if packages:
+        _install(packages, yes=options.yes)
+        host.forget()
+        lacks = missing_of(required)
+    if built := _build(_generators(options), yes=options.yes):
+        lacks = [lack for lack in lacks if lack.requirement not in built]
+    _list(lacks)
+    if lacks:
+        return ExitCode.FAILED
+    console.echo("nothing is missing", err=True)
+    return ExitCode.OK
+
+
+def _required(options: SetupOptions) -> Mapping[str, Sequence[Requirement]]:
+    """The requirements of each target and load generator selected."""
+    from httpbench import load
+
+    selection, known = options.selection, options.selection.catalog()
+    suites = tuple(known.suite(name) for name in options.suites)
+    names = _generators(options)
+    asks_database = _asks_database(known, [name for suite in suites for name in suite.workloads] or options.workloads)
+    everything = not names and not selection.words
+    required: dict[str, Sequence[Requirement]] = {}
+    if selection.words or suites or everything:
+        for suite in suites or (None,):
+            for name, needed in _of_targets(selection, known, suite, asks_database=asks_database):
+                required[name] = tuple(dict.fromkeys((*required.get(name, ()), *needed)))
+    for generator in map(load.tool, [*load.GENERATORS, *load.TIMERS] if everything else names):
+        installation = None if everything else generator.installation()
+        needed = (*([installation.requires] if installation else []), generator.requirement)
+        required[f"load generator {generator.name}"] = () if generator.locate() else needed
+    return required
+
+
+def _of_targets(
+    selection: Selection, known: Catalog, suite: Suite | None, *, asks_database: bool
+) -> Iterator[tuple[str, Sequence[Requirement]]]:
+    """The requirements of the selected targets, of a suite where one is given, and of their databases."""
+    from httpbench.databases import SYSTEMS
+    from httpbench.model import Place
+
+    places = suite.isolate if suite else (Place.PROCESS,)
+    for target in selection.of(known, suite.targets if suite else (), suite.kind if suite else None):
+        yield target.id, _required_at(places, target)
+        if asks_database and target.database is not None and target.database in SYSTEMS and Place.PROCESS in places:
+            yield f"database of {target.id}", (SYSTEMS[target.database].requirement,)
+
+
+def _asks_database(known: Catalog, workloads: Sequence[str]) -> bool:
+    """Whether one of these workloads, or of all if none is named, asks a database."""
+    return not workloads or any(known.workload(name).asks_database for name in workloads)
+
+
+def _required_at(places: Sequence[Place], target: Target) -> Sequence[Requirement]:
+    """What a target requires to run at these places: in a container, the engine alone."""
+    from httpbench.model import Engine, Place
+    from httpbench.run import requirement_of
+
+    engines = [requirement_of(Engine(place)) for place in places if place is not Place.PROCESS]
+    return (*(target.requires if Place.PROCESS in places else ()), *engines)
+
+
+def _generators(options: SetupOptions) -> list[str]:
+    """The load generators that were named, and those of the suites."""
+    known = options.selection.catalog()
+    return list(dict.fromkeys([*options.generators, *(name for suite in options.suites for name in known.suite(suite).load_generator)]))
+
+
+def _install(packages: Sequence[str], *, yes: bool) -> None:
+    """Shows the commands for root, asks, and runs them."""
+    from httpbench import host
+
+    prefix = host.packages.becoming_root(packages)
+    if not yes and not sys.stdin.isatty():
+        raise UsageError("setup requires a terminal to confirm", hint="--yes or --print")
+    console.echo(f"as root{' (through sudo)' if prefix else ''}:", err=True)
+    for line in host.packages.script(packages).splitlines():
+        console.echo(f"  {line}", err=True)
+    if not yes and not click.confirm("Run these commands?", err=True):
+        raise RequirementError("nothing was installed: not confirmed")
+    host.packages.install(packages)
+
+
+def _build(names: Iterable[str], *, yes: bool) -> list[Requirement]:
+    """Builds the load generators that no package has into the user's cache. Returns the requirements that this meets."""
+    from httpbench import load
+
+    missing = [(generator, found) for generator in map(load.tool, names) if not generator.locate() and (found := generator.installation())]
+    for generator, installation in missing:
+        argv = installation.argv
+        for file in installation.files:
+            console.echo(f"as you: cp {shlex.quote(str(file))} {shlex.quote(str(installation.folder))}", err=True)
+        console.echo(f"as you: {shlex.join(argv)}", err=True)
+        if not yes and not (sys.stdin.isatty() and click.confirm("Run this command?", err=True)):
+            raise RequirementError(f"load generator {generator.name} was not built: not confirmed", hint="--yes")
+        if shutil.which(argv[0]) is None:
+            hint = installation.requires.install
+            raise RequirementError(f"load generator {generator.name} is missing; building it requires {argv[0]}", hint=hint)
+        installation.folder.mkdir(parents=True, exist_ok=True)
+        for file in installation.files:
+            shutil.copy(file, installation.folder)
+        if subprocess.run(argv, check=False).returncode != 0:
+            raise RequirementError(f"the build of load generator {generator.name} failed: {shlex.join(argv)}")
+    return [generator.requirement for generator, _ in missing]
+
+
+def _list(lacks: Iterable[Missing]) -> None:
+    for lack in lacks:
+        console.echo(f"install by hand: {lack.text}", err=True)

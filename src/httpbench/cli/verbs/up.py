@@ -1,0 +1,134 @@
+"""``httpbench up``: one target, running, for a load that somebody else makes."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from httpbench.cli.exit_codes import ExitCode
+from httpbench.cli.options.fields import argument, command, group
+from httpbench.cli.options.isolation import IsolationOptions
+from httpbench.cli.options.servers import RequestOptions, ServerOptions, one_target
+from httpbench.cli.options.shared import complete_target, targets_option
+from httpbench.cli.terminal import console
+from httpbench.errors import SelectionError, StartError, UsageError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from httpbench.catalog import Catalog
+    from httpbench.model import Target, Workload
+    from httpbench.run import Up
+
+REFRESH_S = 0.5
+LINE_EVERY_S = 10.0
+"""Where standard error is no terminal: a log is read later."""
+
+
+@dataclass(frozen=True, slots=True)
+class UpOptions:
+    server: str | None = argument(required=False, metavar="[TARGET|CMD]", shell_complete=complete_target)
+    servers: ServerOptions = group(ServerOptions)
+    request: RequestOptions = group(RequestOptions)
+    isolation: IsolationOptions = group(IsolationOptions)
+    targets: tuple[Path, ...] = targets_option()
+
+
+@command(UpOptions)
+def up(options: UpOptions) -> ExitCode:
+    """Start one target for a load that you make by hand.
+
+    Builds the target, starts it on the cores that a run would give it, waits for its first correct response, and shows its CPU and
+    memory. Ctrl-C stops it, and leaves nothing behind. A proxy runs in front of its backend, and a server beside the database that its
+    workload asks.
+
+    \b
+    httpbench up c/nginx --port 8080              a target
+    httpbench up './server {port}'                a command
+    httpbench up proxy:c/haproxy --scaling multi  a proxy, on all its cores
+    """
+    from httpbench import catalog, host
+    from httpbench.cli.engines import prepare_engines
+    from httpbench.cli.kinds import with_backends
+    from httpbench.cli.terminal import progress
+    from httpbench.model import Kind
+    from httpbench.run import KINDS, Place, backend_of, cores_beside_database, prepare, scaling_of
+    from httpbench.run import up as running
+
+    if options.servers.urls:
+        raise UsageError("--url names a server that already runs", hint="name a target, or a command with {port}")
+    target = one_target("up", options.server, options.servers, options.isolation, options.targets, kind=None)
+    target = target.at(options.request.path)
+    if target.kind is Kind.CLIENT:
+        raise SelectionError(f"{target.id} is a client: it cannot be loaded", hint="name a server or a proxy")
+    servers = options.servers
+    scaling = scaling_of(target, servers.chosen_scaling)
+    if scaling is None:
+        raise SelectionError(f"{target.id} does not scale as {servers.chosen_scaling}")
+    known = catalog.load(options.targets)
+    workload, errors = _workload(known, target, options.request).of(target), console.stderr()
+    prepare_engines([target], errors)
+    with progress.observer(errors, quiet=False) as observer:
+        built = prepare(with_backends(known, [target], {target.kind: workload}), observer, 1)
+    for error in built.errors.values():
+        raise error
+    topology = host.read_topology()
+    cores = KINDS[target.kind].partition(topology, scaling, servers.share.cores_of(topology))
+    cores = cores_beside_database(target, workload, topology, cores)
+    backend = backend_of(target, workload, known.targets, built, cores, topology)
+    try:
+        with tempfile.TemporaryDirectory(prefix="httpbench-") as scratch:
+            place = Place(
+                built.folders[target.id],
+                Path(scratch),
+                topology.groups(cores.target),
+                servers.port,
+                servers.start_timeout,
+                workers=servers.share.workers,
+            )
+            with running(target, scaling, workload, place, backend) as instance:
+                _introduce(errors, target, instance, workload.request.path, cores.target)
+                _watch(errors, target, instance)
+    except KeyboardInterrupt:
+        errors.print(f"stopped {target.id}", markup=False)
+    return ExitCode.OK
+
+
+def _workload(known: Catalog, target: Target, request: RequestOptions) -> Workload:
+    """Its first response must be correct: that of its kind's workload for a target, any success for a command."""
+    from httpbench.cli.kinds import workloads_of
+    from httpbench.model import Kind
+    from httpbench.run import KINDS
+
+    if target.kind is Kind.PROXY:
+        return workloads_of(known, [target], request.workload)[target.kind]
+    return request.as_workload((), default=KINDS[target.kind].workload if target.is_declared else None)
+
+
+def _introduce(errors: Console, target: Target, instance: Up, path: str, cpus: tuple[int, ...]) -> None:
+    on = f"CPU{'' if len(cpus) == 1 else 's'} {', '.join(map(str, cpus))}"
+    console.echo(instance.running.url(path))
+    errors.print(f"{target.id} responds, on {on}; its log: {instance.running.log}; Ctrl-C stops it", markup=False, soft_wrap=True)
+
+
+def _watch(errors: Console, target: Target, instance: Up) -> None:
+    """Shows what the target costs until it ends or somebody interrupts. Raises :class:`StartError` if it ends by itself."""
+    from rich.live import Live
+    from rich.text import Text
+
+    from httpbench.isolate import tail
+
+    with Live(console=errors, auto_refresh=False, transient=True) as live:
+        said_at = time.monotonic()
+        while (death := instance.running.death()) is None:
+            time.sleep(REFRESH_S)
+            text = f"{target.id} · {instance.current()}"
+            if errors.is_terminal:
+                live.update(Text(text, no_wrap=True, overflow="ellipsis"), refresh=True)
+            elif time.monotonic() - said_at >= LINE_EVERY_S:
+                said_at = time.monotonic()
+                errors.print(text, markup=False, soft_wrap=True)
+    raise StartError(f"{target.id} ended by itself ({death})", log_tail=tail(instance.running.log))

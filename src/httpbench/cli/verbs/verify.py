@@ -1,0 +1,179 @@
+"""``httpbench verify``: check that targets keep the contract."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING
+
+import click
+
+from httpbench.cli.exit_codes import ExitCode
+from httpbench.cli.options.fields import command, group, option
+from httpbench.cli.options.isolation import IsolationOptions
+from httpbench.cli.options.shared import Selection, jobs_option, workload_option
+from httpbench.cli.terminal import console
+from httpbench.errors import UsageError
+from httpbench.text import one_line
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rich.console import Console
+
+    from httpbench.catalog import Catalog
+    from httpbench.model import Probed, Target, Workload
+    from httpbench.run import Built, Verified
+
+
+@dataclass(frozen=True, slots=True)
+class VerifyOptions:
+    selection: Selection = group(Selection)
+    scaling: tuple[str, ...] = option(
+        "--scaling",
+        type=click.Choice(["single", "multi"]),
+        multiple=True,
+        default_text="all that the target has",
+        help="Scaling to verify.",
+    )
+    isolation: IsolationOptions = group(IsolationOptions)
+    workload: str | None = workload_option()
+    jobs: int = jobs_option()
+    record: bool = option(
+        "--record", is_flag=True, help="Write what passed into targets/verified.toml of this checkout, with date, system and toolchain."
+    )
+
+
+@command(VerifyOptions)
+def verify(options: VerifyOptions) -> ExitCode:
+    """Check that targets keep the contract.
+
+    Builds and starts each target, checks each clause, and stops it. Default: all servers. Exit code 1 if a check fails.
+
+    \b
+    httpbench verify c/epoll/level           a server, in each scaling
+    httpbench verify proxy:c/haproxy         a proxy, observed at both ends
+    httpbench verify c/nginx --isolate docker
+    httpbench verify --targets ~/mine mine   a target of your own
+    httpbench verify golang --record         for `list` on other machines
+    """
+    from httpbench import host
+    from httpbench.cli.engines import prepare_engines
+    from httpbench.cli.kinds import with_backends, workloads_of
+    from httpbench.cli.terminal import progress
+    from httpbench.model import Kind, Scaling
+    from httpbench.run import KINDS, backend_of, cores_beside_database, databases_of, prepare, scaling_of
+
+    selection, known = options.selection, options.selection.catalog()
+    targets = options.isolation.applied(selection.of(known, kind=None if selection.words else Kind.SERVER))
+    if options.record:
+        _require_recordable(targets, options.workload)
+    prepare_engines(targets, console.stderr())
+    workloads = workloads_of(known, targets, options.workload)
+    output = console.stdout()
+    with progress.observer(console.stderr(), quiet=False) as observer:
+        served_by = {target.id: _served(known, target, workloads[target.kind], options.workload) for target in targets}
+        databases = databases_of((target, each) for target in targets for each in served_by[target.id])
+        built = prepare(_each_once([*with_backends(known, targets, workloads), *databases]), observer, options.jobs)
+    topology = host.read_topology()
+    passed = not built.errors
+    recorded: list[Path] = []
+    for target in targets:
+        of_kind, workload = KINDS[target.kind], workloads[target.kind]
+        served = served_by[target.id]
+        behind = [database.id for database in databases_of((target, each) for each in served)]
+        if missing := [name for name in (target.id, workload.backend, *behind) if name in built.errors]:
+            error = built.errors[missing[0]]
+            output.print(f"{target.id}: not verified: {error.message}", markup=False, soft_wrap=True)
+            _details(output, error.hint, error.log_tail)
+            continue
+        if not served:
+            output.print(f"{target.id}: not verified: it declares no path for {workload.name}", markup=False, soft_wrap=True)
+            passed = False
+        results = []
+        for word, each in product(options.scaling or ("single", "multi"), served):
+            own = scaling_of(target, Scaling(word))
+            if own is not None:
+                cores = cores_beside_database(target, each, topology, of_kind.partition(topology, own, None))
+                backend = backend_of(target, each, known.targets, built, cores, topology)
+                result = of_kind.verify(target, own, each, built.folders[target.id], cores, backend)
+                passed = passed and result.passed
+                results.append(result)
+                _show(output, result)
+        if results and options.workload is None:
+            recorded += _keep(target, results, built, record=options.record)
+    if recorded:
+        output.print(f"recorded {len(recorded)} target{'' if len(recorded) == 1 else 's'} in {recorded[0]}", markup=False, soft_wrap=True)
+    return ExitCode.OK if passed else ExitCode.FAILED
+
+
+def _each_once(targets: Sequence[Target]) -> list[Target]:
+    return list({target.id: target for target in targets}.values())
+
+
+def _served(known: Catalog, target: Target, usual: Workload, named: str | None) -> list[Workload]:
+    """The workloads to verify: the usual one, or of a target that declares paths, all that it has a path for."""
+    if named is not None or not target.paths:
+        return list(usual.each) if usual.is_served_by(target) else []
+    return [workload for workload in known.workloads.values() if workload.kind is target.kind and workload.is_served_by(target)]
+
+
+def _require_recordable(targets: Sequence[Target], workload: str | None) -> None:
+    from httpbench.paths import is_built_in
+
+    if workload is not None:
+        raise UsageError("--record keeps what passed under the usual workload", hint="remove --workload")
+    if contained := [target.id for target in targets if target.isolation is not None]:
+        raise UsageError(
+            f"--record keeps what passed as a process, and {', '.join(contained)} runs in a container", hint="remove --isolate"
+        )
+    if foreign := [target.id for target in targets if not is_built_in(target.folder)]:
+        raise UsageError(f"--record keeps built-in targets only, and {', '.join(foreign)} comes from a folder of --targets")
+
+
+def _keep(target: Target, results: Sequence[Verified], built: Built, *, record: bool) -> list[Path]:
+    """Marks on this machine what passed as a process; with ``record``, also in the project, whose file is returned.
+
+    A container has another toolchain. One target at a time, so that what an interruption follows is kept.
+    """
+    from httpbench import catalog
+    from httpbench.run import mark_verified, proof_of
+
+    if target.isolation is not None:
+        return []
+    failed = [result.scaling for result in results if not result.passed]
+    scaling = mark_verified(target, [result.scaling for result in results if result.scaling not in failed], failed)
+    return [catalog.record_proofs([proof_of(target, scaling, built)])] if record else []
+
+
+def _show(output: Console, result: Verified) -> None:
+    asked = f" {result.workload}" if result.target.paths else ""
+    output.print(f"{result.target.id} {result.scaling}{asked}: {'passed' if result.passed else 'FAILED'}", markup=False)
+    for check in result.checks:
+        output.print(
+            f"  {'✓' if check.passed else '✗'} {check.name}" + ("" if check.text == "holds" else f": {one_line(check.text)}"),
+            markup=False,
+            soft_wrap=True,
+        )
+    if result.probed:
+        _label(output, result.target, result.probed)
+    if result.error:
+        output.print(f"  ✗ {result.error.message}", markup=False, soft_wrap=True)
+        _details(output, result.error.hint, result.error.log_tail)
+
+
+def _label(output: Console, target: Target, probed: Probed) -> None:
+    from httpbench.report import probe_warning
+
+    output.print(f"  probe: {probed.label or 'unknown'}", markup=False)
+    if warning := probe_warning(target, probed):
+        output.print(f"  warning: {warning}", markup=False, soft_wrap=True)
+        output.print(f"    hint: `httpbench probe {target.id} --details` shows each request and response", markup=False, soft_wrap=True)
+
+
+def _details(output: Console, hint: str | None, log_tail: str | None) -> None:
+    if log_tail:
+        output.print("\n".join(f"    | {line}" for line in log_tail.splitlines()), markup=False, soft_wrap=True)
+    if hint:
+        output.print(f"    hint: {hint}", markup=False, soft_wrap=True)

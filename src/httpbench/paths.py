@@ -1,0 +1,137 @@
+"""Where files are: the user's own folders, and the target.toml files of a catalog.
+
+Completion reads the ids of targets with this module alone, without the models that check them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tomllib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from httpbench.errors import UsageError
+
+PACKAGE = Path(__file__).parent
+SERVER = "server"
+
+
+def root() -> Path:
+    """The folder that holds ``targets/``, ``workloads/`` and ``suites/``: in a checkout, or inside the package once it is installed."""
+    installed = PACKAGE / "data"
+    return installed if installed.is_dir() else PACKAGE.parent.parent
+
+
+def is_built_in(folder: str | Path) -> bool:
+    """Whether a target's folder belongs to httpbench, rather than to a folder given with ``--targets``."""
+    return Path(folder).resolve().is_relative_to((root() / "targets").resolve())
+
+
+def manifests(folder: Path) -> list[Path]:
+    """The target.toml files at any depth. Paths are absolute: a folder that is named twice, or within another, is read once."""
+    return sorted(path.absolute() for path in folder.rglob("target.toml"))
+
+
+def foreign_catalogue(given: Path) -> tuple[str, Path] | None:
+    """The layout and the folder of ``LAYOUT:DIR``; ``None`` for a folder with target.toml files."""
+    layout, colon, folder = str(given).partition(":")
+    if not colon or not re.fullmatch(r"[a-z][a-z-]*", layout) or given.exists():
+        return None
+    return layout, Path(folder).expanduser()
+
+
+def target_id(kind: str, language: str, framework: str, variant: str | None) -> str:
+    """``c/epoll/level``; for a client or proxy, with the kind before it: ``proxy:c/haproxy``."""
+    prefix = "" if kind == SERVER else f"{kind}:"
+    return prefix + "/".join(filter(None, (language, framework, variant)))
+
+
+def ids(extra_targets: Sequence[Path] = ()) -> list[str]:
+    """Of the built-in targets and of those in the user's folders. Files with errors are skipped: the verbs report them."""
+    others = [foreign for given in extra_targets if (foreign := foreign_catalogue(Path(given)))]
+    mine = [Path(given) for given in extra_targets if foreign_catalogue(Path(given)) is None]
+    folders = mine if others else [root() / "targets", *mine]
+    found = [name for folder in folders for path in manifests(folder) for name in _ids_in(path)]
+    found += [name for layout, folder in others for name in _ids_of_layout(layout, folder)]
+    return list(dict.fromkeys(found))
+
+
+def id_part(text: str) -> str:
+    """A name as a part of an id: lower case, without what an id cannot hold. C# becomes ``csharp``, as in folders."""
+    return re.sub(r"^[^a-z0-9]+|[^a-z0-9_.+-]", "-", text.lower().replace("#", "sharp")).lstrip("-") or "unnamed"
+
+
+def engine_of(dockerfile: Path) -> str:
+    """The engine that a Dockerfile of web-frameworks is for: ``.Dockerfile.ENGINE``."""
+    return id_part(dockerfile.name.removeprefix(".Dockerfile."))
+
+
+def _ids_of_layout(layout: str, folder: Path) -> Iterator[str]:
+    """Of another project's catalogue."""
+    match layout:
+        case "techempower":
+            for path in sorted(folder.glob("frameworks/*/*")):
+                yield from _ids_of_framework(path)
+        case "httparena":
+            for path in sorted(folder.glob("frameworks/*/meta.json")):
+                yield from _id_of_meta(path)
+        case "web-frameworks":
+            for path in sorted(folder.glob("*/*/.Dockerfile.*")):
+                yield target_id(SERVER, id_part(path.parents[1].name), id_part(path.parent.name), engine_of(path))
+
+
+def _id_of_meta(path: Path) -> Iterator[str]:
+    """Of a framework of HttpArena; none if its file is wrong."""
+    try:
+        yield target_id(SERVER, id_part(json.loads(path.read_text(encoding="utf-8-sig"))["language"]), id_part(path.parent.name), None)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return
+
+
+def _ids_of_framework(folder: Path) -> Iterator[str]:
+    """Of the tests that a framework's configuration names, in TechEmpower's layout."""
+    try:
+        if (path := folder / "benchmark_config.json").is_file():
+            tests = [name for part in json.loads(path.read_text(encoding="utf-8-sig"))["tests"] for name in part]
+        else:
+            tests = [name for name in tomllib.loads((folder / "config.toml").read_text(encoding="utf-8")) if name != "framework"]
+        for name in tests:
+            variant = None if name in ("default", "main") else id_part(name)
+            yield target_id(SERVER, id_part(folder.parent.name), id_part(folder.name), variant)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return
+
+
+def _ids_in(path: Path) -> Iterator[str]:
+    try:
+        manifest = tomllib.loads(path.read_text(encoding="utf-8"))
+        for variant in manifest["variant"]:
+            yield target_id(manifest["kind"], manifest["language"], manifest["framework"], variant.get("name"))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return
+
+
+def user_folder(variable: str, below_home: str) -> Path:
+    """Our folder, in the one of :func:`base_folder`. Raises :class:`UsageError` as that does."""
+    return base_folder(variable, below_home) / "httpbench"
+
+
+def base_folder(variable: str, below_home: str) -> Path:
+    """The folder that an XDG variable names, or else the one in the user's home. Raises :class:`UsageError` without either."""
+    named = os.environ.get(variable)
+    if named and Path(named).is_absolute():  # the specification ignores relative paths
+        return Path(named)
+    try:
+        home = None if os.environ.get("HOME") == "" else Path.home()
+    except RuntimeError:
+        home = None
+    if home is None:
+        raise UsageError("this user has no home folder", hint=f"set HOME or {variable}")
+    return home / below_home
+
+
+def default_database() -> Path:
+    """``httpbench.db`` in the user's data folder."""
+    return user_folder("XDG_DATA_HOME", ".local/share") / "httpbench.db"

@@ -1,0 +1,1 @@
+"""Put a load on a running target: warm-up, load generator, and what is sampled meanwhile."""

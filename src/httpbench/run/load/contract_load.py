@@ -1,0 +1,65 @@
+"""The clause of the contract about load: ten thousand requests over 64 connections, each with a correct response; a thousand where a
+database is asked, which may do twenty queries for each.
+
+Our load generator takes a duration and not a number of requests. So it runs again, each time twice as long, until there are enough.
+Even the first run is longer than the request timeout: otherwise a request without a response would count as in flight at the end.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from httpbench import http, load
+from httpbench.load import Job
+from httpbench.model import Cores, Load, Measurement, Workload
+from httpbench.run.load.generator import Subject, run_generator
+from httpbench.run.trial.start import RunningTarget
+from httpbench.stats.validity import failed_requests
+
+REQUESTS = 10_000
+REQUESTS_OF_DATABASE = 1_000
+CONNECTIONS = 64
+DURATIONS_S = (6.0, 12.0, 24.0)
+TIMEOUT_S = 5.0
+"""Long enough for a slow target on a busy machine: the clause is about correct responses, not fast ones."""
+
+
+def requests_under_load(workload: Workload) -> int:
+    """How many requests must have a correct response."""
+    return REQUESTS_OF_DATABASE if workload.asks_database else REQUESTS
+
+
+def problem_under_load(running: RunningTarget, workload: Workload, cores: Cores, scratch: Path) -> tuple[str | None, int]:
+    """What is wrong (``None``: nothing), and the number of correct responses.
+
+    Raises :class:`~httpbench.errors.LoadError` if the load cannot be made.
+    """
+    if http.is_learned(workload) and (found := http.learn(running.host, running.port, workload)):
+        workload, _ = found
+    workload = http.with_status(workload, running.response.status)
+    correct = 0
+    for duration_s in DURATIONS_S:
+        own_load = Load(connections=CONNECTIONS, duration_s=duration_s, warmup_s=0, timeout_s=TIMEOUT_S)
+        job = Job(running.url(workload.request.path), workload, own_load, cores.generator, scratch)
+        subject = Subject(running, cores)
+        under_load = run_generator(load.get("native"), job, subject, lambda *_: None)
+        if under_load.death:
+            return f"it died ({under_load.death})", correct
+        assert under_load.measurement is not None, "a generator without a result raises, unless the target died"
+        if problem := _failures(under_load.measurement):
+            return problem, correct
+        correct += under_load.measurement.requests.ok
+        if correct >= requests_under_load(workload):
+            return None, correct
+    return f"only {correct:,} responses in {sum(DURATIONS_S):.0f} s", correct
+
+
+def _failures(measurement: Measurement) -> str | None:
+    sampled = measurement.sampled_bodies
+    if sampled and sampled.problems:
+        return f"{sampled.wrong:,} of {sampled.checked:,} sampled responses were wrong: {'; '.join(sampled.problems)}"
+    failed = failed_requests(measurement)
+    if not failed:
+        return None
+    kinds = ", ".join(f"{name.replace('_', ' ')} {count:,}" for name, count in measurement.errors.items() if count)
+    return f"{failed:,} of {failed + measurement.requests.ok:,} requests failed ({kinds or 'wrong responses'})"

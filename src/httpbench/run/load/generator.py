@@ -1,0 +1,194 @@
+"""Runs a load generator against a target, and samples both while it measures."""
+
+from __future__ import annotations
+
+import os
+import select
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from httpbench.errors import LoadError
+from httpbench.load import Job, LoadGenerator, Output, Phase, Progress
+from httpbench.model import CoreOccupancy, Cores, LoadHostUse, Measurement, Network, Others, Usage
+from httpbench.run.database.running import RunningDatabase
+from httpbench.run.load.place import HERE, LoadPlace, RunningGenerator
+from httpbench.run.load.sampled_bodies import with_sampled_bodies
+from httpbench.run.trial.start import RunningTarget
+from httpbench.sample import Current, NetworkMeter, OccupancyMeter, SharedQuotaMeter, StrangerMeter
+
+POLL_S = 0.1
+
+
+Report = Callable[[Progress, Callable[[], Current] | None], None]
+"""Gets each sign of progress, and what reads the cost of the target at this moment; ``None``: it is not sampled."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnderLoad:
+    """What was measured and seen while a target was under load."""
+
+    measurement: Measurement | None
+    """``None``: the target died, and the generator has no figures of the time before."""
+    target_usage: Usage | None
+    """``None``: the harness did not start it."""
+    generator_usage: Usage
+    backend_usage: Usage | None
+    """``None``: there is no backend."""
+    occupancy: tuple[CoreOccupancy, ...]
+    others: Others
+    network: Network
+    death: str | None
+    """How the target ended, if it did."""
+    load_host: LoadHostUse | None = None
+    """``None``: the generator ran on this machine."""
+    database_usage: Usage | None = None
+    """``None``: there is no database."""
+    command: tuple[str, ...] = ()
+    """Command line of the generator."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What the load is put on."""
+
+    target: RunningTarget
+    cores: Cores
+    backend: RunningTarget | None = None
+    """The server behind a proxy; ``None``: there is none."""
+    database: RunningDatabase | None = None
+    """That the target asks."""
+
+
+def run_generator(generator: LoadGenerator, job: Job, subject: Subject, report: Report, place: LoadPlace = HERE) -> UnderLoad:
+    """Makes the load; ``report`` gets each sign of progress.
+
+    Raises :class:`LoadError` if the generator fails or hangs, its output cannot be read, or its load host is lost.
+    """
+    command = generator.argv(job, warmup=False)
+    with place.start(generator, job, warmup=False) as running:
+        window = _Window(generator, subject, running, report)
+        try:
+            died, stderr = _watch(running, window, _time_limit(generator, job), subject, generator)
+            exits = running.exits()
+        finally:
+            observed = window.close()
+        output = Output(running.stdout(), stderr, exits[0].code if exits else 0)
+    try:
+        measurement = with_sampled_bodies(generator.measurement(job, output), generator.kept_responses(job, output))
+    except LoadError:
+        if died is None:
+            raise
+        measurement = None
+    return UnderLoad(
+        measurement=measurement,
+        target_usage=observed.target,
+        generator_usage=observed.generator,
+        backend_usage=observed.backend,
+        database_usage=observed.database,
+        occupancy=observed.occupancy,
+        others=observed.others,
+        network=observed.network,
+        death=died,
+        load_host=observed.load_host,
+        command=tuple(command),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Observed:
+    target: Usage | None
+    generator: Usage
+    backend: Usage | None
+    database: Usage | None
+    occupancy: tuple[CoreOccupancy, ...]
+    others: Others
+    network: Network
+    load_host: LoadHostUse | None
+
+
+class _Window:
+    """Samples only while the generator measures, not while it connects or warms up."""
+
+    def __init__(self, generator: LoadGenerator, subject: Subject, running: RunningGenerator, report: Report):
+        self._generator = generator
+        self._running = running
+        self._target = subject.target.sampler()
+        self._backend = subject.backend.sampler() if subject.backend else None
+        self._database = subject.database.sampler() if subject.database else None
+        self._meter = OccupancyMeter(subject.cores.measured)
+        self._network = NetworkMeter()
+        self._quota = SharedQuotaMeter()
+        contained = _contained(subject)
+        self._strangers = StrangerMeter(subject.cores.measured, roots=contained)
+        self._report = report
+        self._observed: _Observed | None = None
+        self._marked = False
+        self._samplers = [sampler for sampler in (self._target, self._backend, self._database) if sampler]
+        for sampler in self._samplers:
+            sampler.start()
+        running.mark()
+
+    def line(self, text: str) -> bool:
+        """Reads a line of the generator's standard error; returns whether it was a sign of progress."""
+        progress = self._generator.progress(text)
+        if progress is None:
+            return False
+        if progress.phase is Phase.MEASURE and not self._marked:
+            self._marked = True
+            for sampler in self._samplers:
+                sampler.mark()
+            self._running.mark()
+            self._meter.mark()
+            self._network.mark()
+            self._quota.mark()
+            self._strangers.mark()  # last, as it takes longest
+        elif progress.phase is Phase.DONE:
+            self.close()
+        self._report(progress, self._target.current if self._target else None)
+        return True
+
+    def close(self) -> _Observed:
+        if self._observed is None:
+            occupancy, network, quota = self._meter.read(), self._network.read(), self._quota.read()
+            samplers = (self._target, self._backend, self._database)
+            target, backend, database = (sampler.stop() if sampler else None for sampler in samplers)
+            own, load_host = self._running.close()
+            others = self._strangers.read().model_copy(update={"quota": quota})
+            self._observed = _Observed(target, own, backend, database, occupancy, others, network, load_host)
+        return self._observed
+
+
+def _contained(subject: Subject) -> list[int]:
+    """The first processes of containers: these descend from their engine."""
+    target = subject.target.container
+    database = subject.database.container_pid if subject.database else None
+    return [pid for pid in (target.pid if target else None, database) if pid is not None]
+
+
+def _watch(
+    running: RunningGenerator, window: _Window, limit_s: float, subject: Subject, generator: LoadGenerator
+) -> tuple[str | None, str]:
+    """Waits until the generator ends: how the target died, if it did, and the generator's messages on standard error."""
+    deadline = time.monotonic() + limit_s
+    pending = ""
+    messages: list[str] = []
+    while True:
+        ended = bool(running.exits())
+        ready, _, _ = select.select([running.stderr, *([] if ended else [running.events])], [], [], 0 if ended else POLL_S)
+        if running.stderr in ready:
+            data = os.read(running.stderr, 65_536)
+            *lines, pending = (pending + data.decode(errors="replace")).split("\n")
+            messages += [line for line in lines if not window.line(line)]
+        elif ended:
+            return None, "\n".join([*messages, pending])
+        died = subject.target.death()
+        if died is not None or (subject.backend and subject.backend.death()):
+            running.stop()  # it reports what it measured so far, if it can
+            return died, "\n".join([*messages, pending])
+        if time.monotonic() > deadline:
+            raise LoadError(f"{generator.name} did not end within {limit_s:.0f} s", log_tail="\n".join(messages[-15:]) or None)
+
+
+def _time_limit(generator: LoadGenerator, job: Job) -> float:
+    return job.load.warmup_s + job.load.duration_s + job.load.timeout_s + generator.slack_s

@@ -1,0 +1,97 @@
+"""Warms a target up, for a fixed time or until its throughput is steady.
+
+Until steady: httpbench-loadgen makes the load, whichever generator measures afterwards, because only it reports while it runs. It is a
+process of its own and ends with the warm-up: its effect on the target stays, its connections do not. The generator that measures warms
+up its own connections in the fixed part of the warm-up.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+from httpbench.errors import LoadError
+from httpbench.load import Job, LoadGenerator, Output, Phase, Progress
+from httpbench.model import Settling
+from httpbench.run.load.place import HERE, LoadPlace
+from httpbench.stats.steady import is_warm
+
+WINDOW_S = 0.1
+POLL_S = 0.1
+SLACK_S = 15.0  # for connecting and ending, beyond the load's own time
+LOG_TAIL_BYTES = 8192
+
+
+def warm_up_for_fixed_time(generator: LoadGenerator, job: Job, death: Callable[[], str | None], place: LoadPlace = HERE) -> None:
+    """The separate warm-up run of a generator that has no warm-up of its own. Raises :class:`LoadError` if it does not end."""
+    said = b""
+    with place.start(generator, job, warmup=True) as running:
+        deadline = time.monotonic() + job.load.warmup_s + job.load.timeout_s + SLACK_S
+        while not running.exits():
+            if select.select([running.stderr, running.events], [], [], POLL_S)[0]:
+                said = (said + _available(running.stderr))[-LOG_TAIL_BYTES:]
+            if death() is not None:
+                return
+            if time.monotonic() > deadline:
+                raise LoadError(f"{generator.name} did not end its warm-up", log_tail=said.decode(errors="replace") or None)
+
+
+def _available(descriptor: int) -> bytes:
+    """What can be read at once."""
+    return os.read(descriptor, 65_536) if select.select([descriptor], [], [], 0)[0] else b""
+
+
+def warm_up_until_steady(
+    job: Job, death: Callable[[], str | None], report: Callable[[Progress], None], place: LoadPlace = HERE
+) -> Settling:
+    """Loads a target until it is steady, for at most the load's ``warmup_max_s`` less its ``warmup_s``.
+
+    Ends early, and not steady, if the target dies: the measurement that follows reports it. Raises :class:`LoadError` if the
+    generator fails or hangs.
+    """
+    generator, own = place.native(), _warmup_job(job)
+    assert generator is not None, "without it, each load generator warms up itself"
+    windows: list[float] = []
+    messages: list[str] = []
+    rate_rps = own.load.rate_rps
+    deadline = time.monotonic() + own.load.duration_s + own.load.timeout_s + SLACK_S
+    with place.start(generator, own, warmup=False) as running:
+        pending = ""
+        while death() is None and not is_warm(windows, WINDOW_S, rate_rps):
+            if time.monotonic() > deadline:
+                raise LoadError(f"{generator.name} did not end its warm-up of {own.load.duration_s:g} s")
+            has_ended = bool(running.exits())
+            if select.select([running.stderr], [], [], 0 if has_ended else POLL_S)[0]:
+                *lines, pending = (pending + os.read(running.stderr, 65_536).decode(errors="replace")).split("\n")
+                windows += [rate for line in lines if (rate := _rate(generator, line, report)) is not None]
+                messages += [line for line in lines if generator.progress(line) is None]
+            elif has_ended:
+                break
+        exits = tuple(running.exits())  # those that ended before the harness ended them
+        running.stop()
+    if exits and exits[0].code != 0 and death() is None:
+        output = Output("", "\n".join([*messages, pending]), exits[0].code)
+        raise LoadError(f"{generator.name} {output.ending} during the warm-up", log_tail=output.tail or None)
+    return Settling(window_s=WINDOW_S, throughput_rps=tuple(windows), is_steady=is_warm(windows, WINDOW_S, rate_rps))
+
+
+def _warmup_job(job: Job) -> Job:
+    """The same load for as long as the warm-up may last; of a rising rate, the first step."""
+    given = job.load
+    assert given.warmup_max_s is not None
+    rate = given.rate_from_rps or given.rate_rps
+    flat = {"rate_rps": rate, "rate_from_rps": None, "rate_step_rps": None, "step_s": None}
+    time_limits = {"duration_s": given.warmup_max_s - given.warmup_s, "warmup_s": 0.0, "warmup_max_s": None}
+    return replace(job, load=given.model_copy(update={**flat, **time_limits}), interval_s=WINDOW_S)
+
+
+def _rate(generator: LoadGenerator, line: str, report: Callable[[Progress], None]) -> float | None:
+    """Throughput of a window that has ended; ``None`` for any other line. Reported as a part of the warm-up."""
+    progress = generator.progress(line)
+    if progress is None or progress.phase is not Phase.MEASURE or progress.elapsed_s == 0:
+        return None
+    report(replace(progress, phase=Phase.WARMUP))
+    return progress.throughput_rps

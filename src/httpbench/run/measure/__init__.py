@@ -1,1 +1,0 @@
-"""Puts a load on a running target: warm-up, the load generator, and what is watched meanwhile."""

@@ -1,0 +1,1 @@
+"""Decide what a run measures: targets, loads, trials and their order, and whether they are possible."""

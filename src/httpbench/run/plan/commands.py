@@ -1,0 +1,183 @@
+"""Targets from the command line: a command that serves on ``{port}``, the URL of a running server, or an image.
+
+They become the same frozen targets as those of a manifest, so a run treats them alike. What a manifest declares is unknown: they have no
+category, no upstream and no build.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from httpbench.errors import UsageError
+from httpbench.model import Build, Isolation, Kind, Scaling, Target, Tuning
+from httpbench.run.plan.command_names import Named, named
+from httpbench.run.plan.isolated import isolated
+
+LANGUAGE = "command"
+"""Takes the place of the language, so that these ids differ from those of manifests."""
+
+PLACEHOLDERS = ("host", "port", "workers", "scratch")
+NAME_CHARACTERS_MAX = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Servers:
+    """The servers that the command line names."""
+
+    commands: Sequence[str] = ()
+    urls: Sequence[str] = ()
+    images: Sequence[str] = ()
+    """Each runs its own command in a container."""
+    isolation: Isolation | None = None
+    """Engine and limits of these containers."""
+    names: Sequence[str] = ()
+    """For commands, URLs, images, in order; none, or one per server."""
+    prepare: Sequence[str] = ()
+    """None, one for all servers, or one per server."""
+    shell: bool = False
+    port: int | None = None
+    """Port of commands without ``{port}``, and inside of images."""
+    folder: Path = field(default_factory=Path.cwd)
+    env: Mapping[str, str] = field(default_factory=dict)
+    scaling: Scaling = Scaling.SINGLE
+
+
+def targets_of(servers: Servers) -> list[Target]:
+    """In order: commands, URLs, images. Raises :class:`UsageError`."""
+    count = len(servers.commands) + len(servers.urls) + len(servers.images)
+    if not count:
+        raise UsageError("no server given", hint="give a command with {port}, --url URL or --image IMAGE")
+    if servers.names and len(servers.names) != count:
+        raise UsageError(f"{len(servers.names)} --name for {count} servers", hint="give one per server, in order, or none")
+    if len(servers.prepare) not in (0, 1, count):
+        raise UsageError(f"{len(servers.prepare)} --prepare for {count} servers", hint="give one for all servers, or one per server")
+    ways: list[tuple[tuple[str, ...], str | None]] = [(_argv(command, servers), None) for command in servers.commands]
+    ways += [*(((), _origin(url)) for url in servers.urls), *(((), None) for _ in servers.images)]
+    preparations = [_words(text, servers.shell) for text in servers.prepare]
+    found = [
+        Target(
+            id=f"{LANGUAGE}/{name}",
+            kind=Kind.SERVER,
+            language=LANGUAGE,
+            framework=name,
+            category=None,
+            tuning=Tuning.DEFAULT,
+            upstream=None,
+            build=Build(),
+            run=argv,
+            url=url,
+            prepare=preparations[index % len(preparations)] if preparations else (),
+            env=dict(servers.env),
+            scaling=(servers.scaling,),
+            folder=str(servers.folder.resolve()),
+        )
+        for index, ((argv, url), name) in enumerate(zip(ways, names_of(servers), strict=True))
+    ]
+    return [*found[: count - len(servers.images)], *_contained(found[count - len(servers.images) :], servers)]
+
+
+def _contained(targets: Sequence[Target], servers: Servers) -> list[Target]:
+    """The targets of images, in their containers."""
+    assert servers.isolation is not None or not targets, "the command line chooses an engine for images"
+    own = {"port": servers.port}
+    return [
+        isolated(target, servers.isolation.model_copy(update={**own, "image": image}))
+        for target, image in zip(targets, servers.images, strict=True)
+        if servers.isolation is not None
+    ]
+
+
+def path_of(urls: Sequence[str]) -> str | None:
+    """The path in the URLs, if any. Raises :class:`UsageError` if there are several, because a workload has one path."""
+    paths = {parts.path + (f"?{parts.query}" if parts.query else "") for parts in map(urlsplit, urls)} - {"", "/"}
+    if len(paths) > 1:
+        raise UsageError(f"the URLs have different paths: {', '.join(sorted(paths))}", hint="set one path with --path")
+    return paths.pop() if paths else None
+
+
+def names_of(servers: Servers) -> list[str]:
+    """Short names that differ: those given, or made from the commands.
+
+    The name of the program or script; if two have the same, also the folders and words that differ; if nothing differs, a number.
+    """
+    given = [_slug(name) for name in servers.names]
+    if "" in given:
+        raise UsageError(f"«{servers.names[given.index('')]}» is not a name: it has no letter or digit", hint="choose another --name")
+    if len(set(given)) < len(given):
+        raise UsageError(f"two servers have the name {Counter(given).most_common(1)[0][0]}", hint="give each its own --name")
+    if given:
+        return given
+    programs = [*map(named, servers.commands), *(Named(urlsplit(url).netloc, (), ()) for url in servers.urls)]
+    programs += [Named(image.rpartition("/")[2], (), ()) for image in servers.images]
+    slugs = [_slug(_told_apart(program, programs))[:NAME_CHARACTERS_MAX].rstrip("-._+") for program in programs]
+    return _numbered([slug or "server" for slug in slugs])
+
+
+def _told_apart(program: Named, programs: Sequence[Named]) -> str:
+    """The program, with those of its folders and words that not all programs of this name have."""
+    alike = [other for other in programs if other.name == program.name]
+    folders = [folder for folder in program.folders if not all(folder in other.folders for other in alike)]
+    words = [word for word in program.words if not all(word in other.words for other in alike)]
+    return " ".join([*folders, program.name, *words])
+
+
+def _numbered(names: Sequence[str]) -> list[str]:
+    """The second of equal names is ``name-2``."""
+    found: list[str] = []
+    for name in names:
+        candidates = [name, *(f"{name}-{number}" for number in range(2, len(names) + 1))]
+        found.append(next(candidate for candidate in candidates if candidate not in found))
+    return found
+
+
+def _slug(text: str) -> str:
+    """As a part of an id: lower case, no slash and no blank. Empty if the text has no letter and no digit."""
+    return re.sub(r"[^a-z0-9_.+]+", "-", text.lower()).strip("-._+")
+
+
+def _argv(command: str, servers: Servers) -> tuple[str, ...]:
+    unknown = [name for name in re.findall(r"(?<!\$)\{([a-z_]+)\}", command) if name not in PLACEHOLDERS]
+    if unknown and not servers.shell:
+        raise UsageError(
+            f"«{command}»: unknown placeholder {{{unknown[0]}}}",
+            hint=f"placeholders are {', '.join(f'{{{name}}}' for name in PLACEHOLDERS)}",
+        )
+    if "{port}" not in command and not any("{port}" in value for value in servers.env.values()) and servers.port is None:
+        raise UsageError(
+            f"«{command}» has no {{port}}",
+            hint="write {port} where the port belongs, or give the port that it listens on with --port",
+        )
+    return _words(command, servers.shell)
+
+
+def _words(command: str, shell: bool) -> tuple[str, ...]:
+    if shell:
+        return ("/bin/sh", "-c", command)
+    try:
+        words = tuple(shlex.split(command))
+    except ValueError as error:
+        raise UsageError(
+            f"«{command}» cannot be split into words: {error}", hint="close the quotation, or pass it to a shell with --shell"
+        ) from None
+    if not words:
+        raise UsageError("a command is empty")
+    return words
+
+
+def _origin(url: str) -> str:
+    """Scheme, host and port of a URL. Raises :class:`UsageError` unless it is plain HTTP."""
+    parts = urlsplit(url)
+    try:
+        port = parts.port or 80
+    except ValueError:
+        raise UsageError(f"--url {url}: the port is not a number from 1 to 65535") from None
+    if parts.scheme != "http" or not parts.hostname:
+        raise UsageError(f"--url {url} is not an http URL", hint="its form is http://HOST:PORT/PATH")
+    name = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    return f"http://{name}:{port}"

@@ -1,0 +1,112 @@
+"""Checks a run before anything is built: whether its loads can be made, and whether a program is missing."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from httpbench.errors import RequirementError, UsageError
+from httpbench.load import LoadGenerator
+from httpbench.model import Load, Target, TrialPlan
+from httpbench.run.builds.states import unmet
+from httpbench.run.kinds import KINDS
+from httpbench.run.plan.commands import LANGUAGE
+from httpbench.run.plan.spec import RunSpec
+
+
+def refusals(spec: RunSpec) -> list[str]:
+    """What of the plan the load generator or this machine cannot do, a sentence each."""
+    return list(_refused(spec))
+
+
+def without_refused(spec: RunSpec) -> tuple[RunSpec, list[str]]:
+    """The run without the trials that cannot be made, and a sentence for each reason.
+
+    If none can be made, the run stays whole: :func:`refusals` then says why.
+    """
+    refused = _refused(spec)
+    left_out = {planned.number for trials in refused.values() for planned in trials}
+    kept = [planned for planned in spec.plan.trials if planned.number not in left_out]
+    if not kept:
+        return spec, []
+    trials = tuple(planned.model_copy(update={"number": number}) for number, planned in enumerate(kept))
+    total = len(spec.plan.trials)
+    sentences = [f"left out {len(own)} of {total} trials ({_loads(own)}): {reason}" for reason, own in refused.items()]
+    return replace(spec, plan=replace(spec.plan, trials=trials)), sentences
+
+
+def _refused(spec: RunSpec) -> dict[str, list[TrialPlan]]:
+    """The trials that cannot be made, by reason."""
+    reasons: dict[object, str | None] = {}
+    found: dict[str, list[TrialPlan]] = {}
+    for planned in spec.plan.trials:
+        kind = spec.targets[planned.target].kind
+        load = (kind, planned.load_generator, planned.workload, planned.load)
+        if load not in reasons:
+            generator = spec.generators[planned.load_generator]
+            reasons[load] = KINDS[kind].refuses(generator, planned, spec.workloads[planned.workload])
+        if reason := reasons[load]:
+            found.setdefault(reason, []).append(planned)
+    return found
+
+
+def _loads(trials: Sequence[TrialPlan]) -> str:
+    """Their loads in words: ``100 connections, 10,000 to 25,000 requests/s; 100 connections, 500 to 3,500 requests/s``."""
+    return "; ".join(dict.fromkeys(_words(planned.load) for planned in trials))
+
+
+def _words(given: Load) -> str:
+    words = f"{given.connections:,} connection" + ("" if given.connections == 1 else "s")
+    if given.rate_rps is None:
+        return words
+    rising = f"{given.rate_from_rps:,.0f} to " if given.rate_from_rps is not None else ""
+    return f"{words}, {rising}{given.rate_rps:,.0f} requests/s"
+
+
+def require_programs(spec: RunSpec) -> None:
+    """Looks for what every trial requires: the user's commands, the load generator or timer, programs of ours, the toolchain of a
+    proxy's backend.
+
+    Raises :class:`~httpbench.errors.UsageError`, :class:`~httpbench.errors.LoadError` or :class:`~httpbench.errors.RequirementError` if
+    one is missing.
+    """
+    planned_targets = {planned.target for planned in spec.plan.trials}
+    _require_commands(target for name, target in spec.targets.items() if name in planned_targets)
+    for kind in {spec.targets[planned.target].kind for planned in spec.plan.trials}:
+        for generator in spec.generators.values():
+            KINDS[kind].require_programs(generator)
+    backends = [] if spec.backend_there else [spec.workloads[planned.workload].backend for planned in spec.plan.trials]
+    for name in dict.fromkeys(filter(None, backends)):
+        if missing := unmet(spec.targets[name]):
+            reasons, fix = missing
+            raise RequirementError(f"{name}, the server behind the proxies, requires {reasons}", hint=fix)
+
+
+def _require_commands(targets: Iterable[Target]) -> None:
+    """Commands of the user, but for those that another command or another PATH may bring."""
+    for target in targets:
+        if target.language != LANGUAGE or not target.run or target.isolation or target.prepare or "PATH" in target.env:
+            continue
+        program = target.run[0]
+        if "{" not in program and shutil.which(str(Path(target.folder) / program) if "/" in program else program) is None:
+            hint = "build it, or name its folder with --cwd" if "/" in program else f"write ./{program} if it is in this folder"
+            raise UsageError(f"{program} is missing, or is no program", hint=hint)
+
+
+def with_warmup_of_its_own(spec: RunSpec) -> RunSpec:
+    """The same run with warm-ups by its own load generators, if ours is missing.
+
+    Only ours sees when throughput is steady. So these warm-ups last as long as they may.
+    """
+    if not any(isinstance(generator, LoadGenerator) for generator in spec.generators.values()) or spec.load_place.native() is not None:
+        return spec
+    trials = [planned.model_copy(update={"load": _fixed(planned.load)}) for planned in spec.plan.trials]
+    return replace(spec, plan=replace(spec.plan, trials=tuple(trials)))
+
+
+def _fixed(given: Load) -> Load:
+    if given.warmup_max_s is None:
+        return given
+    return given.model_copy(update={"warmup_s": given.warmup_max_s, "warmup_max_s": None})

@@ -1,0 +1,137 @@
+"""Keeps a run in the store, trial by trial. If the store fails, the run goes on: each further trial tries again to store all."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from httpbench import host
+from httpbench.errors import StoreError
+from httpbench.model import Run, RunStatus, Target, Trial
+from httpbench.run.builds.prepare import Built
+from httpbench.run.clock import ClockCheck, now
+from httpbench.run.observer import Observer
+from httpbench.run.plan.spec import RunSpec
+from httpbench.run.rounds.interrupt import uninterrupted
+from httpbench.run.rounds.kept import Secrets, kept_run, kept_trial
+from httpbench.run.rounds.noise import noise_for
+from httpbench.store import Store
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What came of a run, whether or not it could be stored."""
+
+    run: Run
+    trials: list[Trial] = field(default_factory=list)
+    store_error: StoreError | None = None
+
+
+class Record:
+    """A run that is being made, and its trials so far."""
+
+    def __init__(self, spec: RunSpec, built: Built, store: Store, observer: Observer):
+        self._store, self._observer = store, observer
+        self._secrets = Secrets.of(spec.targets.values(), spec.workloads.values())
+        self._outcome = Outcome(kept_run(_new_run(spec, built), self._secrets))
+        self._clock = ClockCheck()
+        self._stored_trials: int | None = None  # the run itself is not stored
+        try:
+            if not spec.measures_noise and spec.load_place.is_here:  # the noise floor is that of a load from this machine
+                self._outcome.run = self._with_noise(self._outcome.run)
+        except StoreError as error:
+            self._not_stored(error)
+        self._store_the_rest()
+
+    @property
+    def trials(self) -> list[Trial]:
+        return self._outcome.trials
+
+    @property
+    def run_id(self) -> str:
+        return self._outcome.run.id
+
+    def keep(self, trial: Trial) -> Trial:
+        """Adds a finished trial without its secrets, and commits it. Returns what it kept."""
+        kept = kept_trial(trial, self._secrets)
+        self._outcome.trials.append(kept)
+        self._store_the_rest()
+        return kept
+
+    def finish(self, status: RunStatus) -> Outcome:
+        """The run, ended now."""
+        outcome, finished_at = self._outcome, now()
+        if problem := self._clock.problem():
+            self._observer.warning(problem)
+        self._store_the_rest()  # before the status changes: what a run was begun with is stored first
+        outcome.run = outcome.run.model_copy(update={"status": status, "finished_at": finished_at})
+        if outcome.store_error is None:
+            try:
+                self._store.finish(outcome.run.id, status, finished_at)
+            except StoreError as error:
+                outcome.store_error = error
+                self._observer.warning(error.message)
+        return outcome
+
+    def _with_noise(self, run: Run) -> Run:
+        """With this machine's noise floor, if it is known and still valid."""
+        noise, reason = noise_for(self._store, run)
+        if reason is not None:
+            self._observer.warning(reason)
+        return run.model_copy(update={"noise": noise})
+
+    def _store_the_rest(self) -> None:
+        """Stores all that is not stored yet: a disk that was full or a file that was locked may be so no longer."""
+        run, trials = self._outcome.run, self._outcome.trials
+        try:
+            with uninterrupted():
+                if self._stored_trials is None:
+                    self._store.begin(run)
+                    self._stored_trials = 0
+                while self._stored_trials < len(trials):
+                    self._store.add(run.id, trials[self._stored_trials])
+                    self._stored_trials += 1
+        except StoreError as error:
+            self._not_stored(error)
+        else:
+            self._outcome.store_error = None
+
+    def _not_stored(self, error: StoreError) -> None:
+        if self._outcome.store_error is None:
+            self._observer.warning(f"{error.message}: results are kept and will be stored when that is possible again")
+        self._outcome.store_error = error
+
+
+def _new_run(spec: RunSpec, built: Built) -> Run:
+    targets = {name: spec.targets[name] for name in spec.target_ids}
+    started_at = now()
+    return Run(
+        id=f"{started_at[:19].replace(':', '').replace('-', '')}-{secrets.token_hex(2)}",
+        started_at=started_at,
+        finished_at=None,
+        status=RunStatus.RUNNING,
+        command=spec.command,
+        environment=host.read_environment(_common_folder(targets.values()), built.versions, topology=spec.topology),
+        plan=spec.plan.trials,
+        targets=targets,
+        workloads={planned.workload: spec.workloads[planned.workload] for planned in spec.plan.trials},
+        table=spec.table,
+        baseline=spec.baseline,
+        precision=spec.precision,
+        retries=spec.retries,
+        measures_noise=spec.measures_noise,
+        scale=spec.scale,
+        gates=spec.gates,
+        search=spec.search,
+        name=spec.name,
+        tags=spec.tags,
+        load_host=spec.load_place.host,
+    )
+
+
+def _common_folder(targets: Iterable[Target]) -> Path:
+    """The folder that contains all targets: its commit stands for their sources."""
+    return Path(os.path.commonpath([target.folder for target in targets if target.run or target.url or target.isolation]))

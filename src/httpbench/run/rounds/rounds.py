@@ -1,0 +1,139 @@
+"""Builds what a run requires, then makes its trials one after the other, round by round: the only sequencer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from httpbench.host import Topology
+from httpbench.model import Cores, RunStatus, Target, Trial, TrialPlan, Workload
+from httpbench.run.builds.prepare import Built, prepare
+from httpbench.run.clock import now
+from httpbench.run.database.choice import database_of, databases_of
+from httpbench.run.kinds import KINDS, estimate_s
+from httpbench.run.load.place import BackendPlace
+from httpbench.run.observer import Observer
+from httpbench.run.plan.spec import RunSpec
+from httpbench.run.rounds.interrupt import interruptible
+from httpbench.run.rounds.precision import is_enough
+from httpbench.run.rounds.record import Outcome, Record
+from httpbench.run.rounds.repeats import with_repeats
+from httpbench.run.rounds.saturate import upcoming
+from httpbench.run.rounds.trial import failed, make_trial
+from httpbench.run.trial.inputs import Backend, TrialInputs
+from httpbench.stats.hopeless import common_failure
+from httpbench.store import Store
+
+
+def make_run(spec: RunSpec, store: Store, observer: Observer) -> Outcome:
+    """Builds what is missing, then makes every trial. An interruption ends the run early and is not raised."""
+    with interruptible():
+        try:
+            built = prepare(_required(spec), observer, spec.parallel_builds)
+        except KeyboardInterrupt:
+            return Record(spec, Built({}, {}, {}), store, observer).finish(RunStatus.INTERRUPTED)
+        record = Record(spec, built, store, observer)
+        try:
+            return record.finish(_make_trials(spec, built, record, observer))
+        except KeyboardInterrupt:
+            return record.finish(RunStatus.INTERRUPTED)
+
+
+def backend_of(
+    target: Target,
+    workload: Workload,
+    targets: Mapping[str, Target],
+    built: Built,
+    cores: Cores,
+    topology: Topology,
+    place: BackendPlace | None = None,
+) -> Backend | None:
+    """The server behind the proxies of a workload, or the database that a server asks, if there is one. It must have been built."""
+    name = workload.backend
+    if name is None:
+        database = database_of(target, workload)
+        return None if database is None else Backend(database, built.folders[database.id], topology.groups(cores.database))
+    folder = built.folders[name] if place is None else Path(targets[name].folder)
+    return Backend(targets[name], folder, topology.groups(cores.backend), place)
+
+
+def _required(spec: RunSpec) -> list[Target]:
+    """The targets that are measured, the backends of proxies, and databases."""
+    backends = [] if spec.backend_there else [spec.workloads[planned.workload].backend for planned in spec.plan.trials]
+    targets = [spec.targets[name] for name in dict.fromkeys([*spec.target_ids, *filter(None, backends)])]
+    pairs = dict.fromkeys((planned.target, planned.workload) for planned in spec.plan.trials)
+    return [*targets, *databases_of((spec.targets[target], spec.workloads[workload]) for target, workload in pairs)]
+
+
+def _make_trials(spec: RunSpec, built: Built, record: Record, observer: Observer) -> RunStatus:
+    total = None if spec.search else len(spec.plan.trials)
+    for planned in _upcoming(spec, record.trials, observer):
+        if spec.precision and spec.baseline and is_enough(spec.precision, spec.baseline, planned, record.trials, observer):
+            return RunStatus.FINISHED
+        if _is_hopeless(spec, planned, record.trials, observer):
+            return RunStatus.STOPPED
+        if spec.load_place.is_gone:
+            observer.warning("stopped: the load host was lost, and a new connection to it failed")
+            return RunStatus.STOPPED
+        done = sum(not trial.plan.attempt for trial in record.trials)
+        observer.trial_started(planned, done, total, estimate_s(spec.plan.trials[done:] or [planned], spec.targets))
+        trial = record.keep(_make_trial(spec, planned, built, record, observer))
+        observer.trial_ended(trial)
+    return RunStatus.FINISHED
+
+
+def _is_hopeless(spec: RunSpec, planned: TrialPlan, made: Sequence[Trial], observer: Observer) -> bool:
+    """Whether the first round is over and was invalid for one reason in every trial, so that each further round would be."""
+    if spec.search or planned.round != 1 or made[-1].plan.round != 0:
+        return False
+    reason = common_failure(made)
+    if reason is not None:
+        observer.warning(f"stopped after round 1 of {spec.plan.rounds}: no trial is valid, all for the same reason: {reason}")
+    return reason is not None
+
+
+def _upcoming(spec: RunSpec, made: Sequence[Trial], observer: Observer) -> Iterator[TrialPlan]:
+    """The trials of the plan with repeats; in a search, those that follow from what was measured."""
+    yield from with_repeats(spec.plan.trials, made, 0 if spec.search else spec.retries)
+    if spec.search:
+        yield from upcoming(spec.search, spec.plan.trials[0], made, observer.warning)
+
+
+def _make_trial(spec: RunSpec, planned: TrialPlan, built: Built, record: Record, observer: Observer) -> Trial:
+    started_at, made = now(), record.trials
+    target, workload = spec.targets[planned.target], spec.workloads[planned.workload]
+    database = database_of(target, workload)
+    for name in (target.id, workload.backend, database.id if database else None):
+        if name in built.errors:
+            return failed(planned, started_at, built.errors[name])
+    inputs = TrialInputs(
+        plan=planned,
+        started_at=started_at,
+        target=target,
+        workload=workload,
+        generator=spec.generators[planned.load_generator],
+        folder=built.folders[target.id],
+        cores=spec.topology.groups(planned.cores.target),
+        port=spec.port,
+        run_id=record.run_id,
+        load_place=spec.load_place,
+        start_limit_s=spec.start_limit_s,
+        backend=backend_of(target, workload, spec.targets, built, planned.cores, spec.topology, spec.backend_place),
+        learned=next((trial.learned for trial in made if trial.learned and _is_alike(trial.plan, planned)), None),
+        accepts_disturbed=spec.retries == 0 and spec.search is None,
+        probes=_is_to_be_probed(target, made),
+        failed_share_max=spec.search.level.failed_share_max if spec.search else None,
+    )
+    return make_trial(inputs, observer)
+
+
+def _is_alike(before: TrialPlan, planned: TrialPlan) -> bool:
+    """Whether both ask the same target for the same."""
+    return (before.target, before.workload) == (planned.target, planned.workload)
+
+
+def _is_to_be_probed(target: Target, made: Sequence[Trial]) -> bool:
+    """Once in a run. A server that was already running is not probed: malformed requests may set off an alarm."""
+    if not KINDS[target.kind].probes or target.url is not None:
+        return False
+    return not any(trial.probed for trial in made if trial.plan.target == target.id)

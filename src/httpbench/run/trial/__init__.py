@@ -1,0 +1,1 @@
+"""The steps of one trial that several kinds of target share."""

@@ -1,0 +1,344 @@
+"""Starts a target as its manifest says, and waits for its first correct response."""
+
+from __future__ import annotations
+
+import math
+import re
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from httpbench import http
+from httpbench.databases import HOST_NAME as DATABASE_HOST
+from httpbench.errors import HttpbenchError, StartError, TargetDiedError
+from httpbench.isolate import (
+    SCRATCH,
+    Command,
+    Container,
+    Exit,
+    Launch,
+    ProcessTree,
+    Stopped,
+    accepts,
+    free_port,
+    listeners,
+    listening,
+    require_free,
+    tail,
+)
+from httpbench.isolate.engine import quoted
+from httpbench.isolate.image import exposed_port
+from httpbench.model import ContainerRun, Isolation, NetworkMode, SampledResponse, Scaling, Target, Workload
+from httpbench.run.builds.image import image_of
+from httpbench.run.load.place import Sampler, ServerThere
+from httpbench.sample import TreeSampler
+
+HOST = "127.0.0.1"
+DATABASE_URL = "DATABASE_URL"
+"""Variable of the environment that names a target's database."""
+EVERY_ADDRESS = "0.0.0.0"  # inside a container with a network of its own
+PREPARE_LIMIT_S = 600.0
+START_LIMIT_S = 20.0
+STOP_GRACE_S = 2.0
+RELEASE_LIMIT_S = 2.0  # the kernel closes the sockets of an io_uring some time after the process is gone
+
+
+@dataclass(frozen=True, slots=True)
+class Reachable:
+    """Where a target reaches its database."""
+
+    host: str
+    """Address."""
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a target runs."""
+
+    folder: Path
+    """Its build."""
+    scratch: Path
+    """An empty folder that lasts as long as it runs."""
+    cores: Sequence[tuple[int, ...]]
+    """Its physical cores, each with the logical CPUs that are its hardware threads."""
+    port: int | None = None
+    """``None``: a free one."""
+    start_limit_s: float = START_LIMIT_S
+    """Time allowed until the first correct response."""
+    backend: tuple[str, int] | None = None
+    """Host and port of what a proxy relays to."""
+    database: Reachable | None = None
+    """The database that the target asks."""
+    workers: int | None = None
+    """Number of workers or copies; ``None``: one per core."""
+    run_id: str | None = None
+    """Of the run that it is a part of."""
+    address: str = HOST
+    """Listened on, and no other."""
+
+    @property
+    def cpus(self) -> tuple[int, ...]:
+        """Its logical CPUs."""
+        return tuple(cpu for core in self.cores for cpu in core)
+
+
+@dataclass(frozen=True, slots=True)
+class RunningTarget:
+    """A target that has responded correctly."""
+
+    tree: ProcessTree | None
+    """``None``: it was already running and is left running, or it runs in a container."""
+    host: str
+    port: int
+    response: SampledResponse
+    log: Path
+    container: Container | None = None
+    """``None``: it runs as a process."""
+    contained: ContainerRun | None = None
+    """How its container was started, and the limits in force."""
+    there: ServerThere | None = None
+    """``None``: it runs on this machine."""
+    argv: tuple[str, ...] = ()
+    """Its command line; empty: it was already running, or it runs in a container."""
+    copies: int = 1
+    """Processes with this command line."""
+
+    def url(self, path: str) -> str:
+        name = f"[{self.host}]" if ":" in self.host else self.host
+        return f"http://{name}:{self.port}{path}"
+
+    def death(self) -> str | None:
+        """How it ended, if it has."""
+        if self.there is not None:
+            return self.there.death()
+        if self.container is not None:
+            return self.container.death()
+        exits = self.tree.exits() if self.tree else []
+        return str(exits[0]) if exits else None
+
+    def require_alive(self, when: str) -> None:
+        """Raises :class:`~httpbench.errors.TargetDiedError` if it has ended."""
+        if (death := self.death()) is not None:
+            exits = self.tree.exits() if self.tree else []
+            raise TargetDiedError(f"the target died {when} ({death})", hint=_hint(exits[0]) if exits else None)
+
+    @property
+    def guard_pid(self) -> int | None:
+        """The parent of its processes; ``None`` if the harness did not start them."""
+        return self.tree.guard_pid if self.tree else None
+
+    def sampler(self) -> Sampler | None:
+        """What watches its CPU time and memory; ``None`` if the harness did not start it."""
+        if self.there is not None:
+            return self.there.sampler()
+        if self.container is not None:
+            return TreeSampler(self.container.pid, groups=self.container.groups)
+        return None if self.tree is None else TreeSampler(self.tree.guard_pid)
+
+    def log_tail(self) -> str | None:
+        """The last lines that it printed; ``None``: nothing."""
+        if self.there is not None:
+            self.log.write_text(self.there.log())
+        return tail(self.log)
+
+    def stop(self) -> Stopped:
+        """Stops it and proves that it is gone, unless it was already running. Raises :class:`~httpbench.errors.StopError`."""
+        running = self.container or self.tree
+        if self.there is not None:
+            self.there.stop(STOP_GRACE_S)
+        if running is None:
+            return Stopped(ignored_sigterm=(), left_behind=(), cpu_s=0.0)
+        stopped = running.stop(STOP_GRACE_S)
+        ended = time.monotonic()
+        while accepts(self.port, self.host):
+            if time.monotonic() - ended > RELEASE_LIMIT_S:
+                # Everything below the guard is dead: either the server escaped from it, or another program shared the port.
+                raise StartError(f"port {self.port} still accepts connections: another program than the target was measured")
+            time.sleep(0.01)
+        return replace(stopped, port_held_s=time.monotonic() - ended)
+
+
+@contextmanager
+def start(target: Target, scaling: Scaling, workload: Workload, place: Place) -> Iterator[RunningTarget]:
+    """The target, running until the block ends. Raises :class:`StartError` with the tail of its log."""
+    if target.prepare:
+        _prepare(target, place)
+    if target.url is not None:
+        yield _already_running(target.url, workload, place)
+        return
+    if target.isolation is not None:
+        with _in_container(target, target.isolation, scaling, workload, place) as contained:
+            yield contained
+        return
+    port = free_port(place.address) if place.port is None else place.port
+    require_free(port, place.address)
+    log = place.scratch / "target.log"
+    commands = commands_of(target, scaling, place, port)
+    try:
+        with ProcessTree(commands, stdout=log, stderr=log) as tree:
+            response = _first_response(tree, place.address, port, workload, len(commands), place.start_limit_s)
+            yield RunningTarget(tree, place.address, port, response, log, argv=tuple(commands[0].argv), copies=len(commands))
+    except HttpbenchError as error:
+        error.log_tail = error.log_tail or tail(log)
+        raise
+
+
+def commands_of(target: Target, scaling: Scaling, place: Place, port: int) -> list[Command]:
+    """One command; for prefork one for each core, or for each worker, pinned to one core."""
+    count = place.workers or len(place.cores)
+    shares = [place.cores[number % len(place.cores)] for number in range(count)] if scaling is Scaling.PREFORK else [place.cpus]
+    workers = count if scaling is Scaling.MULTI else 1
+    argv, env = filled(target, place, Inside(place.address, port, workers, str(place.scratch)))
+    return [Command(argv, place.folder, env, cpus) for cpus in shares]
+
+
+@dataclass(frozen=True, slots=True)
+class Inside:
+    """What the placeholders of a command line stand for, as the program sees them."""
+
+    host: str
+    port: int
+    workers: int
+    scratch: str
+
+
+def filled(target: Target, place: Place, inside: Inside) -> tuple[tuple[str, ...], dict[str, str]]:
+    """Command line and environment of a target."""
+    values = {"host": inside.host, "port": str(inside.port), "workers": str(inside.workers), "scratch": inside.scratch}
+    if place.backend is not None:
+        values |= {"backend_host": place.backend[0], "backend_port": str(place.backend[1])}
+    argv = tuple(_fill(word, values) for word in target.run)
+    env = {name: _fill(value, values) for name, value in target.env.items()}
+    return argv, env if place.database is None else {**env, DATABASE_URL: place.database.url}
+
+
+def host_and_port(url: str) -> tuple[str, int]:
+    """Of an ``http`` URL; port 80 if it has none."""
+    parts = urlsplit(url)
+    return parts.hostname or HOST, parts.port or 80
+
+
+def _already_running(url: str, workload: Workload, place: Place) -> RunningTarget:
+    """A server at a URL. It may be restarting, so it is given the same time as one that the harness starts."""
+    host, port = host_and_port(url)
+    response = http.wait_until_correct(host, port, workload, place.start_limit_s, lambda: True)
+    return RunningTarget(None, host, port, response, place.scratch / "target.log")
+
+
+@contextmanager
+def _in_container(target: Target, isolation: Isolation, scaling: Scaling, workload: Workload, place: Place) -> Iterator[RunningTarget]:
+    """The target in a container whose limits were proved. Raises :class:`LimitError` if one is not in force."""
+    if isolation.image is not None and isolation.port is None:
+        isolation = isolation.model_copy(update={"port": _exposed(isolation)})
+    launch, port = launch_of(target, isolation, scaling, place)
+    if isolation.network is NetworkMode.HOST:
+        require_free(port, place.address)
+    log = place.scratch / "target.log"
+    try:
+        with Container(launch, log) as container:
+            host = place.address if isolation.network is NetworkMode.HOST else container.address
+            if host is None:
+                raise StartError("its container has no address that this machine can reach", hint="use --network host")
+            try:
+                response = http.wait_until_correct(host, port, workload, place.start_limit_s, _lives(container))
+            except StartError as error:
+                death = container.death()
+                raise StartError(f"{error.message} ({death})" if death else error.message, hint=error.hint) from None
+            yield RunningTarget(None, host, port, response, log, container, container.prove_limits())
+    except HttpbenchError as error:
+        error.log_tail = error.log_tail or tail(log)
+        raise
+
+
+def _lives(container: Container) -> Callable[[], bool]:
+    return lambda: container.death() is None
+
+
+def launch_of(target: Target, isolation: Isolation, scaling: Scaling, place: Place) -> tuple[Launch, int]:
+    """How its container is started, and the port that it listens on."""
+    allowed = max(min(len(place.cores), math.ceil(isolation.cpus)), 1)
+    workers = (place.workers or allowed) if scaling is Scaling.MULTI else 1
+    if isolation.network is NetworkMode.HOST:
+        own = target.container.port if target.container.fixed_port else place.port
+        host, port = place.address, isolation.port or own or free_port(place.address)
+    else:
+        host, port = EVERY_ADDRESS, isolation.port or target.container.port
+    argv, env = filled(target, place, Inside(host, port, workers, SCRATCH))
+    public, secret = (env, {}) if target.is_declared else ({}, env)
+    hosts = {DATABASE_HOST: place.database.host} if place.database else {}
+    return Launch(isolation, image_of(target), place.cpus, argv, public, secret, target.mounts, place.run_id, hosts), port
+
+
+def container_command(target: Target, scaling: Scaling, place: Place) -> str | None:
+    """What would start its container, for a shell; ``None``: it runs as a process."""
+    if target.isolation is None:
+        return None
+    launch, _ = launch_of(target, target.isolation, scaling, place)
+    return quoted(replace(launch, name="NAME").command())
+
+
+def _exposed(isolation: Isolation) -> int:
+    """The port that a user's image listens on. Raises :class:`StartError` if it does not say."""
+    assert isolation.image is not None
+    port = exposed_port(isolation.engine, isolation.image)
+    if port is None:
+        raise StartError(f"image {isolation.image} does not expose one port", hint="name the port inside it with --port")
+    return port
+
+
+def _prepare(target: Target, place: Place) -> None:
+    """Runs the target's preparation. Raises :class:`StartError` if it fails or takes too long."""
+    log = place.scratch / "prepare.log"
+    command = " ".join(target.prepare)
+    with ProcessTree([Command(target.prepare, place.folder, target.env)], stdout=log, stderr=log) as tree:
+        end = tree.wait(PREPARE_LIMIT_S)
+        if end is None:
+            raise StartError(f"its preparation took longer than {PREPARE_LIMIT_S:g} s: {command}", log_tail=tail(log))
+        if end.code != 0:
+            raise StartError(f"its preparation failed, {end}: {command}", log_tail=tail(log))
+
+
+def _fill(text: str, values: dict[str, str]) -> str:
+    return re.sub(r"\{([a-z_]+)\}", lambda match: values.get(match[1], match[0]), text)
+
+
+def _first_response(tree: ProcessTree, address: str, port: int, workload: Workload, copies: int, limit_s: float) -> SampledResponse:
+    """The first correct response, once each copy listens: a late copy would get no load."""
+    deadline = time.monotonic() + limit_s
+    try:
+        response = http.wait_until_correct(address, port, workload, limit_s, lambda: not tree.exits())
+        if tree.exits():  # a daemon may respond when the command that started it has ended
+            raise StartError("ended before it responded")
+        while copies > 1 and listeners(port) < copies:
+            if tree.exits() or time.monotonic() > deadline:
+                raise StartError(
+                    f"only {listeners(port)} of {copies} copies listen on port {port}",
+                    hint="a target that scales as prefork must set SO_REUSEPORT before it binds",
+                )
+            time.sleep(0.005)
+    except StartError as error:
+        raise _explained(error, tree, address, port) from None
+    return response
+
+
+def _hint(end: Exit) -> str | None:
+    return "a target must stay in the foreground" if end.code == 0 else None
+
+
+def _explained(error: StartError, tree: ProcessTree, address: str, port: int) -> StartError:
+    """With what can be seen from outside of why there was no correct response."""
+    exits = tree.exits()
+    is_served = accepts(port, address)
+    places = listening(tree.guard_pid)
+    if exits and is_served and not any(place.endswith(f":{port}") for place in places):
+        return StartError(f"{error.message} ({exits[0]}); another program took port {port} meanwhile", hint=error.hint)
+    if exits:
+        return StartError(f"{error.message} ({exits[0]})", hint=error.hint or _hint(exits[0]))
+    name = f"[{address}]" if ":" in address else address
+    if places and f"{name}:{port}" not in places:
+        return StartError(f"{error.message}; it listens on {', '.join(places)}", hint=f"it must listen on {name}, or on all addresses")
+    return error

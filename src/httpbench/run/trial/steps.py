@@ -1,0 +1,124 @@
+"""The steps that trials of servers and proxies share, once the target runs: warm up, measure, check, probe, stop, judge."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from pathlib import Path
+
+from httpbench import http, probe
+from httpbench.load import Job
+from httpbench.model import Commands, Learned, MixPart, Probed, Settling, Trial, Workload
+from httpbench.run.database.running import RunningDatabase
+from httpbench.run.load.generator import Subject, UnderLoad, run_generator
+from httpbench.run.load.quiet import polling_threads, polling_threads_again
+from httpbench.run.load.warmup import warm_up_for_fixed_time, warm_up_until_steady
+from httpbench.run.observer import Observer, Stage
+from httpbench.run.trial.inputs import TrialInputs
+from httpbench.run.trial.start import RunningTarget
+from httpbench.run.trial.verdict import verdict_of
+from httpbench.sample import accept_queue
+
+PROBE_LIMIT_S = 0.8
+"""For all that a probe sends; most servers take 0.3 s."""
+
+
+def measure(
+    inputs: TrialInputs,
+    running: RunningTarget,
+    scratch: Path,
+    observer: Observer,
+    backend: RunningTarget | None = None,
+    database: RunningDatabase | None = None,
+) -> Trial:
+    """A trial of a target that runs, which it stops. ``backend``: of a proxy. The caller stops backend and database."""
+    begin = time.monotonic()
+    workload, learned = _expected(inputs, running)
+    inputs = replace(inputs, workload=workload)
+    job = Job(running.url(workload.request.path), workload, inputs.plan.load, inputs.generator_cpus, scratch)
+    polling = polling_threads(running)
+    settling = _until_steady(inputs, job, running, observer) if inputs.plan.load.warmup_max_s else None
+    running.require_alive("during the warm-up")
+    under_load = _under_load(inputs, job, Subject(running, inputs.plan.cores, backend, database), observer)
+    polling = None if under_load.death else polling_threads_again(running, polling)
+    problems = [] if under_load.death else _problems_after(running, workload)
+    log_tail = running.log_tail()  # before a probe fills it with complaints
+    probed = _probed(running, workload, begin) if inputs.probes and not under_load.death and not problems else None
+    queue = None if inputs.target.url is not None or running.there is not None else accept_queue(running.port)
+    observer.stage(Stage.STOP)
+    stopped = running.stop()
+    alike_bytes = running.response.size_bytes if learned and learned.body_bytes is not None else None
+    cpus = running.contained.cpus if running.contained else None
+    verdict = verdict_of(inputs, under_load, polling, problems, stopped, alike_bytes, cpus)
+    return Trial(
+        plan=inputs.plan,
+        started_at=inputs.started_at,
+        verdict=verdict,
+        measurement=under_load.measurement,
+        target_usage=under_load.target_usage,
+        target_polling_threads=polling,
+        generator_usage=under_load.generator_usage,
+        backend_usage=under_load.backend_usage,
+        database_usage=under_load.database_usage,
+        settling=settling,
+        occupancy=under_load.occupancy,
+        others=under_load.others,
+        network=under_load.network,
+        load_host=under_load.load_host,
+        response=running.response,
+        learned=learned,
+        accept_queue=queue,
+        probed=probed,
+        log_tail=log_tail if verdict.reasons else None,
+        container=running.contained,
+        commands=Commands(target=running.argv, copies=running.copies, load=under_load.command),
+    )
+
+
+def _expected(inputs: TrialInputs, running: RunningTarget) -> tuple[Workload, Learned | None]:
+    """The workload with the only correct response, and what of it was learned.
+
+    If any success is correct, three responses show which one is; if these cannot tell, the status of the first response is.
+    """
+    workload = inputs.workload
+    if workload.parts:
+        return _expected_mix(workload, running), None
+    if http.is_learned(workload) and (found := http.learn(running.host, running.port, workload, inputs.learned)):
+        return found
+    return http.with_status(workload, running.response.status), None
+
+
+def _expected_mix(workload: Workload, running: RunningTarget) -> Workload:
+    """The mix with the only correct response of each of its workloads, where there is one."""
+    parts = []
+    for part in workload.parts:
+        found = http.learn(running.host, running.port, part.workload) if http.is_learned(part.workload) else None
+        parts.append(MixPart.of(part.weight, found[0]) if found else part)
+    return workload.model_copy(update={"parts": tuple(parts)})
+
+
+def _problems_after(running: RunningTarget, workload: Workload) -> list[str]:
+    """What is wrong with a response after the load; of a mix, with one to each of its requests."""
+    found = [(each, http.check(running.host, running.port, each)) for each in workload.each]
+    return [f"{each.name}: {problem}" if workload.parts else problem for each, problems in found for problem in problems]
+
+
+def _until_steady(inputs: TrialInputs, job: Job, running: RunningTarget, observer: Observer) -> Settling:
+    observer.stage(Stage.WARM_UP)
+    return warm_up_until_steady(job, running.death, observer.progress, inputs.load_place)
+
+
+def _under_load(inputs: TrialInputs, job: Job, subject: Subject, observer: Observer) -> UnderLoad:
+    generator, running = inputs.load_generator, subject.target
+    if job.load.warmup_s and not generator.warms_up_itself:
+        observer.stage(Stage.WARM_UP)
+        warm_up_for_fixed_time(generator, job, running.death, inputs.load_place)
+        running.require_alive("during the warm-up")
+    observer.stage(Stage.MEASURE)
+    return run_generator(generator, job, subject, observer.progress, inputs.load_place)
+
+
+def _probed(running: RunningTarget, workload: Workload, begin: float) -> Probed:
+    """After the load: whatever a probe leaves behind in a target is not in its figures."""
+    age_s = time.monotonic() - begin
+    return probe.observe(running.host, running.port, workload, running.response, age_s, PROBE_LIMIT_S)

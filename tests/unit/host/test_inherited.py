@@ -1,0 +1,36 @@
+"""Which environment variables reach the programs that the harness starts."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from httpbench.host import inherited
+
+CI = ("GITHUB_TOKEN", "ACTIONS_RUNTIME_TOKEN", "CI_JOB_TOKEN", "AWS_SECRET_ACCESS_KEY", "CARGO_REGISTRY_TOKEN", "NPM_TOKEN", "PYTHONPATH")
+
+
+@pytest.fixture
+def of_a_ci_job(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in (*CI, "https_proxy", "GOMODCACHE", "LANG"):
+        monkeypatch.setenv(name, "value")
+
+
+@pytest.mark.usefixtures("of_a_ci_job")
+def test_tokens_of_ci_do_not_leak_into_targets_or_builds() -> None:
+    for passed in (inherited.for_targets(), inherited.for_builds()):
+        assert not set(CI) & set(passed)
+        assert passed["LANG"] == "value"
+        assert passed["PATH"] == os.environ["PATH"]
+
+
+@pytest.mark.usefixtures("of_a_ci_job")
+def test_builds_get_proxies_and_caches_and_targets_do_not() -> None:
+    assert {"https_proxy", "GOMODCACHE"} <= set(inherited.for_builds())
+    assert not {"https_proxy", "GOMODCACHE"} & set(inherited.for_targets())
+
+
+def test_what_is_not_set_is_not_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TZ", raising=False)
+    assert "TZ" not in inherited.for_targets()

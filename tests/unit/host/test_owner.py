@@ -1,0 +1,49 @@
+"""Does the process of a run still exist, whatever the wall clock says?"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from httpbench.host import owner
+from httpbench.host.owner import Owner, is_alive, this_process
+from httpbench.model import RunStatus
+from httpbench.store import Store
+from tests.factories import make_run, make_trial
+
+
+def test_this_process_is_alive() -> None:
+    assert is_alive(this_process())
+
+
+def test_another_process_with_the_same_pid_is_not_the_owner() -> None:
+    me = this_process()
+    assert not is_alive(me._replace(start_ticks=me.start_ticks - 1))
+
+
+def test_a_process_of_an_earlier_boot_is_not_alive() -> None:
+    assert not is_alive(this_process()._replace(boot_id="0f3c"))
+
+
+def test_a_process_that_ended_and_waits_for_its_parent_is_not_alive() -> None:
+    child = subprocess.Popen(["sleep", "1000"])
+    there = Owner(this_process().boot_id, child.pid, owner._start_ticks(child.pid) or 0)
+    assert is_alive(there)
+    child.kill()
+    os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+    assert not is_alive(there)
+    child.wait()
+    assert not is_alive(there)
+
+
+def test_liveness_does_not_trust_the_wall_clock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Store(tmp_path / "results.db") as store:
+        store.begin(make_run([make_trial()], status=RunStatus.RUNNING))
+        monkeypatch.setattr(time, "time", lambda: 0.0)
+        assert store.runs()[0].status is RunStatus.RUNNING
+        store._connection.execute("UPDATE run SET boot_id = 'another'")
+        assert store.runs()[0].status is RunStatus.INTERRUPTED

@@ -1,0 +1,74 @@
+"""Whole responses of a load, compared with the rules of their workloads."""
+
+from __future__ import annotations
+
+import json
+import random
+
+from httpbench.load import KeptResponse
+from httpbench.model import Expectation, Rule, SampledBodies, Workload
+from httpbench.run.load.sampled_bodies import with_sampled_bodies
+from httpbench.stats.evidence import Evidence
+from httpbench.stats.validity import is_incorrect, untrue
+from tests.factories import make_measurement, make_plan
+
+DB = Workload(name="db", description="", expect=Expectation(content_type="application/json", rule=Rule.WORLD, headers=("Server",)))
+HEAD = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nServer: x\r\n\r\n"
+ORDER = random.Random(1)
+
+
+def kept(body: str, head: str = HEAD, *, truncated: bool = False) -> KeptResponse:
+    return KeptResponse(DB, head, body, truncated)
+
+
+def row(number: int | None = None) -> str:
+    return json.dumps({"id": number or ORDER.randint(1, 10_000), "randomNumber": 7})
+
+
+def sampled(*responses: KeptResponse) -> SampledBodies:
+    found = with_sampled_bodies(make_measurement(), responses).sampled_bodies
+    assert found is not None
+    return found
+
+
+def test_correct_rows_have_no_problem() -> None:
+    assert sampled(*(kept(row()) for _ in range(100))) == SampledBodies(checked=100, wrong=0)
+
+
+def test_without_kept_responses_nothing_is_said() -> None:
+    assert with_sampled_bodies(make_measurement(), ()).sampled_bodies is None
+
+
+def test_each_problem_is_named_once() -> None:
+    found = sampled(kept(row()), kept("{}"), kept("{}"), kept(row(), HEAD.replace("Server: x\r\n", "")), kept(row(), truncated=True))
+    assert (found.checked, found.wrong) == (5, 4)
+    assert len(found.problems) == 3
+    assert "instead of id and randomNumber" in found.problems[0]
+    assert found.problems[1:] == ("no Server header", "a body of more than 64 KiB")
+
+
+def test_rows_that_are_correct_one_by_one_and_always_the_same_are_found() -> None:
+    found = sampled(*(kept(row(17)) for _ in range(20)))
+    assert (found.wrong, found.problems) == (0, ("db: 20 rows have the same id, 17",))
+
+
+def test_a_few_rows_may_be_alike_by_chance() -> None:
+    assert sampled(*(kept(row(17)) for _ in range(9))).problems == ()
+
+
+def test_wrong_samples_make_a_trial_invalid() -> None:
+    def reasons(found: SampledBodies | None) -> list[str]:
+        measurement = make_measurement(sampled_bodies=found)
+        evidence = Evidence(
+            measurement=measurement, load=make_plan().load, cores=make_plan().cores, target_usage=None, generator_usage=None
+        )
+        assert is_incorrect(evidence) == any("sampled" in reason for reason in untrue(evidence))
+        return [reason for reason in untrue(evidence) if "sampled" in reason]
+
+    assert reasons(None) == reasons(SampledBodies(checked=9, wrong=0)) == []
+    assert reasons(SampledBodies(checked=9, wrong=2, problems=("x",))) == [
+        "2 of 9 responses that were sampled during the load were wrong: x"
+    ]
+    assert reasons(SampledBodies(checked=9, wrong=0, problems=("y",))) == [
+        "the 9 responses that were sampled during the load were wrong: y"
+    ]

@@ -1,0 +1,91 @@
+"""Targets from the command line: names that tell them apart, words as a shell would split them, mistakes that are said."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from httpbench.errors import UsageError
+from httpbench.run.plan.commands import Servers, names_of, path_of, targets_of
+
+
+@pytest.mark.parametrize(
+    ("commands", "names"),
+    [
+        (["./old --port {port}", "./new --port {port}"], ["old", "new"]),
+        (["/x/server {port} level", "/x/server {port} edge"], ["server-level", "server-edge"]),
+        (["./app {port} -q", "./app {port}"], ["app-q", "app"]),
+        (["./app {port}", "./app {port}", "./app {port}"], ["app", "app-2", "app-3"]),
+        (["./My_Server.bin {port}"], ["my_server"]),
+        (["old/server {port}", "new/server {port}"], ["old-server", "new-server"]),
+        (["python3 cheats.py {port} first", "python3 cheats.py {port} second"], ["cheats.py-first", "cheats.py-second"]),
+        (
+            ["python3 -m http.server {port}", "python3 -m http.server --protocol HTTP/1.1 {port}"],
+            ["http.server", "http.server-protocol-http-1.1"],
+        ),
+        (["python3 a/app.py {port}", "python3 b/app.py {port}"], ["a-app.py", "b-app.py"]),
+    ],
+)
+def test_names_are_short_and_differ(commands: list[str], names: list[str]) -> None:
+    assert names_of(Servers(commands=commands)) == names
+
+
+def test_urls_are_called_by_their_host_and_port() -> None:
+    assert names_of(Servers(commands=["./new {port}"], urls=["http://127.0.0.1:8080/x"])) == ["new", "127.0.0.1-8080"]
+
+
+@given(st.lists(st.text(alphabet="abc/-. ", min_size=1, max_size=12), min_size=1, max_size=6))
+def test_whatever_the_commands_are_their_ids_are_valid_and_differ(programs: list[str]) -> None:
+    asked = Servers(commands=[f"x{program} {{port}}" for program in programs])
+    ids = [target.id for target in targets_of(asked)]
+    assert len(set(ids)) == len(ids)
+
+
+def test_words_are_split_as_a_shell_would_and_no_shell_runs() -> None:
+    (target,) = targets_of(Servers(commands=["./server --name 'two words' --port {port}"]))
+    assert target.run == ("./server", "--name", "two words", "--port", "{port}")
+    assert not target.is_declared
+
+
+def test_a_shell_gets_the_line_as_it_is() -> None:
+    (target,) = targets_of(Servers(commands=["cd x && ./server {port}"], shell=True))
+    assert target.run == ("/bin/sh", "-c", "cd x && ./server {port}")
+
+
+def test_a_port_may_come_from_the_environment_or_be_fixed() -> None:
+    assert targets_of(Servers(commands=["./server"], env={"PORT": "{port}"}))
+    assert targets_of(Servers(commands=["./server"], port=8080))
+    with pytest.raises(UsageError, match=r"has no \{port\}"):
+        targets_of(Servers(commands=["./server"]))
+
+
+def test_a_url_becomes_a_target_that_is_not_started() -> None:
+    (target,) = targets_of(Servers(urls=["http://localhost/path"]))
+    assert (target.url, target.run) == ("http://localhost:80", ())
+
+
+@pytest.mark.parametrize("url", ["https://127.0.0.1/", "127.0.0.1:80", "http://", "http://127.0.0.1:99999/", "ftp://x/"])
+def test_what_is_no_plain_http_is_refused(url: str) -> None:
+    with pytest.raises(UsageError):
+        targets_of(Servers(urls=[url]))
+
+
+def test_an_address_of_version_6_keeps_its_brackets() -> None:
+    (target,) = targets_of(Servers(urls=["http://[::1]:8080/"]))
+    assert target.url == "http://[::1]:8080"
+
+
+def test_preparations_are_for_all_or_for_each() -> None:
+    commands = ["./a {port}", "./b {port}"]
+    assert [target.prepare for target in targets_of(Servers(commands=commands, prepare=["make clean"]))] == [("make", "clean")] * 2
+    assert [target.prepare for target in targets_of(Servers(commands=commands, prepare=["one", "two"]))] == [("one",), ("two",)]
+    with pytest.raises(UsageError, match="3 --prepare for 2 servers"):
+        targets_of(Servers(commands=commands, prepare=["1", "2", "3"]))
+
+
+def test_the_path_of_urls() -> None:
+    assert path_of(["http://a/", "http://b/x?y=1"]) == "/x?y=1"
+    assert path_of(["http://a", "http://b/"]) is None
+    with pytest.raises(UsageError, match="different paths"):
+        path_of(["http://a/x", "http://b/y"])

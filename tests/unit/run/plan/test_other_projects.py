@@ -1,0 +1,93 @@
+"""Targets from the catalogue of another project: which are refused, where they listen, and which workloads they serve."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from httpbench.catalog import techempower
+from httpbench.model import Cores, Engine, Isolation, Load, NetworkMode, Scaling, Target
+from httpbench.run import Matrix, Observer, Place, State, make_plan, prepare, state_of
+from httpbench.run.builds.image import build_command, image_of
+from httpbench.run.plan.isolated import isolated
+from httpbench.run.trial.start import launch_of
+from tests.factories import make_target
+
+CLONE = Path(__file__).parents[3] / "targets" / "techempower"
+TARGETS = {target.id: target for target in techempower.read(CLONE)}
+CORES = Cores(target=(0,), generator=(1,), harness=(1,), shared=False)
+DOCKER = Isolation(engine=Engine.DOCKER)
+SILENT = cast("Observer", None)
+"""A refusal is not reported as a build."""
+HINT = "add --isolate docker, which bench, saturate, up and verify have"
+PLACE = Place(Path("/build"), Path("/scratch"), ((0,),), port=7000)
+
+
+def contained(name: str) -> Target:
+    return isolated(TARGETS[name], DOCKER)
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("perl/asks-database/mongo", "requires a database (mongodb) that Debian does not package: not supported"),
+        ("perl/tagged", "techempower tags it as broken"),
+        ("perl/unreadable", "its configuration is wrong: benchmark_config.json is not JSON"),
+    ],
+)
+def test_a_refused_target_is_listed_and_fails_with_its_reason_and_no_engine_is_asked(name: str, reason: str) -> None:
+    for target in (TARGETS[name], contained(name)):
+        state = state_of(target)
+        assert (state.state, (state.reason or "").startswith(reason)) == (State.REFUSED, True)
+        built = prepare([target], SILENT, 1)
+        assert built.errors[target.id].message.startswith(reason)
+
+
+def test_a_target_with_a_dockerfile_alone_runs_in_containers_only() -> None:
+    target = TARGETS["perl/small"]
+    assert state_of(target).fix == "httpbench verify --isolate docker perl/small"
+    error = prepare([target], SILENT, 1).errors[target.id]
+    assert (error.message, error.hint) == ("it has a Dockerfile and no command, so it runs in a container only", HINT)
+
+
+@pytest.mark.parametrize("network", list(NetworkMode))
+def test_an_image_whose_command_takes_no_port_is_asked_at_its_own(network: NetworkMode) -> None:
+    target = isolated(TARGETS["perl/small/forks"], DOCKER.model_copy(update={"network": network}))
+    assert target.isolation is not None
+    launch, port = launch_of(target, target.isolation, Scaling.MULTI, PLACE)
+    assert port == 8092
+    assert launch.argv == ("perl", "/server.pl", "8092", "two processes")
+
+
+def test_an_image_is_built_as_its_own_project_does() -> None:
+    command = build_command(contained("perl/small/forks"), "image")
+    arguments = [word for option, word in pairwise(command) if option == "--build-arg"]
+    assert {"BENCHMARK_ENV=httpbench", "TFB_TEST_NAME=small-forks", "TFB_TEST_DATABASE=none"} <= set(arguments)
+    assert command[command.index("--file") + 1] == str(CLONE / "frameworks/Perl/small/small.dockerfile")
+    assert command[-1] == str(CLONE / "frameworks/Perl/small")
+
+
+def test_the_tests_of_a_framework_have_images_of_their_own() -> None:
+    names = [image_of(contained(name)).partition(":")[0] for name in ("perl/small", "perl/small/forks", "c++/older")]
+    assert names == ["httpbench/server-perl-small", "httpbench/server-perl-small-forks", "httpbench/server-cplusplus-older"]
+
+
+def matrix(*targets: Target, **changes: Any) -> Matrix:
+    return Matrix(targets, [Scaling.SINGLE], ["plaintext", "json"], [Load()], ["native"], 1, **changes)
+
+
+def test_a_target_is_measured_under_the_workloads_that_it_serves() -> None:
+    plan = make_plan(
+        matrix(make_target("c/a"), make_target("c/b"), serves=lambda target, name: (target.id, name) != ("c/a", "json")), lambda _: CORES, 1
+    )
+    assert sorted((trial.target, trial.workload) for trial in plan.trials) == [("c/a", "plaintext"), ("c/b", "json"), ("c/b", "plaintext")]
+    assert plan.skipped == {}
+
+
+def test_a_target_that_serves_none_of_them_is_skipped_with_the_reason() -> None:
+    target = make_target("c/a", paths={"db": "/db", "query": "/queries?queries="})
+    plan = make_plan(matrix(target, serves=lambda *_: False), lambda _: CORES, 1)
+    assert (plan.trials, plan.skipped) == ((), {"c/a": "declares no path for plaintext or json, only for db, query"})

@@ -1,0 +1,85 @@
+"""A backend that another host runs: it is a running target like those of this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from httpbench.errors import StartError
+from httpbench.model import Workload
+from httpbench.run.load.place import Sampler, ServerThere
+from httpbench.run.proxy.trial import started_backend
+from httpbench.run.trial.inputs import Backend
+from tests.factories import make_target
+from tests.servers import Mode, Server
+
+HELLO = Workload(name="plaintext", description="Hello, World!")
+NGINX = make_target("c/nginx", run=("./run.sh", "{host}", "{port}", "{workers}", "{scratch}"), env={"PORT": "{port}"})
+
+
+@dataclass
+class There:
+    """A server of another host."""
+
+    host: str
+    port: int
+    end: str | None = None
+    calls: list[str] = field(default_factory=list)
+
+    def death(self) -> str | None:
+        return self.end
+
+    def log(self) -> str:
+        return "first line\nlast line\n"
+
+    def sampler(self) -> Sampler:
+        raise NotImplementedError
+
+    def stop(self, grace_s: float) -> None:
+        self.calls.append("stopped")
+
+
+class Place:
+    """A host that serves what it is told to."""
+
+    def __init__(self, server: There):
+        self.server = server
+        self.filled: tuple[tuple[str, ...], Mapping[str, str]] | None = None
+
+    @contextmanager
+    def serve(self, fill: Callable[[str, int, int, str], tuple[tuple[str, ...], Mapping[str, str]]], folder: Path) -> Iterator[ServerThere]:
+        self.filled = fill("192.0.2.7", 8080, 2, "/scratch")
+        yield self.server
+
+
+def test_it_is_started_there_and_responds(tmp_path: Path) -> None:
+    with Server(Mode.OK) as server:
+        place = Place(There("127.0.0.1", server.port))
+        with started_backend(Backend(NGINX, tmp_path, (), place), HELLO, tmp_path) as running:
+            assert place.filled == (("./run.sh", "192.0.2.7", "8080", "2", "/scratch"), {"PORT": "8080"})
+            assert running.response.status == 200
+            assert running.death() is None and running.guard_pid is None
+            assert running.log_tail() == "first line\nlast line"
+            place.server.end = "exit code 1"
+            assert running.death() == "exit code 1"
+    assert place.server.calls == []
+
+
+def test_it_is_told_to_end(tmp_path: Path) -> None:
+    with ExitStack() as stack:
+        place = Place(There("127.0.0.1", stack.enter_context(Server(Mode.OK)).port))
+        with started_backend(Backend(NGINX, tmp_path, (), place), HELLO, tmp_path) as running:
+            stack.close()
+            assert running.stop().problem is None
+    assert place.server.calls == ["stopped"]
+
+
+def test_one_that_ends_at_once_says_why(tmp_path: Path) -> None:
+    place = Place(There("127.0.0.1", 1, end="exit code 1"))
+    with pytest.raises(StartError) as raised, started_backend(Backend(NGINX, tmp_path, (), place), HELLO, tmp_path):
+        pass
+    assert raised.value.log_tail == "first line\nlast line"

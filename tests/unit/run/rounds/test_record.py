@@ -1,0 +1,100 @@
+"""What is kept of a run when the store fails, and when it works again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from httpbench import load
+from httpbench.errors import StoreError
+from httpbench.host import Topology
+from httpbench.model import Run, RunStatus, Trial, Workload
+from httpbench.run.builds.prepare import Built
+from httpbench.run.observer import Observer
+from httpbench.run.plan.run_plan import RunPlan
+from httpbench.run.plan.spec import RunSpec
+from httpbench.run.rounds.record import Record
+from httpbench.store import Store
+from tests.factories import make_plan, make_target, make_trial
+
+TRIALS = [make_trial(make_plan(number=number, round_=number)) for number in range(3)]
+
+
+class FailingStore(Store):
+    """Fails as if the file were locked while ``locked`` is set."""
+
+    locked = False
+
+    def begin(self, run: Run) -> None:
+        self._fail()
+        super().begin(run)
+
+    def add(self, run_id: str, trial: Trial) -> None:
+        self._fail()
+        super().add(run_id, trial)
+
+    def _fail(self) -> None:
+        if self.locked:
+            raise StoreError("results.db: database is locked")
+
+
+class Warnings:
+    """An observer that keeps what it is warned of."""
+
+    def __init__(self) -> None:
+        self.heard: list[str] = []
+
+    def warning(self, text: str) -> None:
+        self.heard.append(text)
+
+
+@pytest.fixture
+def started(tmp_path: Path) -> Callable[[Store, Warnings], Record]:
+    def start(store: Store, warnings: Warnings) -> Record:
+        spec = RunSpec(
+            plan=RunPlan(tuple(trial.plan for trial in TRIALS), {}),
+            targets={"c/epoll/level": make_target(folder=str(tmp_path))},
+            workloads={"plaintext": Workload(name="plaintext", description="Hello")},
+            generators={"native": load.get("native")},
+            topology=Topology(()),
+            command=("httpbench", "bench"),
+        )
+        return Record(spec, Built({}, {}, {}), store, cast("Observer", warnings))
+
+    return start
+
+
+@pytest.mark.parametrize("locked_from", [0, 1])
+def test_trials_that_could_not_be_stored_are_stored_later(
+    tmp_path: Path, started: Callable[[Store, Warnings], Record], locked_from: int
+) -> None:
+    with FailingStore(tmp_path / "results.db") as store:
+        warnings = Warnings()
+        store.locked = locked_from == 0
+        record = started(store, warnings)
+        record.keep(TRIALS[0])
+        store.locked = True
+        record.keep(TRIALS[1])
+        store.locked = False
+        record.keep(TRIALS[2])
+        outcome = record.finish(RunStatus.FINISHED)
+        assert outcome.store_error is None
+        assert warnings.heard == ["results.db: database is locked: results are kept and will be stored when that is possible again"]
+        run, trials = store.run("latest")
+        assert run.status is RunStatus.FINISHED
+        assert [trial.plan.number for trial in trials] == [0, 1, 2]
+
+
+def test_what_could_never_be_stored_is_an_error_at_the_end(tmp_path: Path, started: Callable[[Store, Warnings], Record]) -> None:
+    with FailingStore(tmp_path / "results.db") as store:
+        store.locked = True
+        warnings = Warnings()
+        record = started(store, warnings)
+        record.keep(TRIALS[0])
+        outcome = record.finish(RunStatus.FINISHED)
+        assert outcome.store_error is not None
+        assert len(outcome.trials) == 1
+        assert len(warnings.heard) == 1

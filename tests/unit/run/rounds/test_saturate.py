@@ -1,0 +1,68 @@
+"""Which trial a search makes next, without making any."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+import pytest
+
+from httpbench.model import Bound, CoreOccupancy, Load, Search, ServiceLevel, Trial, Verdict, VerdictKind
+from httpbench.run.rounds.saturate import upcoming
+from httpbench.stats.level import DISTURBED_MAX
+from tests.factories import make_distribution, make_measurement, make_plan, make_trial, make_usage
+
+SEARCH = Search(
+    level=ServiceLevel(bounds=(Bound(figure="p90", limit_us=5000),), failed_share_max=0.001),
+    width=0.01,
+    duration_s=5.0,
+    scout_duration_s=1.0,
+)
+FIRST = make_plan(load=Load(connections=64, duration_s=1.0))
+
+
+def trial(rate: float | None, held: bool = True, duration_s: float = 5.0, stolen: float = 0.0) -> Trial:
+    return make_trial(
+        make_plan(load=Load(connections=64, duration_s=duration_s, rate_rps=rate)),
+        Verdict(kind=VerdictKind.IDLE),
+        measurement=make_measurement(rate or 1000.0, duration_s, response_time_us=make_distribution(100 if held else 9000)),
+        target_usage=make_usage(0.5),
+        generator_usage=make_usage(0.4),
+        occupancy=tuple(CoreOccupancy(cpu=cpu, busy=0.45, stolen=stolen) for cpu in range(2)),
+    )
+
+
+def rates(made: list[Trial], count: int = 1) -> list[float | None]:
+    return [planned.load.rate_rps for planned in islice(upcoming(SEARCH, FIRST, made, lambda text: None), count)]
+
+
+def test_a_disturbed_trial_is_made_again_whatever_it_showed() -> None:
+    for held in (True, False):
+        made = [trial(None), trial(1000, held, duration_s=1.0, stolen=0.2)]
+        assert rates(made) == [1000]
+
+
+def test_a_search_ends_when_every_trial_is_disturbed() -> None:
+    loud = [trial(1000, stolen=0.2)] * DISTURBED_MAX
+    assert rates([trial(None), *loud]) == []
+    assert rates([trial(None), *loud[1:]]) == [1000]
+
+
+def test_it_waits_and_says_so_before_it_tries_a_doubtful_end_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    waited: list[float] = []
+    said: list[str] = []
+    monkeypatch.setattr("httpbench.run.rounds.saturate.time.sleep", waited.append)
+    scouts = [trial(1000, duration_s=1.0), trial(1049, held=False, duration_s=1.0)]
+    final = [trial(1000), trial(1000), *[trial(rate, held=False) for rate in (1020, 1009) for _ in range(2)], trial(1040)]
+    planned = next(upcoming(SEARCH, FIRST, [trial(None), *scouts, *final], said.append))
+    assert planned.load.rate_rps == 1000
+    assert not waited, "five other trials were made since"
+    made = [trial(None), *scouts, trial(1040), *final[2:-1], *final[:2]]
+    assert next(upcoming(SEARCH, FIRST, made, said.append)).load.rate_rps == 1009
+    assert waited == [10.0]
+    assert said == ["trials contradict each other: waiting 10 s before the next"]
+
+
+def test_the_number_and_round_of_a_trial_follow_from_those_made() -> None:
+    made = [trial(None), trial(1000, duration_s=1.0), trial(1049, held=False, duration_s=1.0), trial(1000)]
+    planned = next(upcoming(SEARCH, FIRST, made, lambda text: None))
+    assert (planned.load.rate_rps, planned.number, planned.round) == (1000, 4, 1)

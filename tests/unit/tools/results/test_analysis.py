@@ -1,0 +1,74 @@
+"""The page of analysis: what a run shows by itself, and what somebody wrote below it."""
+
+from __future__ import annotations
+
+from tests.factories import make_environment, make_mixed_run
+from tests.made_runs import make_clients_run, make_proxies_run
+from tools.results.analysis import MARK, analysis_page
+
+
+def test_it_says_what_the_run_shows() -> None:
+    page = analysis_page(*make_mixed_run(), "quick")
+    shown = page.partition("## What the run shows")[2].partition("## What limits these figures")[0]
+    assert "### plaintext · target on one core · 64 connections" in shown
+    assert "- Not ranked (generator-bound): c/nginx" in shown
+    assert "- rust/hyper has no figures: did not respond within 10 s" in shown
+    assert "picture" not in page and "could not run" not in page
+
+
+def test_it_names_what_could_not_run() -> None:
+    page = analysis_page(*make_mixed_run(), "quick", skipped=("nim/httpbeast: requires nim ≥ 1.6",))
+    assert "### Targets of the suite that could not run\n\n- nim/httpbeast: requires nim ≥ 1.6\n" in page
+
+
+def test_it_says_what_limits_the_figures() -> None:
+    run, trials = make_mixed_run()
+    virtual = run.model_copy(update={"environment": make_environment(virtualization="kvm", cpu_quota_cores=1.5), "scale": 0.1})
+    limits = analysis_page(virtual, trials, "quick").partition("## What limits these figures")[2].partition(MARK)[0]
+    for sentence in (
+        "Targets had at most 1 core. How they scale beyond is not measured.",
+        "The load came over loopback",
+        "The machine is virtual.",
+        "limit httpbench to 1.5 cores",
+        "multiplied by 0.1",
+        "The noise floor of this machine is unknown",
+    ):
+        assert sentence in limits
+
+
+def test_clients_and_proxies_have_one_too() -> None:
+    clients = analysis_page(*make_clients_run(), "http-clients")
+    assert "- c/curl ran\n  - 2 times (1.2 to 3.3) faster than golang/http-client\n" in clients
+    assert "noise" not in clients, "that of servers says nothing of clients"
+    assert "offered 2,000 to 5,000 requests/s" in analysis_page(*make_proxies_run(), "tcp-proxies")
+
+
+def test_a_new_page_has_a_frame_for_what_is_written_by_hand() -> None:
+    run, trials = make_mixed_run()
+    page = analysis_page(run, trials, "quick")
+    assert page.endswith(
+        f"{MARK}\n\nWritten for run {run.id}.\n\n## What can be concluded\n\nNot written yet.\n\n"
+        "## What cannot be concluded\n\nNot written yet.\n"
+    )
+
+
+def test_what_was_written_by_hand_is_kept() -> None:
+    run, trials = make_mixed_run()
+    before = f"# old\n\n{MARK}\n\nFor {run.id}: epoll wins.\n"
+    page = analysis_page(run, trials, "quick", before=before)
+    assert page.endswith(f"{MARK}\n\nFor {run.id}: epoll wins.\n")
+    assert "# old" not in page and "earlier run" not in page
+    again = analysis_page(run.model_copy(update={"id": "20270101T000000-beef"}), trials, "quick", before=page)
+    assert f"**The text below was written for an earlier run.**\n\n{MARK}\n\nFor {run.id}: epoll wins.\n" in again
+
+
+def test_pictures_follow_the_readers_setting() -> None:
+    page = analysis_page(*make_mixed_run(), "quick", ("chart-light.svg", "chart-dark.svg"))
+    assert '(prefers-color-scheme: dark)" srcset="chart-dark.svg">' in page and 'src="chart-light.svg">' in page
+
+
+def test_names_from_outside_are_text() -> None:
+    run, trials = make_mixed_run()
+    hostile = run.model_copy(update={"environment": make_environment(cpu_model="](http://x)<img src=x onerror=alert(1)>")})
+    page = analysis_page(hostile, trials, "quick")
+    assert "<img src=x" not in page and "](http" not in page.replace("\\](http", "")

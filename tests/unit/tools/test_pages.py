@@ -1,0 +1,54 @@
+"""Generated pages are current, and explain every verb, option and target."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import click
+import pytest
+
+from httpbench import catalog
+from httpbench.cli.main import cli
+from tools.pages import STATES, cli_page, targets_page
+
+ROOT = Path(__file__).parents[3]
+GENERATE = "run: python -m tools.pages docs"
+
+CONTEXT = click.Context(cli)
+VERBS = {name: command for name in cli.list_commands(CONTEXT) if (command := cli.get_command(CONTEXT, name))}
+
+OPTIONS = [
+    pytest.param(parameter, id=f"{name} {parameter.opts[0]}")
+    for name, command in VERBS.items()
+    for parameter in command.params
+    if isinstance(parameter, click.Option)
+]
+
+
+def committed(name: str) -> str:
+    return (ROOT / "docs" / name).read_text(encoding="utf-8")
+
+
+def test_the_page_of_the_command_line_is_current() -> None:
+    assert committed("cli.md") == cli_page(), GENERATE
+
+
+def test_the_page_of_targets_is_current_whatever_this_machine_has() -> None:
+    assert committed("targets.md").partition(f"\n{STATES}")[0] == targets_page(), GENERATE
+
+
+def test_the_page_of_targets_has_a_state_for_every_target_and_for_no_other() -> None:
+    table = committed("targets.md").partition(STATES)[2]
+    assert set(re.findall(r"^\| (\S+/\S+) +\|", table, re.MULTILINE)) == set(catalog.load().targets), GENERATE
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+def test_every_option_is_explained(option: click.Option) -> None:
+    assert option.help
+
+
+@pytest.mark.parametrize("name", VERBS)
+def test_every_verb_is_explained_and_introduced_in_the_readme(name: str) -> None:
+    assert VERBS[name].help
+    assert re.search(rf"(`(httpbench )?|\$ httpbench ){name}\b", (ROOT / "README.md").read_text(encoding="utf-8"))

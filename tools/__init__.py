@@ -1,0 +1,1 @@
+"""Programs that only this repository uses: generated pages, schemas and published results."""

@@ -1,0 +1,70 @@
+"""Writes the folder of one run, ``MACHINE/SUITE``: everything in it but the hand-written part of its analysis comes from the run's data."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import zstandard
+
+from httpbench.model import Run, Trial
+from httpbench.report.formats.markdown import fenced, render_markdown
+from httpbench.report.formats.read_json import read_export
+from httpbench.report.html import render_html
+from httpbench.report.tables.groups import groups
+from httpbench.text import printable
+from tools.results.analysis import analysis_page
+from tools.results.machine import machine_name
+
+DATA, REPORT, TABLE, ANALYSIS = "run.json.zst", "report.html", "table.md", "analysis.md"
+CHARTS = ("chart-light.svg", "chart-dark.svg")
+LEVEL = 19
+"""Of compression: the data is written once and cloned often."""
+
+
+def write_folder(export: bytes, results: Path, suite: str, skipped: Sequence[str] = ()) -> Path:
+    """Writes the folder of a JSON export below ``results``; the folder. It is replaced whole or not at all.
+
+    ``skipped``: targets of the suite that were not measured, each with its reason.
+
+    Raises :class:`UsageError` for what is no export, and ``OSError``.
+    """
+    results.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(dir=results, prefix=".new-") as name:
+        new = Path(name)
+        (new / DATA).write_bytes(zstandard.compress(export, LEVEL))
+        run, trials = read_export(new / DATA)
+        folder = results / machine_name(run.environment) / suite
+        charts = _charts(run, trials, new)
+        before = (folder / ANALYSIS).read_text(encoding="utf-8") if (folder / ANALYSIS).exists() else ""
+        texts = {
+            REPORT: render_html(run, trials),
+            TABLE: table_page(run, trials, suite),
+            ANALYSIS: analysis_page(run, trials, suite, charts, skipped, before),
+        }
+        for file, text in texts.items():
+            (new / file).write_text(printable(text), encoding="utf-8")
+        folder.mkdir(parents=True, exist_ok=True)
+        for old in CHARTS:
+            (folder / old).unlink(missing_ok=True)
+        for path in sorted(new.iterdir()):
+            path.replace(folder / path.name)
+    return folder
+
+
+def table_page(run: Run, trials: Sequence[Trial], suite: str) -> str:
+    """Every table and every note, below the command that made them."""
+    return "\n".join([f"# {suite}", "", *fenced(f"$ {' '.join(run.command)}"), "", render_markdown(run, trials)])
+
+
+def _charts(run: Run, trials: Sequence[Trial], folder: Path) -> Sequence[str]:
+    """Draws the first chart of the run's first table; the names of its files, or nothing where there is nothing to draw."""
+    charts = importlib.import_module("httpbench.report.charts.of_run")  # altair takes a second to load
+    theme = importlib.import_module("httpbench.report.charts.theme")
+    _, drawing = next(charts.of_group(run, groups(run, trials)[0]), (None, None))
+    if drawing is None:
+        return ()
+    theme.save(drawing, folder, "chart", png=False)
+    return CHARTS

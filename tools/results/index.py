@@ -1,0 +1,51 @@
+"""The index of all results: machine, date and suites, with one line of result each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from httpbench.model import Run, Trial
+from httpbench.report.formats.markdown import escape
+from httpbench.report.formats.read_json import read_export
+from httpbench.report.html.answer import answer
+from httpbench.report.tables.groups import groups
+from httpbench.report.tables.notes import title
+from tools.results.folder import ANALYSIS, DATA, REPORT, TABLE
+from tools.results.machine import machine_title
+
+INTRO = """\
+# Results
+
+`make results` measured these suites and wrote these pages. Each figure holds for its machine and its day. The analysis of a suite says what
+can be concluded from it, and what cannot. `httpbench report results/MACHINE/SUITE/run.json.zst` shows a run again, in every format.
+"""
+
+NOTHING = "No suite was measured yet."
+
+
+def read_results(results: Path) -> dict[Path, tuple[Run, list[Trial]]]:
+    """Every run by its folder, in the order of their paths. Raises :class:`UsageError` for data that cannot be read."""
+    return {path.parent: read_export(path) for path in sorted(results.glob(f"*/*/{DATA}"))}
+
+
+def index_page(results: Path, found: Mapping[Path, tuple[Run, Sequence[Trial]]]) -> str:
+    """A section for each machine, with a line for each suite."""
+    machines: dict[Path, list[Path]] = {}
+    for folder in found:
+        machines.setdefault(folder.parent, []).append(folder)
+    lines = [INTRO] if found else [INTRO, NOTHING]
+    for folders in machines.values():
+        newest = max((found[folder][0] for folder in folders), key=lambda run: run.started_at)
+        lines += [f"## {escape(machine_title(newest.environment))}", ""]
+        lines += [*(_line(folder.relative_to(results).as_posix(), *found[folder]) for folder in folders), ""]
+    return "\n".join(lines).strip() + "\n"
+
+
+def _line(path: str, run: Run, trials: Sequence[Trial]) -> str:
+    """``quick, 2026-11-22: the result of its first table. Links``."""
+    first, *others = groups(run, trials)
+    more = f", the first of {len(others) + 1} tables" if others else ""
+    shown = f"{escape(answer(run, first))} ({escape(title(first))}{more})."
+    links = ", ".join(f"[{text}]({path}/{file})" for text, file in (("report", REPORT), ("tables", TABLE), ("data", DATA)))
+    return f"- [**{path.partition('/')[2]}**]({path}/{ANALYSIS}), {run.started_at[:10]}: {shown} {links}"

@@ -1,0 +1,179 @@
+"""Results for the repository: measures suites one after the other, and writes a folder for each and the pages that quote them.
+
+``python -m tools.results.measure [SUITE]…``; ``make results`` runs it. It is no verb: it is about this repository's suites and pages.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryFile
+
+import click
+
+from httpbench import catalog, host
+from httpbench.cli.exit_codes import ExitCode, of_error
+from httpbench.cli.options.fields import argument, command, option
+from httpbench.cli.terminal import console
+from httpbench.cli.terminal.safe_console import SafeConsole
+from httpbench.errors import HttpbenchError, SelectionError
+from httpbench.model import Run, Trial
+from httpbench.report import render_terminal
+from httpbench.report.html import check_html
+from tools.results.folder import write_folder
+from tools.results.own_paths import without_own_paths
+from tools.results.pages import write_pages
+
+WITH_SEVEN = "golang/net-http rust/actix-web python/starlette"
+"""Our targets that have all of TechEmpower's tests."""
+
+SHORTER = {
+    "app-servers": "-d 5s",
+    "containers": "-d 5s",
+    "frameworks": "-d 5s",
+    "http-servers": "-d 3s",
+    "http-servers-pipelined": "-d 3s -c 64 --scaling single",
+    "tcp-proxies": "--step 1s -d 3s --warmup 2s",
+    "techempower": f"{WITH_SEVEN} -d 3s --warmup 2s -c 128",
+    "techempower-pipelined": f"{WITH_SEVEN} -d 3s --warmup 2s -c 256,4096",
+    "techempower-queries": f"{WITH_SEVEN} -d 3s --warmup 2s --workload query-20 --workload update-20",
+}
+"""Options for suites that take hours as published, so that all of them fit into two."""
+
+DISTURBING = ("busy-processes", "steal")
+"""Findings of the doctor that say that this is no quiet hour."""
+
+WIDTH = 112
+"""Columns of a table in the README."""
+
+ESTIMATE = re.compile(r"^(\d.*trials?: .*|up to .*)$", re.MULTILINE)
+"""Lines of ``bench --dry-run`` that say how long a run takes."""
+
+MADE = (ExitCode.OK, ExitCode.FAILED)
+"""How ``bench`` ends when all its trials were made, whatever came of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResultsOptions:
+    suites: tuple[str, ...] = argument(nargs=-1, metavar="[SUITE]...")
+    results: Path = option("--results", type=click.Path(file_okay=False, path_type=Path), default="results", help="Folder of the results.")
+    options: str = option("--options", default="", help="Further options of bench, such as '--rounds 5 -d 3s'; they override ours.")
+    dry_run: bool = option("--dry-run", is_flag=True, help="Show what would be measured and how long it takes, and exit.")
+    even_if_busy: bool = option("--even-if-busy", is_flag=True, help="Measure although other programs use the CPUs.")
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A suite that has targets here."""
+
+    suite: str
+    argv: tuple[str, ...]
+    skipped: tuple[str, ...]
+    """Targets that are not measured, each with its reason."""
+
+
+@command(ResultsOptions)
+def results(options: ResultsOptions) -> ExitCode:
+    """Measure suites on this machine, all by default, and write RESULTS/MACHINE/SUITE for each."""
+    check_html()
+    known = catalog.load()
+    suites = [known.suite(name).name for name in options.suites or known.suites]
+    planned = list(_planned(suites, shlex.split(options.options)))
+    if not planned:
+        raise SelectionError("no suite can run here", hint="the lines above say what each requires")
+    if options.dry_run:
+        return ExitCode.OK
+    if not options.even_if_busy:
+        _require_quiet()
+    codes = {}
+    for plan in planned:
+        codes[plan.suite] = _measure(plan, options.results)
+        if codes[plan.suite] == ExitCode.INTERRUPTED:
+            break
+    for path in write_pages(options.results, _as_on_a_terminal):
+        console.echo(f"written: {path}")
+    if lost := [suite for suite, code in codes.items() if code not in MADE]:
+        console.error(f"not measured: {', '.join(lost)}", "the lines above say why")
+    if ExitCode.INTERRUPTED in codes.values():
+        return ExitCode.INTERRUPTED
+    return ExitCode.FAILED if lost else ExitCode.OK
+
+
+def _planned(suites: Sequence[str], further: Sequence[str]) -> Iterator[Planned]:
+    """The suites that can run here. Says of each how long it takes, or why it cannot run."""
+    for suite in suites:
+        argv = ("bench", "--suite", suite, "--skip-missing", *shlex.split(SHORTER.get(suite, "")), *further)
+        asked = subprocess.run(_python(*argv, "--dry-run"), capture_output=True, text=True, check=False)
+        lines = asked.stderr.splitlines()
+        skipped = tuple(line.removeprefix("skipped ") for line in lines if line.startswith("skipped "))
+        console.echo(f"{suite}: {shlex.join(('httpbench', *argv))}")
+        for line in [*ESTIMATE.findall(asked.stdout), *lines]:
+            console.echo(f"  {line}")
+        if asked.returncode == ExitCode.OK:
+            yield Planned(suite, argv, skipped)
+
+
+def _require_quiet() -> None:
+    """Raises :class:`SelectionError` while others use this machine's CPUs. Measuring repeats what is disturbed, but not for ever."""
+    found = [finding for finding in host.examine() if finding.name in DISTURBING and finding.severity == "warning"]
+    if found:
+        seen = "; ".join(finding.what for finding in found)
+        raise SelectionError(f"this machine is not quiet: {seen}", hint="stop that, or wait; --even-if-busy measures all the same")
+
+
+def _measure(plan: Planned, folder: Path) -> int:
+    """Makes the run and writes its folder; how the run ended. One that ended early leaves the folder as it was."""
+    with TemporaryFile() as export:
+        code = _ended(subprocess.Popen(_python(*plan.argv, "--export-json", "-"), stdout=export))
+        export.seek(0)
+        made = export.read()
+    if code not in MADE:
+        return code
+    if not made:
+        return ExitCode.USAGE
+    published = without_own_paths(made, {Path.cwd(): ".", Path.home(): "~"})
+    console.echo(f"written: {write_folder(published, folder, plan.suite, plan.skipped)}")
+    return code
+
+
+def _ended(process: subprocess.Popen[bytes]) -> int:
+    """Its exit code. Ctrl-C reaches the run as well, which stores what it has and ends by itself."""
+    while True:
+        try:
+            return process.wait()
+        except KeyboardInterrupt:
+            continue
+
+
+def _as_on_a_terminal(run: Run, trials: Sequence[Trial]) -> str:
+    """The tables of a run without colour."""
+    text = io.StringIO()
+    SafeConsole(file=text, width=WIDTH, color_system=None).print(render_terminal(run, trials, width=WIDTH))
+    return "\n".join(line.rstrip() for line in text.getvalue().strip().splitlines())
+
+
+def _python(*words: str) -> list[str]:
+    return [sys.executable, "-m", "httpbench", *words]
+
+
+def main() -> None:
+    """Runs the command line and ends the process with its exit code."""
+    try:
+        code = results.main(prog_name="python -m tools.results.measure", standalone_mode=False)
+    except HttpbenchError as error:
+        console.error(error.message, error.hint)
+        code = of_error(error)
+    except click.ClickException as error:
+        console.error(error.format_message())
+        code = ExitCode.USAGE
+    sys.exit(code)
+
+
+if __name__ == "__main__":
+    main()

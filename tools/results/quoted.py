@@ -1,0 +1,165 @@
+"""Tables of a Markdown page that have our results beside others' figures.
+
+    <!-- results: http-servers scaling=single connections=64 -->
+    | Target | Published requests/s | Here | Rank here |
+    | --- | --: | --: | --: |
+    | `c/epoll/level` | 237,939 | | |
+    <!-- end of results -->
+
+The last two columns, and the lines below the table, are written again; everything else is the author's. The first column has the id of
+the target.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from httpbench.errors import UsageError
+from httpbench.model import Run, Trial
+from httpbench.report.formats.markdown import escape
+from httpbench.report.numbers import four_digits, percentage
+from httpbench.report.tables.groups import groups
+from httpbench.report.tables.rows import Group, Row
+from httpbench.report.within_run.compared_rows import ahead, ranking
+from httpbench.stats.figures import THROUGHPUT
+from httpbench.stats.overhead import share_of
+from tools.results.folder import ANALYSIS
+from tools.results.machine import machine_title
+
+BLOCK = re.compile(r"^<!-- results: (?P<suite>\S+)(?P<choice>[^>]*) -->\n(?P<body>.*?)^<!-- end of results -->$", re.DOTALL | re.MULTILINE)
+OURS = 2
+"""Columns at the end of a table that are ours."""
+
+NOT_MEASURED = "not measured"
+
+Results = Mapping[Path, tuple[Run, Sequence[Trial]]]
+"""Runs by their folders."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quoted:
+    """The table of a run that a block quotes."""
+
+    folder: Path
+    run: Run
+    group: Group
+
+    def row(self, name: str) -> Row | None:
+        """Of a target, wherever it ran: ``node/express`` is also ``node/express@docker``."""
+        return next((row for row in self.group.rows if row.target.id.partition("@")[0] == name), None)
+
+
+def with_results(page: str, place: Path, found: Results) -> str:
+    """The page with the newest results in its blocks. ``place``: its folder, for links. Raises :class:`UsageError` for a wrong block."""
+
+    def filled(match: re.Match[str]) -> str:
+        first = match[0].partition("\n")[0]
+        lines = [line for line in match["body"].splitlines() if line.startswith("|")]
+        quoted = _quoted(match["suite"], match["choice"].split(), found)
+        return "\n".join([first, *_block(lines, quoted, place), "<!-- end of results -->"])
+
+    return BLOCK.sub(filled, page)
+
+
+def _quoted(suite: str, choice: Sequence[str], found: Results) -> Quoted | None:
+    """The table that a block asks for, of the newest run that has it."""
+    runs = sorted((folder for folder in found if folder.name == suite), key=lambda folder: found[folder][0].started_at, reverse=True)
+    for folder in runs:
+        run, trials = found[folder]
+        group = next((group for group in groups(run, trials) if all(_is(group, word) for word in choice)), None)
+        if group is not None:
+            return Quoted(folder, run, group)
+    return None
+
+
+def _is(group: Group, word: str) -> bool:
+    """Whether a table is what a block says, such as ``connections=64`` or ``rate=none``."""
+    name, _, value = word.partition("=")
+    known = {
+        "connections": group.load.connections,
+        "generator": group.load_generator,
+        "rate": "none" if group.load.rate_rps is None else f"{group.load.rate_rps:g}",
+        "scaling": group.scaling,
+        "workload": group.workload,
+    }
+    if name not in known:
+        raise UsageError(f"«{word}» chooses no table of results", hint=f"use {', '.join(known)}")
+    return str(known[name]) == value
+
+
+def _block(lines: Sequence[str], quoted: Quoted | None, place: Path) -> Iterator[str]:
+    """The table with our columns, and what it says of the order."""
+    yield from lines[:2]
+    published: dict[str, float] = {}
+    for line in lines[2:]:
+        cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+        name = cells[0].strip("`")
+        if (value := _number(cells[1])) is not None:
+            published[name] = value
+        own = _cells(quoted, name)
+        yield f"| {' | '.join([*cells[:-OURS], *own])} |"
+    yield ""
+    if quoted is None:
+        yield "Not measured here yet."
+    else:
+        analysis = Path(os.path.relpath(quoted.folder / ANALYSIS, place)).as_posix()
+        where = f"Here: {quoted.run.started_at[:10]}, {escape(machine_title(quoted.run.environment))} ([analysis]({analysis}))."
+        yield " ".join([where, *_order(quoted, published)])
+
+
+def _number(text: str) -> float | None:
+    """A figure; ``None`` for words."""
+    plain = text.replace(",", "")
+    return float(plain) if re.fullmatch(r"\d+(\.\d+)?", plain) else None
+
+
+def _cells(quoted: Quoted | None, name: str) -> tuple[str, str]:
+    """Our figure and our rank of a target."""
+    row = quoted.row(name) if quoted else None
+    if quoted is None or row is None:
+        return (NOT_MEASURED, "")
+    rank = ranking(quoted.group).get(row.target.id)
+    return (_figure(quoted, row), str(rank) if rank else str(row.summary.verdict.kind))
+
+
+def _figure(quoted: Quoted, row: Row) -> str:
+    """Mean time of a client, share of the baseline of a proxy, requests/s of a server."""
+    if (client := row.summary.client) is not None:
+        sigma = f" ± {four_digits(client.stddev_s * 1000, 1)}" if client.stddev_s is not None else ""
+        return f"{four_digits(client.mean_s * 1000, 1)}{sigma}"
+    baseline = next((other for other in quoted.group.rows if other.target.id == quoted.run.baseline), None)
+    if baseline is not None:
+        share = share_of(row.trials, baseline.trials, THROUGHPUT.of)
+        return f"{percentage(share[0])}" if share else "no figure"
+    estimate = row.summary.throughput_rps
+    if estimate is None:
+        return "no figure"
+    return four_digits(estimate.median, 0) + (f" ± {percentage(estimate.spread)}" if estimate.spread is not None else "")
+
+
+def _order(quoted: Quoted, published: Mapping[str, float]) -> Iterator[str]:
+    """How many pairs of targets have the published order here: only pairs that both sides order."""
+    less_is_better = quoted.group.client_work is not None
+    places = ranking(quoted.group)
+    rows = [(row, value) for name, value in published.items() if (row := quoted.row(name)) and row.target.id in places]
+    rows.sort(key=lambda pair: pair[1], reverse=not less_is_better)
+    same = reverse = equal = 0
+    for index, (better, value) in enumerate(rows):
+        others = [row for row, other in rows[index + 1 :] if other != value]
+        for compared in ahead(quoted.group, better, others):
+            (comparison,) = compared.figures.values()
+            if comparison is None or not comparison.differs:
+                equal += 1
+            elif comparison.ratio > 1:
+                same += 1
+            else:
+                reverse += 1
+    if pairs := same + reverse + equal:
+        yield (
+            f"Pairs of targets with a rank here: {pairs}. In the published order: {same}; in the reverse order: {reverse}; "
+            f"not told apart: {equal}."
+        )

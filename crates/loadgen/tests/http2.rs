@@ -28,7 +28,7 @@ fn assert_conserved(result: &RunResult, engine: &str) {
 struct Seen {
     connections: AtomicU64,
     answered: AtomicU64,
-    cancelled: Mutex<Vec<u32>>,
+    canceled: Mutex<Vec<u32>>,
 }
 
 /// Starts a server that passes each connection to `handle`.
@@ -205,7 +205,7 @@ fn leave_one_unanswered<S: std::io::Read + Write>(mut frames: Frames<S>, seen: &
                 frames.answer(frame.stream);
             }
             RST_STREAM if frame.code() == CANCEL => {
-                seen.cancelled.lock().expect("the lock isn't poisoned").push(frame.stream);
+                seen.canceled.lock().expect("the lock isn't poisoned").push(frame.stream);
                 frames.end_answer(frame.stream);
             }
             _ => {}
@@ -218,7 +218,7 @@ fn assert_one_timed_out(result: &RunResult, seen: &Seen, engine: &str) {
     assert!(result.service_time_us.max.is_some_and(|max| max >= 0.999e6), "{engine}: {:?}", result.service_time_us.max);
     assert!(result.requests.ok > 20 && result.requests.ok == result.requests.completed, "{engine}: {:?}", result.requests);
     assert!(result.requests.completed <= seen.answered.load(Ordering::Relaxed), "{engine}: {:?}", result.requests);
-    assert_eq!(*seen.cancelled.lock().expect("the lock isn't poisoned"), [1], "{engine}");
+    assert_eq!(*seen.canceled.lock().expect("the lock isn't poisoned"), [1], "{engine}");
     assert_eq!(seen.connections.load(Ordering::Relaxed), 1, "{engine}: the connection was not kept");
     assert_conserved(result, engine);
 }

@@ -113,7 +113,7 @@ fn errors_in_a_file_are_reported() {
         (r#"[{"name": "a", "path": "/", "headers": ["b"]}]"#, "`b` is not a valid header field"),
         (r#"[{"name": "a", "path": "/", "method": ""}]"#, "is not a valid method"),
         (r#"[{"name": "a", "path": "/", "expect_body_sha256": "b"}]"#, "`b` is not a SHA-256"),
-        (r#"[{"name": "a", "path": "/", "colour": 1}]"#, "unknown field `colour`"),
+        (r#"[{"name": "a", "path": "/", "color": 1}]"#, "unknown field `color`"),
         ("{", "is not a valid file of requests"),
     ];
     for (at, (text, expected)) in cases.into_iter().enumerate() {

@@ -162,7 +162,7 @@ impl<'a> Connection<'a> {
             Step::HalfClose => self.half_close(),
             Step::Reset => {
                 let _ = self.socket.set_linger(Some(Duration::ZERO));
-                // Unix sockets have no reset and end orderly.
+                // Unix sockets have no reset, so this is a normal close.
                 self.notified = !self.script.unix;
                 self.broken |= !self.script.unix;
                 return Err(Over);

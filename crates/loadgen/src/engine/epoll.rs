@@ -43,7 +43,7 @@ pub struct Epoll {
 struct Link {
     socket: Option<Socket>,
     connected: bool,
-    /// Whether a send has failed with ECONNRESET. The kernel reports a reset only once, so a later read sees an orderly end of the stream.
+    /// Whether a send has failed with ECONNRESET. The kernel reports a reset only once, so a later read sees a normal end of the stream.
     reset: bool,
 }
 

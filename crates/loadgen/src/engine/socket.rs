@@ -60,9 +60,9 @@ pub fn stream_to(peer: &Peer) -> io::Result<Socket> {
     Ok(socket)
 }
 
-/// Closes a connection: orderly if the server has already closed it, with a reset (SO_LINGER with zero timeout) otherwise.
+/// Closes a connection: normally if the server has already closed it, otherwise with a reset (SO_LINGER with zero timeout).
 ///
-/// The reset avoids TIME_WAIT, which would exhaust the local ports within seconds if connections are short.
+/// The reset avoids TIME_WAIT, which would exhaust the local ports within seconds if connections are short-lived.
 pub fn close(socket: Socket) {
     // An error only means that the connection is already gone. Shutting down also ends the kernel's pending operations on the socket.
     let _ = socket.shutdown(std::net::Shutdown::Both);

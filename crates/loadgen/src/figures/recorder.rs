@@ -232,7 +232,7 @@ impl Recorder {
 
     /// Adds unfinished requests older than the p99 of the run, with their ages as lower bounds.
     ///
-    /// A request younger than most finished ones carries no information. The age of an older one is at most its final time, so no
+    /// A request younger than most finished ones carries no information. The age of an older one is a lower bound of its final time, so no
     /// percentile comes out too high.
     pub fn add_unfinished(&mut self, ages: &Self, beyond: P99) {
         let (service, service_ns) = add_beyond(&mut self.service, &ages.service, beyond.service_ns);

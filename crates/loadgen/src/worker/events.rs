@@ -66,7 +66,7 @@ impl Completions<'_> {
 }
 
 impl<P: Protocol> Worker<P> {
-    /// Handles a socket that connected.
+    /// Handles a newly connected socket.
     pub fn connected(&mut self, index: u32, now_ns: u64) {
         self.cut_slices(now_ns);
         let connection = &mut self.connections[index as usize];

@@ -16,7 +16,7 @@ pub struct Exchange {
     pub headers_sent: bool,
     /// Whether everything sent so far is correct.
     correct: bool,
-    /// Number of bytes sent of the body.
+    /// Number of body bytes sent.
     at: usize,
     over: bool,
     window: i64,

@@ -55,7 +55,7 @@ struct Link {
     connected: bool,
     /// Bytes that the kernel is sending, copied because the protocol's output may change.
     sending: Vec<u8>,
-    /// Whether a send has failed with ECONNRESET. The kernel reports a reset only once, so a later read sees an orderly end of the stream.
+    /// Whether a send has failed with ECONNRESET. The kernel reports a reset only once, so a later read sees a normal end of the stream.
     reset: bool,
 }
 

@@ -120,8 +120,8 @@ impl Http1 {
         }
     }
 
-    /// Returns whether nothing of the oldest pending request was sent. A part is enough for a response, because a server may respond after
-    /// reading the head.
+    /// Returns whether the oldest pending request is still entirely unsent. A response to a partly sent request is valid, because a server
+    /// may respond after reading the head.
     ///
     /// Pending requests were queued last, so if the queue is at least as long as all of them together, the oldest is still entirely in the
     /// queue.
@@ -134,7 +134,7 @@ impl Http1 {
     #[inline]
     fn head_in_place(&mut self, session: &mut Session, kind: u16, bytes: &[u8]) -> Result<Step, Fault> {
         if let Some(known) = &mut self.known[usize::from(kind)]
-            && let Some(head_length) = known.recognise(bytes)
+            && let Some(head_length) = known.recognize(bytes)
         {
             self.counts.fast += 1;
             session.interim = 0;
@@ -150,7 +150,7 @@ impl Http1 {
         }
     }
 
-    /// Checks a body that arrived together with its head immediately, or else stores the progress in the session.
+    /// Checks a body immediately if it arrived with its head. Otherwise stores the progress in the session.
     #[inline]
     fn begin_sized_body(&self, session: &mut Session, kind: u16, status: u16, length: u64, rest: &[u8], head_length: usize) -> Step {
         let expectation = self.expectation(kind);

@@ -55,7 +55,7 @@ impl Sampler {
         self.armed
     }
 
-    /// Starts to keep the response that begins with this head, if it was selected.
+    /// Starts keeping the response that begins with this head, if it was selected.
     pub fn begin(&mut self, kind: u16, status: u16, head: &[u8]) -> Option<Box<Kept>> {
         if self.armed != Some(kind) {
             return None;

@@ -32,7 +32,7 @@ impl KnownHead {
 
     /// Returns the length of the head at the front of `bytes` if it is this one.
     #[inline]
-    pub fn recognise(&mut self, bytes: &[u8]) -> Option<usize> {
+    pub fn recognize(&mut self, bytes: &[u8]) -> Option<usize> {
         let candidate = bytes.get(..self.bytes.len())?;
         (*candidate == *self.bytes || self.takes_date_of(candidate)).then_some(self.bytes.len())
     }
@@ -75,15 +75,15 @@ mod tests {
     fn a_new_date_is_remembered() {
         let mut known = known(FIRST);
         let second = head(SECOND);
-        assert_eq!(known.recognise(&second), Some(second.len()));
+        assert_eq!(known.recognize(&second), Some(second.len()));
         assert_eq!(known.bytes, second);
-        assert_eq!(known.recognise(&head(FIRST)), Some(second.len()));
+        assert_eq!(known.recognize(&head(FIRST)), Some(second.len()));
     }
 
     #[test]
     fn an_invalid_date_is_neither_accepted_nor_remembered() {
         let mut known = known(FIRST);
-        assert_eq!(known.recognise(&head("Thu, 01 Jan 1970\r\nX: 00:00 GMT")), None);
+        assert_eq!(known.recognize(&head("Thu, 01 Jan 1970\r\nX: 00:00 GMT")), None);
         assert_eq!(known.bytes, head(FIRST));
     }
 }

@@ -28,7 +28,7 @@ impl KnownBlock {
     }
 
     #[inline]
-    pub fn recognise(&self, block: &[u8], version: u64) -> Option<Head> {
+    pub fn recognize(&self, block: &[u8], version: u64) -> Option<Head> {
         self.head.filter(|_| self.version == version && *self.bytes == *block)
     }
 }
@@ -42,19 +42,19 @@ mod tests {
     #[test]
     fn a_block_is_known_until_the_table_changes() {
         let mut known = KnownBlock::default();
-        assert_eq!(known.recognise(b"", 0), None);
+        assert_eq!(known.recognize(b"", 0), None);
         known.learn(b"\x88\xbe", HEAD, 3, 3);
-        assert_eq!(known.recognise(b"\x88\xbe", 3), Some(HEAD));
-        assert_eq!(known.recognise(b"\x88\xbf", 3), None);
-        assert_eq!(known.recognise(b"\x88", 3), None);
-        assert_eq!(known.recognise(b"\x88\xbe", 4), None);
+        assert_eq!(known.recognize(b"\x88\xbe", 3), Some(HEAD));
+        assert_eq!(known.recognize(b"\x88\xbf", 3), None);
+        assert_eq!(known.recognize(b"\x88", 3), None);
+        assert_eq!(known.recognize(b"\x88\xbe", 4), None);
     }
 
     #[test]
     fn a_block_that_changes_the_table_is_not_learned() {
         let mut known = KnownBlock::default();
         known.learn(b"\x88\x40\x01a\x01b", HEAD, 3, 4);
-        assert_eq!(known.recognise(b"\x88\x40\x01a\x01b", 3), None);
-        assert_eq!(known.recognise(b"\x88\x40\x01a\x01b", 4), None);
+        assert_eq!(known.recognize(b"\x88\x40\x01a\x01b", 3), None);
+        assert_eq!(known.recognize(b"\x88\x40\x01a\x01b", 4), None);
     }
 }

@@ -133,7 +133,7 @@ impl Http2 {
             && let Some(stream) = session.streams.get(slot)
             && stream.is_awaited()
             && let Some(known) = session.known.get(usize::from(stream.kind))
-            && let Some(head) = known.recognise(block, version)
+            && let Some(head) = known.recognize(block, version)
         {
             self.counts.fast += 1;
             let taken = stream.take_head(head, end, self.kind(stream.kind));

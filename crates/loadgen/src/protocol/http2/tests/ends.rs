@@ -51,7 +51,7 @@ fn abandoned_streams_are_reset_with_cancel() {
 }
 
 #[test]
-fn refused_and_cancelled_streams_have_different_outcomes() {
+fn refused_and_canceled_streams_have_different_outcomes() {
     let mut client = Client::with_requests(5);
     client.receive(frame::HEADERS, frame::END_HEADERS, 7, OK).unwrap();
     for (stream, code) in [(1, frame::REFUSED_STREAM), (3, frame::CANCEL), (5, frame::NO_ERROR), (7, frame::REFUSED_STREAM)] {

@@ -198,6 +198,7 @@ fn a_refused_connection_is_a_one_line_error() {
         let error = load(&["-d", "100ms", "--engine", engine, &url(closed)]).expect_err("nobody listens");
         let text = format!("{error:#}");
         assert!(text.contains(&closed.to_string()) && text.contains("refused") && !text.contains('\n'), "{text}");
+        assert!(text.ends_with("hint: check that the server is running"), "{text}");
     }
 }
 

@@ -8,6 +8,8 @@ use std::sync::Arc;
 
 use common::tls::{certificate, tls_config};
 use common::{ENGINES, load, read_request, serve, serve_bytes, url};
+use loadgen::figures::errors::ErrorKind;
+use loadgen::run::NotStarted;
 use rcgen::{CertifiedKey, KeyPair};
 use rustls::{ServerConnection, StreamOwned};
 
@@ -179,7 +181,9 @@ fn requests_are_tunneled_through_proxies() {
             let result = load(&[&common[..], &[&open]].concat()).expect("the proxy accepts");
             assert!(result.requests.ok > 10 && result.errors.total() == 0, "{:?} {:?}", result.requests, result.errors);
             let error = load(&[&common[..], &[&closed]].concat()).expect_err("the proxy refuses");
-            assert!(format!("{error:#}").contains("403"), "{error:#}");
+            let Some(NotStarted::CannotConnect { fault: Some(fault), .. }) = error.downcast_ref() else { panic!("{error:#}") };
+            assert_eq!(fault.kind, ErrorKind::ConnectOther);
+            assert!(fault.reason.contains("403") && !error.to_string().contains("hint"), "{error:#}");
         }
     }
 }

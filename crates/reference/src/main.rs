@@ -74,8 +74,8 @@ fn end_at_panics() {
     }));
 }
 
-/// Prints a line of JSON; failures are ignored because the reader may be gone. Parts of the line come from clients, so it is printed as
-/// ASCII: terminals interpret some other characters.
+/// Prints a line of JSON; failures are ignored because the reader may be gone. Parts of the line come from clients, so characters that a
+/// terminal might interpret are escaped.
 fn say(value: &serde_json::Value) {
     let mut out = io::stdout().lock();
     let _ = writeln!(out, "{}", in_ascii(&value.to_string())).and_then(|()| out.flush());

@@ -28,7 +28,7 @@ struct Completions<'a> {
     pacing: &'a mut Pacing,
     shortest: &'a mut Shortest,
     now_ns: u64,
-    /// Requests not recorded yet: one send time, one outcome, and how many requests share them, as those of a pipeline do.
+    /// Requests not recorded yet: a send time, an outcome, and the number of requests that share both, as pipelined requests do.
     alike: (Sent, Outcome, u64),
     /// Requests that ended, how many of them have a complete response, and how many the server didn't process.
     done: u64,

@@ -33,7 +33,7 @@ pub const FRAME_SIZE_ERROR: u32 = 6;
 pub const REFUSED_STREAM: u32 = 7;
 pub const CANCEL: u32 = 8;
 
-/// The highest stream ID, also the mask of one: the top bit of the field is reserved.
+/// The highest stream ID. It is also the bit mask of stream IDs, because the top bit of the field is reserved.
 pub const STREAM_MAX: u32 = (1 << 31) - 1;
 
 const PRIORITY_BYTES: usize = 5;

@@ -1,7 +1,8 @@
-//! What must hold for any server, however hostile. Shared by the fuzz target and by the tests that replay the corpus and try random scripts.
+//! Properties that hold for any server, however hostile. Shared by the fuzz target and the tests that replay the corpus and try random
+//! scripts.
 //!
-//! A script is made of arbitrary bytes (`script`), a server plays it (`server`), and the engines run against it as the command line would have
-//! them. The laws are in this file.
+//! Arbitrary bytes are decoded to a script (`script`), and a server plays it (`server`). The engines run against that server as they would
+//! from the command line. The properties, called laws, are in this file.
 
 mod frame;
 mod script;
@@ -13,6 +14,7 @@ use std::time::{Duration, Instant};
 use clap::Parser;
 use loadgen::cli::Args;
 use loadgen::figures::result::RunResult;
+use loadgen::run::NotStarted;
 use loadgen::run::observer::{Observer, Progress};
 use loadgen::time::window::Phase;
 pub use script::Script;
@@ -22,18 +24,18 @@ use server::Server;
 const ENGINES: [&str; 2] = ["epoll", "io_uring"];
 const DURATION_MS: u64 = 60;
 const TIMEOUT_MS: u64 = 50;
-/// Nothing that a good server does may be late on a busy machine: only a hang reaches this timeout.
+/// Timeout for good servers. Even on a busy machine, only a hang reaches it.
 const TIMEOUT_GOOD_MS: u64 = 10_000;
-/// A run ends within its duration, the timeout, and this.
+/// A run must end within its duration, the timeout and this.
 const GRACE: Duration = Duration::from_secs(1);
-/// On a busy machine a run may end late without being at fault. It is then tried again, this often in all.
+/// Maximum number of attempts, because on a busy machine a run may end late without being wrong.
 const TRIES: u32 = 3;
 /// A run that is late by this much hangs.
 const HANGS: Duration = Duration::from_secs(10);
-/// A good server that was not given CPU time within the window gets longer windows.
+/// Durations to try with good servers, because a server may get no CPU time within a short window.
 const DURATIONS_GOOD_MS: [u64; 3] = [DURATION_MS, 1_000, 5_000];
 
-/// Runs both engines against the server that the bytes describe. Panics, naming bytes and script, when a law is broken.
+/// Runs both engines against the server described by the bytes. If a law is broken, panics with the bytes and the script.
 pub fn check(input: &[u8]) {
     let script = Script::read(input);
     let broken: Vec<String> = std::thread::scope(|scope| {
@@ -45,7 +47,7 @@ pub fn check(input: &[u8]) {
     assert!(broken.is_empty(), "{}\nbytes: b\"{}\"\n{script:?}", broken.join("\n"), input.escape_ascii());
 }
 
-/// One engine against the script; the law that it broke.
+/// Runs one engine against the script. Returns the law that it broke.
 fn judge(script: &Script, engine: &'static str) -> Result<(), String> {
     if script.is_good() {
         for duration_ms in DURATIONS_GOOD_MS {
@@ -53,12 +55,12 @@ fn judge(script: &Script, engine: &'static str) -> Result<(), String> {
                 return Ok(());
             }
         }
-        return Err("a good server was never correct".to_owned());
+        return Err("no response of a good server counted as correct".to_owned());
     }
     attempt(script, engine, DURATION_MS, TIMEOUT_MS).map(drop)
 }
 
-/// One run, repeated when it was late; its result, if the client could connect at all.
+/// Makes a run, and repeats it if it was late. Returns the result, or `None` if the client could not connect.
 fn attempt(script: &Script, engine: &'static str, duration_ms: u64, timeout_ms: u64) -> Result<Option<RunResult>, String> {
     let bound = Duration::from_millis(duration_ms + timeout_ms) + GRACE;
     let mut took = Duration::ZERO;
@@ -66,13 +68,11 @@ fn attempt(script: &Script, engine: &'static str, duration_ms: u64, timeout_ms: 
         let server = Server::start(script).map_err(|error| format!("the server cannot start: {error}"))?;
         let args = arguments(script, &server, engine, duration_ms, timeout_ms);
         let started = Instant::now();
-        let outcome = watched(args, bound + HANGS)?;
+        let result = watched(args, bound + HANGS)?;
         took = started.elapsed();
-        let result = match outcome {
-            Ok(result) => Some(result),
-            Err(error) if error.starts_with("cannot connect to ") && !script.is_good() => None,
-            Err(error) => return Err(format!("the run failed: {error}")),
-        };
+        if result.is_none() && script.is_good() {
+            return Err("a good server refused all connections".to_owned());
+        }
         let (correct, accepted) = (server.correct(), server.accepted());
         if !server.stop() {
             return Err("a connection stays open after the run".to_owned());
@@ -81,9 +81,9 @@ fn attempt(script: &Script, engine: &'static str, duration_ms: u64, timeout_ms: 
             return Err(format!("a load thread failed: {failure}"));
         }
         if let Some(result) = &result {
-            let told = |law: String| format!("{law}: {:?} {:?}", result.requests, result.errors);
-            sum_of_requests(script, result, accepted).map_err(told)?;
-            correct_responses(script, result, correct).map_err(told)?;
+            let describe = |law: String| format!("{law}: {:?} {:?}", result.requests, result.errors);
+            sum_of_requests(script, result, accepted).map_err(describe)?;
+            correct_responses(script, result, correct).map_err(describe)?;
         }
         if took <= bound {
             return Ok(result);
@@ -92,44 +92,48 @@ fn attempt(script: &Script, engine: &'static str, duration_ms: u64, timeout_ms: 
     Err(format!("the run took {took:?}, more than {bound:?}"))
 }
 
-/// Runs the engine in a thread of its own, so that one that hangs is told, and not waited for.
-fn watched(args: Vec<String>, limit: Duration) -> Result<Result<RunResult, String>, String> {
+/// Runs the engine in a separate thread, so that a hang is reported. Returns `None` if the client could not connect.
+fn watched(args: Vec<String>, limit: Duration) -> Result<Option<RunResult>, String> {
     let (done, ended) = sync_channel(1);
     let run = move || {
         let plan = Args::try_parse_from(args).map_err(|error| error.to_string())?.plan().map_err(|error| format!("{error:#}"))?;
-        loadgen::run::run(&plan, &mut Nobody).map_err(|error| format!("{error:#}"))
+        match loadgen::run::run(&plan, &mut Nobody) {
+            Ok(result) => Ok(Some(result)),
+            Err(error) if matches!(error.downcast_ref(), Some(NotStarted::CannotConnect { .. })) => Ok(None),
+            Err(error) => Err(format!("the run failed: {error:#}")),
+        }
     };
     std::thread::spawn(move || drop(done.send(run())));
-    ended.recv_timeout(limit).map_err(|error| match error {
-        RecvTimeoutError::Timeout => format!("the run hangs: it did not end within {limit:?}"),
-        RecvTimeoutError::Disconnected => "the run panicked".to_owned(),
+    ended.recv_timeout(limit).unwrap_or_else(|error| match error {
+        RecvTimeoutError::Timeout => Err(format!("the run hangs: it did not end within {limit:?}")),
+        RecvTimeoutError::Disconnected => Err("the run panicked".to_owned()),
     })
 }
 
-/// What was sent has completed, was not processed, has failed, or is in flight. Failed attempts to connect are counted by attempt.
+/// Checks that sent requests equal completed, unprocessed, failed and in-flight ones together. Failures to connect are counted per attempt.
 fn sum_of_requests(script: &Script, result: &RunResult, connections: u64) -> Result<(), String> {
     let (requests, errors) = (&result.requests, &result.errors);
     let failed = errors.reset + errors.closed_early + errors.timeout + errors.invalid_response;
     let most = requests.completed + requests.unprocessed + failed + requests.in_flight + errors.tls;
-    // Each connection can fail once without a request: in its handshake, or by bytes without a request.
+    // Each connection can fail once without a request: in its handshake, or through data without a request.
     let by_handshakes = if script.tls { errors.tls + errors.reset } else { 0 };
     let without_request = (errors.invalid_response + by_handshakes).min(connections);
     if most < requests.sent || most - without_request.min(most) > requests.sent {
-        return Err("sent is not completed + unprocessed + failed + in flight".to_owned());
+        return Err("sent does not equal completed + unprocessed + failed + in flight".to_owned());
     }
     if requests.ok + errors.unexpected_status + errors.unexpected_body != requests.completed {
-        return Err("completed is not ok + unexpected".to_owned());
+        return Err("completed does not equal ok + unexpected".to_owned());
     }
     Ok(())
 }
 
-/// No more is correct than the server has sent correct; of a good server nothing is wrong.
+/// Checks that no more responses count as correct than the server sent, and that a good server causes no errors.
 fn correct_responses(script: &Script, result: &RunResult, correct: Option<u64>) -> Result<(), String> {
     if let Some(correct) = correct.filter(|correct| result.requests.ok > *correct) {
-        return Err(format!("{} responses counted as correct, and {correct} were", result.requests.ok));
+        return Err(format!("{} responses counted as correct, but only {correct} were", result.requests.ok));
     }
     if script.is_good() && result.errors.total() > 0 {
-        return Err("a good server was said to fail".to_owned());
+        return Err("a good server caused errors".to_owned());
     }
     Ok(())
 }
@@ -157,7 +161,7 @@ fn arguments(script: &Script, server: &Server, engine: &str, duration_ms: u64, t
         Pace::Open => add("--rate", "1k".to_owned()),
         Pace::OpenWithDeadline => {
             add("--rate", "20k".to_owned());
-            // A request that is dropped is an error, and no fault of a good server.
+            // A dropped request counts as an error although the server isn't to blame.
             if !script.is_good() {
                 add("--deadline", "10ms".to_owned());
             }

@@ -1,13 +1,13 @@
-//! From arbitrary bytes to a script: what the client sends, and what the server does to it.
+//! Decodes arbitrary bytes to a script: what the client sends, and how the server behaves.
 //!
-//! The first nine bytes choose the client and the kind of response, one property each; missing bytes are zero. The rest are steps: the low five
-//! bits of one byte name the step, so an ASCII letter is a mnemonic, and its arguments follow. Zero is no step.
+//! The first nine bytes choose properties of the client and the response, one each; missing bytes are zero. The rest are steps. The low
+//! five bits of a byte choose the step, so that ASCII letters are mnemonics, and its arguments follow. Zero is not a step.
 
-/// Longer inputs bring nothing that shorter ones do not.
+/// Longer inputs find nothing that shorter ones don't.
 const STEPS_MAX: usize = 40;
 const RESPONSE_BODIES: [usize; 4] = [5, 20_000, 900_000, 4_000_000];
 const REQUEST_BODIES: [usize; 4] = [0, 10_000, 300_000, 3_000_000];
-/// Requests that one connection may hold unsent, in bytes.
+/// Maximum number of unsent bytes of requests on one connection.
 const PIPELINE_BYTES_MAX: usize = 6_000_000;
 const NUMBERS: [u32; 8] = [0, 1, 100, 16_384, 65_535, 1 << 24, (1 << 31) - 1, u32::MAX];
 
@@ -24,12 +24,12 @@ pub struct Script {
     pub response_body: usize,
     pub expects_body: bool,
     pub framing: Framing,
-    /// Every second connection is served well, whatever the steps are.
+    /// Every second connection ignores the steps and is served correctly.
     pub second_is_good: bool,
-    /// HTTP/2: settings, acknowledgements and window updates are sent as they should be.
+    /// HTTP/2: settings, acknowledgments and window updates are sent as required.
     pub manners: bool,
     pub steps: Vec<Step>,
-    /// What follows the steps.
+    /// What to do after the steps.
     pub after: After,
 }
 
@@ -62,18 +62,18 @@ pub enum Framing {
 pub enum After {
     ServeWell,
     Repeat,
-    /// Reads, and writes nothing.
+    /// Reads but writes nothing.
     Hold,
     Close,
 }
 
-/// The stream that a frame is about.
+/// The stream of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stream {
     Connection,
-    /// The oldest that has no response yet.
+    /// The oldest one without a response.
     Waiting,
-    /// The newest that has its whole response.
+    /// The newest one with a complete response.
     Responded,
     /// One that was never begun.
     Idle,
@@ -89,10 +89,10 @@ pub enum Step {
     DelayMs(u8),
     EndReading,
     Pings(u16),
-    /// These bytes, inside TLS if there is any.
+    /// These bytes, within TLS if TLS is used.
     Garbage(Vec<u8>),
     HalfClose,
-    /// So many interim responses.
+    /// This many interim responses.
     Interim(u8),
     PushPromise,
     ResetStream(Stream, u32),
@@ -101,12 +101,12 @@ pub enum Step {
         length: usize,
         end: bool,
     },
-    /// A correct response, but for one byte.
+    /// A correct response except for one byte.
     Mutated {
         at: u8,
         byte: u8,
     },
-    /// A header block in so many frames.
+    /// A header block in this many frames.
     Continuations(u8),
     Settings {
         id: u16,
@@ -114,12 +114,12 @@ pub enum Step {
     },
     ReadSome(usize),
     ReadRequests(u8),
-    /// So many correct responses; a response that was begun is finished first.
+    /// This many correct responses. A response that has begun is finished first.
     Correct(u8),
-    /// So many of the next bytes of a correct response.
+    /// This many of the next bytes of a correct response.
     Piece(usize),
     Trailing(&'static [u8]),
-    /// An arbitrary part of a correct response, in 255ths.
+    /// An arbitrary part of a correct response, in units of 1/255.
     Part {
         from: u8,
         to: u8,
@@ -138,16 +138,16 @@ pub enum Step {
         payload: Vec<u8>,
     },
     CloseNotify,
-    /// These bytes, beneath TLS.
+    /// These bytes, below TLS.
     Raw(Vec<u8>),
-    /// An alert that is not encrypted.
+    /// An unencrypted alert.
     Alert {
         level: u8,
         code: u8,
     },
-    /// The first bytes of an encrypted response, and never the rest of its record.
+    /// The first bytes of an encrypted response, without the rest of its record.
     TruncatedRecord(u8),
-    /// A record that is not encrypted, with a length of its own.
+    /// An unencrypted record with an arbitrary length.
     Record {
         kind: u8,
         length: u8,
@@ -155,7 +155,7 @@ pub enum Step {
     },
 }
 
-/// Takes bytes from the front; zeros when there are no more.
+/// Takes bytes from the front, and zeros after the end.
 struct Input<'a>(&'a [u8]);
 
 impl Input<'_> {
@@ -163,7 +163,7 @@ impl Input<'_> {
         self.0.split_off_first().copied().unwrap_or(0)
     }
 
-    /// Up to 31 bytes as they are, after their number.
+    /// Takes up to 31 literal bytes, preceded by their number.
     fn literal(&mut self) -> Vec<u8> {
         let length = usize::from(self.byte() & 31).min(self.0.len());
         self.0.split_off(..length).unwrap_or_default().to_vec()
@@ -220,7 +220,7 @@ impl Input<'_> {
         })
     }
 
-    /// Short lengths by the byte, long ones by the page.
+    /// Decodes a length: short ones in bytes, long ones in pages.
     fn length(&mut self) -> usize {
         let byte = usize::from(self.byte());
         if byte < 128 { byte } else { (byte - 127) * 4096 }
@@ -262,7 +262,7 @@ impl Script {
         }
     }
 
-    /// Whether the server does nothing but what it should.
+    /// Returns whether the server does only what it should.
     pub fn is_good(&self) -> bool {
         let responds_to_all = self.http2 || self.framing != Framing::UntilClose || self.pipeline == 1;
         self.steps.is_empty() && self.after == After::ServeWell && self.manners && responds_to_all

@@ -1,4 +1,6 @@
-//! Parse, run, report. Exit codes: 0 measured, 1 could not measure, 2 wrong usage, 3 a gate was breached, 130 interrupted.
+//! Parses the command line, runs the load and reports the result.
+//!
+//! Exit codes: 0 the run was measured, 1 it could not be measured, 2 wrong usage, 3 a gate was breached, 130 interrupted.
 
 use std::process::ExitCode;
 
@@ -40,9 +42,9 @@ fn measure(args: &Args, plan: &Plan) -> Result<RunResult> {
     run::run(plan, &mut ProgressOutput::new(args.progress, plan.duration.as_secs_f64()))
 }
 
-/// Says what went wrong, after the result was written: stderr may have no reader.
+/// Prints errors and breached gates. Runs after the result is written, because writing to stderr fails if nobody reads it.
 fn conclude(args: &Args, result: &RunResult, unwritten: &[Error]) -> ExitCode {
-    // What ended early was not judged by its limits, but by what ended it.
+    // Gates apply to complete runs only: a run that ended early already has a reason to fail.
     let complete = result.failure.is_none() && !result.interrupted;
     let breaches = if complete { args.gates().breaches(result) } else { Vec::new() };
     for error in unwritten {

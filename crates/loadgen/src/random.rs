@@ -1,6 +1,6 @@
-//! Random numbers that a seed repeats.
+//! Reproducible pseudorandom numbers.
 
-/// One round of splitmix64 (Steele, Lea and Flood, 2014): a different result for each input, far apart for neighbours.
+/// One round of splitmix64 (Steele, Lea and Flood, 2014). It maps similar inputs to very different outputs.
 fn spread(value: u64) -> u64 {
     let mut z = value.wrapping_add(0x9E37_79B9_7F4A_7C15);
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -8,16 +8,17 @@ fn spread(value: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// xorshift64* (Vigna, 2016): enough for gaps and placeholders, and a run can be repeated from its seed.
+/// A xorshift64* generator (Vigna, 2016). It is good enough for gaps and placeholders, and the same seed repeats a run.
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
 impl Random {
     pub fn new(seed: u64) -> Self {
-        Self(spread(seed).max(1)) // the state must not be zero
+        Self(spread(seed).max(1)) // the algorithm requires a nonzero state
     }
 
-    /// The generator of one thread. The seed is spread before the thread is added: threads of neighbouring seeds have nothing in common.
+    /// Creates the generator of one thread. The seed is mixed before the thread number is added, so that thread 1 of seed 7 differs from
+    /// thread 0 of seed 8.
     pub fn of_thread(seed: u64, thread: u32) -> Self {
         Self::new(spread(seed).wrapping_add(u64::from(thread)))
     }
@@ -29,7 +30,7 @@ impl Random {
         self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
     }
 
-    /// A draw from the exponential distribution of mean one.
+    /// Draws from the exponential distribution with mean 1.
     pub fn exponential(&mut self) -> f64 {
         let uniform = ((self.next_u64() >> 11) as f64 + 0.5) / (1u64 << 53) as f64;
         -uniform.ln()
@@ -41,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_thread_of_a_seed_repeats_a_thread_of_another() {
+    fn threads_of_neighboring_seeds_differ() {
         let first = |(seed, thread)| Random::of_thread(seed, thread).next_u64();
         let streams: std::collections::HashSet<_> =
             (0..100).flat_map(|seed| (0..64).map(move |thread| (seed, thread))).map(first).collect();

@@ -1,4 +1,4 @@
-//! What the sockets connect to, and how: the address, the congestion control, the CPUs.
+//! Tests of addresses, congestion control and CPU pinning.
 
 mod common;
 
@@ -22,7 +22,7 @@ fn closed() -> SocketAddr {
     TcpListener::bind(("127.0.0.1", 0)).and_then(|listener| listener.local_addr()).expect("a free port")
 }
 
-/// A run against a host that resolves to these addresses, in this order.
+/// Runs a load against a host that resolves to these addresses, in this order.
 fn load_from(addresses: &[SocketAddr], args: &[&str]) -> anyhow::Result<RunResult> {
     let mut plan = Args::try_parse_from(["httpbench-loadgen"].iter().chain(args))?.plan()?;
     plan.addresses = Addresses::new("several.example:80".to_owned(), addresses.iter().copied().map(Into::into).collect())?;
@@ -30,7 +30,7 @@ fn load_from(addresses: &[SocketAddr], args: &[&str]) -> anyhow::Result<RunResul
 }
 
 #[test]
-fn the_first_address_that_accepts_is_used_and_named() {
+fn the_first_accepting_address_is_used_and_reported() {
     let (server, other) = (serve_bytes(HELLO), serve_bytes(HELLO));
     let nobody = closed();
     let nobody_v6 = SocketAddr::from(([0, 0, 0, 0, 0, 0, 0, 1], nobody.port()));
@@ -46,7 +46,7 @@ fn the_first_address_that_accepts_is_used_and_named() {
 }
 
 #[test]
-fn when_no_address_accepts_all_are_named_with_their_reasons() {
+fn if_no_address_accepts_the_error_lists_all_reasons() {
     let (first, second) = (closed(), closed());
     let error = load_from(&[first, second], &["-d", "100ms", &url(first)]).expect_err("nobody listens");
     let text = format!("{error:#}");
@@ -57,17 +57,17 @@ fn when_no_address_accepts_all_are_named_with_their_reasons() {
 }
 
 #[test]
-fn the_address_of_a_proxy_is_the_one_that_is_connected_to() {
+fn connects_to_the_address_of_the_proxy() {
     let proxy = serve_bytes(b"HTTP/1.1 200 OK\r\n\r\n");
     let error = load(&["-d", "100ms", "-c", "1", "--timeout", "300ms", "--proxy", "http://127.0.0.1:1", &url(proxy)]).expect_err("refused");
     assert!(format!("{error:#}").contains("refused"));
     let args = Args::try_parse_from(["x", "--proxy", &url(proxy), "http://192.0.2.1/"]).expect("the options exist");
-    let plan = args.plan().expect("a proxy requires no resolution of the target");
+    let plan = args.plan().expect("the host of the URL isn't resolved when a proxy is used");
     assert_eq!(plan.addresses.preferred().as_socket(), Some(proxy));
 }
 
 #[test]
-fn unix_sockets_are_named_and_have_no_congestion_control() {
+fn unix_sockets_are_reported_without_congestion_control() {
     let path = std::env::temp_dir().join(format!("loadgen-test-{}-named.sock", std::process::id()));
     let listener = std::os::unix::net::UnixListener::bind(&path).expect("a socket in the temporary directory");
     std::thread::spawn(move || {
@@ -78,21 +78,22 @@ fn unix_sockets_are_named_and_have_no_congestion_control() {
     });
     for engine in ENGINES {
         let socket = path.to_string_lossy();
-        let result = load(&["-d", "100ms", "-c", "2", "--engine", engine, "--unix-socket", &socket, "http://local/"]).expect("it runs");
+        let result =
+            load(&["-d", "100ms", "-c", "2", "--engine", engine, "--unix-socket", &socket, "http://local/"]).expect("the run succeeds");
         assert_eq!(result.config.address, format!("unix:{socket}"));
         assert_eq!(result.config.congestion_control, None);
     }
-    std::fs::remove_file(&path).expect("it was there");
+    std::fs::remove_file(&path).expect("the socket exists");
 }
 
 #[test]
-fn the_chosen_congestion_control_is_used_and_declared() {
+fn the_selected_congestion_control_is_used_and_reported() {
     let target = url(serve_bytes(HELLO));
     let read = |name: &str| std::fs::read_to_string(format!("/proc/sys/net/ipv4/{name}")).expect("Linux has it");
     let default = read("tcp_congestion_control");
     for engine in ENGINES {
         let of = |more: &[&str]| {
-            let result = load(&[&["-d", "100ms", "-c", "2", "--engine", engine, &target], more].concat()).expect("it runs");
+            let result = load(&[&["-d", "100ms", "-c", "2", "--engine", engine, &target], more].concat()).expect("the run succeeds");
             assert!(result.requests.ok > 0);
             result.config.congestion_control.expect("TCP has one")
         };
@@ -105,20 +106,20 @@ fn the_chosen_congestion_control_is_used_and_declared() {
 }
 
 #[test]
-fn a_congestion_control_that_cannot_be_used_is_an_error_before_the_run() {
+fn an_unavailable_congestion_control_is_an_error_before_the_run() {
     let target = url(serve_bytes(HELLO));
     for name in ["nonesuch", "", "longer-than-any-name-may-be"] {
         let output = run(&["-d", "60s", "--congestion-control", name, &target]);
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{said}");
-        assert!(said.contains(&format!("congestion control `{name}`")) && said.lines().count() == 1, "{said}");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{stderr}");
+        assert!(stderr.contains(&format!("congestion control `{name}`")) && stderr.lines().count() == 1, "{stderr}");
     }
 }
 
 #[test]
 fn the_coordinator_stays_on_the_cpus_of_the_threads() {
     let target = url(serve(|mut stream| while common::read_request(&mut stream) {}));
-    // SAFETY: an empty set is valid, and the call fills it.
+    // SAFETY: an all-zero set is valid, and sched_getaffinity fills it in.
     let allowed = unsafe {
         let mut set: libc::cpu_set_t = std::mem::zeroed();
         assert_eq!(libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &mut set), 0);
@@ -133,14 +134,14 @@ fn the_coordinator_stays_on_the_cpus_of_the_threads() {
         .expect("the program starts");
     let progress = std::io::BufRead::lines(std::io::BufReader::new(child.stderr.take().expect("stderr is piped")));
     assert!(progress.map_while(Result::ok).any(|line| line.contains("measure")));
-    let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).expect("it runs");
-    child.kill().expect("it is our child");
-    child.wait().expect("it is our child");
+    let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).expect("the run succeeds");
+    child.kill().expect("the process is our child");
+    child.wait().expect("the process is our child");
     assert!(status.lines().any(|line| line == format!("Cpus_allowed_list:\t{cpu}")), "{status}");
 }
 
 #[test]
-fn times_that_histograms_cannot_hold_are_refused() {
+fn rejects_times_that_histograms_cannot_hold() {
     for args in [&["-d", "25h"][..], &["--timeout", "25h"], &["-d", "20h", "--warmup", "5h"]] {
         let output = run(&[args, &["http://127.0.0.1:1/"]].concat());
         assert_eq!(output.status.code(), Some(2), "{args:?}");

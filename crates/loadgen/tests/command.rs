@@ -1,4 +1,4 @@
-//! The program as users and the harness call it: output, exit codes, signals.
+//! The program as users and the harness run it: output, exit codes and signals.
 
 mod common;
 
@@ -25,11 +25,11 @@ fn code(args: &[&str]) -> Option<i32> {
 }
 
 #[test]
-fn exit_codes_say_what_happened() {
+fn exit_codes_tell_outcomes_apart() {
     let target = url(serve_bytes(HELLO));
     let missing = url(serve_bytes(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"));
     assert_eq!(code(&["-d", "100ms", "-c", "2", &target]), Some(0));
-    assert_eq!(code(&["-d", "100ms", "-c", "2", &missing]), Some(0), "errors in the counts are a measurement");
+    assert_eq!(code(&["-d", "100ms", "-c", "2", &missing]), Some(0), "errors of requests don't fail the run");
     assert_eq!(code(&["-d", "100ms", "http://127.0.0.1:1/"]), Some(1));
     assert_eq!(code(&["-d", "100ms", "-c", "1M", &target]), Some(1), "more connections than files");
     for usage in [
@@ -48,13 +48,13 @@ fn exit_codes_say_what_happened() {
 }
 
 #[test]
-fn too_many_connections_say_what_to_do() {
+fn too_many_connections_fail_with_a_hint() {
     let output = run(&["-c", "1M", "http://127.0.0.1:1/"]);
     let text = String::from_utf8_lossy(&output.stderr);
     assert!(text.contains("ulimit -n") && text.lines().count() == 1, "{text}");
 }
 
-/// Every interval's histograms go back to the threads: new ones for three of four threads would take 90 MB in this time.
+/// Histograms of finished intervals go back to the threads. If three of the four threads had to allocate new ones, that would take 90 MB.
 #[test]
 fn memory_does_not_grow_with_the_number_of_intervals() {
     let target = url(serve_bytes(HELLO));
@@ -83,7 +83,7 @@ fn json_goes_to_stdout_and_progress_to_stderr() {
 }
 
 #[test]
-fn an_interrupted_run_reports_what_it_has() {
+fn an_interrupted_run_reports_its_results() {
     for (signal, open_loop) in [(libc::SIGINT, false), (libc::SIGTERM, true)] {
         let target = url(serve_bytes(HELLO));
         let load: &[&str] = if open_loop { &["-r", "500"] } else { &[] };
@@ -96,7 +96,7 @@ fn an_interrupted_run_reports_what_it_has() {
         assert!(progress.by_ref().take(20).flatten().filter(|line| line.contains("measure")).nth(2).is_some());
         // SAFETY: the process is our child and has not been waited for.
         assert_eq!(unsafe { libc::kill(child.id() as i32, signal) }, 0);
-        let output = child.wait_with_output().expect("it ends");
+        let output = child.wait_with_output().expect("the program exits");
         assert_eq!(output.status.code(), Some(130));
         let result: Value = serde_json::from_slice(&output.stdout).expect("the result is complete");
         assert_eq!(result["interrupted"], true);
@@ -111,14 +111,14 @@ fn the_report_and_the_percentile_file_are_written() {
     let output = run(&["-d", "200ms", "-c", "2", "--hdr", &file.to_string_lossy(), &url(serve_bytes(HELLO))]);
     let report = String::from_utf8_lossy(&output.stdout);
     assert!(["requests/s", "service time", "p99", "errors: none"].iter().all(|part| report.contains(part)), "{report}");
-    assert!(output.stderr.is_empty(), "no terminal, no progress");
+    assert!(output.stderr.is_empty(), "stderr isn't a terminal");
     let percentiles = std::fs::read_to_string(&file).expect("the file was written");
     assert!(percentiles.contains("1/(1-Percentile)") && percentiles.contains("#[Max"));
-    std::fs::remove_file(&file).expect("it was there");
+    std::fs::remove_file(&file).expect("the file exists");
 }
 
 #[test]
-fn version_help_and_completions_are_there() {
+fn prints_version_help_and_completions() {
     assert_eq!(String::from_utf8_lossy(&run(&["--version"]).stdout), format!("httpbench-loadgen {}\n", env!("CARGO_PKG_VERSION")));
     assert!(String::from_utf8_lossy(&run(&["--help"]).stdout).starts_with("Examples:"));
     for shell in ["bash", "zsh", "fish"] {
@@ -127,7 +127,7 @@ fn version_help_and_completions_are_there() {
 }
 
 #[test]
-fn templates_fill_in_placeholders() {
+fn templates_expand_placeholders() {
     let seen = std::sync::Arc::new(std::sync::Mutex::new(std::collections::HashSet::new()));
     let shared = std::sync::Arc::clone(&seen);
     let address = serve(move |mut stream| {
@@ -135,7 +135,7 @@ fn templates_fill_in_placeholders() {
         let mut request = [0; 4096];
         while let Ok(length @ 1..) = stream.read(&mut request) {
             let first_line = String::from_utf8_lossy(&request[..length]).lines().next().unwrap_or_default().to_owned();
-            shared.lock().expect("no one panics").insert(first_line);
+            shared.lock().expect("the lock isn't poisoned").insert(first_line);
             if stream.write_all(HELLO).is_err() {
                 return;
             }
@@ -144,11 +144,11 @@ fn templates_fill_in_placeholders() {
     let output =
         run(&["-d", "200ms", "-c", "2", "--raw-request", "GET /{{seq}} HTTP/1.1\r\nHost: x\r\n\r\n", "--json", "-", &url(address)]);
     let result: Value = serde_json::from_slice(&output.stdout).expect("JSON");
-    let different = seen.lock().expect("no one panics").len() as u64;
+    let different = seen.lock().expect("the lock isn't poisoned").len() as u64;
     assert!(different >= result["requests"]["ok"].as_u64().expect("a count") && different > 10);
 }
 
-/// A server that takes requests and never responds is the worst one there is.
+/// Gates must treat a server that never responds as the worst case.
 #[test]
 fn no_response_breaches_every_gate() {
     let silent = url(serve(|mut stream| while common::read_request(&mut stream) {}));
@@ -156,18 +156,18 @@ fn no_response_breaches_every_gate() {
         for load in [&["-c", "2"][..], &["-c", "2", "--rate", "1k"]] {
             for gate in [["--max-errors", "0.1%"], ["--max-errors", "100%"], ["--max-p99", "24h"]] {
                 let output = run(&[&["-d", "200ms", "--engine", engine, &silent], load, &gate].concat());
-                let said = String::from_utf8_lossy(&output.stderr).into_owned();
-                assert_eq!(output.status.code(), Some(3), "{engine} {load:?} {gate:?}: {said}");
-                assert_eq!(said, "gate breached: no response\n");
+                let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+                assert_eq!(output.status.code(), Some(3), "{engine} {load:?} {gate:?}: {stderr}");
+                assert_eq!(stderr, "gate breached: no response\n");
             }
         }
         let report = run(&["-d", "200ms", "-c", "2", "--engine", engine, &silent]);
-        assert_eq!(report.status.code(), Some(0), "without a gate it is a measurement");
+        assert_eq!(report.status.code(), Some(0), "without a gate the run succeeds");
         assert!(String::from_utf8_lossy(&report.stdout).contains("no response"));
     }
 }
 
-/// Of a hundred requests that are due, the first has a response; the others find no connection.
+/// Of a hundred requests that are due, only the first is answered. The others find no free connection.
 #[test]
 fn unsent_requests_count_as_failed() {
     for engine in common::ENGINES {
@@ -181,9 +181,9 @@ fn unsent_requests_count_as_failed() {
         }));
         let args = ["-d", "500ms", "-c", "1", "--rate", "200", "--engine", engine];
         let output = run(&[&args[..], &["--max-errors", "50%", &target]].concat());
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(3), "{engine}: {said}");
-        assert!(said.contains("% of requests failed"), "{said}");
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(3), "{engine}: {stderr}");
+        assert!(stderr.contains("% of requests failed"), "{stderr}");
     }
 }
 

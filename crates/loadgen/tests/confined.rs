@@ -1,4 +1,4 @@
-//! Where the newer system calls are forbidden, as containers do with seccomp(2): the older ones are used, without an error.
+//! Falls back to older system calls without an error where newer ones are blocked, as containers do with seccomp(2).
 
 mod common;
 
@@ -11,10 +11,10 @@ use serde_json::Value;
 
 const HELLO: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
 
-/// Makes each of the system calls fail with EPERM, in this process and all that it becomes.
+/// Makes these system calls fail with EPERM, in this process and everything it executes.
 fn forbid(calls: &[libc::c_long]) -> io::Result<()> {
     let statement = |code, jump_if_true, k| libc::sock_filter { code: code as u16, jt: jump_if_true, jf: 0, k };
-    // The call's number stands first in the data that the filter sees (seccomp(2)).
+    // The filter's input starts with the number of the system call (seccomp(2)).
     let mut filter = vec![statement(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0)];
     for (at, call) in calls.iter().enumerate() {
         filter.push(statement(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, (calls.len() - at) as u8, *call as u32));
@@ -22,7 +22,7 @@ fn forbid(calls: &[libc::c_long]) -> io::Result<()> {
     filter.push(statement(libc::BPF_RET | libc::BPF_K, 0, libc::SECCOMP_RET_ALLOW));
     filter.push(statement(libc::BPF_RET | libc::BPF_K, 0, libc::SECCOMP_RET_ERRNO | libc::EPERM as u32));
     let program = libc::sock_fprog { len: filter.len() as u16, filter: filter.as_mut_ptr() };
-    // SAFETY: the program and its filter live until both calls are over.
+    // SAFETY: the program and its filter are alive during both calls.
     let failed = unsafe {
         libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0
             || libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program, 0, 0) != 0
@@ -33,13 +33,13 @@ fn forbid(calls: &[libc::c_long]) -> io::Result<()> {
 fn run(forbidden: &'static [libc::c_long], args: &[&str]) -> std::process::Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_httpbench-loadgen"));
     command.args(["-c", "4", "-d", "300ms"]).args(args);
-    // SAFETY: between fork and exec this allocates, which is safe in a child of a process that allocates with glibc, and makes two calls.
+    // SAFETY: the child only allocates, which glibc supports after fork, and makes two system calls.
     unsafe { command.pre_exec(move || forbid(forbidden)) };
     command.output().expect("the program starts")
 }
 
 #[test]
-fn without_io_uring_and_precise_waits_there_is_epoll() {
+fn falls_back_to_epoll_without_io_uring_and_epoll_pwait2() {
     let target = url(serve_bytes(HELLO));
     let output = run(&[libc::SYS_io_uring_setup, libc::SYS_epoll_pwait2], &["--json", "-", "--rate", "1k", &target]);
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
@@ -56,7 +56,7 @@ fn without_io_uring_and_precise_waits_there_is_epoll() {
 }
 
 #[test]
-fn the_report_says_that_epoll_replaced_io_uring_and_why() {
+fn the_report_explains_the_fallback_to_epoll() {
     let target = url(serve_bytes(HELLO));
     let output = run(&[libc::SYS_io_uring_setup], &[&target]);
     let report = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -64,7 +64,7 @@ fn the_report_says_that_epoll_replaced_io_uring_and_why() {
 }
 
 #[test]
-fn an_engine_chosen_by_name_has_no_reason() {
+fn a_selected_engine_reports_no_fallback() {
     let target = url(serve_bytes(HELLO));
     let output = run(&[], &["--json", "-", "--engine", "epoll", &target]);
     let result: Value = serde_json::from_slice(&output.stdout).expect("JSON");
@@ -72,10 +72,10 @@ fn an_engine_chosen_by_name_has_no_reason() {
 }
 
 #[test]
-fn an_engine_that_was_chosen_by_name_is_not_replaced() {
+fn a_selected_engine_is_never_replaced() {
     let target = url(serve_bytes(HELLO));
     let output = run(&[libc::SYS_io_uring_setup], &["--engine", "io_uring", &target]);
     assert_eq!(output.status.code(), Some(1));
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(said.contains("io_uring"), "{said}");
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(stderr.contains("io_uring"), "{stderr}");
 }

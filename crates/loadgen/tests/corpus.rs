@@ -1,4 +1,4 @@
-//! Replays the fuzzer's corpus, and many changes of it: a short run of what `cargo fuzz run response` does for as long as it is let.
+//! Replays the fuzzing corpus and many mutations of it: a short version of `cargo fuzz run response`.
 
 #[path = "../../../fuzz/check.rs"]
 mod check;
@@ -10,18 +10,18 @@ const CHANGES_OF_EACH: u32 = 300;
 fn corpus() -> Vec<Vec<u8>> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus/response");
     let entries = std::fs::read_dir(folder).expect("the corpus is committed");
-    entries.map(|entry| std::fs::read(entry.expect("a readable folder").path()).expect("a readable file")).collect()
+    entries.map(|entry| std::fs::read(entry.expect("the folder is readable").path()).expect("the file is readable")).collect()
 }
 
 #[test]
-fn the_corpus_finds_nothing() {
+fn the_corpus_finds_no_bugs() {
     let corpus = corpus();
     assert!(corpus.len() >= 30, "{} inputs", corpus.len());
     corpus.iter().for_each(|input| check::response(input));
 }
 
 #[test]
-fn changes_of_the_corpus_find_nothing() {
+fn mutations_of_the_corpus_find_no_bugs() {
     let mut random = Random::new(4);
     let corpus = corpus();
     for input in &corpus {
@@ -35,7 +35,7 @@ fn changes_of_the_corpus_find_nothing() {
     }
 }
 
-/// Overwrites, cuts out, doubles or brings in some bytes.
+/// Overwrites, removes, duplicates or inserts some bytes.
 fn change(input: &mut Vec<u8>, corpus: &[Vec<u8>], random: &mut Random) {
     let mut below = |limit: usize| (random.next_u64() % limit.max(1) as u64) as usize;
     let (start, length) = (below(input.len()), 1 + below(16));

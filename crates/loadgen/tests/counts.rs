@@ -1,4 +1,4 @@
-//! What is counted, against servers that respond correctly or in ways that are allowed.
+//! Counters, against servers that respond correctly or in unusual but valid ways.
 
 mod common;
 
@@ -13,7 +13,7 @@ use loadgen::figures::encoding::decode;
 const HELLO: &[u8] = b"HTTP/1.1 200 OK\r\nDate: Thu, 01 Jan 1970 00:00:00 GMT\r\nContent-Length: 5\r\n\r\nhello";
 
 #[test]
-fn every_framing_is_counted_as_right() {
+fn every_framing_counts_as_correct() {
     let framings: [(&[u8], bool); 5] = [
         (HELLO, false),
         (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhe\r\n3;x=y\r\nllo\r\n0\r\nTrailer: x\r\n\r\n", false),
@@ -24,12 +24,13 @@ fn every_framing_is_counted_as_right() {
     for (response, once) in framings {
         for engine in ENGINES {
             let address = if once { serve_bytes_once(response) } else { serve_bytes(response) };
-            let result = load(&["-c", "2", "-d", "200ms", "--expect-body", "hello", "--engine", engine, &url(address)]).expect("it runs");
+            let result =
+                load(&["-c", "2", "-d", "200ms", "--expect-body", "hello", "--engine", engine, &url(address)]).expect("the run succeeds");
             assert!(result.requests.ok > 10, "{engine}: {:?} {:?}", result.requests, result.errors);
             let text = String::from_utf8_lossy(response);
             assert_eq!(result.errors.total(), 0, "{engine}, {text}: {:?}", result.errors);
             assert_eq!(result.requests.ok, result.requests.completed);
-            // The window may end while requests are in flight that are older than most: their ages count as lower bounds.
+            // Requests in flight at the end of the window may be older than most. Their ages then count as lower bounds.
             assert_eq!(result.requests.ok + result.censored, result.service_time_us.count);
             assert_eq!(result.requests.ok, result.intervals.iter().map(|interval| interval.completed).sum::<u64>());
             assert_eq!(result.bytes.received, result.intervals.iter().map(|interval| interval.bytes_received).sum::<u64>());
@@ -38,8 +39,8 @@ fn every_framing_is_counted_as_right() {
 }
 
 #[test]
-fn an_interval_has_a_percentile_where_ten_samples_are_beyond_it() {
-    let result = load(&["-c", "4", "-d", "400ms", "--interval", "200ms", &url(serve_bytes(HELLO))]).expect("it runs");
+fn intervals_have_percentiles_with_ten_samples_beyond() {
+    let result = load(&["-c", "4", "-d", "400ms", "--interval", "200ms", &url(serve_bytes(HELLO))]).expect("the run succeeds");
     for interval in &result.intervals {
         let samples = decode(&interval.histogram).expect("a histogram").len();
         for (figure, least) in [(interval.p50_us, 20), (interval.p99_us, 1_000), (interval.p99_9_us, 10_000)] {
@@ -49,18 +50,18 @@ fn an_interval_has_a_percentile_where_ten_samples_are_beyond_it() {
 }
 
 #[test]
-fn repeated_heads_take_the_short_cut() {
-    let result = load(&["-c", "2", "-d", "200ms", &url(serve_bytes(HELLO))]).expect("it runs");
+fn repeated_heads_take_the_shortcut() {
+    let result = load(&["-c", "2", "-d", "200ms", &url(serve_bytes(HELLO))]).expect("the run succeeds");
     assert!(result.parser.fast > 10);
     assert!(result.parser.full <= 1);
 }
 
 #[test]
-fn wrong_status_and_body_are_told_apart() {
+fn unexpected_status_and_body_are_counted_separately() {
     let missing = serve_bytes(b"HTTP/1.1 404 Not Found\r\nContent-Length: 5\r\n\r\nhello");
     for engine in ENGINES {
         let short = ["-c", "2", "-d", "150ms", "--engine", engine];
-        let run = |more: &[&str]| load(&[&short[..], more].concat()).expect("it runs");
+        let run = |more: &[&str]| load(&[&short[..], more].concat()).expect("the run succeeds");
         let unexpected_status = run(&[&url(missing)]);
         assert_eq!(unexpected_status.requests.ok, 0);
         assert!(unexpected_status.errors.unexpected_status > 0);
@@ -77,13 +78,13 @@ fn wrong_status_and_body_are_told_apart() {
 #[test]
 fn head_has_no_body() {
     let result = load(&["-c", "2", "-d", "150ms", "-X", "HEAD", &url(serve_bytes(b"HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n"))])
-        .expect("it runs");
+        .expect("the run succeeds");
     assert!(result.requests.ok > 10);
     assert_eq!(result.errors.total(), 0);
 }
 
 #[test]
-fn connections_carry_as_many_requests_as_they_are_told_to() {
+fn requests_per_connection_are_limited() {
     for engine in ENGINES {
         let (requests, connections) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
         let (seen_requests, seen_connections) = (Arc::clone(&requests), Arc::clone(&connections));
@@ -96,8 +97,8 @@ fn connections_carry_as_many_requests_as_they_are_told_to() {
             }
             assert!(here <= 3, "{here} requests on one connection");
         });
-        let result =
-            load(&["-c", "4", "-d", "300ms", "--requests-per-connection", "3", "--engine", engine, &url(address)]).expect("it runs");
+        let result = load(&["-c", "4", "-d", "300ms", "--requests-per-connection", "3", "--engine", engine, &url(address)])
+            .expect("the run succeeds");
         let (requests, connections) = (requests.load(Ordering::Relaxed), connections.load(Ordering::Relaxed));
         assert_eq!(result.errors.total(), 0, "{:?}", result.errors);
         assert!(
@@ -113,7 +114,7 @@ fn pipelined_requests_get_responses_in_order() {
     for engine in ENGINES {
         let address = serve_bytes(HELLO);
         let result = load(&["-c", "2", "--pipeline", "8", "-d", "200ms", "--expect-body", "hello", "--engine", engine, &url(address)])
-            .expect("it runs");
+            .expect("the run succeeds");
         assert!(result.requests.ok > 50 && result.errors.total() == 0, "{:?}", result.errors);
         assert_eq!(result.requests.in_flight, 16);
     }
@@ -128,7 +129,7 @@ fn large_bodies_are_counted_byte_by_byte() {
             response.resize(response.len() + BODY, b'x');
             while read_request(&mut stream) && stream.write_all(&response).is_ok() {}
         });
-        let result = load(&["-c", "4", "-d", "400ms", "--engine", engine, &url(address)]).expect("it runs");
+        let result = load(&["-c", "4", "-d", "400ms", "--engine", engine, &url(address)]).expect("the run succeeds");
         assert_eq!(result.errors.total(), 0, "{:?}", result.errors);
         assert!(result.requests.ok > 4);
         let difference = result.bytes.received as f64 - result.requests.ok as f64 * BODY as f64;
@@ -137,7 +138,7 @@ fn large_bodies_are_counted_byte_by_byte() {
 }
 
 #[test]
-fn large_requests_arrive_whole() {
+fn large_requests_arrive_complete() {
     for engine in ENGINES {
         let address = serve(|mut stream| {
             let mut body = vec![0; 300_000];
@@ -150,14 +151,15 @@ fn large_requests_arrive_whole() {
             }
         });
         let body = "z".repeat(300_000);
-        let result = load(&["-c", "4", "-d", "300ms", "-X", "POST", "--body", &body, "--engine", engine, &url(address)]).expect("it runs");
+        let result =
+            load(&["-c", "4", "-d", "300ms", "-X", "POST", "--body", &body, "--engine", engine, &url(address)]).expect("the run succeeds");
         assert!(result.requests.ok > 10 && result.errors.total() == 0, "{:?} {:?}", result.requests, result.errors);
     }
 }
 
-/// The server reads slowly, so that send buffers fill up with many requests: each must arrive whole, in its place.
+/// The server reads slowly, so that many requests fill the send buffers. Each must still arrive complete and in order.
 #[test]
-fn deep_pipelines_of_large_requests_arrive_whole_at_a_slow_reader() {
+fn deep_pipelines_of_large_requests_reach_a_slow_reader_complete() {
     let field = format!("X-Long: {}", "y".repeat(4000));
     for engine in ENGINES {
         let requests = Arc::new(AtomicU64::new(0));
@@ -170,7 +172,7 @@ fn deep_pipelines_of_large_requests_arrive_whole_at_a_slow_reader() {
                     if !first.ends_with(b"\r\n\r\n") {
                         first.push(*byte);
                     } else {
-                        assert_eq!(*byte, first[at % first.len()], "byte {at} behind the first request");
+                        assert_eq!(*byte, first[at % first.len()], "byte {at} after the first request");
                         at += 1;
                     }
                 }
@@ -182,20 +184,21 @@ fn deep_pipelines_of_large_requests_arrive_whole_at_a_slow_reader() {
                 }
             }
         });
-        let result =
-            load(&["-c", "1", "--pipeline", "1024", "-d", "400ms", "-H", &field, "--engine", engine, &url(address)]).expect("it runs");
+        let result = load(&["-c", "1", "--pipeline", "1024", "-d", "400ms", "-H", &field, "--engine", engine, &url(address)])
+            .expect("the run succeeds");
         assert_eq!(result.errors.total(), 0, "{engine}: {:?}", result.errors);
         assert!(result.requests.ok > 10 && result.requests.sent <= requests.load(Ordering::Relaxed) + 1024, "{:?}", result.requests);
     }
 }
 
 #[test]
-fn nothing_to_connect_to_is_an_error_in_one_sentence() {
+fn a_refused_connection_is_a_one_line_error() {
     let closed = TcpListener::bind(("127.0.0.1", 0)).and_then(|listener| listener.local_addr()).expect("a free port");
     for engine in ENGINES {
         let error = load(&["-d", "100ms", "--engine", engine, &url(closed)]).expect_err("nobody listens");
         let text = format!("{error:#}");
         assert!(text.contains(&closed.to_string()) && text.contains("refused") && !text.contains('\n'), "{text}");
+        assert!(text.ends_with("hint: check that the server is running"), "{text}");
     }
 }
 
@@ -235,10 +238,10 @@ fn unix_sockets_and_weighted_urls_work() {
             "http://local/a",
             "http://local/b",
         ];
-        let result = load(&args).expect("it runs");
+        let result = load(&args).expect("the run succeeds");
         assert!(result.requests.ok > 10 && result.errors.total() == 0, "{:?}", result.errors);
     }
     let (a, b) = (seen[0].load(Ordering::Relaxed), seen[1].load(Ordering::Relaxed));
     assert!(a.abs_diff(3 * b) <= 16, "{a} of a, {b} of b");
-    std::fs::remove_file(&path).expect("it was there");
+    std::fs::remove_file(&path).expect("the file exists");
 }

@@ -1,4 +1,4 @@
-//! Where the result is written, and what happens when it cannot be.
+//! Where the result is written, and what happens if that fails.
 
 mod common;
 
@@ -21,7 +21,7 @@ fn temporary(name: &str) -> PathBuf {
 }
 
 #[test]
-fn a_path_that_cannot_be_written_is_found_before_the_run() {
+fn an_unwritable_path_is_an_error_before_the_run() {
     for option in ["--json", "--hdr"] {
         let requested = Arc::new(AtomicBool::new(false));
         let seen = Arc::clone(&requested);
@@ -30,58 +30,58 @@ fn a_path_that_cannot_be_written_is_found_before_the_run() {
         }));
         let output = run(&["-d", "60s", option, "/nonexistent/result", &target]);
         assert_eq!(output.status.code(), Some(2));
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(said.contains("/nonexistent/result") && said.lines().count() == 1, "{said}");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(stderr.contains("/nonexistent/result") && stderr.lines().count() == 1, "{stderr}");
         assert!(output.stdout.is_empty() && !requested.load(Ordering::Relaxed), "nothing was measured");
     }
 }
 
 #[test]
-fn names_do_not_drive_the_terminal() {
+fn control_characters_in_file_names_are_escaped() {
     let target = url(serve_bytes(HELLO));
     let output = run(&["-d", "100ms", "--json", "/nonexistent/\x1b[2J\u{202e}", &target]);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(said.contains("/nonexistent/\\u001b[2J\\u202e") && !said.contains('\x1b'), "{said}");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(stderr.contains("/nonexistent/\\u001b[2J\\u202e") && !stderr.contains('\x1b'), "{stderr}");
 }
 
 #[test]
-fn a_full_disk_does_not_cost_the_report() {
+fn the_report_survives_a_full_disk() {
     let target = url(serve_bytes(HELLO));
     for option in ["--json", "--hdr"] {
         let output = run(&["-d", "100ms", "-c", "2", option, "/dev/full", &target]);
         assert_eq!(output.status.code(), Some(1), "{option}");
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(said.contains("cannot write `/dev/full`") && said.lines().count() == 1, "{said}");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(stderr.contains("cannot write `/dev/full`") && stderr.lines().count() == 1, "{stderr}");
         assert!(String::from_utf8_lossy(&output.stdout).contains("errors: none"));
     }
 }
 
 #[test]
-fn one_place_that_fails_does_not_keep_the_other_from_being_written() {
+fn one_failed_destination_does_not_affect_the_other() {
     let target = url(serve_bytes(HELLO));
     let file = temporary("other.hdr");
     let output = run(&["-d", "100ms", "-c", "2", "--json", "/dev/full", "--hdr", &file.to_string_lossy(), &target]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(std::fs::read_to_string(&file).expect("it was written").contains("#[Max"));
-    std::fs::remove_file(&file).expect("it was there");
+    assert!(std::fs::read_to_string(&file).expect("the file was written").contains("#[Max"));
+    std::fs::remove_file(&file).expect("the file exists");
 }
 
 #[test]
-fn a_longer_result_of_before_is_replaced_whole_and_kept_when_there_is_no_new_one() {
+fn an_old_result_is_kept_until_a_new_one_replaces_it_completely() {
     let file = temporary("old.json");
     let path = file.to_string_lossy();
     let old = "x".repeat(1 << 20);
     std::fs::write(&file, &old).expect("a temporary file");
     assert_eq!(run(&["-d", "100ms", "--json", &path, "http://127.0.0.1:1/"]).status.code(), Some(1));
-    assert_eq!(std::fs::read_to_string(&file).expect("it is there"), old);
+    assert_eq!(std::fs::read_to_string(&file).expect("the file exists"), old);
     assert_eq!(run(&["-d", "100ms", "-c", "2", "--json", &path, &url(serve_bytes(HELLO))]).status.code(), Some(0));
-    let result: Value = serde_json::from_slice(&std::fs::read(&file).expect("it is there")).expect("JSON alone");
+    let result: Value = serde_json::from_slice(&std::fs::read(&file).expect("the file exists")).expect("JSON alone");
     assert_eq!(result["schema"], "httpbench-loadgen/1");
-    std::fs::remove_file(&file).expect("it was there");
+    std::fs::remove_file(&file).expect("the file exists");
 }
 
 #[test]
-fn a_dash_is_stdout_for_one_of_them() {
+fn only_one_destination_can_be_stdout() {
     let target = url(serve_bytes(HELLO));
     let output = run(&["-d", "100ms", "-c", "2", "--hdr", "-", &target]);
     let text = String::from_utf8_lossy(&output.stdout).into_owned();

@@ -1,4 +1,4 @@
-//! Responses that come before their requests were wholly sent.
+//! Responses that arrive before their request has been sent completely.
 
 mod common;
 
@@ -19,14 +19,14 @@ use proptest::prelude::*;
 const REFUSED: &[u8] = b"HTTP/1.1 401 Unauthorized\r\nContent-Length: 2\r\n\r\nno";
 const BODY_BYTES: usize = 10_000_000;
 
-/// What a server saw of its requests.
+/// Requests received by a server.
 #[derive(Default)]
 struct Seen {
     whole: AtomicU64,
     broken: AtomicU64,
 }
 
-/// Responds to each request when it has read the head, then reads the body, which must consist of `z`.
+/// Responds to each request after reading its head, and then reads the body, which must consist of `z`.
 fn serve_early() -> (SocketAddr, Arc<Seen>) {
     let seen = Arc::new(Seen::default());
     let counted = Arc::clone(&seen);
@@ -71,9 +71,9 @@ fn read_body(stream: &mut TcpStream, seen: &Seen) -> bool {
 }
 
 #[test]
-fn the_rest_of_a_request_that_has_its_response_is_sent_before_the_next_one() {
+fn the_rest_of_an_answered_request_is_sent_before_the_next_one() {
     let file = std::env::temp_dir().join(format!("loadgen-early-{}", std::process::id()));
-    std::fs::write(&file, vec![b'z'; BODY_BYTES]).expect("the folder for temporary files can be written to");
+    std::fs::write(&file, vec![b'z'; BODY_BYTES]).expect("the temporary folder is writable");
     let body = format!("@{}", file.display());
     for engine in ENGINES {
         for depth in ["1", "3"] {
@@ -84,11 +84,11 @@ fn the_rest_of_a_request_that_has_its_response_is_sent_before_the_next_one() {
             let result = load_until(|result| result.requests.ok > 2, &args);
             assert!(result.requests.ok > 0, "{engine}: {:?}", result.requests);
             assert_eq!(result.errors.total(), 0, "{engine}: {:?}", result.errors);
-            assert!(seen.whole.load(Ordering::Relaxed) > 0, "{engine}: no request came whole");
-            assert_eq!(seen.broken.load(Ordering::Relaxed), 0, "{engine}: something stood where a request should be");
+            assert!(seen.whole.load(Ordering::Relaxed) > 0, "{engine}: no request arrived complete");
+            assert_eq!(seen.broken.load(Ordering::Relaxed), 0, "{engine}: the server received something that isn't a request");
         }
     }
-    std::fs::remove_file(&file).expect("it was there");
+    std::fs::remove_file(&file).expect("the file exists");
 }
 
 #[test]
@@ -108,10 +108,10 @@ fn an_early_response_that_ends_the_connection_is_complete() {
     }
 }
 
-/// What may happen on a connection.
+/// An event on a connection.
 #[derive(Clone, Debug)]
 enum Event {
-    /// Start as many requests as the depth allows.
+    /// Starts as many requests as the depth allows.
     Fill,
     Send(prop::sample::Index),
     Respond,
@@ -124,9 +124,9 @@ fn event() -> impl Strategy<Value = Event> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// The model counts bytes: those of all requests so far, those that were sent, and those before the request whose response comes next.
+    /// The model counts the bytes of all requests so far, those sent, and those before the next request to be answered.
     #[test]
-    fn a_response_counts_from_the_first_byte_of_its_request_on(
+    fn a_response_is_valid_once_part_of_its_request_was_sent(
         events in prop::collection::vec(event(), 1..80),
         lengths in prop::collection::vec(prop_oneof![1..50usize, 65_000..70_000usize], 1..3),
         depth in 1..5u16,

@@ -1,4 +1,5 @@
-//! Responses that are malformed, truncated, oversized or hostile: none hangs or crashes us, none counts as correct, each has its own kind of error.
+//! Malformed, truncated, oversized and hostile responses: none causes a hang or a crash, none counts as correct, and each has its kind of
+//! error.
 
 mod common;
 
@@ -8,11 +9,11 @@ use std::time::{Duration, Instant};
 use common::{ENGINES, load, read_request, serve, serve_bytes, serve_bytes_once, url};
 use loadgen::figures::result::RunResult;
 
-/// Puts a short load on the server and returns what came of it, having checked that nothing was correct and nothing hung.
+/// Puts a short load on the server, checks that no response was correct and that the run didn't hang, and returns the result.
 fn attack(address: std::net::SocketAddr, engine: &str) -> RunResult {
     let started = Instant::now();
     let result =
-        load(&["-c", "4", "-d", "250ms", "--timeout", "100ms", "--engine", engine, &url(address)]).expect("the server can be connected to");
+        load(&["-c", "4", "-d", "250ms", "--timeout", "100ms", "--engine", engine, &url(address)]).expect("the server accepts connections");
     assert!(started.elapsed() < Duration::from_secs(3), "the run hung");
     assert_eq!(result.requests.ok, 0, "{:?}", result.requests);
     assert!(result.errors.total() > 0);
@@ -60,7 +61,7 @@ invalid! {
 }
 
 #[test]
-fn head_without_end() {
+fn endless_head() {
     for engine in ENGINES {
         let address = serve(|mut stream| {
             let line = [b'a'; 1024];
@@ -73,7 +74,7 @@ fn head_without_end() {
 }
 
 #[test]
-fn interim_responses_without_end() {
+fn endless_interim_responses() {
     for engine in ENGINES {
         let address = serve(|mut stream| {
             if read_request(&mut stream) {
@@ -85,7 +86,7 @@ fn interim_responses_without_end() {
 }
 
 #[test]
-fn chunk_extensions_without_end() {
+fn endless_chunk_extensions() {
     for engine in ENGINES {
         let address = serve(|mut stream| {
             if read_request(&mut stream) && stream.write_all(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;").is_ok() {
@@ -121,7 +122,7 @@ fn truncated_chunks() {
 }
 
 #[test]
-fn closed_without_a_word() {
+fn closed_without_a_response() {
     for engine in ENGINES {
         let result = attack(serve_bytes_once(b""), engine);
         assert_eq!(result.errors.closed_early, result.errors.total(), "{:?}", result.errors);
@@ -142,14 +143,14 @@ fn reset_after_the_request() {
 }
 
 #[test]
-fn never_responded() {
+fn never_answered() {
     for engine in ENGINES {
         let address = serve(|mut stream| while read_request(&mut stream) {});
         let result = attack(address, engine);
         assert_eq!(result.errors.timeout, result.errors.total(), "{:?}", result.errors);
-        // More where the end of the window found old requests in flight.
+        // Requests in flight at the end of the window may be old enough to be censored too.
         assert!(result.censored >= result.errors.timeout, "{} of {:?}", result.censored, result.errors);
-        // The histogram tells values apart to a thousandth: a wait of 100.02 ms has 99.94 ms as the foot of its bucket.
+        // The histogram has a precision of a thousandth: a wait of 100.02 ms may be reported as 99.94 ms, the lower edge of its bucket.
         assert!(result.service_time_us.min >= Some(99_900.0), "a timed-out request is in the tail");
     }
 }
@@ -173,6 +174,6 @@ fn closed_on_accept() {
     for engine in ENGINES {
         let result = attack(serve(drop), engine);
         assert!(result.errors.closed_early + result.errors.reset > 0, "{:?}", result.errors);
-        assert!(result.errors.total() < 1000, "a server that fails at once must not be stormed: {:?}", result.errors);
+        assert!(result.errors.total() < 1000, "a server that fails at once must not be flooded: {:?}", result.errors);
     }
 }

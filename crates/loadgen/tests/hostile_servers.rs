@@ -1,18 +1,18 @@
-//! Servers that play random scripts: a short run of what `fuzz/run` does for as long as it is let, and a replay of its corpus.
+//! Servers that play random scripts: a short version of `fuzz/run`, and a replay of its corpus.
 
 #[path = "../../../fuzz/engines/mod.rs"]
 mod engines;
 
 use proptest::prelude::*;
 
-/// For each of the four ways to speak.
+/// Number of cases for each of the four protocol combinations.
 const CASES: u32 = 60;
 const BYTES_MAX: usize = 60;
 
 const HTTP2: u8 = 1;
 const TLS: u8 = 2;
 
-/// Runs random scripts that speak in one way.
+/// Runs random scripts with one combination of protocols.
 fn try_scripts(way: u8) {
     let config = ProptestConfig { cases: CASES, failure_persistence: None, max_shrink_iters: 60, ..ProptestConfig::default() };
     proptest!(config, |(mut bytes in prop::collection::vec(any::<u8>(), 1..BYTES_MAX))| {
@@ -44,8 +44,9 @@ fn http2_over_tls() {
 }
 
 #[test]
-fn good_servers_are_correct() {
-    // Each digit is one choice of the script: socket and protocol, connections, pipeline, reuse, request, pace, response, framing, the rest.
+fn well_behaved_servers_are_correct() {
+    // Each digit is one choice in the script: socket and protocol, connections, pipeline, reuse, request, pace, response, framing, and the
+    // rest.
     let choices = ["0", "1", "2", "3", "4", "5", "6", "7"].iter().flat_map(|way| {
         ["17000000", "00000630", "30110410", "00200020", "12303030", "00000300", "00030000", "11021400"].map(|rest| format!("{way}{rest}"))
     });
@@ -57,12 +58,12 @@ fn good_servers_are_correct() {
 }
 
 #[test]
-fn the_corpus_finds_nothing() {
+fn the_corpus_finds_no_bugs() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus/engines");
     let mut inputs = 0;
     for entry in std::fs::read_dir(folder).expect("the corpus is committed") {
-        let path = entry.expect("a readable folder").path();
-        let input = std::fs::read(&path).expect("a readable file");
+        let path = entry.expect("the folder is readable").path();
+        let input = std::fs::read(&path).expect("the file is readable");
         println!("{}", path.display());
         engines::check(&input);
         inputs += 1;

@@ -1,4 +1,4 @@
-//! HTTP/2 servers that end connections in order, refuse streams, or leave one unanswered.
+//! HTTP/2 servers that end connections gracefully, refuse streams or leave one unanswered.
 
 mod common;
 
@@ -13,25 +13,25 @@ use common::{ENGINES, load, serve, url};
 use loadgen::figures::result::RunResult;
 use rustls::{ServerConnection, StreamOwned};
 
-/// GOAWAY before a server has decided which stream is its last one (RFC 9113, 6.8).
+/// The stream ID in a GOAWAY frame of a server that hasn't decided which stream is its last one (RFC 9113, 6.8).
 const ANY_STREAM: u32 = (1 << 31) - 1;
 
-/// Each request that was sent has one end.
+/// Checks that each sent request has exactly one end.
 fn assert_conserved(result: &RunResult, engine: &str) {
     let requests = &result.requests;
     let ended = requests.completed + result.errors.total() - result.errors.not_sent + requests.in_flight + requests.unprocessed;
     assert_eq!(requests.sent, ended, "{engine}: {requests:?} {:?}", result.errors);
 }
 
-/// What the servers of one test have seen.
+/// What the servers of one test have observed.
 #[derive(Default)]
 struct Seen {
     connections: AtomicU64,
     answered: AtomicU64,
-    cancelled: Mutex<Vec<u32>>,
+    canceled: Mutex<Vec<u32>>,
 }
 
-/// Calls `handle` with each connection.
+/// Starts a server that passes each connection to `handle`.
 fn serve_frames(handle: impl Fn(Frames<std::net::TcpStream>, &Seen) + Send + Sync + 'static) -> (SocketAddr, Arc<Seen>) {
     let seen = Arc::new(Seen::default());
     let shared = Arc::clone(&seen);
@@ -50,7 +50,7 @@ fn answer_all<S: std::io::Read + Write>(frames: &mut Frames<S>, streams: impl It
     }
 }
 
-/// Answers `count` requests on each connection; announces the end before the last half of them is answered.
+/// Starts a server that answers `count` requests per connection. With `warn`, it announces the end before it answers the last half of them.
 fn serve_so_many(count: u32, warn: bool) -> SocketAddr {
     let (address, _) = serve_frames(move |mut frames, _| {
         let mut held = Vec::new();
@@ -61,7 +61,7 @@ fn serve_so_many(count: u32, warn: bool) -> SocketAddr {
             } else if !frames.answer(stream) {
                 return;
             }
-            // As many as are in flight at once may be held.
+            // Up to four answers may be held back, because that many requests are in flight.
             if held.len() == 4 && at < count {
                 answer_all(&mut frames, held.drain(..));
             }
@@ -80,15 +80,15 @@ fn serve_so_many(count: u32, warn: bool) -> SocketAddr {
 }
 
 #[test]
-fn each_stream_of_a_mix_is_judged_by_its_own_request() {
+fn each_stream_of_a_mix_is_checked_against_its_own_request() {
     let path = std::env::temp_dir().join(format!("httpbench-mix-{}-http2.json", std::process::id()));
     let mix = r#"[{"name": "right", "path": "/a", "expect_body": "hello"}, {"name": "wrong", "path": "/b", "expect_body": "other"}]"#;
-    std::fs::write(&path, mix).expect("the temporary folder can be written");
-    let path = path.to_str().expect("a temporary path is text");
+    std::fs::write(&path, mix).expect("the temporary folder is writable");
+    let path = path.to_str().expect("the temporary path is UTF-8");
     for engine in ENGINES {
         let address = url(serve_so_many(10_000_000, false));
         let more = ["-c", "2", "--pipeline", "5", "-d", "300ms", "--requests", path, "--engine", engine, &address];
-        let result = load(&[&["--http2"][..], &more].concat()).expect("it runs");
+        let result = load(&[&["--http2"][..], &more].concat()).expect("the run succeeds");
         let [right, wrong] = &result.parts[..] else { panic!("{engine}: {:?}", result.parts) };
         assert!(right.ok > 0 && right.errors == 0, "{engine}: {right:?}");
         assert!(wrong.ok == 0 && wrong.errors == result.errors.unexpected_body && wrong.errors > 0, "{engine}: {wrong:?}");
@@ -98,13 +98,13 @@ fn each_stream_of_a_mix_is_judged_by_its_own_request() {
 }
 
 #[test]
-fn a_graceful_go_away_is_no_error() {
+fn a_graceful_goaway_is_not_an_error() {
     for engine in ENGINES {
         for warn in [false, true] {
             let address = url(serve_so_many(41, warn));
             let result =
                 load(&["--http2", "-c", "3", "--pipeline", "8", "-d", "400ms", "--expect-body", "hello", "--engine", engine, &address])
-                    .expect("it runs");
+                    .expect("the run succeeds");
             assert_eq!(result.errors.total(), 0, "{engine}: {:?} {:?}", result.requests, result.errors);
             assert!(result.requests.ok > 40 && result.requests.unprocessed > 0, "{engine}: {:?}", result.requests);
             assert!(result.connect_time_us.count > 3, "{engine}: {:?}", result.connect_time_us);
@@ -114,12 +114,12 @@ fn a_graceful_go_away_is_no_error() {
 }
 
 #[test]
-fn what_was_not_processed_is_due_again_in_an_open_loop() {
+fn an_open_loop_retries_unprocessed_requests() {
     for engine in ENGINES {
         let address = url(serve_so_many(20, false));
         let result =
             load(&["--http2", "-c", "2", "--pipeline", "16", "-r", "2k", "-d", "500ms", "--timeout", "10s", "--engine", engine, &address])
-                .expect("it runs");
+                .expect("the run succeeds");
         assert_eq!(result.errors.total(), 0, "{engine}: {:?} {:?}", result.requests, result.errors);
         assert!(result.requests.ok > 20 && result.requests.unprocessed > 0, "{engine}: {:?}", result.requests);
         assert_conserved(&result, engine);
@@ -130,7 +130,7 @@ fn what_was_not_processed_is_due_again_in_an_open_loop() {
 }
 
 #[test]
-fn a_server_that_goes_away_at_once_is_not_stormed() {
+fn a_server_that_sends_goaway_at_once_is_not_flooded() {
     for engine in ENGINES {
         for pace in [&["-d", "1s"][..], &["-d", "1s", "-r", "100"]] {
             let (address, seen) = serve_frames(|mut frames, _| {
@@ -138,7 +138,8 @@ fn a_server_that_goes_away_at_once_is_not_stormed() {
                 frames.drain();
             });
             let address = url(address);
-            let result = load(&[&["--http2", "-c", "2", "--pipeline", "4", "--engine", engine, &address], pace].concat()).expect("it runs");
+            let result =
+                load(&[&["--http2", "-c", "2", "--pipeline", "4", "--engine", engine, &address], pace].concat()).expect("the run succeeds");
             let connections = seen.connections.load(Ordering::Relaxed);
             assert!((4..40).contains(&connections), "{engine}: {connections} connections");
             assert_eq!((result.errors.total(), result.requests.completed), (0, 0), "{engine}: {:?}", result.errors);
@@ -148,14 +149,15 @@ fn a_server_that_goes_away_at_once_is_not_stormed() {
 }
 
 #[test]
-fn a_server_that_refuses_every_stream_is_not_stormed() {
+fn a_server_that_refuses_every_stream_is_not_flooded() {
     for engine in ENGINES {
         let (address, seen) = serve_frames(|mut frames, _| {
             while let Some(frame) = frames.next() {
                 frames.reset(frame.stream, REFUSED_STREAM);
             }
         });
-        let result = load(&["--http2", "-c", "2", "--pipeline", "4", "-d", "1s", "--engine", engine, &url(address)]).expect("it runs");
+        let result =
+            load(&["--http2", "-c", "2", "--pipeline", "4", "-d", "1s", "--engine", engine, &url(address)]).expect("the run succeeds");
         let connections = seen.connections.load(Ordering::Relaxed);
         assert!((4..40).contains(&connections), "{engine}: {connections} connections");
         assert!((8..400).contains(&result.requests.unprocessed), "{engine}: {:?}", result.requests);
@@ -165,7 +167,7 @@ fn a_server_that_refuses_every_stream_is_not_stormed() {
 }
 
 #[test]
-fn a_stream_that_is_refused_now_and_then_is_no_error_and_ends_nothing() {
+fn occasional_refused_streams_are_not_errors() {
     for engine in ENGINES {
         let (address, seen) = serve_frames(|mut frames, _| {
             let mut number = 0;
@@ -181,7 +183,8 @@ fn a_stream_that_is_refused_now_and_then_is_no_error_and_ends_nothing() {
         for pace in [&["-d", "300ms"][..], &["-d", "300ms", "-r", "1k"], &["-d", "300ms", "--think-time", "1ms"]] {
             let address = url(address);
             seen.connections.store(0, Ordering::Relaxed);
-            let result = load(&[&["--http2", "-c", "1", "--pipeline", "4", "--engine", engine, &address], pace].concat()).expect("it runs");
+            let result =
+                load(&[&["--http2", "-c", "1", "--pipeline", "4", "--engine", engine, &address], pace].concat()).expect("the run succeeds");
             assert_eq!(result.errors.total(), 0, "{engine}: {:?} {:?}", result.requests, result.errors);
             assert!(result.requests.ok > 10 && result.requests.unprocessed > 3, "{engine}: {:?}", result.requests);
             assert_eq!(seen.connections.load(Ordering::Relaxed), 1, "{engine}");
@@ -190,7 +193,7 @@ fn a_stream_that_is_refused_now_and_then_is_no_error_and_ends_nothing() {
     }
 }
 
-/// Answers all but the first stream, of which it sends the beginning only; the rest follows when that stream is cancelled.
+/// Answers all streams but the first, of which it sends only the beginning. Sends the rest when the client cancels that stream.
 fn leave_one_unanswered<S: std::io::Read + Write>(mut frames: Frames<S>, seen: &Seen) {
     while let Some(frame) = frames.next() {
         match frame.kind {
@@ -202,7 +205,7 @@ fn leave_one_unanswered<S: std::io::Read + Write>(mut frames: Frames<S>, seen: &
                 frames.answer(frame.stream);
             }
             RST_STREAM if frame.code() == CANCEL => {
-                seen.cancelled.lock().expect("no one panics with it in hand").push(frame.stream);
+                seen.canceled.lock().expect("the lock isn't poisoned").push(frame.stream);
                 frames.end_answer(frame.stream);
             }
             _ => {}
@@ -215,27 +218,27 @@ fn assert_one_timed_out(result: &RunResult, seen: &Seen, engine: &str) {
     assert!(result.service_time_us.max.is_some_and(|max| max >= 0.999e6), "{engine}: {:?}", result.service_time_us.max);
     assert!(result.requests.ok > 20 && result.requests.ok == result.requests.completed, "{engine}: {:?}", result.requests);
     assert!(result.requests.completed <= seen.answered.load(Ordering::Relaxed), "{engine}: {:?}", result.requests);
-    assert_eq!(*seen.cancelled.lock().expect("no one panics with it in hand"), [1], "{engine}");
-    assert_eq!(seen.connections.load(Ordering::Relaxed), 1, "{engine}: the connection went on");
+    assert_eq!(*seen.canceled.lock().expect("the lock isn't poisoned"), [1], "{engine}");
+    assert_eq!(seen.connections.load(Ordering::Relaxed), 1, "{engine}: the connection was not kept");
     assert_conserved(result, engine);
 }
 
 const ONE_STUCK: [&str; 9] = ["--http2", "-c", "1", "--pipeline", "4", "--timeout", "1s", "-d", "1500ms"];
 
 #[test]
-fn a_stream_that_is_stuck_times_out_alone() {
+fn only_the_stuck_stream_times_out() {
     for engine in ENGINES {
         for pace in [&[][..], &["-r", "500"], &["--think-time", "1ms"]] {
             let (address, seen) = serve_frames(leave_one_unanswered);
             let address = url(address);
-            let result = load(&[&ONE_STUCK, pace, &["--engine", engine, &address]].concat()).expect("it runs");
+            let result = load(&[&ONE_STUCK, pace, &["--engine", engine, &address]].concat()).expect("the run succeeds");
             assert_one_timed_out(&result, &seen, engine);
         }
     }
 }
 
 #[test]
-fn a_stream_that_is_stuck_within_tls_times_out_alone() {
+fn only_the_stuck_stream_times_out_over_tls() {
     let config = tls_config(b"h2", &certificate());
     for engine in ENGINES {
         let seen = Arc::new(Seen::default());
@@ -248,25 +251,25 @@ fn a_stream_that_is_stuck_within_tls_times_out_alone() {
             }
         });
         let https = format!("https://localhost:{}/", address.port());
-        let result = load(&[&ONE_STUCK[..], &["-k", "--engine", engine, &https]].concat()).expect("it runs");
+        let result = load(&[&ONE_STUCK[..], &["-k", "--engine", engine, &https]].concat()).expect("the run succeeds");
         assert_one_timed_out(&result, &seen, engine);
     }
 }
 
 #[test]
-fn a_connection_on_which_nothing_comes_any_more_is_closed() {
+fn a_silent_connection_is_closed() {
     for engine in ENGINES {
         let (address, seen) = serve_frames(|frames, _| frames.drain());
         let result =
             load(&["--http2", "-c", "1", "--pipeline", "4", "--timeout", "150ms", "-d", "600ms", "--engine", engine, &url(address)])
-                .expect("it runs");
+                .expect("the run succeeds");
         assert!(result.errors.timeout >= 4 && result.errors.timeout == result.errors.total(), "{engine}: {:?}", result.errors);
         assert!(seen.connections.load(Ordering::Relaxed) >= 2, "{engine}: the connection was kept");
         assert_conserved(&result, engine);
     }
 }
 
-/// Ends the process when it goes out of scope.
+/// Kills the process when dropped.
 struct Running(std::process::Child);
 
 impl Drop for Running {
@@ -278,9 +281,9 @@ impl Drop for Running {
 
 const NGINX: &str = "/usr/sbin/nginx";
 
-/// A real nginx that ends each connection after 100 requests.
+/// Starts an nginx that ends each connection after 100 requests.
 fn start_nginx(folder: &std::path::Path) -> (Running, SocketAddr) {
-    std::fs::create_dir_all(folder).expect("the folder for temporary files can be written to");
+    std::fs::create_dir_all(folder).expect("the temporary folder is writable");
     let free = std::net::TcpListener::bind(("127.0.0.1", 0)).and_then(|listener| listener.local_addr()).expect("a free port");
     let paths: String = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(|name| format!("{name}_temp_path {name};\n")).concat();
     let config = format!(
@@ -288,7 +291,7 @@ fn start_nginx(folder: &std::path::Path) -> (Running, SocketAddr) {
          http {{ access_log off; {paths} keepalive_requests 100;\n\
          server {{ listen {free} http2; location / {{ return 200 hello; }} }} }}\n"
     );
-    std::fs::write(folder.join("nginx.conf"), config).expect("the file can be written to");
+    std::fs::write(folder.join("nginx.conf"), config).expect("the file is writable");
     let child = std::process::Command::new(NGINX).arg("-p").arg(folder).args(["-c", "nginx.conf"]).spawn().expect("nginx starts");
     let running = Running(child);
     let deadline = std::time::Instant::now() + std::time::Duration::from_secs(10);
@@ -300,7 +303,7 @@ fn start_nginx(folder: &std::path::Path) -> (Running, SocketAddr) {
 }
 
 #[test]
-fn nginx_ends_its_connections_without_an_error() {
+fn nginx_can_end_connections_without_errors() {
     if !std::path::Path::new(NGINX).exists() {
         eprintln!("skipped: there is no {NGINX}");
         return;
@@ -309,7 +312,7 @@ fn nginx_ends_its_connections_without_an_error() {
     let (_running, address) = start_nginx(&folder);
     for engine in ENGINES {
         let args = ["--http2", "-c", "16", "--pipeline", "10", "-d", "500ms", "--expect-body", "hello", "--engine", engine, &url(address)];
-        let result = load(&args).expect("it runs");
+        let result = load(&args).expect("the run succeeds");
         assert_eq!(result.errors.total(), 0, "{engine}: {:?} {:?}", result.requests, result.errors);
         assert!(result.requests.ok > 200, "{engine}: {:?}", result.requests);
         assert_conserved(&result, engine);

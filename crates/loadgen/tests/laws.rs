@@ -1,4 +1,4 @@
-//! Laws that hold for any input: how bytes are split makes no difference, merging is recording together.
+//! Properties that hold for any input: splitting bytes makes no difference, and merging recorders equals recording everything in one.
 
 use loadgen::figures::recorder::{Recorder, Sent};
 use loadgen::protocol::http1::Http1;
@@ -15,7 +15,7 @@ const BODY: &[u8] = b"some body, the only correct one";
 
 type Completions = Vec<(Slot, Outcome)>;
 
-/// Feeds pieces to one connection that awaits `DEPTH` responses.
+/// Feeds pieces to a connection that awaits `DEPTH` responses.
 fn feed<'a>(pieces: impl Iterator<Item = &'a [u8]>, body: BodyExpectation) -> (Completions, Result<Flow, Fault>) {
     let expectation = Expectation { status: None, body };
     let kind = RequestKind::fixed(b"GET / HTTP/1.1\r\n\r\n".to_vec(), MethodKind::Other, expectation);
@@ -103,12 +103,12 @@ proptest! {
 
 }
 
-// A recorder is megabytes of histograms: fewer cases take as long.
+// Recorders contain megabytes of histograms, so run fewer cases.
 proptest! {
     #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn merged_recorders_equal_one_that_recorded_each_by_itself(
+    fn merged_recorders_equal_a_single_recorder(
         times in prop::collection::vec((1u64..1u64 << 40, 0u64..1u64 << 30, 1u64..4, any::<bool>()), 1..200),
     ) {
         let [mut one, mut left, mut right] = [(); 3].map(|()| Recorder::new(true, 0));

@@ -1,4 +1,4 @@
-//! Several kinds of request in one load: proportions, checks and counts of each.
+//! Several kinds of request in one load: proportions, checks and counts.
 
 mod common;
 
@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use common::{ENGINES, load, serve, url};
 use loadgen::figures::result::{Part, RunResult};
 
-/// The path of the next request; `None` when the client is gone.
+/// Returns the path of the next request, or `None` when the client is gone.
 fn read_path(stream: &mut std::net::TcpStream) -> Option<String> {
     use std::io::Read;
     let (mut seen, mut byte) = (Vec::new(), [0; 1]);
@@ -21,7 +21,7 @@ fn read_path(stream: &mut std::net::TcpStream) -> Option<String> {
     String::from_utf8_lossy(&seen).split(' ').nth(1).map(str::to_owned)
 }
 
-/// A server whose response is the path, so that each request has a correct response of its own.
+/// Starts a server that responds with the path, so that each request has its own correct response.
 fn serve_paths() -> std::net::SocketAddr {
     serve(|mut stream| {
         while let Some(path) = read_path(&mut stream) {
@@ -35,7 +35,7 @@ fn serve_paths() -> std::net::SocketAddr {
 
 fn file(name: &str, text: &str) -> PathBuf {
     let path = std::env::temp_dir().join(format!("httpbench-mix-{}-{name}.json", std::process::id()));
-    std::fs::write(&path, text).expect("the temporary folder can be written");
+    std::fs::write(&path, text).expect("the temporary folder is writable");
     path
 }
 
@@ -46,18 +46,18 @@ const MIX: &str = r#"[
 
 fn mixed(name: &str, text: &str, more: &[&str]) -> RunResult {
     let path = file(name, text);
-    let path = path.to_str().expect("a temporary path is text");
-    load(&[&["-d", "150ms", "--requests", path, &url(serve_paths())], more].concat()).expect("it runs")
+    let path = path.to_str().expect("the temporary path is UTF-8");
+    load(&[&["-d", "150ms", "--requests", path, &url(serve_paths())], more].concat()).expect("the run succeeds")
 }
 
-/// Each thread takes turns, so sent requests are in proportion but for one turn of each thread.
+/// Requests are in proportion, except for one incomplete turn per thread.
 fn assert_three_to_one(parts: &[Part], threads: u64, context: &str) {
     let [json, db] = parts else { panic!("{context}: {parts:?}") };
     assert!(json.sent.abs_diff(3 * db.sent) <= 4 * threads, "{context}: {} to {}", json.sent, db.sent);
 }
 
 #[test]
-fn weights_hold_and_each_response_is_that_of_its_request() {
+fn requests_follow_the_weights_and_get_their_own_responses() {
     for engine in ENGINES {
         for more in [&["-c", "1"][..], &["-c", "6", "-t", "2"], &["-c", "4", "--pipeline", "5"], &["-c", "4", "--rate", "2000"]] {
             let result = mixed("weights", MIX, &[more, &["--engine", engine]].concat());
@@ -70,7 +70,7 @@ fn weights_hold_and_each_response_is_that_of_its_request() {
 }
 
 #[test]
-fn counts_and_times_of_the_parts_add_up_to_those_of_the_whole() {
+fn counts_and_times_of_the_parts_add_up_to_the_totals() {
     for more in [&["-c", "4"][..], &["-c", "4", "--rate", "1000"]] {
         let result = mixed("sums", MIX, more);
         let sum = |of: fn(&Part) -> u64| result.parts.iter().map(of).sum::<u64>();
@@ -84,7 +84,7 @@ fn counts_and_times_of_the_parts_add_up_to_those_of_the_whole() {
 }
 
 #[test]
-fn a_wrong_response_to_one_request_is_an_error_of_that_part_alone() {
+fn a_wrong_response_is_an_error_of_its_part_only() {
     let wrong = MIX.replace(r#""expect_body": "/db""#, r#""expect_body": "/db?""#);
     for more in [&["-c", "2"][..], &["-c", "2", "--pipeline", "3"]] {
         let result = mixed("wrong", &wrong, more);
@@ -95,26 +95,26 @@ fn a_wrong_response_to_one_request_is_an_error_of_that_part_alone() {
 }
 
 #[test]
-fn several_urls_have_parts_too_and_one_has_none() {
+fn several_urls_have_parts_but_a_single_one_has_none() {
     let address = serve_paths();
     let other = format!("{}other", url(address));
-    let result = load(&["-c", "2", "-d", "100ms", "--weights", "3,1", &url(address), &other]).expect("it runs");
+    let result = load(&["-c", "2", "-d", "100ms", "--weights", "3,1", &url(address), &other]).expect("the run succeeds");
     assert_three_to_one(&result.parts, 1, "urls");
     assert_eq!(result.parts[1].name, other);
-    assert!(load(&["-c", "2", "-d", "100ms", &url(address)]).expect("it runs").parts.is_empty());
+    assert!(load(&["-c", "2", "-d", "100ms", &url(address)]).expect("the run succeeds").parts.is_empty());
 }
 
 #[test]
-fn what_is_wrong_with_a_file_is_said_in_one_sentence() {
+fn errors_in_a_file_are_reported() {
     let cases = [
-        ("[]", "has 0 requests; write 1 to 16"),
+        ("[]", "has 0 requests, but it must have 1 to 16"),
         (r#"[{"name": "a", "path": "b"}]"#, "`b` is not a path"),
-        (r#"[{"name": "a", "path": "/", "weight": 0}]"#, "the weight 0 is not from 1 to 1000"),
-        (r#"[{"name": "a", "path": "/", "headers": ["b"]}]"#, "`b` is not a header field"),
-        (r#"[{"name": "a", "path": "/", "method": ""}]"#, "is not a method"),
+        (r#"[{"name": "a", "path": "/", "weight": 0}]"#, "the weight 0 is not between 1 and 1000"),
+        (r#"[{"name": "a", "path": "/", "headers": ["b"]}]"#, "`b` is not a valid header field"),
+        (r#"[{"name": "a", "path": "/", "method": ""}]"#, "is not a valid method"),
         (r#"[{"name": "a", "path": "/", "expect_body_sha256": "b"}]"#, "`b` is not a SHA-256"),
-        (r#"[{"name": "a", "path": "/", "colour": 1}]"#, "unknown field `colour`"),
-        ("{", "is not a file of requests"),
+        (r#"[{"name": "a", "path": "/", "color": 1}]"#, "unknown field `color`"),
+        ("{", "is not a valid file of requests"),
     ];
     for (at, (text, expected)) in cases.into_iter().enumerate() {
         let path = file(&format!("bad{at}"), text);
@@ -123,11 +123,11 @@ fn what_is_wrong_with_a_file_is_said_in_one_sentence() {
     }
     let error = load(&["--requests", "/nowhere.json", "http://127.0.0.1:1/"]).expect_err("no file");
     assert!(format!("{error:#}").contains("cannot read `/nowhere.json`"), "{error:#}");
-    assert!(load(&["--requests", "x", "-X", "POST", "http://127.0.0.1:1/"]).is_err(), "the file says the method");
+    assert!(load(&["--requests", "x", "-X", "POST", "http://127.0.0.1:1/"]).is_err(), "the file defines the method");
 }
 
 #[test]
-fn a_request_that_times_out_is_an_error_of_its_part() {
+fn a_timed_out_request_is_an_error_of_its_part() {
     let address = serve(|mut stream| {
         while let Some(path) = read_path(&mut stream) {
             let response: &[u8] = if path == "/db" { b"" } else { b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n/json" };
@@ -137,8 +137,8 @@ fn a_request_that_times_out_is_an_error_of_its_part() {
         }
     });
     let path = file("silent", MIX);
-    let path = path.to_str().expect("a temporary path is text");
-    let result = load(&["-c", "4", "-d", "500ms", "--timeout", "100ms", "--requests", path, &url(address)]).expect("it runs");
+    let path = path.to_str().expect("the temporary path is UTF-8");
+    let result = load(&["-c", "4", "-d", "500ms", "--timeout", "100ms", "--requests", path, &url(address)]).expect("the run succeeds");
     let [json, db] = &result.parts[..] else { panic!("{:?}", result.parts) };
     assert!(json.ok > 0 && json.errors == 0, "{json:?}");
     assert!(db.ok == 0 && db.errors > 0 && db.errors == db.time_us.count, "{db:?}");

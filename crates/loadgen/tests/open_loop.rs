@@ -1,4 +1,4 @@
-//! The open loop keeps to its schedule, and accounts for every request of it.
+//! An open loop follows its schedule and accounts for every scheduled request.
 
 mod common;
 
@@ -9,7 +9,7 @@ use std::time::Duration;
 use common::{ENGINES, load, read_request, serve, url};
 use loadgen::figures::result::RunResult;
 
-/// A server that takes this long for each request.
+/// Starts a server that takes this long for each request.
 fn serve_slowly(delay: Duration) -> SocketAddr {
     serve(move |mut stream| {
         while read_request(&mut stream) {
@@ -22,18 +22,18 @@ fn serve_slowly(delay: Duration) -> SocketAddr {
 }
 
 fn run(address: SocketAddr, engine: &str, args: &[&str]) -> RunResult {
-    let result = load(&[args, &["--engine", engine, &url(address)]].concat()).expect("it runs");
+    let result = load(&[args, &["--engine", engine, &url(address)]].concat()).expect("the run succeeds");
     assert_eq!(result.requests.sent, result.requests.completed + result.requests.in_flight, "{:?}", result.requests);
     result
 }
 
 #[test]
-fn every_request_of_the_schedule_is_sent_or_counted_as_unsent() {
+fn every_scheduled_request_is_sent_or_counted_as_unsent() {
     for engine in ENGINES {
         let result = run(serve_slowly(Duration::from_millis(20)), engine, &["-r", "500", "-c", "2", "-t", "2", "-d", "1s"]);
         assert_eq!(result.requests.offered, Some(500));
         assert_eq!(result.requests.sent + result.requests.unsent, 500, "{:?}", result.requests);
-        assert!(result.requests.unsent > 350, "two connections carry at most a hundred: {:?}", result.requests);
+        assert!(result.requests.unsent > 350, "two connections can carry at most a hundred requests: {:?}", result.requests);
         let lag = result.schedule_lag_us.expect("an open loop has a lag");
         assert!(lag.max > Some(500_000.0), "waiting for a connection counts as lag: {:?}", lag.max);
     }
@@ -47,12 +47,12 @@ fn requests_beyond_the_deadline_are_dropped_and_counted() {
         assert_eq!(accounted, 500, "{:?} {:?}", result.requests, result.errors);
         assert!(result.errors.not_sent > 300 && result.errors.not_sent == result.errors.total(), "{:?}", result.errors);
         let lag = result.schedule_lag_us.expect("an open loop has a lag");
-        assert!(lag.max < Some(60_000.0), "what is sent is not later than the deadline: {:?}", lag.max);
+        assert!(lag.max < Some(60_000.0), "sent requests are within the deadline: {:?}", lag.max);
     }
 }
 
 #[test]
-fn poisson_arrivals_are_those_of_the_seed() {
+fn the_seed_determines_poisson_arrivals() {
     let address = serve_slowly(Duration::ZERO);
     let args = ["-r", "1k", "--arrivals", "poisson", "--seed", "5", "-c", "64", "-d", "1s"];
     let counts: Vec<u64> =
@@ -62,7 +62,7 @@ fn poisson_arrivals_are_those_of_the_seed() {
 }
 
 #[test]
-fn a_ramp_rises_in_the_intervals() {
+fn intervals_show_the_rise_of_a_ramp() {
     for engine in ENGINES {
         let result = run(serve_slowly(Duration::ZERO), engine, &["-r", "200..1000", "-c", "64", "-d", "1s", "--interval", "250ms"]);
         let offered: Vec<f64> = result.intervals.iter().filter_map(|interval| interval.offered_rps).collect();
@@ -75,6 +75,6 @@ fn a_ramp_rises_in_the_intervals() {
 fn thinking_connections_pause() {
     for engine in ENGINES {
         let result = run(serve_slowly(Duration::ZERO), engine, &["-c", "4", "--think-time", "50ms", "-d", "500ms"]);
-        assert!((20..=44).contains(&result.requests.ok), "about ten for each connection: {}", result.requests.ok);
+        assert!((20..=44).contains(&result.requests.ok), "about ten per connection are expected: {}", result.requests.ok);
     }
 }

@@ -1,4 +1,4 @@
-//! When the generator itself does not get to run: that is said, and is no server's fault.
+//! Pauses of the generator itself are reported and not blamed on the server.
 
 mod common;
 
@@ -17,12 +17,12 @@ fn start(args: &[&str]) -> Child {
 }
 
 fn signal(child: &Child, signal: libc::c_int) {
-    // SAFETY: takes no pointers; the process is our child and has not been waited for.
+    // SAFETY: kill takes no pointers, and the process is our child and has not been waited for.
     assert_eq!(unsafe { libc::kill(child.id() as libc::pid_t, signal) }, 0);
 }
 
 #[test]
-fn responses_that_came_while_the_generator_stood_still_are_not_timed_out() {
+fn responses_during_a_pause_of_the_generator_do_not_time_out() {
     for engine in ENGINES {
         let address = url(serve_bytes(HELLO));
         let child = start(&["-c", "16", "-d", "3s", "--timeout", "300ms", "--engine", engine, &address]);
@@ -39,7 +39,7 @@ fn responses_that_came_while_the_generator_stood_still_are_not_timed_out() {
 }
 
 #[test]
-fn a_generator_that_has_to_share_its_cpu_says_so() {
+fn sharing_a_cpu_is_reported() {
     let cpu = allowed_cpus()[0];
     for engine in ENGINES {
         let over = AtomicBool::new(false);
@@ -58,6 +58,6 @@ fn a_generator_that_has_to_share_its_cpu_says_so() {
             result.expect("the server responds")
         });
         let waiting = result.generator.waiting;
-        assert!(waiting.is_none_or(|share| share > 0.1), "{engine}: {waiting:?}, three others wanted the CPU");
+        assert!(waiting.is_none_or(|share| share > 0.1), "{engine}: {waiting:?} although three other threads used the CPU");
     }
 }

@@ -1,4 +1,4 @@
-//! TLS, HTTP/2 and CONNECT against servers that speak them.
+//! TLS, HTTP/2 and CONNECT, against real implementations.
 
 mod common;
 
@@ -8,6 +8,8 @@ use std::sync::Arc;
 
 use common::tls::{certificate, tls_config};
 use common::{ENGINES, load, read_request, serve, serve_bytes, url};
+use loadgen::figures::errors::ErrorKind;
+use loadgen::run::NotStarted;
 use rcgen::{CertifiedKey, KeyPair};
 use rustls::{ServerConnection, StreamOwned};
 
@@ -32,39 +34,39 @@ fn serve_tls_as(certified: &CertifiedKey<KeyPair>) -> SocketAddr {
 }
 
 #[test]
-fn tls_is_spoken_and_certificates_are_checked() {
+fn tls_works_and_certificates_are_verified() {
     let address = serve_tls();
     let https = format!("https://localhost:{}/", address.port());
     for engine in ENGINES {
         let common = ["-c", "2", "-d", "200ms", "--expect-body", "hello", "--engine", engine];
-        let result = load(&[&common[..], &["--insecure", &https]].concat()).expect("any certificate will do");
+        let result = load(&[&common[..], &["--insecure", &https]].concat()).expect("any certificate is accepted");
         assert!(result.requests.ok > 10 && result.errors.total() == 0, "{:?} {:?}", result.requests, result.errors);
-        let error = load(&[&common[..], &[&https]].concat()).expect_err("a certificate that nobody knows");
+        let error = load(&[&common[..], &[&https]].concat()).expect_err("an unknown certificate is rejected");
         assert!(format!("{error:#}").contains("certificate"), "{error:#}");
         let plain = format!("https://{}/", serve_bytes(HELLO));
-        assert!(load(&[&common[..], &["-k", "--timeout", "300ms", &plain]].concat()).is_err(), "a server that speaks no TLS");
+        assert!(load(&[&common[..], &["-k", "--timeout", "300ms", &plain]].concat()).is_err(), "a server without TLS");
     }
 }
 
 #[test]
-fn certificates_are_checked_against_the_roots_and_the_name_that_were_given() {
+fn certificates_are_verified_with_the_given_roots_and_name() {
     let certified = certificate();
     let root = std::env::temp_dir().join(format!("httpbench-loadgen-root-{}.pem", std::process::id()));
-    std::fs::write(&root, certified.cert.pem()).expect("the folder for temporary files can be written to");
+    std::fs::write(&root, certified.cert.pem()).expect("the temporary folder is writable");
     let by_number = format!("https://127.0.0.1:{}/", serve_tls_as(&certified).port());
     let file = root.to_string_lossy().into_owned();
     let common = ["-c", "1", "-d", "100ms", "--expect-body", "hello", "--ca-file", &file, &by_number];
-    let result = load(&[&common[..], &["--sni", "localhost"]].concat()).expect("the root is known, and the name is correct");
+    let result = load(&[&common[..], &["--sni", "localhost"]].concat()).expect("the root is trusted and the name matches");
     assert!(result.requests.ok > 5 && result.errors.total() == 0, "{:?} {:?}", result.requests, result.errors);
-    let error = load(&common).expect_err("the certificate is not of this address");
+    let error = load(&common).expect_err("the certificate is for a different name");
     assert!(format!("{error:#}").contains("not valid for name"), "{error:#}");
-    std::fs::write(&root, "nothing of the kind").expect("the file can be written to");
-    let error = load(&[&common[..], &["--sni", "localhost"]].concat()).expect_err("no certificate in it");
-    assert!(format!("{error:#}").contains("holds no certificate"), "{error:#}");
+    std::fs::write(&root, "nothing of the kind").expect("the file is writable");
+    let error = load(&[&common[..], &["--sni", "localhost"]].concat()).expect_err("the file contains no certificate");
+    assert!(format!("{error:#}").contains("contains no certificate"), "{error:#}");
     let _ = std::fs::remove_file(&root);
 }
 
-/// Serves HTTP/2 with prior knowledge: `hello`, or back what was sent; to HEAD nothing, it resets the stream.
+/// Serves HTTP/2 with prior knowledge. Responds with `hello` or the request's body, and resets the streams of HEAD requests.
 fn serve_http2() -> SocketAddr {
     let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
     let address = listener.local_addr().expect("a bound socket has an address");
@@ -105,46 +107,46 @@ async fn respond_http2(stream: tokio::net::TcpStream) {
 }
 
 #[test]
-fn http2_is_spoken_with_more_requests_than_streams() {
+fn http2_works_with_more_requests_than_streams() {
     let address = serve_http2();
     for engine in ENGINES {
-        // The server allows three streams: five more requests wait for them.
+        // The server allows three streams, so five more requests wait.
         let get = ["--http2", "-c", "2", "--pipeline", "8", "-d", "300ms", "--expect-body", "hello", "--engine", engine, &url(address)];
-        let result = load(&get).expect("it runs");
+        let result = load(&get).expect("the run succeeds");
         assert!(result.requests.ok > 20 && result.errors.total() == 0, "{:?} {:?}", result.requests, result.errors);
         let echo = "x".repeat(100_000);
         let post =
             ["--http2", "-c", "2", "-d", "300ms", "-X", "POST", "--body", &echo, "--expect-body", &echo, "--engine", engine, &url(address)];
-        let result = load(&post).expect("it runs");
+        let result = load(&post).expect("the run succeeds");
         assert!(result.requests.ok > 3 && result.errors.total() == 0, "{:?} {:?}", result.requests, result.errors);
     }
 }
 
 #[test]
-fn a_stream_that_is_reset_fails_alone() {
+fn a_reset_stream_fails_only_its_request() {
     let address = url(serve_http2());
     for engine in ENGINES {
-        let result =
-            load(&["--http2", "-c", "1", "--pipeline", "2", "-d", "300ms", "-X", "HEAD", "--engine", engine, &address]).expect("it runs");
+        let result = load(&["--http2", "-c", "1", "--pipeline", "2", "-d", "300ms", "-X", "HEAD", "--engine", engine, &address])
+            .expect("the run succeeds");
         assert!(result.errors.reset > 20 && result.errors.reset == result.errors.total(), "{:?}", result.errors);
         assert!(
             result.requests.completed == 0 && result.connect_time_us.count <= 1,
-            "the connection went on: {:?}",
+            "the connection must be kept: {:?}",
             result.connect_time_us
         );
     }
 }
 
 #[test]
-fn http2_to_a_server_without_it_is_no_success() {
+fn http2_fails_with_a_server_that_does_not_support_it() {
     for engine in ENGINES {
         let result = load(&["--http2", "-c", "2", "-d", "200ms", "--timeout", "100ms", "--engine", engine, &url(serve_bytes(HELLO))])
-            .expect("it connects");
+            .expect("the run succeeds");
         assert!(result.requests.ok == 0 && result.errors.total() > 0, "{:?}", result.errors);
     }
 }
 
-/// A proxy that opens a tunnel for CONNECT, or refuses.
+/// Starts a proxy that opens a tunnel for CONNECT or refuses, depending on `status`.
 fn serve_proxy(status: &'static str) -> SocketAddr {
     serve(move |mut client| {
         let mut request = Vec::new();
@@ -169,23 +171,25 @@ fn serve_proxy(status: &'static str) -> SocketAddr {
 }
 
 #[test]
-fn proxies_are_tunnelled_through() {
+fn requests_are_tunneled_through_proxies() {
     let plain = url(serve_bytes(HELLO));
     let https = format!("https://localhost:{}/", serve_tls().port());
     let (open, closed) = (format!("http://{}", serve_proxy("200 OK")), format!("http://{}", serve_proxy("403 Forbidden")));
     for engine in ENGINES {
         for target in [&plain, &https] {
             let common = ["-c", "2", "-d", "200ms", "-k", "--expect-body", "hello", "--engine", engine, target, "--proxy"];
-            let result = load(&[&common[..], &[&open]].concat()).expect("the proxy agrees");
+            let result = load(&[&common[..], &[&open]].concat()).expect("the proxy accepts");
             assert!(result.requests.ok > 10 && result.errors.total() == 0, "{:?} {:?}", result.requests, result.errors);
             let error = load(&[&common[..], &[&closed]].concat()).expect_err("the proxy refuses");
-            assert!(format!("{error:#}").contains("403"), "{error:#}");
+            let Some(NotStarted::CannotConnect { fault: Some(fault), .. }) = error.downcast_ref() else { panic!("{error:#}") };
+            assert_eq!(fault.kind, ErrorKind::ConnectOther);
+            assert!(fault.reason.contains("403") && !error.to_string().contains("hint"), "{error:#}");
         }
     }
 }
 
 #[test]
-fn a_proxy_that_only_reads_is_given_up() {
+fn a_proxy_that_never_responds_times_out() {
     let silent = format!("http://{}", serve(|mut stream| while read_request(&mut stream) {}));
     let started = std::time::Instant::now();
     assert!(load(&["-c", "2", "-d", "1s", "--timeout", "200ms", "--proxy", &silent, "http://127.0.0.1:9/"]).is_err());

@@ -1,4 +1,4 @@
-//! How connections that are gone are set up anew: as many as `-c` says, and never in a storm.
+//! Reconnecting: the number of connections stays at `-c`, and servers are not flooded.
 
 mod common;
 
@@ -23,23 +23,23 @@ use loadgen::worker::{Limits, Load, Next, Shared, Worker};
 const MS: u64 = 1_000_000;
 
 #[test]
-fn a_server_that_closes_idle_connections_at_once_is_not_stormed() {
+fn a_server_that_closes_idle_connections_at_once_is_not_flooded() {
     for engine in ENGINES {
         let accepted = Arc::new(AtomicU64::new(0));
         let seen = Arc::clone(&accepted);
         let address = serve(move |_stream| {
             seen.fetch_add(1, Ordering::Relaxed);
         });
-        let result = load(&["-r", "1", "-c", "64", "-d", "1s", "--engine", engine, &url(address)]).expect("it runs");
+        let result = load(&["-r", "1", "-c", "64", "-d", "1s", "--engine", engine, &url(address)]).expect("the run succeeds");
         let accepted = accepted.load(Ordering::Relaxed);
         assert!(result.idle_closed > 0);
-        // Two at once, then pauses of 10, 20, 40 … 640 ms: nine in the second of the window; some before it.
+        // Two attempts without a pause, then pauses of 10, 20, 40 … 640 ms: nine within the window, and some before it.
         assert!(accepted < 64 * 14, "{engine}: {accepted} connections");
     }
 }
 
 #[test]
-fn a_server_that_ends_idle_connections_after_they_served_is_connected_to_again_at_once() {
+fn connections_that_served_requests_reconnect_at_once() {
     for engine in ENGINES {
         let address = serve(|mut stream| {
             let _ = stream.set_read_timeout(Some(Duration::from_millis(20)));
@@ -47,13 +47,13 @@ fn a_server_that_ends_idle_connections_after_they_served_is_connected_to_again_a
             let _ = stream.shutdown(std::net::Shutdown::Write);
             let _ = stream.read(&mut [0; 1]);
         });
-        let result = load(&["-r", "10", "-c", "1", "-d", "1s", "--engine", engine, &url(address)]).expect("it runs");
+        let result = load(&["-r", "10", "-c", "1", "-d", "1s", "--engine", engine, &url(address)]).expect("the run succeeds");
         assert!(result.idle_closed > 3, "{engine}: {}", result.idle_closed);
         assert!(result.requests.ok + result.errors.total() >= 8, "{engine}: {:?} {:?}", result.requests, result.errors);
     }
 }
 
-/// With a new connection for each request and a network that takes its time, all of them may be in set-up at once.
+/// With a new connection per request and a slow network, all connections may be in setup at once.
 #[test]
 fn during_the_load_all_connections_may_be_set_up_at_once() {
     const CONNECTIONS: u32 = 1000;
@@ -68,7 +68,7 @@ fn during_the_load_all_connections_may_be_set_up_at_once() {
     while first_attempts < CONNECTIONS {
         worker.tick(now_ns);
         let opened = std::mem::take(&mut worker.to_open);
-        assert!(opened.len() <= 128, "before the load a listen queue is not flooded");
+        assert!(opened.len() <= 128, "too many connections in setup before the load");
         first_attempts += opened.len() as u32;
         opened.into_iter().for_each(|index| worker.connected(index, now_ns));
         now_ns += MS;
@@ -88,7 +88,7 @@ fn during_the_load_all_connections_may_be_set_up_at_once() {
 }
 
 #[test]
-fn why_a_connection_could_not_be_set_up_again_is_in_the_result() {
+fn the_result_has_the_reason_of_a_failed_reconnect() {
     for engine in ENGINES {
         let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
         let address = listener.local_addr().expect("a bound socket has an address");
@@ -97,8 +97,8 @@ fn why_a_connection_could_not_be_set_up_again_is_in_the_result() {
             drop(listener); // nobody listens for a second connection
             while read_request(&mut stream) && stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").is_ok() {}
         });
-        let result =
-            load(&["-c", "1", "-d", "300ms", "--requests-per-connection", "3", "--engine", engine, &url(address)]).expect("it runs");
+        let result = load(&["-c", "1", "-d", "300ms", "--requests-per-connection", "3", "--engine", engine, &url(address)])
+            .expect("the run succeeds");
         assert_eq!(result.requests.ok, 3);
         assert!(result.errors.connect_refused > 0);
         assert!(result.connect_failure.is_some_and(|reason| reason.contains("refused")), "{engine}");

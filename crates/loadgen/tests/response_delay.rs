@@ -1,10 +1,9 @@
-//! Each response is noticed in time, in whatever order a server responds: what the generator reports is what follows from the record that the
-//! server keeps itself, with both engines.
+//! Responses are noticed in time, in any order of responses: the reported times match the server's own record, with both engines.
 //!
-//! Requires two CPUs to itself, one for the server and one for the generator. Each case is tried several times, and each percentile has to be true
-//! in one of them: what disturbs the machine comes and goes, and a response that is noticed late because of its order is late every time.
-//! Attempts in which the server or the generator was kept from its CPU prove nothing, neither way; a case that has too few others is
-//! named as undecided.
+//! The test requires two CPUs of its own, one for the server and one for the generator. Each case is tried several times, and each
+//! percentile must be accurate in one attempt: disturbances by other programs are temporary, while a response noticed late because of its
+//! position is late in every attempt. Attempts in which the server or the generator was kept from its CPU prove nothing. A case with too
+//! few undisturbed attempts is reported as undecided.
 
 mod common;
 
@@ -16,18 +15,18 @@ use loadgen::figures::distribution::Distribution;
 use loadgen::figures::result::RunResult;
 
 const ATTEMPTS: usize = 12;
-/// Where the machine is busy for so long, cases are tried no more than once.
+/// After this time, each remaining case is tried only once.
 const PATIENCE: Duration = Duration::from_secs(120);
-/// So many attempts that nothing disturbed have to agree before a case fails.
+/// Number of undisturbed attempts that must agree before a case fails.
 const CLEAR_MIN: usize = 3;
-/// From this share of the time on in which the server or the generator was kept from its CPU, an attempt is disturbed.
+/// Share of time without a CPU, of the server or the generator, at which an attempt counts as disturbed.
 const DISTURBED: f64 = 0.01;
-/// How far a percentile may lie from that of the server's record: the larger of the two.
+/// The maximum difference between a percentile and the server's record is the larger of these two.
 const TOLERANCE_US: f64 = 20.0;
 const TOLERANCE: f64 = 0.05;
-/// How far the share of a group of connections with one engine may lie from that with the other.
+/// Maximum difference between the two engines in the share of responses that a group of connections gets.
 const SHARE_TOLERANCE: f64 = 0.05;
-/// Percentiles are next to one if they are as close to it as this share of what lies beyond it: p49.5 and p50.5 to p50.
+/// How close percentiles must be to count as neighbors, as a share of what lies beyond: p49.5 and p50.5 are neighbors of p50.
 const NEXT_TO: f64 = 0.01;
 const CONNECTIONS: [usize; 3] = [8, 64, 256];
 const SHARES: [f64; 4] = [0.25, 0.5, 0.9, 0.99];
@@ -52,11 +51,11 @@ fn cases() -> Vec<Case> {
     cases
 }
 
-/// What one attempt showed.
+/// The outcome of one attempt.
 struct Seen {
-    /// Reported and recorded percentiles, in microseconds; the recorded ones as the span of those next to it.
+    /// The reported percentiles, and the range of the recorded ones next to each, in microseconds.
     percentiles: Vec<(f64, [f64; 2])>,
-    /// The share of responses that went to the group of connections that the server treats in a way of its own, if there is one.
+    /// The share of responses that went to the group of connections that the server treats differently, if there is one.
     share: Option<f64>,
     disturbed: bool,
 }
@@ -75,15 +74,15 @@ fn attempt(case: Case, engine: &str, cpus: (usize, usize)) -> Seen {
     Seen { percentiles, share: share_of_group(&record.served, case.order), disturbed }
 }
 
-/// Whether a percentile lies within the tolerance of the recorded one: of the span, where a few responses more or less move it from one group of
-/// connections to the other.
+/// Returns whether a percentile matches the recorded range within the tolerance. A range is necessary because a few responses more or less
+/// can move a percentile from one group of connections to another.
 fn is_true((reported, [from, to]): (f64, [f64; 2])) -> bool {
     let tolerance = |us: f64| TOLERANCE_US.max(TOLERANCE * us);
     (from - tolerance(from)..=to + tolerance(to)).contains(&reported)
 }
 
-/// What the generator must have seen, sorted: the time from each request to its response, and the age of those without one that are older than the
-/// p99 of all others, as it counts them.
+/// Returns the times that the generator must have seen, sorted: the time from each request to its response, and the ages of unanswered
+/// requests older than the p99 of all others.
 fn recorded_us(record: &[Served]) -> Vec<f64> {
     let end_ns = record.iter().filter_map(|one| one.responded_ns).max().unwrap_or(0);
     let us = |ns: u64| ns as f64 / 1e3;
@@ -97,7 +96,7 @@ fn recorded_us(record: &[Served]) -> Vec<f64> {
     times
 }
 
-/// Not a number without responses: such an attempt agrees with nothing.
+/// Returns NaN without responses, so that such an attempt matches nothing.
 fn quantile(sorted: &[f64], share: f64) -> f64 {
     sorted.get(((sorted.len() as f64 * share).ceil() as usize).saturating_sub(1)).copied().unwrap_or(f64::NAN)
 }
@@ -105,7 +104,7 @@ fn quantile(sorted: &[f64], share: f64) -> f64 {
 fn reported_us(result: &RunResult, share: f64) -> f64 {
     let Distribution { p25, p50, p90, p99, .. } = &result.service_time_us;
     let figure = [(0.25, p25), (0.5, p50), (0.9, p90), (0.99, p99)].into_iter().find(|(at, _)| *at == share);
-    // Too few responses for a percentile: such an attempt shows nothing.
+    // Too few responses for a percentile: the attempt proves nothing.
     figure.and_then(|(_, us)| *us).unwrap_or(f64::INFINITY)
 }
 
@@ -113,9 +112,9 @@ fn share_of_group(record: &[Served], order: Order) -> Option<f64> {
     let in_group: Box<dyn Fn(usize) -> bool> = match order {
         Order::TwoWorkers { fast } => Box::new(move |connection| connection < fast),
         Order::HeldForEver => Box::new(|connection| connection == 0),
-        // All connections are served alike: every second one has half of the responses.
+        // All connections are treated alike, so the even ones get half of the responses.
         Order::Fifo | Order::Random | Order::Held { .. } => Box::new(|connection| connection % 2 == 0),
-        // Whoever came last first stays in front: which ones these are is chance.
+        // The newest connection always comes first, so the group is a matter of chance.
         Order::NewestFirst => return None,
     };
     let responded = || record.iter().filter(|one| one.responded_ns.is_some());
@@ -128,7 +127,7 @@ enum Verdict {
     Undecided,
 }
 
-/// Attempts until each percentile of both engines, and the share, was true in one.
+/// Repeats a case until each percentile of both engines, and the share, has been accurate in one attempt.
 fn judge(case: Case, cpus: (usize, usize), patience_ends: Instant) -> Verdict {
     let mut attempts: Vec<[Seen; 2]> = Vec::new();
     while attempts.is_empty() || (attempts.len() < ATTEMPTS && Instant::now() < patience_ends) {
@@ -150,14 +149,14 @@ fn judge(case: Case, cpus: (usize, usize), patience_ends: Instant) -> Verdict {
     Verdict::False(format!("{case:?}: (reported, recorded) in us, share of the group\n{}", accounts.collect::<Vec<_>>().join("\n")))
 }
 
-/// Whether the machine shows a true p99 of the plainest server now, each time: a hypervisor that stops one core for milliseconds moves it, and
-/// nothing here can see that.
+/// Returns whether this machine currently gives an accurate p99 for the simplest server in every attempt. A hypervisor that stops a core
+/// for milliseconds changes p99, and this program cannot detect that.
 fn tails_are_true(connections: usize, cpus: (usize, usize)) -> bool {
     let plain = Case { order: Order::Fifo, work_us: 5, connections };
     (0..CLEAR_MIN).all(|_| is_proved(&[ENGINES.map(|engine| attempt(plain, engine, cpus))], &SHARES))
 }
 
-/// Whether the first of the percentiles, as many as are given, and the share were each true in some attempt.
+/// Returns whether the percentiles given by `shares`, and the share of the group, were each accurate in some attempt.
 fn is_proved(attempts: &[[Seen; 2]], shares: &[f64]) -> bool {
     let percentiles = (0..shares.len()).all(|at| (0..2).all(|engine| attempts.iter().any(|pair| is_true(pair[engine].percentiles[at]))));
     let share = attempts.iter().any(|[epoll, io_uring]| {
@@ -166,10 +165,10 @@ fn is_proved(attempts: &[[Seen; 2]], shares: &[f64]) -> bool {
     percentiles && share
 }
 
-/// One after the other: side by side they would disturb each other.
+/// The cases run one after the other, because they would disturb each other.
 #[test]
 #[ignore = "takes half a minute; make test-all runs it"]
-fn responses_are_noticed_in_time_in_whatever_order_a_server_responds() {
+fn responses_are_noticed_in_time_in_any_order() {
     let [generator, .., server] = allowed_cpus()[..] else {
         println!("skipped: requires two CPUs, one for the server and one for the generator");
         return;
@@ -180,7 +179,7 @@ fn responses_are_noticed_in_time_in_whatever_order_a_server_responds() {
         match judge(case, (generator, server), patience_ends) {
             Verdict::True => {}
             Verdict::False(account) => late.push(account),
-            Verdict::Undecided => println!("undecided, because the machine was busy with other things: {case:?}"),
+            Verdict::Undecided => println!("undecided, because the machine was busy: {case:?}"),
         }
     }
     assert!(late.is_empty(), "{} cases:\n{}", late.len(), late.join("\n"));

@@ -1,4 +1,4 @@
-//! How TLS streams begin and end: handshakes, close_notify, and connections that end without it.
+//! How TLS streams begin and end: handshakes, close_notify, and connections without it.
 
 mod common;
 
@@ -23,20 +23,20 @@ use rustls::{ServerConfig, ServerConnection, SupportedProtocolVersion};
 
 const SIZED: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
 const UNTIL_CLOSE: &[u8] = b"HTTP/1.1 200 OK\r\n\r\nhello";
-/// No run may need as long, however busy the machine is.
+/// Far longer than any run takes, even on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 static CONFIG: LazyLock<Arc<ServerConfig>> = LazyLock::new(|| tls_config(b"http/1.1", &certificate()));
 
-/// A run in a thread of its own, so that one that never ends is a failure.
+/// Runs a load in a thread, so that a run that never ends is a failure.
 fn bounded_load(address: SocketAddr, engine: &'static str, enough: fn(&RunResult) -> bool) -> RunResult {
-    let (tell, told) = mpsc::channel();
+    let (sender, receiver) = mpsc::channel();
     let https = format!("https://{address}/");
     std::thread::spawn(move || {
         let common = ["-c", "2", "--timeout", "30s", "-k", "--expect-body", "hello", "--engine", engine, &https];
-        let _ = tell.send(load_until(enough, &common));
+        let _ = sender.send(load_until(enough, &common));
     });
-    told.recv_timeout(PATIENCE).expect("the run ends")
+    receiver.recv_timeout(PATIENCE).expect("the run ends")
 }
 
 fn some_are_right(result: &RunResult) -> bool {
@@ -47,7 +47,7 @@ fn some_fail(result: &RunResult) -> bool {
     result.errors.total() > 0
 }
 
-/// Shakes hands and reads one request; false when the client is gone.
+/// Completes the handshake and reads one request. Returns false when the client is gone.
 fn accept(tls: &mut ServerConnection, stream: &mut TcpStream) -> bool {
     let (mut request, mut piece) = (Vec::new(), [0; 1024]);
     while !request.ends_with(b"\r\n\r\n") {
@@ -68,7 +68,7 @@ fn flush(tls: &mut ServerConnection, stream: &mut TcpStream) {
     while tls.wants_write() && tls.write_tls(stream).is_ok() {}
 }
 
-/// Answers one request with these bytes, with or without a close_notify behind them, and leaves the rest to `end`.
+/// Answers one request with these bytes, sends a close_notify if `notify` is set, and then calls `end`.
 fn serve_once(answer: &'static [u8], notify: bool, end: impl Fn(&mut TcpStream) + Send + Sync + 'static) -> SocketAddr {
     serve(move |mut stream| {
         let mut tls = ServerConnection::new(Arc::clone(&CONFIG)).expect("a valid configuration");
@@ -81,13 +81,13 @@ fn serve_once(answer: &'static [u8], notify: bool, end: impl Fn(&mut TcpStream) 
         }
         flush(&mut tls, &mut stream);
         end(&mut stream);
-        // Wait for the client to leave, so that the end is no reset.
+        // Wait for the client to leave, because closing earlier could cause a reset.
         let _ = std::io::copy(&mut stream, &mut std::io::sink());
     })
 }
 
 #[test]
-fn what_comes_behind_close_notify_is_not_read() {
+fn data_after_close_notify_is_ignored() {
     for engine in ENGINES {
         let address = serve_once(SIZED, true, |stream| {
             std::thread::sleep(Duration::from_millis(20));
@@ -109,9 +109,9 @@ fn close_notify_instead_of_a_response_fails_the_request() {
     }
 }
 
-/// The server keeps the connection open behind its close_notify: only that can have ended the body.
+/// The server keeps the connection open, so only close_notify can have ended the body.
 #[test]
-fn close_notify_ends_a_body_without_length_at_once() {
+fn close_notify_ends_a_body_without_length() {
     for engine in ENGINES {
         let result = bounded_load(serve_once(UNTIL_CLOSE, true, |_| {}), engine, some_are_right);
         assert!(result.requests.ok > 0 && result.errors.total() == 0, "{engine}: {:?} {:?}", result.requests, result.errors);
@@ -131,7 +131,7 @@ fn a_body_without_length_and_without_close_notify_may_be_truncated() {
     }
 }
 
-/// The length says that nothing is missing.
+/// The length proves that nothing is missing.
 #[test]
 fn a_body_with_a_length_needs_no_close_notify() {
     for engine in ENGINES {
@@ -155,7 +155,7 @@ fn serve_version(version: &'static SupportedProtocolVersion) -> SocketAddr {
 }
 
 #[test]
-fn sessions_are_resumed_only_if_asked_for() {
+fn sessions_are_resumed_only_with_the_option() {
     for version in [&rustls::version::TLS12, &rustls::version::TLS13] {
         for engine in ENGINES {
             let address = serve_version(version);
@@ -177,18 +177,18 @@ fn sessions_are_resumed_only_if_asked_for() {
 }
 
 #[test]
-fn the_default_is_a_full_handshake_and_http_has_none() {
+fn handshakes_are_full_by_default_and_absent_over_http() {
     let https = format!("https://{}/", serve_version(&rustls::version::TLS13));
-    let result = load(&["-c", "1", "-d", "100ms", "-k", &https]).expect("it runs");
+    let result = load(&["-c", "1", "-d", "100ms", "-k", &https]).expect("the run succeeds");
     assert_eq!(result.config.tls_resumption, Some(false));
     let plain = common::url(common::serve_bytes(SIZED));
-    let result = load(&["-c", "1", "-d", "100ms", &plain]).expect("it runs");
+    let result = load(&["-c", "1", "-d", "100ms", &plain]).expect("the run succeeds");
     assert_eq!((result.config.tls_resumption, result.tls_handshakes), (None, None));
     let error = load(&["-c", "1", "-d", "100ms", "--tls-resumption", "on", &plain]).expect_err("there is nothing to resume");
     assert!(format!("{error:#}").contains("--tls-resumption"), "{error:#}");
 }
 
-/// How a server ends a stream behind its responses.
+/// How a server ends a stream after its responses.
 #[derive(Clone, Copy, Debug)]
 enum Ending {
     Nothing,
@@ -198,7 +198,8 @@ enum Ending {
     Truncated,
 }
 
-/// What one connection makes of a stream that is delivered in pieces of these lengths, over and over: completions, and how it ended.
+/// Delivers a stream to one connection, in pieces of these lengths (repeated as necessary). Returns the completions and how the connection
+/// ended.
 fn deliver(answers: &[&[u8]], ending: Ending, lengths: &[usize]) -> (Vec<(Slot, Outcome)>, Result<Flow, ErrorKind>) {
     let kind = RequestKind::fixed(b"GET / HTTP/1.1\r\n\r\n".to_vec(), MethodKind::Other, Expectation::default());
     let setup = TlsSetup::new("localhost", b"http/1.1", Trust::Anything, false).expect("a valid name");
@@ -212,17 +213,17 @@ fn deliver(answers: &[&[u8]], ending: Ending, lengths: &[usize]) -> (Vec<(Slot, 
         if output.is_empty() && requested {
             break;
         }
-        // Sent in two parts, to see that they are put together.
+        // Send the output in two parts, to check that `sent` handles partial sends.
         protocol.sent(&mut session, output.len() / 2);
         protocol.sent(&mut session, output.len() - output.len() / 2);
         while !output.is_empty() {
-            let taken = server.read_tls(&mut &output[..]).expect("memory can be read");
-            server.process_new_packets().expect("what the client says is correct");
+            let taken = server.read_tls(&mut &output[..]).expect("reading from memory cannot fail");
+            server.process_new_packets().expect("the client's records are valid");
             output.drain(..taken);
         }
         let mut from_server = Vec::new();
         while server.wants_write() {
-            server.write_tls(&mut from_server).expect("memory can be written");
+            server.write_tls(&mut from_server).expect("writing to memory cannot fail");
         }
         if !from_server.is_empty() {
             assert_eq!(protocol.receive(&mut session, &from_server, &mut seen), Ok(Flow::Open));
@@ -233,18 +234,18 @@ fn deliver(answers: &[&[u8]], ending: Ending, lengths: &[usize]) -> (Vec<(Slot, 
     }
     let mut stream = Vec::new();
     for answer in answers {
-        server.writer().write_all(answer).expect("memory can be written");
+        server.writer().write_all(answer).expect("writing to memory cannot fail");
     }
     if matches!(ending, Ending::Notify | Ending::NotifyAndMore) {
         server.send_close_notify();
     }
     while server.wants_write() {
-        server.write_tls(&mut stream).expect("memory can be written");
+        server.write_tls(&mut stream).expect("writing to memory cannot fail");
     }
     match ending {
         Ending::Nothing | Ending::Notify | Ending::Truncated => {}
         Ending::NotifyAndMore => stream.extend_from_slice(&[23, 3, 3]),
-        // A record that no key has made.
+        // A record that isn't encrypted with any valid key.
         Ending::Garbage => {
             stream.extend_from_slice(&[23, 3, 3, 0, 20, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20])
         }
@@ -266,7 +267,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn however_a_stream_is_split_it_ends_the_same(
+    fn splitting_a_stream_does_not_change_how_it_ends(
         sized in 0..3usize,
         until_close in any::<bool>(),
         ending in prop_oneof![

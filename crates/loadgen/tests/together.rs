@@ -1,4 +1,4 @@
-//! Several load generators that begin together, each with its part of one rate.
+//! Several load generators that start together, each making part of one rate.
 
 mod common;
 
@@ -12,11 +12,11 @@ use common::{read_request, serve, url};
 use loadgen::time::clock::now_ns;
 use serde_json::Value;
 
-/// More than any machine takes to connect.
+/// More time than any machine needs to connect.
 const PATIENCE: Duration = Duration::from_secs(20);
 const AHEAD_NS: u64 = 300_000_000;
 
-/// A server that counts its requests.
+/// Starts a server that counts its requests.
 fn counting() -> (String, Arc<AtomicU64>) {
     let count = Arc::new(AtomicU64::new(0));
     let counted = Arc::clone(&count);
@@ -31,7 +31,7 @@ fn counting() -> (String, Arc<AtomicU64>) {
     (url(address), count)
 }
 
-/// A load generator that is connected and waits for its start.
+/// A load generator that is connected and waits for its start signal.
 struct Waiting {
     child: Child,
     stdin: ChildStdin,
@@ -47,29 +47,29 @@ impl Waiting {
             .stderr(Stdio::piped())
             .spawn()
             .expect("the program starts");
-        let stdin = child.stdin.take().expect("it is piped");
-        let mut events = BufReader::new(child.stderr.take().expect("it is piped")).lines().map_while(Result::ok);
-        let ready = events.find(|line| line.contains("\"ready\"")).expect("it says when it is ready");
+        let stdin = child.stdin.take().expect("the stream is piped");
+        let mut events = BufReader::new(child.stderr.take().expect("the stream is piped")).lines().map_while(Result::ok);
+        let ready = events.find(|line| line.contains("\"ready\"")).expect("the program reports that it is ready");
         let event: Value = serde_json::from_str(&ready).expect("each line is JSON");
         assert!(event["connected"].as_u64() > Some(0), "{event}");
-        std::thread::spawn(move || events.for_each(drop)); // nobody else reads them
+        std::thread::spawn(move || events.for_each(drop)); // keep reading, so that the pipe never fills up
         Self { child, stdin }
     }
 
     fn start(&mut self, line: &str) {
-        writeln!(self.stdin, "{line}").expect("it listens");
+        writeln!(self.stdin, "{line}").expect("the program reads stdin");
     }
 
-    /// Waits for the end with stdin still open; exit code and result.
+    /// Waits for the program to exit while stdin is still open. Returns its exit code and the result.
     fn end(mut self) -> (Option<i32>, Value) {
         let mut text = String::new();
-        self.child.stdout.take().expect("it is piped").read_to_string(&mut text).expect("it is text");
-        (self.child.wait().expect("it ends").code(), serde_json::from_str(&text).unwrap_or_default())
+        self.child.stdout.take().expect("the stream is piped").read_to_string(&mut text).expect("the output is text");
+        (self.child.wait().expect("the program exits").code(), serde_json::from_str(&text).unwrap_or_default())
     }
 }
 
 #[test]
-fn parts_begin_together_and_sum_up_to_the_whole() {
+fn parts_start_together_and_add_up_to_the_whole() {
     let (target, _) = counting();
     let load = ["-r", "997", "-d", "500ms", "-c", "3"];
     let mut all: Vec<_> =
@@ -111,19 +111,19 @@ fn the_end_of_stdin_ends_the_run() {
     for is_started in [false, true] {
         let Waiting { mut child, mut stdin } = Waiting::new(&["-c", "2", "-d", "60s", &target]);
         if is_started {
-            writeln!(stdin, "now").expect("it listens");
+            writeln!(stdin, "now").expect("the program reads stdin");
         }
         drop(stdin);
         let begin = Instant::now();
         let mut text = String::new();
-        child.stdout.take().expect("it is piped").read_to_string(&mut text).expect("it is text");
-        assert_eq!(child.wait().expect("it ends").code(), Some(130));
+        child.stdout.take().expect("the stream is piped").read_to_string(&mut text).expect("the output is text");
+        assert_eq!(child.wait().expect("the program exits").code(), Some(130));
         assert!(begin.elapsed() < PATIENCE, "{:?}", begin.elapsed());
     }
 }
 
 #[test]
-fn a_start_that_is_no_instant_is_an_error() {
+fn an_invalid_start_time_is_an_error() {
     let (target, count) = counting();
     for line in ["soon", "99000000000000000"] {
         let mut waiting = Waiting::new(&["-c", "2", "-d", "200ms", &target]);

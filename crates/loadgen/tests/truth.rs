@@ -1,4 +1,4 @@
-//! Against a server with a known schedule of stalls, the reported response times must be those that can be computed.
+//! The reported response times must match those computed from the known stalls of a server.
 
 mod common;
 
@@ -14,11 +14,11 @@ const CONNECTIONS: usize = 200;
 const WARMUP_PERIODS: u64 = 2;
 const PERIODS: u64 = 4;
 const REQUESTS_PER_PERIOD: u64 = 2000;
-/// The lengths of a period, in seconds, tried one after the other. Another program on our CPUs delays us by a time of its own, whatever the
-/// period is, so a longer period makes its share smaller; a wrong figure is as wrong at any length.
+/// The lengths of a period to try, in seconds. Delays by other programs on our CPUs don't depend on the period, so a longer period reduces
+/// their share. An inaccurate result stays inaccurate at any length.
 const PERIODS_S: [u64; 3] = [1, 2, 4];
 
-/// A server that stalls at the beginning of each period, and then works on each request for a fixed time.
+/// A server that stalls at the beginning of each period and otherwise takes a fixed time for each request.
 #[derive(Clone, Copy)]
 struct Schedule {
     period_s: u64,
@@ -29,20 +29,20 @@ impl Schedule {
         self.period_s * 1_000_000_000
     }
 
-    /// When the response to a request that arrives at this time is sent: a fifth of each period is the stall, a twentieth the work.
+    /// Returns when the response to a request is sent. The stall takes a fifth of each period, the work on a request a twentieth.
     fn due_ns(self, arrival_ns: u64) -> u64 {
         let period_ns = self.period_ns();
         let stall_end_ns = arrival_ns / period_ns * period_ns + period_ns / 5;
         arrival_ns.max(stall_end_ns) + period_ns / 20
     }
 
-    /// When the request of this number is meant to be sent, after the first.
+    /// Returns the intended send time of a request, relative to the first.
     fn intended_ns(self, number: u64) -> u64 {
         number * self.period_ns() / REQUESTS_PER_PERIOD
     }
 }
 
-/// The response times of a steady state, in microseconds, sorted: a queue with one server per connection, first come first served.
+/// Returns the sorted response times in a steady state, in microseconds: a first-come, first-served queue with one server per connection.
 fn true_response_times_us(schedule: Schedule) -> Vec<f64> {
     let mut free_ns: BinaryHeap<Reverse<u64>> = (0..CONNECTIONS).map(|_| Reverse(0)).collect();
     let warmup = REQUESTS_PER_PERIOD * WARMUP_PERIODS;
@@ -60,17 +60,17 @@ fn true_response_times_us(schedule: Schedule) -> Vec<f64> {
     times
 }
 
-/// The largest relative error over the percentiles that we promise.
+/// Returns the largest relative error of the percentiles that the load generator guarantees.
 fn worst_error(measured: &Distribution, truth_us: &[f64]) -> f64 {
     let at = |share: f64| truth_us[((truth_us.len() as f64 * share).ceil() as usize).saturating_sub(1)];
     let figures = [(0.5, measured.p50), (0.9, measured.p90), (0.99, measured.p99)];
-    // With 8,000 requests fewer than ten lie beyond p99.9, which is therefore not shown: the histogram still has it.
+    // With 8,000 requests, fewer than ten lie beyond p99.9. The result therefore omits it, but the histogram has it.
     let p99_9 = measured.histogram().map(|histogram| histogram.value_at_percentile(99.9) as f64 / 1e3).ok();
     figures.into_iter().chain([(0.999, p99_9)]).map(|(share, us)| us.map_or(1.0, |us| (us / at(share) - 1.0).abs())).fold(0.0, f64::max)
 }
 
-/// What the server itself saw: the k-th request was meant for k / rate after the first, and its response was sent when the log says. Sorted, in
-/// microseconds, for the responses that left within the measured window.
+/// Returns the response times according to the server's log, sorted, in microseconds. The k-th request was intended for k / rate after the
+/// first one. Only responses sent within the measured window count.
 fn logged_response_times_us(log: &Log, schedule: Schedule) -> Vec<f64> {
     let start_ns = log.first_arrival_ns.expect("requests arrived");
     let period_ns = schedule.period_ns();
@@ -82,7 +82,7 @@ fn logged_response_times_us(log: &Log, schedule: Schedule) -> Vec<f64> {
     times
 }
 
-/// One attempt: the worst errors against the log of the server, and against the schedule.
+/// Makes one attempt. Returns the largest errors relative to the server's log and relative to the schedule.
 fn attempt(engine: &str, schedule: Schedule) -> (f64, f64) {
     let Schedule { period_s } = schedule;
     let lifetime = Duration::from_secs((WARMUP_PERIODS + PERIODS) * period_s + 3);
@@ -101,7 +101,7 @@ fn attempt(engine: &str, schedule: Schedule) -> (f64, f64) {
     (worst_error(response, &logged_response_times_us(&log, schedule)), worst_error(response, &truth_us))
 }
 
-/// Our reading of the clock must agree with the server's within 2%, and with the schedule as far as a busy machine can keep to it.
+/// The load generator's times must match the server's log within 2%, and the schedule as closely as a busy machine allows.
 fn response_times_are_true(engine: &str) {
     let mut attempts = Vec::new();
     for period_s in PERIODS_S {
@@ -114,8 +114,8 @@ fn response_times_are_true(engine: &str) {
     panic!("{engine} is off by (period in s, from the server's log, from the schedule): {attempts:?}");
 }
 
-/// One after the other: side by side they would disturb each other.
+/// The engines run one after the other, because they would disturb each other.
 #[test]
-fn response_times_are_true_with_each_engine() {
+fn response_times_are_accurate_with_each_engine() {
     common::ENGINES.into_iter().for_each(response_times_are_true);
 }

@@ -1,4 +1,4 @@
-//! Output that nobody reads: it never holds up a run, and never keeps a result from being written.
+//! Output that nobody reads never delays a run and never prevents the result from being written.
 
 mod common;
 
@@ -12,7 +12,7 @@ use common::{ENGINES, serve_bytes, url};
 use serde_json::Value;
 
 const HELLO: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
-/// Far longer than any of these runs: only what hangs takes it.
+/// Far longer than any of these runs takes. Only a program that hangs reaches it.
 const HANGS: Duration = Duration::from_secs(60);
 
 fn spawn(args: &[&str], stdout: Stdio, stderr: Stdio) -> Child {
@@ -20,7 +20,7 @@ fn spawn(args: &[&str], stdout: Stdio, stderr: Stdio) -> Child {
     command.args(args).stdin(Stdio::null()).stdout(stdout).stderr(stderr).spawn().expect("the program starts")
 }
 
-/// What the program wrote to stdout and how it ended, if it ended at all.
+/// Returns the program's stdout and exit status. Fails if the program hangs.
 fn ending(mut child: Child) -> Output {
     let mut stdout = child.stdout.take().expect("stdout is piped");
     let reader = std::thread::spawn(move || {
@@ -28,22 +28,22 @@ fn ending(mut child: Child) -> Output {
         stdout.read_to_end(&mut text).map(|_| text)
     });
     let started = Instant::now();
-    while child.try_wait().expect("it is our child").is_none() {
+    while child.try_wait().expect("the process is our child").is_none() {
         if started.elapsed() > HANGS {
-            child.kill().expect("it is our child");
-            panic!("it hangs");
+            child.kill().expect("the process is our child");
+            panic!("the program hangs");
         }
         std::thread::sleep(Duration::from_millis(20));
     }
-    let status = child.wait().expect("it is our child");
+    let status = child.wait().expect("the process is our child");
     let stdout = reader.join().expect("no panic").expect("a pipe can be read");
     Output { status, stdout, stderr: Vec::new() }
 }
 
-/// A pipe without room: what reads, and what writes.
+/// Creates a full pipe. Returns its read and write ends.
 fn full_pipe() -> (OwnedFd, OwnedFd) {
     let mut ends = [0; 2];
-    // SAFETY: the call fills both descriptors, which nobody else owns.
+    // SAFETY: the call fills in both descriptors, which have no other owner.
     let (read, write) = unsafe {
         assert_eq!(libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC | libc::O_NONBLOCK), 0);
         (OwnedFd::from_raw_fd(ends[0]), OwnedFd::from_raw_fd(ends[1]))
@@ -51,15 +51,15 @@ fn full_pipe() -> (OwnedFd, OwnedFd) {
     let mut file = File::from(write.try_clone().expect("a descriptor is free"));
     while file.write(&[b'.'; 4096]).is_ok() {}
     while file.write(b".").is_ok() {}
-    // SAFETY: the call takes no pointers. The program must meet a pipe that blocks.
+    // SAFETY: the call takes no pointers. The program must see a blocking pipe.
     unsafe { assert_eq!(libc::fcntl(write.as_raw_fd(), libc::F_SETFL, 0), 0) };
     (read, write)
 }
 
-/// A terminal: our side, and the program's.
+/// Creates a terminal. Returns our side and the program's side.
 fn terminal() -> (File, OwnedFd) {
     let (mut ours, mut theirs) = (0, 0);
-    // SAFETY: the call fills both descriptors, which nobody else owns; the other arguments may be null.
+    // SAFETY: the call fills in both descriptors, which have no other owner; the other arguments may be null.
     unsafe {
         let null = std::ptr::null_mut();
         assert_eq!(libc::openpty(&mut ours, &mut theirs, null, null.cast(), null.cast()), 0);
@@ -68,7 +68,7 @@ fn terminal() -> (File, OwnedFd) {
 }
 
 #[test]
-fn a_pipe_that_nobody_reads_holds_up_nothing() {
+fn an_unread_pipe_does_not_delay_the_run() {
     let target = url(serve_bytes(HELLO));
     for engine in ENGINES {
         for progress in ["json", "line"] {
@@ -84,11 +84,11 @@ fn a_pipe_that_nobody_reads_holds_up_nothing() {
 }
 
 #[test]
-fn a_stopped_terminal_holds_up_nothing() {
+fn a_stopped_terminal_does_not_delay_the_run() {
     let target = url(serve_bytes(HELLO));
     for engine in ENGINES {
         let (mut ours, theirs) = terminal();
-        ours.write_all(b"\x13").expect("a terminal takes Ctrl-S");
+        ours.write_all(b"\x13").expect("the terminal accepts Ctrl-S");
         let args = ["-d", "1s", "-c", "2", "--engine", engine, "--interval", "100ms", "--json", "-", &target];
         let output = ending(spawn(&args, Stdio::piped(), theirs.into()));
         assert_eq!(output.status.code(), Some(0), "{engine}");
@@ -98,12 +98,12 @@ fn a_stopped_terminal_holds_up_nothing() {
 }
 
 #[test]
-fn a_terminal_that_is_read_shows_progress() {
+fn a_terminal_shows_progress() {
     let target = url(serve_bytes(HELLO));
     let (mut ours, theirs) = terminal();
     let reader = std::thread::spawn(move || {
         let mut text = Vec::new();
-        let _ = ours.read_to_end(&mut text); // ends with an error when the other side is closed
+        let _ = ours.read_to_end(&mut text); // reading fails when the other side is closed
         text
     });
     let output = ending(spawn(&["-d", "600ms", "-c", "2", "--json", "-", &target], Stdio::piped(), theirs.into()));
@@ -113,7 +113,7 @@ fn a_terminal_that_is_read_shows_progress() {
 }
 
 #[test]
-fn the_verdict_and_the_result_do_not_wait_for_a_reader() {
+fn gates_and_results_do_not_wait_for_a_reader() {
     let missing = url(serve_bytes(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"));
     let (_unread, stderr) = full_pipe();
     let output = ending(spawn(&["-d", "200ms", "-c", "2", "--max-errors", "1%", &missing], Stdio::piped(), stderr.into()));
@@ -125,7 +125,7 @@ fn the_verdict_and_the_result_do_not_wait_for_a_reader() {
 }
 
 #[test]
-fn a_reader_that_leaves_is_no_error() {
+fn a_reader_that_leaves_is_not_an_error() {
     let target = url(serve_bytes(HELLO));
     for args in [
         &["--json-schema"][..],
@@ -136,7 +136,7 @@ fn a_reader_that_leaves_is_no_error() {
     ] {
         let (read, write) = full_pipe();
         drop(read);
-        let output = spawn(args, write.into(), Stdio::piped()).wait_with_output().expect("it ends");
+        let output = spawn(args, write.into(), Stdio::piped()).wait_with_output().expect("the program exits");
         assert_eq!(output.status.code(), Some(0), "{args:?}");
         assert!(output.stderr.is_empty(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
     }

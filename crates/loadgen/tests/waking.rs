@@ -1,4 +1,4 @@
-//! When a worker wants to be woken, driven by hand: nothing that is due may wait for something else to happen.
+//! When a worker asks to be woken up. The tests drive it by hand: nothing that is due may wait for an unrelated event.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
@@ -19,7 +19,7 @@ const MS: u64 = 1_000_000;
 const START_NS: u64 = 1_000 * MS;
 const RESPONSE: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
 
-/// A worker with one connection, open and told to start at `START_NS`; and what keeps its channels open.
+/// Creates a worker with one open connection that starts at `START_NS`. The receiver keeps its channel open.
 fn started(load: Load) -> (Worker<Http1>, Receiver<Report>) {
     let expectation = Expectation { status: None, body: BodyExpectation::Any };
     let kind = RequestKind::fixed(b"GET / HTTP/1.1\r\n\r\n".to_vec(), MethodKind::Other, expectation);
@@ -34,12 +34,12 @@ fn started(load: Load) -> (Worker<Http1>, Receiver<Report>) {
     worker.to_flush.clear();
     worker.tick(500 * MS);
     let window = Window { warmup_start_ns: START_NS, measure_start_ns: START_NS, end_ns: START_NS + 1_000 * MS, interval_ns: 1_000 * MS };
-    shared.window.set(window).expect("nobody else sets it");
+    shared.window.set(window).expect("the window is set only once");
     worker.tick(START_NS);
     (worker, received)
 }
 
-/// Sends what is to be sent and delivers its response; false if there was nothing.
+/// Sends the pending output and delivers its response. Returns false if there was no output.
 fn respond(worker: &mut Worker<Http1>, now_ns: u64) -> bool {
     if std::mem::take(&mut worker.to_flush).is_empty() || worker.output(0).is_empty() {
         return false;
@@ -51,12 +51,12 @@ fn respond(worker: &mut Worker<Http1>, now_ns: u64) -> bool {
 }
 
 #[test]
-fn a_place_that_becomes_free_is_there_for_the_next_request_of_the_schedule() {
+fn a_freed_connection_serves_the_next_scheduled_request() {
     let schedule = Schedule::new(Profile::constant(1000.0), Arrivals::Constant, 0, 1, 1);
     let (mut worker, _reports) = started(Load::Open(OpenLoop { schedule, deadline_ns: None }));
     let mut now_ns = START_NS;
     for _ in 0..100 {
-        // The response takes a tenth of the time between two requests, and the only connection is busy for so long.
+        // A response takes a tenth of the time between two requests, and the only connection is busy meanwhile.
         while !respond(&mut worker, now_ns + MS / 10) {
             now_ns = worker.wake_ns();
             worker.tick(now_ns);
@@ -67,7 +67,7 @@ fn a_place_that_becomes_free_is_there_for_the_next_request_of_the_schedule() {
 }
 
 #[test]
-fn a_connection_that_thinks_goes_on_when_it_has_thought() {
+fn a_connection_continues_after_its_think_time() {
     let (mut worker, _reports) = started(Load::Closed { think_ns: 3 * MS });
     let mut now_ns = START_NS;
     for _ in 0..100 {

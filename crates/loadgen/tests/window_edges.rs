@@ -1,4 +1,4 @@
-//! What lies across an edge of the window: the backlog of the warm-up does not count in it, and a stall at its end is not hidden.
+//! Requests that cross an edge of the window: a backlog from the warm-up doesn't count, and a stall at the end isn't hidden.
 
 mod common;
 
@@ -15,10 +15,10 @@ const FOREVER_NS: u64 = 3_600_000 * MS;
 
 fn run(due: Due, args: &[&str], engine: &str) -> RunResult {
     let (address, _) = stalls::serve(due, LIFETIME);
-    load(&[args, &["--engine", engine, &url(address)]].concat()).expect("the server can be connected to")
+    load(&[args, &["--engine", engine, &url(address)]].concat()).expect("the server accepts connections")
 }
 
-/// Responds at once for 700 ms, counted from its first request, and then never again.
+/// Responds immediately for 700 ms after the first request, and then never again.
 fn freezes() -> Due {
     let first_ns = std::cell::OnceCell::new();
     Box::new(move |arrival_ns, _| {
@@ -31,7 +31,7 @@ fn freezes() -> Due {
 fn a_stall_at_the_end_of_an_open_loop_is_in_the_percentiles() {
     for engine in ENGINES {
         let result = run(freezes(), &["-r", "2k", "-c", "8", "-d", "1s"], engine);
-        assert_eq!(result.errors.total(), 0, "nothing is late enough for an error: {:?}", result.errors);
+        assert_eq!(result.errors.total(), 0, "no request is old enough to time out: {:?}", result.errors);
         assert_eq!(result.requests.in_flight, 8);
         assert!(result.requests.unsent > 200, "{:?}", result.requests);
         assert!(result.censored > 200, "{}", result.censored);
@@ -52,9 +52,9 @@ fn a_stall_at_the_end_of_a_closed_loop_is_in_the_maximum() {
     }
 }
 
-/// Each response takes 300 ms, so at the end all connections are in the middle of one.
+/// Each response takes 300 ms, so at the end all connections are waiting for one.
 #[test]
-fn what_is_merely_under_way_at_the_end_says_nothing() {
+fn requests_of_normal_age_at_the_end_are_not_censored() {
     for engine in ENGINES {
         let result = run(Box::new(|arrival_ns, _| arrival_ns + 300 * MS), &["-c", "8", "-d", "1s"], engine);
         assert_eq!((result.requests.in_flight, result.censored), (8, 0));
@@ -62,18 +62,18 @@ fn what_is_merely_under_way_at_the_end_says_nothing() {
     }
 }
 
-/// No response is sent during a warm-up of 500 ms, nor in the first 100 ms of the window.
+/// The server sends no response during a warm-up of 500 ms and in the first 100 ms of the window.
 #[test]
-fn the_backlog_of_the_warm_up_is_a_figure_of_its_own() {
+fn the_backlog_of_the_warm_up_is_counted_separately() {
     for engine in ENGINES {
         let first_ns = std::cell::OnceCell::new();
         let due: Due = Box::new(move |arrival_ns, _| arrival_ns.max(*first_ns.get_or_init(|| arrival_ns) + 600 * MS));
         let result = run(due, &["-r", "1k", "-c", "64", "--warmup", "500ms", "-d", "1s"], engine);
         let requests = result.requests;
         assert!((490..=500).contains(&requests.backlog), "{requests:?}");
-        assert_eq!(requests.sent + requests.unsent, 1000, "what was due in the window, and nothing else: {requests:?}");
+        assert_eq!(requests.sent + requests.unsent, 1000, "only requests due in the window count: {requests:?}");
         assert_eq!(requests.sent, requests.completed + requests.in_flight, "{requests:?}");
-        // What was due when the warm-up began took 600 ms. The bound leaves a busy machine 300 ms to make up for the backlog.
+        // Requests due at the start of the warm-up took 600 ms. The limit gives a busy machine 300 ms to work off the backlog.
         let times = result.response_time_us.expect("an open loop has response times");
         assert!(times.max < Some(400_000.0), "{:?}", times.max);
     }
@@ -87,7 +87,7 @@ fn intervals_merge_to_the_whole() {
         let mut merged = whole.clone();
         merged.reset();
         for interval in &result.intervals {
-            merged.add(decode(&interval.histogram).expect("a histogram")).expect("of like bounds");
+            merged.add(decode(&interval.histogram).expect("a histogram")).expect("the bounds are equal");
         }
         assert_eq!(merged, whole);
     }

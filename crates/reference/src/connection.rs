@@ -1,4 +1,4 @@
-//! One client's connection: its requests, the responses owed, and how much of them was sent.
+//! A client's connection: its requests and its pending responses.
 
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Read, Write};
@@ -18,9 +18,9 @@ const READ_BYTES: usize = 16 * 1024;
 pub struct Connection {
     pub socket: TcpStream,
     input: Vec<u8>,
-    /// Responses in order, each with when it may be sent.
+    /// Pending responses in order, each with the time from which it may be sent.
     owed: VecDeque<(Instant, Response)>,
-    /// How much of the first of them was sent.
+    /// Number of bytes of the first pending response that have been sent.
     sent_bytes: usize,
     requests: u64,
     state: State,
@@ -31,21 +31,21 @@ pub struct Connection {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
     Open,
-    /// Sends the responses that it owes, then shuts down its sending side.
+    /// The remaining responses are sent, then the sending side is shut down.
     Closing,
-    /// Waits for the client to close: closing first could reset the connection before the client has read the last response.
+    /// Waits for the client to close. Closing first could reset the connection before the client has read the last response.
     Draining,
 }
 
-/// What a connection waits for.
+/// What a connection is waiting for.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Waits {
     ForInput,
-    /// The socket took no more.
+    /// The send buffer is full.
     ForRoom,
-    /// The next response is delayed until then.
+    /// The next response is delayed until this time.
     Until(Instant),
-    /// It is over.
+    /// The connection has ended.
     Ended,
 }
 
@@ -54,7 +54,7 @@ impl Connection {
         Self { socket, input: Vec::new(), owed: VecDeque::new(), sent_bytes: 0, requests: 0, state: State::Open, interest: READ }
     }
 
-    /// Reads everything that has come. Returns whether the connection goes on.
+    /// Reads all available data. Returns whether the connection continues.
     pub fn read(&mut self, options: &Options, counters: &Counters, responses: &mut Responses) -> bool {
         let mut chunk = [0; READ_BYTES];
         loop {
@@ -103,7 +103,7 @@ impl Connection {
         self.owed.push_back((Instant::now() + delay, response));
     }
 
-    /// Sends what is due.
+    /// Sends the responses that are due.
     pub fn write(&mut self, now: Instant, counters: &Counters) -> Waits {
         while let Some((due, response)) = self.owed.front() {
             if *due > now {
@@ -136,7 +136,7 @@ impl Connection {
         Waits::ForInput
     }
 
-    /// Tells epoll what to watch for, if that changed.
+    /// Updates the events that epoll watches for, if they changed.
     pub fn watch(&mut self, epoll: &Epoll, interest: u32, token: u64) -> io::Result<()> {
         if interest != self.interest {
             epoll.change(self.socket.as_raw_fd(), interest, token)?;
@@ -145,7 +145,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Ends the connection: nobody waits for the responses owed any more.
+    /// Ends the connection and discards its pending responses.
     pub fn end(self, counters: &Counters) {
         for _ in self.owed {
             counters.settled();

@@ -1,11 +1,11 @@
-//! Counts of requests, over all threads.
+//! Counters shared by all threads.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
 
 use serde::Serialize;
 
-/// Counters that the threads share.
+/// Counters that all threads update.
 #[derive(Default)]
 pub struct Counters {
     pub requests: AtomicU64,
@@ -19,26 +19,26 @@ pub struct Counters {
     first_request: Mutex<Option<String>>,
 }
 
-/// What the server has counted so far.
+/// The counts so far.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Counts {
     pub requests: u64,
     pub connections: u64,
-    /// The most requests that waited for their response at the same moment.
+    /// Maximum number of requests that waited for a response at the same time.
     pub in_flight_max: i64,
-    /// Requests that came before the response to the previous one on their connection was sent.
+    /// Requests that arrived before the response to the previous one on their connection was sent.
     pub pipelined: u64,
-    /// Of another method or path, with a body, or not HTTP at all.
+    /// Requests with another method or path or with a body, and data that isn't HTTP.
     pub wrong_requests: u64,
     pub body_bytes_sent: u64,
-    /// Heads and bodies.
+    /// Bytes sent, heads and bodies.
     pub bytes_sent: u64,
-    /// The head of the first request; empty if none came.
+    /// The head of the first request; empty if there was none.
     pub first_request: String,
 }
 
 impl Counters {
-    /// Counts a request, whose response is now owed.
+    /// Counts a request, whose response is now pending.
     pub fn came(&self, head: &[u8]) {
         if self.requests.fetch_add(1, Relaxed) == 0 {
             *self.first_request.lock().unwrap() = Some(String::from_utf8_lossy(head).into_owned());
@@ -46,14 +46,14 @@ impl Counters {
         self.owed();
     }
 
-    /// Counts a response as owed: a new one, or one that could not be sent whole.
+    /// Counts a pending response: a new one, or one that could not be sent completely.
     pub fn owed(&self) {
         let now = self.in_flight.fetch_add(1, Relaxed) + 1;
         self.in_flight_max.fetch_max(now, Relaxed);
     }
 
-    /// Counts a response as sent, just before it is. Afterwards would be too late: the next request may come first, over another connection
-    /// and on another thread.
+    /// Counts a response as sent. Call this before sending it: afterwards, the client's next request might be counted first, on another
+    /// connection and thread.
     pub fn settled(&self) {
         self.in_flight.fetch_sub(1, Relaxed);
     }

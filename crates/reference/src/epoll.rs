@@ -1,4 +1,4 @@
-//! The four system calls of epoll.
+//! Safe wrappers of the epoll system calls.
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
@@ -6,19 +6,19 @@ use std::time::Duration;
 
 pub const READ: u32 = libc::EPOLLIN as u32;
 pub const WRITE: u32 = libc::EPOLLOUT as u32;
-/// Wakes one of the threads that wait for a shared listener.
+/// Wakes only one of the threads that wait on a shared listener.
 pub const EXCLUSIVE: u32 = libc::EPOLLEXCLUSIVE as u32;
 
 pub struct Epoll(OwnedFd);
 
 impl Epoll {
     pub fn new() -> io::Result<Self> {
-        // SAFETY: no pointers; the descriptor is ours alone.
+        // SAFETY: the call takes no pointers, and the returned descriptor has no other owner.
         let fd = unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) };
         if fd < 0 {
             return Err(io::Error::last_os_error());
         }
-        // SAFETY: just opened.
+        // SAFETY: the descriptor was just opened.
         Ok(Self(unsafe { OwnedFd::from_raw_fd(fd) }))
     }
 
@@ -30,12 +30,12 @@ impl Epoll {
         self.control(libc::EPOLL_CTL_MOD, fd, interest, token)
     }
 
-    /// The tokens that are ready; a longer list waits for the next call.
+    /// Waits for events and stores the tokens of ready descriptors. If there are too many, the rest is returned by the next call.
     pub fn wait(&self, ready: &mut Vec<u64>, timeout: Option<Duration>) -> io::Result<()> {
         const NONE: libc::epoll_event = libc::epoll_event { events: 0, u64: 0 };
         let mut events = [NONE; 256];
         let timeout_ms = timeout.map_or(-1, |time| time.as_micros().div_ceil(1000).min(i32::MAX as u128) as i32);
-        // SAFETY: `events` is valid for as many entries as are told.
+        // SAFETY: `events` is valid for the given number of entries.
         let count = unsafe { libc::epoll_wait(self.0.as_raw_fd(), events.as_mut_ptr(), events.len() as i32, timeout_ms) };
         ready.clear();
         if count < 0 {
@@ -48,7 +48,7 @@ impl Epoll {
 
     fn control(&self, operation: i32, fd: RawFd, interest: u32, token: u64) -> io::Result<()> {
         let mut event = libc::epoll_event { events: interest, u64: token };
-        // SAFETY: `event` lives for the call.
+        // SAFETY: `event` is alive during the call.
         match unsafe { libc::epoll_ctl(self.0.as_raw_fd(), operation, fd, &mut event) } {
             0 => Ok(()),
             _ => Err(io::Error::last_os_error()),

@@ -1,11 +1,10 @@
-//! The server that HTTP clients are measured against.
+//! A server to measure HTTP clients against.
 //!
-//! It serves one path with one body, as fast as it can. It counts requests, connections, how many requests waited for their response at
-//! once, and how many came before the response to the previous one. These counts prove whether a client did exactly the work that it was
-//! told to do.
+//! It serves one path with one body, as fast as it can. It counts requests, connections, the maximum number of simultaneous requests, and
+//! pipelined requests. The counts show whether a client did exactly the work it was supposed to do.
 //!
-//! One thread for each core, each with an epoll of its own over one shared listener. A connection stays with the thread that accepted
-//! it. Counters are shared atomics: at the rates that sequential clients reach, their cost is too small to measure.
+//! There is one thread per core, each with its own epoll instance on a shared listener. A connection stays with the thread that accepted
+//! it. Counters are shared atomics, whose cost is negligible at the request rates of sequential clients.
 
 pub mod connection;
 pub mod counts;

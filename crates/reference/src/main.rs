@@ -1,4 +1,4 @@
-//! Serves until SIGTERM or SIGINT, then prints what it counted.
+//! Serves until SIGTERM or SIGINT, then prints what it has counted.
 
 use std::io::{self, Write};
 use std::net::{IpAddr, SocketAddr};
@@ -11,9 +11,9 @@ use clap::Parser;
 use reference::response::body_of;
 use reference::{Options, Server};
 
-/// The server that HTTP clients are measured against: serves one path, and counts what clients do.
+/// A server to measure HTTP clients against: it serves one path and counts what clients do.
 ///
-/// Prints its URL as a line of JSON, {"url": …}. On SIGTERM or SIGINT it prints the counts as a second line, and exits.
+/// Prints its URL as a JSON line, {"url": …}. On SIGTERM or SIGINT, prints the counts as a second line and exits.
 #[derive(Parser)]
 #[command(name = "httpbench-reference", version)]
 struct Args {
@@ -23,13 +23,13 @@ struct Args {
     /// TCP port to listen on; 0 chooses a free one.
     #[arg(long, default_value_t = 0)]
     port: u16,
-    /// The only path whose response has status 200; all others have 404.
+    /// The only path answered with status 200; all others get 404.
     #[arg(long, default_value = "/", value_parser = path)]
     path: String,
     /// Body of each response.
     #[arg(long, conflicts_with = "body_bytes")]
     body: Option<String>,
-    /// Size of a generated body, in bytes.
+    /// Size of a generated response body, in bytes.
     #[arg(long, default_value_t = 12)]
     body_bytes: usize,
     /// Delay of each response, such as 50ms or 1s.
@@ -38,7 +38,7 @@ struct Args {
     /// Responses per connection before the server closes it [default: unlimited]
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
     close_after: Option<u64>,
-    /// Threads [default: one per available core]
+    /// Number of threads [default: one per available core]
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
 }
@@ -46,7 +46,7 @@ struct Args {
 fn main() -> ExitCode {
     let args = Args::parse();
     end_at_panics();
-    block_signals(); // before any thread starts: they inherit it, and so only `wait_for_signal` gets them
+    block_signals(); // before threads start, because they inherit the mask: only `wait_for_signal` must get the signals
     let address = SocketAddr::new(args.host, args.port);
     let threads = args.threads.map_or_else(|| thread::available_parallelism().map_or(1, usize::from), usize::from);
     let body = args.body.map_or_else(|| body_of(args.body_bytes), String::into_bytes);
@@ -61,11 +61,11 @@ fn main() -> ExitCode {
     };
     say(&serde_json::json!({ "url": format!("http://{}{url_path}", server.address) }));
     wait_for_signal();
-    say(&serde_json::to_value(server.counts()).expect("counts are numbers and text"));
+    say(&serde_json::to_value(server.counts()).expect("counts can be serialized"));
     ExitCode::SUCCESS
 }
 
-/// Ends the program if a thread panics: without that thread it would go on, only slower.
+/// Ends the program if a thread panics. Otherwise it would continue with one thread less, and slower.
 fn end_at_panics() {
     let usual = panic::take_hook();
     panic::set_hook(Box::new(move |info| {
@@ -74,20 +74,21 @@ fn end_at_panics() {
     }));
 }
 
-/// Prints a line of JSON, and ignores that nobody may read it. Clients wrote parts of it, so it is ASCII: a terminal obeys none of that.
+/// Prints a line of JSON; failures are ignored because the reader may be gone. Parts of the line come from clients, so characters that a
+/// terminal might interpret are escaped.
 fn say(value: &serde_json::Value) {
     let mut out = io::stdout().lock();
     let _ = writeln!(out, "{}", in_ascii(&value.to_string())).and_then(|()| out.flush());
 }
 
-/// A JSON document with escapes for all characters that are not ASCII, or are control characters.
+/// Escapes all characters of a JSON document that are control characters or not ASCII.
 fn in_ascii(document: &str) -> String {
     let escaped = |character: char| character.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")).collect::<String>();
     document.chars().map(|character| if matches!(character, ' '..='~') { character.to_string() } else { escaped(character) }).collect()
 }
 
 fn path(text: &str) -> Result<String, String> {
-    if text.starts_with('/') { Ok(text.to_owned()) } else { Err("a path must begin with /".to_owned()) }
+    if text.starts_with('/') { Ok(text.to_owned()) } else { Err("a path must start with /".to_owned()) }
 }
 
 fn duration(text: &str) -> Result<Duration, String> {
@@ -100,7 +101,7 @@ fn duration(text: &str) -> Result<Duration, String> {
 }
 
 fn signals() -> libc::sigset_t {
-    // SAFETY: the set is initialised by `sigemptyset` before anything reads it.
+    // SAFETY: `sigemptyset` initializes the set before anything reads it.
     unsafe {
         let mut set = std::mem::zeroed();
         libc::sigemptyset(&mut set);
@@ -111,12 +112,12 @@ fn signals() -> libc::sigset_t {
 }
 
 fn block_signals() {
-    // SAFETY: the set is valid; the old set is not returned.
+    // SAFETY: the set is valid, and the old set isn't requested.
     unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &signals(), std::ptr::null_mut()) };
 }
 
 fn wait_for_signal() {
     let mut number = 0;
-    // SAFETY: both pointers are valid for the call.
+    // SAFETY: both pointers are valid during the call.
     while unsafe { libc::sigwait(&signals(), &mut number) } != 0 {}
 }

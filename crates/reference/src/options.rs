@@ -1,15 +1,15 @@
-//! What a server is told to do.
+//! Options of the server.
 
 use std::time::Duration;
 
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The only path whose response has status 200.
+    /// The only path answered with status 200.
     pub path: String,
     pub body: Vec<u8>,
-    /// From a request to its response.
+    /// Time between a request and its response.
     pub delay: Duration,
-    /// Responses per connection before the server closes it; `None`: unlimited.
+    /// Responses per connection before the server closes it; `None` for no limit.
     pub close_after: Option<u64>,
     pub threads: usize,
 }

@@ -1,16 +1,16 @@
-//! Requests from a stream of bytes, however it is split.
+//! Parses requests from a byte stream that may be split anywhere.
 
 const HEADERS_MAX: usize = 64;
 const HEAD_BYTES_MAX: usize = 32 * 1024;
 
-/// What stands at the beginning of a buffer.
+/// What the beginning of a buffer contains.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Next {
-    /// Not a whole request yet.
+    /// An incomplete request.
     Incomplete,
-    /// A whole request, and the length of its head.
+    /// A complete request and the length of its head.
     Request { head_bytes: usize, wanted: Wanted, close: bool },
-    /// No valid request, and no way to know where the next one would begin: the response is 400, and the connection closes.
+    /// An invalid request. The start of the next one is unknown, so the server responds with 400 and closes the connection.
     Garbage,
 }
 
@@ -24,7 +24,7 @@ pub enum Wanted {
     NotAllowed,
 }
 
-/// The first request in `input`, if it is whole.
+/// Parses the first request in `input`.
 pub fn next(input: &[u8], path: &str) -> Next {
     let mut headers = [httparse::EMPTY_HEADER; HEADERS_MAX];
     let mut request = httparse::Request::new(&mut headers);
@@ -41,7 +41,7 @@ pub fn next(input: &[u8], path: &str) -> Next {
                 close |= value.split(',').any(|option| option.trim() == "close");
                 keep |= value.split(',').any(|option| option.trim() == "keep-alive");
             }
-            // A body in a request is no part of any workload.
+            // No workload has requests with a body.
             "transfer-encoding" => return Next::Garbage,
             "content-length" if value.trim() != "0" => return Next::Garbage,
             _ => {}
@@ -65,20 +65,20 @@ mod tests {
     }
 
     #[test]
-    fn a_request_ends_where_its_head_ends() {
+    fn a_request_ends_with_its_head() {
         let text = "GET /data HTTP/1.1\r\nHost: x\r\n\r\n";
         let found = parsed(&format!("{text}GET /other"));
         assert_eq!(found, Next::Request { head_bytes: text.len(), wanted: Wanted::Get, close: false });
     }
 
     #[test]
-    fn any_beginning_of_a_request_is_incomplete() {
+    fn every_prefix_of_a_request_is_incomplete() {
         let text = "GET /data HTTP/1.1\r\nHost: x\r\n\r\n";
         assert!((0..text.len()).all(|end| parsed(&text[..end]) == Next::Incomplete));
     }
 
     #[test]
-    fn methods_and_paths_are_told_apart() {
+    fn distinguishes_methods_and_paths() {
         for (line, expected) in [
             ("HEAD /data", Wanted::Head),
             ("GET /", Wanted::NotFound),
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_is_closed_when_the_client_says_so() {
+    fn the_client_decides_whether_the_connection_is_closed() {
         for (text, expected) in [
             ("GET /data HTTP/1.1\r\nConnection: Keep-Alive, Close\r\n\r\n", true),
             ("GET /data HTTP/1.1\r\nConnection: keep-alive\r\n\r\n", false),
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_http_or_has_a_body_is_garbage() {
+    fn requests_that_are_not_http_or_have_a_body_are_garbage() {
         for text in [
             "\u{1}\u{2}\u{3}\r\n\r\n",
             "GET /data HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc",

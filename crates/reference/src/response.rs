@@ -1,11 +1,11 @@
-//! Responses, made once a second (they hold the date) and shared by all requests of that second.
+//! Builds responses. They contain the date, so they are built once per second and shared by all requests of that second.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::request::Wanted;
 
-/// One response: its bytes, and how many of them are the body.
+/// The bytes of a response, and the length of its body.
 #[derive(Clone)]
 pub struct Response {
     pub bytes: Arc<[u8]>,
@@ -15,7 +15,7 @@ pub struct Response {
 pub struct Responses {
     body: Arc<[u8]>,
     second: u64,
-    /// To GET and to HEAD; the second of each closes the connection.
+    /// Responses to GET and to HEAD. The second of each closes the connection.
     get: [Option<Response>; 2],
     head: [Option<Response>; 2],
 }
@@ -25,7 +25,7 @@ impl Responses {
         Self { body: body.into(), second: 0, get: [None, None], head: [None, None] }
     }
 
-    /// The response to a request.
+    /// Returns the response to a request.
     pub fn to(&mut self, wanted: Wanted, close: bool) -> Response {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO).as_secs();
         if now != self.second {
@@ -40,7 +40,7 @@ impl Responses {
         }
     }
 
-    /// The response to something that is no request.
+    /// Returns the response to an invalid request.
     pub fn to_garbage(&self) -> Response {
         made(self.second, "400 Bad Request", true, b"bad request\n", true)
     }
@@ -57,7 +57,7 @@ fn made(second: u64, status: &str, close: bool, body: &[u8], with_body: bool) ->
     Response { bytes: [head.as_bytes(), body].concat().into(), body_bytes: body.len() }
 }
 
-/// A body of this many bytes, the same each time.
+/// Generates a body of this many bytes. It is always the same.
 pub fn body_of(bytes: usize) -> Vec<u8> {
     (0..bytes).map(|index| if index % 64 == 63 { b'\n' } else { b'a' + (index % 64 % 26) as u8 }).collect()
 }

@@ -42,7 +42,7 @@ impl Server {
         Ok(Self { address: listener.local_addr()?, counters })
     }
 
-    /// What the server has counted so far.
+    /// Returns the counts so far.
     pub fn counts(&self) -> Counts {
         self.counters.read()
     }
@@ -56,7 +56,7 @@ struct Worker {
     responses: Responses,
     connections: HashMap<u64, Connection>,
     next_token: u64,
-    /// Connections whose next response is delayed, and until when.
+    /// Connections whose next response is delayed, with the time at which it is due.
     held: HashMap<u64, Instant>,
 }
 
@@ -68,12 +68,12 @@ impl Worker {
         Ok(Self { listener, options, counters, epoll, responses, connections: HashMap::new(), next_token: 0, held: HashMap::new() })
     }
 
-    /// Reads everything before it responds to anything, so that requests over several connections at once are counted as such.
+    /// Serves connections. It reads everything before it responds, so that simultaneous requests on several connections count as such.
     fn run(&mut self) {
         let (mut ready, mut touched) = (Vec::new(), HashSet::new());
         loop {
             let first_due = self.held.values().min().map(|due| due.saturating_duration_since(Instant::now()));
-            self.epoll.wait(&mut ready, first_due).expect("epoll_wait fails for wrong arguments alone");
+            self.epoll.wait(&mut ready, first_due).expect("epoll_wait fails only with invalid arguments");
             for &token in &ready {
                 if token == LISTENER {
                     self.accept(&mut touched);
@@ -89,13 +89,13 @@ impl Worker {
         }
     }
 
-    /// What a client sends often comes with its connection, so it is read at once.
+    /// Accepts connections. They are read immediately, because the first request often arrives with the connection.
     fn accept(&mut self, touched: &mut HashSet<u64>) {
         loop {
             let socket = match self.listener.accept() {
                 Ok((socket, _)) => socket,
                 Err(error) if matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::ConnectionAborted) => continue,
-                Err(_) => return, // nothing is left, or no descriptor is: then it waits in the backlog
+                Err(_) => return, // no connection is left, or no file descriptor: the connection then stays in the backlog
             };
             self.counters.connections.fetch_add(1, Relaxed);
             let token = self.next_token;

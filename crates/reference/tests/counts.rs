@@ -1,4 +1,4 @@
-//! Real clients on loopback, good and bad ones: what they did is counted. No assertion is about time.
+//! Correct and incorrect clients on loopback: the server counts what they did. No assertion depends on time.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -25,7 +25,7 @@ fn connect(server: &Server) -> TcpStream {
     socket
 }
 
-/// The head and the body of the next response.
+/// Reads the next response. Returns its head and its body.
 fn response(socket: &mut TcpStream) -> (String, Vec<u8>) {
     let (mut head, mut byte) = (Vec::new(), [0]);
     while !head.ends_with(b"\r\n\r\n") {
@@ -49,7 +49,7 @@ fn brief(counts: &Counts) -> (u64, u64, i64, u64, u64) {
 }
 
 #[test]
-fn one_after_the_other_on_one_connection() {
+fn counts_sequential_requests_on_one_connection() {
     let server = start(0, None, 12);
     let mut socket = connect(&server);
     for _ in 0..100 {
@@ -65,7 +65,7 @@ fn one_after_the_other_on_one_connection() {
 }
 
 #[test]
-fn ten_in_parallel_are_seen_when_responses_are_delayed() {
+fn counts_ten_parallel_requests_with_delayed_responses() {
     let server = start(500, None, 12);
     let barrier = Arc::new(Barrier::new(10));
     let clients: Vec<_> = (0..10)
@@ -84,7 +84,7 @@ fn ten_in_parallel_are_seen_when_responses_are_delayed() {
 }
 
 #[test]
-fn pipelined_requests_get_responses_in_order_and_counted() {
+fn pipelined_requests_are_counted_and_answered_in_order() {
     let server = start(0, None, 3);
     let mut socket = connect(&server);
     let mut batch = REQUEST.repeat(9);
@@ -101,7 +101,7 @@ fn pipelined_requests_get_responses_in_order_and_counted() {
 }
 
 #[test]
-fn a_request_may_come_in_pieces() {
+fn a_request_may_arrive_in_pieces() {
     let server = start(0, None, 12);
     let mut socket = connect(&server);
     for byte in REQUEST {
@@ -112,7 +112,7 @@ fn a_request_may_come_in_pieces() {
 }
 
 #[test]
-fn a_megabyte_arrives_whole_however_slowly_it_is_read() {
+fn a_slow_reader_receives_a_complete_megabyte() {
     let server = start(0, None, 1_000_000);
     let mut socket = connect(&server);
     for _ in 0..5 {
@@ -135,7 +135,7 @@ fn a_connection_is_closed_after_the_given_number_of_responses() {
 }
 
 #[test]
-fn a_client_that_asks_to_close_is_closed() {
+fn closes_the_connection_on_request() {
     let server = start(0, None, 12);
     let mut socket = connect(&server);
     socket.write_all(b"GET /data HTTP/1.1\r\nConnection: close\r\n\r\n").unwrap();
@@ -144,7 +144,7 @@ fn a_client_that_asks_to_close_is_closed() {
 }
 
 #[test]
-fn head_has_the_length_and_no_body() {
+fn head_responses_have_a_length_but_no_body() {
     let server = start(0, None, 12);
     let mut socket = connect(&server);
     socket.write_all(b"HEAD /data HTTP/1.1\r\nConnection: close\r\n\r\n").unwrap();
@@ -155,7 +155,7 @@ fn head_has_the_length_and_no_body() {
 }
 
 #[test]
-fn what_is_no_request_is_refused_and_counted() {
+fn invalid_requests_are_rejected_and_counted() {
     let server = start(0, None, 12);
     let mut socket = connect(&server);
     socket.write_all(b"\x16\x03\x01 hello\r\n\r\n").unwrap();
@@ -168,7 +168,7 @@ fn what_is_no_request_is_refused_and_counted() {
 }
 
 #[test]
-fn a_client_that_goes_away_leaves_nothing_in_flight() {
+fn a_disconnected_client_leaves_nothing_in_flight() {
     let server = start(300, None, 12);
     for _ in 0..3 {
         let mut socket = connect(&server);

@@ -1,13 +1,15 @@
 //! Runs a program and reports its time and memory: `httpbench-timer REPORT OUTPUT PROGRAM [ARGUMENT]…`
 //!
-//! The time is from just before the process is made until it was reaped. Why a program of its own: what a process has used before it
-//! becomes the program counts as the program's. The peak of its memory begins with the pages of the process that it was forked from
-//! (`ru_maxrss` goes on over exec), and its processor time with what that did until exec. From an interpreter that is 10 MB and a
-//! millisecond; from here it is the floor that the report names, and some ten microseconds.
+//! The wall time is measured from just before the fork until the child has been reaped.
 //!
-//! What the program prints on standard output goes to the file OUTPUT. The report is one JSON object in the file REPORT: `code` (negative: the signal), `wall_s`, `user_s`, `system_s`, `rss_bytes_peak`,
-//! `rss_bytes_floor` (a peak that is not above it is not the program's). It is a small program, without any crate but libc, because its
-//! own memory is that floor. Ends with 0 where the program could be run, however it ended, and with 127 where it could not.
+//! This is a separate program because a process is charged for what it used before it executed the measured program. Its peak memory
+//! (`ru_maxrss`, which exec doesn't reset) starts with the pages of the process it was forked from, and its CPU time includes everything
+//! before exec. When forked from an interpreter, that is 10 MB and a millisecond. Here it is about ten microseconds and the memory floor in
+//! the report. To keep that floor low, the program is small and depends only on libc.
+//!
+//! The program's standard output goes to the file OUTPUT. The file REPORT gets a JSON object with `code` (negative for a signal), `wall_s`,
+//! `user_s`, `system_s`, `rss_bytes_peak` and `rss_bytes_floor`; a peak at the floor says nothing about the program. The exit code is 0 if
+//! the program could be run, whatever its own exit code, and 127 if not.
 
 use std::ffi::{CString, OsString};
 use std::fs::{self, File};
@@ -27,10 +29,10 @@ fn main() -> ExitCode {
     }
     let [report, output, program @ ..] = &words[..] else { return usage() };
     let Some(argv) = arguments(program) else { return usage() };
-    match File::create(output).and_then(|output| run(&argv, &output)).and_then(|told| fs::write(report, told)) {
+    match File::create(output).and_then(|output| run(&argv, &output)).and_then(|text| fs::write(report, text)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: cannot run {:?}: {error}", argv[0]); // with escapes, for a name may hold control characters
+            eprintln!("error: cannot run {:?}: {error}", argv[0]); // {:?} escapes control characters
             ExitCode::from(CANNOT_RUN)
         }
     }
@@ -50,19 +52,19 @@ fn run(argv: &[CString], output: &File) -> io::Result<String> {
     let mut pointers: Vec<_> = argv.iter().map(|word| word.as_ptr()).collect();
     pointers.push(std::ptr::null());
     let mut error = [0; 2];
-    // SAFETY: room for two descriptors.
+    // SAFETY: the array has room for two descriptors.
     check(unsafe { libc::pipe2(error.as_mut_ptr(), libc::O_CLOEXEC) })?;
     let floor = own_rss_peak()?;
     let begin = Instant::now();
-    // SAFETY: there is one thread, so the child may go on as it likes.
+    // SAFETY: there is only one thread, so the child may do anything.
     let pid = check(unsafe { libc::fork() })?;
     if pid == 0 {
         become_program(&pointers, output.as_raw_fd(), error[1]);
     }
-    // SAFETY: it is ours; the pipe ends when the child's end closes too.
+    // SAFETY: the descriptor is ours. The pipe ends when the child's copy is closed too.
     unsafe { libc::close(error[1]) };
     let (mut status, mut used) = (0, zeroed());
-    // SAFETY: both pointers are valid for the call.
+    // SAFETY: both pointers are valid during the call.
     while unsafe { libc::wait4(pid, &mut status, 0, &mut used) } < 0 {
         let problem = io::Error::last_os_error();
         if problem.kind() != io::ErrorKind::Interrupted {
@@ -70,7 +72,7 @@ fn run(argv: &[CString], output: &File) -> io::Result<String> {
         }
     }
     let wall_s = begin.elapsed().as_secs_f64();
-    if let Some(problem) = said(error[0]) {
+    if let Some(problem) = failure_of(error[0]) {
         return Err(problem);
     }
     let code = if libc::WIFSIGNALED(status) { -libc::WTERMSIG(status) } else { libc::WEXITSTATUS(status) };
@@ -82,9 +84,9 @@ fn run(argv: &[CString], output: &File) -> io::Result<String> {
     ))
 }
 
-/// In the child: it dies with us, and is the program from here on. Where it cannot be, the reason goes through the pipe.
+/// Runs in the child: executes the program. The child is killed if the parent dies. A failure is reported through the pipe.
 fn become_program(argv: &[*const libc::c_char], output: i32, error: i32) -> ! {
-    // SAFETY: the arguments end with a null pointer and outlive the call; what is written is an integer of our own.
+    // SAFETY: the arguments end with a null pointer and outlive the call, and the written bytes are those of a local integer.
     unsafe {
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
         libc::dup2(output, libc::STDOUT_FILENO);
@@ -95,24 +97,24 @@ fn become_program(argv: &[*const libc::c_char], output: i32, error: i32) -> ! {
     }
 }
 
-/// Why the child did not become the program; nothing where it did.
-fn said(pipe: i32) -> Option<io::Error> {
+/// Returns why the child could not execute the program, or `None` if it could.
+fn failure_of(pipe: i32) -> Option<io::Error> {
     let mut number = 0_i32;
-    // SAFETY: room for four bytes.
+    // SAFETY: the buffer has room for four bytes.
     let bytes = unsafe { libc::read(pipe, (&raw mut number).cast(), size_of::<i32>()) };
     (bytes == size_of::<i32>() as isize).then(|| io::Error::from_raw_os_error(number))
 }
 
-/// The peak of our own memory since we are this program. `getrusage` would tell of what came before too.
+/// Returns the peak memory of this program. `getrusage` would include the memory used before exec.
 fn own_rss_peak() -> io::Result<i64> {
     let status = fs::read_to_string("/proc/self/status")?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     let kilobytes = line.and_then(|text| text.split_whitespace().next()?.parse::<i64>().ok());
-    kilobytes.map(|number| number * 1024).ok_or_else(|| io::Error::other("the kernel does not report this process's memory"))
+    kilobytes.map(|number| number * 1024).ok_or_else(|| io::Error::other("the kernel does not report the memory of this process"))
 }
 
 fn zeroed() -> libc::rusage {
-    // SAFETY: numbers alone, for which zero is a value.
+    // SAFETY: all fields are numbers, for which zero is valid.
     unsafe { std::mem::zeroed() }
 }
 

@@ -1,4 +1,4 @@
-//! A server that plays a script, and knows how many correct responses it has sent at most.
+//! A server that plays a script and knows an upper bound of the correct responses it has sent.
 
 mod connection;
 
@@ -14,26 +14,26 @@ use super::script::Script;
 use connection::Connection;
 use connection::http1::correct_response;
 
-/// After the run, how long the client's end of a connection may take to go away.
+/// Maximum time after the run until the client's end of each connection is closed.
 const LEAVING: Duration = Duration::from_secs(10);
 
-/// The body of a correct response.
+/// Returns the body of a correct response.
 pub fn body(length: usize) -> Vec<u8> {
     let mut body = b"hello".repeat(length / 5 + 1);
     body.truncate(length);
     body
 }
 
-/// What all connections of one run have in common.
+/// State shared by all connections of a run.
 struct Shared {
     script: Script,
-    /// A correct response of HTTP/1.1, and where its body begins.
+    /// A correct HTTP/1.1 response, and the length of its head.
     response: Vec<u8>,
     head_length: usize,
     body: Vec<u8>,
-    /// No more than so many correct responses were sent.
+    /// An upper bound of the number of correct responses sent.
     correct: AtomicU64,
-    /// Bytes were sent that the model does not follow: they may be any number of correct responses.
+    /// Whether bytes were sent that the model doesn't understand. They may contain any number of correct responses.
     unknown: AtomicBool,
     open: AtomicU32,
     accepted: AtomicU32,
@@ -81,7 +81,7 @@ impl Server {
         Ok(server)
     }
 
-    /// No more than so many responses can be correct; `None` when the model cannot tell.
+    /// Returns the upper bound of correct responses, or `None` if the model has none.
     pub fn correct(&self) -> Option<u64> {
         let unknown = self.shared.unknown.load(Ordering::SeqCst);
         (!unknown).then(|| self.shared.correct.load(Ordering::SeqCst))
@@ -91,7 +91,7 @@ impl Server {
         u64::from(self.shared.accepted.load(Ordering::SeqCst))
     }
 
-    /// Ends the server; false when the client still holds a connection open.
+    /// Stops the server. Returns false if the client still has a connection open.
     pub fn stop(self) -> bool {
         self.shared.stop.store(true, Ordering::SeqCst);
         if let Ok(knock) = Socket::new(Domain::from(i32::from(self.address.family())), Type::STREAM.cloexec(), None) {

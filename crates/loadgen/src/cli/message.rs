@@ -1,17 +1,17 @@
-//! What a request says, from the texts that options and files give.
+//! The parts of a request, parsed from options and files.
 
 use anyhow::{Context, Result};
 
 use crate::request::expectation::BodyExpectation;
 
-/// What a request says besides its URL.
+/// A request without its URL.
 pub(super) struct Message<'a> {
     pub method: &'a str,
     pub headers: Vec<(&'a str, &'a str)>,
     pub body: Option<Vec<u8>>,
 }
 
-/// Names and values of header fields.
+/// Parses header fields into names and values.
 pub(super) fn header_fields(headers: &[String]) -> Result<Vec<(&str, &str)>> {
     let parse = |header: &'_ String| -> Option<(usize, usize)> {
         let colon = header.find(':')?;
@@ -23,13 +23,13 @@ pub(super) fn header_fields(headers: &[String]) -> Result<Vec<(&str, &str)>> {
         .iter()
         .map(|header| {
             let (name_end, value_start) =
-                parse(header).with_context(|| format!("`{header}` is not a header field; write 'Name: value'"))?;
+                parse(header).with_context(|| format!("`{header}` is not a valid header field; write 'Name: value'"))?;
             Ok((&header[..name_end], header[value_start..].trim()))
         })
         .collect()
 }
 
-/// The expectation of a body with this SHA-256.
+/// Creates an expectation for the body's SHA-256.
 pub(super) fn sha256(hex: &str) -> Result<BodyExpectation> {
     let digest = parse_sha256(hex).with_context(|| format!("`{hex}` is not a SHA-256; write 64 hexadecimal digits"))?;
     Ok(BodyExpectation::Sha256(digest))
@@ -46,7 +46,7 @@ fn parse_sha256(hex: &str) -> Option<[u8; 32]> {
     Some(digest)
 }
 
-/// What methods and names of header fields consist of.
+/// Returns whether a byte is allowed in methods and names of header fields.
 pub(super) fn is_token_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }

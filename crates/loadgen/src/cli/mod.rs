@@ -1,4 +1,4 @@
-//! The command line: the options, and the checks that involve more than one of them.
+//! The command line: the options, and checks that involve several of them.
 
 mod message;
 mod rate;
@@ -37,64 +37,64 @@ Examples:
   httpbench-loadgen -X POST --body @order.json -H 'Content-Type: application/json' http://127.0.0.1:8080/orders
 ";
 
-/// Options that a file of requests takes the place of.
+/// Options that conflict with `--requests`.
 const REQUEST_OPTIONS: [&str; 8] =
     ["weights", "method", "headers", "body", "raw_request", "expect_status", "expect_body", "expect_body_sha256"];
 
-/// A fast HTTP load generator with true latencies.
+/// A fast HTTP load generator that reports true latencies.
 #[derive(Debug, Parser)]
 #[command(name = "httpbench-loadgen", version, about, before_help = EXAMPLES, max_term_width = 110)]
 pub struct Args {
-    /// URL to request, as http://host:port/path. Several URLs of one host and port take turns.
+    /// URL to request, such as http://host:port/path. Requests alternate between several URLs of the same server.
     #[arg(required_unless_present_any = ["completions", "json_schema"], value_name = "URL")]
     pub urls: Vec<String>,
-    /// Weights of the URLs, such as 3,1; one whole number per URL [default: equal]
+    /// Weights of the URLs, such as 3,1; one integer per URL [default: equal]
     #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub weights: Vec<u32>,
-    /// Open loop at this rate, in requests per second; 10k..25k rises linearly [default: closed loop]
+    /// Open loop: requests per second; 10k..25k rises linearly [default: closed loop]
     #[arg(short = 'r', long, value_parser = parse_rate, conflicts_with = "think_time")]
     pub rate: Option<RateRange>,
-    /// With --rate 10k..25k: rise in steps, such as 1k/10s.
+    /// Open loop: change the rate of --rate 10k..25k in steps, such as 1k/10s.
     #[arg(long, value_parser = parse_step, requires = "rate")]
     pub step: Option<Step>,
     /// Open loop: spacing of the requests.
     #[arg(long, value_enum, default_value_t = Arrivals::Constant, requires = "rate")]
     pub arrivals: Arrivals,
-    /// Open loop: drop requests that are later than this, and count them as not sent [default: none]
+    /// Open loop: drop requests that are later than this and count them as not sent [default: none]
     #[arg(long, value_parser = parse_positive_duration, requires = "rate")]
     pub deadline: Option<Duration>,
-    /// Seed of Poisson arrivals and placeholders.
+    /// Seed for Poisson arrivals and placeholders.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// With other load generators: make only this part of --rate, such as 3/8 for the third of eight.
+    /// Make only this part of --rate, such as 3/8 for the third of eight load generators.
     #[arg(long, value_name = "K/N", default_value_t = Part::WHOLE, value_parser = parse_part)]
     pub part: Part,
-    /// Once connected, print `ready` and wait for a line of stdin: the start in nanoseconds of the monotonic clock, or `now`. The end of stdin
-    /// ends the run.
+    /// After connecting, print `ready` and wait for a line on stdin: the start time in nanoseconds of the monotonic clock, or `now`. The
+    /// run ends when stdin is closed.
     #[arg(long)]
     pub start_on_stdin: bool,
-    /// Connections, over all threads.
+    /// Number of connections, over all threads.
     #[arg(short = 'c', long, default_value = "64", value_parser = parse_count)]
     pub connections: u32,
-    /// Threads; each has a share of the connections.
+    /// Number of threads, which share the connections.
     #[arg(short = 't', long, default_value = "1", value_parser = parse_count)]
     pub threads: u32,
     /// Duration of the measured window.
     #[arg(short = 'd', long, default_value = "10s", value_parser = parse_positive_duration)]
     pub duration: Duration,
-    /// Duration of the load before the measured window, on the same connections.
+    /// Duration of the warm-up before the measured window. It uses the same connections.
     #[arg(long, default_value = "0s", value_parser = parse_duration)]
     pub warmup: Duration,
     /// Request timeout; also the timeout for setting up a connection.
     #[arg(long, default_value = "2s", value_parser = parse_positive_duration)]
     pub timeout: Duration,
-    /// Requests in flight per connection; with --http2, streams.
+    /// Requests in flight per connection; streams with --http2.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub pipeline: u16,
     /// Requests per connection before reconnecting [default: unlimited]
     #[arg(long, value_parser = parse_count)]
     pub requests_per_connection: Option<u32>,
-    /// Open a new connection for each request, and send `Connection: close`.
+    /// Open a new connection for each request and send `Connection: close`.
     #[arg(long, conflicts_with_all = ["requests_per_connection", "pipeline"])]
     pub no_keepalive: bool,
     /// Closed loop: pause between a response and the next request on its connection.
@@ -103,16 +103,16 @@ pub struct Args {
     /// Request method.
     #[arg(short = 'X', long, default_value = "GET")]
     pub method: String,
-    /// Header field, as 'Name: value'; may be repeated. Host replaces the default one.
+    /// Header field, as 'Name: value'; can be repeated. A Host field replaces the default one.
     #[arg(short = 'H', long = "header")]
     pub headers: Vec<String>,
     /// Request body, or @FILE.
     #[arg(long)]
     pub body: Option<String>,
-    /// Whole request, byte for byte, or @FILE. {{seq}} becomes ten digits that count up, {{random}} sixteen random hexadecimal digits.
+    /// Complete request, byte for byte, or @FILE. {{seq}} expands to a ten-digit counter, {{random}} to 16 random hexadecimal digits.
     #[arg(long, conflicts_with_all = ["headers", "body", "no_keepalive"])]
     pub raw_request: Option<String>,
-    /// JSON file of several requests that take turns by weight, each with its own correct response. The URL gives scheme, host and port.
+    /// JSON file of several requests with weights and correct responses. Only scheme, host and port of the URL are used.
     #[arg(long, value_name = "FILE", conflicts_with_all = REQUEST_OPTIONS)]
     pub requests: Option<PathBuf>,
     /// Use HTTP/2: with prior knowledge over http, with ALPN over https.
@@ -127,16 +127,16 @@ pub struct Args {
     /// Server name for TLS; the certificate must match it [default: the URL's host]
     #[arg(long, value_name = "NAME")]
     pub sni: Option<String>,
-    /// Resume TLS sessions of earlier connections; off: a full handshake for each connection.
+    /// Resume TLS sessions of earlier connections. If off, each connection makes a full handshake.
     #[arg(long, value_enum, default_value_t = Switch::Off)]
     pub tls_resumption: Switch,
-    /// HTTP proxy to connect through, with the method CONNECT, as http://host:port.
+    /// HTTP proxy to connect through with CONNECT, as http://host:port.
     #[arg(long, value_name = "URL", conflicts_with = "unix_socket")]
     pub proxy: Option<String>,
     /// Unix socket to connect to instead of the URL's host.
     #[arg(long, value_name = "PATH")]
     pub unix_socket: Option<PathBuf>,
-    /// TCP congestion control of the connections [default: the system's, or Reno if that is BBR]
+    /// TCP congestion control of the connections [default: the system's, but Reno instead of BBR]
     #[arg(long, value_name = "NAME", conflicts_with = "unix_socket")]
     pub congestion_control: Option<String>,
     /// Expected status [default: any from 200 to 399]
@@ -148,7 +148,7 @@ pub struct Args {
     /// SHA-256 of the expected body, in hexadecimal.
     #[arg(long, conflicts_with = "expect_body")]
     pub expect_body_sha256: Option<String>,
-    /// Keep a whole response in the result this often, per thread; of requests without an expected body [default: none]
+    /// How often each thread keeps a complete response in the result, for requests without an expected body [default: never]
     #[arg(long, value_name = "INTERVAL", value_parser = parse_sampling, conflicts_with = "http2")]
     pub sample_bodies: Option<Duration>,
     /// CPUs to pin the threads to, in turn, such as 2,3 [default: not pinned]
@@ -163,19 +163,19 @@ pub struct Args {
     /// Write the result as JSON to FILE, or - for stdout.
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
-    /// Write percentiles for the HdrHistogram plotter to FILE, or - for stdout; times in microseconds.
+    /// Write percentiles in microseconds for the HdrHistogram plotter to FILE, or - for stdout.
     #[arg(long, value_name = "FILE")]
     pub hdr: Option<PathBuf>,
-    /// Exit with code 3 if p99 is above this: of response times in an open loop, of service times in a closed loop.
+    /// Exit with code 3 if p99 exceeds this. Applies to response times in an open loop, to service times in a closed loop.
     #[arg(long, value_parser = parse_positive_duration)]
     pub max_p99: Option<Duration>,
-    /// Exit with code 3 if a larger share of requests failed or was never sent, such as 0.1%.
+    /// Exit with code 3 if a larger share of requests fails or is never sent, such as 0.1%.
     #[arg(long, value_parser = parse_share)]
     pub max_errors: Option<f64>,
-    /// Print the JSON schema of the result, and exit.
+    /// Print the JSON schema of the result and exit.
     #[arg(long, exclusive = true)]
     pub json_schema: bool,
-    /// Print completions for this shell, and exit.
+    /// Print completions for this shell and exit.
     #[arg(long, value_enum, value_name = "SHELL", exclusive = true)]
     pub completions: Option<clap_complete::Shell>,
     /// Progress on stderr.
@@ -197,19 +197,19 @@ fn parse_interval(text: &str) -> Result<Duration, String> {
     Ok(interval)
 }
 
-/// Samples are asked for when a thread looks for what is late, every 20 ms.
+/// The minimum is how often a thread checks whether a sample is due: every 20 ms.
 fn parse_sampling(text: &str) -> Result<Duration, String> {
     let interval = parse_duration(text)?;
     if interval < Duration::from_millis(20) { Err("must be at least 20ms".to_owned()) } else { Ok(interval) }
 }
 
 impl Args {
-    /// The plan for these arguments, checked; the host is resolved.
+    /// Validates the arguments and resolves the host.
     pub fn plan(&self) -> Result<Plan> {
         let urls = self.urls.iter().map(|url| Url::parse(url)).collect::<Result<Vec<_>>>()?;
         let url = urls[0].clone();
         if let Some(other) = urls.iter().find(|other| (other.scheme, &other.host, other.port) != (url.scheme, &url.host, url.port)) {
-            bail!("URLs differ in scheme, host or port: {} and {}; use one server for all", other.authority(), url.authority());
+            bail!("URLs differ in scheme, host or port: {} and {}; all URLs must use the same server", other.authority(), url.authority());
         }
         if self.warmup + self.duration > LONGEST {
             bail!("--warmup and --duration together exceed 24 hours");
@@ -218,7 +218,7 @@ impl Args {
             bail!("{} threads, but {} connections; hint: use at least one connection per thread (-c)", self.threads, self.connections);
         }
         if self.part.threads(self.threads).is_none() {
-            bail!("{} threads in each of {} parts are too many", self.threads, self.part.count());
+            bail!("{} threads in each of {} parts is too many", self.threads, self.part.count());
         }
         Ok(Plan {
             config: self.config(),
@@ -251,14 +251,14 @@ impl Args {
         Gates { p99_max: self.max_p99, error_share_max: self.max_errors }
     }
 
-    /// The addresses to connect to, after a check of the congestion control.
+    /// Returns the addresses to connect to, after checking the congestion control.
     fn addresses(&self, url: &Url) -> Result<Addresses> {
         let addresses = self.resolve(url)?;
         if let Some(name) = &self.congestion_control {
             let peer = Peer { address: addresses.preferred().clone(), congestion_control: Some(name.clone()) };
             peer.effective_congestion_control().with_context(|| {
                 let known = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_allowed_congestion_control").unwrap_or_default();
-                format!("cannot use congestion control `{name}` (allowed for all users: {})", known.trim().replace(' ', ", "))
+                format!("cannot use congestion control `{name}` (available to all users: {})", known.trim().replace(' ', ", "))
             })?;
         }
         Ok(addresses)

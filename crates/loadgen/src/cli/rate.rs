@@ -1,4 +1,4 @@
-//! The offered rate as users write it: `25k`, `10k..25k`, and with steps `10k..25k` by `1k/10s`.
+//! Parses offered rates: `25k`, `10k..25k`, and steps such as `1k/10s`.
 
 use std::time::Duration;
 
@@ -7,11 +7,11 @@ use anyhow::{Context, Result, bail};
 use super::units::{parse_number, parse_positive_duration};
 use crate::time::offered_rate::{Profile, Segment};
 
-/// Far more than a machine can send; it bounds what we count at the end.
+/// Far more than a machine can send. The limit keeps request counts within range.
 const RATE_MAX_RPS: f64 = 1e8;
 const STEPS_MAX: f64 = 10_000.0;
 
-/// A rate, or two between which it rises or falls over the run.
+/// A rate, or two rates between which the load rises or falls during the run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RateRange {
     pub from_rps: f64,
@@ -29,7 +29,7 @@ pub fn parse_rate(text: &str) -> Result<RateRange, String> {
     Ok(range)
 }
 
-/// A change of rate, made once per period.
+/// A change of rate per period.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Step {
     pub rps: f64,
@@ -45,7 +45,7 @@ pub fn parse_step(text: &str) -> Result<Step, String> {
     Ok(step)
 }
 
-/// The rate over time. Without steps a range is a straight line over `duration`; with steps the last one lasts until the end.
+/// Returns the rate over time. Without steps, a range is a straight line over `duration`. With steps, the last step lasts until the end.
 pub fn profile(range: RateRange, step: Option<Step>, duration: Duration) -> Result<Profile> {
     let RateRange { from_rps, to_rps } = range;
     let Some(step) = step else {
@@ -53,13 +53,13 @@ pub fn profile(range: RateRange, step: Option<Step>, duration: Duration) -> Resu
     };
     let count = ((to_rps - from_rps).abs() / step.rps).ceil();
     if count == 0.0 || count > STEPS_MAX {
-        bail!("from {from_rps} to {to_rps} by {} requires 1 to {STEPS_MAX} steps", step.rps);
+        bail!("{from_rps} to {to_rps} in steps of {} takes {count} steps, but 1 to {STEPS_MAX} are allowed", step.rps);
     }
     let direction = (to_rps - from_rps).signum();
     let rates = (0..=count as u32).map(|at| if f64::from(at) == count { to_rps } else { from_rps + direction * f64::from(at) * step.rps });
     let required = step.period.checked_mul(count as u32 + 1).context("the steps are too long")?;
     if required > duration {
-        bail!("{} steps of {:?} require -d {:?}; the run lasts {duration:?}", count + 1.0, step.period, required);
+        bail!("{} steps of {:?} require -d {:?}, but the run lasts {duration:?}", count + 1.0, step.period, required);
     }
     Ok(Profile::new(rates.map(|rps| Segment { duration_s: step.period.as_secs_f64(), from_rps: rps, to_rps: rps }).collect()))
 }
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rates_and_steps_are_read() {
+    fn parses_rates_and_steps() {
         assert_eq!(parse_rate("25k"), Ok(RateRange { from_rps: 25e3, to_rps: 25e3 }));
         assert_eq!(parse_rate("10k..25k"), Ok(RateRange { from_rps: 10e3, to_rps: 25e3 }));
         assert_eq!(parse_step("1k/10s"), Ok(Step { rps: 1e3, period: Duration::from_secs(10) }));

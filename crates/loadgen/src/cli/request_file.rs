@@ -1,4 +1,4 @@
-//! The file of `--requests`: several requests, each with its weight and its correct response.
+//! The `--requests` file: several requests, each with its weight and its correct response.
 
 use std::path::Path;
 
@@ -8,11 +8,11 @@ use serde::Deserialize;
 use super::message::{Message, header_fields, sha256};
 use crate::request::expectation::{BodyExpectation, Expectation};
 
-/// Each kind of request has a histogram in every recorder.
+/// The limit is low because each kind of request has a histogram in every recorder.
 const REQUESTS_MAX: usize = 16;
 const WEIGHT_MAX: u32 = 1000;
 
-/// One request of the file.
+/// One request in the file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Stated {
@@ -40,7 +40,7 @@ fn get() -> String {
 }
 
 impl Stated {
-    /// The header fields were checked when the file was read.
+    /// Returns the message. The header fields were checked when the file was read.
     pub(super) fn message(&self) -> Message<'_> {
         let headers = header_fields(&self.headers).unwrap_or_default();
         Message { method: &self.method, headers, body: self.body.as_ref().map(|body| body.as_bytes().to_vec()) }
@@ -58,22 +58,22 @@ impl Stated {
     fn check(&self) -> Result<()> {
         header_fields(&self.headers)?;
         if !self.path.starts_with('/') || !self.path.bytes().all(|byte| byte.is_ascii_graphic()) {
-            bail!("`{}` is not a path; begin with `/`, and percent-encode spaces", self.path);
+            bail!("`{}` is not a path; start with `/` and percent-encode spaces", self.path);
         }
         if !(1..=WEIGHT_MAX).contains(&self.weight) {
-            bail!("the weight {} is not from 1 to {WEIGHT_MAX}", self.weight);
+            bail!("the weight {} is not between 1 and {WEIGHT_MAX}", self.weight);
         }
         Ok(())
     }
 }
 
-/// Reads the file, and checks what a type does not.
+/// Reads and validates the file.
 pub fn read(path: &Path) -> Result<Vec<Stated>> {
     let shown = path.display();
     let text = std::fs::read_to_string(path).with_context(|| format!("cannot read `{shown}`"))?;
-    let requests: Vec<Stated> = serde_json::from_str(&text).with_context(|| format!("`{shown}` is not a file of requests"))?;
+    let requests: Vec<Stated> = serde_json::from_str(&text).with_context(|| format!("`{shown}` is not a valid file of requests"))?;
     if !(1..=REQUESTS_MAX).contains(&requests.len()) {
-        bail!("`{shown}` has {} requests; write 1 to {REQUESTS_MAX}", requests.len());
+        bail!("`{shown}` has {} requests, but it must have 1 to {REQUESTS_MAX}", requests.len());
     }
     for stated in &requests {
         stated.check().with_context(|| format!("`{shown}`, request `{}`", stated.name))?;

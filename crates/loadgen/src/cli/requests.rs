@@ -1,4 +1,4 @@
-//! From arguments to the bytes of requests and the correct responses.
+//! Builds requests and their correct responses from the arguments.
 
 use std::fmt::Write;
 
@@ -13,16 +13,16 @@ use crate::request::expectation::{BodyExpectation, Expectation};
 use crate::request::kind::MethodKind;
 use crate::request::kind::{RequestKind, Structured};
 
-/// Fields of one connection of HTTP/1.1, which HTTP/2 does not have (RFC 9113, 8.2.2).
+/// Connection-specific header fields of HTTP/1.1, which HTTP/2 forbids (RFC 9113, 8.2.2).
 const CONNECTION_FIELDS: [&str; 5] = ["connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade"];
 
 impl Args {
     pub(super) fn requests(&self, urls: &[Url]) -> Result<Requests> {
         if !(self.weights.is_empty() || self.weights.len() == urls.len()) {
-            bail!("{} weights for {} URLs; give one per URL", self.weights.len(), urls.len());
+            bail!("{} weights for {} URLs; specify one per URL", self.weights.len(), urls.len());
         }
         let kinds = match &self.requests {
-            Some(_) if urls.len() > 1 => bail!("--requests takes one URL, for scheme, host and port; {} were given", urls.len()),
+            Some(_) if urls.len() > 1 => bail!("--requests takes only one URL, but {} were given", urls.len()),
             Some(path) => request_file::read(path)?.iter().map(|stated| self.stated_kind(&urls[0], stated)).collect::<Result<Vec<_>>>()?,
             None => self.kinds_of_urls(urls)?,
         };
@@ -61,7 +61,7 @@ impl Args {
 
     fn fixed_kind(&self, url: &Url, message: &Message, expectation: Expectation) -> Result<RequestKind> {
         if message.method.is_empty() || !message.method.bytes().all(is_token_byte) {
-            bail!("`{}` is not a method", message.method);
+            bail!("`{}` is not a valid method", message.method);
         }
         let method_kind = if message.method == "HEAD" { MethodKind::Head } else { MethodKind::Other };
         let mut kind = RequestKind::fixed(self.request_bytes(url, message)?, method_kind, expectation);
@@ -106,7 +106,7 @@ fn structured(url: &Url, message: &Message) -> Result<Structured> {
     let pseudo = [(":method", method), (":scheme", url.scheme.name()), (":authority", &authority), (":path", &url.path)];
     let mut fields: Vec<(Vec<u8>, Vec<u8>)> = Vec::new();
     for (name, value) in pseudo {
-        // CONNECT has neither (RFC 9113, 8.5).
+        // CONNECT has neither `:scheme` nor `:path` (RFC 9113, 8.5).
         if method != "CONNECT" || !matches!(name, ":scheme" | ":path") {
             fields.push((name.into(), value.into()));
         }

@@ -1,4 +1,4 @@
-//! Durations, numbers and shares as users write them: `500ms 10s 2m 1h`, `10k 1M`, `0.1%`.
+//! Parses durations, numbers and shares: `500ms 10s 2m 1h`, `10k 1M`, `0.1%`.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use crate::figures::histogram::LONGEST;
 
 const DURATION_UNITS: [(&str, f64); 6] = [("ns", 1e-9), ("us", 1e-6), ("ms", 1e-3), ("s", 1.0), ("m", 60.0), ("h", 3600.0)];
 
-/// Reads `500ms`, `10s`, `2m`, `1h`; a bare number means seconds.
+/// Parses `500ms`, `10s`, `2m` or `1h`. A bare number means seconds.
 pub fn parse_duration(text: &str) -> Result<Duration, String> {
     let digits_end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, unit) = text.split_at(digits_end);
@@ -22,7 +22,7 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
     Ok(Duration::from_secs_f64(seconds))
 }
 
-/// Reads a duration that must not be zero.
+/// Parses a duration greater than zero.
 pub fn parse_positive_duration(text: &str) -> Result<Duration, String> {
     match parse_duration(text)? {
         Duration::ZERO => Err("must be above zero".to_owned()),
@@ -30,7 +30,7 @@ pub fn parse_positive_duration(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// Reads `250`, `10k`, `2.5k`, `1M`.
+/// Parses `250`, `10k`, `2.5k` or `1M`.
 pub fn parse_number(text: &str) -> Result<f64, String> {
     let (number, scale) = match text.as_bytes().last() {
         Some(b'k' | b'K') => (&text[..text.len() - 1], 1e3),
@@ -43,16 +43,16 @@ pub fn parse_number(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Reads a whole number of at least one, such as `64` or `10k`.
+/// Parses an integer of at least 1, such as `64` or `10k`.
 pub fn parse_count(text: &str) -> Result<u32, String> {
     let value = parse_number(text)?;
     if value.fract() != 0.0 || !(1.0..=f64::from(u32::MAX)).contains(&value) {
-        return Err(format!("`{text}` must be a whole number of at least 1"));
+        return Err(format!("`{text}` is not a whole number of at least 1"));
     }
     Ok(value as u32)
 }
 
-/// Reads `0.1%` or `0.001`.
+/// Parses `0.1%` or `0.001`.
 pub fn parse_share(text: &str) -> Result<f64, String> {
     let (number, scale) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 100.0));
     match number.parse::<f64>().map(|value| value / scale) {
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn durations_take_the_usual_suffixes() {
+    fn parses_durations() {
         for (text, expected) in
             [("500ms", 500_000), ("10s", 10_000_000), ("2m", 120_000_000), ("1.5s", 1_500_000), ("3", 3_000_000), ("40us", 40)]
         {
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_take_k_and_m() {
+    fn parses_numbers_with_suffixes() {
         for (text, expected) in [("250", 250.0), ("10k", 10_000.0), ("2.5k", 2_500.0), ("1M", 1e6), ("1m", 1e6)] {
             assert_eq!(parse_number(text), Ok(expected), "{text}");
         }
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_are_read() {
+    fn parses_shares() {
         assert_eq!(parse_share("50%"), Ok(0.5));
         assert_eq!(parse_share("0.25"), Ok(0.25));
         for bad in ["", "%", "101%", "-1%", "NaN", "x"] {

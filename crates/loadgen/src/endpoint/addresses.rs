@@ -1,4 +1,4 @@
-//! Addresses that sockets connect to.
+//! The addresses that sockets connect to.
 
 use std::net::TcpStream;
 use std::path::Path;
@@ -7,10 +7,10 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use socket2::SockAddr;
 
-/// The addresses that sockets may connect to: at least one.
+/// One or more alternative addresses of a server.
 #[derive(Clone, Debug)]
 pub struct Addresses {
-    /// As the user wrote it.
+    /// The host as the user entered it.
     name: String,
     all: Vec<SockAddr>,
 }
@@ -28,12 +28,13 @@ impl Addresses {
         Ok(Self { name: path.display().to_string(), all: vec![address] })
     }
 
-    /// The first one. All are of the same kind: Unix sockets or TCP.
+    /// Returns the first address. All addresses are of the same kind, Unix or TCP.
     pub fn preferred(&self) -> &SockAddr {
         &self.all[0]
     }
 
-    /// The first address that accepts a connection within `timeout`. A single one is not tried, because the run itself reports why it fails.
+    /// Returns the first address that accepts a connection within `timeout`. A single address is returned untested, because the run itself
+    /// reports connection failures.
     pub fn first_that_accepts(&self, timeout: Duration) -> Result<&SockAddr> {
         let [_, _, ..] = &self.all[..] else { return Ok(self.preferred()) };
         let mut failures = Vec::new();
@@ -48,11 +49,11 @@ impl Addresses {
     }
 }
 
-/// `127.0.0.1:8080`, `[::1]:8080` or `unix:/path`.
+/// Formats an address as `127.0.0.1:8080`, `[::1]:8080` or `unix:/path`.
 pub fn describe(address: &SockAddr) -> String {
     match (address.as_socket(), address.as_pathname()) {
         (Some(address), _) => address.to_string(),
         (None, Some(path)) => format!("unix:{}", path.display()),
-        (None, None) => "unix:".to_owned(), // abstract: it has no path
+        (None, None) => "unix:".to_owned(), // an abstract socket has no path
     }
 }

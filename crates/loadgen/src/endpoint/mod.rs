@@ -1,4 +1,4 @@
-//! Where requests go.
+//! The server to load: URLs and addresses.
 
 pub mod addresses;
 #[cfg(all(target_env = "gnu", target_feature = "crt-static"))]

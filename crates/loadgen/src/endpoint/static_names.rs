@@ -1,18 +1,18 @@
-//! How a static build resolves names: with what is linked into it, `/etc/hosts` and DNS.
+//! Restricts name resolution in static builds to what is linked in: `/etc/hosts` and DNS.
 //!
-//! The GNU C library would load any other module that `nsswitch.conf` names from the machine it runs on. Such a module belongs to the C
-//! library of that machine, which may be of another version.
+//! The GNU C library would otherwise load the modules in `nsswitch.conf` from the machine. They belong to that machine's C library, whose
+//! version may differ.
 
 use std::ffi::{c_char, c_int};
 
 unsafe extern "C" {
-    /// Of `nss.h`: replaces a line of `nsswitch.conf` for this process.
+    /// Overrides a line of `nsswitch.conf` for this process (from `nss.h`).
     fn __nss_configure_lookup(database: *const c_char, services: *const c_char) -> c_int;
 }
 
-/// Must come before the first lookup.
+/// Must be called before the first lookup.
 pub fn use_built_in_modules() {
-    // SAFETY: both are strings with an end; the library copies what it keeps.
+    // SAFETY: both strings are NUL-terminated, and the library copies what it keeps.
     let code = unsafe { __nss_configure_lookup(c"hosts".as_ptr(), c"files dns".as_ptr()) };
-    debug_assert_eq!(code, 0, "both modules exist");
+    debug_assert_eq!(code, 0, "both modules are built in");
 }

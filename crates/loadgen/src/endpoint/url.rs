@@ -1,4 +1,4 @@
-//! A URL, taken apart and resolved.
+//! Parses and resolves URLs.
 
 use std::net::ToSocketAddrs;
 
@@ -22,11 +22,11 @@ impl Scheme {
     }
 }
 
-/// The parts of an `http` or `https` URL that a client uses.
+/// The parts of an `http` or `https` URL that a client needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Url {
     pub scheme: Scheme,
-    /// Without the brackets of an IPv6 address.
+    /// The host, without the brackets of an IPv6 address.
     pub host: String,
     pub port: u16,
     /// Path and query; at least `/`.
@@ -56,13 +56,13 @@ impl Url {
         Ok(Self { scheme, host, port: port.unwrap_or(default_port), path })
     }
 
-    /// The value of the `Host` header: the port is left out when it is the scheme's own.
+    /// Returns the value of the `Host` header field, without the port if it is the scheme's default.
     pub fn host_header(&self) -> String {
         let default_port = if self.scheme == Scheme::Http { 80 } else { 443 };
         if self.port == default_port { self.bracketed_host() } else { self.authority() }
     }
 
-    /// `host:port`, as in CONNECT.
+    /// Returns `host:port`, as needed for CONNECT.
     pub fn authority(&self) -> String {
         format!("{}:{}", self.bracketed_host(), self.port)
     }
@@ -71,7 +71,7 @@ impl Url {
         if self.host.contains(':') { format!("[{}]", self.host) } else { self.host.clone() }
     }
 
-    /// All addresses of the host, in the order of the system's preference.
+    /// Resolves the host. The addresses are in the system's order of preference.
     pub fn resolve(&self) -> Result<Addresses> {
         #[cfg(all(target_env = "gnu", target_feature = "crt-static"))]
         super::static_names::use_built_in_modules();
@@ -89,7 +89,7 @@ impl Url {
 
 fn split_authority(authority: &str) -> Result<(String, Option<u16>)> {
     let (host, port) = if let Some(rest) = authority.strip_prefix('[') {
-        let (host, after) = rest.split_once(']').context("an IPv6 address lacks its `]`")?;
+        let (host, after) = rest.split_once(']').context("the IPv6 address has no closing `]`")?;
         (host, after.strip_prefix(':').or(if after.is_empty() { None } else { Some(after) }))
     } else {
         match authority.split_once(':') {
@@ -100,7 +100,7 @@ fn split_authority(authority: &str) -> Result<(String, Option<u16>)> {
     if host.is_empty() {
         bail!("the URL has no host");
     }
-    let port = port.map(|port| port.parse::<u16>().with_context(|| format!("`{port}` is not a port"))).transpose()?;
+    let port = port.map(|port| port.parse::<u16>().with_context(|| format!("`{port}` is not a valid port"))).transpose()?;
     Ok((host.to_owned(), port))
 }
 
@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn urls_are_taken_apart() {
+    fn parses_urls() {
         let parts = |text| Url::parse(text).map(|url| (url.host_header(), url.port, url.path)).map_err(|error| error.to_string());
         assert_eq!(parts("http://a"), Ok(("a".into(), 80, "/".into())));
         assert_eq!(parts("https://a:8443/x?y=1#z"), Ok(("a:8443".into(), 8443, "/x?y=1".into())));

@@ -1,7 +1,7 @@
-//! The epoll engine: each socket registered once, edge-triggered; requests written straight from the read handler.
+//! The epoll engine. Sockets are registered once and edge-triggered; the read handler sends the next requests directly.
 //!
-//! It runs wherever Linux runs. Per request it costs one `recv`, one `send` and a share of one `epoll_pwait2`. A read that fills less than
-//! the buffer has emptied the socket, so there is no second `recv` to hear EAGAIN.
+//! It works on any Linux. A request costs one `recv`, one `send` and a share of one `epoll_pwait2`. A read that doesn't fill the buffer has
+//! emptied the socket, so no second `recv` is needed to get EAGAIN.
 
 use std::io::{self, ErrorKind as IoErrorKind};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
@@ -19,22 +19,22 @@ use crate::worker::{End, Next, Worker};
 
 const EVENTS_PER_WAIT: usize = 256;
 const READ_BYTES: usize = 128 * 1024;
-/// From this many bytes on it pays to have the kernel drop a body of which only the length matters.
+/// Minimum size of an unchecked body for which asking the kernel to discard it is cheaper than reading it.
 const DROP_BYTES_MIN: usize = 16 * 1024;
-/// Reads from one socket in a row, so that one fast sender cannot starve the others.
+/// Maximum number of consecutive reads from one socket, so that one fast sender cannot starve the others.
 const READS_IN_A_ROW: u32 = 16;
 const GONE: u32 = (libc::EPOLLRDHUP | libc::EPOLLHUP | libc::EPOLLERR) as u32;
 
 pub struct Epoll {
     peer: Peer,
-    /// Whether the kernel can drop what is received without copying it: with MSG_TRUNC TCP does, and any other socket copies (tcp(7)).
+    /// Whether the kernel can discard received data without copying it. With MSG_TRUNC, TCP discards; other sockets still copy (tcp(7)).
     can_drop: bool,
     epoll: OwnedFd,
     links: Vec<Link>,
     buffer: Box<[u8]>,
-    /// Sockets that may hold more than was read in one go, and whether their end is known to be there.
+    /// Sockets that may hold unread data, and whether the end of their stream is known to follow.
     unread: Vec<(u32, bool)>,
-    /// Only whole milliseconds can be waited for: `epoll_pwait2` is not allowed.
+    /// Whether only waits of whole milliseconds are possible, because `epoll_pwait2` is not available.
     coarse: bool,
     polling: Polling,
 }
@@ -43,7 +43,7 @@ pub struct Epoll {
 struct Link {
     socket: Option<Socket>,
     connected: bool,
-    /// Whether a send met the reset. The kernel reports a reset once: the read after it sees an orderly end of the stream.
+    /// Whether a send has failed with ECONNRESET. The kernel reports a reset only once, so a later read sees a normal end of the stream.
     reset: bool,
 }
 
@@ -57,13 +57,13 @@ impl Link {
     }
 }
 
-/// What became of a socket after it was read.
+/// The state of a socket after a read.
 enum Read {
-    /// Nothing more to read for now.
+    /// There is nothing more to read for now.
     Drained,
-    /// There may be more.
+    /// There may be more to read.
     More,
-    /// It is closed, and the worker knows.
+    /// The socket is closed, and the worker knows it.
     Gone,
 }
 
@@ -112,7 +112,7 @@ impl Engine for Epoll {
 }
 
 impl Epoll {
-    /// How many events there are, at the latest when the time is over.
+    /// Waits for events for at most `wait_ns`, and returns their number.
     fn wait(&mut self, events: &mut [libc::epoll_event], wait_ns: u64) -> Result<usize> {
         let count = self.take(events, 0)?;
         if count > 0 || wait_ns == 0 {
@@ -147,7 +147,7 @@ impl Epoll {
     fn wait_precisely(&self, events: &mut [libc::epoll_event], wait_ns: u64) -> i64 {
         let timeout = libc::timespec { tv_sec: (wait_ns / 1_000_000_000) as i64, tv_nsec: (wait_ns % 1_000_000_000) as i64 };
         let room = events.len() as libc::c_int;
-        // SAFETY: `events` and `timeout` are valid for the call, and the length is that of `events`.
+        // SAFETY: `events` and `timeout` are valid during the call, and the length is that of `events`.
         unsafe {
             libc::syscall(
                 libc::SYS_epoll_pwait2,
@@ -161,16 +161,16 @@ impl Epoll {
         }
     }
 
-    /// For kernels before 5.11, and containers that do not know the newer call: rounded down, so that the last millisecond is polled
-    /// through and nothing is late.
+    /// Waits in whole milliseconds, for kernels before 5.11 and containers that block `epoll_pwait2`. The time is rounded down, and the
+    /// rest is polled, so that nothing is late.
     fn wait_coarsely(&self, events: &mut [libc::epoll_event], wait_ns: u64) -> i64 {
         let wait_ms = (wait_ns / 1_000_000).min(60_000) as libc::c_int;
-        // SAFETY: `events` is valid for the call, and the length is its own.
+        // SAFETY: `events` is valid during the call, and the length is that of `events`.
         let count = unsafe { libc::epoll_wait(self.epoll.as_raw_fd(), events.as_mut_ptr(), events.len() as libc::c_int, wait_ms) };
         i64::from(count)
     }
 
-    /// Does what the worker wants done.
+    /// Carries out the worker's orders.
     fn do_orders<P: Protocol>(&mut self, worker: &mut Worker<P>) {
         while !(worker.to_close.is_empty() && worker.to_open.is_empty() && worker.to_flush.is_empty()) {
             while let Some(index) = worker.to_close.pop() {
@@ -206,7 +206,7 @@ impl Epoll {
         }
     }
 
-    /// EPOLLOUT comes along at no cost: edge-triggered, it wakes us only after a full send buffer has room again.
+    /// Registers a socket. EPOLLOUT costs nothing: edge-triggered, it fires only when a full send buffer has room again.
     fn register(&self, socket: &Socket, index: u32) -> io::Result<()> {
         let interest = EventFlags::IN | EventFlags::OUT | EventFlags::RDHUP | EventFlags::ET;
         Ok(epoll::add(&self.epoll, socket, EventData::new_u64(u64::from(index)), interest)?)
@@ -234,7 +234,8 @@ impl Epoll {
         }
     }
 
-    /// Reads what there is, up to a bound, and sends what it makes due. `gone`: the end of the stream is there to be read as well.
+    /// Reads what has arrived, up to a limit, and sends the requests that this makes due. `gone` means that the end of the stream is also
+    /// waiting.
     fn read<P: Protocol>(&mut self, worker: &mut Worker<P>, index: u32, gone: bool) {
         for _ in 0..READS_IN_A_ROW {
             match self.read_once(worker, index) {
@@ -252,9 +253,10 @@ impl Epoll {
         let droppable = worker.skippable(index);
         let drop = self.can_drop && droppable >= DROP_BYTES_MIN;
         let (capacity, flags) = if drop { (droppable.min(1 << 30), libc::MSG_TRUNC) } else { (self.buffer.len(), 0) };
-        // A socket that did write with MSG_TRUNC would fail at the null pointer, not overflow the buffer. AddressSanitizer takes it too.
+        // If a socket did write despite MSG_TRUNC, the null pointer would make it fail instead of overflowing the buffer. AddressSanitizer
+        // accepts it too.
         let room = if drop { std::ptr::null_mut() } else { self.buffer.as_mut_ptr().cast() };
-        // SAFETY: the buffer is valid for its whole length, and nothing can be written to a null pointer.
+        // SAFETY: the buffer is valid for its whole length, and the kernel cannot write to a null pointer.
         let count = unsafe { libc::recv(fd, room, capacity, flags) };
         let now = now_ns();
         if count <= 0 {
@@ -285,7 +287,7 @@ impl Epoll {
         Read::Gone
     }
 
-    /// Sends what waits. What the socket does not take now goes when it is writable again.
+    /// Sends pending output. What doesn't fit into the socket is sent when the socket is writable again.
     #[inline]
     fn flush<P: Protocol>(&mut self, worker: &mut Worker<P>, index: u32) {
         let Some(fd) = self.links[index as usize].connected_fd() else { return };
@@ -297,7 +299,7 @@ impl Epoll {
             // SAFETY: `output` is valid for its whole length.
             let count = unsafe { libc::send(fd, output.as_ptr().cast(), output.len(), libc::MSG_NOSIGNAL) };
             if count < 0 {
-                // A full buffer is announced by EPOLLOUT, a broken connection by EPOLLHUP or EPOLLERR.
+                // EPOLLOUT announces room in the buffer, EPOLLHUP and EPOLLERR a broken connection.
                 self.links[index as usize].reset |= io::Error::last_os_error().kind() == IoErrorKind::ConnectionReset;
                 return;
             }

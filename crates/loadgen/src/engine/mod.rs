@@ -1,4 +1,4 @@
-//! Engines move bytes between the kernel and a worker. Each owns its loop, so that nothing is dispatched dynamically in it.
+//! Engines move bytes between the kernel and a worker. Each engine has its own loop, to avoid dynamic dispatch in it.
 
 mod epoll;
 mod polling;
@@ -24,14 +24,14 @@ pub enum EngineChoice {
     IoUring,
 }
 
-/// What an engine is given.
+/// What an engine is created from.
 #[derive(Clone, Debug)]
 pub struct Setup {
     pub peer: Peer,
     pub connections: u32,
 }
 
-/// A way to wait for many sockets.
+/// A way to do I/O on many sockets.
 pub trait Engine: Sized {
     const NAME: &'static str;
 

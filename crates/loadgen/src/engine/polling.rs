@@ -1,54 +1,60 @@
-//! Looking for events for a short while before going to sleep.
+//! Polls for events for a short time before sleeping.
 //!
-//! A thread that sleeps costs both sides: the server's send has to wake it, which is an interrupt to another core (and, in a virtual
-//! machine, a trip through the hypervisor), and the response waits until the core is up again. That time is the generator's, not the
-//! server's, so polling makes figures truer as well as higher. It pays only while responses follow each other closely and the server
-//! does not require this very core: so each wait that was polled for in vain doubles the number of waits that go to sleep at once.
+//! A sleeping thread costs both sides. The server's send must wake it up, with an interrupt to another core and, in a virtual machine, an
+//! exit to the hypervisor; then the response waits until the core is awake. This delay is the generator's, not the server's, so polling
+//! makes the measurements more accurate.
+//!
+//! It pays only while responses arrive in quick succession and the server doesn't need the same core. So each fruitless poll doubles the
+//! number of waits that sleep immediately.
 
 use crate::time::clock::now_ns;
 
-/// How long to look. Longer than a fast server takes to respond; shorter than two trips through the scheduler of a busy machine.
+/// How long to poll: longer than a fast server takes to respond, but shorter than two context switches on a busy machine.
 const POLL_NS: u64 = 50_000;
-/// Maximum number of waits in a row that are not polled for: empty polls then cost 50 ns of each.
+/// Maximum number of consecutive waits without polling. Fruitless polls then cost only 50 ns per wait on average.
 const SKIPPED_MAX: u32 = 1023;
-/// Looks between two readings of the clock.
+/// Checks between two readings of the clock.
 const LOOKS: u32 = 16;
-/// Maximum time between two looks of an engine whose looks cost the server.
+/// Maximum time between two checks of an engine whose checks slow down the server.
 const SPACING_MAX_NS: u64 = 2_000;
-/// What part of the shortest service time of late the time between two looks may be. A figure is off by at most 0.8%, but for a response
-/// that comes faster than any of the last 20 to 40 ms: it may be noticed up to `SPACING_MAX_NS` late.
+/// The time between two checks, as a fraction of the shortest recent service time.
+///
+/// It adds at most 0.8% to a measured time, unless a response is faster than all of the last 20 to 40 ms. That one may be noticed up to
+/// `SPACING_MAX_NS` late.
 const SPACING_PART: u64 = 128;
-/// Far longer than this many looks take: in a longer gap between two readings another thread had the CPU, so no CPU time was spent.
+/// A gap between two readings of the clock that is too long for polling alone. Another thread must have had the CPU, so the gap is not
+/// counted as CPU time.
 const GAP_MAX_NS: u64 = 20_000;
 
 #[derive(Debug, Default)]
 pub struct Polling {
-    /// Waits that go to sleep at once, before the next one that is polled for.
+    /// Number of waits that sleep immediately before the next one polls.
     skip: u32,
     skipped_last: u32,
     spent_ns: u64,
 }
 
-/// What came of looking.
+/// The outcome of a poll.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Looked {
-    /// There is something.
+    /// An event is ready.
     Found,
-    /// The time that was to be waited is over.
+    /// The wait is over.
     TimeIsOver,
-    /// There is nothing yet, or looking does not pay: sleep.
+    /// Nothing is ready yet, or polling doesn't pay: the engine should sleep.
     Sleep,
 }
 
-/// How long to wait between two looks where each takes from the server's core the cache line on which it announces responses. Responses
-/// then come in fewer and larger batches, each a little late by what cannot be seen in its time.
+/// Returns the time to leave between two checks if each one takes a cache line away from the server's core.
+///
+/// Responses then arrive in fewer, larger batches. The added delay is too small to show in the measured times.
 #[inline]
 pub fn spacing_ns(shortest_service_ns: u64) -> u64 {
     (shortest_service_ns / SPACING_PART).min(SPACING_MAX_NS)
 }
 
 impl Polling {
-    /// Looks until `ready` says so, for at most `wait_ns` and never for long. Between two looks, and before the first, `spacing_ns` pass.
+    /// Polls until `ready` returns true, `wait_ns` have passed, or polling no longer pays. Waits `spacing_ns` before each check.
     #[inline]
     pub fn look(&mut self, wait_ns: u64, spacing_ns: u64, mut ready: impl FnMut() -> bool) -> Looked {
         if self.skip > 0 {
@@ -59,7 +65,7 @@ impl Polling {
         let end_ns = before_ns + wait_ns.min(POLL_NS);
         let looks = if spacing_ns > 0 { 1 } else { LOOKS };
         loop {
-            // No pause instruction: hypervisors take a run of them for a lock that is waited for, and give the core to somebody else.
+            // Don't use a pause instruction: hypervisors take a series of them for a spinning lock and give the core to another guest.
             while spacing_ns > 0 && now_ns() < (before_ns + spacing_ns).min(end_ns) {}
             let found = (0..looks).any(|_| ready());
             let now = now_ns();
@@ -71,7 +77,7 @@ impl Polling {
         }
     }
 
-    /// CPU time spent looking so far, in nanoseconds.
+    /// Returns the CPU time spent polling so far, in nanoseconds.
     pub fn spent_ns(&self) -> u64 {
         self.spent_ns
     }
@@ -98,7 +104,7 @@ mod tests {
     const LONG_NS: u64 = 1_000_000_000;
 
     #[test]
-    fn looking_in_vain_becomes_rare_and_success_brings_it_back() {
+    fn fruitless_polls_become_rare_until_one_succeeds() {
         let mut polling = Polling::default();
         let mut looked = 0;
         for _ in 0..10_000 {
@@ -106,10 +112,10 @@ mod tests {
             assert_eq!(polling.look(LONG_NS, 0, || false), Looked::Sleep);
             looked += u32::from(polling.spent_ns() > before);
         }
-        assert!((10..25).contains(&looked), "{looked} of 10,000 waits were polled for");
+        assert!((10..25).contains(&looked), "{looked} of 10,000 waits polled");
         while polling.look(LONG_NS, 0, || true) != Looked::Found {}
         assert_eq!(polling.look(LONG_NS, 0, || false), Looked::Sleep);
-        assert_eq!(polling.skip, 1, "one success makes the next failure the first");
+        assert_eq!(polling.skip, 1, "one success resets the count of failures");
     }
 
     #[test]
@@ -121,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn looks_are_close_together_against_the_times_that_they_add_to() {
+    fn checks_are_spaced_by_a_small_fraction_of_the_service_time() {
         assert_eq!(spacing_ns(u64::MAX), SPACING_MAX_NS);
         assert_eq!(spacing_ns(12_800), 100);
         assert_eq!(spacing_ns(0), 0);
@@ -131,6 +137,6 @@ mod tests {
             looks == 10
         });
         assert_eq!(looked, Looked::Found);
-        assert!(now_ns() - start_ns >= 10_000, "time passes before each look");
+        assert!(now_ns() - start_ns >= 10_000, "the spacing applies before each check");
     }
 }

@@ -1,4 +1,4 @@
-//! Sockets as a load generator wants them.
+//! Creates and closes sockets with the options that a load generator needs.
 
 use std::io;
 use std::ops::Deref;
@@ -9,16 +9,16 @@ use socket2::{Domain, SockAddr, Socket, Type};
 
 use crate::figures::errors::ErrorKind;
 
-/// Whether the system's congestion control holds packets back by timers, as BBR does. What a load generator sends fits into the first
-/// window, so the timers would cost CPU time for each request and protect nobody. Results declare what is used.
+/// Whether the default congestion control paces packets with timers, like BBR. The load generator's requests fit into the initial window,
+/// so pacing would only cost CPU time. The result reports the congestion control that was used.
 static PACED: LazyLock<bool> =
     LazyLock::new(|| std::fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control").is_ok_and(|name| name.starts_with("bbr")));
 
-/// What all sockets of a run connect to, and how.
+/// The address that all sockets of a run connect to, and their options.
 #[derive(Clone, Debug)]
 pub struct Peer {
     pub address: SockAddr,
-    /// The chosen congestion control; `None`: the default.
+    /// The selected congestion control; `None` uses the system's default.
     pub congestion_control: Option<String>,
 }
 
@@ -31,7 +31,7 @@ impl Deref for Peer {
 }
 
 impl Peer {
-    /// The congestion control that the sockets really use; none for Unix sockets. Fails if the chosen one cannot be used.
+    /// Returns the congestion control that the sockets actually use, or `None` for Unix sockets. Fails if the selected one isn't available.
     pub fn effective_congestion_control(&self) -> io::Result<Option<String>> {
         let socket = stream_to(self)?;
         if self.is_unix() {
@@ -43,7 +43,7 @@ impl Peer {
     }
 }
 
-/// A non-blocking stream socket for `peer`.
+/// Creates a non-blocking stream socket for `peer`.
 pub fn stream_to(peer: &Peer) -> io::Result<Socket> {
     let domain = Domain::from(i32::from(peer.family()));
     let socket = Socket::new(domain, Type::STREAM.nonblocking().cloexec(), None)?;
@@ -52,7 +52,7 @@ pub fn stream_to(peer: &Peer) -> io::Result<Socket> {
         if let Some(name) = &peer.congestion_control {
             socket.set_tcp_congestion(name.as_bytes())?;
         } else if *PACED {
-            // Where it is not allowed, the default does as well.
+            // If this isn't permitted, the default works too.
             let _ = socket.set_tcp_congestion(b"reno");
         }
         socket.set_linger(Some(Duration::ZERO))?;
@@ -60,14 +60,15 @@ pub fn stream_to(peer: &Peer) -> io::Result<Socket> {
     Ok(socket)
 }
 
-/// Ends a connection as other clients do where the server has ended it before. Where it has not, the server gets a reset (SO_LINGER of no time),
-/// so that no TIME_WAIT is left behind here: a new connection for each few requests would otherwise use up all local ports within seconds.
+/// Closes a connection: normally if the server has already closed it, otherwise with a reset (SO_LINGER with zero timeout).
+///
+/// The reset avoids TIME_WAIT, which would exhaust the local ports within seconds if connections are short-lived.
 pub fn close(socket: Socket) {
-    // Fails where the connection is gone already, which is just as well. What the kernel still does for this socket ends with it.
+    // An error only means that the connection is already gone. Shutting down also ends the kernel's pending operations on the socket.
     let _ = socket.shutdown(std::net::Shutdown::Both);
 }
 
-/// What a failure to connect is counted as.
+/// Maps a connect error to the kind it is counted as.
 pub fn connect_error_kind(error: &io::Error) -> ErrorKind {
     match error.kind() {
         io::ErrorKind::ConnectionRefused | io::ErrorKind::ConnectionReset => ErrorKind::ConnectRefused,

@@ -1,4 +1,4 @@
-//! From a histogram of nanoseconds to the figures that are shown, in microseconds.
+//! Summary statistics of a histogram: nanoseconds in, microseconds out.
 
 use hdrhistogram::Histogram;
 use schemars::JsonSchema;
@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::encoding::{decode, encode};
 use super::percentiles::{percentile_us, trimmed_mean_ns};
 
-/// `tm99_9` leaves out this share of the values at either end.
+/// The share of samples at each end that `tm99_9` ignores.
 const TRIMMED_SHARE: f64 = 0.001;
 
 /// A distribution of times, in microseconds.
@@ -23,7 +23,7 @@ pub struct Distribution {
     pub stddev: Option<f64>,
     /// Maximum, in microseconds; null without samples.
     pub max: Option<f64>,
-    /// Mean without the lowest and the highest 0.1% of samples, in microseconds; null without samples.
+    /// Mean without the lowest and highest 0.1% of samples, in microseconds; null without samples.
     pub tm99_9: Option<f64>,
     /// p25, in microseconds; null with fewer than ten samples beyond it.
     pub p25: Option<f64>,
@@ -41,7 +41,7 @@ pub struct Distribution {
     pub p99_9: Option<f64>,
     /// p99.99, in microseconds; null with fewer than ten samples beyond it.
     pub p99_99: Option<f64>,
-    /// HdrHistogram V2, compressed, in base64; its values are nanoseconds.
+    /// Histogram in nanoseconds: HdrHistogram V2, compressed, in base64.
     pub histogram: String,
 }
 
@@ -70,7 +70,7 @@ impl From<&Histogram<u64>> for Distribution {
 }
 
 impl Distribution {
-    /// The histogram in nanoseconds that the figures were taken from.
+    /// Returns the histogram, in nanoseconds, that these statistics were computed from.
     pub fn histogram(&self) -> anyhow::Result<Histogram<u64>> {
         decode(&self.histogram)
     }
@@ -82,7 +82,7 @@ mod tests {
     use crate::figures::histogram::new_histogram;
 
     #[test]
-    fn percentiles_need_ten_samples_beyond() {
+    fn a_percentile_needs_ten_samples_beyond_it() {
         let mut histogram = new_histogram();
         for value in 1..=1000 {
             histogram.saturating_record(value * 1000);
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn without_samples_there_are_no_figures() {
+    fn an_empty_histogram_has_no_statistics() {
         let summary = Distribution::from(&new_histogram());
         assert_eq!((summary.count, summary.min, summary.mean, summary.p50, summary.tm99_9), (0, None, None, None, None));
     }

@@ -7,25 +7,25 @@ use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
 
 use super::histogram::{LONGEST_NS, new_histogram};
 
-/// What a compressed histogram begins with: version 2, words of any length.
+/// The first four bytes of a compressed histogram: encoding version 2, with words of variable length.
 const V2_COMPRESSED_COOKIE: u32 = 0x1c84_9314;
-/// By how many bytes the place for a compressed histogram grows; most take less.
+/// The number of bytes by which the output buffer grows. Most histograms need less.
 const COMPRESSED_STEP: usize = 4096;
 
-/// HdrHistogram V2, compressed, in base64.
+/// Encodes a histogram as HdrHistogram V2, compressed, in base64.
 pub fn encode(histogram: &Histogram<u64>) -> String {
     let mut text = String::new();
     Encoder::default().encode(histogram, &mut text);
     text
 }
 
-/// The opposite of `encode`.
+/// Decodes the output of `encode`.
 pub fn decode(text: &str) -> anyhow::Result<Histogram<u64>> {
     let bytes = base64::engine::general_purpose::STANDARD.decode(text)?;
     Deserializer::new().deserialize(&mut bytes.as_slice()).map_err(|error| anyhow::anyhow!("not a histogram: {error:?}"))
 }
 
-/// The same for many, with one compressor and one set of buffers.
+/// An encoder for many histograms that reuses its compressor and buffers.
 pub struct Encoder {
     serializer: V2Serializer,
     compressor: Compress,
@@ -41,7 +41,7 @@ impl Default for Encoder {
 }
 
 impl Encoder {
-    /// One that has met a value of every size, and so takes no more memory later.
+    /// Creates an encoder whose buffers fit the largest possible histogram, so that it allocates no memory later.
     pub fn primed() -> Self {
         let mut full = new_histogram();
         let mut value = 1;
@@ -54,7 +54,7 @@ impl Encoder {
         encoder
     }
 
-    /// Appends the histogram to a text.
+    /// Appends the encoded histogram to `text`.
     pub fn encode(&mut self, histogram: &Histogram<u64>, text: &mut String) {
         self.plain.clear();
         if let Err(error) = self.serializer.serialize(histogram, &mut self.plain) {
@@ -64,7 +64,7 @@ impl Encoder {
         base64::engine::general_purpose::STANDARD.encode_string(&self.bytes, text);
     }
 
-    /// Cookie, length and zlib's data, as in the class «Histogram» of HdrHistogram in Java (`encodeIntoCompressedByteBuffer`).
+    /// Writes the cookie, the length and the zlib data, like `Histogram.encodeIntoCompressedByteBuffer` in HdrHistogram for Java.
     fn compress(&mut self) {
         self.bytes.clear();
         self.bytes.extend_from_slice(&V2_COMPRESSED_COOKIE.to_be_bytes());
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_encoder_writes_many_histograms_of_any_size() {
+    fn one_encoder_encodes_histograms_of_any_size() {
         let mut encoder = Encoder::default();
         let mut state = 1_u64;
         for values in [0, 1, 100_000, 10] {

@@ -1,4 +1,4 @@
-//! Kinds of errors, and how often each happened. The names are those of `errors` in the JSON result.
+//! Kinds of errors and their counts. The names match the fields of `errors` in the JSON result.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -22,7 +22,7 @@ pub enum ErrorKind {
 
 pub const ERROR_KINDS: usize = 11;
 
-/// How often each kind of error happened.
+/// The number of errors of each kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ErrorCounts([u64; ERROR_KINDS]);
 
@@ -46,35 +46,36 @@ impl ErrorCounts {
     }
 }
 
-/// Counts of errors by kind; every kind is always present. Errors in the set-up of a connection count attempts, all others count requests.
+/// Error counts by kind; every kind is always present. Kinds that concern connection setup count attempts, all other kinds count requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Errors {
     /// Attempts to connect that were refused.
     pub connect_refused: u64,
-    /// Attempts to connect that were not finished within the timeout, handshakes included.
+    /// Attempts to connect, handshakes included, that did not finish within the timeout.
     pub connect_timeout: u64,
-    /// Attempts to connect that failed for another reason: no route, no free local port, a proxy that refused.
+    /// Attempts to connect that failed for another reason, such as no route, no free local port or a refusal by the proxy.
     pub connect_other: u64,
-    /// TLS handshakes and records that either side refused.
+    /// TLS handshakes and records that either side rejected.
     pub tls: u64,
-    /// Requests whose connection or HTTP/2 stream was reset while their response was awaited.
+    /// Requests whose connection or HTTP/2 stream was reset before the response was complete.
     pub reset: u64,
-    /// Requests whose connection was closed before their response was complete.
+    /// Requests whose connection was closed before the response was complete.
     pub closed_early: u64,
-    /// Requests without a complete response within the timeout; with HTTP/1.1, also those that wait behind one on the same connection.
+    /// Requests without a complete response within the timeout. With HTTP/1.1 this includes requests queued behind one on the same
+    /// connection.
     pub timeout: u64,
-    /// Requests whose response is not valid HTTP; also bytes that came without a request.
+    /// Requests whose response is not valid HTTP. Data received without a request also counts here.
     pub invalid_response: u64,
-    /// Complete responses whose status is not the expected one.
+    /// Complete responses with an unexpected status.
     pub unexpected_status: u64,
-    /// Complete responses whose body is not the expected one.
+    /// Complete responses with an unexpected body.
     pub unexpected_body: u64,
-    /// Requests dropped because they were later than the deadline.
+    /// Requests dropped because they were later than the deadline allows.
     pub not_sent: u64,
 }
 
 impl Errors {
-    /// All of them, over all kinds.
+    /// Returns the sum over all kinds.
     pub fn total(&self) -> u64 {
         let Self { connect_refused, connect_timeout, connect_other, tls, reset, closed_early, timeout, .. } = *self;
         let Self { invalid_response, unexpected_status, unexpected_body, not_sent, .. } = *self;

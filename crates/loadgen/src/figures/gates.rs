@@ -1,4 +1,4 @@
-//! Gates: limits that a run must keep, for CI. A breached gate is exit code 3.
+//! Gates: limits for CI that make the program exit with code 3 when a run exceeds them.
 
 use std::time::Duration;
 
@@ -6,14 +6,14 @@ use super::result::RunResult;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Gates {
-    /// Of the response time in an open loop, of the service time in a closed one.
+    /// Maximum p99 of the response time in an open loop, of the service time in a closed loop.
     pub p99_max: Option<Duration>,
-    /// Failed requests as a share of all that ended or should have been sent, 0 to 1.
+    /// Maximum share of failed requests, 0 to 1.
     pub error_share_max: Option<f64>,
 }
 
 impl Gates {
-    /// One sentence for each gate that the result breaches.
+    /// Returns one sentence for each breached gate.
     pub fn breaches(&self, result: &RunResult) -> Vec<String> {
         let mut breaches = Vec::new();
         let any = self.p99_max.is_some() || self.error_share_max.is_some();
@@ -25,21 +25,21 @@ impl Gates {
             let limit_us = limit.as_secs_f64() * 1e6;
             match result.response_time_us.as_ref().unwrap_or(&result.service_time_us).p99 {
                 Some(p99_us) if p99_us <= limit_us => {}
-                Some(p99_us) => breaches.push(format!("p99 is {p99_us:.1} us, limit {limit_us:.1} us")),
-                None => breaches.push("p99 is unknown: fewer than ten samples beyond it; hint: measure longer (-d)".to_owned()),
+                Some(p99_us) => breaches.push(format!("p99 is {p99_us:.1} us, the limit is {limit_us:.1} us")),
+                None => breaches.push("p99 is unknown, it needs at least ten slower samples; hint: measure longer (-d)".to_owned()),
             }
         }
         if let Some(limit) = self.error_share_max {
             let share = error_share(result);
             if share > limit {
-                breaches.push(format!("{:.3}% of requests failed, limit {:.3}%", share * 100.0, limit * 100.0));
+                breaches.push(format!("{:.3}% of requests failed, the limit is {:.3}%", share * 100.0, limit * 100.0));
             }
         }
         breaches
     }
 }
 
-/// Failed requests as a share of all; one that was due and never sent has failed too.
+/// Returns the share of requests that failed. A request that was due but never sent counts as failed.
 fn error_share(result: &RunResult) -> f64 {
     let failed = result.errors.total() + result.requests.unsent;
     let all = result.requests.ok + failed;

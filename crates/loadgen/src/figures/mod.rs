@@ -1,4 +1,4 @@
-//! What is counted and timed, and the figures that come of it.
+//! Counters, histograms and the results computed from them.
 
 pub mod distribution;
 pub mod encoding;

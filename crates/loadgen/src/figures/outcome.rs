@@ -1,21 +1,22 @@
-//! How one request ended.
+//! How a request ended.
 
 use super::errors::ErrorKind;
 
-/// What became of one request.
+/// How one request ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     Ok,
     UnexpectedStatus,
     UnexpectedBody,
-    /// No complete response will come, but the connection goes on: its server gave this one stream up.
+    /// No complete response will arrive, but the connection stays usable: the server gave up only this HTTP/2 stream.
     Failed(ErrorKind),
-    /// The server said that it has not processed this request and never will, so it may be sent again (RFC 9113, 6.8 and 8.7). No error.
+    /// The server reported that it did not and will not process this request, so it may be sent again (RFC 9113, 6.8 and 8.7). Not an
+    /// error.
     Unprocessed,
 }
 
 impl Outcome {
-    /// Whether a whole response came, correct or not.
+    /// Returns whether a complete response arrived, correct or not.
     pub fn is_complete(self) -> bool {
         !matches!(self, Self::Failed(_) | Self::Unprocessed)
     }

@@ -1,4 +1,4 @@
-//! What came of one kind of request, where several kinds take turns.
+//! Measurements of one kind of request in a mix.
 
 use hdrhistogram::Histogram;
 
@@ -10,14 +10,14 @@ use crate::time::coordinator_pauses::Pauses;
 pub struct Part {
     pub sent: u64,
     pub errors: u64,
-    /// Timed-out requests: those among the times that are no correct response.
+    /// Timed-out requests. Their times are in `times` although they have no response.
     pub timed_out: u64,
-    /// Response times in an open loop, otherwise service times.
+    /// Response times in an open loop, service times in a closed loop.
     pub times: Histogram<u64>,
 }
 
 impl Default for Part {
-    /// Its histogram is resident from the beginning.
+    /// Resets the new histogram to touch its memory, so that recording causes no page faults.
     fn default() -> Self {
         let mut times = new_histogram();
         times.reset();
@@ -26,7 +26,7 @@ impl Default for Part {
 }
 
 impl Part {
-    /// Correct responses.
+    /// Returns the number of correct responses.
     pub fn ok(&self) -> u64 {
         self.times.len() - self.timed_out
     }
@@ -44,7 +44,7 @@ impl Part {
         self.errors += other.errors;
         self.timed_out += other.timed_out;
         if !other.times.is_empty() {
-            self.times.add(&other.times).unwrap_or_else(|error| unreachable!("all histograms have the same bounds: {error}"));
+            self.times.add(&other.times).unwrap_or_else(|error| unreachable!("histograms with equal bounds cannot be merged: {error}"));
             pauses.pause();
         }
     }

@@ -2,17 +2,17 @@
 
 use hdrhistogram::Histogram;
 
-/// A percentile with fewer samples beyond it says more of chance than of the server, and is left out.
+/// The number of samples that must lie beyond a percentile. With fewer, the percentile mostly reflects chance, and it is left out.
 const SAMPLES_BEYOND_MIN: f64 = 10.0;
 
-/// The percentile in microseconds, if at least ten samples lie beyond it.
+/// Returns the percentile in microseconds, or `None` if fewer than ten samples lie beyond it.
 pub fn percentile_us(histogram: &Histogram<u64>, percentile: f64) -> Option<f64> {
     let beyond = histogram.len() as f64 * (100.0 - percentile) / 100.0;
-    // The share is a decimal fraction that binary cannot hold: 1% of 1000 must pass as ten.
+    // The tolerance covers rounding: 1% of 1000 samples must count as ten, but binary fractions cannot represent 1% exactly.
     (beyond >= SAMPLES_BEYOND_MIN - 1e-6).then(|| histogram.value_at_percentile(percentile) as f64 / 1e3)
 }
 
-/// The mean without `share` of the values at either end.
+/// Returns the mean without `share` of the samples at each end.
 pub fn trimmed_mean_ns(histogram: &Histogram<u64>, share: f64) -> f64 {
     let trimmed = (histogram.len() as f64 * share).floor() as u64;
     let (from, to) = (trimmed, histogram.len() - trimmed);
@@ -32,7 +32,7 @@ mod tests {
     use crate::figures::histogram::new_histogram;
 
     #[test]
-    fn the_trimmed_mean_leaves_out_both_ends() {
+    fn the_trimmed_mean_ignores_both_ends() {
         let mut histogram = new_histogram();
         histogram.record_n(1_000, 2).unwrap();
         histogram.record_n(500_000, 1_996).unwrap();

@@ -1,11 +1,11 @@
-//! Recorders that are used again.
+//! A pool of reusable recorders.
 
 use std::sync::Mutex;
 
 use super::recorder::Recorder;
 use crate::time::coordinator_pauses::Pauses;
 
-/// Empty recorders, which go round between all threads and the coordinator, so that a long run takes no more memory than a short one.
+/// Empty recorders that circulate between the threads and the coordinator, so that a long run takes no more memory than a short one.
 #[derive(Debug)]
 pub struct Pool {
     open_loop: bool,
@@ -15,12 +15,12 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// A pool of so many, each with so many parts, which are emptied with these pauses.
+    /// Creates a pool of `size` recorders with `parts` parts each. Emptying a recorder takes the given `pauses`.
     pub fn new(open_loop: bool, parts: usize, size: usize, pauses: Pauses) -> Self {
         Self { open_loop, parts, pauses, spares: Mutex::new((0..size).map(|_| Recorder::new(open_loop, parts)).collect()) }
     }
 
-    /// An empty recorder; a new one if the coordinator is behind.
+    /// Returns an empty recorder. Allocates a new one if the coordinator has fallen behind and the pool is empty.
     pub fn take(&self) -> Recorder {
         let spare = self.spares().pop();
         spare.unwrap_or_else(|| Recorder::new(self.open_loop, self.parts))

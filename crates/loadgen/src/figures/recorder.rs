@@ -1,4 +1,4 @@
-//! What one thread counts and times during one slice of the run. Slices merge by addition, histograms included.
+//! What one thread counts and times during one slice of the run. Slices can be merged without loss.
 
 use hdrhistogram::Histogram;
 
@@ -8,15 +8,15 @@ use super::outcome::Outcome;
 use super::part::Part;
 use crate::time::coordinator_pauses::Pauses;
 
-/// How many histograms a recorder has, parts aside.
+/// Histograms in a recorder, not counting those of its parts.
 pub const HISTOGRAMS: u32 = 6;
 
-/// When a request was meant to be sent, and when it was. In a closed loop both are the same.
+/// The intended and the actual send time of a request. They are equal in a closed loop.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sent {
     pub intended_ns: u64,
     pub actual_ns: u64,
-    /// Which kind of request.
+    /// Index of the kind of request in the mix.
     pub kind: u16,
 }
 
@@ -25,35 +25,36 @@ pub struct Recorder {
     pub sent: u64,
     pub completed: u64,
     pub ok: u64,
-    /// Requests that the server said it had not processed, and those that were never sent because their connection ended.
+    /// Requests that the server reported as not processed, or that were never sent because their connection ended.
     pub unprocessed: u64,
     pub errors: ErrorCounts,
     pub bytes_received: u64,
     pub bytes_sent: u64,
-    /// Connections that the other end closed while they carried no request.
+    /// Connections that the server closed while they carried no request.
     pub idle_closed: u64,
-    /// Requests whose values in the histograms are lower bounds: they timed out, or were not over when the run ended.
+    /// Requests whose times are lower bounds, because they timed out or were unfinished at the end of the run.
     pub censored: u64,
-    /// Sum of the ages that are in the service times.
+    /// Sum of the ages of unfinished requests that are in the service times.
     pub unfinished_ns: u64,
-    /// Requests that were meant to be sent before are not counted here: they are those of another part of the run.
+    /// Requests with an earlier intended send time are ignored: they belong to an earlier phase of the run.
     pub due_from_ns: u64,
     pub service: Histogram<u64>,
     pub response: Histogram<u64>,
-    /// From the intended to the actual sending; and what of it was spent waiting for a free connection, and what by the generator.
+    /// Time from the intended to the actual send. It is the sum of `connection_wait` and `generator_lag`.
     pub lag: Histogram<u64>,
     pub connection_wait: Histogram<u64>,
     pub generator_lag: Histogram<u64>,
     pub connect: Histogram<u64>,
-    /// Where kinds of request take turns: what came of each. Otherwise empty.
+    /// Measurements per kind of request in a mix; empty without a mix.
     pub parts: Box<[Part]>,
     open_loop: bool,
-    /// Whether more than service times is recorded: an open loop, or parts. One question for both keeps the plain case as short as it was.
+    /// Whether to record more than service times, which open loops and mixes require. One combined flag costs the common case only one
+    /// branch.
     detailed: bool,
 }
 
 impl Recorder {
-    /// The histograms that will be used are resident from the beginning, so that a new value costs no page fault during the run.
+    /// Creates a recorder and touches the memory of the histograms it will use, so that recording causes no page faults during the run.
     pub fn new(open_loop: bool, parts: usize) -> Self {
         let mut recorder = Self::untouched(open_loop);
         recorder.parts = (0..parts).map(|_| Part::default()).collect();
@@ -69,7 +70,7 @@ impl Recorder {
         recorder
     }
 
-    /// One whose memory is taken as it is used: for what is recorded outside the load.
+    /// Creates a recorder that allocates lazily, for times recorded outside the load.
     pub fn untouched(open_loop: bool) -> Self {
         Self {
             sent: 0,
@@ -95,7 +96,7 @@ impl Recorder {
         }
     }
 
-    /// Forgets everything, histogram by histogram.
+    /// Empties the recorder and pauses after each histogram.
     pub fn reset(&mut self, pauses: Pauses) {
         (self.sent, self.completed, self.ok, self.unprocessed) = (0, 0, 0, 0);
         (self.bytes_received, self.bytes_sent, self.idle_closed, self.censored, self.due_from_ns) = (0, 0, 0, 0, 0);
@@ -110,7 +111,7 @@ impl Recorder {
         self.parts.iter_mut().for_each(|part| part.reset(pauses));
     }
 
-    /// Adds what another one holds, histogram by histogram.
+    /// Adds the contents of another recorder and pauses after each histogram.
     pub fn merge(&mut self, other: &Self, pauses: Pauses) {
         self.sent += other.sent;
         self.completed += other.completed;
@@ -130,20 +131,20 @@ impl Recorder {
             (&mut self.connect, &other.connect),
         ] {
             if !theirs.is_empty() {
-                mine.add(theirs).unwrap_or_else(|error| unreachable!("all histograms have the same bounds: {error}"));
+                mine.add(theirs).unwrap_or_else(|error| unreachable!("histograms with equal bounds cannot be merged: {error}"));
                 pauses.pause();
             }
         }
         self.parts.iter_mut().zip(&other.parts).for_each(|(mine, theirs)| mine.merge(theirs, pauses));
     }
 
-    /// Whether a request belongs to this part of the run.
+    /// Returns whether a request belongs to the current phase of the run.
     #[inline]
     fn counts(&self, intended_ns: u64) -> bool {
         intended_ns >= self.due_from_ns
     }
 
-    /// A request that could have been sent from `free_ns` on, when its connection became free.
+    /// Records a request that was sent. Its connection became free at `free_ns`.
     #[inline]
     pub fn request_sent(&mut self, sent: Sent, free_ns: u64) {
         if !self.counts(sent.intended_ns) {
@@ -169,7 +170,7 @@ impl Recorder {
         }
     }
 
-    /// So many requests that were sent at the same time and ended in the same way.
+    /// Records `count` requests that were sent at the same time and ended in the same way.
     #[inline]
     pub fn requests_ended(&mut self, sent: Sent, now_ns: u64, outcome: Outcome, count: u64) {
         if !self.counts(sent.intended_ns) {
@@ -207,7 +208,7 @@ impl Recorder {
         }
     }
 
-    /// A timed-out request took at least as long as it was waited for: leaving it out would make the tail look better than it is.
+    /// Records a timed-out request with the time waited, as a lower bound. Leaving it out would make the tail look better than it is.
     pub fn request_timed_out(&mut self, sent: Sent, now_ns: u64) {
         if self.counts(sent.intended_ns) {
             self.failed(sent, ErrorKind::Timeout, 1);
@@ -219,7 +220,7 @@ impl Recorder {
         }
     }
 
-    /// A request that was not over at `end_ns`; not even sent where there is no `actual_ns`.
+    /// Records the age of a request that was unfinished at `end_ns`. Without `actual_ns` it was never sent.
     pub fn unfinished(&mut self, actual_ns: Option<u64>, intended_ns: u64, end_ns: u64) {
         if let Some(actual_ns) = actual_ns {
             self.service.saturating_record(end_ns.saturating_sub(actual_ns).max(1));
@@ -229,8 +230,10 @@ impl Recorder {
         }
     }
 
-    /// Takes in what was not over at the end, as lower bounds: ages beyond the 99th percentiles of the run. A request that is younger than most
-    /// that are over says nothing; one that is older takes longer than it is old, so no percentile can come out too high.
+    /// Adds unfinished requests older than the p99 of the run, with their ages as lower bounds.
+    ///
+    /// A request younger than most finished ones carries no information. The age of an older one is a lower bound of its final time, so no
+    /// percentile comes out too high.
     pub fn add_unfinished(&mut self, ages: &Self, beyond: P99) {
         let (service, service_ns) = add_beyond(&mut self.service, &ages.service, beyond.service_ns);
         let (response, _) = add_beyond(&mut self.response, &ages.response, beyond.response_ns);
@@ -252,7 +255,7 @@ impl Recorder {
     }
 
     fn times_in_detail(&mut self, sent: Sent, now_ns: u64, count: u64) {
-        // In a closed loop both instants are the same.
+        // The intended and the actual send time are equal in a closed loop.
         let time_ns = now_ns.saturating_sub(sent.intended_ns).max(1);
         if self.open_loop {
             self.response.saturating_record_n(time_ns, count);
@@ -267,21 +270,21 @@ impl Recorder {
     }
 }
 
-/// The 99th percentiles, 0 without values.
+/// 99th percentiles; 0 if there are no values.
 #[derive(Clone, Copy, Debug)]
 pub struct P99 {
     pub service_ns: u64,
     pub response_ns: u64,
 }
 
-/// Adds the values beyond a bound; returns how many they were, and their sum.
+/// Adds the values above `beyond_ns` to another histogram. Returns their count and sum.
 fn add_beyond(to: &mut Histogram<u64>, ages: &Histogram<u64>, beyond_ns: u64) -> (u64, u64) {
     let mut added = (0, 0);
     for step in ages.iter_recorded().filter(|step| step.value_iterated_to() > beyond_ns) {
-        // The foot of the bucket: a lower bound is not rounded up.
+        // Use the lower edge of the bucket: a lower bound must not be rounded up.
         let (age_ns, count) = (ages.lowest_equivalent(step.value_iterated_to()), step.count_at_value());
         to.saturating_record_n(age_ns, count);
-        added = (added.0 + count, added.1 + to.median_equivalent(age_ns) * count); // as the mean has it
+        added = (added.0 + count, added.1 + to.median_equivalent(age_ns) * count); // the value that the histogram's mean uses
     }
     added
 }

@@ -1,4 +1,4 @@
-//! The result of a run, as it is written to JSON: schema `httpbench-loadgen/1`. docs/loadgen.md describes every field.
+//! The result of a run, serialized to JSON with the schema `httpbench-loadgen/1`.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -9,16 +9,16 @@ use super::sample::Sample;
 
 pub const SCHEMA: &str = "httpbench-loadgen/1";
 
-/// The result of one run. Counts and times cover the measured window, unless a field says otherwise.
+/// The result of one run. Counts and times cover the measured window unless a field says otherwise.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct RunResult {
-    /// `httpbench-loadgen/1`. Fields may be added under this name; none is renamed or dropped.
+    /// `httpbench-loadgen/1`. Later versions may add fields under this name, but never rename or remove any.
     pub schema: &'static str,
     /// Version of the load generator.
     pub version: &'static str,
-    /// The options of the run, and what it connected to.
+    /// The options of the run and the address it connected to.
     pub config: Config,
-    /// When the load began, warm-up included, in nanoseconds of this machine's monotonic clock.
+    /// Start of the load, warm-up included, in nanoseconds of the monotonic clock.
     pub start_ns: u64,
     /// Length of the measured window, in seconds; shorter than `config.duration_s` if the run ended early.
     pub duration_s: f64,
@@ -26,13 +26,13 @@ pub struct RunResult {
     pub interrupted: bool,
     /// Why the load generator itself ended the run early; null if it did not.
     pub failure: Option<String>,
-    /// Why a connection could not be set up: the last such failure, before or during the run. Null if there was none.
+    /// The last failure to set up a connection, before or during the run; null if there was none.
     pub connect_failure: Option<String>,
     /// Counts of requests.
     pub requests: RequestCounts,
     /// Counts of errors by kind.
     pub errors: Errors,
-    /// Bytes on the sockets.
+    /// Bytes on the wire.
     pub bytes: Bytes,
     /// Correct responses per second.
     pub throughput_rps: f64,
@@ -40,45 +40,44 @@ pub struct RunResult {
     pub throughput_bytes_per_s: f64,
     /// Times from the actual send of a request to its complete response, in microseconds. Correct responses and censored requests only.
     pub service_time_us: Distribution,
-    /// Times from the intended send of a request to its complete response, in microseconds. Correct responses and censored requests only. Null
-    /// in a closed loop.
+    /// Times from the intended send of a request to its complete response, in microseconds. Correct responses and censored requests only.
+    /// Null in a closed loop.
     pub response_time_us: Option<Distribution>,
     /// Times from the intended to the actual send of a request, in microseconds. Null in a closed loop.
     pub schedule_lag_us: Option<Distribution>,
-    /// The part of the schedule lag in which no connection was free, because responses were awaited on all of them, in microseconds. Null in a
-    /// closed loop.
+    /// The part of the schedule lag in which every connection was waiting for responses, in microseconds. Null in a closed loop.
     pub connection_wait_us: Option<Distribution>,
-    /// The rest of the schedule lag, in microseconds: a connection was free, and the generator was late. Null in a closed loop.
+    /// The rest of the schedule lag, in microseconds: a connection was free, but the generator was late. Null in a closed loop.
     pub generator_lag_us: Option<Distribution>,
-    /// Times to set up a connection, handshakes included, until requests can be sent, in microseconds. All connections of the run.
+    /// Times to set up a connection, handshakes included, in microseconds. All connections of the run.
     pub connect_time_us: Distribution,
-    /// TLS handshakes by kind, of all connections of the run; null without TLS.
+    /// TLS handshakes by kind. All connections of the run; null without TLS.
     pub tls_handshakes: Option<TlsHandshakes>,
-    /// Requests in the distributions with a lower bound. A request that timed out counts with the time waited. A request that was unfinished at
-    /// the end, and older than the p99 of the finished ones, counts with its age.
+    /// Requests whose time in the distributions is a lower bound. A timed-out request counts with the time waited. A request that was
+    /// unfinished at the end and older than the p99 of finished requests counts with its age.
     pub censored: u64,
-    /// Sum of the ages of unfinished requests in `service_time_us`, in seconds.
+    /// Sum of the ages of the unfinished requests in `service_time_us`, in seconds.
     pub unfinished_s: f64,
     /// Connections that the server closed while they carried no request. Not errors.
     pub idle_closed: u64,
-    /// What came of each kind of request, if several take turns: several URLs, or a file of `--requests`. Otherwise empty.
+    /// Results per kind of request, if the load mixes several (several URLs, or `--requests`); otherwise empty.
     pub parts: Vec<Part>,
-    /// Whole responses that came during the window (`--sample-bodies`).
+    /// Complete responses kept during the window (`--sample-bodies`).
     pub samples: Vec<Sample>,
-    /// The measured window in slices of `config.interval_s`.
+    /// The measured window in intervals of `config.interval_s`.
     pub intervals: Vec<Interval>,
-    /// How responses were parsed.
+    /// How response heads were parsed.
     pub parser: Parser,
-    /// What the load generator itself cost.
+    /// Resources that the load generator itself used.
     pub generator: Generator,
 }
 
-/// The options of the run, and what it connected to.
+/// The options of the run and the address it connected to.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Config {
     /// The requested URLs.
     pub urls: Vec<String>,
-    /// What the sockets connected to: `127.0.0.1:8080`, or `unix:/path`.
+    /// Address that the sockets connected to: `127.0.0.1:8080` or `unix:/path`.
     pub address: String,
     /// TCP congestion control of the sockets; null for Unix sockets.
     pub congestion_control: Option<String>,
@@ -86,15 +85,15 @@ pub struct Config {
     pub method: String,
     /// `HTTP/1.1` or `HTTP/2`.
     pub protocol: &'static str,
-    /// Connections, over all threads.
+    /// Connections of all threads.
     pub connections: u32,
     /// Threads of the load generator.
     pub threads: u32,
-    /// Largest number of requests in flight per connection.
+    /// Maximum number of requests in flight per connection.
     pub pipeline: u16,
-    /// Chosen length of the measured window, in seconds.
+    /// Requested length of the measured window, in seconds.
     pub duration_s: f64,
-    /// Length of the load before the window, in seconds.
+    /// Length of the warm-up before the window, in seconds.
     pub warmup_s: f64,
     /// Request timeout, in seconds.
     pub timeout_s: f64,
@@ -102,7 +101,7 @@ pub struct Config {
     pub interval_s: f64,
     /// Whether connections are kept alive after a response.
     pub keep_alive: bool,
-    /// Requests per connection before reconnecting (`--requests-per-connection`); null if not limited by this option.
+    /// Requests per connection before reconnecting (`--requests-per-connection`); null if unlimited.
     pub requests_per_connection: Option<u64>,
     /// `closed` or `open`.
     pub r#loop: &'static str,
@@ -112,49 +111,50 @@ pub struct Config {
     pub rate_to_rps: Option<f64>,
     /// `constant` or `poisson`; null in a closed loop.
     pub arrivals: Option<&'static str>,
-    /// Which part of the rate this load generator made: `3/8` is the third of eight, `1/1` the whole. The rates above are those of the whole.
+    /// Part of the rate that this load generator made: `3/8` is the third of eight, `1/1` is all of it. The rates above are those of the
+    /// whole.
     pub part: String,
-    /// Lateness from which requests are dropped, in seconds; null without a deadline.
+    /// Lateness beyond which requests are dropped, in seconds; null without a deadline.
     pub deadline_s: Option<f64>,
     /// Pause between a response and the next request on its connection, in seconds; null without one.
     pub think_time_s: Option<f64>,
-    /// Whether connections may resume the TLS sessions of earlier ones; null without TLS.
+    /// Whether connections may resume earlier TLS sessions; null without TLS.
     pub tls_resumption: Option<bool>,
 }
 
-/// Counts of requests. In a closed loop an event counts if it happens within the window; in an open loop a request and its outcome count if it
-/// was due within the window.
+/// Request counts. In a closed loop, an event counts if it happened within the window. In an open loop, a request and its outcome count if
+/// the request was due within the window.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct RequestCounts {
-    /// Requests sent: handed to the engine.
+    /// Requests sent.
     pub sent: u64,
     /// Complete responses, correct or not.
     pub completed: u64,
     /// Correct responses: complete, with the expected status and body.
     pub ok: u64,
-    /// Requests due before the end of the window, but not sent because no connection was free. 0 in a closed loop.
+    /// Requests that were due before the end of the window, but never sent because no connection was free. 0 in a closed loop.
     pub unsent: u64,
-    /// Requests without a complete response when the window ended. Not errors.
+    /// Requests without a complete response at the end of the window. Not errors.
     pub in_flight: u64,
-    /// Requests left over from before the window when it began. They are part of the other counts in a closed loop only.
+    /// Requests from before the window that were unfinished when it began. The other counts include them in a closed loop only.
     pub backlog: u64,
-    /// Requests that the server says it did not process (HTTP/2: GOAWAY without an error, or REFUSED_STREAM). Not errors; in an open loop each is
-    /// due again at its intended time.
+    /// Requests that the server reported as not processed (HTTP/2 GOAWAY without an error, or REFUSED_STREAM). Not errors. An open loop
+    /// sends them again, with their original intended send time.
     pub unprocessed: u64,
     /// Requests due within the window: the integral of the offered rate. Null in a closed loop.
     pub offered: Option<u64>,
 }
 
-/// Bytes on the sockets.
+/// Bytes on the wire.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct Bytes {
-    /// Bytes received from the sockets: heads, bodies and TLS.
+    /// Bytes received, including heads, bodies and TLS.
     pub received: u64,
-    /// Bytes sent to the sockets: heads, bodies and TLS.
+    /// Bytes sent, including heads, bodies and TLS.
     pub sent: u64,
 }
 
-/// A slice of the measured window. Its times are response times in an open loop, otherwise service times.
+/// An interval of the measured window. Its times are response times in an open loop, service times in a closed loop.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct Interval {
     /// Start, in seconds since the start of the window.
@@ -173,19 +173,18 @@ pub struct Interval {
     pub p99_us: Option<f64>,
     /// p99.9, in microseconds; null with fewer than ten samples beyond it.
     pub p99_9_us: Option<f64>,
-    /// Bytes received from the sockets: heads, bodies and TLS.
+    /// Bytes received, including heads, bodies and TLS.
     pub bytes_received: u64,
-    /// HdrHistogram V2, compressed, in base64; its values are nanoseconds.
+    /// Histogram in nanoseconds: HdrHistogram V2, compressed, in base64.
     pub histogram: String,
 }
 
-/// What came of one kind of request. Requests that were never sent have no kind, and those that were unfinished at the end count in the whole
-/// alone.
+/// Results of one kind of request in a mix. Requests that were never sent or were unfinished at the end count in the totals only.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Part {
-    /// Its name in the file of `--requests`, or its URL.
+    /// Its name in the `--requests` file, or its URL.
     pub name: String,
-    /// Its weight: requests for each turn of all kinds.
+    /// Its weight in the mix.
     pub weight: u32,
     /// Requests sent.
     pub sent: u64,
@@ -195,14 +194,14 @@ pub struct Part {
     pub errors: u64,
     /// Correct responses per second.
     pub throughput_rps: f64,
-    /// Response times in an open loop, otherwise service times, in microseconds. Correct responses and timed-out requests only.
+    /// Response times in an open loop, service times in a closed loop, in microseconds. Correct responses and timed-out requests only.
     pub time_us: Distribution,
 }
 
-/// How responses were parsed.
+/// How response heads were parsed.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct Parser {
-    /// Responses whose head was recognised by comparison with the previous one.
+    /// Responses whose head was recognized by comparing it with the previous one.
     pub fast: u64,
     /// Responses whose head was parsed.
     pub full: u64,
@@ -211,39 +210,38 @@ pub struct Parser {
 /// TLS handshakes by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct TlsHandshakes {
-    /// Full handshakes, as a new client makes.
+    /// Full handshakes.
     pub full: u64,
     /// Handshakes that resumed an earlier session.
     pub resumed: u64,
 }
 
-/// What the load generator itself cost within the measured window.
+/// Resources that the load generator itself used within the measured window.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Generator {
     /// `epoll` or `io_uring`.
     pub engine: &'static str,
-    /// Why `auto` chose `epoll`: what kept it from io_uring. Null if it did not, or if the engine was chosen by name.
+    /// Why `auto` chose `epoll` over io_uring; null if it chose io_uring, or if the engine was selected by name.
     pub engine_fallback: Option<String>,
     /// The load threads.
     pub threads: Vec<Thread>,
     /// CPU time of all load threads, in seconds.
     pub cpu_s: f64,
-    /// Useful work of the busiest thread: CPU time without polling, as a share of the window, 0 to 1.
+    /// CPU time of the busiest thread without polling, as a share of the window, 0 to 1.
     pub busy: f64,
-    /// Share of the window in which a thread was ready to run and had no CPU, 0 to 1: that of the worst thread. Null if the kernel does not
-    /// count it.
+    /// Share of the window in which a thread was ready to run but had no CPU, 0 to 1. Maximum over all threads; null if the kernel doesn't
+    /// report it.
     pub waiting: Option<f64>,
-    /// Time for which a thread stood still for 10 ms or more at once, in microseconds: that of the worst thread. The times of requests in flight
-    /// include it.
+    /// Time lost to pauses of 10 ms or more, in microseconds. Maximum over all threads. The times of requests in flight include it.
     pub stalled_us: f64,
     /// Peak resident memory of the process, in bytes.
     pub rss_bytes_peak: u64,
 }
 
-/// What one load thread cost within the measured window.
+/// Resources that one load thread used within the measured window.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct Thread {
-    /// CPU that the thread is pinned to; null if it is not.
+    /// CPU that the thread is pinned to; null if it isn't pinned.
     pub cpu: Option<usize>,
     /// CPU time, in seconds.
     pub cpu_s: f64,
@@ -251,9 +249,9 @@ pub struct Thread {
     pub polled_s: f64,
     /// CPU time without polling, as a share of the window, 0 to 1.
     pub busy: f64,
-    /// Share of the window in which the thread was ready to run and had no CPU, 0 to 1. Null if the kernel does not count it.
+    /// Share of the window in which the thread was ready to run but had no CPU, 0 to 1. Null if the kernel doesn't report it.
     pub waiting: Option<f64>,
-    /// Time for which the thread stood still for 10 ms or more at once, in microseconds.
+    /// Time lost to pauses of 10 ms or more, in microseconds.
     pub stalled_us: f64,
     /// Connections of the thread.
     pub connections: u32,
@@ -261,8 +259,8 @@ pub struct Thread {
     pub completed: u64,
 }
 
-/// The JSON schema of a result, generated from the types above.
+/// Returns the JSON schema of a result, generated from the types above.
 pub fn json_schema() -> String {
     let schema = schemars::schema_for!(RunResult);
-    serde_json::to_string_pretty(&schema).unwrap_or_else(|error| unreachable!("a schema is plain JSON: {error}"))
+    serde_json::to_string_pretty(&schema).unwrap_or_else(|error| unreachable!("a schema cannot fail to serialize: {error}"))
 }

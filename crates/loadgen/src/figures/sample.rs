@@ -1,22 +1,22 @@
-//! Whole responses that came during the load, for checks that take more than a comparison of bytes.
+//! Complete responses kept during the load, for checks that need more than a byte comparison.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Longer bodies are cut.
+/// Maximum length of a kept body. Longer ones are truncated.
 pub const SAMPLE_BYTES_MAX: usize = 64 * 1024;
 
-/// One response that came during the measured window.
+/// One response kept during the measured window.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Sample {
-    /// Which request it responds to: its place among the URLs, or in the file of `--requests`, from 0.
+    /// Index of the request among the URLs or in the `--requests` file, from 0.
     pub request: u16,
-    /// Status.
+    /// Status code.
     pub status: u16,
-    /// Head, as it came.
+    /// Head, as received.
     pub head: String,
-    /// Body without its transfer coding. Bytes that are not UTF-8 are replaced.
+    /// Decoded body. Bytes that aren't valid UTF-8 are replaced.
     pub body: String,
-    /// Whether the body was longer than 64 KiB and was cut.
+    /// Whether the body was truncated to 64 KiB.
     pub truncated: bool,
 }

@@ -1,4 +1,4 @@
-//! Destinations of the result: opened before the run, so that no run is wasted on a path that cannot be written.
+//! Where the result is written. Files are opened before the run, so that no run is wasted because a path isn't writable.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write, stdout};
@@ -22,7 +22,7 @@ impl Destination {
         if path == Path::new("-") {
             return Ok(Self::Stdout);
         }
-        // What it holds is kept until there is something new to write.
+        // Don't truncate yet: if the run fails, the old content stays.
         let file = OpenOptions::new().write(true).create(true).truncate(false).open(path);
         let file = file.with_context(|| format!("cannot write `{}`", path.display()))?;
         Ok(Self::File { path: path.to_owned(), file })
@@ -54,16 +54,16 @@ fn text_of(content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result
     Ok(printable(&String::from_utf8_lossy(&bytes)))
 }
 
-/// Writes to stdout. A reader that has left is no error, as for other Unix tools.
+/// Writes to stdout. Like other Unix tools, it treats a reader that has closed the pipe as success.
 pub fn write_stdout(content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
-    let mut out = File::from(stdout().as_fd().try_clone_to_owned()?); // without a buffer, which would be written again at the end
+    let mut out = File::from(stdout().as_fd().try_clone_to_owned()?); // unbuffered, because a failed write would be retried at exit
     match text_of(content).and_then(|text| out.write_all(text.as_bytes())) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         written => written.context("cannot write to stdout"),
     }
 }
 
-/// Where the result goes.
+/// The destinations of the result.
 #[derive(Debug)]
 pub struct Destinations {
     json: Option<Destination>,
@@ -79,8 +79,8 @@ impl Destinations {
         Ok(destinations)
     }
 
-    /// Writes the result to each destination, and the report to stdout unless that is taken. Returns the failures; the other destinations are
-    /// written all the same.
+    /// Writes the result to each destination, and the report to stdout unless a destination uses that. A failure doesn't affect the other
+    /// destinations. Returns all failures.
     pub fn write(&self, result: &RunResult) -> Vec<Error> {
         let json = self.json.as_ref().map(|place| place.write(|out| write_json(result, out)));
         let hdr = self.hdr.as_ref().map(|place| write_hdr(place, result));

@@ -1,10 +1,10 @@
-//! The percentile distribution as text, in the format of HdrHistogram that its plotter reads. Values are microseconds.
+//! Writes the percentile distribution in the text format of HdrHistogram's plotter, in microseconds.
 
 use std::io::{self, Write};
 
 use hdrhistogram::Histogram;
 
-/// Steps per halving of the distance to 100%, as the other implementations have it by default.
+/// Steps per halving of the distance to 100%, the default of other implementations.
 const TICKS_PER_HALF_DISTANCE: u32 = 5;
 
 pub fn write_percentiles(histogram: &Histogram<u64>, out: &mut (impl Write + ?Sized)) -> io::Result<()> {

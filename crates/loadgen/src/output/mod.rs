@@ -1,4 +1,4 @@
-//! What a run shows: progress on stderr, the report on stdout, files.
+//! Output of a run: progress on stderr, the report on stdout, and files.
 
 pub mod destinations;
 pub mod hdr;

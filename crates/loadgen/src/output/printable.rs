@@ -1,9 +1,10 @@
-//! Text that is safe to show: certificates, proxies, URLs and names of files wrote parts of it, and a terminal obeys control characters.
+//! Makes text safe to print. Parts of it may come from certificates, proxies, URLs and file names, and terminals interpret control
+//! characters.
 
 use std::fmt::Write;
 
-/// The text with all but line feeds and tabs of its control characters as escapes, and with all else that changes how text around it looks
-/// (bidirectional overrides, for one). The escapes are those of JSON, so a JSON document keeps its meaning.
+/// Escapes all control characters except line feeds and tabs, and other characters that change the appearance of surrounding text, such as
+/// bidirectional overrides. The escapes are those of JSON, so a JSON document keeps its meaning.
 pub fn printable(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for character in text.chars() {
@@ -12,7 +13,7 @@ pub fn printable(text: &str) -> String {
             continue;
         }
         for unit in character.encode_utf16(&mut [0; 2]) {
-            write!(shown, "\\u{unit:04x}").expect("a string takes all");
+            write!(shown, "\\u{unit:04x}").expect("writing to a string cannot fail");
         }
     }
     shown
@@ -29,7 +30,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_terminal_obeys_is_an_escape() {
+    fn escapes_characters_that_terminals_interpret() {
         for (text, shown) in [
             ("größer, 日本 🚀\t\"it's\" \\ here\n", "größer, 日本 🚀\t\"it's\" \\ here\n"),
             ("\x1b[2J\x07\r\0", "\\u001b[2J\\u0007\\u000d\\u0000"),
@@ -43,10 +44,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn json_keeps_its_meaning(text in any::<String>()) {
-            let document = printable(&serde_json::to_string(&text).expect("a string can be written"));
+        fn json_documents_keep_their_meaning(text in any::<String>()) {
+            let document = printable(&serde_json::to_string(&text).expect("a string can be serialized"));
             prop_assert!(!document.chars().any(char::is_control));
-            prop_assert_eq!(serde_json::from_str::<String>(&document).expect("it is JSON"), text);
+            prop_assert_eq!(serde_json::from_str::<String>(&document).expect("the document is valid JSON"), text);
         }
     }
 }

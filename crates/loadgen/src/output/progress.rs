@@ -1,4 +1,4 @@
-//! Progress on stderr: a live line for people, JSON lines for programs.
+//! Reports progress on stderr: a live line for users, or JSON lines for programs.
 
 use std::io::IsTerminal;
 
@@ -40,7 +40,7 @@ impl ProgressOutput {
     }
 }
 
-/// One line of `--progress json`.
+/// A progress line of `--progress json`.
 #[derive(Serialize)]
 struct Event {
     event: &'static str,
@@ -65,7 +65,7 @@ impl Event {
     }
 }
 
-/// A line of `--progress json`.
+/// The line of `--progress json` that reports readiness.
 #[derive(Serialize)]
 struct Ready {
     event: &'static str,
@@ -87,14 +87,14 @@ fn name(phase: Phase) -> &'static str {
 impl Observer for ProgressOutput {
     fn warn(&mut self, message: &str) {
         match self {
-            // Programs that read JSON get JSON only; the counts tell them.
+            // Programs expect JSON only, and the counts contain the same information.
             Self::Json => {}
             Self::None | Self::Line { .. } => print_line(&printable(&format!("warning: {message}"))),
         }
     }
 
     fn ready(&mut self, connected: u32) {
-        // Somebody waits for this line, so it is not dropped.
+        // A program may be waiting for this line, so it must not be dropped.
         match self {
             Self::Json => stderr::insist(&serde_json::to_string(&Ready { event: "ready", connected }).unwrap_or_default()),
             Self::None | Self::Line { .. } => stderr::insist(&format!("ready: {connected} connections")),

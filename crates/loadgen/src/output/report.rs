@@ -1,16 +1,16 @@
-//! The report that a person reads.
+//! The report for the terminal.
 
 use std::io::{self, Write};
 
 use crate::figures::distribution::Distribution;
 use crate::figures::result::RunResult;
 
-/// From this share of a CPU on, that was used or waited for, the generator was the limit.
+/// Minimum CPU share, used or waited for, at which the generator counts as the bottleneck.
 const BUSY: f64 = 0.95;
-/// From this share of the time on in which it did not get to run, the same.
+/// The same for the share of time in which the generator was stopped or had no CPU.
 const HELD_BACK: f64 = 0.05;
 
-/// Lines are at most this long, unless they hold something that cannot be broken.
+/// Maximum length of a line, unless a single item is longer.
 const WIDTH: usize = 79;
 
 pub fn print(result: &RunResult, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
@@ -27,10 +27,10 @@ pub fn print(result: &RunResult, out: &mut (impl Write + ?Sized)) -> io::Result<
     print_counts(result, out)?;
     writeln!(out, "  {}", limit(result))?;
     if result.interrupted {
-        writeln!(out, "  interrupted; the figures cover the time until then")?;
+        writeln!(out, "  interrupted; the results cover the time until then")?;
     }
     if let Some(failure) = &result.failure {
-        writeln!(out, "  {failure}\n  the figures cover the time until then")?;
+        writeln!(out, "  {failure}\n  the results cover the time until then")?;
     }
     Ok(())
 }
@@ -81,7 +81,7 @@ fn print_distributions(result: &RunResult, out: &mut (impl Write + ?Sized)) -> i
     Ok(())
 }
 
-/// Each kind of request, where several take turns.
+/// Prints one line per kind of request in a mix.
 fn print_parts(result: &RunResult, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     if !result.parts.is_empty() {
         writeln!(out, "\n  {:>12}{:>8}{:>8}{:>10}{:>8}  request", "requests/s", "p50", "p99", "sent", "errors")?;
@@ -99,7 +99,7 @@ fn print_counts(result: &RunResult, out: &mut (impl Write + ?Sized)) -> io::Resu
     let counts = counts.into_iter().chain([(requests.in_flight, "in flight at the end")]);
     print_list("requests", counts.map(|(count, name)| format!("{count} {name}")).collect(), out)?;
     let others = [
-        (requests.unprocessed, "unprocessed (the server said so)"),
+        (requests.unprocessed, "unprocessed (reported by the server)"),
         (result.censored, "censored (lower bound)"),
         (result.idle_closed, "idle connections closed by the server"),
     ];
@@ -128,7 +128,7 @@ fn print_counts(result: &RunResult, out: &mut (impl Write + ?Sized)) -> io::Resu
     }
 }
 
-/// `  name: a, b, c`, on as many lines as it takes.
+/// Prints `  name: a, b, c`, wrapped if necessary.
 fn print_list(name: &str, items: Vec<String>, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     let mut line = format!("  {name}: ");
     let last = items.len().saturating_sub(1);
@@ -143,7 +143,7 @@ fn print_list(name: &str, items: Vec<String>, out: &mut (impl Write + ?Sized)) -
     writeln!(out, "{}", line.trim_end())
 }
 
-/// What limited the run, as far as the load generator can see.
+/// Returns what limited the run, as far as the load generator can tell.
 fn limit(result: &RunResult) -> String {
     let generator = &result.generator;
     let (stalled_s, waiting) = (generator.stalled_us / 1e6, generator.waiting.unwrap_or(0.0));
@@ -151,9 +151,9 @@ fn limit(result: &RunResult) -> String {
     if result.requests.completed == 0 {
         "no response".to_owned()
     } else if stalled_s >= HELD_BACK * result.duration_s {
-        format!("generator-bound: it stood still for {stalled_s:.2} s; hint: check for throttling")
+        format!("generator-bound: it was stopped for {stalled_s:.2} s; hint: check for throttling")
     } else if waiting >= HELD_BACK {
-        format!("generator-bound: no CPU for {:.0}% of the time; hint: keep one free (--cpus)", waiting * 100.0)
+        format!("generator-bound: no CPU for {:.0}% of the time; hint: reserve one (--cpus)", waiting * 100.0)
     } else if generator.busy + waiting >= BUSY {
         format!("generator-bound: busiest thread {percent:.0}% of a CPU; hint: add threads (-t)")
     } else if result.requests.unsent > 0 {
@@ -163,7 +163,7 @@ fn limit(result: &RunResult) -> String {
     }
 }
 
-/// `123.4us`, `5.68ms`, `1.23s`, in at most seven characters; `-` where there is no figure.
+/// Formats a time as `123.4us`, `5.68ms` or `1.23s`, in at most seven characters; `-` for a missing value.
 pub fn format_us(value_us: Option<f64>) -> String {
     match value_us {
         None => "-".to_owned(),
@@ -175,7 +175,7 @@ pub fn format_us(value_us: Option<f64>) -> String {
     }
 }
 
-/// A number with commas between thousands, without decimals.
+/// Formats a number without decimals, with commas between thousands.
 pub fn format_count(value: f64) -> String {
     let digits = format!("{value:.0}");
     let first = digits.len() % 3;
@@ -199,7 +199,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn figures_are_easy_to_read() {
+    fn formats_counts_and_times() {
         let counts = [0.0, 999.0, 1000.0, 123_456.7, 1_234_567.0].map(format_count);
         assert_eq!(counts, ["0", "999", "1,000", "123,457", "1,234,567"]);
         assert_eq!([None, Some(12.34), Some(1234.0), Some(2.5e6)].map(format_us), ["-", "12.3us", "1.23ms", "2.50s"]);
@@ -209,10 +209,10 @@ mod tests {
     }
 
     #[test]
-    fn lists_are_broken_at_the_width() {
+    fn lists_are_wrapped() {
         let mut text = Vec::new();
         let items: Vec<_> = (0..12).map(|at| format!("{at}000000000 some kind")).collect();
-        print_list("errors", items.clone(), &mut text).expect("memory takes it");
+        print_list("errors", items.clone(), &mut text).expect("writing to a vector cannot fail");
         let text = String::from_utf8_lossy(&text).into_owned();
         assert!(text.lines().all(|line| line.len() <= WIDTH) && text.lines().count() > 2, "{text}");
         assert_eq!(text.split_whitespace().collect::<Vec<_>>().join(" "), format!("errors: {}", items.join(", ")));

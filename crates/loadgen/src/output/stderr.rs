@@ -1,4 +1,4 @@
-//! Stderr that may have no reader: a full pipe, a terminal stopped by Ctrl-S. Nothing written here blocks for ever.
+//! Writes to stderr without blocking forever, even if nobody reads it (a full pipe, or a terminal stopped by Ctrl-S).
 
 use std::fs::File;
 use std::io::stderr;
@@ -13,26 +13,26 @@ use rustix::pipe::PIPE_BUF;
 
 use super::printable::printable;
 
-/// How long the last lines of a run wait for a reader. By then the result is written.
+/// How long to wait for a reader of the last lines of a run. The result has been written by then.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Stderr opened once more, without blocking: poll(2) promises room for some bytes, and a terminal may have less than a line takes. The mode
-/// belongs to the open file, which other programs share, so it is not set on stderr itself.
+/// Stderr, opened again in non-blocking mode. Non-blocking mode is needed because poll(2) only promises room for some bytes, and a terminal
+/// may have less than a line needs. Stderr is opened again because other programs share the original open file and would be affected.
 static OWN: LazyLock<Option<File>> = LazyLock::new(|| {
     let kind = FileType::from_raw_mode(fstat(stderr()).ok()?.st_mode);
     if !matches!(kind, FileType::Fifo | FileType::CharacterDevice) {
-        return None; // a file opened again would have a position of its own, and a socket cannot be opened again
+        return None; // a reopened file would have its own position, and sockets can't be reopened
     }
     let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     open("/proc/self/fd/2", flags, Mode::empty()).ok().map(File::from)
 });
 
-/// Writes the text if that is possible at once, and drops it otherwise.
+/// Writes the text if that is possible immediately, and drops it otherwise.
 pub fn offer(text: &str) {
     put(text, Duration::ZERO);
 }
 
-/// Writes a line that matters: waits a while for room, but not for ever.
+/// Writes an important line, and waits up to `PATIENCE` for room.
 pub fn insist(line: &str) {
     put(&format!("{}\n", printable(line)), PATIENCE);
 }
@@ -42,10 +42,10 @@ fn put(text: &str, patience: Duration) {
     let fd = OWN.as_ref().map_or(shared.as_fd(), AsFd::as_fd);
     let mut rest = text.as_bytes();
     while !rest.is_empty() && is_writable(fd, patience) {
-        // A pipe that poll(2) calls writable takes this many bytes.
+        // A pipe that poll(2) reports as writable accepts at least this many bytes.
         match retry_on_intr(|| write(fd, &rest[..rest.len().min(PIPE_BUF)])) {
             Ok(count) => rest = &rest[count..],
-            Err(_) => return, // nobody listens any more, which is no reason to stop
+            Err(_) => return, // the reader is gone, which must not stop the run
         }
     }
 }

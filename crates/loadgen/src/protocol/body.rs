@@ -1,9 +1,9 @@
-//! The check of a body piece by piece, without ever holding the whole of it.
+//! Checks bodies piece by piece, without storing them.
 
 use crate::protocol::Outcome;
 use crate::request::expectation::BodyExpectation;
 
-/// The comparison of one body with its expectation, as far as it has come.
+/// The progress of comparing one body with its expectation.
 #[derive(Clone)]
 pub struct BodyCheck {
     position: usize,
@@ -47,7 +47,7 @@ impl BodyCheck {
     }
 }
 
-/// The outcome of a complete response. The status goes first: a body of another status says nothing.
+/// Returns the outcome of a complete response. An unexpected status takes precedence, because the body then means nothing.
 #[inline]
 pub fn outcome(status_is_correct: bool, body_is_correct: bool) -> Outcome {
     match (status_is_correct, body_is_correct) {

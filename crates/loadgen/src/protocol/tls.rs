@@ -1,7 +1,7 @@
-//! TLS around any protocol, with rustls: bytes in, bytes out, as everything here.
+//! TLS around any protocol, with rustls and without I/O.
 //!
-//! The stream ends with the server's close_notify, at once: nothing behind it is read. Where the connection ends without one, the stream may have
-//! been truncated (RFC 8446, section 6.1), so nothing that only its end would make complete is complete; such a request is `closed_early`.
+//! The server's close_notify ends the stream at once, and data after it is ignored. If the connection ends without close_notify, the stream
+//! may have been truncated (RFC 8446, section 6.1). A response delimited by the end of the stream then counts as `closed_early`.
 
 use std::borrow::Cow;
 use std::io::{BufRead, ErrorKind as IoErrorKind, Write};
@@ -20,21 +20,21 @@ use super::{Fault, Flow, Outcome, ParserCounts, Protocol, Sink, Slot, TlsHandsha
 use crate::figures::errors::ErrorKind;
 use crate::figures::sample::Sample;
 
-/// The rest of a large request waits until these many encrypted bytes, or nearly, are sent.
+/// Maximum amount of pending encrypted output. Beyond it, the rest of a large request waits.
 const ENCRYPTED_BYTES: usize = 64 * 1024;
 
-/// Whose certificates are believed.
+/// Which certificates to accept.
 #[derive(Clone, Copy, Debug)]
 pub enum Trust<'a> {
-    /// The system's roots; `SSL_CERT_FILE` names others.
+    /// Certificates of the system's roots, or of those in `SSL_CERT_FILE`.
     System,
-    /// The roots in this PEM file and no others.
+    /// Only certificates of the roots in this PEM file.
     File(&'a Path),
     /// Any certificate.
     Anything,
 }
 
-/// How servers are spoken to and believed.
+/// The TLS configuration of all connections.
 #[derive(Clone, Debug)]
 pub struct TlsSetup {
     config: Arc<ClientConfig>,
@@ -42,8 +42,8 @@ pub struct TlsSetup {
 }
 
 impl TlsSetup {
-    /// `name` is asked for by SNI and must be in the certificate; `alpn` is the one protocol that is offered. Without `resumption` each connection
-    /// makes a full handshake, as one of a new client does.
+    /// Creates a configuration. `name` is sent as SNI and must match the certificate; `alpn` is the only protocol offered. Without
+    /// `resumption`, each connection makes a full handshake like a new client.
     pub fn new(name: &str, alpn: &[u8], trust: Trust<'_>, resumption: bool) -> Result<Self> {
         let provider = Arc::new(ring::default_provider());
         let builder = ClientConfig::builder_with_provider(Arc::clone(&provider)).with_safe_default_protocol_versions()?;
@@ -69,7 +69,7 @@ impl TlsSetup {
                 connection.set_buffer_limit(None);
                 connection
             }
-            Err(error) => unreachable!("the same setup has worked before: {error}"),
+            Err(error) => unreachable!("the same configuration worked before: {error}"),
         }
     }
 }
@@ -84,11 +84,11 @@ fn roots_of(path: &Path) -> Result<RootCertStore> {
     let mut roots = RootCertStore::empty();
     let certificates = CertificateDer::pem_file_iter(path).with_context(|| format!("cannot read certificates from {}", path.display()))?;
     for certificate in certificates {
-        let certificate = certificate.with_context(|| format!("{} is no PEM file", path.display()))?;
-        roots.add(certificate).with_context(|| format!("{} holds what is no certificate of an authority", path.display()))?;
+        let certificate = certificate.with_context(|| format!("{} is not a valid PEM file", path.display()))?;
+        roots.add(certificate).with_context(|| format!("{} contains an invalid certificate", path.display()))?;
     }
     if roots.is_empty() {
-        bail!("{} holds no certificate; one begins with -----BEGIN CERTIFICATE-----", path.display());
+        bail!("{} contains no certificate; hint: PEM certificates start with -----BEGIN CERTIFICATE-----", path.display());
     }
     Ok(roots)
 }
@@ -102,9 +102,9 @@ pub struct Tls<P> {
 pub struct Session<S> {
     tls: ClientConnection,
     inner: S,
-    /// The handshake is over.
+    /// Whether the handshake is over.
     established: bool,
-    /// What is encrypted, and how much of it is sent.
+    /// Encrypted output, and how much of it has been sent.
     out: Vec<u8>,
     out_sent: usize,
 }
@@ -114,7 +114,7 @@ impl<S> Session<S> {
         &self.out[self.out_sent..]
     }
 
-    /// Moves what rustls has to say to the output.
+    /// Moves pending TLS records to the output.
     fn write_records(&mut self) -> Result<(), Fault> {
         while self.tls.wants_write() {
             self.tls.write_tls(&mut self.out).map_err(|error| fault(error.to_string()))?;
@@ -128,7 +128,7 @@ impl<P: Protocol> Tls<P> {
         Self { inner, setup, handshakes: TlsHandshakes::default() }
     }
 
-    /// Encrypts what the inner protocol wants to send, once the handshake is over, as far as it can be sent soon.
+    /// Encrypts output of the inner protocol once the handshake is over, as long as it can be sent soon.
     fn pump(&mut self, session: &mut Session<P::Session>) -> Result<(), Fault> {
         if session.established {
             loop {
@@ -176,7 +176,7 @@ impl<P: Protocol> Tls<P> {
     }
 }
 
-/// Lets nothing pass that is complete: of a stream that may have been truncated, only failures are certain.
+/// Suppresses completed responses. If a stream may be truncated, only failures are certain.
 struct Uncertain<'a, S>(&'a mut S);
 
 impl<S: Sink> Sink for Uncertain<'_, S> {
@@ -199,7 +199,7 @@ impl<P: Protocol> Protocol for Tls<P> {
     fn open(&mut self) -> Self::Session {
         let tls = self.setup.connect();
         let mut session = Session { tls, inner: self.inner.open(), established: false, out: Vec::new(), out_sent: 0 };
-        // Nothing but a hello is written to memory: this cannot fail.
+        // This only writes a ClientHello to memory, so it cannot fail.
         let _ = session.write_records();
         session
     }
@@ -213,7 +213,7 @@ impl<P: Protocol> Protocol for Tls<P> {
     }
 
     fn prepare_output(&mut self, session: &mut Self::Session) {
-        // A session that cannot encrypt any more has failed already, and is about to be closed.
+        // A session that cannot encrypt has already failed and is about to be closed.
         let _ = self.pump(session);
     }
 
@@ -228,11 +228,11 @@ impl<P: Protocol> Protocol for Tls<P> {
             session.out.clear();
             session.out_sent = 0;
         } else if session.out_sent >= left {
-            // As many bytes were sent as are moved, at least.
+            // At least as many bytes were sent as are moved here, so the cost is amortized.
             session.out.drain(..session.out_sent);
             session.out_sent = 0;
         }
-        // The rest of a large request; a failure is heard as that of `request` is.
+        // Encrypts the rest of a large request. As in `prepare_output`, a failure means that the session has failed already.
         let _ = self.pump(session);
     }
 
@@ -254,14 +254,14 @@ impl<P: Protocol> Protocol for Tls<P> {
             if !session.established && !session.tls.is_handshaking() {
                 self.note_handshake(session);
             }
-            // What was decrypted before the end, or before a record that is wrong, has come.
+            // Process data decrypted before the end of the stream or an invalid record.
             flow = self.decrypted(session, sink)?;
             if flow == Flow::Close {
                 return Ok(flow);
             }
             match processed {
                 Err(error) => {
-                    // The alert that says why is on its way out.
+                    // Send the alert with the reason, if possible.
                     let _ = self.pump(session);
                     return Err(fault(error.to_string()));
                 }
@@ -269,7 +269,7 @@ impl<P: Protocol> Protocol for Tls<P> {
                     return Err(self.inner.end_of_stream(&mut session.inner, sink));
                 }
                 Ok(state) if state.peer_has_closed() => return Err(fault(CLOSED_IN_HANDSHAKE)),
-                Ok(_) if taken == 0 => return Err(fault("more bytes came than TLS takes")),
+                Ok(_) if taken == 0 => return Err(fault("the server sent more data than TLS accepts")),
                 Ok(_) => {}
             }
         }
@@ -313,7 +313,7 @@ impl<P: Protocol> Protocol for Tls<P> {
     }
 }
 
-/// `--insecure`: whose certificate it is does not matter, but that its key signed the handshake does.
+/// A verifier for `--insecure`: it accepts any certificate, but the server must prove that it has the certificate's key.
 #[derive(Debug)]
 struct AnyCertificate(Arc<CryptoProvider>);
 

@@ -1,4 +1,4 @@
-//! A tunnel through an HTTP proxy (CONNECT, RFC 9110 section 9.3.6), around any protocol.
+//! A tunnel through an HTTP proxy (CONNECT, RFC 9110, section 9.3.6), around any protocol.
 
 use std::sync::Arc;
 
@@ -15,14 +15,14 @@ pub struct Tunnel<P> {
 
 pub struct Session<S> {
     inner: S,
-    /// How much of the CONNECT request was sent.
+    /// How much of the CONNECT request has been sent.
     connect_sent: usize,
     /// The proxy's response so far; `None` once the tunnel is open.
     response: Option<Vec<u8>>,
 }
 
 impl<P: Protocol> Tunnel<P> {
-    /// `authority` is the `host:port` that the proxy is to connect to.
+    /// Creates a tunnel to `authority`, the `host:port` that the proxy connects to.
     pub fn new(inner: P, authority: &str) -> Self {
         Self { inner, connect: format!("CONNECT {authority} HTTP/1.1\r\nHost: {authority}\r\n\r\n").into_bytes().into() }
     }
@@ -32,14 +32,18 @@ fn refused(reason: String) -> Fault {
     Fault { kind: ErrorKind::ConnectOther, reason: reason.into() }
 }
 
-/// Takes in more of the response. Once it is complete and accepts, returns what came behind it.
+/// Reads more of the proxy's response. Once it is complete and successful, returns the bytes after it.
 fn take_response<'a>(response: &mut Vec<u8>, bytes: &'a [u8]) -> Result<Option<&'a [u8]>, Fault> {
     let before = response.len();
     response.extend_from_slice(bytes);
     let Some(end) = head::find_end(response, before.saturating_sub(3)) else {
-        return if response.len() > head::HEAD_BYTES_MAX { Err(refused("the proxy's response has no end".to_owned())) } else { Ok(None) };
+        return if response.len() > head::HEAD_BYTES_MAX {
+            Err(refused("the head of the proxy's response is longer than 64 KiB".to_owned()))
+        } else {
+            Ok(None)
+        };
     };
-    // A successful response to CONNECT has no body, whatever its fields say; nor has one to HEAD.
+    // A successful response to CONNECT has no body, whatever its header fields say, like a response to HEAD.
     let status = head::parse(&response[..end], MethodKind::Head)?.status;
     if !(200..300).contains(&status) {
         return Err(refused(format!("the proxy refused CONNECT with status {status}")));
@@ -48,7 +52,7 @@ fn take_response<'a>(response: &mut Vec<u8>, bytes: &'a [u8]) -> Result<Option<&
 }
 
 impl<P> Tunnel<P> {
-    /// What is left to be sent of the CONNECT request. A proxy may respond before it has read all of it.
+    /// Returns the unsent rest of the CONNECT request. A proxy may respond before it has read all of it.
     fn rest_of_connect<S>(&self, session: &Session<S>) -> &[u8] {
         &self.connect[session.connect_sent..]
     }
@@ -90,7 +94,7 @@ impl<P: Protocol> Protocol for Tunnel<P> {
         self.inner.stable_output()
     }
 
-    /// Nothing else is sent before the response to CONNECT.
+    /// Nothing else is sent before the response to CONNECT, so the two don't add up.
     fn output_bytes_max(&self) -> usize {
         self.inner.output_bytes_max().max(self.connect.len())
     }
@@ -115,7 +119,7 @@ impl<P: Protocol> Protocol for Tunnel<P> {
 
     fn end_of_stream(&mut self, session: &mut Self::Session, sink: &mut impl Sink) -> Fault {
         if session.response.is_some() {
-            return refused("the proxy closed the connection before it responded to CONNECT".to_owned());
+            return refused("the proxy closed the connection before responding to CONNECT".to_owned());
         }
         self.inner.end_of_stream(&mut session.inner, sink)
     }
@@ -166,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn an_early_response_does_not_cut_connect_short() {
+    fn connect_is_sent_completely_despite_an_early_response() {
         let mut tunnel = tunnel();
         let mut session = tunnel.open();
         let connect = tunnel.output(&session).to_vec();
@@ -179,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_response_to_nothing_is_a_fault() {
+    fn rejects_a_response_before_the_request() {
         let mut tunnel = tunnel();
         let mut session = tunnel.open();
         assert!(tunnel.receive(&mut session, ACCEPTED, &mut Vec::new()).is_err());

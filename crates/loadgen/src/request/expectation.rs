@@ -1,11 +1,11 @@
-//! What a correct response is.
+//! Defines which responses are correct.
 
 use std::sync::Arc;
 
-/// What a response must be to count as correct.
+/// The properties of a correct response.
 #[derive(Clone, Debug, Default)]
 pub struct Expectation {
-    /// The exact status; without it, 200 to 399 are correct.
+    /// The exact status; if `None`, 200 to 399 are correct.
     pub status: Option<u16>,
     pub body: BodyExpectation,
 }

@@ -1,4 +1,4 @@
-//! One kind of request, with what its response must be.
+//! One kind of request together with its correct response.
 
 use std::sync::Arc;
 
@@ -6,11 +6,11 @@ use super::expectation::Expectation;
 
 const SEQUENCE: &[u8] = b"{{seq}}";
 const RANDOM: &[u8] = b"{{random}}";
-/// Placeholders are replaced by text of one length, so that a template can state its Content-Length.
+/// Placeholders expand to text of a fixed length, so that a template can contain its Content-Length.
 pub(super) const SEQUENCE_DIGITS: usize = 10;
 pub(super) const RANDOM_DIGITS: usize = 16;
 
-/// The methods whose responses are framed in their own way.
+/// Methods, as far as they affect the framing of the response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MethodKind {
     Head,
@@ -23,10 +23,10 @@ pub(super) enum Placeholder {
     Random,
 }
 
-/// A request in the form that HTTP/2 sends.
+/// A request as needed for HTTP/2.
 #[derive(Clone, Debug)]
 pub struct Structured {
-    /// Names and values, pseudo-headers first.
+    /// Names and values of all header fields, pseudo-header fields first.
     pub fields: Vec<(Vec<u8>, Vec<u8>)>,
     pub body: Arc<[u8]>,
 }
@@ -34,17 +34,17 @@ pub struct Structured {
 /// One kind of request.
 #[derive(Clone, Debug)]
 pub struct RequestKind {
-    /// What the result calls it.
+    /// Its name in the result.
     pub name: String,
-    /// How often it has its turn, among others.
+    /// Its weight in the mix.
     pub weight: u32,
     pub method_kind: MethodKind,
-    /// As HTTP/1.1 sends it.
+    /// The encoded HTTP/1.1 request.
     pub bytes: Vec<u8>,
-    /// As HTTP/2 sends it, if it is to.
+    /// The HTTP/2 request, if HTTP/2 is used.
     pub structured: Option<Structured>,
     pub expectation: Expectation,
-    /// Where the text of placeholders goes.
+    /// Positions of the placeholders.
     pub(super) placeholders: Vec<(usize, Placeholder)>,
 }
 
@@ -53,12 +53,12 @@ impl RequestKind {
         Self { name: String::new(), weight: 1, method_kind, bytes, structured: None, expectation, placeholders: Vec::new() }
     }
 
-    /// The request under this name and weight.
+    /// Returns the request with this name and weight.
     pub fn named(self, name: &str, weight: u32) -> Self {
         Self { name: name.to_owned(), weight, ..self }
     }
 
-    /// A request with `{{seq}}` and `{{random}}` in it.
+    /// Creates a request from a template with `{{seq}}` and `{{random}}`.
     pub fn from_template(template: &[u8], method_kind: MethodKind, expectation: Expectation) -> Self {
         let (mut bytes, mut placeholders, mut rest) = (Vec::new(), Vec::new(), template);
         while !rest.is_empty() {

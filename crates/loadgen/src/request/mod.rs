@@ -1,4 +1,4 @@
-//! What is sent: each kind of request with what its response must be, and the order in which kinds take turns.
+//! The requests to send: their kinds, the correct responses, and the order of a mix.
 
 pub mod expectation;
 pub mod kind;
@@ -10,19 +10,19 @@ use crate::random::Random;
 use kind::{Placeholder, RANDOM_DIGITS, RequestKind, SEQUENCE_DIGITS};
 use queue::Queue;
 
-/// Small requests are prepared as often as can be queued on one connection, so that a pipeline is sent as one slice. Of larger ones fewer copies
-/// are made, and of those beyond this size a single one.
+/// Maximum size of the buffer of prepared copies. Small requests are copied as often as can be queued on one connection, so that a pipeline
+/// is sent as one slice. Larger requests get fewer copies, at least one.
 const PREPARED_BYTES_MAX: usize = 64 * 1024;
 
-/// All kinds of requests, ready to be sent by one thread.
+/// All kinds of requests, as one thread sends them.
 #[derive(Clone, Debug)]
 pub struct Requests {
     kinds: Arc<[RequestKind]>,
-    /// Where there is but one kind and it never changes: at least one copy of it, back to back.
+    /// At least one copy of the request, back to back, if there is only one kind without placeholders.
     prepared: Option<Arc<[u8]>>,
-    /// The largest number of requests in flight on one connection.
+    /// Maximum number of requests in flight on one connection.
     depth: usize,
-    /// The order in which kinds take turns, over and over.
+    /// The sequence of kinds, which is repeated forever.
     turns: Arc<[u16]>,
     turn: usize,
     sequence: u64,
@@ -31,12 +31,12 @@ pub struct Requests {
 }
 
 impl Requests {
-    /// `depth` is the largest number of requests in flight on one connection.
+    /// `depth` is the maximum number of requests in flight on one connection.
     pub fn new(kinds: Vec<RequestKind>, weights: &[u32], depth: u16) -> Self {
         let depth = usize::from(depth);
         let prepared = match &kinds[..] {
             [only] if only.placeholders.is_empty() => {
-                // One more than can be in flight: the rest of one whose response came before it was wholly sent.
+                // One copy more than can be in flight, for the unsent rest of a request that was answered early.
                 let copies = (PREPARED_BYTES_MAX / only.bytes.len().max(1)).clamp(1, depth + 1);
                 Some(only.bytes.repeat(copies).into())
             }
@@ -46,7 +46,7 @@ impl Requests {
         Self { kinds: kinds.into(), prepared, depth, turns, turn: 0, sequence: 0, sequence_step: 1, random: Random::new(0) }
     }
 
-    /// The share of one thread: its numbers are those that no other thread uses.
+    /// Returns the share of one thread. No two threads use the same sequence numbers.
     pub fn of_thread(mut self, thread: u32, threads: u32, seed: u64) -> Self {
         self.sequence = u64::from(thread);
         self.sequence_step = u64::from(threads);
@@ -59,23 +59,23 @@ impl Requests {
         &self.kinds
     }
 
-    /// How many kinds are counted one by one: none where there is but one.
+    /// Returns the number of kinds with statistics of their own: 0 if there is only one kind.
     pub fn parts(&self) -> usize {
         if self.kinds.len() > 1 { self.kinds.len() } else { 0 }
     }
 
-    /// Whether what is sent lies in memory that never changes.
+    /// Returns whether the output is memory that never changes.
     #[inline]
     pub fn are_prepared(&self) -> bool {
         self.prepared.is_some()
     }
 
-    /// How many bytes the requests in flight on one connection have at most; `usize::MAX` where they differ.
+    /// Returns the maximum number of bytes of the requests in flight on one connection, or `usize::MAX` if requests differ.
     pub fn in_flight_bytes_max(&self) -> usize {
         if self.are_prepared() { self.depth.saturating_mul(self.kinds[0].bytes.len()) } else { usize::MAX }
     }
 
-    /// Puts the next request at the end of the queue, and returns its kind.
+    /// Appends the next request to the queue and returns its kind.
     #[inline]
     pub fn queue_next(&mut self, queue: &mut Queue) -> u16 {
         if !self.are_prepared() {
@@ -85,14 +85,14 @@ impl Requests {
         0
     }
 
-    /// What is to be sent next: the front of the queue, and all of it unless requests are large. Empty only if the queue is.
+    /// Returns the front of the queue, and all of it unless requests are large. Empty only if the queue is empty.
     #[inline]
     pub fn output<'a>(&'a self, queue: &'a Queue) -> &'a [u8] {
         let row = self.prepared.as_deref().unwrap_or(&queue.own);
         &row[queue.start..queue.end.min(row.len())]
     }
 
-    /// Takes the first `count` bytes of the output from the queue.
+    /// Removes the first `count` bytes from the queue.
     #[inline]
     pub fn sent(&self, queue: &mut Queue, count: usize) {
         queue.start += count;
@@ -105,14 +105,14 @@ impl Requests {
             queue.start -= whole;
             queue.end -= whole;
         } else if queue.start >= queue.bytes() {
-            // As many bytes were sent as are moved, at least.
+            // At least as many bytes were sent as are moved here, so the cost is amortized.
             queue.own.drain(..queue.start);
             queue.end -= queue.start;
             queue.start = 0;
         }
     }
 
-    /// The kind whose turn it is.
+    /// Returns the next kind.
     pub fn next_kind(&mut self) -> u16 {
         let index = self.turns[self.turn];
         self.turn = if self.turn + 1 == self.turns.len() { 0 } else { self.turn + 1 };
@@ -136,7 +136,7 @@ impl Requests {
     }
 }
 
-/// The last digits of `value` in the given base, as many as there is room for.
+/// Writes the low digits of `value` in the given base, as many as `room` holds.
 fn write_digits(room: &mut [u8], mut value: u64, base: u64) {
     for digit in room.iter_mut().rev() {
         *digit = b"0123456789abcdef"[(value % base) as usize];
@@ -144,14 +144,14 @@ fn write_digits(room: &mut [u8], mut value: u64, base: u64) {
     }
 }
 
-/// Each index as often as its weight, spread evenly (the smooth weighted round robin of nginx).
+/// Returns a sequence in which each index occurs as often as its weight, evenly spread (nginx's smooth weighted round robin).
 fn turns(weights: &[u32]) -> Vec<u16> {
     let total: i64 = weights.iter().map(|weight| i64::from(*weight)).sum();
     let mut credit = vec![0i64; weights.len()];
     (0..total)
         .map(|_| {
             credit.iter_mut().zip(weights).for_each(|(credit, weight)| *credit += i64::from(*weight));
-            // Of equal credits the first: `max_by_key` would take the last.
+            // Iterate in reverse, because `max_by_key` returns the last of equal maxima and the first is wanted.
             let index = (0..credit.len()).rev().max_by_key(|index| credit[*index]).unwrap_or(0);
             credit[index] -= total;
             index as u16
@@ -172,14 +172,14 @@ mod tests {
     }
 
     #[test]
-    fn turns_follow_the_weights_evenly() {
+    fn turns_are_spread_evenly_by_weight() {
         assert_eq!(turns(&[3, 1]), [0, 0, 1, 0]);
         assert_eq!(turns(&[1, 1]), [0, 1]);
         assert_eq!(turns(&[5]), [0; 5]);
     }
 
     #[test]
-    fn a_large_request_is_prepared_once_and_small_ones_as_often_as_they_can_be_queued() {
+    fn small_requests_are_prepared_repeatedly_and_large_ones_once() {
         let prepared = |length: usize, depth| {
             let requests = Requests::new(vec![fixed(&"x".repeat(length))], &[1], depth);
             (requests.prepared.as_ref().map(|bytes| bytes.len()), requests.in_flight_bytes_max())
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn placeholders_keep_the_length_and_differ() {
+    fn placeholders_differ_but_have_a_fixed_length() {
         let template = RequestKind::from_template(b"GET /{{seq}}?{{random}} {{x}}", MethodKind::Other, Expectation::default());
         let mut requests = Requests::new(vec![template], &[1], 1).of_thread(1, 4, 7);
         let mut write = || {
@@ -203,7 +203,7 @@ mod tests {
         assert_ne!(first[16..], second[16..]);
     }
 
-    /// What may happen to a queue.
+    /// An operation on a queue.
     #[derive(Clone, Debug)]
     enum Event {
         Queue,
@@ -218,9 +218,9 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
 
-        /// The model is a plain queue of bytes. Lengths lie around those at which the number of copies changes.
+        /// The model is a plain queue of bytes. The lengths are close to those at which the number of copies changes.
         #[test]
-        fn what_is_sent_is_what_was_queued(
+        fn sends_exactly_the_queued_bytes(
             events in events(),
             lengths in prop::collection::vec(prop_oneof![1..40usize, 12_000..14_000usize, 65_000..66_000usize], 1..3),
             depth in 1..6u16,
@@ -260,7 +260,7 @@ mod tests {
                 let output = requests.output(&queue);
                 prop_assert!(output == &model[..output.len()]);
                 prop_assert_eq!(output.is_empty(), model.is_empty());
-                // Small requests go out as one slice, as long as no more are queued than can be.
+                // Small requests are sent as one slice unless more are queued than can be in flight.
                 if !requests.are_prepared() || model.len() <= lengths[0] * usize::from(depth) && requests.in_flight_bytes_max() <= 8192 {
                     prop_assert_eq!(output.len(), model.len());
                 }

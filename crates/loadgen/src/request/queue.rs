@@ -1,10 +1,10 @@
-//! Requests that wait on one connection.
+//! The queue of unsent requests of one connection.
 
-/// What waits to be sent on one connection: the bytes from `start` to `end` of a row in which requests stand back to back. A request may be partly
-/// sent: then `start` lies within it.
+/// Unsent bytes of one connection: positions `start` to `end` in a row of requests without gaps. A partly sent request has `start` within
+/// it.
 ///
-/// The row is the connection's own where requests differ. Otherwise it is an endless repetition of the one request, of which the prepared buffer is
-/// the beginning; any number of whole requests can then be taken off both positions, and what lies between them stays the same.
+/// If requests differ, the row is the connection's own buffer. Otherwise it is a conceptually endless repetition of one request, of which
+/// the prepared buffer is the beginning. Subtracting whole requests from both positions then leaves the content unchanged.
 #[derive(Debug, Default)]
 pub struct Queue {
     pub(super) start: usize,
@@ -18,7 +18,7 @@ impl Queue {
         self.start == self.end
     }
 
-    /// How many bytes wait.
+    /// Returns the number of unsent bytes.
     #[inline]
     pub fn bytes(&self) -> usize {
         self.end - self.start

@@ -1,4 +1,4 @@
-//! The load threads: what each is given, what it drives, and how it fails.
+//! The load threads: how they start, run and fail.
 
 use std::num::NonZeroU64;
 use std::panic::{self, AssertUnwindSafe};
@@ -22,12 +22,12 @@ use crate::protocol::tunnel::Tunnel;
 use crate::time::clock::now_ns;
 use crate::worker::{Final, Limits, Report, Shared, Worker};
 
-/// Why the load generator itself cannot go on.
+/// The first error that makes the load generator itself stop.
 #[derive(Debug, Default)]
 pub struct Failure(OnceLock<String>);
 
 impl Failure {
-    /// Only the first one counts: it stops the other threads.
+    /// Records a failure. Later failures are ignored, because the first one stops the other threads.
     pub fn note(&self, thread: u32, reason: &str) {
         self.0.get_or_init(|| format!("load thread {thread} failed: {reason}"));
     }
@@ -37,7 +37,7 @@ impl Failure {
     }
 }
 
-/// The name of the engine to use: the chosen one, or the fastest that the kernel allows. Then also why it is not io_uring.
+/// Returns the name of the engine to use, and why it isn't io_uring if `auto` had to fall back to epoll.
 pub fn choose_engine(choice: EngineChoice) -> (&'static str, Option<String>) {
     match choice {
         EngineChoice::IoUring => (Uring::NAME, None),
@@ -49,7 +49,7 @@ pub fn choose_engine(choice: EngineChoice) -> (&'static str, Option<String>) {
     }
 }
 
-/// What one thread is given.
+/// What a thread needs to do its share of the run.
 pub struct Member {
     pub plan: Plan,
     pub peer: Peer,
@@ -67,7 +67,7 @@ impl Member {
         std::thread::Builder::new().name(name).spawn(move || self.work()).context("cannot start a load thread")
     }
 
-    /// Whatever goes wrong here ends the run for all threads, and is reported.
+    /// Runs the thread. Any error or panic is recorded and ends the run for all threads.
     fn work(self) -> Final {
         let (thread, shared, failure) = (self.thread, Arc::clone(&self.shared), Arc::clone(&self.failure));
         let worked = panic::catch_unwind(AssertUnwindSafe(|| {
@@ -85,7 +85,7 @@ impl Member {
         Final::default()
     }
 
-    /// Picks the protocol: from here on everything is compiled for it.
+    /// Selects the protocol. Everything below is monomorphized for it.
     fn speak(self) -> Result<Final> {
         let plan = self.plan.clone();
         let (place, places) = plan.place_of(self.thread);
@@ -117,7 +117,7 @@ impl Member {
             shared.stop.store(true, Ordering::Relaxed);
             worker.give_up(now_ns());
         }
-        worker.finished().context("the engine ended before the run")
+        worker.finished().context("the engine stopped before the end of the run")
     }
 }
 
@@ -130,7 +130,7 @@ fn limits(plan: &Plan) -> Limits {
     }
 }
 
-/// Pins the calling thread to these CPUs, if any.
+/// Pins the calling thread to these CPUs, if there are any.
 pub fn pin(cpus: &[usize]) -> Result<()> {
     if cpus.is_empty() {
         return Ok(());
@@ -146,9 +146,9 @@ pub fn pin(cpus: &[usize]) -> Result<()> {
     sched_setaffinity(None, &set).with_context(|| format!("cannot pin a thread to CPU {}", names.join(",")))
 }
 
-/// The kernel may delay timers by 50 us to wake up less often; a schedule is better kept to the microsecond.
+/// Sets the timer slack to 1 ns. The kernel may otherwise delay timers by 50 µs, which is too coarse for a schedule.
 fn wake_precisely() {
-    // Where it is not allowed, timers are late, and the schedule lag shows it.
+    // If this isn't allowed, timers fire late and the schedule lag shows it.
     let _ = set_current_timer_slack(NonZeroU64::new(1));
 }
 
@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_failure_is_kept() {
+    fn only_the_first_failure_is_kept() {
         let failure = Failure::default();
         failure.note(1, "no memory");
         failure.note(0, "interrupted");

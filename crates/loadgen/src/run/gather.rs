@@ -1,4 +1,4 @@
-//! Puts the slices of all threads together: intervals, totals, progress, and in the end the result.
+//! Merges the slices of all threads into intervals, totals, progress reports and the final result.
 
 use std::collections::BTreeMap;
 
@@ -19,36 +19,36 @@ use crate::time::coordinator_pauses::Pauses;
 use crate::time::window::{Phase, Slice, Window};
 use crate::worker::{Final, Load, Report};
 
-/// More than what most intervals' histograms take.
+/// Capacity reserved for the encoded histogram of an interval. Most need less.
 const INTERVAL_TEXT_BYTES: usize = 4096;
-/// Runs of more intervals do grow, but their memory at the beginning stays within 4 MB.
+/// Intervals whose memory is reserved up front, which caps it at 4 MB. Longer runs allocate more later.
 const INTERVALS_RESIDENT: usize = 1000;
 
 pub struct Gather<'a> {
     plan: &'a Plan,
     window: Window,
     announced: Option<Phase>,
-    /// Slices that not all threads have handed over yet, by their start.
+    /// Slices that not all threads have handed over yet, by start time.
     pending: BTreeMap<u64, (Slice, u32, Recorder)>,
     pool: &'a Pool,
     pauses: Pauses,
     total: Recorder,
-    /// Connect times of set-up and warm-up.
+    /// Connect times of the setup and the warm-up.
     before: Recorder,
-    /// Ages of what was not over at the end.
+    /// Ages of the requests that were unfinished at the end.
     unfinished: Recorder,
-    /// The last measured slice that is complete: what was not over at the end belongs to the last one of the run.
+    /// The last complete measured slice. It is held back because the unfinished requests belong to the last slice of the run.
     held: Option<(Slice, Recorder, Percentiles)>,
     intervals: Vec<Interval>,
     encoder: Encoder,
-    /// Memory for the intervals' histograms, full of blanks, so that the kernel has handed it out before the run begins and a long run does not grow.
+    /// Preallocated strings for encoded histograms, filled with blanks so that the kernel maps the memory before the run begins.
     texts: Vec<String>,
     end_ns: u64,
-    /// Completed and failed requests of the current phase, for progress.
+    /// Completed and failed requests of the current phase, for progress reports.
     so_far: (u64, u64),
 }
 
-/// What progress and intervals show of a slice's times; null with too few samples.
+/// The percentiles of a slice for progress reports and intervals; `None` if there are too few samples.
 #[derive(Clone, Copy)]
 struct Percentiles {
     p50_us: Option<f64>,
@@ -85,7 +85,7 @@ impl<'a> Gather<'a> {
         }
     }
 
-    /// Tells the observer of a phase that has begun; returns how long it is until the next one, in nanoseconds.
+    /// Announces the current phase to the observer. Returns the time until the next phase, in nanoseconds.
     pub fn announce_phases(&mut self, now_ns: u64, observer: &mut impl Observer) -> Option<u64> {
         let Window { warmup_start_ns, measure_start_ns, .. } = self.window;
         let (phase, next_ns) = match now_ns {
@@ -100,9 +100,9 @@ impl<'a> Gather<'a> {
         next_ns
     }
 
-    /// Takes one thread's slice; a slice that all threads have handed over is done.
+    /// Takes one thread's slice, and completes the slice once all threads have handed theirs over.
     pub fn take(&mut self, report: Report, observer: &mut impl Observer) {
-        self.announce_phases(now_ns(), observer); // first: it may be the last slice of a phase, and takes a while
+        self.announce_phases(now_ns(), observer); // first, because merging the last slice of a phase takes a while
         if let Some(ages) = &report.unfinished {
             self.unfinished.merge(ages, self.pauses);
         }
@@ -140,7 +140,7 @@ impl<'a> Gather<'a> {
         self.so_far.1 += recorder.errors.total();
         let duration_s = seconds(slice.end_ns - slice.start_ns);
         let percentiles = Percentiles::of(times(self.plan, &recorder));
-        // The end of the warm-up arrives after the window was announced, and is no news any more.
+        // The last slice of the warm-up arrives after the window was announced and is no longer worth reporting.
         if self.announced == Some(slice.phase) {
             observer.progress(&Progress {
                 phase: slice.phase,
@@ -164,7 +164,7 @@ impl<'a> Gather<'a> {
         }
     }
 
-    /// Makes an interval of a measured slice.
+    /// Turns a measured slice into an interval.
     fn keep(&mut self, slice: Slice, recorder: Recorder, percentiles: Percentiles) {
         let duration_s = seconds(slice.end_ns - slice.start_ns);
         let start_s = seconds(slice.start_ns - self.window.measure_start_ns);
@@ -189,7 +189,7 @@ impl<'a> Gather<'a> {
         self.pool.give_back(recorder);
     }
 
-    /// The last slice takes in what was not over at its end.
+    /// Adds the unfinished requests to the last slice, and keeps it.
     fn keep_last(&mut self) {
         let beyond = self.total.p99();
         self.total.add_unfinished(&self.unfinished, beyond);
@@ -200,14 +200,14 @@ impl<'a> Gather<'a> {
         }
     }
 
-    /// Requests due between two instants of the measured window, in all parts of the load.
+    /// Returns the number of requests due between two times of the measured window, over all parts of the load.
     fn offered(&self, from_s: f64, to_s: f64) -> Option<f64> {
         let Load::Open(open) = &self.plan.load else { return None };
         let (profile, warmup_s) = (open.schedule.profile(), self.plan.warmup.as_secs_f64());
         Some(profile.requests_until(warmup_s + to_s) - profile.requests_until(warmup_s + from_s))
     }
 
-    /// Makes the result. Slices that some threads did not reach before they were stopped count as far as they go.
+    /// Produces the result. Slices that some threads didn't reach before they were stopped count with the data that exists.
     pub fn finish(mut self, engine: &'static str, finals: &[Final], observer: &mut impl Observer) -> RunResult {
         while let Some(start_ns) = self.pending.keys().next().copied() {
             self.complete(start_ns, observer);
@@ -217,7 +217,7 @@ impl<'a> Gather<'a> {
         let total = &self.total;
         let open = self.plan.load.is_open();
         let mut connect = self.before.connect.clone();
-        connect.add(&total.connect).unwrap_or_else(|error| unreachable!("all histograms have the same bounds: {error}"));
+        connect.add(&total.connect).unwrap_or_else(|error| unreachable!("histograms with equal bounds cannot be merged: {error}"));
         RunResult {
             schema: SCHEMA,
             version: env!("CARGO_PKG_VERSION"),
@@ -263,7 +263,7 @@ impl<'a> Gather<'a> {
     }
 }
 
-/// What came of each kind of request, where several take turns.
+/// Returns the results per kind of request; empty unless the load is a mix.
 fn parts(plan: &Plan, total: &Recorder, duration_s: f64) -> Vec<Part> {
     let kinds = plan.requests.kinds().iter().zip(&total.parts);
     kinds
@@ -287,12 +287,12 @@ fn tls_handshakes(finals: &[Final]) -> Option<TlsHandshakes> {
         .reduce(|sum, one| TlsHandshakes { full: sum.full + one.full, resumed: sum.resumed + one.resumed })
 }
 
-/// What latency means here: response time where there is one.
+/// Returns the times that count as latency: response times in an open loop, service times in a closed loop.
 fn times<'r>(plan: &Plan, recorder: &'r Recorder) -> &'r Histogram<u64> {
     if plan.load.is_open() { &recorder.response } else { &recorder.service }
 }
 
-/// An empty list whose memory the kernel has handed out already.
+/// Creates an empty vector whose memory the kernel has already mapped.
 fn resident<T: Clone + Default>(capacity: usize) -> Vec<T> {
     let mut list = vec![T::default(); capacity];
     list.clear();

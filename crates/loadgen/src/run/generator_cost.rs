@@ -1,11 +1,11 @@
-//! What the load generator itself cost.
+//! Resources that the load generator itself used.
 
 use super::plan::Plan;
 use crate::figures::result::{Generator, Thread};
 use crate::time::clock::seconds;
 use crate::worker::Final;
 
-/// The cost of all threads within the measured window.
+/// Returns what all threads used within the measured window.
 pub fn generator(plan: &Plan, engine: &'static str, finals: &[Final], duration_s: f64) -> Generator {
     let threads: Vec<_> = finals.iter().enumerate().map(|(number, last)| thread(plan, number as u32, last, duration_s)).collect();
     let largest = |figure: fn(&Thread) -> f64| threads.iter().map(figure).fold(0.0, f64::max);
@@ -37,12 +37,12 @@ fn thread(plan: &Plan, number: u32, last: &Final, duration_s: f64) -> Thread {
 }
 
 fn rss_bytes_peak() -> u64 {
-    // SAFETY: all-zero is a valid rusage, and the call fills it.
+    // SAFETY: an all-zero rusage is valid, and getrusage fills it in.
     let usage = unsafe {
         let mut usage: libc::rusage = std::mem::zeroed();
         libc::getrusage(libc::RUSAGE_SELF, &mut usage);
         usage
     };
-    // Linux gives kilobytes (getrusage(2)).
+    // Linux reports kilobytes (getrusage(2)).
     usage.ru_maxrss as u64 * 1024
 }

@@ -1,4 +1,4 @@
-//! Runs a plan: starts the threads, says when the window begins, gathers their slices, and makes the result of them.
+//! Executes a plan: starts the threads, fixes the window, merges the slices and returns the result.
 
 mod crew;
 mod gather;
@@ -10,19 +10,22 @@ pub mod plan;
 pub mod signal;
 mod start;
 
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 
 use crate::endpoint::addresses;
 use crate::engine::Peer;
 use crate::figures::encoding::Encoder;
+use crate::figures::errors::ErrorKind;
 use crate::figures::pool::Pool;
 use crate::figures::recorder::HISTOGRAMS;
 use crate::figures::result::RunResult;
+use crate::protocol::Fault;
 use crate::time::clock::now_ns;
 use crate::time::coordinator_pauses::Pauses;
 use crate::time::window::{Phase, Window};
@@ -33,22 +36,52 @@ use observer::Observer;
 use plan::Plan;
 use start::Starter;
 
-/// How often the coordinator looks whether the threads are ready, or a signal came.
+/// How often the coordinator checks whether the threads are ready or a signal arrived.
 const LOOK: Duration = Duration::from_millis(1);
-/// Recorders for each thread: the one in use, one on its way, and two in reserve for a coordinator that is late.
+/// Recorders per thread: one in use, one in transit, and two spares in case the coordinator falls behind.
 const RECORDERS: usize = 4;
-/// Slices of each thread that may wait for the coordinator. Their places are taken at once: a channel without bound grows as it is used.
+/// Slices of each thread that may wait for the coordinator. The channel is bounded because an unbounded one allocates during the run.
 const REPORTS: usize = 32;
-/// What the coordinator does with each histogram of a slice: it adds it to others, and empties it.
+/// Operations of the coordinator on each histogram of a slice: merging and resetting.
 const PIECES: u32 = 2;
 
-/// Runs the plan to its end, to the first signal, or to the first failure of a load thread.
+/// Why a run ended before anything was measured.
+#[derive(Debug)]
+pub enum NotStarted {
+    Interrupted,
+    /// A load thread failed, for this reason.
+    ThreadFailed(String),
+    /// No connection could be set up.
+    CannotConnect {
+        authority: String,
+        /// The last failure, if any.
+        fault: Option<Fault>,
+    },
+}
+
+impl std::error::Error for NotStarted {}
+
+impl fmt::Display for NotStarted {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Interrupted => formatter.write_str("interrupted before the measurement"),
+            Self::ThreadFailed(reason) => formatter.write_str(reason),
+            Self::CannotConnect { authority, fault: None } => write!(formatter, "cannot connect to {authority}: no connection was set up"),
+            Self::CannotConnect { authority, fault: Some(fault) } => {
+                let hint = if fault.kind == ErrorKind::ConnectRefused { "; hint: check that the server is running" } else { "" };
+                write!(formatter, "cannot connect to {authority}: {}{hint}", fault.reason)
+            }
+        }
+    }
+}
+
+/// Runs the plan until it is complete, a signal arrives, or a load thread fails.
 pub fn run(plan: &Plan, observer: &mut impl Observer) -> Result<RunResult> {
     observer.phase(Phase::Connect);
     let address = plan.addresses.first_that_accepts(plan.timeout)?.clone();
     let peer = Peer { address, congestion_control: plan.congestion_control.clone() };
     let plan = &declared(plan, &peer)?;
-    pin(&plan.cpus)?; // this thread works while the others measure: it stays on their CPUs
+    pin(&plan.cpus)?; // this thread merges slices during the run and must not use other CPUs
     panics::keep();
     let starter = Starter::new(plan.start_on_stdin)?;
     let shared = Arc::new(Shared::default());
@@ -57,7 +90,7 @@ pub fn run(plan: &Plan, observer: &mut impl Observer) -> Result<RunResult> {
     let threads = plan.threads as usize;
     let parts = plan.requests.parts();
     let pauses = Pauses::new(plan.interval, PIECES * (HISTOGRAMS + parts as u32) * (plan.threads + 1));
-    let recorders = RECORDERS * threads + 1; // one slice is held until the next is complete
+    let recorders = RECORDERS * threads + 1; // the extra one is the slice that is held back until the next is complete
     let pool = Arc::new(Pool::new(plan.load.is_open(), parts, recorders, pauses));
     let (reports, gathered) = sync_channel(REPORTS * threads);
     let mut crew = Vec::new();
@@ -75,7 +108,7 @@ pub fn run(plan: &Plan, observer: &mut impl Observer) -> Result<RunResult> {
         crew.push(member.start().inspect_err(|_| shared.stop.store(true, Ordering::Relaxed))?);
     }
     drop(reports);
-    let encoder = Encoder::primed(); // while the threads connect: once the window is fixed, it begins within milliseconds
+    let encoder = Encoder::primed(); // now, while the threads connect: the window begins milliseconds after it is fixed
     let window = if wait_until_ready(plan, &shared, &failure) {
         wait_for_start(plan, &shared, &failure, &starter, observer).inspect_err(|_| shared.stop.store(true, Ordering::Relaxed))?
     } else {
@@ -89,7 +122,7 @@ pub fn run(plan: &Plan, observer: &mut impl Observer) -> Result<RunResult> {
     shared.stop.store(true, Ordering::Relaxed);
     let finals: Vec<_> = crew.into_iter().map(|handle| handle.join().unwrap_or_default()).collect();
     if window.is_none() {
-        bail!(why_not_started(plan, &shared, &failure));
+        return Err(why_not_started(plan, &shared, &failure).into());
     }
     for report in gathered.try_iter() {
         gather.take(report, observer);
@@ -97,10 +130,10 @@ pub fn run(plan: &Plan, observer: &mut impl Observer) -> Result<RunResult> {
     let mut result = gather.finish(engine, &finals, observer);
     result.generator.engine_fallback = engine_fallback;
     observer.done();
-    Ok(RunResult { failure: failure.first(), connect_failure: last_failure(&shared), ..result })
+    Ok(RunResult { failure: failure.first(), connect_failure: last_failure(&shared).map(|fault| fault.reason.into_owned()), ..result })
 }
 
-/// The plan with what is only known when the run begins, for the result to say.
+/// Adds to the plan's configuration what is known only after connecting, for the result to report.
 fn declared(plan: &Plan, peer: &Peer) -> Result<Plan> {
     let mut plan = plan.clone();
     plan.config.address = addresses::describe(&peer.address);
@@ -108,7 +141,7 @@ fn declared(plan: &Plan, peer: &Peer) -> Result<Plan> {
     Ok(plan)
 }
 
-/// Waits until all connections are set up or have failed to; false when there is nothing to measure.
+/// Waits until every connection is set up or has failed. Returns false if there is nothing to measure.
 fn wait_until_ready(plan: &Plan, shared: &Shared, failure: &Failure) -> bool {
     while shared.ready.load(Ordering::Acquire) < plan.threads {
         if signal::caught() || failure.first().is_some() {
@@ -119,7 +152,7 @@ fn wait_until_ready(plan: &Plan, shared: &Shared, failure: &Failure) -> bool {
     shared.connected.load(Ordering::Relaxed) > 0
 }
 
-/// Waits until the start is known, and fixes the window; `None` when the run ends before.
+/// Waits for the start signal and fixes the window. Returns `None` if the run ends before that.
 fn wait_for_start(
     plan: &Plan,
     shared: &Shared,
@@ -149,28 +182,26 @@ fn wait_for_start(
 fn warn_of_missing(plan: &Plan, shared: &Shared, observer: &mut impl Observer) {
     let connected = shared.connected.load(Ordering::Relaxed);
     if connected < plan.connections {
-        let reason = last_failure(shared).unwrap_or_default();
+        let reason = last_failure(shared).map(|fault| fault.reason).unwrap_or_default();
         observer.warn(&format!("only {connected} of {} connections were set up ({reason}); the others are retried", plan.connections));
     }
 }
 
-fn last_failure(shared: &Shared) -> Option<String> {
+fn last_failure(shared: &Shared) -> Option<Fault> {
     shared.connect_failure.lock().ok().and_then(|failure| failure.clone())
 }
 
-fn why_not_started(plan: &Plan, shared: &Shared, failure: &Failure) -> String {
+fn why_not_started(plan: &Plan, shared: &Shared, failure: &Failure) -> NotStarted {
     if signal::caught() {
-        return "interrupted before the measurement".to_owned();
+        return NotStarted::Interrupted;
     }
-    if let Some(reason) = failure.first() {
-        return reason;
+    match failure.first() {
+        Some(reason) => NotStarted::ThreadFailed(reason),
+        None => NotStarted::CannotConnect { authority: plan.url.authority(), fault: last_failure(shared) },
     }
-    let reason = last_failure(shared).unwrap_or_else(|| "no connection was set up".to_owned());
-    let hint = if reason.contains("refused") { "; hint: check that the server is running" } else { "" };
-    format!("cannot connect to {}: {reason}{hint}", plan.url.authority())
 }
 
-/// Takes in slices as they come, and says at once when a phase begins, until all threads are done.
+/// Processes slices as they arrive and announces phases when they begin, until all threads are done.
 fn observe(gather: &mut Gather, shared: &Shared, gathered: &Receiver<Report>, observer: &mut impl Observer) {
     loop {
         let wait = gather.announce_phases(now_ns(), observer).map_or(50 * LOOK, Duration::from_nanos).min(50 * LOOK);

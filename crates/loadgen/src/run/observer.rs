@@ -1,31 +1,31 @@
-//! Progress of a run, and who is told of it.
+//! The interface through which a run reports its progress.
 
 use crate::time::window::Phase;
 
-/// What happened in one slice of the run.
+/// What happened during one slice of the run.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
     pub phase: Phase,
-    /// Since the phase began.
+    /// Time since the phase began.
     pub elapsed_s: f64,
-    /// Since the phase began.
+    /// Completed requests since the phase began.
     pub completed: u64,
     pub errors: u64,
-    /// Over this slice, as are the percentiles.
+    /// Throughput during this slice. The percentiles cover the same slice.
     pub throughput_rps: f64,
     pub p50_us: Option<f64>,
     pub p99_us: Option<f64>,
 }
 
-/// Is told how a run goes.
+/// Receives the progress of a run.
 pub trait Observer {
-    /// Something that the user should know, in one sentence.
+    /// Reports something that the user should know, in one sentence.
     fn warn(&mut self, message: &str);
-    /// So many connections are set up, and the load waits for its start.
+    /// Reports that the connections are set up and the load is waiting for its start signal.
     fn ready(&mut self, _connected: u32) {}
-    /// A phase has just begun.
+    /// Reports that a phase has just begun.
     fn phase(&mut self, phase: Phase);
     fn progress(&mut self, progress: &Progress);
-    /// The measured window is over.
+    /// Reports that the measured window is over.
     fn done(&mut self);
 }

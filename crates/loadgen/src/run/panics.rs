@@ -1,23 +1,23 @@
-//! Panics of load threads, kept for the result.
+//! Captures panics of load threads for the result.
 
 use std::cell::RefCell;
 use std::panic;
 use std::sync::Once;
 
-/// What the names of load threads begin with.
+/// Prefix of the names of load threads.
 pub const THREAD_NAME: &str = "load-";
 
 thread_local! {
-    /// What the last panic of this thread said.
+    /// Message of the last panic in this thread.
     static PANIC: RefCell<String> = RefCell::default();
 }
 
-/// What the last panic of the calling thread said.
+/// Returns the message of the calling thread's last panic.
 pub fn last_panic() -> String {
     PANIC.take()
 }
 
-/// From now on a panic of a load thread is kept for the result; others are printed as ever.
+/// Installs a panic hook that stores panics of load threads for the result. Other panics are still printed.
 pub fn keep() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -39,11 +39,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_panic_of_a_load_thread_is_kept_in_one_line() {
+    fn a_panic_of_a_load_thread_is_kept_as_one_line() {
         keep();
         let thread = std::thread::Builder::new().name(format!("{THREAD_NAME}7"));
-        let said = thread.spawn(|| panic::catch_unwind(|| panic!("a bug")).map_err(|_| PANIC.take())).map(JoinHandle::join);
-        let text = format!("{said:?}");
+        let message = thread.spawn(|| panic::catch_unwind(|| panic!("a bug")).map_err(|_| PANIC.take())).map(JoinHandle::join);
+        let text = format!("{message:?}");
         assert!(text.contains("panics.rs") && text.contains("a bug") && !text.contains("\\n"), "{text}");
     }
 }

@@ -1,4 +1,4 @@
-//! What a run does, checked: made once from the command line, then only read.
+//! A validated description of a run, made once from the command line.
 
 use std::time::Duration;
 
@@ -13,53 +13,53 @@ use crate::worker::Load;
 
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// The options, as the result repeats them.
+    /// The options, for the result to report.
     pub config: Config,
     pub url: Url,
-    /// What to connect to: the host's addresses, the proxy's, or a Unix socket.
+    /// The address to connect to: the host's, the proxy's or a Unix socket.
     pub addresses: Addresses,
-    /// The chosen congestion control; `None`: the default.
+    /// The selected congestion control; `None` uses the system's default.
     pub congestion_control: Option<String>,
     pub requests: Requests,
-    /// How TLS is spoken, if it is.
+    /// TLS settings; `None` for plain HTTP.
     pub tls: Option<TlsSetup>,
-    /// Whether the peer is a proxy that opens a tunnel.
+    /// Whether to open a tunnel through a proxy first.
     pub proxied: bool,
     pub http2: bool,
     pub connections: u32,
     pub threads: u32,
-    /// CPUs that the threads are pinned to, in turn; empty: not pinned.
+    /// CPUs to pin the threads to, in turn; empty if they aren't pinned.
     pub cpus: Vec<usize>,
     pub engine: EngineChoice,
     pub duration: Duration,
     pub warmup: Duration,
     pub timeout: Duration,
     pub interval: Duration,
-    /// How often each thread keeps one response whole; `None`: never.
+    /// How often each thread keeps a complete response; `None` if never.
     pub sample_every: Option<Duration>,
     pub pipeline: u16,
     pub requests_per_connection: Option<u64>,
-    /// Of all threads together; `Load::of_thread` gives the share of one.
+    /// The load of all threads together. `Load::of_thread` returns the share of one thread.
     pub load: Load,
     pub seed: u64,
-    /// What of the load this load generator makes. The connections are its own.
+    /// The part of the load that this load generator makes. Connections are not divided.
     pub part: Part,
-    /// Whether the load begins when stdin says so.
+    /// Whether the load waits for a start signal on stdin.
     pub start_on_stdin: bool,
 }
 
 impl Plan {
-    /// How many of the connections thread `thread` has.
+    /// Returns the number of connections of a thread.
     pub fn connections_of(&self, thread: u32) -> u32 {
         self.connections / self.threads + u32::from(thread < self.connections % self.threads)
     }
 
-    /// The place of thread `thread` among the threads of all parts, and the number of places.
+    /// Returns the index of a thread among the threads of all parts, and their number.
     pub fn place_of(&self, thread: u32) -> (u32, u32) {
         (self.part.thread(thread), self.part.threads(self.threads).unwrap_or(u32::MAX))
     }
 
-    /// The CPU that thread `thread` is pinned to.
+    /// Returns the CPU that a thread is pinned to.
     pub fn cpu_of(&self, thread: u32) -> Option<usize> {
         (!self.cpus.is_empty()).then(|| self.cpus[thread as usize % self.cpus.len()])
     }

@@ -1,4 +1,4 @@
-//! SIGINT, SIGTERM and the end of stdin, if it tells the start, end the run early; what was measured is still reported.
+//! Ends a run early on SIGINT or SIGTERM, or at the end of stdin if stdin controls the start. The results so far are still reported.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,22 +9,22 @@ use signal_hook::flag;
 
 static CAUGHT: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 
-/// From now on the first of these signals is noted instead of ending the process; the second one ends it.
+/// Installs the handlers: the first signal sets a flag, the second one ends the process.
 pub fn install() -> io::Result<()> {
     for signal in [SIGINT, SIGTERM] {
-        // Handlers run in this order: the first signal finds the flag unset, and sets it.
+        // Handlers run in this order, so the first signal finds the flag unset and then sets it.
         flag::register_conditional_default(signal, Arc::clone(&CAUGHT))?;
         flag::register(signal, Arc::clone(&CAUGHT))?;
     }
     Ok(())
 }
 
-/// Ends the run as a signal does.
+/// Ends the run as a signal would.
 pub fn end_run() {
     CAUGHT.store(true, Ordering::Relaxed);
 }
 
-/// Whether a signal came.
+/// Returns whether a signal was received.
 pub fn caught() -> bool {
     CAUGHT.load(Ordering::Relaxed)
 }

@@ -1,7 +1,7 @@
-//! When the load begins: at once, or when stdin says so.
+//! Decides when the load begins: immediately, or when stdin says so.
 //!
-//! Load generators on several hosts begin together: each says that it is ready, and gets the same instant in terms of its own monotonic clock.
-//! Whoever holds stdin also holds the run: it ends with stdin, so none goes on after the connection to its host was lost.
+//! This lets load generators on several hosts start together. Each one reports that it is ready and then reads the start time, in terms of
+//! its own monotonic clock. If stdin is closed, the run ends, so that no load continues after the connection to a host is lost.
 
 use std::io::{BufRead, stdin};
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
@@ -11,12 +11,12 @@ use anyhow::{Context, Result, bail};
 use super::signal;
 use crate::time::clock::now_ns;
 
-/// From the decision to start until the start: every thread has seen it by then.
+/// Time between the decision to start and the start. All threads must notice the decision within it.
 const DELAY_NS: u64 = 5_000_000;
-/// No start is agreed so far ahead.
+/// Maximum time that a start may lie in the future.
 const AHEAD_NS_MAX: u64 = 3_600_000_000_000;
 
-/// What tells the start.
+/// Where the start signal comes from.
 #[derive(Debug)]
 pub enum Starter {
     AtOnce,
@@ -33,39 +33,39 @@ impl Starter {
         Ok(Self::Stdin(line))
     }
 
-    /// When the load is to begin, in nanoseconds of the monotonic clock; `None`: not known yet.
+    /// Returns the start time in nanoseconds of the monotonic clock, or `None` if it isn't known yet.
     pub fn start_ns(&self) -> Result<Option<u64>> {
         match self {
             Self::AtOnce => Ok(Some(now_ns() + DELAY_NS)),
             Self::Stdin(line) => match line.try_recv() {
                 Ok(line) => instant(&line, now_ns()).map(Some),
-                Err(TryRecvError::Empty | TryRecvError::Disconnected) => Ok(None), // its end is noted like a signal
+                Err(TryRecvError::Empty | TryRecvError::Disconnected) => Ok(None), // the reader thread treats the end of stdin as a signal
             },
         }
     }
 }
 
-/// Passes the first line on; the end of stdin ends the run.
+/// Forwards the first line. Ends the run when stdin is closed.
 fn read(lines: &SyncSender<String>) {
     for line in stdin().lock().lines().map_while(Result::ok) {
-        let _ = lines.try_send(line); // the first one counts
+        let _ = lines.try_send(line); // fails for all lines after the first, which are ignored
     }
     signal::end_run();
 }
 
-/// The instant that a line states. One that has passed is replaced by the next possible one, which the result shows.
+/// Parses a start time. A time that has passed becomes the earliest possible one; the result shows the actual start.
 fn instant(line: &str, now_ns: u64) -> Result<u64> {
     let earliest_ns = now_ns + DELAY_NS;
     if line.trim() == "now" {
         return Ok(earliest_ns);
     }
-    let Ok(told_ns) = line.trim().parse::<u64>() else {
-        bail!("stdin says `{}` and not when to start; hint: write nanoseconds of the monotonic clock, or `now`", line.trim());
+    let Ok(start_ns) = line.trim().parse::<u64>() else {
+        bail!("stdin has `{}` instead of a start time; hint: write nanoseconds of the monotonic clock, or `now`", line.trim());
     };
-    if told_ns > now_ns + AHEAD_NS_MAX {
-        bail!("the start is {} s ahead; hint: use this machine's monotonic clock", (told_ns - now_ns) / 1_000_000_000);
+    if start_ns > now_ns + AHEAD_NS_MAX {
+        bail!("the start time is {} s in the future; hint: use this machine's monotonic clock", (start_ns - now_ns) / 1_000_000_000);
     }
-    Ok(told_ns.max(earliest_ns))
+    Ok(start_ns.max(earliest_ns))
 }
 
 #[cfg(test)]
@@ -73,11 +73,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_states_the_start() -> Result<()> {
+    fn parses_start_times() -> Result<()> {
         let now_ns = 1_000_000_000_000;
         assert_eq!(instant("now", now_ns)?, now_ns + DELAY_NS);
         assert_eq!(instant(" 1000500000000\n", now_ns)?, 1_000_500_000_000);
-        assert_eq!(instant("5", now_ns)?, now_ns + DELAY_NS, "it has passed");
+        assert_eq!(instant("5", now_ns)?, now_ns + DELAY_NS, "a start time in the past");
         for bad in ["", "soon", "-1", "99000000000000000"] {
             assert!(instant(bad, now_ns).is_err(), "{bad}");
         }

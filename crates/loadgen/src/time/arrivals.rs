@@ -1,18 +1,19 @@
-//! The open loop's schedule: when each request is meant to be sent, computed from its number and never from the one before.
+//! The schedule of an open loop.
 //!
-//! The offered rate is a piecewise linear function of time. Its integral, inverted, turns the k-th arrival of a process of rate one into
-//! an instant: k itself for constant spacing, a sum of k exponential gaps for Poisson arrivals (the time-rescaling theorem; Brown et al.,
-//! Neural Computation 14, 2002). So nothing drifts, and ramps need no case of their own.
+//! Each send time is computed from the number of the request, not from the previous send time, so errors don't accumulate. The offered rate
+//! is a piecewise linear function of time. The inverse of its integral maps the k-th arrival of a process with rate 1 to a send time: k
+//! itself for constant spacing, and a sum of k exponential gaps for Poisson arrivals (the time-rescaling theorem; Brown et al., Neural
+//! Computation 14, 2002). Ramps therefore need no special case.
 
 use super::offered_rate::Profile;
 use crate::random::Random;
 
-/// How arrivals are spaced around the offered rate.
+/// How arrivals are distributed around the offered rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Arrivals {
     /// Evenly spaced.
     Constant,
-    /// Random and independent, as from many users.
+    /// Random and independent, like requests of many users.
     Poisson,
 }
 
@@ -25,7 +26,7 @@ impl Arrivals {
     }
 }
 
-/// The arrivals of one thread: every `threads`-th of a constant schedule, or a Poisson process of its share of the rate.
+/// The arrivals of one thread: every `threads`-th arrival of a constant schedule, or a Poisson process with the thread's share of the rate.
 #[derive(Clone, Debug)]
 pub struct Schedule {
     profile: Profile,
@@ -37,7 +38,7 @@ pub struct Schedule {
     poisson_sum: f64,
     random: Random,
     segment: usize,
-    /// Requests and seconds before the current segment.
+    /// Number of requests and seconds before the current segment.
     before: (f64, f64),
 }
 
@@ -57,7 +58,7 @@ impl Schedule {
         }
     }
 
-    /// The share of one thread, from the beginning.
+    /// Returns the share of one thread, from the start.
     pub fn of_thread(self, thread: u32, threads: u32, seed: u64) -> Self {
         Self::new(self.profile, self.arrivals, thread, threads, seed)
     }
@@ -66,7 +67,7 @@ impl Schedule {
         &self.profile
     }
 
-    /// The next arrival, in nanoseconds since the schedule's start. Never goes back.
+    /// Returns the time of the next arrival, in nanoseconds since the start of the schedule. Times never decrease.
     pub fn next_ns(&mut self) -> u64 {
         let arrival = match self.arrivals {
             Arrivals::Constant => self.count as f64 * self.threads + self.thread,
@@ -123,7 +124,7 @@ mod tests {
         assert_eq!(joined, times(0, 1));
     }
 
-    /// Load generators with 1, 3 and 2 threads, each with its part.
+    /// Runs three load generators with 1, 3 and 2 threads, each making one part.
     #[test]
     fn parts_interleave_to_one_schedule() {
         let profile = Profile::new(vec![Segment { duration_s: 1.0, from_rps: 100.0, to_rps: 300.0 }]);
@@ -138,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn poisson_parts_differ_and_have_their_share_of_the_rate() {
+    fn poisson_parts_differ_and_make_their_share_of_the_rate() {
         let part = |index| arrivals_s(&mut Schedule::new(Profile::constant(1000.0), Arrivals::Poisson, index, 4, 7), 100.0);
         let parts: Vec<_> = (0..4).map(part).collect();
         for (index, times) in parts.iter().enumerate() {
@@ -159,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn poisson_has_the_rate_and_the_spread_of_poisson() {
+    fn poisson_arrivals_have_the_right_rate_and_variance() {
         let times = arrivals_s(&mut Schedule::new(Profile::constant(1000.0), Arrivals::Poisson, 0, 1, 7), 100.0);
         let count = times.len() as f64;
         assert!((count - 100_000.0).abs() < 5.0 * 100_000f64.sqrt(), "{count}");

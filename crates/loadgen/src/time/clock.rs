@@ -1,23 +1,23 @@
-//! Time, as nanoseconds of the monotonic clock. One vDSO call (about 20 ns), so the loop reads it once per batch of bytes and no more often.
+//! Clocks in nanoseconds. Reading one takes about 20 ns (vDSO), so the loop does so only once per batch of bytes.
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// Nanoseconds since an arbitrary start that all threads of the machine share.
+/// Returns nanoseconds of the monotonic clock, which all threads of the machine share.
 pub fn now_ns() -> u64 {
     read(ClockId::Monotonic)
 }
 
-/// CPU time that the calling thread has used, in nanoseconds.
+/// Returns the CPU time of the calling thread, in nanoseconds.
 pub fn thread_cpu_ns() -> u64 {
     read(ClockId::ThreadCPUTime)
 }
 
-/// CPU time that all threads of this process have used, in nanoseconds.
+/// Returns the CPU time of all threads of this process, in nanoseconds.
 pub fn process_cpu_ns() -> u64 {
     read(ClockId::ProcessCPUTime)
 }
 
-/// Nanoseconds as seconds.
+/// Converts nanoseconds to seconds.
 pub fn seconds(ns: u64) -> f64 {
     ns as f64 / 1e9
 }

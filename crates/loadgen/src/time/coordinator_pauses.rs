@@ -1,25 +1,25 @@
-//! Where the coordinator gives way to the load.
+//! Pauses in which the coordinator yields the CPU to load threads.
 //!
-//! On a shared core its work comes out of the time of a load thread, and a request that falls due meanwhile is late by what is left of
-//! it. So it handles one histogram at a time, tens of microseconds of work, and sleeps in between.
+//! If they share a core, the coordinator's work delays requests that are due. So it handles one histogram at a time, which takes tens of
+//! microseconds, and sleeps in between.
 
 use std::time::Duration;
 
-/// Time for a load thread that was held up to catch up.
+/// Maximum pause, enough for a delayed load thread to catch up.
 const LONGEST: Duration = Duration::from_micros(200);
-/// The kernel may make any sleep longer by so much: below it, pauses would not be what they cost.
+/// Minimum pause. The kernel may extend any sleep by this much, so shorter pauses would take far longer than planned.
 const SHORTEST: Duration = Duration::from_micros(50);
-/// At most so much of each interval: one part of how many.
+/// Pauses take at most 1/4 of each interval.
 const SHARE: u32 = 4;
 
-/// Pauses between the pieces of work that come up in each interval.
+/// The pause between pieces of work; an interval has a fixed number of pieces.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Pauses {
     each: Duration,
 }
 
 impl Pauses {
-    /// So many that they take no more than their share of an interval; none at all where that leaves no time for each.
+    /// Chooses the length of the pauses so that they fit into their share of the interval; zero if they would be too short.
     pub fn new(interval: Duration, pieces: u32) -> Self {
         let each = (interval / SHARE / pieces.max(1)).min(LONGEST);
         Self { each: if each < SHORTEST { Duration::ZERO } else { each } }
@@ -44,7 +44,7 @@ mod tests {
     }
 
     #[test]
-    fn a_few_pieces_have_full_pauses_and_too_many_have_none() {
+    fn few_pieces_have_full_pauses_and_too_many_have_none() {
         assert_eq!(Pauses::new(INTERVAL, 16).each, LONGEST);
         assert_eq!(Pauses::new(INTERVAL, 5000).each, Duration::ZERO);
     }

@@ -1,4 +1,4 @@
-//! When: the clock, the schedule of the open loop, and the window that is measured.
+//! The clock, the schedule of an open loop, and the measured window.
 
 pub mod arrivals;
 pub mod clock;

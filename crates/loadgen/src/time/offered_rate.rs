@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// A stretch of time over which the rate changes linearly.
+/// A period in which the rate changes linearly.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Segment {
     pub duration_s: f64,
@@ -15,18 +15,18 @@ impl Segment {
         self.duration_s * (self.from_rps + self.to_rps) / 2.0
     }
 
-    /// How long it takes from the segment's start until `count` requests were due.
+    /// Returns the time from the start of the segment until `count` requests are due.
     pub(super) fn seconds_until(&self, count: f64) -> f64 {
         let slope = (self.to_rps - self.from_rps) / self.duration_s;
         if slope == 0.0 || !slope.is_finite() {
             return count / self.from_rps;
         }
-        // The root of slope/2 t² + from t = count, in the form that does not cancel.
+        // Solves slope/2 t² + from t = count in the form that avoids cancellation.
         2.0 * count / (self.from_rps + (self.from_rps * self.from_rps + 2.0 * slope * count).max(0.0).sqrt())
     }
 }
 
-/// The offered rate over time; after the last segment it stays where it ended.
+/// The offered rate over time. After the last segment it stays constant.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Profile {
     pub(super) segments: Vec<Segment>,
@@ -34,7 +34,7 @@ pub struct Profile {
 
 impl Profile {
     pub fn new(segments: Vec<Segment>) -> Self {
-        assert!(!segments.is_empty(), "a profile has at least one segment");
+        assert!(!segments.is_empty(), "a profile needs at least one segment");
         Self { segments }
     }
 
@@ -46,7 +46,7 @@ impl Profile {
         self.segments[0].from_rps
     }
 
-    /// The same profile after a stretch at its initial rate.
+    /// Returns the profile preceded by a warm-up at its initial rate.
     pub fn after_warmup(mut self, warmup: Duration) -> Self {
         if !warmup.is_zero() {
             let rps = self.initial_rps();
@@ -55,7 +55,7 @@ impl Profile {
         self
     }
 
-    /// How many requests are due until `seconds`.
+    /// Returns the number of requests due within the first `seconds`.
     pub fn requests_until(&self, seconds: f64) -> f64 {
         let (mut total, mut left_s) = (0.0, seconds);
         for segment in &self.segments {

@@ -1,14 +1,14 @@
-//! A part of a load that several load generators make together, each on its own host.
+//! Part of a load that several load generators make together, usually on different hosts.
 //!
-//! Every part is told the rate of the whole. Its threads take their turns among the threads of all parts, so the parts together make exactly
-//! the schedule that one load generator would make, whatever their number.
+//! Each load generator is given the rate of the whole load. Its threads take turns with the threads of all other parts, so together they
+//! produce exactly the schedule of a single load generator.
 
 use std::fmt;
 
-/// More hosts than anybody has.
+/// Upper limit on the number of parts.
 pub const PARTS_MAX: u32 = 100_000;
 
-/// One of `count` equal parts of a load; `index` counts from 0.
+/// One of `count` equal parts of a load. `index` counts from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
     index: u32,
@@ -18,45 +18,45 @@ pub struct Part {
 impl Part {
     pub const WHOLE: Self = Self { index: 0, count: 1 };
 
-    /// Part `index`, from 0, of `count`; `None` where there is no such part.
+    /// Creates part `index` (from 0) of `count`, or `None` if that doesn't exist.
     pub fn new(index: u32, count: u32) -> Option<Self> {
         (index < count && count <= PARTS_MAX).then_some(Self { index, count })
     }
 
-    /// The number of parts.
+    /// Returns the number of parts.
     pub fn count(self) -> u32 {
         self.count
     }
 
-    /// The place of this part's thread among the threads of all parts.
+    /// Returns the index of a thread of this part among the threads of all parts.
     pub fn thread(self, thread: u32) -> u32 {
         thread * self.count + self.index
     }
 
-    /// The number of places for threads of all parts, if each has as many as this one; `None` if there are too many to be counted.
+    /// Returns the number of threads of all parts if each part has as many as this one, or `None` on overflow.
     pub fn threads(self, threads: u32) -> Option<u32> {
         threads.checked_mul(self.count)
     }
 
-    /// This part's share of a number of requests: the shares of all parts sum up to it.
+    /// Returns this part's share of a number of requests. The shares of all parts add up to it.
     pub fn share(self, requests: u64) -> u64 {
         let count = u64::from(self.count);
         requests / count + u64::from(u64::from(self.index) < requests % count)
     }
 }
 
-/// As it is written on the command line: from 1.
+/// Formats the part as on the command line, counting from 1.
 impl fmt::Display for Part {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{}/{}", self.index + 1, self.count)
     }
 }
 
-/// Reads `3/8`: the third of eight parts.
+/// Parses a part such as `3/8`, the third of eight.
 pub fn parse_part(text: &str) -> Result<Part, String> {
     let numbers = text.split_once('/').and_then(|(index, count)| Some((index.parse::<u32>().ok()?, count.parse::<u32>().ok()?)));
     let part = numbers.and_then(|(index, count)| Part::new(index.checked_sub(1)?, count));
-    part.ok_or_else(|| format!("`{text}` is not a part; write 3/8 for the third of eight, of at most {PARTS_MAX}"))
+    part.ok_or_else(|| format!("`{text}` is not a part; write 3/8 for the third of eight parts (at most {PARTS_MAX})"))
 }
 
 #[cfg(test)]
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_are_read_and_written_from_one() {
+    fn parts_count_from_one_in_text() {
         assert_eq!(parse_part("3/8"), Ok(Part { index: 2, count: 8 }));
         assert_eq!(parse_part("3/8").map(|part| part.to_string()), Ok("3/8".to_owned()));
         assert_eq!(parse_part("1/1"), Ok(Part::WHOLE));
@@ -79,7 +79,7 @@ mod tests {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
-        fn shares_sum_up_to_the_whole(requests in 0..u64::MAX / 2, count in 1..200u32) {
+        fn shares_add_up_to_the_whole(requests in 0..u64::MAX / 2, count in 1..200u32) {
             let shares: Vec<_> = (0..count).filter_map(|index| Part::new(index, count)).map(|part| part.share(requests)).collect();
             prop_assert_eq!(shares.iter().sum::<u64>(), requests);
             prop_assert!(shares.iter().max().zip(shares.iter().min()).is_some_and(|(most, least)| most - least <= 1));
@@ -87,7 +87,7 @@ mod tests {
 
         /// Parts may have different numbers of threads.
         #[test]
-        fn no_two_threads_have_the_same_place(threads in prop::collection::vec(1..8u32, 1..20)) {
+        fn no_two_threads_share_an_index(threads in prop::collection::vec(1..8u32, 1..20)) {
             let count = threads.len() as u32;
             let parts = (0..count).filter_map(|index| Part::new(index, count)).zip(&threads);
             let places: Vec<_> = parts.flat_map(|(part, threads)| (0..*threads).map(move |thread| part.thread(thread))).collect();

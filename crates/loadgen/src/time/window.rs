@@ -1,15 +1,15 @@
-//! The course of a run in time: warm-up, then the measured window, both cut into intervals. All threads cut at the same instants.
+//! The phases of a run, cut into slices: the warm-up and the measured window. All threads cut at the same times.
 
-/// What a stretch of time is for.
+/// A phase of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// Setting up connections; lasts as long as that takes.
+    /// Connections are being set up. This phase has no fixed length.
     Connect,
     Warmup,
     Measure,
 }
 
-/// The instants of a run, in nanoseconds of the monotonic clock.
+/// Times that delimit the phases, in nanoseconds of the monotonic clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Window {
     pub warmup_start_ns: u64,
@@ -27,7 +27,7 @@ pub struct Slice {
 }
 
 impl Window {
-    /// How many intervals the measured part has.
+    /// Returns the number of intervals in the measured window.
     pub fn intervals(&self) -> usize {
         (self.end_ns - self.measure_start_ns).div_ceil(self.interval_ns.max(1)) as usize
     }
@@ -40,7 +40,7 @@ impl Window {
         }
     }
 
-    /// The slice after this one, or nothing when the window is over.
+    /// Returns the slice after this one, or `None` at the end of the window.
     pub fn next(&self, slice: &Slice) -> Option<Slice> {
         match slice.phase {
             Phase::Connect => Some(self.first()),
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn slices_cover_warm_up_and_window_without_gap_or_overlap() {
+    fn slices_cover_warm_up_and_window_without_gaps_or_overlaps() {
         let window = Window { warmup_start_ns: 100, measure_start_ns: 350, end_ns: 1000, interval_ns: 200 };
         let mut slices = vec![window.first()];
         while let Some(next) = window.next(&slices[slices.len() - 1]) {

@@ -1,26 +1,26 @@
-//! One connection as the worker sees it: its state, its session, and when each request in flight was sent.
+//! A connection as the worker sees it: its state, its protocol session and its requests in flight.
 
 use crate::figures::recorder::Sent;
 use crate::protocol::Slot;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// Waits for its turn to connect, not before this instant.
+    /// Waits to be connected, no earlier than this time.
     Closed {
         not_before_ns: u64,
     },
-    /// The engine is at it.
+    /// The engine is connecting.
     Connecting {
         since_ns: u64,
     },
-    /// Connected, but the protocol still shakes hands.
+    /// Connected, but the protocol's handshake is unfinished.
     Handshaking {
         since_ns: u64,
     },
     Open,
 }
 
-/// First pause before a failed connection is tried again; it doubles with each further failure in a row.
+/// Pause after the second consecutive failure. It doubles with each further one; the first retry is immediate.
 const BACKOFF_NS: u64 = 10_000_000;
 const BACKOFF_DOUBLINGS_MAX: u32 = 7;
 
@@ -30,19 +30,20 @@ pub struct Connection<S> {
     pub state: State,
     /// Requests that may still be started on this connection.
     pub left: u64,
-    /// Grows each time that the connection is closed, so that what refers to an earlier one can be told.
+    /// Incremented whenever the connection is closed, to detect references to an earlier one.
     pub generation: u32,
-    /// Whether it has been set up, or has failed to, at least once.
+    /// Whether it has been set up or has failed at least once.
     pub attempted: bool,
     /// Whether it has completed a request since it was set up.
     pub served: bool,
-    /// Whether it has since the server last refused some.
+    /// Whether it has completed a request since the server last refused one.
     served_since_refusal: bool,
-    /// The server has refused requests, or announced the end, since it last completed one: nothing more is sent until it does.
+    /// The server refused requests or announced the end of the connection, and hasn't completed a request since. Nothing is sent until it
+    /// does.
     pub refused: bool,
-    /// Places for requests that are held back because of that.
+    /// Request slots that are held back while `refused` is set.
     pub held_back: u64,
-    /// When bytes last came.
+    /// When data last arrived.
     pub last_bytes_ns: u64,
     failures: u32,
 }
@@ -71,18 +72,18 @@ impl<S> Connection<S> {
         self.left > 0 && self.flight.count < self.flight.depth() && self.state == State::Open
     }
 
-    /// The connection did its work: the next failure is the first in a row again.
+    /// Records a success, which resets the count of consecutive failures.
     #[inline]
     pub fn succeeded(&mut self) {
         (self.served, self.served_since_refusal, self.refused, self.failures) = (true, true, false, 0);
     }
 
-    /// The server did not process requests, or announced the end. That is a failure unless it has completed one before.
+    /// Records that the server refused requests or announced the end. This is a failure unless the server has completed a request before.
     pub fn refuse(&mut self) {
         self.refused = !std::mem::take(&mut self.served_since_refusal);
     }
 
-    /// Notes that the connection is gone: after a failure it pauses, longer each time, before it is tried again.
+    /// Closes the connection. Consecutive failures pause longer and longer before the next attempt.
     pub fn close(&mut self, now_ns: u64, failed: bool) {
         let failed = failed || self.refused;
         let pause_ns = if failed && self.failures > 0 { BACKOFF_NS << (self.failures - 1).min(BACKOFF_DOUBLINGS_MAX) } else { 0 };
@@ -97,9 +98,9 @@ impl<S> Connection<S> {
 pub struct Flight {
     pub count: u16,
     next: Slot,
-    /// By slot; `actual_ns` is 0 where the slot is free.
+    /// Send times by slot; `actual_ns` is 0 in free slots.
     slots: Box<[Sent]>,
-    /// No request in flight was sent before; so that what is not late is found so at a glance.
+    /// A lower bound of all send times, so that the common case needs no scan.
     oldest_at_least_ns: u64,
 }
 
@@ -113,18 +114,18 @@ impl Flight {
         self.slots.len() as u16
     }
 
-    /// A free slot. There must be one.
+    /// Returns a free slot. There must be one.
     #[inline]
     pub fn free_slot(&mut self) -> Slot {
         debug_assert!(self.count < self.depth());
-        // Responses in order free the slots in order, so the first look finds a free one; streams may take a few more.
+        // Responses in order free slots in order, so the first one is usually free. HTTP/2 streams may need a few steps.
         while self.slots[usize::from(self.next)].actual_ns != 0 {
             self.next = self.after(self.next);
         }
         self.next
     }
 
-    /// Takes the free slot.
+    /// Occupies the free slot.
     #[inline]
     pub fn take(&mut self, slot: Slot, sent: Sent) {
         debug_assert!(slot == self.next && sent.actual_ns != 0);
@@ -143,7 +144,7 @@ impl Flight {
         std::mem::take(&mut self.slots[usize::from(slot)])
     }
 
-    /// Whether a request in flight was sent before this instant. Looks at all of them only where one may have been.
+    /// Returns whether any request in flight was sent before this time. Scans the slots only if the lower bound allows it.
     pub fn has_older_than(&mut self, ns: u64) -> bool {
         if self.count == 0 || self.oldest_at_least_ns >= ns {
             return false;
@@ -152,18 +153,18 @@ impl Flight {
         self.oldest_at_least_ns < ns
     }
 
-    /// The requests in flight.
+    /// Returns the requests in flight.
     pub fn requests(&self) -> impl Iterator<Item = Sent> {
         self.slots.iter().copied().filter(|sent| sent.actual_ns != 0)
     }
 
-    /// Whether a request is in flight in this slot that was sent before this instant.
+    /// Returns whether this slot holds a request that was sent before this time.
     pub fn is_older_than(&self, slot: Slot, ns: u64) -> bool {
         let sent_ns = self.slots[usize::from(slot)].actual_ns;
         sent_ns != 0 && sent_ns < ns
     }
 
-    /// Empties all slots and hands over what was in flight.
+    /// Frees all slots and passes each request in flight to `each`.
     pub fn drain(&mut self, mut each: impl FnMut(Sent)) {
         for slot in &mut self.slots {
             let sent = std::mem::take(slot);
@@ -185,7 +186,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_oldest_request_is_found_however_requests_come_and_go() {
+    fn the_oldest_request_is_always_found() {
         let mut flight = Flight::new(4);
         let sent = |ns| Sent { intended_ns: ns, actual_ns: ns, kind: 0 };
         let take = |flight: &mut Flight, sent: Sent| {

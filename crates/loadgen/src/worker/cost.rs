@@ -1,22 +1,22 @@
-//! What a thread has cost so far, and what kept it from its work.
+//! CPU time that a thread used, and delays it experienced.
 
 use crate::time::clock;
 
-/// Read off one thread by itself, since its start.
+/// Cumulative counters of one thread, since its start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
     /// CPU time.
     pub cpu_ns: u64,
-    /// CPU time spent looking for events when there was nothing else to do.
+    /// CPU time spent polling for events while idle.
     pub polled_ns: u64,
-    /// How long it was ready to run and waited for a CPU; `None` where the kernel does not count that.
+    /// Time in which the thread was ready to run but waited for a CPU; `None` if the kernel doesn't report it.
     pub waited_ns: Option<u64>,
-    /// How long it stood still, for whatever reason, when it should have run.
+    /// Time in which the thread was stopped for any reason although it should have run.
     pub stalled_ns: u64,
 }
 
 impl Cost {
-    /// Of the calling thread; what the thread counts itself is given.
+    /// Reads the counters of the calling thread. The caller passes the two that it keeps itself.
     pub fn of_this_thread(polled_ns: u64, stalled_ns: u64) -> Self {
         Self { cpu_ns: clock::thread_cpu_ns(), polled_ns, waited_ns: waited_ns(), stalled_ns }
     }
@@ -31,7 +31,7 @@ impl Cost {
     }
 }
 
-/// The second number of schedstat: time spent waiting on a run queue, in nanoseconds (Documentation/scheduler/sched-stats.rst).
+/// Reads the second field of schedstat: nanoseconds spent waiting on a run queue (Documentation/scheduler/sched-stats.rst).
 fn waited_ns() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     text.split_ascii_whitespace().nth(1)?.parse().ok()
@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn costs_grow_and_are_subtracted_part_by_part() {
+    fn since_subtracts_each_counter() {
         let before = Cost::of_this_thread(5, 7);
         let cost = Cost::of_this_thread(15, 8).since(before);
         assert_eq!((cost.polled_ns, cost.stalled_ns), (10, 1));

@@ -1,4 +1,4 @@
-//! What a worker does when something happened to a connection.
+//! How a worker handles events on its connections.
 
 use std::sync::atomic::Ordering;
 
@@ -10,27 +10,27 @@ use crate::figures::errors::ErrorKind;
 use crate::figures::recorder::{Recorder, Sent};
 use crate::protocol::{Fault, Flow, Outcome, Protocol, Sink, Slot};
 
-/// Connections that may be in set-up at once before the load begins: a listen queue of the usual length takes them without dropping any.
-/// During the load there is no limit but `-c`.
+/// Maximum number of connections being set up at once before the load begins. A listen queue of the usual length holds this many without
+/// drops. During the load, only `-c` limits them.
 pub(super) const CONNECTING_MAX: u32 = 128;
 
-/// How the other end left.
+/// How the other end closed the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     Closed,
     Reset,
 }
 
-/// Records what completes on one connection.
+/// Records the requests that complete on one connection.
 struct Completions<'a> {
     flight: &'a mut Flight,
     recorder: &'a mut Recorder,
     pacing: &'a mut Pacing,
     shortest: &'a mut Shortest,
     now_ns: u64,
-    /// What is to be recorded: so many requests that were sent at the same time and ended in the same way, as those of a pipeline do.
+    /// Requests not recorded yet: a send time, an outcome, and the number of requests that share both, as pipelined requests do.
     alike: (Sent, Outcome, u64),
-    /// Requests that are over, how many of them with a whole response, and how many that were not processed.
+    /// Requests that ended, how many of them have a complete response, and how many the server didn't process.
     done: u64,
     completed: u64,
     unprocessed: u64,
@@ -66,7 +66,7 @@ impl Completions<'_> {
 }
 
 impl<P: Protocol> Worker<P> {
-    /// The socket of this connection is connected.
+    /// Handles a newly connected socket.
     pub fn connected(&mut self, index: u32, now_ns: u64) {
         self.cut_slices(now_ns);
         let connection = &mut self.connections[index as usize];
@@ -78,14 +78,14 @@ impl<P: Protocol> Worker<P> {
         self.shake_hands(index, now_ns);
     }
 
-    /// The socket of this connection could not be connected; `reason` is the system's.
+    /// Handles a failure to connect. `reason` is the system's message.
     pub fn connect_failed(&mut self, index: u32, kind: ErrorKind, reason: &str, now_ns: u64) {
         self.cut_slices(now_ns);
         self.connecting -= 1;
         self.attempt_failed(index, kind, reason, now_ns);
     }
 
-    /// Bytes came. The engine flushes the connection afterwards, or closes it if told so.
+    /// Handles received data. Afterwards the engine flushes the connection or, if told to, closes it.
     #[inline]
     pub fn received(&mut self, index: u32, bytes: &[u8], now_ns: u64) -> Next {
         self.cut_slices(now_ns);
@@ -93,14 +93,14 @@ impl<P: Protocol> Worker<P> {
         self.feed(index, now_ns, |protocol, session, sink| protocol.receive(session, bytes, sink))
     }
 
-    /// Bytes that only count came, and were dropped by the kernel.
+    /// Handles body bytes that the kernel dropped because only their number matters.
     pub fn skipped(&mut self, index: u32, count: usize, now_ns: u64) -> Next {
         self.cut_slices(now_ns);
         self.recorder.bytes_received += count as u64;
         self.feed(index, now_ns, |protocol, session, sink| protocol.skip(session, count, sink))
     }
 
-    /// The other end is gone. The engine closes the connection afterwards.
+    /// Handles the end of the connection by the other side. The engine closes it afterwards.
     pub fn ended(&mut self, index: u32, end: End, now_ns: u64) {
         self.cut_slices(now_ns);
         let next = self.feed(index, now_ns, |protocol, session, sink| match end {
@@ -138,7 +138,7 @@ impl<P: Protocol> Worker<P> {
                 self.connections[index as usize].left = 0;
                 self.after_completions(index, done, now_ns)
             }
-            Ok(Flow::Close) => self.fail(index, Fault::closed_early("the server announced that it closes the connection"), now_ns),
+            Ok(Flow::Close) => self.fail(index, Fault::closed_early("the server announced that it would close the connection"), now_ns),
             Err(fault) => {
                 self.recorder.idle_closed += u64::from(idle && fault.kind != ErrorKind::InvalidResponse);
                 self.fail(index, fault, now_ns)
@@ -146,7 +146,7 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// After `done` completions on an open connection.
+    /// Continues an open connection after `done` requests ended.
     #[inline]
     fn after_completions(&mut self, index: u32, done: u64, now_ns: u64) -> Next {
         let connection = &mut self.connections[index as usize];
@@ -165,13 +165,13 @@ impl<P: Protocol> Worker<P> {
         if !self.pacing.is_immediate() {
             self.free(index, done, now_ns);
         } else if self.running() {
-            // Before the start, bytes may come that are no response: settings, session tickets.
+            // Before the start, data may arrive that is no response, such as HTTP/2 settings or TLS session tickets.
             self.fill(index, now_ns);
         }
         Next::Keep
     }
 
-    /// Ends a connection; what was in flight on it fails.
+    /// Closes a connection and fails its requests in flight.
     fn fail(&mut self, index: u32, fault: Fault, now_ns: u64) -> Next {
         let connection = &mut self.connections[index as usize];
         if let State::Handshaking { .. } = connection.state {
@@ -185,11 +185,12 @@ impl<P: Protocol> Worker<P> {
             ErrorKind::Timeout => recorder.request_timed_out(sent, read_until_ns),
             kind => recorder.request_failed(sent, kind),
         });
-        // Bytes without a request are a fault of the server.
+        // Data without a request is an error of the server.
         if in_flight == 0 && fault.kind == ErrorKind::InvalidResponse {
             recorder.errors.add(fault.kind, 1);
         }
-        // One that served nothing pauses, whatever its end: a server that ends idle connections is not stormed.
+        // Pause if the connection served nothing, even after an orderly close: otherwise a server that closes idle connections would be
+        // flooded.
         let failed = in_flight > 0 || !connection.served;
         self.retire(index, now_ns, failed);
         Next::Close
@@ -198,7 +199,7 @@ impl<P: Protocol> Worker<P> {
     fn attempt_failed(&mut self, index: u32, kind: ErrorKind, reason: &str, now_ns: u64) {
         self.recorder.errors.add(kind, 1);
         if let Ok(mut failure) = self.shared.connect_failure.lock() {
-            *failure = Some(reason.to_owned());
+            *failure = Some(Fault { kind, reason: reason.to_owned().into() });
         }
         self.note_attempt(index);
         self.retire(index, now_ns, true);
@@ -210,7 +211,7 @@ impl<P: Protocol> Worker<P> {
         connection.attempted = true;
     }
 
-    /// The connection is over; it is set up anew when its time comes.
+    /// Closes the connection's state and schedules its reconnection.
     fn retire(&mut self, index: u32, now_ns: u64, failed: bool) {
         self.connections[index as usize].close(now_ns, failed);
         self.open_if_due(index, now_ns);
@@ -220,7 +221,7 @@ impl<P: Protocol> Worker<P> {
         let connection = &self.connections[index as usize];
         let attempted = connection.attempted;
         let State::Closed { not_before_ns } = connection.state else { return };
-        // At first each connection has its turn before any is tried again.
+        // Each connection gets a first attempt before any is retried.
         let turn = self.running() || (self.connecting < CONNECTING_MAX && (!attempted || self.attempted == self.connections.len()));
         if not_before_ns <= now_ns && turn {
             self.connections[index as usize].state = State::Connecting { since_ns: now_ns };
@@ -244,7 +245,7 @@ impl<P: Protocol> Worker<P> {
         Next::Keep
     }
 
-    /// Fails what has waited for too long by the time up to which all that came has been read.
+    /// Fails a request or handshake that has exceeded the timeout, judged by the time up to which all data has been read.
     pub(super) fn time_out(&mut self, index: u32, now_ns: u64) {
         let (timeout_ns, read_until_ns) = (self.limits.timeout_ns, self.attention.read_until_ns());
         let connection = &mut self.connections[index as usize];
@@ -268,8 +269,10 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// Fails the requests that were sent before `overdue_ns`, and no others where the protocol can give up one by one. A connection on which
-    /// nothing else is in flight, and nothing came since the oldest was sent, is dead and closes.
+    /// Fails the requests sent before `overdue_ns`. Requests sent later survive if the protocol can give up single requests.
+    ///
+    /// If nothing else is in flight on the connection, and nothing has arrived since the oldest request was sent, the connection is dead
+    /// and is closed.
     fn time_out_requests(&mut self, index: u32, overdue_ns: u64, now_ns: u64) {
         let Self { protocol, connections, recorder, attention, .. } = self;
         let Connection { session, flight, last_bytes_ns, .. } = &mut connections[index as usize];

@@ -1,7 +1,7 @@
-//! One thread's share of the run, without input or output: which connection sends when, what counts, what is late.
+//! One thread's share of the run, without I/O: it decides which connection sends when, which requests count and which are late.
 //!
-//! The engine brings events and the time; the worker returns what to open, flush and close. It allocates when it is made
-//! and when a slice of the run ends, not in between.
+//! The engine passes events and the time to the worker. The worker tells the engine which connections to open, flush and close. It
+//! allocates memory when it is created and at the end of each slice, but not in between.
 
 mod attention;
 pub mod connection;
@@ -19,7 +19,7 @@ use std::sync::mpsc::SyncSender;
 use crate::figures::pool::Pool;
 use crate::figures::recorder::Recorder;
 use crate::figures::sample::Sample;
-use crate::protocol::{ParserCounts, Protocol, TlsHandshakes};
+use crate::protocol::{Fault, ParserCounts, Protocol, TlsHandshakes};
 use crate::time::clock;
 use crate::time::window::{Phase, Slice, Window};
 use attention::Attention;
@@ -30,28 +30,28 @@ use pacing::Pacing;
 pub use pacing::{Load, OpenLoop};
 use shortest::Shortest;
 
-/// What the threads of a run share.
+/// State shared by the threads of a run.
 #[derive(Debug, Default)]
 pub struct Shared {
-    /// Workers whose connections are all set up, or have failed to.
+    /// Number of workers whose connections have all been set up or have failed.
     pub ready: AtomicU32,
     pub connected: AtomicU32,
-    /// Set once, by the coordinator, when all workers are ready.
+    /// Set once by the coordinator, when all workers are ready.
     pub window: std::sync::OnceLock<Window>,
     pub stop: AtomicBool,
-    /// The last failure to set up a connection, as the system puts it.
-    pub connect_failure: std::sync::Mutex<Option<String>>,
+    /// The last failure to set up a connection.
+    pub connect_failure: std::sync::Mutex<Option<Fault>>,
 }
 
 /// What a worker hands over at the end of each slice.
 pub struct Report {
     pub slice: Slice,
     pub recorder: Recorder,
-    /// With the last one: what was not over by then, each with its age so far.
+    /// The ages of the requests that were unfinished at the end; in the last report only.
     pub unfinished: Option<Recorder>,
 }
 
-/// What a worker leaves when its window is over.
+/// What a worker returns after the end of the window.
 #[derive(Clone, Debug, Default)]
 pub struct Final {
     pub in_flight: u64,
@@ -60,19 +60,19 @@ pub struct Final {
     pub completed: u64,
     pub cost: Cost,
     pub parser: ParserCounts,
-    /// Of all the run.
+    /// Counts of the whole run.
     pub tls_handshakes: Option<TlsHandshakes>,
-    /// Responses that were kept whole.
+    /// Complete responses that were kept.
     pub samples: Vec<Sample>,
 }
 
-/// The limits that one connection works under.
+/// Limits that apply to each connection.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     pub depth: u16,
     pub requests_per_connection: u64,
     pub timeout_ns: u64,
-    /// How often one response is kept whole; `u64::MAX`: never.
+    /// Time between two kept responses; `u64::MAX` for never.
     pub sample_every_ns: u64,
 }
 
@@ -92,11 +92,11 @@ pub struct Worker<P: Protocol> {
     pool: Arc<Pool>,
     recorder: Recorder,
     slice: Slice,
-    /// What the engine is to do; it drains them.
+    /// Connections that the engine must open, flush and close. The engine drains these lists.
     pub to_open: Vec<u32>,
     pub to_flush: Vec<u32>,
     pub to_close: Vec<u32>,
-    /// CPU time that the engine spent looking for events; it keeps this current.
+    /// CPU time that the engine has spent polling. The engine keeps it current.
     pub polled_ns: u64,
     connecting: u32,
     attempted: usize,
@@ -154,7 +154,7 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// What the run left behind, once its window is over.
+    /// Returns the worker's results after its window is over, `None` before.
     pub fn finished(&self) -> Option<Final> {
         self.done.clone()
     }
@@ -163,19 +163,20 @@ impl<P: Protocol> Worker<P> {
         self.connections.len()
     }
 
-    /// When `tick` must be called at the latest.
+    /// Returns the time at which `tick` must be called at the latest.
     #[inline]
     pub fn wake_ns(&self) -> u64 {
         self.wake_ns
     }
 
-    /// The engine entered the kernel at `entered_ns` and has handled `events` events since; `all`: nothing more is known to have come.
+    /// Records that the engine entered the kernel at `entered_ns` and has handled `events` events since. `all` means that no more are
+    /// pending.
     #[inline]
     pub fn note_read(&mut self, entered_ns: u64, events: usize, all: bool) {
         self.attention.note_read(entered_ns, events, all, self.connections.len());
     }
 
-    /// The shortest time from the send of a request to its response of late, in nanoseconds; `u64::MAX` where there was none.
+    /// Returns the shortest recent service time in nanoseconds, or `u64::MAX` without responses.
     #[inline]
     pub fn shortest_service_ns(&self) -> u64 {
         self.shortest.ns()

@@ -1,4 +1,4 @@
-//! What makes a request due: the last response (closed loop) or the schedule (open loop).
+//! Determines when requests are due: after the last response (closed loop) or on a schedule (open loop).
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -8,9 +8,9 @@ use crate::time::arrivals::Schedule;
 /// How requests become due.
 #[derive(Clone, Debug)]
 pub enum Load {
-    /// The next request when the response came and the think time is over.
+    /// A request is due when the previous response has arrived and the think time is over.
     Closed { think_ns: u64 },
-    /// Requests by schedule, whatever the responses do.
+    /// Requests are due on a schedule, independent of the responses.
     Open(OpenLoop),
 }
 
@@ -19,7 +19,7 @@ impl Load {
         matches!(self, Self::Open(_))
     }
 
-    /// The share of one thread.
+    /// Returns the share of one thread.
     pub fn of_thread(self, thread: u32, threads: u32, seed: u64) -> Self {
         match self {
             Self::Closed { .. } => self,
@@ -33,11 +33,11 @@ impl Load {
 #[derive(Clone, Debug)]
 pub struct OpenLoop {
     pub schedule: Schedule,
-    /// Requests that are later than this are dropped, and counted as not sent.
+    /// Requests later than this are dropped and counted as not sent.
     pub deadline_ns: Option<u64>,
 }
 
-/// A place for one request on a connection, as long as the connection is of this generation.
+/// Room for one request on a connection. It is void once the connection's generation has changed.
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
     pub index: u32,
@@ -46,12 +46,13 @@ pub struct Place {
 
 pub struct Pacing {
     pub load: Load,
-    /// Open loop: free places, the longest free first, so that all connections are used. Closed loop: places that think, by the end of it.
+    /// Free places. In an open loop, the one that has been free longest comes first, so that all connections are used. In a closed loop,
+    /// places are sorted by the end of their think time.
     waiting: VecDeque<(u64, Place)>,
     start_ns: u64,
     /// When the next request of the schedule is due.
     next_due_ns: u64,
-    /// Intended times of requests that were sent and not processed: they are due again, before the rest of the schedule.
+    /// Intended send times of requests that the server didn't process. They are due again, before the rest of the schedule.
     returned: BinaryHeap<Reverse<u64>>,
 }
 
@@ -66,7 +67,7 @@ impl Pacing {
         self.advance();
     }
 
-    /// Moves on to the next request of the schedule.
+    /// Advances to the next request of the schedule.
     pub fn advance(&mut self) {
         if self.returned.pop().is_some() {
             return;
@@ -80,14 +81,14 @@ impl Pacing {
         self.returned.peek().map_or(self.next_due_ns, |Reverse(intended_ns)| *intended_ns)
     }
 
-    /// Takes back a request that was not processed. In a closed loop a new one takes its place.
+    /// Takes back a request that the server didn't process. In a closed loop there is nothing to do: a new request replaces it.
     pub fn put_back(&mut self, intended_ns: u64) {
         if let Load::Open(_) = self.load {
             self.returned.push(Reverse(intended_ns));
         }
     }
 
-    /// Whether a place that became free sends its next request at once.
+    /// Returns whether a place sends its next request as soon as it is free.
     #[inline]
     pub fn is_immediate(&self) -> bool {
         matches!(self.load, Load::Closed { think_ns: 0 })
@@ -101,12 +102,12 @@ impl Pacing {
         self.waiting.push_back((until_ns, place));
     }
 
-    /// A place that may send now, and since when it may.
+    /// Returns a place that may send now, and the time since when.
     pub fn take_free(&mut self, now_ns: u64) -> Option<(u64, Place)> {
         self.waiting.pop_front_if(|(until_ns, _)| *until_ns <= now_ns)
     }
 
-    /// When the next request can be sent; far in the future when it waits for a response.
+    /// Returns when the next request can be sent, or a time far in the future if that depends on a response.
     pub fn wake_ns(&self) -> u64 {
         match (&self.load, self.waiting.front()) {
             (_, None) => u64::MAX,
@@ -115,7 +116,7 @@ impl Pacing {
         }
     }
 
-    /// When each request of the schedule was due that was due before `end_ns` and has not been taken.
+    /// Returns the due times of the scheduled requests that were due before `end_ns` but not taken.
     pub fn unsent(&self, end_ns: u64) -> impl Iterator<Item = u64> {
         let schedule = match &self.load {
             Load::Open(open) => Some(open.schedule.clone()),

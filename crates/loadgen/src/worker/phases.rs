@@ -1,4 +1,4 @@
-//! What a worker does as time goes by: it starts, cuts slices, looks for what is late, and stops.
+//! What a worker does as time passes: start, cut slices, detect late requests and stop.
 
 use std::sync::atomic::Ordering;
 
@@ -10,9 +10,9 @@ use crate::protocol::Protocol;
 use crate::time::clock;
 use crate::time::window::{Phase, Slice};
 
-/// How often a worker looks for late responses, connections to be set up, and a request to stop.
+/// How often a worker checks for late responses, connections to set up and a request to stop.
 const SWEEP_NS: u64 = 20_000_000;
-/// The same before the run has started.
+/// The same, before the run starts.
 const SWEEP_EARLY_NS: u64 = 1_000_000;
 
 impl<P: Protocol> Worker<P> {
@@ -20,7 +20,7 @@ impl<P: Protocol> Worker<P> {
         self.slice.phase != Phase::Connect && self.done.is_none()
     }
 
-    /// Does what is due by now. The engine then drains `to_close`, `to_open` and `to_flush`, in this order.
+    /// Does everything that is due. Afterwards, the engine drains `to_close`, `to_open` and `to_flush`, in this order.
     pub fn tick(&mut self, now_ns: u64) {
         self.cut_slices(now_ns);
         if self.done.is_some() {
@@ -76,7 +76,7 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// Ends each slice whose time is over. Cheap when there is none.
+    /// Ends each slice whose time is over. Cheap in the common case that there is none.
     #[inline]
     pub(super) fn cut_slices(&mut self, now_ns: u64) {
         if now_ns >= self.slice.end_ns {
@@ -97,7 +97,7 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// Begins a slice. In an open loop the measured ones count requests that were due within the window, and no others.
+    /// Begins a slice. In an open loop, measured slices count only requests that were due within the window.
     fn enter(&mut self, slice: Slice) {
         if slice.phase != self.slice.phase && slice.phase == Phase::Measure {
             self.note_measure_start(slice.start_ns);
@@ -128,7 +128,7 @@ impl<P: Protocol> Worker<P> {
         open.flat_map(|connection| connection.flight.requests())
     }
 
-    /// Ends the run early, where the engine cannot go on.
+    /// Ends the run early because the engine cannot continue.
     pub fn give_up(&mut self, now_ns: u64) {
         self.cut_slices(now_ns);
         if self.done.is_none() {
@@ -155,11 +155,11 @@ impl<P: Protocol> Worker<P> {
             tls_handshakes: self.protocol.tls_handshakes(),
             samples: self.protocol.take_samples(),
         });
-        // Whatever comes after the end must not look for a next slice.
+        // Events after the end must not cut another slice.
         self.slice.end_ns = u64::MAX;
     }
 
-    /// The ages of requests that are not over at the end, and how many of them are in flight and how many were never sent.
+    /// Returns the ages of the unfinished requests, how many are in flight, and how many were never sent.
     fn unfinished(&mut self, end_ns: u64) -> (Recorder, u64, u64) {
         let from_ns = self.due_from_ns();
         let (mut ages, mut in_flight, mut unsent) = (Recorder::untouched(self.pacing.load.is_open()), 0, 0);
@@ -174,14 +174,14 @@ impl<P: Protocol> Worker<P> {
         (ages, in_flight, unsent)
     }
 
-    /// Gives the slice to the coordinator and goes on with an empty recorder: one that came back, unless the coordinator is behind.
+    /// Hands the slice over to the coordinator and continues with an empty recorder from the pool.
     fn hand_over(&mut self, unfinished: Option<Recorder>) {
         let recorder = std::mem::replace(&mut self.recorder, self.pool.take());
         self.recorder.due_from_ns = recorder.due_from_ns;
         if self.slice.phase == Phase::Measure {
             self.completed += recorder.completed;
         }
-        // The coordinator may have given up; then nobody wants the figures.
+        // This fails if the coordinator has given up, and then the result isn't needed.
         let _ = self.reports.send(Report { slice: self.slice, recorder, unfinished });
     }
 }

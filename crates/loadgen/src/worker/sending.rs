@@ -1,4 +1,4 @@
-//! When a request is sent: at once where a connection has room (closed loop), or when it is due and a connection has a place (open loop).
+//! Sends requests: as soon as a connection has room (closed loop), or when a request is due and a connection is free (open loop).
 
 use super::Worker;
 use super::connection::State;
@@ -7,7 +7,7 @@ use crate::figures::recorder::Sent;
 use crate::protocol::Protocol;
 
 impl<P: Protocol> Worker<P> {
-    /// An open connection without requests gets its first ones, once the run has started.
+    /// Sends the first requests on an idle open connection, once the run has started.
     pub(super) fn put_to_work(&mut self, index: u32, now_ns: u64) {
         let connection = &self.connections[index as usize];
         if !self.running() || connection.state != State::Open {
@@ -22,14 +22,14 @@ impl<P: Protocol> Worker<P> {
         self.free(index, places, now_ns);
     }
 
-    /// Offers places on a connection to what is due, now or soon.
+    /// Makes places on a connection available for requests that are due now or later.
     pub(super) fn free(&mut self, index: u32, places: u64, now_ns: u64) {
         let place = Place { index, generation: self.connections[index as usize].generation };
         for _ in 0..places {
             self.pacing.put_free(place, now_ns);
         }
         self.dispatch(now_ns);
-        // When there was no place, nothing that is due was a reason to wake up.
+        // While no place was free, due requests didn't set a wake-up time, so set it now.
         self.wake_ns = self.wake_ns.min(self.pacing.wake_ns());
     }
 
@@ -51,7 +51,7 @@ impl<P: Protocol> Worker<P> {
         self.recorder.request_sent(sent, free_ns);
     }
 
-    /// Starts what is due and has a place.
+    /// Sends the requests that are due, as long as there are places.
     pub(super) fn dispatch(&mut self, now_ns: u64) {
         while let Some(intended_ns) = self.due(now_ns) {
             let Some((free_ns, place)) = self.pacing.take_free(now_ns) else { break };
@@ -69,7 +69,7 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// The intended time of a request that should be sent by now.
+    /// Returns the intended send time of a request that is due, if any.
     fn due(&mut self, now_ns: u64) -> Option<u64> {
         let Load::Open(open) = &self.pacing.load else { return Some(now_ns) };
         let deadline_ns = open.deadline_ns;

@@ -1,6 +1,6 @@
-//! The shortest time that a response has taken of late: the scale on which a delay of the generator's own matters.
+//! Tracks the shortest recent service time, the scale that decides which delays in the generator matter.
 
-/// The minimum of the period under way and the one before it. Until there was a response it is `u64::MAX`.
+/// The minimum of the current and the previous period; `u64::MAX` before the first response.
 #[derive(Debug)]
 pub struct Shortest {
     current_ns: u64,
@@ -19,7 +19,7 @@ impl Shortest {
         self.current_ns = self.current_ns.min(service_ns);
     }
 
-    /// A new period begins.
+    /// Begins a new period.
     pub fn turn(&mut self) {
         self.last_ns = std::mem::replace(&mut self.current_ns, u64::MAX);
     }
@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_shorter_time_counts_at_once_and_a_longer_one_after_two_periods() {
+    fn a_shorter_time_counts_at_once_but_a_longer_one_after_two_periods() {
         let mut shortest = Shortest::default();
         assert_eq!(shortest.ns(), u64::MAX);
         shortest.note(20_000);

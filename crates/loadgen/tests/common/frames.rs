@@ -1,4 +1,4 @@
-//! An HTTP/2 server's side of a connection, frame by frame, so that a test can say what it likes, when it likes.
+//! The server side of an HTTP/2 connection, frame by frame, so that tests control exactly what is sent and when.
 
 #[path = "../../../../fuzz/engines/frame.rs"]
 mod frame;
@@ -18,7 +18,7 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// The error code of a RST_STREAM frame.
+    /// Returns the error code of a RST_STREAM frame.
     pub fn code(&self) -> u32 {
         u32::from_be_bytes(self.payload[..4].try_into().expect("four bytes"))
     }
@@ -27,14 +27,14 @@ impl Frame {
 pub struct Frames<S>(S);
 
 impl<S: Read + Write> Frames<S> {
-    /// Takes the client's preface and sends the server's.
+    /// Reads the client's preface and sends the server's.
     pub fn accept(mut stream: S) -> Option<Self> {
         stream.read_exact(&mut [0; PREFACE_BYTES]).ok()?;
         let mut frames = Self(stream);
         frames.send(SETTINGS, 0, 0, &[]).then_some(frames)
     }
 
-    /// The next HEADERS or RST_STREAM frame; nothing when the client is gone. SETTINGS and PING are acknowledged.
+    /// Returns the next HEADERS or RST_STREAM frame, or `None` when the client is gone. Acknowledges SETTINGS and PING.
     pub fn next(&mut self) -> Option<Frame> {
         loop {
             let mut head = [0; 9];
@@ -52,12 +52,12 @@ impl<S: Read + Write> Frames<S> {
         }
     }
 
-    /// Status 200 and `hello`. False when the client is gone, as everywhere here.
+    /// Answers with status 200 and `hello`. Like all methods here, returns false when the client is gone.
     pub fn answer(&mut self, stream: u32) -> bool {
         self.send(HEADERS, END_HEADERS, stream, &[STATUS_200]) && self.send(DATA, END_STREAM, stream, b"hello")
     }
 
-    /// The first part of an answer, without its end.
+    /// Sends the first part of an answer.
     pub fn begin_answer(&mut self, stream: u32) -> bool {
         self.send(HEADERS, END_HEADERS, stream, &[STATUS_200]) && self.send(DATA, 0, stream, b"he")
     }
@@ -70,7 +70,7 @@ impl<S: Read + Write> Frames<S> {
         self.send(RST_STREAM, 0, stream, &code.to_be_bytes())
     }
 
-    /// No stream above `last` was or will be processed.
+    /// Announces that no stream above `last` was or will be processed.
     pub fn go_away(&mut self, last: u32) -> bool {
         self.send(GOAWAY, 0, 0, &[last.to_be_bytes(), [0; 4]].concat())
     }

@@ -1,4 +1,4 @@
-//! Servers that respond well, late or badly, and a way to put load on them.
+//! Test servers that respond correctly, late or badly, and functions that put load on them.
 
 #![allow(dead_code, reason = "each test program uses its own part of this module")]
 
@@ -19,7 +19,7 @@ use loadgen::time::window::Phase;
 
 pub const ENGINES: [&str; 2] = ["epoll", "io_uring"];
 
-/// Nobody watches.
+/// An observer that ignores everything.
 pub struct Nobody;
 
 impl Observer for Nobody {
@@ -33,12 +33,12 @@ impl Observer for Nobody {
 pub fn load(args: &[&str]) -> anyhow::Result<RunResult> {
     let args = Args::try_parse_from(["httpbench-loadgen"].iter().chain(args))?;
     let result = loadgen::run::run(&args.plan()?, &mut Nobody)?;
-    // The program reports a bug of its own as a failure of the run; here it must not pass for a result.
+    // A panic is reported as a failure of the run. Tests must not mistake that for a result.
     assert!(!result.failure.as_deref().is_some_and(|failure| failure.contains("panicked")), "{:?}", result.failure);
     Ok(result)
 }
 
-/// A server on a free port of loopback, one thread per connection. It lives as long as the test program.
+/// Starts a server on a free loopback port, with one thread per connection. It runs until the test process ends.
 pub fn serve(handle: impl Fn(TcpStream) + Send + Sync + 'static) -> SocketAddr {
     let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
     let address = listener.local_addr().expect("a bound socket has an address");
@@ -52,7 +52,7 @@ pub fn serve(handle: impl Fn(TcpStream) + Send + Sync + 'static) -> SocketAddr {
     address
 }
 
-/// The CPUs that this process may run on.
+/// Returns the CPUs that this process may use.
 pub fn allowed_cpus() -> Vec<usize> {
     let set = rustix::thread::sched_getaffinity(None).expect("a thread has an affinity");
     (0..rustix::thread::CpuSet::MAX_CPU).filter(|cpu| set.is_set(*cpu)).collect()
@@ -69,7 +69,7 @@ pub fn url(address: SocketAddr) -> String {
     format!("http://{address}/")
 }
 
-/// Reads up to the end of one request without a body; false when the client is gone.
+/// Reads to the end of one request without a body. Returns false when the client is gone.
 pub fn read_request(stream: &mut TcpStream) -> bool {
     let (mut seen, mut byte) = (Vec::new(), [0; 1]);
     while !seen.ends_with(b"\r\n\r\n") {
@@ -81,26 +81,26 @@ pub fn read_request(stream: &mut TcpStream) -> bool {
     true
 }
 
-/// A server that responds to each request with these bytes and keeps the connection.
+/// Starts a server that answers each request with these bytes and keeps the connection open.
 pub fn serve_bytes(response: &'static [u8]) -> SocketAddr {
     serve(move |mut stream| while read_request(&mut stream) && stream.write_all(response).is_ok() {})
 }
 
-/// A server that responds to one request with these bytes and closes the connection.
+/// Starts a server that answers one request with these bytes and closes the connection.
 pub fn serve_bytes_once(response: &'static [u8]) -> SocketAddr {
     serve(move |mut stream| {
         if read_request(&mut stream) && stream.write_all(response).is_ok() {
             let _ = stream.shutdown(std::net::Shutdown::Write);
-            // Wait for the client to leave, so that the end is no reset.
+            // Wait for the client to leave, because closing earlier could cause a reset.
             let _ = stream.read(&mut [0; 1]);
         }
     })
 }
 
-/// Loads for longer and longer until the result has enough to judge by, so that no test depends on the speed of the machine. Returns the last
-/// result.
+/// Repeats a run with a longer duration if the first result isn't enough, so that tests don't depend on the speed of the machine. Returns
+/// the last result.
 pub fn load_until(enough: impl Fn(&RunResult) -> bool, args: &[&str]) -> RunResult {
-    let run = |duration| load(&[&["-d", duration], args].concat()).expect("the server can be connected to");
+    let run = |duration| load(&[&["-d", duration], args].concat()).expect("the server accepts connections");
     let result = run("300ms");
     if enough(&result) { result } else { run("10s") }
 }

@@ -1,5 +1,6 @@
-//! A server that responds in an order of its choice and writes down itself when each request came and when its response left. One thread that
-//! never sleeps, so that what it writes down is true to some microseconds.
+//! A server that responds in a configurable order and records when each request arrived and when its response was sent.
+//!
+//! It uses one thread that never sleeps, so its timestamps are accurate to a few microseconds.
 
 use std::collections::VecDeque;
 use std::io::{Read, Write};
@@ -15,38 +16,39 @@ use rustix::event::epoll::{self, EventData, EventFlags};
 
 const RESPONSE: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 const LISTENER: u64 = u64::MAX;
-/// One pass over the server's loop takes less: in a longer one somebody else had its CPU.
+/// A pass of the server's loop takes less time. If one takes longer, another process had the CPU.
 const DISTURBED_NS: u64 = 200_000;
 
-/// Which response is sent next.
+/// The order of responses.
 #[derive(Clone, Copy, Debug)]
 pub enum Order {
-    /// The one that came first.
+    /// Oldest request first.
     Fifo,
-    /// Of two workers, in turn, each its first: so many connections belong to the fast one, which therefore serves each of them more often.
+    /// Two workers take turns, each serving its oldest request. `fast` connections belong to the first worker, which therefore serves each
+    /// of them more often.
     TwoWorkers { fast: usize },
-    /// The one that came last.
+    /// Newest request first.
     NewestFirst,
-    /// Any.
+    /// Random order.
     Random,
-    /// The one that came first, but one in so many is held for a time.
+    /// Oldest request first, but one in `one_in` responses is delayed.
     Held { one_in: u64, for_ns: u64 },
-    /// The one that came first, but the first connection never gets a response.
+    /// Oldest request first, but the first connection never gets a response.
     HeldForEver,
 }
 
-/// One request, in nanoseconds of the monotonic clock.
+/// One request; times are in nanoseconds of the monotonic clock.
 #[derive(Clone, Copy, Debug)]
 pub struct Served {
-    /// By the order of connecting.
+    /// Index of the connection, in order of connecting.
     pub connection: usize,
-    /// In the middle between the last look that did not see it and the one that did.
+    /// Halfway between the last check that didn't see the request and the first one that did.
     pub came_ns: u64,
-    /// `None` if it never got a response.
+    /// `None` if it was never answered.
     pub responded_ns: Option<u64>,
 }
 
-/// What the server wrote down, and the share of its time in which it was kept from its work.
+/// What the server recorded, and the share of time in which other processes had its CPU.
 pub struct Record {
     pub served: Vec<Served>,
     pub disturbed: f64,
@@ -58,16 +60,16 @@ pub struct Recording {
     thread: JoinHandle<Record>,
 }
 
-/// Serves on a free port of loopback, with this much work for each response, on the given CPU.
+/// Starts a server on a free loopback port and the given CPU. It works for `work_ns` on each response.
 pub fn serve(order: Order, work_ns: u64, cpu: usize) -> Recording {
     let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
     listener.set_nonblocking(true).expect("a socket can be made non-blocking");
     let address = listener.local_addr().expect("a bound socket has an address");
     let stop = Arc::new(AtomicBool::new(false));
-    let told = Arc::clone(&stop);
+    let stopped = Arc::clone(&stop);
     let thread = std::thread::spawn(move || {
         super::pin(cpu);
-        Server::new(listener, order, work_ns).run(&told)
+        Server::new(listener, order, work_ns).run(&stopped)
     });
     Recording { address, stop, thread }
 }
@@ -91,13 +93,13 @@ struct Server {
     order: Order,
     work_ns: u64,
     clients: Vec<TcpStream>,
-    /// One queue, or one for each worker.
+    /// One queue, or one per worker.
     queues: [VecDeque<Waiting>; 2],
     turn: usize,
     number: u64,
     random: Random,
     served: Vec<Served>,
-    /// The first client has left: nobody waits for responses from now on.
+    /// The first client has disconnected, so nobody waits for responses anymore.
     over: bool,
 }
 
@@ -205,7 +207,7 @@ impl Server {
         let Some(Waiting { connection, came_ns, .. }) = self.pick() else { return };
         let done_ns = now_ns() + self.work_ns;
         while now_ns() < done_ns {}
-        // A client that has left wants no response.
+        // The client may be gone already.
         let _ = self.clients[connection].write(RESPONSE);
         self.served.push(Served { connection, came_ns, responded_ns: Some(now_ns()) });
     }

@@ -1,4 +1,4 @@
-//! A server that responds by schedule. One thread, so that its own cost hardly blurs the schedule.
+//! A server that responds on a schedule. It has only one thread, so that its own cost hardly affects the schedule.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -8,12 +8,12 @@ use std::os::fd::AsRawFd;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// For each request: when its response is due, given when it arrived and from which client, by number; both in nanoseconds since the server's start.
+/// Returns when a response is due, given the arrival time and the client's number. Both times are in nanoseconds since the server's start.
 pub type Due = Box<dyn Fn(u64, usize) -> u64 + Send>;
 
 const RESPONSE: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
-/// What the server saw, in nanoseconds since its start.
+/// What the server observed, in nanoseconds since its start.
 #[derive(Debug, Default)]
 pub struct Log {
     pub first_arrival_ns: Option<u64>,
@@ -21,12 +21,12 @@ pub struct Log {
     pub responded_ns: Vec<u64>,
 }
 
-/// Serves for `lifetime` on a free port of loopback. Requests must be short and come one at a time on each connection.
+/// Serves for `lifetime` on a free loopback port. Requests must be short, and each connection must send one at a time.
 pub fn serve(due: Due, lifetime: Duration) -> (SocketAddr, Arc<Mutex<Log>>) {
     serve_in_pieces(due, lifetime, RESPONSE.len())
 }
 
-/// The same, with responses that are sent in pieces of this many bytes.
+/// Like `serve`, but sends responses in pieces of `piece_bytes` bytes.
 pub fn serve_in_pieces(due: Due, lifetime: Duration, piece_bytes: usize) -> (SocketAddr, Arc<Mutex<Log>>) {
     let log = Arc::new(Mutex::new(Log::default()));
     let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
@@ -47,7 +47,7 @@ struct Server {
     log: Arc<Mutex<Log>>,
     start: Instant,
     clients: Vec<TcpStream>,
-    /// When a response is due, when its request arrived, and from which client.
+    /// For each waiting response: when it is due, when its request arrived, and its client.
     waiting: BinaryHeap<Reverse<(u64, u64, usize)>>,
 }
 
@@ -57,7 +57,7 @@ impl Server {
             let ready = self.wait();
             let now_ns = self.now_ns();
             let log = Arc::clone(&self.log);
-            let mut log = log.lock().expect("no one panics with the log in hand");
+            let mut log = log.lock().expect("the lock isn't poisoned");
             for index in ready {
                 if let Ok(1..) = self.clients[index].read(&mut [0; 1024]) {
                     log.first_arrival_ns.get_or_insert(now_ns);
@@ -77,7 +77,7 @@ impl Server {
         }
     }
 
-    /// The client whose response is due, first come first served.
+    /// Returns the client whose response is due. The oldest one comes first.
     fn pop_due(&mut self) -> Option<usize> {
         let Reverse((due_ns, ..)) = *self.waiting.peek()?;
         (due_ns <= self.now_ns()).then_some(())?;
@@ -88,14 +88,14 @@ impl Server {
         self.start.elapsed().as_nanos() as u64
     }
 
-    /// Waits for requests, or until a response is due; returns the clients that have something to say.
+    /// Waits for requests or until a response is due. Returns the clients that have sent data.
     fn wait(&self) -> Vec<usize> {
         let poll = |fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
         let mut fds: Vec<_> = self.clients.iter().map(|client| poll(client.as_raw_fd())).collect();
         fds.push(poll(self.listener.as_raw_fd()));
         let wait_ns = self.waiting.peek().map_or(10_000_000, |Reverse((due_ns, ..))| due_ns.saturating_sub(self.now_ns()).min(10_000_000));
         let timeout = libc::timespec { tv_sec: 0, tv_nsec: wait_ns as i64 };
-        // SAFETY: descriptors and timeout are valid for the call.
+        // SAFETY: descriptors and timeout are valid during the call.
         unsafe { libc::ppoll(fds.as_mut_ptr(), fds.len() as libc::nfds_t, &timeout, std::ptr::null()) };
         (0..self.clients.len()).filter(|index| fds[*index].revents != 0).collect()
     }

@@ -1,4 +1,4 @@
-//! Servers of our own that speak TLS.
+//! TLS configurations of the test servers.
 
 use std::sync::Arc;
 
@@ -6,17 +6,17 @@ use rcgen::{CertifiedKey, KeyPair};
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::{ServerConfig, SupportedProtocolVersion};
 
-/// A certificate that nobody knows.
+/// Creates a self-signed certificate.
 pub fn certificate() -> CertifiedKey<KeyPair> {
     rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).expect("a certificate")
 }
 
-/// A server with this certificate that speaks one protocol.
+/// Creates the configuration of a server with this certificate and one ALPN protocol.
 pub fn tls_config(alpn: &[u8], certified: &CertifiedKey<KeyPair>) -> Arc<ServerConfig> {
     Arc::new(config_of(rustls::DEFAULT_VERSIONS, alpn, certified))
 }
 
-/// The same, for some versions of TLS only.
+/// Like `tls_config`, but only for these versions of TLS.
 pub fn config_of(versions: &[&'static SupportedProtocolVersion], alpn: &[u8], certified: &CertifiedKey<KeyPair>) -> ServerConfig {
     let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(certified.signing_key.serialize_der()));
     let provider = Arc::new(rustls::crypto::ring::default_provider());

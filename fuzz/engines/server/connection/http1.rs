@@ -1,4 +1,4 @@
-//! Responses of HTTP/1.1, and how many of them can be correct.
+//! HTTP/1.1 responses, and an upper bound of how many are correct.
 
 use std::sync::atomic::Ordering;
 
@@ -9,7 +9,7 @@ pub const INTERIM: &[u8] = b"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n";
 pub const WRONG_STATUS: &[u8] = b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n";
 const STATUS_LINE: &[u8] = b"HTTP/1.";
 
-/// A correct response, and the length of its head.
+/// Returns a correct response and the length of its head.
 pub fn correct_response(framing: Framing, body: &[u8]) -> (Vec<u8>, usize) {
     let length = body.len();
     let mut bytes = match framing {
@@ -36,7 +36,7 @@ pub fn correct_response(framing: Framing, body: &[u8]) -> (Vec<u8>, usize) {
 }
 
 impl Connection<'_> {
-    /// Bytes that leave the grammar, or may do so: from here on each start of a response may be a correct one.
+    /// Writes bytes that may be invalid. From then on, each start of a response may begin a correct one.
     pub(super) fn untold(&mut self, bytes: &[u8]) -> Result<(), Over> {
         if bytes.is_empty() {
             return Ok(());
@@ -60,7 +60,7 @@ impl Connection<'_> {
         self.send(bytes)
     }
 
-    /// A complete response, which adds so many to those that are correct.
+    /// Writes a complete response that adds `correct` to the number of correct ones.
     pub(super) fn whole(&mut self, bytes: &[u8], correct: u64) -> Result<(), Over> {
         self.responded += u64::from(bytes != INTERIM);
         if self.broken || self.at > 0 {

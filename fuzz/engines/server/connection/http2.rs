@@ -1,4 +1,4 @@
-//! Streams of HTTP/2, and how many of their responses can be correct.
+//! HTTP/2 streams, and an upper bound of how many of their responses are correct.
 
 use super::socket::FRAME_BYTES_MAX;
 use super::{Connection, Over};
@@ -6,17 +6,17 @@ use crate::engines::frame::*;
 use crate::engines::script::Stream;
 
 const IDLE_STREAM: u32 = (1 << 31) - 1;
-/// A literal `:status: 103` that joins no table.
+/// A literal `:status: 103` that doesn't enter the dynamic table.
 pub const INTERIM_BLOCK: [u8; 5] = [0x08, 3, b'1', b'0', b'3'];
 
-/// What the server knows of one stream of HTTP/2.
+/// The server's state of an HTTP/2 stream.
 #[derive(Debug)]
 pub struct Exchange {
     pub requested: bool,
     pub headers_sent: bool,
-    /// Nothing that was sent so far is wrong.
+    /// Whether everything sent so far is correct.
     correct: bool,
-    /// Bytes of the body that were sent.
+    /// Number of body bytes sent.
     at: usize,
     over: bool,
     window: i64,
@@ -39,7 +39,7 @@ impl Connection<'_> {
         }
     }
 
-    /// The oldest stream without a whole response; `requested`: of those whose request was read to its end.
+    /// Returns the oldest stream without a complete response; with `requested`, only streams whose request has been read completely.
     pub(super) fn waiting(&self, requested: bool) -> Option<u32> {
         let mut open = self.exchanges.iter().filter(|(_, exchange)| !exchange.over && (exchange.requested || !requested));
         open.next().map(|(id, _)| *id)
@@ -67,7 +67,7 @@ impl Connection<'_> {
         }
     }
 
-    /// So many bytes of the body, or what is left of it, with no regard to any window.
+    /// Sends this many bytes of the body, or the rest of it, and ignores flow control.
     pub(super) fn data(&mut self, id: u32, length: usize, end: bool) -> Result<(), Over> {
         let at = self.exchanges.get(&id).map_or(0, |exchange| exchange.at);
         let body = &self.shared.body;
@@ -83,7 +83,7 @@ impl Connection<'_> {
         Ok(())
     }
 
-    /// Sends a frame, after the model has taken note of it.
+    /// Updates the model and sends a frame.
     pub(super) fn frame(&mut self, kind: u8, flags: u8, id: u32, payload: &[u8]) -> Result<(), Over> {
         let bytes = frame_bytes(kind, flags, id, payload);
         if !self.script.http2 {
@@ -91,7 +91,7 @@ impl Connection<'_> {
         }
         let (body, expects_body) = (&self.shared.body, self.script.expects_body);
         let mut correct = 0;
-        // A response may come before its request was read.
+        // A response may be sent before its request has been read.
         if matches!(kind, HEADERS | DATA) && id % 2 == 1 {
             self.exchanges.entry(id).or_insert(Exchange::new(self.stream_window));
         }
@@ -99,7 +99,7 @@ impl Connection<'_> {
             match kind {
                 HEADERS => {
                     let has_status = payload == [STATUS_200] || payload == [STATUS_404] || payload == INTERIM_BLOCK;
-                    // Trailers have no status.
+                    // Trailers must have no status.
                     exchange.correct &= if exchange.headers_sent { !has_status } else { payload != [STATUS_404] };
                     exchange.headers_sent |= payload != INTERIM_BLOCK;
                 }
@@ -107,7 +107,7 @@ impl Connection<'_> {
                     self.window -= payload.len() as i64;
                     exchange.window -= payload.len() as i64;
                     let same = body.get(exchange.at..exchange.at + payload.len()) == Some(payload);
-                    // Padding is not followed.
+                    // The model doesn't handle padding.
                     exchange.correct &= same || flags & 8 == 8 || !expects_body;
                     exchange.at += payload.len();
                 }
@@ -148,7 +148,7 @@ impl Connection<'_> {
             HEADERS => {
                 let window = self.stream_window;
                 self.exchanges.entry(id).or_insert(Exchange::new(window));
-                // Streams that had their response long ago are forgotten.
+                // Forget streams that were answered long ago.
                 while self.exchanges.len() > 200 {
                     self.exchanges.pop_first();
                 }

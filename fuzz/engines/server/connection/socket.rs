@@ -1,4 +1,4 @@
-//! What is written to and read from the socket, with or without TLS.
+//! Socket I/O, with or without TLS.
 
 use std::io::{self, Read, Write};
 use std::net::Shutdown;
@@ -35,7 +35,7 @@ impl Connection<'_> {
         let _ = self.socket.shutdown(Shutdown::Write);
     }
 
-    /// Writes bytes to the socket, beneath TLS.
+    /// Writes bytes to the socket, below TLS.
     pub(super) fn raw(&mut self, mut bytes: &[u8]) -> Result<(), Over> {
         while !bytes.is_empty() && !self.shut {
             match self.socket.send_with_flags(bytes, libc::MSG_NOSIGNAL) {
@@ -56,7 +56,7 @@ impl Connection<'_> {
             let records = self.records_of(piece)?;
             self.raw(&records)?;
         }
-        // What came with the end of the handshake. No reply to it may go out before the settings.
+        // Process the data that arrived with the end of the handshake. Replies to it must not precede the settings.
         self.take(&[])
     }
 
@@ -105,7 +105,7 @@ impl Connection<'_> {
         self.shake_hands()?;
         let response = self.shared.response[..self.shared.response.len().min(FRAME_BYTES_MAX)].to_vec();
         let records = self.records_of(&response)?;
-        // A record that is cut off by others is garbage, one that is whole is not: the last byte never goes out.
+        // Never send the last byte: an incomplete record followed by another one is garbage, but a complete record is not.
         self.raw(&records[..length.min(records.len() - 1)])
     }
 
@@ -128,13 +128,13 @@ impl Connection<'_> {
         Ok(count)
     }
 
-    /// So many bytes of records, and what was in them.
+    /// Reads at most this many bytes of records. Returns their number and the decrypted content.
     pub(super) fn read_records(&mut self, most: usize) -> Result<(usize, Vec<u8>), Over> {
         let bytes = self.receive(most)?;
         let (mut rest, mut plain, mut failed) = (&bytes[..], Vec::new(), false);
         while let Some(tls) = self.tls.as_mut().filter(|_| !rest.is_empty() && !failed) {
             failed = !matches!(tls.read_tls(&mut rest), Ok(1..)) || tls.process_new_packets().is_err();
-            // Until the end of the stream, reading ends with `WouldBlock`.
+            // Before the end of the stream, reading fails with `WouldBlock`.
             let _ = tls.reader().read_to_end(&mut plain);
         }
         if failed {

@@ -1,10 +1,10 @@
-//! Memory for what is received: a ring of buffers that the kernel picks from, so that a connection holds none while it waits.
+//! Receive buffers: a ring from which the kernel picks, so that idle connections occupy none.
 //!
-//! Buffers are handed back in batches: one store makes all of them visible. The kernel reads entries up to the tail only, so writing the
-//! entries first and the tail last, with release ordering, is all the synchronisation that it requires (io_uring_register_buf_ring(3)).
+//! Buffers are returned in batches, and one store publishes them all. The kernel reads entries only up to the tail. Writing the entries
+//! first and then the tail, with release ordering, is therefore sufficient (io_uring_register_buf_ring(3)).
 //!
-//! The kernel writes to this memory at any time, so no reference to all of it ever exists: only to a buffer between the completion that
-//! names it and its return.
+//! The kernel may write to this memory at any time, so a reference to all of it must never exist. A reference to one buffer exists only
+//! between the completion that names it and the buffer's return.
 
 use std::io;
 use std::ptr::NonNull;
@@ -25,13 +25,13 @@ pub struct Buffers {
 }
 
 impl Buffers {
-    /// `count` buffers, a power of two of at most 32768, all of them available to the kernel.
+    /// Creates `count` buffers and makes all of them available to the kernel. `count` must be a power of two and at most 32768.
     pub fn register(submitter: &Submitter<'_>, count: u16, buffer_bytes: usize) -> io::Result<Self> {
         assert!(count.is_power_of_two());
         let ring = Pages::map(usize::from(count) * size_of::<BufRingEntry>())?;
         let memory = Pages::map(usize::from(count) * buffer_bytes)?;
         let mut buffers = Self { ring, memory, buffer_bytes, mask: count - 1, tail: 0 };
-        // SAFETY: ring and memory live as long as `self`, which the engine drops after its io_uring.
+        // SAFETY: the ring and the memory live as long as `self`, which the engine drops after its io_uring.
         unsafe { submitter.register_buf_ring_with_flags(buffers.ring.start.as_ptr() as u64, count, GROUP, 0) }?;
         for id in 0..count {
             buffers.put_back(id);
@@ -40,23 +40,23 @@ impl Buffers {
         Ok(buffers)
     }
 
-    /// The first `length` bytes of a buffer that the kernel has filled.
+    /// Returns the first `length` bytes of a buffer that the kernel has filled.
     ///
     /// # Safety
     ///
-    /// A completion has named this buffer and length, and the buffer has not been put back since.
+    /// A completion must have named this buffer and length, and the buffer must not have been put back since.
     #[inline]
     pub unsafe fn bytes(&self, id: u16, length: usize) -> &[u8] {
         debug_assert!(id <= self.mask && length <= self.buffer_bytes);
-        // SAFETY: the buffer lies within the memory, and is ours alone until it is put back.
+        // SAFETY: the buffer lies within the memory, and the kernel doesn't write to it until it is put back.
         unsafe { std::slice::from_raw_parts(self.address(id), length) }
     }
 
-    /// Takes a buffer back; the kernel sees it with the next `publish`.
+    /// Puts a buffer back. The kernel sees it after the next `publish`.
     #[inline]
     pub fn put_back(&mut self, id: u16) {
         let address = self.address(id);
-        // SAFETY: the mask keeps the entry within the ring; the kernel does not read it before the tail says so.
+        // SAFETY: the mask keeps the entry within the ring, and the kernel doesn't read it before the tail is published.
         unsafe {
             let entry = &mut *self.entries().add(usize::from(self.tail & self.mask));
             entry.set_addr(address as u64);
@@ -68,7 +68,7 @@ impl Buffers {
 
     #[inline]
     pub fn publish(&self) {
-        // SAFETY: the tail lies within the first entry, is aligned, and is written by nobody else.
+        // SAFETY: the tail lies within the first entry, is aligned, and has no other writer.
         let tail = unsafe { AtomicU16::from_ptr(BufRingEntry::tail(self.entries()).cast_mut()) };
         tail.store(self.tail, Ordering::Release);
     }
@@ -79,12 +79,12 @@ impl Buffers {
 
     #[inline]
     fn address(&self, id: u16) -> *mut u8 {
-        // SAFETY: an id is smaller than the number of buffers.
+        // SAFETY: ids are smaller than the number of buffers.
         unsafe { self.memory.start.as_ptr().add(usize::from(id) * self.buffer_bytes) }
     }
 }
 
-/// Zeroed pages of their own: once they are unmapped, a write by the kernel that comes too late fails instead of hitting other memory.
+/// Zeroed pages in a mapping of their own. After they are unmapped, a late write by the kernel fails instead of corrupting other memory.
 struct Pages {
     start: NonNull<u8>,
     length: usize,
@@ -101,7 +101,7 @@ impl Pages {
 
 impl Drop for Pages {
     fn drop(&mut self) {
-        // SAFETY: mapped with this length, and nothing refers to it any more.
+        // SAFETY: the pages were mapped with this length, and nothing refers to them anymore.
         let _ = unsafe { munmap(self.start.as_ptr().cast(), self.length) };
     }
 }

@@ -1,8 +1,8 @@
-//! What the kernel says of an operation, and which one it was.
+//! Completions of io_uring operations, and the tags that identify them.
 
 use io_uring::cqueue;
 
-/// What a completion belongs to: connection, its generation, and the operation, packed into 64 bits.
+/// The operation that a completion belongs to: connection, its generation and kind of operation, packed into 64 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tag {
     pub generation: u32,
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tags_survive_packing() {
+    fn tags_round_trip() {
         for operation in [Operation::Connect, Operation::Receive, Operation::Send] {
             let tag = Tag { generation: u32::MAX - 1, index: (1 << INDEX_BITS) - 1, operation };
             assert_eq!(Tag::unpack(tag.pack()), tag);

@@ -1,9 +1,9 @@
-//! The io_uring engine: one system call moves a whole batch of sends out and of responses in.
+//! The io_uring engine: one system call submits a batch of sends and collects a batch of responses.
 //!
-//! Each connection is a registered file with one multishot receive, armed from the moment it is connected until it is closed. So the kernel
-//! lists responses in the order in which they arrived, whatever order the server works in, and the next system call takes them in:
-//! none waits for anything but the responses that arrived before it. Small requests are sent from memory that never changes, without
-//! a completion for success: the receiving side tells what went wrong.
+//! Each connection is a registered file with one multishot receive, which is armed from connect to close. So the kernel lists responses in
+//! order of arrival, and each one is handled after only those that arrived before it.
+//!
+//! Small requests are sent from memory that never changes, and only failures produce a completion. The receive reports what went wrong.
 
 mod buffers;
 mod completion;
@@ -26,12 +26,12 @@ use crate::worker::{End, Next, Worker};
 use completion::{Completion, Operation, Tag};
 use ring::Ring;
 
-/// Completions that share one reading of the clock and one submission.
+/// Maximum number of completions that share one reading of the clock and one submission.
 const BATCH: usize = 128;
-/// The clock is read once for each batch; once more where something is due sooner than any batch takes.
+/// The clock is read once per batch, and again if something is due within this time, which is longer than any batch takes.
 const CLOCK_NS: u64 = 1_000_000;
-/// Where no more bytes than this can be in flight on a connection they fit into any send buffer: a send is never short, and none can get
-/// ahead of another, so they are not followed.
+/// Maximum number of bytes in flight for which sends aren't tracked. They fit into any send buffer, so no send is short and none can
+/// overtake another.
 const UNTRACKED_BYTES_MAX: usize = 8 * 1024;
 
 pub struct Uring {
@@ -39,12 +39,12 @@ pub struct Uring {
     peer: Peer,
     links: Vec<Link>,
     batch: Vec<Completion>,
-    /// What the kernel may still read of connections that are gone, until it says that it is done.
+    /// Output of closed connections that the kernel may still read, until its send completes.
     retired: Vec<(Tag, Vec<u8>)>,
-    /// Connections whose receive stopped for want of buffers.
+    /// Connections whose receive ended because no buffer was free.
     starved: Vec<u32>,
     polling: Polling,
-    /// Whether sends are not followed.
+    /// Whether sends produce completions only for failures.
     untracked: bool,
 }
 
@@ -53,14 +53,14 @@ struct Link {
     socket: Option<Socket>,
     generation: u32,
     connected: bool,
-    /// Bytes that the kernel is sending, where the protocol's own memory may change meanwhile.
+    /// Bytes that the kernel is sending, copied because the protocol's output may change.
     sending: Vec<u8>,
-    /// Whether a send met the reset. The kernel reports a reset once: the read after it sees an orderly end of the stream.
+    /// Whether a send has failed with ECONNRESET. The kernel reports a reset only once, so a later read sees a normal end of the stream.
     reset: bool,
 }
 
 impl Uring {
-    /// Fails unless this kernel, and what confines us, allow all that this engine uses.
+    /// Returns an error unless the kernel and any sandbox allow everything this engine uses.
     pub fn check() -> Result<()> {
         let nowhere = SocketAddr::from(([0, 0, 0, 0], 0));
         Ring::new(1, nowhere.into()).map(drop)
@@ -117,7 +117,7 @@ impl Engine for Uring {
 }
 
 impl Uring {
-    /// Submits what is queued, and waits until there are completions, at the latest until this instant.
+    /// Submits queued operations and waits for completions, until `until_ns` at the latest.
     #[inline]
     fn wait(&mut self, until_ns: u64, spacing_ns: u64) -> Result<()> {
         self.ring.enter()?;
@@ -137,7 +137,7 @@ impl Uring {
         if looked == Looked::Sleep { ring.sleep(wait_ns) } else { entered }
     }
 
-    /// Does what the worker wants done.
+    /// Carries out the worker's orders.
     fn do_orders<P: Protocol>(&mut self, worker: &mut Worker<P>) -> Result<()> {
         while !(worker.to_close.is_empty() && worker.to_open.is_empty() && worker.to_flush.is_empty()) {
             while let Some(index) = worker.to_close.pop() {
@@ -173,7 +173,7 @@ impl Uring {
         Ok(())
     }
 
-    /// Operations under way end by the shutdown; what they report is told apart by the generation.
+    /// Closes a connection. The shutdown ends its pending operations, whose completions are recognized by their generation.
     fn close(&mut self, index: u32) -> Result<()> {
         let send_tag = self.tag(index, Operation::Send);
         let link = &mut self.links[index as usize];
@@ -183,7 +183,7 @@ impl Uring {
         link.reset = false;
         link.generation = link.generation.wrapping_add(1);
         let Some(socket) = link.socket.take() else { return Ok(()) };
-        // What was queued for this socket must not meet the next one.
+        // Operations queued for this socket must not reach the next one.
         self.ring.submit()?;
         close(socket);
         if std::mem::take(&mut self.links[index as usize].connected) {
@@ -199,7 +199,7 @@ impl Uring {
         self.ring.arm_receive(self.tag(index, Operation::Receive))
     }
 
-    /// Sends what waits. Small and unchanging requests are not followed up; others are copied and followed.
+    /// Sends pending output. Small, unchanging requests are not tracked; all other output is copied and tracked.
     #[inline]
     fn flush<P: Protocol>(&mut self, worker: &mut Worker<P>, index: u32) -> Result<()> {
         let tag = self.tag(index, Operation::Send);
@@ -228,7 +228,7 @@ impl Uring {
             Operation::Receive => self.received(worker, completion, current, now),
             Operation::Connect if current => self.connect_over(worker, tag.index, result, now),
             Operation::Send if current => {
-                // The receiving side tells of a failure as well.
+                // The receive reports the failure to the worker.
                 let link = &mut self.links[tag.index as usize];
                 link.reset |= result == -libc::ECONNRESET;
                 link.sending.clear();
@@ -265,7 +265,7 @@ impl Uring {
         let mut next = Next::Keep;
         if let Some(buffer) = cqueue::buffer_select(flags) {
             if current && result > 0 {
-                // SAFETY: this completion names the buffer and its length, and it is put back only afterwards.
+                // SAFETY: this completion names the buffer and its length, and the buffer is put back only afterwards.
                 let bytes = unsafe { self.ring.buffers.bytes(buffer, result as usize) };
                 next = worker.received(index, bytes, now);
             }
@@ -280,14 +280,14 @@ impl Uring {
         if result > 0 && self.untracked {
             self.flush(worker, index)?;
         } else if result > 0 && worker.to_flush.last() != Some(&index) {
-            // More of this connection may be in the batch: what is copied and followed is sent once for all of it.
+            // More data of this connection may be in the batch. Flush once for all of it, because tracked sends are copied.
             worker.to_flush.push(index);
         }
         if cqueue::more(flags) {
             return Ok(());
         }
         match -result {
-            // The kernel ends a multishot receive now and then, with data or without.
+            // The kernel ends a multishot receive from time to time, with or without data.
             i32::MIN..0 | libc::ECANCELED | libc::EINTR | libc::EAGAIN => self.arm_receive(index),
             libc::ENOBUFS => {
                 self.starved.push(index);

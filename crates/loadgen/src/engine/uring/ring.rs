@@ -1,7 +1,7 @@
-//! The mechanics of submission and completion: which entries may be queued, and what makes them go. What to do is decided elsewhere.
+//! The submission and completion queues.
 //!
-//! All work of the kernel for this ring is deferred to the moment when the thread enters it (`DEFER_TASKRUN`), so completions are posted
-//! then and at no other time, in the order in which their cause happened.
+//! The kernel defers all work for this ring until the thread enters it (`DEFER_TASKRUN`). So completions are posted only at that time, and
+//! in the order of their causes.
 
 use std::collections::VecDeque;
 use std::io;
@@ -16,21 +16,21 @@ use super::buffers::{self, Buffers};
 use super::completion::{Completion, Operation, Tag};
 
 const SUBMISSIONS: u32 = 1024;
-/// `IORING_ENTER_GETEVENTS` of io_uring_enter(2), which the crate keeps to itself.
+/// `IORING_ENTER_GETEVENTS` of io_uring_enter(2), which the crate doesn't export.
 const IORING_ENTER_GETEVENTS: u32 = 1;
 const NO_SIGNAL_WHOLE: i32 = libc::MSG_NOSIGNAL | libc::MSG_WAITALL;
 const BUFFER_BYTES: usize = 16 * 1024;
 const BUFFERS_MIN: u32 = 256;
 const BUFFERS_MAX: u32 = 4096;
-/// A kernel that takes no entry in this many tries in a row never will.
+/// Consecutive attempts to submit before giving up.
 const TRIES_MAX: u32 = 1000;
 
 pub struct Ring {
-    // Dropped before the buffers that it writes to and the address that it reads.
+    // Must be dropped before the buffers it writes to and the address it reads, so it comes first.
     ring: IoUring,
     pub buffers: Buffers,
     peer: Box<SockAddr>,
-    /// Completions that had to be taken to make room for submissions.
+    /// Completions taken early to make room for submissions.
     stash: VecDeque<Completion>,
 }
 
@@ -39,7 +39,7 @@ impl Ring {
         let ring: IoUring = IoUring::builder()
             .setup_single_issuer()
             .setup_defer_taskrun()
-            .setup_submit_all() // an entry that fails must not hold up those behind it
+            .setup_submit_all() // one failed entry must not hold up the rest
             .setup_cqsize((4 * connections).next_power_of_two().clamp(2 * SUBMISSIONS, 65536))
             .build(SUBMISSIONS)
             .context("cannot create an io_uring")?;
@@ -50,9 +50,7 @@ impl Ring {
         Ok(Self { ring, buffers, peer: Box::new(peer), stash: VecDeque::new() })
     }
 
-    // --- what can be queued ------------------------------------------------------------------------------------------------------
-
-    /// Connects a socket, which must stay open until the completion.
+    /// Queues a connect. The socket must stay open until the completion.
     pub fn connect(&mut self, tag: Tag, socket: BorrowedFd<'_>) -> Result<()> {
         debug_assert_eq!(tag.operation, Operation::Connect);
         let entry = opcode::Connect::new(Fd(socket.as_raw_fd()), self.peer.as_ptr().cast(), self.peer.len()).build();
@@ -60,38 +58,36 @@ impl Ring {
         unsafe { self.push(&entry.user_data(tag.pack())) }
     }
 
-    /// Receives on a registered socket, again and again, into buffers that the kernel picks.
+    /// Queues a multishot receive on a registered socket, into buffers that the kernel picks.
     #[inline]
     pub fn arm_receive(&mut self, tag: Tag) -> Result<()> {
         debug_assert_eq!(tag.operation, Operation::Receive);
         let entry = opcode::RecvMulti::new(Fixed(tag.index), buffers::GROUP).build();
-        // SAFETY: the kernel writes to registered buffers only, which outlive the ring.
+        // SAFETY: the kernel writes only to registered buffers, which outlive the ring.
         unsafe { self.push(&entry.user_data(tag.pack())) }
     }
 
-    /// Sends bytes on a registered socket, all of them. With `silent` only a failure has a completion.
+    /// Queues a send of all these bytes on a registered socket. With `silent`, only a failure produces a completion.
     ///
     /// # Safety
     ///
-    /// The bytes stay where they are, unchanged, until the completion; with `silent` as long as the ring lives.
+    /// The bytes must stay valid and unchanged until the completion or, with `silent`, for the lifetime of the ring.
     #[inline]
     pub unsafe fn send(&mut self, tag: Tag, start: *const u8, length: usize, silent: bool) -> Result<()> {
         debug_assert_eq!(tag.operation, Operation::Send);
         let entry = opcode::Send::new(Fixed(tag.index), start, length as u32).flags(NO_SIGNAL_WHOLE).build();
         let entry = if silent { entry.flags(squeue::Flags::SKIP_SUCCESS) } else { entry };
-        // SAFETY: by the contract of this function.
+        // SAFETY: guaranteed by the contract of this function.
         unsafe { self.push(&entry.user_data(tag.pack())) }
     }
 
-    /// Registers a socket for this connection, or with -1 none.
+    /// Registers the socket of a connection, or unregisters it if `fd` is -1.
     pub fn register_socket(&self, index: u32, fd: RawFd) -> Result<()> {
         self.ring.submitter().register_files_update(index, &[fd]).context("cannot register a file with io_uring")?;
         Ok(())
     }
 
-    // --- what makes it go --------------------------------------------------------------------------------------------------------
-
-    /// Submits all that is queued, without taking in what has happened meanwhile.
+    /// Submits everything in the queue.
     pub fn submit(&mut self) -> Result<()> {
         for _ in 0..TRIES_MAX {
             if self.ring.submission().is_empty() {
@@ -100,21 +96,21 @@ impl Ring {
             if self.enter_once(0)? {
                 continue;
             }
-            // The kernel wants its completions to be taken first, or is short of memory for a moment.
+            // The completion queue is full, or the kernel is briefly short of memory.
             self.enter_once(IORING_ENTER_GETEVENTS)?;
             let taken = self.ring.completion().map(|entry| Completion::of(&entry));
             self.stash.extend(taken);
         }
-        Err(io::Error::from(io::ErrorKind::WouldBlock)).context("io_uring takes no submissions")
+        Err(io::Error::from(io::ErrorKind::WouldBlock)).context("io_uring accepts no submissions")
     }
 
-    /// Submits what is queued and takes in what has happened, without waiting. What the kernel does not take now stays queued.
+    /// Submits the queue and collects completions, without waiting. What the kernel doesn't accept stays queued.
     #[inline]
     pub fn enter(&mut self) -> Result<()> {
         self.enter_once(IORING_ENTER_GETEVENTS).map(drop)
     }
 
-    /// The same, but waits for at most `wait_ns` until something happens.
+    /// Like `enter`, but waits for a completion for at most `wait_ns`.
     pub fn sleep(&mut self, wait_ns: u64) -> Result<()> {
         let timeout = Timespec::new().sec(wait_ns / 1_000_000_000).nsec((wait_ns % 1_000_000_000) as u32);
         match self.ring.submitter().submit_with_args(1, &SubmitArgs::new().timespec(&timeout)) {
@@ -126,13 +122,13 @@ impl Ring {
         }
     }
 
-    /// Whether completions wait to be taken.
+    /// Returns whether completions are available.
     #[inline]
     pub fn has_completions(&mut self) -> bool {
         !self.stash.is_empty() || !self.ring.completion().is_empty()
     }
 
-    /// Moves at most `most` completions, the oldest, to the end of `batch`.
+    /// Moves the oldest completions, at most `most`, to the end of `batch`.
     #[inline]
     pub fn take(&mut self, most: usize, batch: &mut Vec<Completion>) {
         if !self.stash.is_empty() {
@@ -144,21 +140,21 @@ impl Ring {
 
     /// # Safety
     ///
-    /// What the entry points to stays valid until its completion.
+    /// The memory that the entry points to must stay valid until its completion.
     #[inline]
     unsafe fn push(&mut self, entry: &squeue::Entry) -> Result<()> {
-        // SAFETY: by the contract of this function.
+        // SAFETY: guaranteed by the contract of this function.
         while unsafe { self.ring.submission().push(entry) }.is_err() {
             self.submit()?;
         }
         Ok(())
     }
 
-    /// One system call; false where it has to be tried again later.
+    /// Makes one system call. Returns false if it has to be retried later.
     #[inline]
     fn enter_once(&mut self, flags: u32) -> Result<bool> {
         let queued = self.ring.submission().len() as u32;
-        // SAFETY: no argument is passed.
+        // SAFETY: the call takes no argument pointer.
         match unsafe { self.ring.submitter().enter::<()>(queued, 0, flags, None) } {
             Ok(_) => Ok(true),
             Err(error) => match error.raw_os_error() {

@@ -1,20 +1,20 @@
-//! The chunked transfer coding (RFC 9112, section 7.1), decoded as it comes, split anywhere.
+//! An incremental decoder of the chunked transfer coding (RFC 9112, section 7.1).
 //!
-//! Chunk extensions and trailers mean nothing to us, but must be what the RFC says they are (sections 7.1.1 and 7.1.2): where a lenient reader
-//! sees the end of a line, another may not.
+//! Chunk extensions and trailers are ignored but must be well-formed (sections 7.1.1 and 7.1.2), because lenient parsers may disagree about
+//! where a line ends.
 
 use crate::protocol::Fault;
 
-/// Sixty bits: no sum of sizes that we could count overflows.
+/// 60 bits, so that the sum of sizes cannot overflow.
 const SIZE_DIGITS_MAX: u8 = 15;
-/// The chunk extensions and trailers of one response together may not be longer than this.
+/// Maximum total length of the chunk extensions and trailers of a response.
 const EXTRA_BYTES_MAX: u32 = 16 * 1024;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     SizeStart,
     Size,
-    /// White space that only another extension may follow.
+    /// White space, which must be followed by another extension.
     BeforeExtension,
     NameStart,
     Name,
@@ -22,7 +22,7 @@ enum State {
     ValueStart,
     Value,
     Quoted,
-    /// The byte after a backslash.
+    /// Expects the byte after a backslash.
     QuotedPair,
     QuotedEnd,
     SizeLineFeed,
@@ -40,7 +40,7 @@ enum State {
 #[derive(Clone, Debug)]
 pub struct Chunked {
     state: State,
-    /// What is left of this chunk, in bytes.
+    /// Bytes left in the current chunk.
     remaining: u64,
     digits: u8,
     extra_bytes: u32,
@@ -55,7 +55,7 @@ impl Chunked {
         self.state == State::Done
     }
 
-    /// Decodes from the front of `bytes`, hands each piece of the body to `body`, and returns how many bytes were used.
+    /// Decodes a prefix of `bytes` and passes each piece of the body to `body`. Returns the number of bytes used.
     pub fn decode(&mut self, bytes: &[u8], mut body: impl FnMut(&[u8])) -> Result<usize, Fault> {
         let mut used = 0;
         while used < bytes.len() && !self.done() {
@@ -93,7 +93,7 @@ impl Chunked {
         Ok(())
     }
 
-    /// A byte of an extension or a trailer, within its line.
+    /// Handles a byte of an extension or a trailer.
     fn extra(&mut self, state: State, byte: u8) -> Result<State, Fault> {
         use State as S;
         self.extra_bytes += 1;
@@ -117,7 +117,7 @@ impl Chunked {
             (S::TrailerName, b':') => S::TrailerValue,
             (S::TrailerValue, _) if is_text_byte(byte) => S::TrailerValue,
             (S::TrailerStart | S::TrailerName | S::TrailerValue | S::TrailerLineFeed | S::LastLineFeed, _) => {
-                return Err(Fault::invalid("a trailer of the chunked coding is malformed"));
+                return Err(Fault::invalid("a chunked trailer is malformed"));
             }
             (S::SizeStart | S::DataReturn | S::DataLineFeed, _) => return Err(Fault::invalid("the chunked coding is malformed")),
             _ => return Err(Fault::invalid("a chunk size or extension is malformed")),
@@ -137,12 +137,13 @@ impl Chunked {
     }
 }
 
-/// What tokens consist of (RFC 9110, section 5.6.2).
+/// Returns whether the byte may occur in a token (RFC 9110, section 5.6.2).
 fn is_token_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }
 
-/// What field values and quoted strings consist of: all but control characters (RFC 9110, sections 5.5 and 5.6.4).
+/// Returns whether the byte may occur in field values and quoted strings, i.e. is not a control character (RFC 9110, sections 5.5 and
+/// 5.6.4).
 fn is_text_byte(byte: u8) -> bool {
     byte == b'\t' || (byte >= b' ' && byte != 0x7f)
 }
@@ -153,7 +154,7 @@ mod tests {
 
     use super::*;
 
-    /// The body and the number of bytes used, once complete.
+    /// The body and the number of bytes used, once the body is complete.
     type Decoded = Result<Option<(Vec<u8>, usize)>, Fault>;
 
     fn decode<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> Decoded {
@@ -167,7 +168,7 @@ mod tests {
         Ok(None)
     }
 
-    /// The slow, obvious reader: line by line, over the whole. `None` if it is not complete or not legal.
+    /// A slow but simple decoder that works line by line on complete input. Returns `None` if the input is incomplete or malformed.
     fn model(bytes: &[u8]) -> Option<(Vec<u8>, usize)> {
         let (mut body, mut rest) = (Vec::new(), bytes);
         loop {
@@ -202,7 +203,7 @@ mod tests {
         Some(line)
     }
 
-    /// `*( BWS ";" BWS name [ BWS "=" BWS ( token / quoted-string ) ] )`, one after the other.
+    /// Matches `*( BWS ";" BWS name [ BWS "=" BWS ( token / quoted-string ) ] )`.
     fn are_extensions(text: &[u8]) -> bool {
         if text.is_empty() {
             return true;
@@ -253,7 +254,7 @@ mod tests {
     fn extensions() -> impl Strategy<Value = String> {
         prop::collection::vec(prop::sample::select(&EXTENSIONS[..]), 0..3).prop_map(|all| {
             let mut all = all.concat();
-            // White space may stand between extensions, not behind the last.
+            // White space is allowed between extensions, but not after the last one.
             all.truncate(all.trim_end().len());
             all
         })
@@ -270,14 +271,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_extension_and_no_trailer_is_refused() {
+    fn rejects_malformed_extensions_and_trailers() {
         for bad in [
-            "2 \r\nok\r\n0\r\n\r\n",              // white space that nothing follows
+            "2 \r\nok\r\n0\r\n\r\n",              // trailing white space
             "2;\r\nok\r\n0\r\n\r\n",              // no name
             "2;a=\r\nok\r\n0\r\n\r\n",            // no value
             "2;a b\r\nok\r\n0\r\n\r\n",           // two names
-            "2;a=\"b\r\nok\r\n0\r\n\r\n",         // a string without end
-            "2;a=\"b\"c\r\nok\r\n0\r\n\r\n",      // a string and more
+            "2;a=\"b\r\nok\r\n0\r\n\r\n",         // an unterminated string
+            "2;a=\"b\"c\r\nok\r\n0\r\n\r\n",      // text after a string
             "2;a\rb\r\nok\r\n0\r\n\r\n",          // a bare carriage return
             "2;a\nok\r\n0\r\n\r\n",               // a bare line feed
             "2;a=\"\u{1}\"\r\nok\r\n0\r\n\r\n",   // a control character
@@ -298,18 +299,18 @@ mod tests {
         #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
-        fn what_is_legal_is_read_as_the_model_reads_it(bytes in legal(), behind in prop::collection::vec(any::<u8>(), 0..4)) {
+        fn decodes_valid_input_like_the_model(bytes in legal(), behind in prop::collection::vec(any::<u8>(), 0..4)) {
             let used = bytes.len();
             let whole = [bytes, behind].concat();
             let expected = model(&whole);
-            prop_assert!(matches!(&expected, Some((_, length)) if *length == used), "the model refuses {}", whole.escape_ascii());
+            prop_assert!(matches!(&expected, Some((_, length)) if *length == used), "the model rejects {}", whole.escape_ascii());
             prop_assert_eq!(decode([&whole[..]].into_iter()), Ok(expected.clone()));
             prop_assert_eq!(decode(whole.chunks(1)), Ok(expected));
             prop_assert_eq!(decode([&whole[..used - 1]].into_iter()), Ok(None));
         }
 
         #[test]
-        fn changed_bytes_are_refused_where_the_model_refuses_them(
+        fn rejects_changed_input_whenever_the_model_does(
             mut bytes in legal(),
             changes in prop::collection::vec(
                 (any::<prop::sample::Index>(), prop_oneof![any::<u8>(), prop::sample::select(&b"\r\n \t;=\"\\:0a\x7f"[..])]), 1..4

@@ -1,12 +1,12 @@
-//! The head of an HTTP/1.1 response: from raw bytes to the facts that framing requires (RFC 9112).
+//! Parses the head of an HTTP/1.1 response and determines how its body is framed (RFC 9112).
 //!
-//! httparse does the syntax; the rules of message length (RFC 9112, section 6.3) are here, and strict: where the RFC lets a client choose
-//! between guessing and refusing, this refuses, for a benchmark must not count a doubtful response as correct.
+//! httparse handles the syntax. The rules of message length (RFC 9112, section 6.3) are implemented here, strictly: where a client may
+//! either guess or reject, this one rejects, because a benchmark must not count a doubtful response as correct.
 
 use crate::protocol::Fault;
 use crate::request::kind::MethodKind;
 
-/// A head beyond this size is refused.
+/// Maximum size of a head.
 pub const HEAD_BYTES_MAX: usize = 64 * 1024;
 const HEADERS_MAX: usize = 128;
 
@@ -22,18 +22,18 @@ pub enum Framing {
 pub struct Head {
     pub status: u16,
     pub framing: Framing,
-    /// Whether the connection can be used again after this response.
+    /// Whether the connection can be reused after this response.
     pub keep_alive: bool,
-    /// Where the value of `Date` lies in the head.
+    /// The position of the value of `Date` in the head.
     pub date: Option<std::ops::Range<usize>>,
 }
 
-/// Where the head ends: the index after its empty line, searched from `from` on (which may lie a little before the new bytes).
+/// Returns the index after the empty line that ends the head. The search starts at `from`, which may lie slightly before the new bytes.
 pub fn find_end(bytes: &[u8], from: usize) -> Option<usize> {
     memchr::memmem::find(&bytes[from..], b"\r\n\r\n").map(|position| from + position + 4)
 }
 
-/// Parses one complete head. `bytes` ends with the empty line.
+/// Parses a complete head. `bytes` must end with the empty line.
 pub fn parse(bytes: &[u8], method: MethodKind) -> Result<Head, Fault> {
     let mut headers = [httparse::EMPTY_HEADER; HEADERS_MAX];
     let mut response = httparse::Response::new(&mut headers);
@@ -45,7 +45,7 @@ pub fn parse(bytes: &[u8], method: MethodKind) -> Result<Head, Fault> {
     }
     let status = response.code.unwrap_or(0);
     if !(100..=999).contains(&status) {
-        return Err(Fault::invalid("the status is not a number of three digits"));
+        return Err(Fault::invalid("the status is not a three-digit number"));
     }
     let http_1_0 = response.version == Some(0);
     let mut fields = Fields::default();
@@ -73,7 +73,7 @@ impl Fields {
         if name.eq_ignore_ascii_case("content-length") {
             let length = parse_length(header.value)?;
             if self.length.is_some_and(|known| known != length) {
-                return Err(Fault::invalid("two Content-Length fields contradict each other"));
+                return Err(Fault::invalid("two Content-Length fields differ"));
             }
             self.length = Some(length);
         } else if name.eq_ignore_ascii_case("transfer-encoding") {
@@ -98,7 +98,7 @@ impl Fields {
 
     fn framing(&self, status: u16, http_1_0: bool, method: MethodKind) -> Result<Framing, Fault> {
         if self.transfer_encoding && (self.length.is_some() || http_1_0) {
-            return Err(Fault::invalid("Transfer-Encoding beside Content-Length, or in HTTP/1.0"));
+            return Err(Fault::invalid("Transfer-Encoding together with Content-Length, or in HTTP/1.0"));
         }
         if method == MethodKind::Head || status < 200 || status == 204 || status == 304 {
             return Ok(Framing::Length(0));
@@ -115,7 +115,7 @@ fn parse_length(value: &[u8]) -> Result<u64, Fault> {
     if value.is_empty() || value.len() > 19 || !value.iter().all(u8::is_ascii_digit) {
         return Err(malformed);
     }
-    // Nineteen digits cannot overflow 64 bits.
+    // 19 digits cannot overflow 64 bits.
     Ok(value.iter().fold(0, |sum, digit| sum * 10 + u64::from(digit - b'0')))
 }
 

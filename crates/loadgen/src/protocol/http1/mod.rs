@@ -1,11 +1,11 @@
-//! HTTP/1.1 (RFC 9112) as a client speaks it: requests from a prepared buffer, responses in order, pipelined or one by one.
+//! The client side of HTTP/1.1 (RFC 9112), with and without pipelining.
 //!
-//! The common case costs no allocation and no copy: requests are sent from one buffer that holds them back to back, a response that came
-//! whole is judged where it lies. Only a head that was split is put together in a buffer of the connection.
+//! The common case needs no allocation and no copy: requests are sent from one buffer that holds several copies in a row, and a response
+//! that arrives in one piece is checked in place. Only heads that arrive in several pieces are assembled in a buffer of the connection.
 //!
-//! A response may be complete before its request was wholly sent: a server that refuses a large body can say so when it has read the head. If
-//! the connection stays open, the server must read that request to its end (RFC 9112, section 9.3), so the rest of it is sent before the next
-//! one. A response to a request of which nothing was sent is a fault.
+//! A response may be complete before its request is: a server that rejects a large body can respond after reading the head. If the
+//! connection stays open, the server must still read the whole request (RFC 9112, section 9.3), so the rest is sent before the next
+//! request. A response to a request of which nothing was sent is an error.
 
 mod chunked;
 pub mod head;
@@ -26,12 +26,12 @@ use crate::request::Requests;
 use crate::request::expectation::Expectation;
 use crate::request::queue::Queue;
 
-/// Interim responses (1xx) before one final response.
+/// Maximum number of interim (1xx) responses before a final one.
 const INTERIM_RESPONSES_MAX: u8 = 16;
 
 pub struct Http1 {
     requests: Requests,
-    /// By kind of request: the head that was seen last.
+    /// The last head seen for each kind of request.
     known: Vec<Option<KnownHead>>,
     counts: ParserCounts,
     sampler: Sampler,
@@ -40,7 +40,7 @@ pub struct Http1 {
 pub struct Session {
     pending: VecDeque<Pending>,
     phase: Phase,
-    /// A head that is not complete yet.
+    /// The beginning of an incomplete head.
     carry: Vec<u8>,
     interim: u8,
     queue: Queue,
@@ -55,7 +55,7 @@ struct Pending {
 enum Phase {
     Head,
     Body(Box<Body>),
-    /// A body of known length of which nothing but the length matters.
+    /// A body of known length whose content doesn't matter.
     Skip {
         remaining: u64,
         status_is_correct: bool,
@@ -67,7 +67,7 @@ struct Body {
     check: BodyCheck,
     status_is_correct: bool,
     keep_alive: bool,
-    /// What is kept of the response, if it is a sample.
+    /// The part kept so far, if this response is a sample.
     kept: Option<Box<Kept>>,
 }
 
@@ -77,10 +77,10 @@ enum BodyFraming {
     UntilClose,
 }
 
-/// What one step over the input did.
+/// The effect of one parsing step.
 enum Step {
     Used(usize),
-    /// A response is complete after this many bytes.
+    /// A response was completed after this many bytes.
     Complete(usize, Outcome, Flow),
 }
 
@@ -120,8 +120,11 @@ impl Http1 {
         }
     }
 
-    /// Whether not a single byte of the oldest pending request was sent. A part is enough: a server may respond when it has read the head. What is
-    /// pending was queued last, so if the queue is no shorter, all of it waits there.
+    /// Returns whether the oldest pending request is still entirely unsent. A response to a partly sent request is valid, because a server
+    /// may respond after reading the head.
+    ///
+    /// Pending requests were queued last, so if the queue is at least as long as all of them together, the oldest is still entirely in the
+    /// queue.
     #[cold]
     fn front_is_unsent(&self, session: &Session) -> bool {
         let pending_bytes: usize = session.pending.iter().map(|pending| self.requests.kinds()[usize::from(pending.kind)].bytes.len()).sum();
@@ -131,7 +134,7 @@ impl Http1 {
     #[inline]
     fn head_in_place(&mut self, session: &mut Session, kind: u16, bytes: &[u8]) -> Result<Step, Fault> {
         if let Some(known) = &mut self.known[usize::from(kind)]
-            && let Some(head_length) = known.recognise(bytes)
+            && let Some(head_length) = known.recognize(bytes)
         {
             self.counts.fast += 1;
             session.interim = 0;
@@ -147,7 +150,7 @@ impl Http1 {
         }
     }
 
-    /// A body that came whole behind its head is judged at once; otherwise the session remembers how far it is.
+    /// Checks a body immediately if it arrived with its head. Otherwise stores the progress in the session.
     #[inline]
     fn begin_sized_body(&self, session: &mut Session, kind: u16, status: u16, length: u64, rest: &[u8], head_length: usize) -> Step {
         let expectation = self.expectation(kind);
@@ -170,7 +173,7 @@ impl Http1 {
         Step::Used(head_length + rest.len())
     }
 
-    /// The head began in earlier bytes.
+    /// Handles a head that began in earlier data.
     fn head_in_parts(&mut self, session: &mut Session, kind: u16, bytes: &[u8]) -> Result<Step, Fault> {
         let before = session.carry.len();
         let take = bytes.len().min(HEAD_BYTES_MAX + 1 - before.min(HEAD_BYTES_MAX));
@@ -197,7 +200,7 @@ impl Http1 {
         if head.status < 200 {
             session.interim += 1;
             if head.status == 101 || session.interim > INTERIM_RESPONSES_MAX {
-                return Err(Fault::invalid("an interim response to no request, or too many of them"));
+                return Err(Fault::invalid("an unexpected upgrade (status 101), or too many interim responses"));
             }
             return Ok(());
         }
@@ -220,7 +223,7 @@ impl Http1 {
         Ok(())
     }
 
-    /// A body of no bytes is complete with its head.
+    /// Completes the response if its body is empty.
     fn after_head(&mut self, session: &mut Session, used: usize) -> Step {
         match &session.phase {
             Phase::Body(body) if matches!(body.framing, BodyFraming::Length(0)) => {
@@ -235,7 +238,7 @@ impl Http1 {
     }
 
     fn body(&mut self, session: &mut Session, kind: u16, bytes: &[u8]) -> Result<Step, Fault> {
-        let Phase::Body(body) = &mut session.phase else { return Err(Fault::invalid("no body was begun")) };
+        let Phase::Body(body) = &mut session.phase else { return Err(Fault::invalid("no body has begun")) };
         let expectation = &self.requests.kinds()[usize::from(kind)].expectation.body;
         let (check, kept) = (&mut body.check, &mut body.kept);
         let mut take_in = |piece: &[u8]| {
@@ -328,7 +331,7 @@ impl Protocol for Http1 {
                 Step::Complete(used, outcome, flow) => {
                     bytes = &bytes[used..];
                     if !bytes.is_empty() && (session.pending.len() == 1 || flow == Flow::Close) {
-                        return Err(Fault::invalid("more bytes came than the response has"));
+                        return Err(Fault::invalid("the server sent more bytes than the response has"));
                     }
                     if let Some(pending) = session.pending.pop_front() {
                         sink.complete(pending.slot, outcome);
@@ -362,7 +365,7 @@ impl Protocol for Http1 {
 
     fn skip(&mut self, session: &mut Session, count: usize, sink: &mut impl Sink) -> Result<Flow, Fault> {
         let Phase::Skip { remaining, status_is_correct } = &mut session.phase else {
-            return Err(Fault::invalid("nothing was to be skipped"));
+            return Err(Fault::invalid("bytes were skipped outside of a body"));
         };
         *remaining -= count as u64;
         if *remaining == 0 {
@@ -379,7 +382,7 @@ impl Protocol for Http1 {
         self.counts
     }
 
-    /// The next response of one kind takes the full parser, which alone looks for samples: other responses pay nothing.
+    /// Sends the next response of one kind through the full parser. Only the full parser looks for samples, so the shortcut stays fast.
     fn sample_next(&mut self) {
         if let Some(kind) = self.sampler.arm() {
             self.known[usize::from(kind)] = None;

@@ -1,15 +1,15 @@
-//! Keeps a few whole responses of a load.
+//! Keeps a few complete responses of a load.
 //!
-//! A sample is asked for from outside, some ten times a second. The next response of one kind is then kept; kinds take turns.
+//! The caller requests a sample about ten times a second. Then the next response of one kind of request is kept; the kinds take turns.
 
 use crate::figures::sample::{SAMPLE_BYTES_MAX, Sample};
 use crate::request::kind::RequestKind;
 
-/// Samples that one thread keeps, and the bytes of all of them: whichever is reached first ends the sampling.
+/// Limits on the number and total size of the samples of one thread. Sampling ends when either is reached.
 const SAMPLES_MAX: usize = 1000;
 const BYTES_MAX: usize = 4 << 20;
 
-/// A response that is kept, as far as it has come.
+/// The part of a sampled response that has arrived so far.
 pub struct Kept {
     kind: u16,
     status: u16,
@@ -28,7 +28,7 @@ impl Kept {
 
 #[derive(Default)]
 pub struct Sampler {
-    /// The kinds whose bodies the load does not check itself, in turn.
+    /// The kinds whose bodies the load generator doesn't check itself.
     kinds: Vec<u16>,
     turn: usize,
     armed: Option<u16>,
@@ -42,12 +42,12 @@ impl Sampler {
         Self { kinds: unchecked.map(|(index, _)| index as u16).collect(), ..Self::default() }
     }
 
-    /// The kind whose next response is kept; `None` if no more are.
+    /// Selects the kind whose next response is kept. Returns `None` if the limits are reached.
     pub fn arm(&mut self) -> Option<u16> {
         if self.kinds.is_empty() || self.kept.len() >= SAMPLES_MAX || self.bytes >= BYTES_MAX {
             return None;
         }
-        // One that did not come is waited for: another kind may never respond.
+        // If the selected response hasn't arrived yet, another kind is selected only after it has.
         if self.armed.is_none() {
             self.armed = Some(self.kinds[self.turn]);
             self.turn = (self.turn + 1) % self.kinds.len();
@@ -55,7 +55,7 @@ impl Sampler {
         self.armed
     }
 
-    /// What is kept of the response that begins with this head, if it is the one.
+    /// Starts keeping the response that begins with this head, if it was selected.
     pub fn begin(&mut self, kind: u16, status: u16, head: &[u8]) -> Option<Box<Kept>> {
         if self.armed != Some(kind) {
             return None;

@@ -1,14 +1,14 @@
-//! The verified short cut: a response whose head repeats a known one, byte by byte but for the value of `Date`, is not parsed.
+//! A shortcut for repeated heads: a head that equals a known one, byte by byte except for the value of `Date`, isn't parsed again.
 //!
-//! Servers repeat themselves, so this is what nearly every response of a benchmark takes; it costs one comparison of memory. The value of
-//! `Date` may differ, but only within the bytes that an HTTP date consists of: no line break can hide in it. It is then the known one, as the
-//! server will send it until the next second. Anything else is left to the full parser, whose result is then the known one.
+//! Servers repeat themselves, so nearly every response of a benchmark takes this path, which costs one memory comparison. The value of
+//! `Date` may differ, but may contain only characters of HTTP dates, so it cannot hide a line break. The new value is remembered, because
+//! it stays the same until the next second. All other heads go through the full parser, which then replaces the known head.
 
 use std::ops::Range;
 
 use super::head::{Framing, Head};
 
-/// Longer heads are parsed in full each time.
+/// Maximum length of a known head. Longer ones are always parsed.
 const KNOWN_HEAD_BYTES_MAX: usize = 4096;
 
 #[derive(Debug)]
@@ -20,7 +20,7 @@ pub struct KnownHead {
 }
 
 impl KnownHead {
-    /// Remembers a head that was parsed in full, if its like can be recognised safely.
+    /// Remembers a head that was parsed in full, if repetitions of it can be recognized safely.
     pub fn learn(bytes: &[u8], head: &Head) -> Option<Self> {
         let Framing::Length(length) = head.framing else { return None };
         if !head.keep_alive || head.status < 200 || bytes.len() > KNOWN_HEAD_BYTES_MAX {
@@ -30,9 +30,9 @@ impl KnownHead {
         Some(Self { bytes: bytes.to_vec(), date, status: head.status, length })
     }
 
-    /// The length of the head at the front of `bytes`, if it is this one.
+    /// Returns the length of the head at the front of `bytes` if it is this one.
     #[inline]
-    pub fn recognise(&mut self, bytes: &[u8]) -> Option<usize> {
+    pub fn recognize(&mut self, bytes: &[u8]) -> Option<usize> {
         let candidate = bytes.get(..self.bytes.len())?;
         (*candidate == *self.bytes || self.takes_date_of(candidate)).then_some(self.bytes.len())
     }
@@ -72,18 +72,18 @@ mod tests {
     const SECOND: &str = "Thu, 01 Jan 1970 00:00:01 GMT";
 
     #[test]
-    fn the_date_of_the_last_response_is_known() {
+    fn a_new_date_is_remembered() {
         let mut known = known(FIRST);
         let second = head(SECOND);
-        assert_eq!(known.recognise(&second), Some(second.len()));
+        assert_eq!(known.recognize(&second), Some(second.len()));
         assert_eq!(known.bytes, second);
-        assert_eq!(known.recognise(&head(FIRST)), Some(second.len()));
+        assert_eq!(known.recognize(&head(FIRST)), Some(second.len()));
     }
 
     #[test]
-    fn what_is_no_date_is_left_to_the_parser_and_forgotten() {
+    fn an_invalid_date_is_neither_accepted_nor_remembered() {
         let mut known = known(FIRST);
-        assert_eq!(known.recognise(&head("Thu, 01 Jan 1970\r\nX: 00:00 GMT")), None);
+        assert_eq!(known.recognize(&head("Thu, 01 Jan 1970\r\nX: 00:00 GMT")), None);
         assert_eq!(known.bytes, head(FIRST));
     }
 }

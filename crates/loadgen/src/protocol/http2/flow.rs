@@ -1,11 +1,11 @@
 //! Flow control (RFC 9113, section 5.2), in both directions.
 
-/// No window may grow beyond this.
+/// Maximum size of a window.
 pub const WINDOW_MAX: i64 = (1 << 31) - 1;
-/// What a window is before anybody says otherwise.
+/// Initial size of a window.
 pub const WINDOW_DEFAULT: u32 = 65_535;
 
-/// How much the server may still send. It is told of more when half is used.
+/// The number of bytes that the server may still send. It is granted more when half of the window is used.
 #[derive(Clone, Copy, Debug)]
 pub struct ReceiveWindow {
     left: u32,
@@ -17,7 +17,7 @@ impl ReceiveWindow {
         Self { left: size, size }
     }
 
-    /// False if the server was not allowed to send this much.
+    /// Accounts for received bytes. Returns false if the server was not allowed to send them.
     #[inline]
     pub fn take(&mut self, bytes: usize) -> bool {
         let fits = bytes <= self.left as usize;
@@ -25,7 +25,7 @@ impl ReceiveWindow {
         fits
     }
 
-    /// By how much to open the window again, if it is time to.
+    /// Returns the size of the window update that is due, if any.
     #[inline]
     pub fn update(&mut self) -> Option<u32> {
         let used = self.size - self.left;
@@ -36,7 +36,7 @@ impl ReceiveWindow {
     }
 }
 
-/// How much may still be sent. It can fall below zero, when the server makes the windows of open streams smaller.
+/// The number of bytes that may still be sent. It becomes negative if the server shrinks the windows of open streams.
 #[derive(Clone, Copy, Debug)]
 pub struct SendWindow(i64);
 
@@ -55,7 +55,7 @@ impl SendWindow {
         self.0 -= bytes as i64;
     }
 
-    /// False if the window would be larger than windows may be.
+    /// Changes the size of the window. Returns false if the result exceeds the maximum.
     #[must_use]
     pub fn change(&mut self, by: i64) -> bool {
         self.0 += by;
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_server_is_told_of_more_when_half_is_used() {
+    fn an_update_is_due_when_half_of_the_window_is_used() {
         let mut window = ReceiveWindow::new(100);
         assert!(window.take(49));
         assert_eq!(window.update(), None);
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_be_sent_can_fall_below_zero_and_not_grow_too_large() {
+    fn a_send_window_may_be_negative_but_not_too_large() {
         let mut window = SendWindow::new(10);
         window.take(4);
         assert!(window.change(-8));

@@ -1,11 +1,11 @@
-//! Frames (RFC 9113, sections 4 and 6): their heads, what surrounds their contents, and how they are written.
+//! Frames (RFC 9113, sections 4 and 6): frame headers, padding and priority.
 
 use crate::protocol::Fault;
 
 pub const HEAD_BYTES: usize = 9;
-/// What a peer may send until it is told otherwise; no server is told otherwise here.
+/// Initial maximum size of a frame's payload. This client never raises it.
 pub const PAYLOAD_BYTES_MAX: usize = 16_384;
-/// What a client sends first (RFC 9113, 3.4).
+/// The connection preface of the client (RFC 9113, 3.4).
 pub const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 pub const DATA: u8 = 0;
@@ -33,7 +33,7 @@ pub const FRAME_SIZE_ERROR: u32 = 6;
 pub const REFUSED_STREAM: u32 = 7;
 pub const CANCEL: u32 = 8;
 
-/// The highest number of a stream, and all bits of one: the highest bit of four bytes is reserved.
+/// The highest stream ID. It is also the bit mask of stream IDs, because the top bit of the field is reserved.
 pub const STREAM_MAX: u32 = (1 << 31) - 1;
 
 const PRIORITY_BYTES: usize = 5;
@@ -71,18 +71,18 @@ pub fn write(out: &mut Vec<u8>, kind: u8, flags: u8, stream: u32, payload: &[u8]
     out.extend_from_slice(payload);
 }
 
-/// The first four bytes as a number; the payload has them.
+/// Returns the first four bytes of a payload as a number.
 pub fn number(payload: &[u8]) -> u32 {
     payload.first_chunk().map_or(0, |bytes| u32::from_be_bytes(*bytes))
 }
 
-/// What a DATA frame carries, without padding.
+/// Returns the content of a DATA frame, without padding.
 #[inline]
 pub fn content(head: Head, payload: &[u8]) -> Result<&[u8], Fault> {
     if head.has(PADDED) { unpadded(payload) } else { Ok(payload) }
 }
 
-/// The part of a header block that a HEADERS frame carries, without padding and priority.
+/// Returns the fragment of a header block in a HEADERS frame, without padding and priority.
 #[inline]
 pub fn fragment(head: Head, payload: &[u8]) -> Result<&[u8], Fault> {
     let rest = content(head, payload)?;
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn padding_and_priority_are_taken_off() {
+    fn padding_and_priority_are_removed() {
         assert_eq!(content(head(0), b"abc"), Ok(&b"abc"[..]));
         assert_eq!(content(head(PADDED), b"\x02abc"), Ok(&b"a"[..]));
         assert_eq!(content(head(PADDED), b"\x03abc"), Ok(&b""[..]));
@@ -122,7 +122,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_head_is_read_as_it_was_written(length in 0..1usize << 24, kind: u8, flags: u8, stream in 0..=STREAM_MAX, reserved: bool) {
+        fn frame_heads_round_trip(length in 0..1usize << 24, kind: u8, flags: u8, stream in 0..=STREAM_MAX, reserved: bool) {
             let (written, mut bytes) = (Head { length, kind, flags, stream }, Vec::new());
             written.write(&mut bytes);
             bytes[5] |= u8::from(reserved) << 7;

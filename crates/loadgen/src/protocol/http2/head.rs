@@ -1,8 +1,8 @@
-//! The header fields of a response and its trailers: what they must be (RFC 9113, sections 8.2 and 8.3), and what follows from them.
+//! Validates the header fields and trailers of a response (RFC 9113, sections 8.2 and 8.3).
 //!
-//! Where the RFC lets a client choose between guessing and refusing, we refuse, as with HTTP/1.1.
+//! Where the RFC allows a client to guess or to reject, this one rejects, as with HTTP/1.1.
 
-/// What counts of the head of a response.
+/// The relevant fields of a response's head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Head {
     pub status: u16,
@@ -10,7 +10,7 @@ pub struct Head {
     pub length: Option<u64>,
 }
 
-/// Takes in the fields of one header block.
+/// Validates the fields of one header block.
 #[derive(Debug, Default)]
 pub struct FieldCheck {
     status: Option<u16>,
@@ -37,14 +37,14 @@ impl FieldCheck {
     fn take_regular(&mut self, name: &[u8], value: &[u8]) -> bool {
         match name {
             b"content-length" => parse_length(value).is_some_and(|length| *self.length.get_or_insert(length) == length),
-            // These are of one connection of HTTP/1.1 (RFC 9113, 8.2.2).
+            // Connection-specific fields are forbidden in HTTP/2 (RFC 9113, 8.2.2).
             b"connection" | b"proxy-connection" | b"keep-alive" | b"transfer-encoding" | b"upgrade" => false,
             b"te" => value == b"trailers",
             _ => true,
         }
     }
 
-    /// The head of a response, interim or not; `None` if it is malformed.
+    /// Returns the head of a final or interim response, or `None` if it is malformed.
     pub fn head(&self) -> Option<Head> {
         let status = self.status.filter(|_| !self.is_malformed)?;
         Some(Head { status, length: self.length })
@@ -61,18 +61,18 @@ fn parse_status(value: &[u8]) -> Option<u16> {
 }
 
 fn parse_length(value: &[u8]) -> Option<u64> {
-    // Nineteen digits cannot overflow 64 bits.
+    // 19 digits cannot overflow 64 bits.
     let is_number = (1..=19).contains(&value.len()) && value.iter().all(u8::is_ascii_digit);
     is_number.then(|| value.iter().fold(0, |sum, digit| sum * 10 + u64::from(digit - b'0')))
 }
 
-/// A token (RFC 9110, section 5.6.2) without capital letters.
+/// Returns whether the name is a token (RFC 9110, section 5.6.2) without uppercase letters.
 fn is_name(name: &[u8]) -> bool {
     let is_name_byte = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"!#$%&'*+-.^_`|~".contains(&byte);
     !name.is_empty() && name.iter().copied().all(is_name_byte)
 }
 
-/// No control characters, and no white space at either end.
+/// Returns whether the value has no control characters and no surrounding white space.
 fn is_value(value: &[u8]) -> bool {
     let is_space = |byte: Option<&u8>| matches!(byte, Some(b' ' | b'\t'));
     let is_text_byte = |byte: u8| byte == b'\t' || (byte >= b' ' && byte != 0x7f);
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn heads_are_read() {
+    fn parses_heads() {
         assert_eq!(check(&[(":status", "200")]).head(), Some(Head { status: 200, length: None }));
         let fields =
             [(":status", "404"), ("content-length", "12"), ("x-!#$%&'*+-.^_`|~0", "\u{e9} \t\""), ("te", "trailers"), ("empty", "")];
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn malformed_heads_are_refused() {
+    fn rejects_malformed_heads() {
         for bad in [
             &[][..],
             &[("server", "x")],
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn trailers_have_no_pseudo_header() {
+    fn trailers_have_no_pseudo_header_fields() {
         assert!(check(&[]).are_trailers());
         assert!(check(&[("x-checksum", "1")]).are_trailers());
         assert!(!check(&[(":status", "200")]).are_trailers());

@@ -1,23 +1,24 @@
-//! The verified short cut: a header block that repeats one which was decoded and found right means the same again.
+//! A shortcut for repeated header blocks: a block equal to one that was decoded and accepted earlier has the same meaning.
 //!
-//! Servers repeat themselves, so this is what nearly every response of a benchmark takes. A block that changes the table of the decoder is not
-//! remembered; one that does not change it means the same until something else does.
+//! Servers repeat themselves, so nearly every response of a benchmark takes this path. Blocks that change the decoder's dynamic table
+//! aren't remembered. A remembered block is valid until another block changes the table.
 
 use super::head::Head;
 
-/// Longer blocks are decoded each time.
+/// Maximum length of a known block. Longer ones are always decoded.
 const KNOWN_BLOCK_BYTES_MAX: usize = 4096;
 
 #[derive(Debug, Default)]
 pub struct KnownBlock {
     bytes: Vec<u8>,
-    /// Of the table of the decoder.
+    /// Version of the decoder's table at the time.
     version: u64,
     head: Option<Head>,
 }
 
 impl KnownBlock {
-    /// Remembers the block of a final response that was just decoded; `before` and `version`: of the table, before and after that.
+    /// Remembers the block of a final response that was just decoded. `before` and `version` are the versions of the table before and after
+    /// decoding.
     pub fn learn(&mut self, block: &[u8], head: Head, before: u64, version: u64) {
         if before == version && block.len() <= KNOWN_BLOCK_BYTES_MAX {
             self.bytes.clear();
@@ -27,7 +28,7 @@ impl KnownBlock {
     }
 
     #[inline]
-    pub fn recognise(&self, block: &[u8], version: u64) -> Option<Head> {
+    pub fn recognize(&self, block: &[u8], version: u64) -> Option<Head> {
         self.head.filter(|_| self.version == version && *self.bytes == *block)
     }
 }
@@ -39,21 +40,21 @@ mod tests {
     const HEAD: Head = Head { status: 200, length: Some(5) };
 
     #[test]
-    fn a_block_is_known_as_long_as_the_table_is_the_same() {
+    fn a_block_is_known_until_the_table_changes() {
         let mut known = KnownBlock::default();
-        assert_eq!(known.recognise(b"", 0), None);
+        assert_eq!(known.recognize(b"", 0), None);
         known.learn(b"\x88\xbe", HEAD, 3, 3);
-        assert_eq!(known.recognise(b"\x88\xbe", 3), Some(HEAD));
-        assert_eq!(known.recognise(b"\x88\xbf", 3), None);
-        assert_eq!(known.recognise(b"\x88", 3), None);
-        assert_eq!(known.recognise(b"\x88\xbe", 4), None);
+        assert_eq!(known.recognize(b"\x88\xbe", 3), Some(HEAD));
+        assert_eq!(known.recognize(b"\x88\xbf", 3), None);
+        assert_eq!(known.recognize(b"\x88", 3), None);
+        assert_eq!(known.recognize(b"\x88\xbe", 4), None);
     }
 
     #[test]
     fn a_block_that_changes_the_table_is_not_learned() {
         let mut known = KnownBlock::default();
         known.learn(b"\x88\x40\x01a\x01b", HEAD, 3, 4);
-        assert_eq!(known.recognise(b"\x88\x40\x01a\x01b", 3), None);
-        assert_eq!(known.recognise(b"\x88\x40\x01a\x01b", 4), None);
+        assert_eq!(known.recognize(b"\x88\x40\x01a\x01b", 3), None);
+        assert_eq!(known.recognize(b"\x88\x40\x01a\x01b", 4), None);
     }
 }

@@ -1,7 +1,8 @@
-//! HTTP/2 (RFC 9113), with prior knowledge or over TLS with ALPN: a client that does what a load generator requires, and no more.
+//! A client for HTTP/2 (RFC 9113), with prior knowledge or over TLS with ALPN. It implements only what a load generator needs.
 //!
-//! It is strict: what the RFC lets a client refuse is refused. A fault of a stream ends that stream, any other ends the connection. Nothing is
-//! allocated for a request whose like was sent before on the same connection, and whose response is like an earlier one.
+//! It is strict and rejects everything that the RFC allows a client to reject. A stream error ends the stream; any other error ends the
+//! connection. A request allocates no memory if a similar one was sent on the same connection before and its response is similar to an
+//! earlier one.
 
 mod flow;
 mod frame;
@@ -30,39 +31,39 @@ use receive::HeaderBlock;
 use settings::Settings;
 use streams::Streams;
 
-/// Beyond this number no stream is begun: those that wait then can all still be sent.
+/// The highest stream ID at which a stream may begin. Beyond it, there must be enough IDs for all waiting requests.
 const STREAM_LAST: u32 = frame::STREAM_MAX - 2 * (Slot::MAX as u32 + 1);
 
 pub struct Http2 {
     requests: Requests,
-    /// The heads of all kinds of requests.
+    /// The header fields of all kinds of requests.
     fields: Fields,
     counts: ParserCounts,
 }
 
 pub struct Session {
     output: Output,
-    /// A frame that is not complete yet.
+    /// The beginning of an incomplete frame.
     carry: Vec<u8>,
-    /// A header block of which more frames must follow.
+    /// A header block that continues in further frames.
     block: Option<HeaderBlock>,
     decoder: Decoder,
     encoder: Encoder,
-    /// By kind of request.
+    /// The last known block for each kind of request.
     known: Vec<KnownBlock>,
     server: Settings,
     /// Whether the server has acknowledged our settings.
     acknowledged: bool,
     receive_window: ReceiveWindow,
     send_window: SendWindow,
-    /// The number of the next stream.
+    /// ID of the next stream.
     next_id: u32,
     streams: Streams,
-    /// Requests that were not sent yet, or wait because the server allows no more streams.
+    /// Requests that have not been sent, some because the server allows no more streams.
     waiting: VecDeque<(Slot, u16)>,
-    /// Streams whose requests have a body that was not wholly put into the output.
+    /// Streams whose request body is not completely in the output yet.
     sending: Vec<Slot>,
-    /// The last stream that the server processes, once it has said so.
+    /// The last stream that the server will process, once it has announced one.
     last_stream: Option<u32>,
 }
 
@@ -79,12 +80,12 @@ impl Http2 {
 }
 
 fn structured(kind: &RequestKind) -> &Structured {
-    let Some(structured) = &kind.structured else { unreachable!("HTTP/2 is planned with structured requests only") };
+    let Some(structured) = &kind.structured else { unreachable!("an HTTP/2 plan always has structured requests") };
     structured
 }
 
 impl Session {
-    /// Whether further streams may be begun at all.
+    /// Returns whether further streams may begin.
     #[inline]
     fn is_open(&self) -> bool {
         self.last_stream.is_none() && self.next_id <= STREAM_LAST
@@ -99,14 +100,14 @@ impl Session {
         if self.streams.open() == 0 { Flow::Close } else { Flow::Drain }
     }
 
-    /// Reports what was never sent.
+    /// Reports requests that were never sent.
     fn return_waiting(&mut self, sink: &mut impl Sink) {
         for (slot, _) in self.waiting.drain(..) {
             sink.complete(slot, Outcome::Unprocessed);
         }
     }
 
-    /// Tells the server that the stream in this slot is over for us, and forgets it.
+    /// Resets the stream in this slot and forgets it.
     fn abandon_stream(&mut self, slot: Slot, code: u32) {
         if let Some(stream) = self.streams.get(slot) {
             self.output.reset_stream(stream.id, code);

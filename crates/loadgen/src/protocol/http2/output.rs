@@ -1,15 +1,15 @@
-//! What waits to be sent on one connection.
+//! The output buffer of one connection.
 
 use super::frame::{self, Head};
 
-/// What is written in reply to what the server sends; more of it waits only if the server does not read.
+/// Maximum size of pending replies to the server. It is exceeded only if the server sends frames that require replies but doesn't read.
 const REPLY_BYTES_MAX: usize = 1 << 20;
 
 #[derive(Debug, Default)]
 pub struct Output {
     bytes: Vec<u8>,
     sent: usize,
-    /// How many of the bytes that wait are replies, at most.
+    /// An upper bound of the number of unsent bytes that are replies.
     replies: usize,
 }
 
@@ -27,20 +27,20 @@ impl Output {
             self.bytes.clear();
             self.sent = 0;
         } else if self.sent >= left {
-            // As many bytes were sent as are moved, at least.
+            // At least as many bytes were sent as are moved here, so the cost is amortized.
             self.bytes.drain(..self.sent);
             self.sent = 0;
         }
         self.replies = self.replies.min(left);
     }
 
-    /// The end of the output, to be written to.
+    /// Returns the buffer, to append to.
     #[inline]
     pub fn end(&mut self) -> &mut Vec<u8> {
         &mut self.bytes
     }
 
-    /// Writes a frame that what the server sent calls for; false if too many wait already.
+    /// Writes a frame in reply to the server. Returns false if too many replies are pending.
     #[must_use]
     pub fn reply(&mut self, kind: u8, flags: u8, stream: u32, payload: &[u8]) -> bool {
         frame::write(&mut self.bytes, kind, flags, stream, payload);
@@ -52,7 +52,7 @@ impl Output {
         frame::write(&mut self.bytes, frame::RST_STREAM, 0, stream, &code.to_be_bytes());
     }
 
-    /// Writes the header block that `write` appends, in as many frames as it takes.
+    /// Writes the header block that `write` appends, split into as many frames as necessary.
     #[inline]
     pub fn headers(&mut self, stream: u32, end_stream: bool, payload_bytes_max: usize, write: impl FnOnce(&mut Vec<u8>)) {
         let start = self.bytes.len();
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_long_header_block_takes_several_frames() {
+    fn long_header_blocks_are_split_into_frames() {
         for (length, pieces) in [(0, vec![0]), (10, vec![10]), (11, vec![10, 1]), (30, vec![10, 10, 10])] {
             let mut output = Output::default();
             output.headers(3, true, 10, |out| out.resize(out.len() + length, b'x'));
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn only_replies_that_wait_count() {
+    fn only_unsent_replies_count() {
         let mut output = Output::default();
         let ping = |output: &mut Output| output.reply(frame::PING, frame::ACK, 0, &[0; 8]);
         for _ in 0..REPLY_BYTES_MAX / 17 {

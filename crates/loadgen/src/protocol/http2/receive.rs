@@ -1,4 +1,4 @@
-//! What the server sends: frames, and what follows from them (RFC 9113, sections 5 and 6).
+//! Processes the frames that the server sends (RFC 9113, sections 5 and 6).
 
 use super::frame::{self, Head};
 use super::head::FieldCheck;
@@ -8,17 +8,17 @@ use super::streams::StreamError;
 use super::{Fault, Http2, Outcome, Session, Sink, Slot, structured};
 use crate::figures::errors::ErrorKind;
 
-/// The parts of a header block that have come so far.
+/// The part of a header block that has arrived so far.
 pub struct HeaderBlock {
     stream: u32,
     end_stream: bool,
     bytes: Vec<u8>,
 }
 
-const TOO_MANY_REPLIES: Fault = Fault::invalid("the server requires replies but does not read them");
+const TOO_MANY_REPLIES: Fault = Fault::invalid("the server requests replies but does not read them");
 
 impl Http2 {
-    /// Takes in bytes, split anywhere.
+    /// Processes received bytes, which may be split anywhere.
     #[inline]
     pub(super) fn take_frames(&mut self, session: &mut Session, mut bytes: &[u8], sink: &mut impl Sink) -> Result<(), Fault> {
         if !session.carry.is_empty() && !self.take_carried(session, &mut bytes, sink)? {
@@ -34,7 +34,7 @@ impl Http2 {
         Ok(())
     }
 
-    /// Completes the frame that began in earlier bytes; false if it takes more than there are.
+    /// Completes the frame that began in earlier bytes. Returns false if it is still incomplete.
     fn take_carried(&mut self, session: &mut Session, bytes: &mut &[u8], sink: &mut impl Sink) -> Result<bool, Fault> {
         if !fill(&mut session.carry, frame::HEAD_BYTES, bytes) {
             return Ok(false);
@@ -54,7 +54,7 @@ impl Http2 {
     #[inline]
     fn take_frame(&mut self, session: &mut Session, head: Head, payload: &[u8], sink: &mut impl Sink) -> Result<(), Fault> {
         if !session.server.known && (head.kind != frame::SETTINGS || head.has(frame::ACK)) {
-            return Err(Fault::invalid("the first frame has no settings"));
+            return Err(Fault::invalid("the first frame is not SETTINGS"));
         }
         if session.block.as_ref().is_some_and(|block| head.kind != frame::CONTINUATION || head.stream != block.stream) {
             return Err(Fault::invalid("a header block is interrupted by another frame"));
@@ -66,11 +66,11 @@ impl Http2 {
             frame::PRIORITY => self.take_priority(session, head, sink),
             frame::RST_STREAM => self.take_reset(session, head, payload, sink),
             frame::SETTINGS => self.take_settings(session, head, payload),
-            frame::PUSH_PROMISE => Err(Fault::invalid("a push was promised, and pushes are disabled")),
+            frame::PUSH_PROMISE => Err(Fault::invalid("the server sent PUSH_PROMISE although push is disabled")),
             frame::PING => take_ping(session, head, payload),
             frame::GOAWAY => take_go_away(session, head, payload, sink),
             frame::WINDOW_UPDATE => self.take_window_update(session, head, payload, sink),
-            // Whatever it is, it may be ignored (RFC 9113, 5.5).
+            // Unknown frames must be ignored (RFC 9113, 5.5).
             _ => Ok(()),
         }
     }
@@ -78,7 +78,7 @@ impl Http2 {
     #[inline]
     fn take_data(&mut self, session: &mut Session, head: Head, payload: &[u8], sink: &mut impl Sink) -> Result<(), Fault> {
         if !session.receive_window.take(payload.len()) {
-            return Err(Fault::invalid("more came than the window of the connection allows"));
+            return Err(Fault::invalid("the server exceeded the window of the connection"));
         }
         if let Some(by) = session.receive_window.update() {
             reply(session, frame::WINDOW_UPDATE, 0, &by.to_be_bytes())?;
@@ -111,7 +111,7 @@ impl Http2 {
 
     fn take_continuation(&mut self, session: &mut Session, head: Head, payload: &[u8], sink: &mut impl Sink) -> Result<(), Fault> {
         let Some(mut block) = session.block.take() else {
-            return Err(Fault::invalid("a header block is continued that was not begun"));
+            return Err(Fault::invalid("a CONTINUATION frame without a header block"));
         };
         block.bytes.extend_from_slice(payload);
         if block.bytes.len() > LIST_BYTES_MAX {
@@ -124,7 +124,7 @@ impl Http2 {
         self.take_block(session, block.stream, block.end_stream, &block.bytes, sink)
     }
 
-    /// Takes in a whole header block.
+    /// Processes a complete header block.
     #[inline]
     fn take_block(&mut self, session: &mut Session, id: u32, end: bool, block: &[u8], sink: &mut impl Sink) -> Result<(), Fault> {
         let found = session.find(id)?;
@@ -133,7 +133,7 @@ impl Http2 {
             && let Some(stream) = session.streams.get(slot)
             && stream.is_awaited()
             && let Some(known) = session.known.get(usize::from(stream.kind))
-            && let Some(head) = known.recognise(block, version)
+            && let Some(head) = known.recognize(block, version)
         {
             self.counts.fast += 1;
             let taken = stream.take_head(head, end, self.kind(stream.kind));
@@ -149,7 +149,7 @@ impl Http2 {
         Ok(())
     }
 
-    /// Takes in the fields of a block that was decoded; `version`: of the decoder's table before that.
+    /// Processes the fields of a decoded block. `version` is the version of the decoder's table before decoding.
     fn take_fields(
         &mut self,
         session: &mut Session,
@@ -176,7 +176,7 @@ impl Http2 {
         Ok(taken)
     }
 
-    /// Ends the stream in this slot if its response is complete, or is none.
+    /// Ends the stream in this slot if its response is complete or invalid.
     #[inline]
     fn settle(&self, session: &mut Session, slot: Slot, taken: Result<Option<Outcome>, StreamError>, sink: &mut impl Sink) {
         match taken {
@@ -192,7 +192,7 @@ impl Http2 {
         }
     }
 
-    /// Closes a stream whose response is complete. What is left of its request is not sent any more.
+    /// Closes a stream whose response is complete. The rest of its request is not sent.
     #[inline]
     fn close(&self, session: &mut Session, slot: Slot) {
         if !session.sending.is_empty() {
@@ -211,10 +211,10 @@ impl Http2 {
         }
     }
 
-    /// Priorities are ignored (RFC 9113, 5.3.2), but must be well-formed.
+    /// Validates a PRIORITY frame. Its content is ignored (RFC 9113, 5.3.2).
     fn take_priority(&self, session: &mut Session, head: Head, sink: &mut impl Sink) -> Result<(), Fault> {
         if head.stream == 0 {
-            return Err(Fault::invalid("a priority belongs to no stream"));
+            return Err(Fault::invalid("a PRIORITY frame without a stream"));
         }
         if head.length != 5
             && let Some(slot) = session.streams.find(head.stream)
@@ -226,7 +226,7 @@ impl Http2 {
 
     fn take_reset(&self, session: &mut Session, head: Head, payload: &[u8], sink: &mut impl Sink) -> Result<(), Fault> {
         if payload.len() != 4 {
-            return Err(Fault::invalid("a RST_STREAM frame has a wrong length"));
+            return Err(Fault::invalid("a RST_STREAM frame has the wrong length"));
         }
         session.check_begun(head.stream)?;
         let Some(slot) = session.streams.find(head.stream) else { return Ok(()) };
@@ -242,11 +242,11 @@ impl Http2 {
 
     fn take_settings(&self, session: &mut Session, head: Head, payload: &[u8]) -> Result<(), Fault> {
         if head.stream != 0 {
-            return Err(Fault::invalid("settings belong to a stream"));
+            return Err(Fault::invalid("a SETTINGS frame on a stream"));
         }
         if head.has(frame::ACK) {
             let is_first = !std::mem::replace(&mut session.acknowledged, true);
-            return if is_first && payload.is_empty() { Ok(()) } else { Err(Fault::invalid("an acknowledgement of no settings")) };
+            return if is_first && payload.is_empty() { Ok(()) } else { Err(Fault::invalid("an unexpected acknowledgment of settings")) };
         }
         let before = i64::from(session.server.stream_window);
         session.server.take(payload)?;
@@ -260,15 +260,15 @@ impl Http2 {
 
     fn take_window_update(&self, session: &mut Session, head: Head, payload: &[u8], sink: &mut impl Sink) -> Result<(), Fault> {
         if payload.len() != 4 {
-            return Err(Fault::invalid("a WINDOW_UPDATE frame has a wrong length"));
+            return Err(Fault::invalid("a WINDOW_UPDATE frame has the wrong length"));
         }
         let by = i64::from(frame::number(payload) & frame::STREAM_MAX);
         if head.stream == 0 {
             let is_right = by > 0 && session.send_window.change(by);
-            return if is_right { Ok(()) } else { Err(Fault::invalid("the window of the connection changes by nothing, or by too much")) };
+            return if is_right { Ok(()) } else { Err(Fault::invalid("the connection's window is changed by zero or grows too large")) };
         }
         session.check_begun(head.stream)?;
-        // A stream that has ended may have had its window opened just before.
+        // The server may send an update just before the stream ends, so updates for ended streams are ignored.
         let Some(slot) = session.streams.find(head.stream) else { return Ok(()) };
         let Some(stream) = session.streams.get(slot) else { return Ok(()) };
         let taken = match by {
@@ -282,7 +282,7 @@ impl Http2 {
 }
 
 impl Session {
-    /// The slot of a stream that a frame of a response is about; `None` if it was given up. Any other is a fault.
+    /// Returns the slot of the stream that a frame belongs to, or `None` if the stream was abandoned. Any other stream is an error.
     #[inline]
     fn find(&self, id: u32) -> Result<Option<Slot>, Fault> {
         match self.streams.find(id) {
@@ -294,13 +294,13 @@ impl Session {
     #[cold]
     fn check_late(&self, id: u32) -> Result<(), Fault> {
         self.check_begun(id)?;
-        if self.streams.is_abandoned(id) { Ok(()) } else { Err(Fault::invalid("a frame came on a stream that is over")) }
+        if self.streams.is_abandoned(id) { Ok(()) } else { Err(Fault::invalid("a frame on a closed stream")) }
     }
 
-    /// Whether this is, or was, a stream of ours.
+    /// Checks that this client began the stream at some time.
     fn check_begun(&self, id: u32) -> Result<(), Fault> {
         let is_begun = id % 2 == 1 && id < self.next_id;
-        if is_begun { Ok(()) } else { Err(Fault::invalid("a frame came on a stream that was not begun")) }
+        if is_begun { Ok(()) } else { Err(Fault::invalid("a frame on an idle stream")) }
     }
 
     /// Ends a stream that the server has given up.
@@ -311,13 +311,17 @@ impl Session {
     }
 }
 
-/// Refuses frames that are too large when their heads have come: what follows need not be a frame at all.
+/// Rejects frames that are too large as soon as their header has arrived. The data may not even be HTTP/2.
 #[inline]
 fn checked(head: Head) -> Result<Head, Fault> {
-    if head.length > frame::PAYLOAD_BYTES_MAX { Err(Fault::invalid("a frame is larger than 16 KiB, or none")) } else { Ok(head) }
+    if head.length > frame::PAYLOAD_BYTES_MAX {
+        Err(Fault::invalid("a frame is larger than 16 KiB, or the data is not HTTP/2"))
+    } else {
+        Ok(head)
+    }
 }
 
-/// Moves bytes to the end of `room` until it has this length; whether it has.
+/// Moves bytes to the end of `room` until it has this length. Returns whether it has.
 fn fill(room: &mut Vec<u8>, length: usize, bytes: &mut &[u8]) -> bool {
     let take = length.saturating_sub(room.len()).min(bytes.len());
     let (taken, rest) = bytes.split_at(take);
@@ -332,20 +336,20 @@ fn reply(session: &mut Session, kind: u8, stream: u32, payload: &[u8]) -> Result
 
 fn take_ping(session: &mut Session, head: Head, payload: &[u8]) -> Result<(), Fault> {
     if head.stream != 0 || payload.len() != 8 {
-        return Err(Fault::invalid("a PING frame belongs to a stream, or has a wrong length"));
+        return Err(Fault::invalid("a PING frame is on a stream or has the wrong length"));
     }
     let is_taken = head.has(frame::ACK) || session.output.reply(frame::PING, frame::ACK, 0, payload);
     if is_taken { Ok(()) } else { Err(TOO_MANY_REPLIES) }
 }
 
-/// The server begins no work on later streams. With an error it is not said whether it did.
+/// Handles GOAWAY: the server won't process later streams. If it has an error code, the server may have processed them anyway.
 fn take_go_away(session: &mut Session, head: Head, payload: &[u8], sink: &mut impl Sink) -> Result<(), Fault> {
     let Some((last, rest)) = payload.split_first_chunk().filter(|(_, rest)| rest.len() >= 4 && head.stream == 0) else {
-        return Err(Fault::invalid("a GOAWAY frame belongs to a stream, or has a wrong length"));
+        return Err(Fault::invalid("a GOAWAY frame is on a stream or has the wrong length"));
     };
     let last = u32::from_be_bytes(*last) & frame::STREAM_MAX;
     if session.last_stream.is_some_and(|known| last > known) {
-        return Err(Fault::invalid("the last stream of a GOAWAY frame is above that of an earlier one"));
+        return Err(Fault::invalid("a GOAWAY frame raises the last stream ID"));
     }
     session.last_stream = Some(last);
     let outcome = if frame::number(rest) == frame::NO_ERROR { Outcome::Unprocessed } else { Outcome::Failed(ErrorKind::Reset) };

@@ -1,16 +1,16 @@
-//! Requests to frames, within what the server allows.
+//! Turns requests into frames, within the server's limits.
 
 use super::frame::{self, Head};
 use super::streams::Stream;
 use super::{Http2, Session, structured};
 
-/// As long as more of the output waits, no more of the bodies joins it.
+/// Maximum amount of pending output to which request bodies are still added.
 const OUTPUT_BYTES: usize = 64 * 1024;
-/// DATA frames are not larger, whatever the server allows.
+/// Maximum size of a DATA frame, even if the server allows more.
 const DATA_BYTES_MAX: usize = 16 * 1024;
 
 impl Http2 {
-    /// Begins the streams of requests that wait, as far as the server allows.
+    /// Begins the streams of waiting requests, as far as the server's limits allow.
     #[inline]
     pub(super) fn begin_waiting(&self, session: &mut Session) {
         while session.streams.open() < session.server.streams_max as usize
@@ -30,7 +30,7 @@ impl Http2 {
         }
     }
 
-    /// Puts as much of the bodies into the output as the windows allow and can be sent soon.
+    /// Adds as much of the request bodies to the output as the windows allow and can be sent soon.
     #[inline]
     pub(super) fn write_bodies(&self, session: &mut Session) {
         if !session.sending.is_empty() {
@@ -40,7 +40,7 @@ impl Http2 {
         }
     }
 
-    /// Whether the body is now wholly in the output.
+    /// Adds as much of one body as possible. Returns whether all of it is now in the output.
     fn write_body(&self, session: &mut Session, slot: u16) -> bool {
         let Session { output, streams, send_window, server, .. } = session;
         let Some(stream) = streams.get(slot) else { return true };

@@ -1,4 +1,4 @@
-//! Settings (RFC 9113, section 6.5): what the server asks for, and what it is told.
+//! Settings of the server and of this client (RFC 9113, section 6.5).
 
 use super::flow::{WINDOW_DEFAULT, WINDOW_MAX};
 use super::frame;
@@ -7,7 +7,7 @@ use crate::protocol::Fault;
 
 pub const STREAM_WINDOW_BYTES: u32 = 1 << 20;
 pub const CONNECTION_WINDOW_BYTES: u32 = 16 << 20;
-/// Until its settings have come, a server is taken to allow this many streams at once: RFC 9113 advises servers not to allow fewer.
+/// Concurrent streams to use before the server's settings arrive. RFC 9113 recommends that servers allow at least this many.
 const STREAMS_AT_FIRST: u32 = 100;
 const SETTING_BYTES: usize = 6;
 
@@ -18,10 +18,10 @@ const INITIAL_WINDOW_SIZE: u16 = 4;
 const MAX_FRAME_SIZE: u16 = 5;
 const MAX_HEADER_LIST_SIZE: u16 = 6;
 
-/// What the server allows.
+/// The server's settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// Whether any have come. They are the first that a server sends.
+    /// Whether the server's first SETTINGS frame has arrived.
     pub known: bool,
     pub header_table_bytes: u32,
     pub streams_max: u32,
@@ -40,10 +40,10 @@ impl Settings {
         }
     }
 
-    /// Takes in the payload of a SETTINGS frame that is no acknowledgement.
+    /// Applies the payload of a SETTINGS frame that isn't an acknowledgment.
     pub fn take(&mut self, payload: &[u8]) -> Result<(), Fault> {
         let (settings, []) = payload.as_chunks::<SETTING_BYTES>() else {
-            return Err(Fault::invalid("a SETTINGS frame has a part of a setting"));
+            return Err(Fault::invalid("a SETTINGS frame has an incomplete setting"));
         };
         if !self.known {
             (self.known, self.streams_max) = (true, u32::MAX);
@@ -57,24 +57,24 @@ impl Settings {
     fn take_one(&mut self, name: u16, value: u32) -> Result<(), Fault> {
         match name {
             HEADER_TABLE_SIZE => self.header_table_bytes = value,
-            ENABLE_PUSH if value != 0 => return Err(Fault::invalid("the server's settings enable push")),
+            ENABLE_PUSH if value != 0 => return Err(Fault::invalid("the server's settings enable push, which servers must not")),
             MAX_CONCURRENT_STREAMS => self.streams_max = value,
             INITIAL_WINDOW_SIZE if i64::from(value) > WINDOW_MAX => {
-                return Err(Fault::invalid("the server's settings have too large a window"));
+                return Err(Fault::invalid("the server's initial window is too large"));
             }
             INITIAL_WINDOW_SIZE => self.stream_window = value,
             MAX_FRAME_SIZE if !(1 << 14..1 << 24).contains(&value) => {
-                return Err(Fault::invalid("the server's settings have a frame size that is not allowed"));
+                return Err(Fault::invalid("the server's maximum frame size is out of range"));
             }
             MAX_FRAME_SIZE => self.payload_bytes_max = value as usize,
-            // Of what it merely advises, and of what is unknown, nothing follows.
+            // Advisory and unknown settings are ignored.
             _ => {}
         }
         Ok(())
     }
 }
 
-/// What a client says first: the preface, its settings, and the window of the connection.
+/// Writes what a client sends first: the preface, its settings and an update of the connection's window.
 pub fn write_first(out: &mut Vec<u8>) {
     out.extend_from_slice(frame::PREFACE);
     let settings = [(ENABLE_PUSH, 0), (INITIAL_WINDOW_SIZE, STREAM_WINDOW_BYTES), (MAX_HEADER_LIST_SIZE, LIST_BYTES_MAX as u32)];
@@ -96,18 +96,18 @@ mod tests {
     }
 
     #[test]
-    fn what_the_server_allows_is_taken_in() {
+    fn applies_the_settings_of_the_server() {
         let mut settings = Settings::at_first();
         assert_eq!(settings.streams_max, 100);
         settings.take(&[]).unwrap();
         assert_eq!((settings.known, settings.streams_max, settings.stream_window), (true, u32::MAX, 65_535));
         settings.take(&payload(&[(1, 7), (2, 0), (3, 5), (4, 9), (5, 20_000), (6, 1), (99, 99), (4, 10)])).unwrap();
         let expected = Settings { known: true, header_table_bytes: 7, streams_max: 5, stream_window: 10, payload_bytes_max: 20_000 };
-        assert_eq!(settings, expected, "of two values the last counts");
+        assert_eq!(settings, expected, "the last of two values applies");
     }
 
     #[test]
-    fn settings_that_are_not_allowed_are_refused() {
+    fn rejects_invalid_settings() {
         for bad in [(2, 1), (2, 2), (4, 1 << 31), (4, u32::MAX), (5, 16_383), (5, 1 << 24), (5, 0)] {
             assert!(Settings::at_first().take(&payload(&[bad])).is_err(), "{bad:?}");
         }

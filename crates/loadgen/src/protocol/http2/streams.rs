@@ -1,4 +1,4 @@
-//! The streams that are open on one connection, by slot, and those that were given up.
+//! The open and the recently abandoned streams of a connection.
 
 use std::collections::VecDeque;
 
@@ -9,34 +9,34 @@ use super::{Outcome, Slot, frame};
 use crate::protocol::body::{BodyCheck, outcome};
 use crate::request::kind::{MethodKind, RequestKind};
 
-/// Maximum number of abandoned streams that are still recognised when late frames of theirs arrive.
+/// Maximum number of abandoned streams that are remembered, to recognize late frames on them.
 const ABANDONED_MAX: usize = 1024;
 const INTERIM_RESPONSES_MAX: u8 = 16;
 
 pub struct Stream {
-    /// 0 where the slot is free.
+    /// The stream ID; 0 if the slot is free.
     pub id: u32,
     pub kind: u16,
     interim: u8,
     pub response: Response,
     receive_window: ReceiveWindow,
     pub send_window: SendWindow,
-    /// How much of the body of the request was put into the output.
+    /// Number of bytes of the request body already in the output.
     pub body_sent: usize,
 }
 
-/// How far the response has come.
+/// The progress of the response.
 pub enum Response {
     Awaited,
     Body {
         check: BodyCheck,
         status_is_correct: bool,
-        /// What is left of it, if its length is known.
+        /// Bytes left of the body, if its length is known.
         left: Option<u64>,
     },
 }
 
-/// The code with which a stream is reset because of what the server sent on it.
+/// The error code to reset a stream with after an invalid frame.
 pub type StreamError = u32;
 
 impl Stream {
@@ -59,7 +59,7 @@ impl Stream {
         matches!(self.response, Response::Awaited)
     }
 
-    /// Takes in a head; an outcome if the response ends with it.
+    /// Processes a response head. Returns the outcome if the response ends with it.
     #[inline]
     pub fn take_head(&mut self, head: Head, end: bool, request: &RequestKind) -> Result<Option<Outcome>, StreamError> {
         if head.status < 200 {
@@ -76,7 +76,7 @@ impl Stream {
         if end { self.finish(request).map(Some) } else { Ok(None) }
     }
 
-    /// Takes in a part of the body; `framed_bytes`: with its padding.
+    /// Processes a part of the body. `framed_bytes` includes the padding.
     #[inline]
     pub fn take_body(
         &mut self,
@@ -96,7 +96,7 @@ impl Stream {
         if end { self.finish(request).map(Some) } else { Ok(None) }
     }
 
-    /// The outcome of a response that has ended.
+    /// Returns the outcome of a response that has ended.
     #[inline]
     pub fn finish(&mut self, request: &RequestKind) -> Result<Outcome, StreamError> {
         match &mut self.response {
@@ -115,9 +115,9 @@ impl Stream {
 
 #[derive(Default)]
 pub struct Streams {
-    /// By slot.
+    /// Streams by slot.
     slots: Vec<Stream>,
-    /// By the low bits of half the number of a stream: where to look for it first.
+    /// The slot to look at first, by the low bits of half the stream ID.
     hints: Vec<Slot>,
     open: usize,
     abandoned: Abandoned,
@@ -147,7 +147,7 @@ impl Streams {
         (id / 2) as usize & (self.hints.len() - 1)
     }
 
-    /// Makes room for `slots` slots. Twice as many hints as slots: neighbours in time hardly share one.
+    /// Makes room for `slots` slots. There are twice as many hints as slots, so that recent streams rarely share one.
     #[cold]
     fn grow(&mut self, slots: usize) {
         self.slots.resize_with(slots, || Stream::FREE);
@@ -161,20 +161,20 @@ impl Streams {
         }
     }
 
-    /// The slot of an open stream.
+    /// Returns the slot of an open stream.
     #[inline]
     pub fn find(&self, id: u32) -> Option<Slot> {
         let slot = *self.hints.get((id / 2) as usize & self.hints.len().wrapping_sub(1))?;
         if self.slots[usize::from(slot)].id == id && id != 0 { Some(slot) } else { self.search(id) }
     }
 
-    /// A stream that is much older than others has lost its hint to one of them.
+    /// Searches all slots for a stream that is so old that a newer one has taken its hint.
     #[cold]
     fn search(&self, id: u32) -> Option<Slot> {
         self.slots.iter().position(|stream| stream.id == id && id != 0).map(|slot| slot as Slot)
     }
 
-    /// The stream in this slot, if one is open there.
+    /// Returns the stream in this slot, if there is an open one.
     #[inline]
     pub fn get(&mut self, slot: Slot) -> Option<&mut Stream> {
         self.slots.get_mut(usize::from(slot)).filter(|stream| stream.id != 0)
@@ -193,7 +193,7 @@ impl Streams {
         }
     }
 
-    /// Closes it before its end. Frames of it that still come are no fault.
+    /// Closes a stream before its end. Late frames on it are not errors.
     pub fn abandon(&mut self, slot: Slot) {
         if let Some(id) = self.get(slot).map(|stream| stream.id) {
             self.abandoned.insert(id);
@@ -206,7 +206,7 @@ impl Streams {
     }
 }
 
-/// The streams that were given up last. Of those before them, and of all that are as old, it is not known any more whether they were.
+/// The most recently abandoned streams. All IDs up to `forgotten` count as abandoned, because older ones are no longer remembered.
 #[derive(Default)]
 struct Abandoned {
     ids: VecDeque<u32>,
@@ -237,20 +237,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_very_many_that_were_given_up_none_is_a_fault() {
+    fn every_abandoned_stream_is_recognized() {
         let mut abandoned = Abandoned::default();
         (0..3000).for_each(|number| abandoned.insert(4 * number + 1));
         assert!((0..3000).all(|number| abandoned.contains(4 * number + 1)));
-        assert!(!abandoned.contains(4 * 2999 - 1), "this one was not given up");
+        assert!(!abandoned.contains(4 * 2999 - 1), "this stream was not abandoned");
         assert_eq!(abandoned.ids.len(), ABANDONED_MAX);
     }
 
     proptest! {
         #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
-        /// The model is a map. Streams begin in order and end in any; some never do.
+        /// The model is a map. Streams begin in order of their IDs and end in any order, or never.
         #[test]
-        fn streams_are_found_by_number(events in prop::collection::vec((0..40u16, 0..4u8), 1..300)) {
+        fn streams_are_found_by_id(events in prop::collection::vec((0..40u16, 0..4u8), 1..300)) {
             let (mut streams, mut model, mut next_id) = (Streams::default(), BTreeMap::new(), 1);
             for (slot, event) in events {
                 let id = model.iter().find(|(_, at)| **at == slot).map(|(id, _)| *id);

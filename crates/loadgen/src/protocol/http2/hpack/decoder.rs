@@ -1,4 +1,4 @@
-//! Header blocks of responses to fields, with the dynamic table (RFC 7541, sections 2.3 and 3).
+//! Decodes header blocks of responses, with the dynamic table (RFC 7541, sections 2.3 and 3).
 
 use std::collections::VecDeque;
 
@@ -7,7 +7,7 @@ use crate::protocol::Fault;
 
 const MALFORMED: Fault = Fault::invalid("a header block cannot be decoded");
 
-/// A name and a value, one behind the other.
+/// A name and a value, stored back to back.
 #[derive(Debug)]
 struct Entry {
     text: Box<[u8]>,
@@ -22,11 +22,11 @@ impl Entry {
 
 #[derive(Debug)]
 pub struct Decoder {
-    /// The newest entry is the first.
+    /// The newest entry comes first.
     entries: VecDeque<Entry>,
     bytes: usize,
     bytes_max: usize,
-    /// How often the table has changed. Between two changes, a block that changes nothing always means the same.
+    /// Number of changes to the table. Decoding a block again gives the same fields unless this has changed in between.
     version: u64,
     scratch: Vec<u8>,
 }
@@ -46,7 +46,7 @@ impl Decoder {
         self.bytes
     }
 
-    /// Decodes one block, field by field. After a failure the connection is of no more use: the tables of both ends differ.
+    /// Decodes one block, field by field. After an error the connection is unusable, because the tables of both ends may differ.
     pub fn decode(&mut self, mut block: &[u8], mut field: impl FnMut(&[u8], &[u8])) -> Result<(), Fault> {
         while let Some(first) = block.first()
             && first & 0xe0 == 0x20
@@ -72,7 +72,7 @@ impl Decoder {
             }
             let (bits, is_kept) = match first {
                 _ if first & 0x40 != 0 => (6, true),
-                _ if first & 0x20 != 0 => return Err(Fault::invalid("the table of header fields changes its size behind a field")),
+                _ if first & 0x20 != 0 => return Err(Fault::invalid("the dynamic table is resized after a header field")),
                 _ => (4, false),
             };
             let name_bytes = self.take_literal(&mut block, bits).ok_or(MALFORMED)?;
@@ -94,7 +94,7 @@ impl Decoder {
         Some(entry.text.split_at(entry.name_bytes))
     }
 
-    /// Takes a literal into the scratch, the name and then the value; returns the length of the name.
+    /// Reads a literal into the scratch buffer, first the name, then the value. Returns the length of the name.
     fn take_literal(&mut self, block: &mut &[u8], bits: u32) -> Option<usize> {
         let mut text = std::mem::take(&mut self.scratch);
         text.clear();
@@ -108,7 +108,7 @@ impl Decoder {
         Some(name_bytes)
     }
 
-    /// Makes an entry of the scratch. One that is larger than the table empties it.
+    /// Adds the contents of the scratch buffer as an entry. An entry larger than the table empties the table.
     fn insert(&mut self, name_bytes: usize) {
         let entry = Entry { text: self.scratch[..].into(), name_bytes };
         self.version += 1;
@@ -156,7 +156,7 @@ mod tests {
         digits.chunks(2).map(|pair| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap()).collect()
     }
 
-    /// The fields of a block, one a line.
+    /// Decodes a block to text, one field per line.
     fn decode(decoder: &mut Decoder, block: &[u8]) -> Result<String, Fault> {
         let mut text = String::new();
         let mut line = |name: &[u8], value: &[u8]| {
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn single_fields_are_those_of_the_rfc() {
+    fn decodes_the_single_fields_of_the_rfc() {
         // RFC 7541, C.2.
         let custom = "400a 6375 7374 6f6d 2d6b 6579 0d63 7573 746f 6d2d 6865 6164 6572";
         assert_blocks(&mut Decoder::new(), &[(custom, "custom-key: custom-header\n", 55)]);
@@ -187,7 +187,7 @@ mod tests {
     const THIRD_REQUEST: &str = ":method: GET\n:scheme: https\n:path: /index.html\n:authority: www.example.com\ncustom-key: custom-value\n";
 
     #[test]
-    fn requests_are_those_of_the_rfc() {
+    fn decodes_the_requests_of_the_rfc() {
         // RFC 7541, C.3.
         let plain = [
             ("8286 8441 0f77 7777 2e65 7861 6d70 6c65 2e63 6f6d", FIRST_REQUEST, 57),
@@ -213,7 +213,7 @@ mod tests {
          set-cookie: foo=ASDJKHQKBZXOQWEOPIUAXQWEOIU; max-age=3600; version=1\n";
 
     #[test]
-    fn responses_are_those_of_the_rfc_with_a_table_that_evicts() {
+    fn decodes_the_responses_of_the_rfc_with_eviction() {
         let small = || {
             let mut decoder = Decoder::new();
             decoder.resize(256);
@@ -257,25 +257,25 @@ mod tests {
     }
 
     #[test]
-    fn malformed_blocks_are_refused() {
+    fn rejects_malformed_blocks() {
         for bad in [
             "80",                // the index 0
             "be",                // an index beyond the table
-            "ff ff ff ff ff 7f", // a number without end
-            "ff",                // a number that is cut off
-            "40",                // nothing behind the first byte
-            "40 03 61 62",       // a name that is cut off
+            "ff ff ff ff ff 7f", // an unterminated number
+            "ff",                // a truncated number
+            "40",                // nothing after the first byte
+            "40 03 61 62",       // a truncated name
             "40 01 61",          // no value
-            "40 01 61 02 62",    // a value that is cut off
-            "7f 00 01 61",       // a name of an index beyond the table
-            "88 20",             // a size behind a field
-            "3f e2 1f",          // a size above what is allowed
-            "08 81 fe",          // padding that is no padding
-            "08 84 ff ff ff ff", // the end of a string within one
+            "40 01 61 02 62",    // a truncated value
+            "7f 00 01 61",       // a name with an index beyond the table
+            "88 20",             // a size update after a field
+            "3f e2 1f",          // a size above the limit
+            "08 81 fe",          // invalid padding
+            "08 84 ff ff ff ff", // an end-of-string symbol within a string
         ] {
             assert!(decode(&mut Decoder::new(), &bytes(bad)).is_err(), "{bad}");
         }
-        assert!(decode(&mut Decoder::new(), &bytes("3f e1 1f 20 88")).is_ok(), "two sizes before the first field");
+        assert!(decode(&mut Decoder::new(), &bytes("3f e1 1f 20 88")).is_ok(), "two size updates before the first field");
     }
 
     #[test]
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn a_small_block_of_large_fields_is_refused() {
+    fn rejects_small_blocks_that_expand_to_large_fields() {
         let mut decoder = Decoder::new();
         let large = [&[0x40, 1, b'x', 0x7f, 0x81, 0x17][..], &[b'y'; 3072]].concat();
         decode(&mut decoder, &large).unwrap();
@@ -298,7 +298,7 @@ mod tests {
         assert!(decode(&mut decoder, &[0xbe; 30]).is_err());
     }
 
-    /// The representations of fields.
+    /// How a field is represented in a block.
     #[derive(Clone, Debug)]
     enum Piece {
         Index(usize),
@@ -322,9 +322,9 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
 
-        /// The model keeps a plain list, and drops from its end what does not fit.
+        /// The model keeps a plain list and evicts from its end.
         #[test]
-        fn the_table_is_that_of_the_model(pieces in prop::collection::vec(piece(), 1..60)) {
+        fn the_dynamic_table_matches_the_model(pieces in prop::collection::vec(piece(), 1..60)) {
             let (mut decoder, mut table, mut bytes_max) = (Decoder::new(), Vec::<(Vec<u8>, Vec<u8>)>::new(), 4096);
             for piece in pieces {
                 let (mut block, mut expected) = (Vec::new(), Some(Vec::new()));
@@ -364,7 +364,7 @@ mod tests {
         }
 
         #[test]
-        fn arbitrary_bytes_do_no_harm(blocks in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..40), 1..5)) {
+        fn arbitrary_bytes_are_handled(blocks in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..40), 1..5)) {
             let mut decoder = Decoder::new();
             for block in blocks {
                 let _ = decoder.decode(&block, |_, _| {});

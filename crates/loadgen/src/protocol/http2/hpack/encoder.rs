@@ -1,27 +1,28 @@
-//! Requests to header blocks. What a run repeats goes into the table of the server's decoder once, and is an index of a byte from then on.
+//! Encodes requests as header blocks. Fields that a run repeats enter the dynamic table of the server once and are one-byte indices
+//! afterwards.
 //!
-//! Nothing is ever evicted: what does not fit any more is sent as it is, each time. So a field that is in the table stays there, and its index
-//! follows from the number of those behind it.
+//! Nothing is ever evicted: fields that no longer fit are sent as literals each time. So a field in the table stays there, and its index
+//! follows from the number of fields inserted after it.
 
 use super::{ENTRY_BYTES, STATIC, TABLE_BYTES_DEFAULT, write_number};
 
-/// Name and value.
+/// A name and a value.
 type Plain = (Vec<u8>, Vec<u8>);
 
-/// The fields of all kinds of requests, each distinct one once.
+/// The distinct fields of all kinds of requests.
 #[derive(Debug)]
 pub struct Fields {
     distinct: Vec<Field>,
-    /// By kind of request: places in `distinct`.
+    /// Indices into `distinct`, by kind of request.
     kinds: Vec<Vec<u32>>,
 }
 
 #[derive(Debug)]
 struct Field {
     plain: Plain,
-    /// Its index in the static table if it is there as a whole; otherwise 0.
+    /// The index of the whole field in the static table, or 0.
     index: u8,
-    /// The index of its name in the static table, or 0.
+    /// The index of the name in the static table, or 0.
     name_index: u8,
 }
 
@@ -72,15 +73,15 @@ fn write_string(text: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(text);
 }
 
-/// What the server's decoder knows on one connection.
+/// The state of the server's decoder on one connection.
 #[derive(Debug)]
 pub struct Encoder {
-    /// By distinct field: 1 for the oldest entry of the table, 2 for the next; 0 if it has none.
+    /// When each distinct field was inserted: 1 for the oldest entry of the table, 2 for the next, 0 for fields not in the table.
     numbers: Box<[u32]>,
     inserted: u32,
     bytes: usize,
     bytes_max: usize,
-    /// The server has changed what it allows; the next block says that the table is emptied.
+    /// Whether the server has changed its limit. The next block then starts by emptying the table.
     changed: bool,
 }
 
@@ -90,7 +91,7 @@ impl Encoder {
         Self { numbers, inserted: 0, bytes: 0, bytes_max: TABLE_BYTES_DEFAULT as usize, changed: false }
     }
 
-    /// The server's decoder has a table of at most this size; no more than the default is used.
+    /// Applies the server's limit on the table size. At most the default size is used.
     pub fn allow(&mut self, bytes: u32) {
         let bytes_max = bytes.min(TABLE_BYTES_DEFAULT) as usize;
         if bytes_max != self.bytes_max {

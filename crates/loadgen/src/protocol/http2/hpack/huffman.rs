@@ -1,11 +1,11 @@
-//! The Huffman code of strings (RFC 7541, section 5.2 and appendix B).
+//! The Huffman code for strings (RFC 7541, section 5.2 and appendix B).
 //!
-//! The code is canonical: codes of one length stand in the order of their symbols, behind all that are shorter. So the lengths say it all.
+//! The code is canonical: codes are sorted by length and then by symbol, so it is fully defined by the lengths.
 
-/// A symbol that no string has.
+/// The end-of-string symbol, which no valid string contains.
 const END_OF_STRING: u16 = 256;
 const LENGTH_MAX: usize = 30;
-/// Codes up to this length are found at once. All that are frequent are.
+/// Codes up to this length, which include all frequent ones, are found with one table lookup.
 const QUICK_BITS: usize = 8;
 
 /// The length of each symbol's code, in bits.
@@ -25,11 +25,11 @@ const LENGTHS: [u8; 257] = [
 struct Code {
     /// All symbols, those with short codes first.
     symbols: [u16; 257],
-    /// By length: the first code, how many there are, and where their symbols begin.
+    /// By length: the first code, the number of codes, and the index of their first symbol.
     first: [u32; LENGTH_MAX + 1],
     count: [u32; LENGTH_MAX + 1],
     start: [u32; LENGTH_MAX + 1],
-    /// By the first bits: symbol and length, which is zero where the code is longer.
+    /// By the first bits: the symbol and the length of its code; the length is 0 if the code is longer than `QUICK_BITS`.
     quick: [(u8, u8); 1 << QUICK_BITS],
 }
 
@@ -70,7 +70,7 @@ impl Code {
         }
     }
 
-    /// The symbol whose code the bits begin with, highest bit first, and the length of that code.
+    /// Returns the symbol whose code is at the front of the bits (highest bit first), and the length of that code.
     #[inline]
     fn find(&self, bits: u64) -> (u16, u32) {
         match self.quick[(bits >> (64 - QUICK_BITS)) as usize] {
@@ -86,12 +86,12 @@ impl Code {
                 return (self.symbols[(self.start[length] + place) as usize], length as u32);
             }
         }
-        // The code is complete: some symbol was found.
+        // Unreachable, because the code is complete.
         (END_OF_STRING, LENGTH_MAX as u32)
     }
 }
 
-/// Appends the decoded string; `None` if the bytes are not the code of one.
+/// Appends the decoded string to `out`. Returns `None` if the bytes are malformed.
 pub fn decode(bytes: &[u8], out: &mut Vec<u8>) -> Option<()> {
     let (mut rest, mut bits, mut count) = (bytes.iter(), 0u64, 0u32);
     loop {
@@ -103,7 +103,7 @@ pub fn decode(bytes: &[u8], out: &mut Vec<u8>) -> Option<()> {
         }
         let (symbol, length) = CODE.find(bits);
         if length > count {
-            // What is left is padding: less than a byte, of ones.
+            // The rest is padding: less than a byte, and all ones.
             return (count < 8 && bits.leading_ones() >= count).then_some(());
         }
         if symbol == END_OF_STRING {
@@ -121,7 +121,7 @@ pub mod tests {
 
     use super::*;
 
-    /// The code of one symbol and its length.
+    /// Returns the code of a symbol and its length.
     fn code_of(symbol: u16) -> (u32, usize) {
         let length = usize::from(LENGTHS[usize::from(symbol)]);
         let start = CODE.start[length] as usize;
@@ -129,7 +129,7 @@ pub mod tests {
         (CODE.first[length] + place as u32, length)
     }
 
-    /// The slow, obvious encoder: a text of ones and zeros.
+    /// A slow but simple encoder that works on text of ones and zeros.
     pub fn encode(bytes: &[u8]) -> Vec<u8> {
         let mut text = String::new();
         for byte in bytes {
@@ -139,7 +139,7 @@ pub mod tests {
         while !text.len().is_multiple_of(8) {
             text.push('1');
         }
-        (0..text.len()).step_by(8).map(|at| u8::from_str_radix(&text[at..at + 8], 2).expect("ones and zeros")).collect()
+        (0..text.len()).step_by(8).map(|at| u8::from_str_radix(&text[at..at + 8], 2).expect("the text has only ones and zeros")).collect()
     }
 
     fn decoded(bytes: &[u8]) -> Option<Vec<u8>> {
@@ -148,7 +148,7 @@ pub mod tests {
     }
 
     #[test]
-    fn codes_are_those_of_the_rfc() {
+    fn codes_match_the_rfc() {
         let known = [(0, 0x1ff8, 13), (48, 0x0, 5), (32, 0x14, 6), (65, 0x21, 6), (92, 0x7fff0, 19), (255, 0x3ffffee, 26)];
         for (symbol, code, length) in known.into_iter().chain([(10, 0x3ffffffc, 30), (256, 0x3fffffff, 30), (249, 0xffffffe, 28)]) {
             assert_eq!(code_of(symbol), (code, length), "{symbol}");
@@ -156,24 +156,24 @@ pub mod tests {
     }
 
     #[test]
-    fn padding_is_short_and_consists_of_ones() {
+    fn rejects_invalid_padding() {
         assert_eq!(decoded(b""), Some(b"".to_vec()));
         assert_eq!(decoded(&[0b0001_1111]), Some(b"a".to_vec()));
-        assert_eq!(decoded(&[0b0001_1110]), None, "padding of another bit");
-        assert_eq!(decoded(&[0b0001_1111, 0xff]), None, "more than seven bits");
+        assert_eq!(decoded(&[0b0001_1110]), None, "padding with a zero");
+        assert_eq!(decoded(&[0b0001_1111, 0xff]), None, "more than seven bits of padding");
         assert_eq!(decoded(&[0xff]), None);
-        assert_eq!(decoded(&[0xff, 0xff, 0xff, 0xff]), None, "the end of the string");
-        assert_eq!(decoded(&[0xff, 0xff, 0xff, 0xfc]), None, "the end of the string, and zeros");
+        assert_eq!(decoded(&[0xff, 0xff, 0xff, 0xff]), None, "an end-of-string symbol");
+        assert_eq!(decoded(&[0xff, 0xff, 0xff, 0xfc]), None, "an end-of-string symbol, then zeros");
     }
 
     proptest! {
         #[test]
-        fn any_string_comes_back(bytes in prop::collection::vec(any::<u8>(), 0..80)) {
+        fn strings_round_trip(bytes in prop::collection::vec(any::<u8>(), 0..80)) {
             prop_assert_eq!(decoded(&encode(&bytes)), Some(bytes));
         }
 
         #[test]
-        fn what_is_decoded_is_what_was_encoded(bytes in prop::collection::vec(any::<u8>(), 0..20)) {
+        fn decoded_strings_encode_to_the_same_bytes(bytes in prop::collection::vec(any::<u8>(), 0..20)) {
             if let Some(text) = decoded(&bytes) {
                 prop_assert_eq!(encode(&text), bytes);
             }

@@ -1,4 +1,5 @@
-//! HPACK, the compression of header fields (RFC 7541): numbers and the static table, which both directions have in common.
+//! HPACK, the compression of header fields (RFC 7541). This module has what the encoder and the decoder share: numbers and the static
+//! table.
 
 mod decoder;
 mod encoder;
@@ -7,16 +8,16 @@ mod huffman;
 pub use decoder::Decoder;
 pub use encoder::{Encoder, Fields};
 
-/// The size of the dynamic table until somebody says otherwise; the server's encoder is never told otherwise.
+/// Initial size of the dynamic table. The limit of the server's encoder is never changed.
 pub const TABLE_BYTES_DEFAULT: u32 = 4096;
-/// Header fields may not be larger together, by the measure of RFC 9113, 6.5.2. A header block may not be either.
+/// Maximum total size of the header fields of a message, as defined by RFC 9113, 6.5.2, and of a header block.
 pub const LIST_BYTES_MAX: usize = 64 * 1024;
-/// What an entry of a table, or a field of a list, counts beside its name and its value.
+/// Overhead of an entry in a table or of a field in a list, added to the lengths of its name and value.
 const ENTRY_BYTES: usize = 32;
-/// Bytes of a number behind its prefix; more would not fit into 32 bits.
+/// Maximum number of bytes of a number after its prefix. More would not fit into 32 bits.
 const NUMBER_BYTES_MAX: usize = 4;
 
-/// The static table (RFC 7541, appendix A); its first entry has the index 1.
+/// The static table (RFC 7541, appendix A). Its first entry has index 1.
 #[rustfmt::skip]
 const STATIC: [(&str, &str); 61] = [
     (":authority", ""), (":method", "GET"), (":method", "POST"), (":path", "/"), (":path", "/index.html"), (":scheme", "http"),
@@ -32,7 +33,7 @@ const STATIC: [(&str, &str); 61] = [
     ("via", ""), ("www-authenticate", ""),
 ];
 
-/// Appends a number with a prefix of `bits` bits; the bits before it are `pattern`.
+/// Appends a number with a prefix of `bits` bits. `pattern` holds the bits before the prefix.
 fn write_number(out: &mut Vec<u8>, pattern: u8, bits: u32, mut value: usize) {
     let full = (1 << bits) - 1;
     if value < full {
@@ -72,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_those_of_the_rfc() {
+    fn numbers_match_the_rfc() {
         // RFC 7541, C.1.
         for (value, bits, expected) in [(10, 5, &[0b01010][..]), (1337, 5, &[0b11111, 0b10011010, 0b00001010]), (42, 8, &[0b00101010])] {
             let mut bytes = Vec::new();
@@ -82,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_without_end_are_refused() {
+    fn rejects_unterminated_numbers() {
         assert_eq!(take_number(&mut &[0xff, 0xff, 0xff, 0xff, 0xff, 0x0f][..], 7), None);
         assert_eq!(take_number(&mut &[0x7f, 0x80][..], 7), None);
         assert_eq!(take_number(&mut &[][..], 7), None);
@@ -90,7 +91,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn numbers_come_back(value in prop_oneof![0..600usize, 0..1usize << 28], bits in 4..8u32, behind: u8) {
+        fn numbers_round_trip(value in prop_oneof![0..600usize, 0..1usize << 28], bits in 4..8u32, behind: u8) {
             let mut bytes = Vec::new();
             write_number(&mut bytes, 0, bits, value);
             bytes.push(behind);
@@ -100,9 +101,9 @@ mod tests {
         }
     }
 
-    /// What is encoded, for two kinds of requests that take turns, is what is decoded.
+    /// Encodes and decodes two kinds of requests in turn.
     #[test]
-    fn requests_come_back_however_small_the_table_is() {
+    fn requests_round_trip_with_any_table_size() {
         let field = |name: &str, value: &str| (name.as_bytes().to_vec(), value.as_bytes().to_vec());
         let common = [field(":method", "GET"), field(":scheme", "http"), field(":path", "/"), field(":authority", "localhost:8080")];
         let kinds: Vec<Vec<_>> = vec![
@@ -127,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_that_is_repeated_is_short() {
+    fn repeated_requests_are_short() {
         let kind = [(":method", "GET"), (":scheme", "http"), (":path", "/a/long/path"), (":authority", "localhost:8080")];
         let fields = Fields::new([kind.map(|(name, value)| (name.as_bytes().to_vec(), value.as_bytes().to_vec())).to_vec()]);
         let (mut encoder, mut first, mut second) = (Encoder::new(&fields), Vec::new(), Vec::new());

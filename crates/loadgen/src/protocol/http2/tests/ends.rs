@@ -1,4 +1,4 @@
-//! Streams and connections that end early, by either side.
+//! Streams and connections that end early, on either side.
 
 use super::*;
 
@@ -17,7 +17,7 @@ fn an_early_response_ends_its_request() {
 }
 
 #[test]
-fn no_more_streams_are_begun_than_the_server_allows() {
+fn the_server_limits_concurrent_streams() {
     let mut client = Client::new(vec![kind("GET", b"", None)]);
     client.receive(frame::SETTINGS, 0, 0, &[0, 3, 0, 0, 0, 2]).unwrap();
     client.take_output();
@@ -30,19 +30,19 @@ fn no_more_streams_are_begun_than_the_server_allows() {
     client.take_output();
     client.receive(frame::HEADERS, ALL, 1, OK).unwrap();
     assert!(begun(&mut client).is_empty());
-    assert!(client.protocol.abandon(&mut client.session, 3), "a request that waits can be given up");
+    assert!(client.protocol.abandon(&mut client.session, 3), "a waiting request can be abandoned");
     client.receive(frame::SETTINGS, 0, 0, &[0, 3, 0, 0, 0, 9]).unwrap();
     assert_eq!(client.take_output(), [(frame::SETTINGS, frame::ACK, 0, vec![])]);
     assert_eq!(client.take_outcomes(), [(1, Outcome::Ok), (0, Outcome::Ok)]);
 }
 
 #[test]
-fn a_stream_that_is_given_up_is_cancelled() {
+fn abandoned_streams_are_reset_with_cancel() {
     let mut client = Client::with_requests(2);
     client.receive(frame::HEADERS, frame::END_HEADERS, 1, OK).unwrap();
     assert!(client.protocol.abandon(&mut client.session, 0));
     assert_eq!(client.take_output(), [reset(1, frame::CANCEL)]);
-    // Its slot is used again while the rest of it comes. Its headers go through the decoder.
+    // The slot is reused while the rest of the old response arrives. Its header fields must still go through the decoder.
     client.request(0..1);
     client.receive(frame::DATA, 0, 1, b"late").unwrap();
     client.receive(frame::HEADERS, ALL, 1, &[0x40, 1, b'x', 1, b'1']).unwrap();
@@ -51,7 +51,7 @@ fn a_stream_that_is_given_up_is_cancelled() {
 }
 
 #[test]
-fn what_the_server_gives_up_is_told_apart() {
+fn refused_and_canceled_streams_have_different_outcomes() {
     let mut client = Client::with_requests(5);
     client.receive(frame::HEADERS, frame::END_HEADERS, 7, OK).unwrap();
     for (stream, code) in [(1, frame::REFUSED_STREAM), (3, frame::CANCEL), (5, frame::NO_ERROR), (7, frame::REFUSED_STREAM)] {
@@ -63,7 +63,7 @@ fn what_the_server_gives_up_is_told_apart() {
 }
 
 #[test]
-fn the_end_of_a_connection_leaves_what_was_not_processed() {
+fn goaway_separates_processed_from_unprocessed_requests() {
     let go_away = |last: u32, code: u32| [&last.to_be_bytes()[..], &code.to_be_bytes(), b"why"].concat();
     for (code, above) in [(frame::NO_ERROR, Outcome::Unprocessed), (frame::PROTOCOL_ERROR, Outcome::Failed(ErrorKind::Reset))] {
         let mut client = Client::with_requests(3);
@@ -79,7 +79,7 @@ fn the_end_of_a_connection_leaves_what_was_not_processed() {
 }
 
 #[test]
-fn numbers_of_streams_end() {
+fn streams_stop_before_ids_run_out() {
     let mut client = Client::with_requests(0);
     client.session.next_id = STREAM_LAST;
     client.request(0..2);
@@ -91,7 +91,7 @@ fn numbers_of_streams_end() {
 }
 
 #[test]
-fn what_was_never_sent_is_unprocessed_when_the_connection_ends() {
+fn unsent_requests_are_unprocessed_when_the_connection_ends() {
     for reset in [false, true] {
         let mut client = Client::with_requests(1);
         client.protocol.request(&mut client.session, 1);

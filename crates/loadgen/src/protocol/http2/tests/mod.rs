@@ -1,4 +1,4 @@
-//! One connection, frame by frame: what the client sends, what it takes for correct, and what it refuses.
+//! Tests of a single connection, frame by frame.
 
 mod ends;
 mod faults;
@@ -13,7 +13,7 @@ use super::*;
 use crate::request::expectation::{BodyExpectation, Expectation};
 use crate::request::kind::MethodKind;
 
-/// `:status: 200` and `:status: 404` of the static table.
+/// Header blocks with `:status: 200` and `:status: 404` from the static table.
 const OK: &[u8] = &[0x88];
 const NOT_FOUND: &[u8] = &[0x8d];
 const ALL: u8 = frame::END_HEADERS | frame::END_STREAM;
@@ -21,7 +21,7 @@ const INVALID: Outcome = Outcome::Failed(ErrorKind::InvalidResponse);
 
 type Frame = (u8, u8, u32, Vec<u8>);
 
-/// A client and what it has told so far.
+/// A client and the outcomes it has reported so far.
 struct Client {
     protocol: Http2,
     session: Session,
@@ -44,7 +44,7 @@ fn bytes_of(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Header fields as literals that join no table.
+/// Encodes header fields as literals that don't enter the dynamic table.
 fn literals(fields: &[(&str, &str)]) -> Vec<u8> {
     let text = |text: &str| [&[text.len() as u8][..], text.as_bytes()].concat();
     fields.iter().flat_map(|(name, value)| [vec![0], text(name), text(value)].concat()).collect()
@@ -62,7 +62,7 @@ impl Client {
         Self { protocol, session, outcomes: Vec::new() }
     }
 
-    /// A client of a server whose settings have come, with `count` GET requests on their way, in slots from 0 on.
+    /// Creates a client that has received the server's settings and sent `count` GET requests, in slots from 0.
     fn with_requests(count: u16) -> Self {
         let mut client = Self::new(vec![kind("GET", b"", None)]);
         client.set_up();
@@ -72,7 +72,7 @@ impl Client {
     }
 
     fn set_up(&mut self) {
-        self.receive(frame::SETTINGS, 0, 0, b"").expect("empty settings are right");
+        self.receive(frame::SETTINGS, 0, 0, b"").expect("empty settings are valid");
         self.take_output();
     }
 
@@ -93,7 +93,7 @@ impl Client {
         std::mem::take(&mut self.outcomes)
     }
 
-    /// All frames that wait to be sent.
+    /// Returns all pending frames and marks them as sent.
     fn take_output(&mut self) -> Vec<Frame> {
         let mut bytes = Vec::new();
         loop {

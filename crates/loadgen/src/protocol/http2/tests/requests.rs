@@ -1,9 +1,9 @@
-//! What the client sends: set-up, requests and their bodies, acknowledgements.
+//! What the client sends: setup, requests with bodies, and acknowledgments.
 
 use super::*;
 
 #[test]
-fn the_first_frames_are_preface_settings_and_window() {
+fn a_connection_starts_with_preface_settings_and_window_update() {
     let mut client = Client::new(vec![kind("GET", b"", None)]);
     assert!(client.protocol.output(&client.session).starts_with(frame::PREFACE));
     let settings = [[0, 2, 0, 0, 0, 0], [0, 4, 0, 16, 0, 0], [0, 6, 0, 1, 0, 0]].concat();
@@ -12,12 +12,12 @@ fn the_first_frames_are_preface_settings_and_window() {
 }
 
 #[test]
-fn requests_are_short_once_they_repeat() {
+fn repeated_requests_are_short() {
     let mut client = Client::with_requests(0);
     client.request(0..2);
     let first = [&[0x82, 0x86, 0x41, 9][..], b"localhost", &[0x84]].concat();
     assert_eq!(client.take_output(), [(frame::HEADERS, ALL, 1, first), (frame::HEADERS, ALL, 3, vec![0x82, 0x86, 0xbe, 0x84])]);
-    client.receive(frame::SETTINGS, 0, 0, &[0, 1, 0, 0, 0, 0]).expect("a server needs no table");
+    client.receive(frame::SETTINGS, 0, 0, &[0, 1, 0, 0, 0, 0]).expect("a server may disable the dynamic table");
     client.request(2..4);
     let emptied = [&[0x20, 0x20, 0x82, 0x86, 0x01, 9][..], b"localhost", &[0x84]].concat();
     let literal = emptied[2..].to_vec();
@@ -26,7 +26,7 @@ fn requests_are_short_once_they_repeat() {
 }
 
 #[test]
-fn bodies_are_sent_as_windows_allow() {
+fn bodies_respect_flow_control() {
     let body: Vec<u8> = (0..100_000u32).map(|at| (at % 251) as u8).collect();
     let mut client = Client::new(vec![kind("POST", &body, None)]);
     client.set_up();
@@ -38,13 +38,13 @@ fn bodies_are_sent_as_windows_allow() {
         let end = own.clone().any(|(_, flags, ..)| flags & frame::END_STREAM != 0);
         (own.flat_map(|(_, _, _, payload)| payload.clone()).collect(), end)
     };
-    // The window of the connection is used up by the first stream.
+    // The first stream uses up the connection's window.
     let (mut first, end) = sent(&mut client, 1);
     assert_eq!((first.len(), end), (65_535, false));
     client.receive(frame::WINDOW_UPDATE, 0, 0, &[0, 1, 0, 0]).unwrap();
     let (second, _) = sent(&mut client, 3);
     assert_eq!(second.len(), 65_535, "the window of the first stream is used up");
-    // A smaller window of all streams takes these below zero; it has to come up again first.
+    // Shrinking all windows makes these negative, so they must become positive again first.
     client.receive(frame::SETTINGS, 0, 0, &[0, 4, 0, 0, 0xff, 0]).unwrap();
     client.receive(frame::WINDOW_UPDATE, 0, 1, &[0, 0, 0, 0xff]).unwrap();
     client.receive(frame::WINDOW_UPDATE, 0, 0, &[0, 0x10, 0, 0]).unwrap();

@@ -1,9 +1,9 @@
-//! Responses that the client takes for correct, and how it judges them.
+//! Valid responses, and how their status and body are checked.
 
 use super::*;
 
 #[test]
-fn correct_responses_are_correct() {
+fn accepts_valid_responses() {
     let data = |flags, stream, payload: &[u8]| bytes_of(frame::DATA, flags, stream, payload);
     let head = |flags, stream, block: &[u8]| bytes_of(frame::HEADERS, flags, stream, block);
     let with_length = response(&[("content-length", "5"), ("server", "x")]);
@@ -27,7 +27,7 @@ fn correct_responses_are_correct() {
         [
             bytes_of(frame::PRIORITY, 0, 1, &[0; 5]),
             bytes_of(frame::PRIORITY, 0, 9, &[0; 5]),
-            bytes_of(0xaa, 0xff, 7, b"what is unknown is ignored"),
+            bytes_of(0xaa, 0xff, 7, b"unknown frames are ignored"),
             bytes_of(frame::SETTINGS, 0, 0, &[0, 99, 1, 2, 3, 4]),
             bytes_of(frame::WINDOW_UPDATE, 0, 1, &[0, 0, 0, 1]),
             head(frame::END_HEADERS, 1, OK),
@@ -46,7 +46,7 @@ fn correct_responses_are_correct() {
 }
 
 #[test]
-fn status_and_body_are_judged() {
+fn status_and_body_are_checked() {
     for (block, body, outcome) in [
         (NOT_FOUND, &b"hello"[..], Outcome::UnexpectedStatus),
         (OK, b"hellO", Outcome::UnexpectedBody),
@@ -68,7 +68,7 @@ fn status_and_body_are_judged() {
 }
 
 #[test]
-fn a_response_without_a_body_may_state_a_length() {
+fn a_response_without_a_body_may_have_a_content_length() {
     let length = literals(&[("content-length", "5")]);
     let mut client = Client::new(vec![kind("HEAD", b"", None)]);
     client.set_up();
@@ -81,9 +81,10 @@ fn a_response_without_a_body_may_state_a_length() {
 }
 
 #[test]
-fn a_known_block_means_the_same_only_with_the_same_table() {
+fn a_known_block_is_decoded_again_after_the_table_changes() {
     let mut client = Client::with_requests(4);
-    // The first inserts x: 1, the second refers to it; the third inserts another entry, so the same index means `connection`.
+    // The first block inserts `x: 1`, and the second one refers to it. The third inserts another entry, so the same index now means
+    // `connection`.
     let kept = |name: &str, value: &str| [&[0x40, name.len() as u8][..], name.as_bytes(), &[value.len() as u8], value.as_bytes()].concat();
     client.receive(frame::HEADERS, ALL, 1, &[OK, &kept("x", "1")].concat()).unwrap();
     client.receive(frame::HEADERS, ALL, 3, &[0x88, 0xbe]).unwrap();
@@ -93,7 +94,7 @@ fn a_known_block_means_the_same_only_with_the_same_table() {
 }
 
 #[test]
-fn the_server_may_send_what_windows_allow_and_no_more() {
+fn the_server_must_respect_flow_control() {
     let mut client = Client::with_requests(20);
     let piece = vec![b'x'; 16_384];
     let mut opened = 0;
@@ -107,16 +108,16 @@ fn the_server_may_send_what_windows_allow_and_no_more() {
             opened += frame::number(&payload);
         }
     }
-    assert_eq!(opened, 2 * 3 * (1 << 19), "each stream is told at each half of its window");
-    // Nothing is taken off one window twice; padding counts.
+    assert_eq!(opened, 2 * 3 * (1 << 19), "each stream gets an update for each half of its window");
+    // Received data reduces each window only once, and padding counts.
     assert_eq!(client.session.receive_window.update(), None);
     client.receive(frame::HEADERS, frame::END_HEADERS, 5, OK).unwrap();
     let padded = [&[255][..], &[0; 256]].concat();
     for _ in 0..2040 {
         client.receive(frame::DATA, frame::PADDED, 5, &padded).unwrap();
     }
-    let told = client.take_output();
-    assert_eq!(told.iter().filter(|(kind, _, stream, _)| (*kind, *stream) == (frame::WINDOW_UPDATE, 5)).count(), 0);
+    let frames = client.take_output();
+    assert_eq!(frames.iter().filter(|(kind, _, stream, _)| (*kind, *stream) == (frame::WINDOW_UPDATE, 5)).count(), 0);
     client.receive(frame::DATA, frame::PADDED, 5, &padded).unwrap();
-    assert_eq!(client.take_output().len(), 1, "257 bytes 2,041 times are half of the window");
+    assert_eq!(client.take_output().len(), 1, "2,041 frames of 257 bytes use half of the window");
 }

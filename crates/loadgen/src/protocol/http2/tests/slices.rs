@@ -1,10 +1,10 @@
-//! Any frames, cut into any pieces.
+//! Arbitrary frames, split at arbitrary positions.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// A frame of any kind, more often than not about a stream that is open.
+/// A frame of any type, usually on an open stream.
 fn any_frame() -> impl Strategy<Value = Vec<u8>> {
     let stream = prop_oneof![8 => (0..8u32).prop_map(|number| 2 * number + 1), 1 => 0..20u32];
     let block = prop::sample::select(vec![
@@ -28,9 +28,8 @@ fn any_frame() -> impl Strategy<Value = Vec<u8>> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// The result is the same however the bytes are cut.
     #[test]
-    fn slices_do_not_matter(
+    fn splitting_does_not_change_the_result(
         frames in prop::collection::vec(any_frame(), 1..30),
         cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..20),
     ) {

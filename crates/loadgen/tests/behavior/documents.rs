@@ -7,8 +7,8 @@ use loadgen::cli::Args;
 use loadgen::figures::result::json_schema;
 use serde_json::Value;
 
-const SCHEMA: &str = include_str!("../schema/httpbench-loadgen-1.schema.json");
-const MANUAL: &str = include_str!("../../../docs/loadgen.md");
+const SCHEMA: &str = include_str!("../../schema/httpbench-loadgen-1.schema.json");
+const MANUAL: &str = include_str!("../../../../docs/loadgen.md");
 
 #[test]
 fn the_committed_schema_is_current() {

@@ -5,12 +5,10 @@
 //! position is late in every attempt. Attempts in which the server or the generator was kept from its CPU prove nothing. A case with too
 //! few undisturbed attempts is reported as undecided.
 
-mod common;
-
 use std::time::{Duration, Instant};
 
-use common::recording::{self, Order, Served};
-use common::{ENGINES, allowed_cpus, load, url};
+use crate::common::recording::{self, Order, Served};
+use crate::common::{ENGINES, allowed_cpus, load, url};
 use loadgen::figures::distribution::Distribution;
 use loadgen::figures::result::RunResult;
 

@@ -1,12 +1,10 @@
 //! Pauses of the generator itself are reported and not blamed on the server.
 
-mod common;
-
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use common::{ENGINES, allowed_cpus, load, pin, serve_bytes, url};
+use crate::common::{ENGINES, allowed_cpus, load, pin, serve_bytes, url};
 use serde_json::Value;
 
 const HELLO: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";

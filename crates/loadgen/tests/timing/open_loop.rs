@@ -1,12 +1,10 @@
 //! An open loop follows its schedule and accounts for every scheduled request.
 
-mod common;
-
 use std::io::Write;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use common::{ENGINES, load, read_request, serve, url};
+use crate::common::{ENGINES, load, read_request, serve, url};
 use loadgen::figures::result::RunResult;
 
 /// Starts a server that takes this long for each request.

@@ -1,13 +1,11 @@
 //! The reported response times must match those computed from the known stalls of a server.
 
-mod common;
-
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::time::Duration;
 
-use common::stalls::Log;
-use common::{load, stalls, url};
+use crate::common::stalls::Log;
+use crate::common::{load, stalls, url};
 use loadgen::figures::distribution::Distribution;
 
 const CONNECTIONS: usize = 200;
@@ -117,5 +115,5 @@ fn response_times_are_true(engine: &str) {
 /// The engines run one after the other, because they would disturb each other.
 #[test]
 fn response_times_are_accurate_with_each_engine() {
-    common::ENGINES.into_iter().for_each(response_times_are_true);
+    crate::common::ENGINES.into_iter().for_each(response_times_are_true);
 }

@@ -1,13 +1,11 @@
 //! Counters, against servers that respond correctly or in unusual but valid ways.
 
-mod common;
-
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use common::{ENGINES, load, read_request, serve, serve_bytes, serve_bytes_once, url};
+use crate::common::{ENGINES, load, read_request, serve, serve_bytes, serve_bytes_once, url};
 use loadgen::figures::encoding::decode;
 
 const HELLO: &[u8] = b"HTTP/1.1 200 OK\r\nDate: Thu, 01 Jan 1970 00:00:00 GMT\r\nContent-Length: 5\r\n\r\nhello";

@@ -1,14 +1,12 @@
 //! Several load generators that start together, each making part of one rate.
 
-mod common;
-
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use common::{read_request, serve, url};
+use crate::common::{read_request, serve, url};
 use loadgen::time::clock::now_ns;
 use serde_json::Value;
 

@@ -1,15 +1,13 @@
 //! HTTP/2 servers that end connections gracefully, refuse streams or leave one unanswered.
 
-mod common;
-
 use std::io::Write;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use common::frames::{CANCEL, Frame, Frames, HEADERS, REFUSED_STREAM, RST_STREAM};
-use common::tls::{certificate, tls_config};
-use common::{ENGINES, load, serve, url};
+use crate::common::frames::{CANCEL, Frame, Frames, HEADERS, REFUSED_STREAM, RST_STREAM};
+use crate::common::tls::{certificate, tls_config};
+use crate::common::{ENGINES, load, serve, url};
 use loadgen::figures::result::RunResult;
 use rustls::{ServerConnection, StreamOwned};
 

@@ -1,13 +1,11 @@
 //! Tests of addresses, congestion control and CPU pinning.
 
-mod common;
-
 use std::net::{SocketAddr, TcpListener};
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
+use crate::common::{ENGINES, Nobody, load, serve, serve_bytes, url};
 use clap::Parser;
-use common::{ENGINES, Nobody, load, serve, serve_bytes, url};
 use loadgen::cli::Args;
 use loadgen::endpoint::addresses::Addresses;
 use loadgen::figures::result::RunResult;
@@ -118,7 +116,7 @@ fn an_unavailable_congestion_control_is_an_error_before_the_run() {
 
 #[test]
 fn the_coordinator_stays_on_the_cpus_of_the_threads() {
-    let target = url(serve(|mut stream| while common::read_request(&mut stream) {}));
+    let target = url(serve(|mut stream| while crate::common::read_request(&mut stream) {}));
     // SAFETY: an all-zero set is valid, and sched_getaffinity fills it in.
     let allowed = unsafe {
         let mut set: libc::cpu_set_t = std::mem::zeroed();

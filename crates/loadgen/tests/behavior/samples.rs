@@ -1,8 +1,6 @@
 //! Complete responses that are kept during the load.
 
-mod common;
-
-use common::{ENGINES, load, serve_bytes, url};
+use crate::common::{ENGINES, load, serve_bytes, url};
 
 const SIZED: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 5\r\n\r\nhello";
 const CHUNKED: &[u8] = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhe\r\n3\r\nllo\r\n0\r\n\r\n";

@@ -1,13 +1,11 @@
 //! Responses that arrive before their request has been sent completely.
 
-mod common;
-
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use common::{ENGINES, load_until, serve, url};
+use crate::common::{ENGINES, load_until, serve, url};
 use loadgen::protocol::http1::Http1;
 use loadgen::protocol::{Flow, Outcome, Protocol};
 use loadgen::request::Requests;

@@ -1,13 +1,11 @@
 //! TLS, HTTP/2 and CONNECT, against real implementations.
 
-mod common;
-
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 
-use common::tls::{certificate, tls_config};
-use common::{ENGINES, load, read_request, serve, serve_bytes, url};
+use crate::common::tls::{certificate, tls_config};
+use crate::common::{ENGINES, load, read_request, serve, serve_bytes, url};
 use loadgen::figures::errors::ErrorKind;
 use loadgen::run::NotStarted;
 use rcgen::{CertifiedKey, KeyPair};

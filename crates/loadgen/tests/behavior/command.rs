@@ -1,11 +1,9 @@
 //! The program as users and the harness run it: output, exit codes and signals.
 
-mod common;
-
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Output, Stdio};
 
-use common::{serve, serve_bytes, url};
+use crate::common::{serve, serve_bytes, url};
 use serde_json::Value;
 
 const HELLO: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
@@ -151,8 +149,8 @@ fn templates_expand_placeholders() {
 /// Gates must treat a server that never responds as the worst case.
 #[test]
 fn no_response_breaches_every_gate() {
-    let silent = url(serve(|mut stream| while common::read_request(&mut stream) {}));
-    for engine in common::ENGINES {
+    let silent = url(serve(|mut stream| while crate::common::read_request(&mut stream) {}));
+    for engine in crate::common::ENGINES {
         for load in [&["-c", "2"][..], &["-c", "2", "--rate", "1k"]] {
             for gate in [["--max-errors", "0.1%"], ["--max-errors", "100%"], ["--max-p99", "24h"]] {
                 let output = run(&[&["-d", "200ms", "--engine", engine, &silent], load, &gate].concat());
@@ -170,10 +168,10 @@ fn no_response_breaches_every_gate() {
 /// Of a hundred requests that are due, only the first is answered. The others find no free connection.
 #[test]
 fn unsent_requests_count_as_failed() {
-    for engine in common::ENGINES {
+    for engine in crate::common::ENGINES {
         let first = std::sync::atomic::AtomicBool::new(true);
         let target = url(serve(move |mut stream| {
-            while common::read_request(&mut stream) {
+            while crate::common::read_request(&mut stream) {
                 if first.swap(false, std::sync::atomic::Ordering::Relaxed) && stream.write_all(HELLO).is_err() {
                     return;
                 }

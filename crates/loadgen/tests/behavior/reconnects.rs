@@ -1,7 +1,5 @@
 //! Reconnecting: the number of connections stays at `-c`, and servers are not flooded.
 
-mod common;
-
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::sync::Arc;
@@ -9,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::time::Duration;
 
-use common::{ENGINES, load, read_request, serve, url};
+use crate::common::{ENGINES, load, read_request, serve, url};
 use loadgen::figures::pool::Pool;
 use loadgen::protocol::http1::Http1;
 use loadgen::request::Requests;

@@ -1,11 +1,9 @@
 //! Several kinds of request in one load: proportions, checks and counts.
 
-mod common;
-
 use std::io::Write;
 use std::path::PathBuf;
 
-use common::{ENGINES, load, serve, url};
+use crate::common::{ENGINES, load, serve, url};
 use loadgen::figures::result::{Part, RunResult};
 
 /// Returns the path of the next request, or `None` when the client is gone.

@@ -1,12 +1,10 @@
 //! Malformed, truncated, oversized and hostile responses: none causes a hang or a crash, none counts as correct, and each has its kind of
 //! error.
 
-mod common;
-
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-use common::{ENGINES, load, read_request, serve, serve_bytes, serve_bytes_once, url};
+use crate::common::{ENGINES, load, read_request, serve, serve_bytes, serve_bytes_once, url};
 use loadgen::figures::result::RunResult;
 
 /// Puts a short load on the server, checks that no response was correct and that the run didn't hang, and returns the result.

@@ -1,14 +1,12 @@
 //! How TLS streams begin and end: handshakes, close_notify, and connections without it.
 
-mod common;
-
 use std::io::{ErrorKind as IoErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::sync::{Arc, LazyLock, mpsc};
 use std::time::Duration;
 
-use common::tls::{certificate, config_of, tls_config};
-use common::{ENGINES, load, load_until, serve};
+use crate::common::tls::{certificate, config_of, tls_config};
+use crate::common::{ENGINES, load, load_until, serve};
 use loadgen::figures::errors::ErrorKind;
 use loadgen::figures::result::RunResult;
 use loadgen::protocol::http1::Http1;
@@ -181,7 +179,7 @@ fn handshakes_are_full_by_default_and_absent_over_http() {
     let https = format!("https://{}/", serve_version(&rustls::version::TLS13));
     let result = load(&["-c", "1", "-d", "100ms", "-k", &https]).expect("the run succeeds");
     assert_eq!(result.config.tls_resumption, Some(false));
-    let plain = common::url(common::serve_bytes(SIZED));
+    let plain = crate::common::url(crate::common::serve_bytes(SIZED));
     let result = load(&["-c", "1", "-d", "100ms", &plain]).expect("the run succeeds");
     assert_eq!((result.config.tls_resumption, result.tls_handshakes), (None, None));
     let error = load(&["-c", "1", "-d", "100ms", "--tls-resumption", "on", &plain]).expect_err("there is nothing to resume");

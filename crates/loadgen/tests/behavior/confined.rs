@@ -1,12 +1,10 @@
 //! Falls back to older system calls without an error where newer ones are blocked, as containers do with seccomp(2).
 
-mod common;
-
 use std::io;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-use common::{serve_bytes, url};
+use crate::common::{serve_bytes, url};
 use serde_json::Value;
 
 const HELLO: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";

@@ -1,13 +1,11 @@
 //! Where the result is written, and what happens if that fails.
 
-mod common;
-
 use std::path::PathBuf;
 use std::process::{Command, Output};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use common::{read_request, serve, serve_bytes, url};
+use crate::common::{read_request, serve, serve_bytes, url};
 use serde_json::Value;
 
 const HELLO: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";

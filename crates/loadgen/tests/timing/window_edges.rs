@@ -1,11 +1,9 @@
 //! Requests that cross an edge of the window: a backlog from the warm-up doesn't count, and a stall at the end isn't hidden.
 
-mod common;
-
 use std::time::Duration;
 
-use common::stalls::{self, Due};
-use common::{ENGINES, load, url};
+use crate::common::stalls::{self, Due};
+use crate::common::{ENGINES, load, url};
 use loadgen::figures::encoding::decode;
 use loadgen::figures::result::RunResult;
 

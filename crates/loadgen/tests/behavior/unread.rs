@@ -1,14 +1,12 @@
 //! Output that nobody reads never delays a run and never prevents the result from being written.
 
-mod common;
-
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use common::{ENGINES, serve_bytes, url};
+use crate::common::{ENGINES, serve_bytes, url};
 use serde_json::Value;
 
 const HELLO: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";

@@ -1,6 +1,6 @@
 //! Replays the fuzzing corpus and many mutations of it: a short version of `cargo fuzz run response`.
 
-#[path = "../../../fuzz/check.rs"]
+#[path = "../../../../fuzz/check.rs"]
 mod check;
 
 use loadgen::random::Random;

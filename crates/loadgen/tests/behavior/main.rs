@@ -1,0 +1,22 @@
+//! Checks what the load generator sends, accepts, counts and reports, against real sockets.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod addresses;
+mod command;
+mod confined;
+mod corpus;
+mod counts;
+mod destinations;
+mod documents;
+mod early_responses;
+mod hostile;
+mod http2;
+mod laws;
+mod mixes;
+mod protocols;
+mod reconnects;
+mod samples;
+mod tls_ends;
+mod unread;

@@ -1,0 +1,12 @@
+//! Checks when the load generator sends and what it times: schedules, pauses, windows and response times.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod open_loop;
+mod own_pauses;
+mod response_delay;
+mod together;
+mod truth;
+mod waking;
+mod window_edges;

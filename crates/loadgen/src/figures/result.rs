@@ -1,4 +1,4 @@
-//! The result of a run, as it is written to JSON: schema `httpbench-loadgen/1`. docs/loadgen.md describes every field.
+//! The result of a run, as it is written to JSON: schema `httpbench-loadgen/1`. docs/load-generators.md describes every field.
 
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -1,7 +1,7 @@
 """What goes through the Dask scheduler: less than 1 MB for each load host and minute.
 
 The scheduler has a host of its own, so the bytes on its interface are its traffic and nothing else.
-``pytest -s tests/integration/load_hosts/test_dask_traffic.py`` prints the figures of docs/cluster.md.
+``pytest -s tests/integration/load_hosts/test_dask_traffic.py`` prints the measurements.
 """
 
 from __future__ import annotations

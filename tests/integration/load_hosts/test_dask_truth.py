@@ -1,6 +1,6 @@
 """Response times across load hosts are those that can be computed, and four load hosts see what one sees.
 
-``pytest -s tests/integration/load_hosts/test_dask_truth.py`` prints the figures of docs/cluster.md.
+``pytest -s tests/integration/load_hosts/test_dask_truth.py`` prints the measurements.
 """
 
 from __future__ import annotations

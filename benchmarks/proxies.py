@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""Experiments that check how well proxies are measured. They need a quiet machine with two cores; tune a virtual one (``httpbench tune apply``).
+"""Experiments that check how well proxies are measured.
+
+They need a quiet machine with two cores. Run ``httpbench tune apply`` on a virtual one first.
 
 proxies.py known-overhead [ROUNDS]        measure a proxy that delays every hundredth chunk by 1 ms; fails if p99 is off by over 10% (3 min)
 proxies.py perf-gauge [ROW] [ROUNDS]      compare perf-gauge with httpbench-loadgen without a rate, in alternating runs

@@ -1,4 +1,4 @@
-# httpbench, and the toolchains that its targets require: docs/containers.md, «httpbench in a container».
+# httpbench with the toolchains of its targets. See "httpbench in a container" in docs/containers.md.
 ARG REGISTRY=docker.io
 ARG RUST=${REGISTRY}/library/rust:1.95-bookworm
 ARG GO=${REGISTRY}/library/golang:1.26-bookworm
@@ -9,7 +9,7 @@ FROM ${GO} AS go
 
 FROM ${NODE} AS node
 
-# The wheel holds the load generator, the reference server and the timer: its build compiles them.
+# Building the wheel compiles the load generator, the reference server and the timer, which it contains.
 FROM ${RUST} AS wheel
 RUN apt-get update \
  && apt-get install --yes --no-install-recommends python3-venv \
@@ -38,7 +38,7 @@ RUN apt-get update \
  && rm -rf /var/lib/apt/lists/* \
  && ln -s ../lib/node_modules/npm/bin/npm-cli.js /usr/local/bin/npm
 COPY --from=wheel /opt/httpbench /opt/httpbench
-# What Debian has; it has no .NET and no Dart. Slim images lack the folder in which Java's package links its manual.
+# Install the toolchains from Debian, which lacks .NET and Dart. Slim images lack a folder that Java's package needs for its manual pages.
 RUN mkdir -p /usr/share/man/man1 \
  && apt-get update \
  && httpbench setup --print > /tmp/setup \
@@ -46,8 +46,8 @@ RUN mkdir -p /usr/share/man/man1 \
  && rm -rf /tmp/setup /var/lib/apt/lists/*
 WORKDIR /httpbench
 COPY Makefile ./
-# The make targets all, single and multi use this one and install nothing.
+# make all, single and multi use this program and install nothing.
 ENV HTTPBENCH=httpbench
-# Root, as in a container that measures: `tune` writes the kernel's knobs, and targets are started with their own control groups.
+# Runs as root, because `tune` sets the kernel's knobs and targets get their own control groups.
 ENTRYPOINT ["httpbench"]
 CMD ["--help"]

@@ -1,15 +1,15 @@
-# make bench      everything from a fresh clone, then a short benchmark of built-in servers
-# make test-unit  the unit tests, in less than a minute
-# make test       installs what it requires, then runs all checks but those of test-all
-# make test-all   everything that test leaves out: the other targets, the installed package, tests that judge measurements
-# make faults     causes each fault of docs/reliability.md and prints the table as measured
-# make results    measures each suite that runs here and writes results/MACHINE/SUITE; SUITES="quick http-clients": only these
-# make install    the set-up alone
-# make image      a container image of httpbench and of the toolchains that Debian and the official images have
-# make shell      a shell in a container of this image; results and builds are kept in the volume httpbench
-# make single     the suite http-servers on one core; here, or in the shell of the image
-# make multi      the same on all cores
-# make all        both
+# make bench      install everything, then run a short benchmark of built-in servers
+# make test-unit  run the unit tests, in less than a minute
+# make test       install the requirements, then run all checks except those of test-all
+# make test-all   run the remaining checks: other targets, the installed package, tests that judge measurements
+# make faults     cause each fault in docs/reliability.md and print the measured table
+# make results    measure each suite that runs here and write results/MACHINE/SUITE; select suites with SUITES="quick http-clients"
+# make install    install httpbench and its development tools
+# make image      build a container image of httpbench with the toolchains from Debian and the official images
+# make shell      open a shell in this image; the volume httpbench keeps results and builds
+# make single     run the suite http-servers on one core, here or in the image's shell
+# make multi      run the same suite on all cores
+# make all        run both
 
 .DELETE_ON_ERROR:
 .PHONY: bench results test test-all test-unit faults install portable toolchains check static clean help image shell single multi all
@@ -17,7 +17,7 @@
 VENV := .venv
 BIN := $(VENV)/bin
 GENERATORS := $(addprefix --load-generator ,wrk hey autocannon hyperfine)
-# Targets in other languages require registries or toolchains that a machine for tests may lack.
+# Targets in other languages need registries or toolchains that a test machine may lack.
 TESTED := c client:cpp crystal dlang/epoll dlang/std-net-curl golang java node python ruby rust zig
 FIRST = $(shell cat tests/contract/first.txt)
 PYTHON ?= $(shell scripts/find-python)
@@ -25,7 +25,7 @@ PROGRAMS := httpbench-loadgen httpbench-reference httpbench-timer
 BUILT := $(PROGRAMS:%=target/release/%)
 ENGINE ?= docker
 IMAGE ?= httpbench
-# Set in the image, which has nothing to install or to compile.
+# The image sets this variable, because it has nothing to install or compile.
 HTTPBENCH ?=
 
 help:
@@ -35,14 +35,14 @@ bench: install
 	-$(BIN)/httpbench setup --yes --suite quick
 	$(BIN)/httpbench bench --suite quick --skip-missing
 
-# RESULTS_OPTIONS: options of bench, such as "--rounds 5 -d 3s". RESULTS_FLAGS: --dry-run, --even-if-busy.
+# RESULTS_OPTIONS: options for bench, such as "--rounds 5 -d 3s". RESULTS_FLAGS: --dry-run, --even-if-busy.
 results: install
 	$(BIN)/python -m tools.results.measure $(RESULTS_FLAGS) --options "$(RESULTS_OPTIONS)" $(SUITES)
 
 test: install toolchains check
 
-# The builds take most of the time; one that fails is named, and the tests say which of them must not. What judges a measurement may meet
-# a bad moment of a shared machine: it is tried three times, and each failure is shown. Wrong results stay wrong.
+# Builds take most of the time. Failed builds are listed, and tests decide which of them must succeed. Tests marked "alone" judge
+# measurements, which a busy machine can disturb, so they get up to three attempts. Every failed attempt is shown.
 test-all: install portable
 	$(BIN)/httpbench setup --yes $(GENERATORS) --workload plaintext $(TESTED)
 	-$(BIN)/httpbench build --skip-missing --jobs 2 $(TESTED)
@@ -62,7 +62,7 @@ test-unit: install
 faults: install portable
 	$(BIN)/python -m pytest --quiet --no-header --numprocesses 2 tests/integration/faults
 
-# Packages come from the network while the compiler works.
+# The packages download while the compiler runs.
 install:
 	@$(MAKE) --no-print-directory --jobs 2 $(VENV)/installed $(BUILT)
 
@@ -76,15 +76,17 @@ $(BUILT) &: $(if $(HTTPBENCH),,$(shell find crates -name '*.rs' -o -name Cargo.t
 	cargo build --release --locked $(PROGRAMS:%=--package %)
 	touch $(BUILT)
 
-# What --install copies to load hosts, built before tests that have a time limit. Some systems cannot build it, and do without.
+# Build the program that --install copies to load hosts. Tests have time limits, so it is built before them. Some systems can't build it;
+# they skip it.
 portable:
 	-cargo static --quiet --target $(shell uname -m)-unknown-linux-gnu
 
 toolchains:
 	$(BIN)/httpbench setup --yes $(GENERATORS) --workload plaintext $(FIRST)
 
-# The first targets are built beside the checks that need no quiet machine; the tests that send load come after both, three at a time,
-# as they wait a lot and none of them depends on how fast a response comes. A target that cannot be built is named; the tests say which of them must.
+# The first targets build while the static checks run, because these checks don't need a quiet machine. Tests that send load come after
+# both. They mostly wait, and none depends on response times, so three run at once. Failed builds are listed, and tests decide which of
+# them must succeed.
 check:
 	{ $(BIN)/httpbench build --skip-missing --jobs 2 $(FIRST); scripts/install-browser; } >$(VENV)/builds.log 2>&1 & builds=$$!; \
 	$(MAKE) --no-print-directory static || { kill $$builds; exit 1; }; \

@@ -1,8 +1,12 @@
 #!/usr/bin/env python3
-"""Experiments on the measuring of proxies. They want a quiet machine with two cores; a virtual one tuned (``httpbench tune apply``).
+"""Experiments that check how well proxies are measured.
 
-proxies.py known-overhead [ROUNDS]        a proxy of the tests adds 1 ms to every hundredth chunk: is it found within a tenth? (3 min)
-proxies.py perf-gauge [ROW] [ROUNDS]      perf-gauge's figures beside ours, as much as goes through, in alternating runs
+They need a quiet machine with two cores. Run ``httpbench tune apply`` on a virtual one first.
+
+proxies.py known-overhead [ROUNDS]        measure a proxy that delays every hundredth chunk by 1 ms; fails if p99 is off by over 10% (3 min)
+proxies.py perf-gauge [ROW] [ROUNDS]      compare perf-gauge with httpbench-loadgen without a rate, in alternating runs
+
+On two virtual cores with halt polling, two runs of known-overhead were off by 2.0 and 5.1%; one without it was off by 39%.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The table of faults in docs/reliability.md: the one list of them, which the tests and the page share."""
+"""Read the table of faults in docs/reliability.md, which lists every fault that the tests cause."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ COLUMNS = 5
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One fault."""
+    """A fault and how httpbench handles it."""
 
     fault: str
     consequence: str
     sentence: str
-    """What is printed: N stands for any number, … for any text."""
+    """The printed message. N stands for any number, … for any text."""
     exit_code: int
     test: str
 
     @property
     def pattern(self) -> re.Pattern[str]:
-        """What the sentence matches."""
+        """A pattern that matches the sentence with any numbers and texts."""
         words = re.escape(self.sentence).replace("…", r"[^\n│]+")
         return re.compile(re.sub(r"\bN\b", r"\\d[\\d,.]*", words))
 
 
 def rows() -> list[Row]:
-    """The rows of the table, in its order."""
+    """Return the rows of the table, in order."""
     cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in PAGE.read_text(encoding="utf-8").splitlines()]
     found = [row for row in cells if len(row) == COLUMNS and row[-1].startswith("`test_")]
     return [Row(fault, consequence, sentence.strip("`"), int(code), test.strip("`")) for fault, consequence, sentence, code, test in found]

@@ -1,4 +1,4 @@
-"""httpbench inside a container: docs/containers.md, «httpbench in a container»."""
+"""Test httpbench inside a container, as in docs/containers.md."""
 
 from __future__ import annotations
 

@@ -15,9 +15,9 @@ from httpbench.model import Proof, ProofFile
 from httpbench.paths import root
 
 HEADER = """\
-# When and where each target was last verified. Written by `httpbench verify --record`; a target without an entry was never built.
+# When and where each target was last verified. `httpbench verify --record` writes this file. A target without an entry was never built.
 #
-# scaling: the ways in which it passed; empty: it was built, and failed. sources: the fingerprint of what was verified.
+# scaling: the scalings that passed; empty: the target was built but failed. sources: the fingerprint of the verified sources.
 """
 
 

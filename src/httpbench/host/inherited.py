@@ -1,7 +1,7 @@
 """Which environment variables the programs inherit that the harness starts: those that lead to a toolchain, and no others.
 
 Everything else (tokens, credentials, addresses of internal services) stays with the harness. A target declares further variables in
-``env``; ``httpbench run --env`` passes them to a command. docs/trust.md lists the names for users.
+``env``; ``httpbench run --env`` passes them to a command. docs/reliability.md lists the names for users.
 """
 
 from __future__ import annotations

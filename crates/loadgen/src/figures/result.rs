@@ -1,4 +1,4 @@
-//! The result of a run, serialized to JSON with the schema `httpbench-loadgen/1`.
+//! The result of a run, serialized to JSON with the schema `httpbench-loadgen/1`. docs/load-generators.md describes every field.
 
 use schemars::JsonSchema;
 use serde::Serialize;

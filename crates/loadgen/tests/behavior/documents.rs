@@ -8,7 +8,7 @@ use loadgen::figures::result::json_schema;
 use serde_json::Value;
 
 const SCHEMA: &str = include_str!("../../schema/httpbench-loadgen-1.schema.json");
-const MANUAL: &str = include_str!("../../../../docs/loadgen.md");
+const MANUAL: &str = include_str!("../../../../docs/load-generators.md");
 
 #[test]
 fn the_committed_schema_is_current() {
@@ -24,7 +24,7 @@ fn every_option_is_documented() {
         .filter(|name| !MANUAL.contains(&format!("`--{name}")))
         .map(str::to_owned)
         .collect();
-    assert!(missing.is_empty(), "docs/loadgen.md doesn't mention {missing:?}");
+    assert!(missing.is_empty(), "docs/load-generators.md doesn't mention {missing:?}");
 }
 
 #[test]
@@ -34,7 +34,7 @@ fn every_field_is_documented() {
     collect_fields(&schema, &mut fields);
     assert!(fields.len() > 60, "the schema has too few fields: {fields:?}");
     let missing: Vec<_> = fields.iter().filter(|field| !MANUAL.contains(&format!("`{field}`"))).collect();
-    assert!(missing.is_empty(), "docs/loadgen.md doesn't mention {missing:?}");
+    assert!(missing.is_empty(), "docs/load-generators.md doesn't mention {missing:?}");
 }
 
 fn collect_fields(schema: &Value, fields: &mut BTreeSet<String>) {

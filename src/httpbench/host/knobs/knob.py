@@ -1,7 +1,7 @@
 """What a knob is: a few files below /proc or /sys, what they hold, and what they should hold.
 
 Nothing here writes: :mod:`httpbench.host.knobs.tuning` does, and puts everything back. All knobs end with the next boot. What changes the
-figures themselves rather than their noise, or what only a machine's owner can decide, is not a knob: docs/tune.md gives the reasons.
+figures themselves rather than their noise, or what only a machine's owner can decide, is not a knob: docs/prepare.md gives the reasons.
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import sys
 from collections.abc import Callable, Sequence
@@ -189,8 +190,9 @@ def test_what_knobs_stand_at_is_a_fact_of_the_environment(tmp_path: Path) -> Non
 
 
 def test_each_knob_is_documented() -> None:
-    page = (Path(__file__).parents[4] / "docs" / "tune.md").read_text()
-    assert [line.removeprefix("### ") for line in page.splitlines() if line.startswith("### ")] == list(KNOBS)
+    page = (Path(__file__).parents[4] / "docs" / "prepare.md").read_text()
+    section = page.partition("## Knobs")[2].partition("\n## ")[0]
+    assert re.findall(r"^\| `([a-z-]+)` \|", section, re.MULTILINE) == list(KNOBS)
 
 
 @pytest.mark.parametrize(

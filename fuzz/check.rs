@@ -1,4 +1,4 @@
-//! What must hold for any bytes that a server may send. Shared by the fuzz target and by the test that replays the corpus.
+//! Invariants of the parser for any bytes from a server. Shared by the fuzz target and by the test that replays the corpus.
 
 use loadgen::protocol::http1::Http1;
 use loadgen::protocol::{Fault, Flow, Outcome, Protocol, Slot};
@@ -9,7 +9,7 @@ use loadgen::request::kind::RequestKind;
 
 const DEPTH: u16 = 3;
 
-/// What a client makes of bytes: completed requests, and how it ended.
+/// Completed requests of a client, and how it ended.
 type Seen = (Vec<(Slot, Outcome)>, Result<Flow, Fault>);
 
 /// The first byte of the input chooses method and expectation, the second how the rest is split: the result must be the same as for the
@@ -19,7 +19,7 @@ pub fn response(input: &[u8]) {
     let whole = feed([bytes].into_iter(), *choice);
     assert!(whole.0.len() <= usize::from(DEPTH));
     let pieces = feed(bytes.chunks(usize::from(*split).max(1)), *choice);
-    // Bytes behind a response that should be the last are a fault only if they come with it.
+    // Bytes after the last response are an error only if they arrive together with it.
     if whole.1.is_ok() {
         assert_eq!(whole, pieces);
     } else {

@@ -1,4 +1,4 @@
-//! Frames of HTTP/2 (RFC 9113) as bytes, correct or not: shared by the fuzzer's server and the servers of the tests.
+//! HTTP/2 frames (RFC 9113) as bytes, correct or not. Shared by the fuzzer's server and the servers of the tests.
 
 pub const DATA: u8 = 0;
 pub const HEADERS: u8 = 1;
@@ -15,11 +15,11 @@ pub const ACK: u8 = 1;
 pub const END_HEADERS: u8 = 4;
 
 pub const PREFACE_BYTES: usize = 24;
-/// `:status: 200` and `:status: 404` of the static table of HPACK.
+/// `:status: 200` and `:status: 404` in HPACK's static table.
 pub const STATUS_200: u8 = 0x88;
 pub const STATUS_404: u8 = 0x8d;
 
-/// One frame.
+/// Encodes one frame.
 pub fn frame_bytes(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     let length = (payload.len() as u32).to_be_bytes();
     [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()

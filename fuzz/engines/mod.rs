@@ -1,7 +1,7 @@
-//! What must hold for any server, however hostile. Shared by the fuzz target and by the tests that replay the corpus and try random scripts.
+//! Invariants for any server, even a hostile one. Shared by the fuzz target and the tests that replay the corpus and try random scripts.
 //!
-//! A script is made of arbitrary bytes (`script`), a server plays it (`server`), and the engines run against it as the command line would have
-//! them. The laws are in this file.
+//! Arbitrary bytes become a script (`script`), a server plays it (`server`), and both engines run against that server as the command line
+//! would run them. The invariants are in this file.
 
 mod frame;
 mod script;
@@ -22,18 +22,18 @@ use server::Server;
 const ENGINES: [&str; 2] = ["epoll", "io_uring"];
 const DURATION_MS: u64 = 60;
 const TIMEOUT_MS: u64 = 50;
-/// Nothing that a good server does may be late on a busy machine: only a hang reaches this timeout.
+/// Long enough for a good server on a busy machine: only a hang reaches this timeout.
 const TIMEOUT_GOOD_MS: u64 = 10_000;
-/// A run ends within its duration, the timeout, and this.
+/// Extra time for a run beyond its duration and the timeout.
 const GRACE: Duration = Duration::from_secs(1);
-/// On a busy machine a run may end late without being at fault. It is then tried again, this often in all.
+/// Maximum attempts of a run that ends late, which can happen on a busy machine.
 const TRIES: u32 = 3;
-/// A run that is late by this much hangs.
+/// A run that is this late counts as hanging.
 const HANGS: Duration = Duration::from_secs(10);
-/// A good server that was not given CPU time within the window gets longer windows.
+/// Longer windows for a good server that got no CPU time.
 const DURATIONS_GOOD_MS: [u64; 3] = [DURATION_MS, 1_000, 5_000];
 
-/// Runs both engines against the server that the bytes describe. Panics, naming bytes and script, when a law is broken.
+/// Runs both engines against the server that the bytes describe. If an invariant is violated, panics with the bytes and the script.
 pub fn check(input: &[u8]) {
     let script = Script::read(input);
     let broken: Vec<String> = std::thread::scope(|scope| {
@@ -45,7 +45,7 @@ pub fn check(input: &[u8]) {
     assert!(broken.is_empty(), "{}\nbytes: b\"{}\"\n{script:?}", broken.join("\n"), input.escape_ascii());
 }
 
-/// One engine against the script; the law that it broke.
+/// Runs one engine against the script. Returns the invariant that it violated as an error.
 fn judge(script: &Script, engine: &'static str) -> Result<(), String> {
     if script.is_good() {
         for duration_ms in DURATIONS_GOOD_MS {
@@ -58,7 +58,7 @@ fn judge(script: &Script, engine: &'static str) -> Result<(), String> {
     attempt(script, engine, DURATION_MS, TIMEOUT_MS).map(drop)
 }
 
-/// One run, repeated when it was late; its result, if the client could connect at all.
+/// Runs once, or again if the run is late. Returns the result if the client could connect.
 fn attempt(script: &Script, engine: &'static str, duration_ms: u64, timeout_ms: u64) -> Result<Option<RunResult>, String> {
     let bound = Duration::from_millis(duration_ms + timeout_ms) + GRACE;
     let mut took = Duration::ZERO;
@@ -92,7 +92,7 @@ fn attempt(script: &Script, engine: &'static str, duration_ms: u64, timeout_ms: 
     Err(format!("the run took {took:?}, more than {bound:?}"))
 }
 
-/// Runs the engine in a thread of its own, so that one that hangs is told, and not waited for.
+/// Runs the engine in its own thread, so that a hang is reported instead of blocking.
 fn watched(args: Vec<String>, limit: Duration) -> Result<Result<RunResult, String>, String> {
     let (done, ended) = sync_channel(1);
     let run = move || {
@@ -106,12 +106,12 @@ fn watched(args: Vec<String>, limit: Duration) -> Result<Result<RunResult, Strin
     })
 }
 
-/// What was sent has completed, was not processed, has failed, or is in flight. Failed attempts to connect are counted by attempt.
+/// Each request that was sent is completed, unprocessed, failed or in flight. Failed connections count once per attempt.
 fn sum_of_requests(script: &Script, result: &RunResult, connections: u64) -> Result<(), String> {
     let (requests, errors) = (&result.requests, &result.errors);
     let failed = errors.reset + errors.closed_early + errors.timeout + errors.invalid_response;
     let most = requests.completed + requests.unprocessed + failed + requests.in_flight + errors.tls;
-    // Each connection can fail once without a request: in its handshake, or by bytes without a request.
+    // Each connection can fail once without a request: in the handshake, or because of unexpected bytes.
     let by_handshakes = if script.tls { errors.tls + errors.reset } else { 0 };
     let without_request = (errors.invalid_response + by_handshakes).min(connections);
     if most < requests.sent || most - without_request.min(most) > requests.sent {
@@ -123,7 +123,7 @@ fn sum_of_requests(script: &Script, result: &RunResult, connections: u64) -> Res
     Ok(())
 }
 
-/// No more is correct than the server has sent correct; of a good server nothing is wrong.
+/// The client counts at most as many correct responses as the server sent, and no errors with a good server.
 fn correct_responses(script: &Script, result: &RunResult, correct: Option<u64>) -> Result<(), String> {
     if let Some(correct) = correct.filter(|correct| result.requests.ok > *correct) {
         return Err(format!("{} responses counted as correct, and {correct} were", result.requests.ok));
@@ -157,7 +157,7 @@ fn arguments(script: &Script, server: &Server, engine: &str, duration_ms: u64, t
         Pace::Open => add("--rate", "1k".to_owned()),
         Pace::OpenWithDeadline => {
             add("--rate", "20k".to_owned());
-            // A request that is dropped is an error, and no fault of a good server.
+            // A dropped request is an error, but a good server isn't to blame.
             if !script.is_good() {
                 add("--deadline", "10ms".to_owned());
             }

@@ -1,13 +1,13 @@
-//! From arbitrary bytes to a script: what the client sends, and what the server does to it.
+//! Turns arbitrary bytes into a script: what the client sends and how the server behaves.
 //!
-//! The first nine bytes choose the client and the kind of response, one property each; missing bytes are zero. The rest are steps: the low five
-//! bits of one byte name the step, so an ASCII letter is a mnemonic, and its arguments follow. Zero is no step.
+//! Each of the first nine bytes sets one property of the client or the response; missing bytes are zero. The rest are steps. The low five bits
+//! of a byte select the step, so ASCII letters work as mnemonics, and the arguments follow. Zero is no step.
 
-/// Longer inputs bring nothing that shorter ones do not.
+/// Maximum length; longer inputs find nothing more.
 const STEPS_MAX: usize = 40;
 const RESPONSE_BODIES: [usize; 4] = [5, 20_000, 900_000, 4_000_000];
 const REQUEST_BODIES: [usize; 4] = [0, 10_000, 300_000, 3_000_000];
-/// Requests that one connection may hold unsent, in bytes.
+/// Maximum bytes of unsent requests per connection.
 const PIPELINE_BYTES_MAX: usize = 6_000_000;
 const NUMBERS: [u32; 8] = [0, 1, 100, 16_384, 65_535, 1 << 24, (1 << 31) - 1, u32::MAX];
 
@@ -24,12 +24,12 @@ pub struct Script {
     pub response_body: usize,
     pub expects_body: bool,
     pub framing: Framing,
-    /// Every second connection is served well, whatever the steps are.
+    /// The server serves every second connection correctly, whatever the steps are.
     pub second_is_good: bool,
-    /// HTTP/2: settings, acknowledgements and window updates are sent as they should be.
+    /// HTTP/2: the server sends correct settings, acknowledgments and window updates.
     pub manners: bool,
     pub steps: Vec<Step>,
-    /// What follows the steps.
+    /// What the server does after the steps.
     pub after: After,
 }
 
@@ -62,22 +62,22 @@ pub enum Framing {
 pub enum After {
     ServeWell,
     Repeat,
-    /// Reads, and writes nothing.
+    /// Reads but never writes.
     Hold,
     Close,
 }
 
-/// The stream that a frame is about.
+/// The stream of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stream {
     Connection,
-    /// The oldest that has no response yet.
+    /// The oldest stream without a response.
     Waiting,
-    /// The newest that has its whole response.
+    /// The newest stream with a complete response.
     Responded,
-    /// One that was never begun.
+    /// A stream that was never opened.
     Idle,
-    /// One that only the server could begin.
+    /// A stream that only the server could open.
     Pushed,
 }
 
@@ -89,10 +89,10 @@ pub enum Step {
     DelayMs(u8),
     EndReading,
     Pings(u16),
-    /// These bytes, inside TLS if there is any.
+    /// Sends these bytes, inside TLS if it is in use.
     Garbage(Vec<u8>),
     HalfClose,
-    /// So many interim responses.
+    /// Sends this many interim responses.
     Interim(u8),
     PushPromise,
     ResetStream(Stream, u32),
@@ -101,12 +101,12 @@ pub enum Step {
         length: usize,
         end: bool,
     },
-    /// A correct response, but for one byte.
+    /// Sends a correct response with one byte changed.
     Mutated {
         at: u8,
         byte: u8,
     },
-    /// A header block in so many frames.
+    /// Splits a header block into this many frames.
     Continuations(u8),
     Settings {
         id: u16,
@@ -114,12 +114,12 @@ pub enum Step {
     },
     ReadSome(usize),
     ReadRequests(u8),
-    /// So many correct responses; a response that was begun is finished first.
+    /// Finishes a partial response, then sends this many correct ones.
     Correct(u8),
-    /// So many of the next bytes of a correct response.
+    /// Sends this many more bytes of a correct response.
     Piece(usize),
     Trailing(&'static [u8]),
-    /// An arbitrary part of a correct response, in 255ths.
+    /// Sends an arbitrary part of a correct response, in 255ths.
     Part {
         from: u8,
         to: u8,
@@ -138,16 +138,16 @@ pub enum Step {
         payload: Vec<u8>,
     },
     CloseNotify,
-    /// These bytes, beneath TLS.
+    /// Sends these bytes below TLS.
     Raw(Vec<u8>),
-    /// An alert that is not encrypted.
+    /// Sends an unencrypted alert.
     Alert {
         level: u8,
         code: u8,
     },
-    /// The first bytes of an encrypted response, and never the rest of its record.
+    /// Sends the first bytes of an encrypted response, but never the rest of its record.
     TruncatedRecord(u8),
-    /// A record that is not encrypted, with a length of its own.
+    /// Sends an unencrypted record with an arbitrary length.
     Record {
         kind: u8,
         length: u8,
@@ -155,7 +155,7 @@ pub enum Step {
     },
 }
 
-/// Takes bytes from the front; zeros when there are no more.
+/// Takes bytes from the front, and zeros at the end.
 struct Input<'a>(&'a [u8]);
 
 impl Input<'_> {
@@ -163,7 +163,7 @@ impl Input<'_> {
         self.0.split_off_first().copied().unwrap_or(0)
     }
 
-    /// Up to 31 bytes as they are, after their number.
+    /// Reads a length of up to 31, then that many bytes.
     fn literal(&mut self) -> Vec<u8> {
         let length = usize::from(self.byte() & 31).min(self.0.len());
         self.0.split_off(..length).unwrap_or_default().to_vec()
@@ -220,7 +220,7 @@ impl Input<'_> {
         })
     }
 
-    /// Short lengths by the byte, long ones by the page.
+    /// Reads a length: in bytes if short, in pages if long.
     fn length(&mut self) -> usize {
         let byte = usize::from(self.byte());
         if byte < 128 { byte } else { (byte - 127) * 4096 }
@@ -262,7 +262,7 @@ impl Script {
         }
     }
 
-    /// Whether the server does nothing but what it should.
+    /// Whether the server behaves correctly.
     pub fn is_good(&self) -> bool {
         let responds_to_all = self.http2 || self.framing != Framing::UntilClose || self.pipeline == 1;
         self.steps.is_empty() && self.after == After::ServeWell && self.manners && responds_to_all

@@ -1,6 +1,6 @@
-//! Fuzzes both engines against servers that play scripts: `fuzz/run`, or `cargo fuzz run engines`.
+//! Fuzzes both engines against scripted servers: `fuzz/run`, or `cargo fuzz run engines`.
 //!
-//! `WAY` fixes how is spoken: 0 HTTP/1.1, 1 HTTP/2, 2 HTTP/1.1 over TLS, 3 HTTP/2 over TLS. Without it the input chooses.
+//! `WAY` selects the protocol: 0 HTTP/1.1, 1 HTTP/2, 2 HTTP/1.1 over TLS, 3 HTTP/2 over TLS. Without it, the input chooses.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Fuzzes the parser of HTTP/1.1 responses: `cargo fuzz run response`.
+//! Fuzzes the HTTP/1.1 response parser: `cargo fuzz run response`.
 
 #![no_main]
 

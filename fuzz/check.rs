@@ -12,8 +12,8 @@ const DEPTH: u16 = 3;
 /// Completed requests of a client, and how it ended.
 type Seen = (Vec<(Slot, Outcome)>, Result<Flow, Fault>);
 
-/// The first byte of the input chooses method and expectation, the second how the rest is split: the result must be the same as for the
-/// whole, no more requests may complete than were sent, and nothing may panic.
+/// Parses the input whole and in pieces. The first byte selects method and expectation, the second how the rest is split. Both results must be
+/// equal, at most as many requests may complete as were sent, and nothing may panic.
 pub fn response(input: &[u8]) {
     let [choice, split, bytes @ ..] = input else { return };
     let whole = feed([bytes].into_iter(), *choice);

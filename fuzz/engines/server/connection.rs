@@ -1,4 +1,4 @@
-//! One connection of the server: it plays the script, and follows what it sends and reads.
+//! One connection of the server. It plays the script and tracks what it sends and reads.
 
 pub mod http1;
 mod http2;
@@ -20,7 +20,7 @@ use http1::{INTERIM, WRONG_STATUS, correct_response};
 use http2::{Exchange, INTERIM_BLOCK};
 use socket::tls_config;
 
-/// The connection is of no more use, or the script has ended it.
+/// The connection is broken, or the script has ended it.
 #[derive(Debug)]
 pub struct Over;
 
@@ -35,14 +35,14 @@ pub struct Connection<'a> {
     script: &'a Script,
     socket: Socket,
     tls: Option<ServerConnection>,
-    /// No more can be written.
+    /// Writing is no longer possible.
     shut: bool,
     notified: bool,
-    /// HTTP/1.1: what was sent of the current response; whether the bytes ever left the grammar; what was left of the last write then.
+    /// HTTP/1.1: the sent part of the current response, whether the bytes ever violated the grammar, and the rest of the last write then.
     at: usize,
     broken: bool,
     recent: Vec<u8>,
-    /// HTTP/1.1: the head that is being read, and what is missing of the body behind it. HTTP/2: the frames that are being read.
+    /// HTTP/1.1: the head being read, and the missing bytes of its body. HTTP/2: the frames being read.
     input: Vec<u8>,
     body_left: usize,
     requests: u64,
@@ -85,7 +85,7 @@ impl<'a> Connection<'a> {
         }
     }
 
-    /// Plays the script over this connection, the `number`-th of the run.
+    /// Plays the script over connection `number` of the run.
     pub fn play(&mut self, number: u32) -> Result<(), Over> {
         let played = self.play_script(number);
         self.note_close();
@@ -100,7 +100,7 @@ impl<'a> Connection<'a> {
             return self.serve_well();
         }
         let polite = self.script.http2 && self.script.manners;
-        // Settings come first, unless the script has something to say before the handshake.
+        // Settings come first, unless the script sends something before the handshake.
         if polite && !matches!(self.script.steps.first(), Some(Step::Raw(_) | Step::Alert { .. } | Step::Record { .. })) {
             self.frame(SETTINGS, 0, 0, &[])?;
         }
@@ -113,7 +113,7 @@ impl<'a> Connection<'a> {
                 After::ServeWell => return self.serve_well(),
                 After::Close => return Ok(()),
                 After::Repeat if !self.shut && !self.script.steps.is_empty() => {
-                    // Steps that neither read nor write do not see the client leave, and must not keep a core busy.
+                    // Steps that neither read nor write don't notice that the client left. They must not keep a core busy.
                     if self.shared.stop.load(Ordering::SeqCst) {
                         return Ok(());
                     }
@@ -161,7 +161,7 @@ impl<'a> Connection<'a> {
             Step::HalfClose => self.half_close(),
             Step::Reset => {
                 let _ = self.socket.set_linger(Some(Duration::ZERO));
-                // A Unix socket knows no reset: its end is an ordinary one.
+                // Unix sockets have no reset, so this is an ordinary end.
                 self.notified = !self.script.unix;
                 self.broken |= !self.script.unix;
                 return Err(Over);
@@ -272,7 +272,7 @@ impl<'a> Connection<'a> {
         Ok(())
     }
 
-    /// The end of the stream, which completes a body without a length. With TLS it only counts if it was announced.
+    /// Handles the end of the stream, which completes a body without a length. With TLS, this requires a close_notify.
     fn note_close(&mut self) {
         if self.tls.is_none() && !self.shut && !self.notified {
             self.note_end_of_body();
@@ -287,7 +287,7 @@ impl<'a> Connection<'a> {
         }
     }
 
-    /// Before they are sent: who reads the count later must not find it too low.
+    /// Counts responses before they are sent, so that a later reader never finds the count too low.
     fn count_correct(&self, count: u64) {
         self.shared.correct.fetch_add(count, Ordering::SeqCst);
     }

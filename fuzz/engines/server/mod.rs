@@ -1,4 +1,4 @@
-//! A server that plays a script, and knows how many correct responses it has sent at most.
+//! A server that plays a script and knows the maximum number of correct responses that it sent.
 
 mod connection;
 
@@ -14,7 +14,7 @@ use super::script::Script;
 use connection::Connection;
 use connection::http1::correct_response;
 
-/// After the run, how long the client's end of a connection may take to go away.
+/// Time for the client to close its connections after the run.
 const LEAVING: Duration = Duration::from_secs(10);
 
 /// The body of a correct response.
@@ -24,16 +24,16 @@ pub fn body(length: usize) -> Vec<u8> {
     body
 }
 
-/// What all connections of one run have in common.
+/// State that all connections of a run share.
 struct Shared {
     script: Script,
-    /// A correct response of HTTP/1.1, and where its body begins.
+    /// A correct HTTP/1.1 response, and the offset of its body.
     response: Vec<u8>,
     head_length: usize,
     body: Vec<u8>,
-    /// No more than so many correct responses were sent.
+    /// Maximum number of correct responses that were sent.
     correct: AtomicU64,
-    /// Bytes were sent that the model does not follow: they may be any number of correct responses.
+    /// Whether the server sent bytes that the model doesn't track. They can be any number of correct responses.
     unknown: AtomicBool,
     open: AtomicU32,
     accepted: AtomicU32,
@@ -81,7 +81,7 @@ impl Server {
         Ok(server)
     }
 
-    /// No more than so many responses can be correct; `None` when the model cannot tell.
+    /// Returns the maximum number of correct responses, or `None` if the model can't tell.
     pub fn correct(&self) -> Option<u64> {
         let unknown = self.shared.unknown.load(Ordering::SeqCst);
         (!unknown).then(|| self.shared.correct.load(Ordering::SeqCst))
@@ -91,7 +91,7 @@ impl Server {
         u64::from(self.shared.accepted.load(Ordering::SeqCst))
     }
 
-    /// Ends the server; false when the client still holds a connection open.
+    /// Stops the server. Returns false if the client still has an open connection.
     pub fn stop(self) -> bool {
         self.shared.stop.store(true, Ordering::SeqCst);
         if let Ok(knock) = Socket::new(Domain::from(i32::from(self.address.family())), Type::STREAM.cloexec(), None) {

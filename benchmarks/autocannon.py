@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""autocannon beside our load generator on one server: requests/s of each pair, and what each verdict says was the limit.
+"""Compare autocannon with httpbench-loadgen on one server: requests/s and verdict of each pair.
 
-autocannon.py [TARGET] [OPTION]...     golang/gin unless given; further options are those of `httpbench bench`
+autocannon.py [TARGET] [OPTION]...     [default: golang/gin]; takes the options of `httpbench bench`
 
-Rounds are interleaved, so both meet the same minutes of the machine. One core is the server's, the others are the load generator's.
+Rounds are interleaved, so the state of the machine affects both. The server has one core, and the load generator has the others.
 `httpbench setup --load-generator autocannon` installs it.
 """
 
@@ -21,7 +21,7 @@ LOAD = ("--connections", "100", "--pipeline", "10", "--duration", "10s", "--roun
 
 
 def measured(words: list[str]) -> dict[str, list[dict[str, Any]]]:
-    """The rounds of each load generator, in order."""
+    """Return the rounds of each load generator, in order."""
     named = [word for name in NAMES for word in ("--load-generator", name)]
     command = ["httpbench", "bench", *named, *LOAD, "--export-json", "-", *words]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
@@ -31,8 +31,8 @@ def measured(words: list[str]) -> dict[str, list[dict[str, Any]]]:
     return {name: sorted(found[name], key=lambda each: int(each["round"])) for name in NAMES}
 
 
-def told(each: dict[str, Any]) -> str:
-    """Requests/s and the verdict."""
+def line_of(each: dict[str, Any]) -> str:
+    """Return requests/s and the verdict."""
     return f"{each['measurement']['throughput_rps']:>10,.0f}  {each['verdict']['kind']:<10}"
 
 
@@ -47,7 +47,7 @@ def main() -> None:
         if not (other["measurement"] and ours["measurement"]):
             continue
         ratios.append(other["measurement"]["throughput_rps"] / ours["measurement"]["throughput_rps"])
-        print(f"{number:>4}  {told(other)}  {told(ours)}  {ratios[-1]:.3f}")
+        print(f"{number:>4}  {line_of(other)}  {line_of(ours)}  {ratios[-1]:.3f}")
     if ratios:
         print(f"autocannon / native: median {statistics.median(ratios):.3f}, {min(ratios):.3f} to {max(ratios):.3f}")
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""How often `httpbench history` finds a change where there is none, and a step of 5% where there is one: simulated.
+"""Simulate how often `httpbench history` reports a false change, and how often it finds a step of 5%.
 
     PYTHONPATH=. .venv/bin/python benchmarks/change_points.py [--series N]
 
-Prints false changes in 100 runs of noise, for series of 20, 50, 100 and 300 runs, and the share of series in which the step is found within
-five runs. The limit is one false change in 100 runs, for an autocorrelation of up to 0.2.
+Prints the false changes per 100 runs of noise, in series of 20, 50, 100 and 300 runs. Then prints the share of series in which the step is
+found within five runs. Exits with 1 if there is more than one false change per 100 runs with an autocorrelation of up to 0.2.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Times and sizes of the dashboard's pages, from made stores of 10,000 and 100,000 trials in runs of 108.
+"""Measure time and size of the dashboard's pages, with generated stores of 10,000 and 100,000 trials in runs of 108.
 
     PYTHONPATH=. .venv/bin/python benchmarks/dashboard.py [--trials N]… [--keep DIR]
 
-Each page is made three times after the first chart has loaded its library; the table has the median time and the median CPU time, which
-other programs disturb less. Pages of a run are of three runs, so that none was made before. Limits: 200 kB for each page; 300 ms for each
-page of 10,000 trials, 1 s of 100,000. Charts and the report are asked for later, by their own addresses, so they have no limit.
+Each page is made three times, after the first chart has loaded its library. The table shows the median time and the median CPU time, which
+is less sensitive to other programs. Pages of a run come from three different runs, so that none is cached. Limits: 200 kB per page, and
+300 ms with 10,000 trials or 1 s with 100,000. Charts and reports load later, from addresses of their own, so they have no limit.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Asked = tuple[str, dict[str, str]]
 
 
 def pages(ids: list[str]) -> Iterator[tuple[str, list[Asked], bool]]:
-    """What is asked for, the pages that stand for it, and whether it has a limit."""
+    """Yield a name, the pages to request for it, and whether it has a limit."""
     newest = list(reversed(ids[-2 * TIMES :]))
     yield "runs, newest first", [("", {})] * TIMES, True
     yield "runs, last page", [(addresses.page_of_runs((len(ids) - 1) // 50 + 1), {})] * TIMES, True
@@ -65,7 +65,7 @@ def main() -> int:
 
 
 def measure(db: Path, made: tuple[Run, list[Trial]], trials: int) -> bool:
-    """Prints the table of one store; whether all pages keep their limits."""
+    """Print the table of one store, and return whether all pages keep their limits."""
     rounds = made[1]
     copies = max(round(trials / len(rounds)) - 1, 2 * TIMES)
     ids = stored(db) if db.exists() else make_store(db, made, copies)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The same client timed by our own timer and by hyperfine, in turn: their means should agree within their spread. Takes some minutes.
+# Times the same client with httpbench-timer and with hyperfine. Their means should agree within their spread. Takes a few minutes.
 # Usage: benchmarks/hyperfine.sh [ROW] [ROUNDS]
 set -eu
 row=${1:-client:c/curl} rounds=${2:-10}

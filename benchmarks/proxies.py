@@ -1,12 +1,8 @@
 #!/usr/bin/env python3
-"""Experiments that check how well proxies are measured.
+"""Check how httpbench measures proxies. Requires a quiet machine with two cores; tune a virtual one first (``httpbench tune apply``).
 
-They need a quiet machine with two cores. Run ``httpbench tune apply`` on a virtual one first.
-
-proxies.py known-overhead [ROUNDS]        measure a proxy that delays every hundredth chunk by 1 ms; fails if p99 is off by over 10% (3 min)
-proxies.py perf-gauge [ROW] [ROUNDS]      compare perf-gauge with httpbench-loadgen without a rate, in alternating runs
-
-On two virtual cores with halt polling, two runs of known-overhead were off by 2.0 and 5.1%; one without it was off by 39%.
+proxies.py known-overhead [ROUNDS]        a test proxy delays every hundredth chunk by 1 ms; the result must be within 10% of that (3 min)
+proxies.py perf-gauge [ROW] [ROUNDS]      compare perf-gauge with httpbench-loadgen at full throughput, in alternating runs
 """
 
 from __future__ import annotations
@@ -25,9 +21,9 @@ from hdrh.histogram import HdrHistogram
 ROOT = Path(__file__).resolve().parent.parent
 ADDED_US = 1000.0
 LATE_OF = 50
-"""One request of so many is late."""
+"""One request in this many is late."""
 QUANTILES = 20
-"""Parts into which the real delays are cut."""
+"""Number of quantiles that represent the real delays."""
 HOUR_NS = 3600 * 10**9
 TOLERANCE = 0.1
 GENERATORS = ("native", "perf-gauge")
@@ -35,19 +31,21 @@ FIGURES = ("p50", "p90", "p99", "mean")
 
 
 def bench(*words: str) -> dict[str, dict[str, Any]]:
-    """Results by target; trials that do not count are in it with their verdict."""
+    """Return the results by target, including trials that aren't valid."""
     with tempfile.TemporaryDirectory() as folder:
         argv = ("httpbench", "bench", *words, "--db", f"{folder}/runs.db", "--export-json", "-")
         done = subprocess.run(argv, stdout=subprocess.PIPE, text=True, check=False)
     if not done.stdout:
-        sys.exit(f"it said nothing: {' '.join(argv)}")
+        sys.exit(f"no output from {' '.join(argv)}")
     return {result["target"]: result for result in json.loads(done.stdout)["results"]}
 
 
 def known_overhead(rounds: str = "21") -> None:
-    """A request is one chunk and its answer another, so of a hundred requests two are late. What must be found follows from the times
-    through the same relay without delay and from how long it really held chunks up, which it writes down: the 99th percentile where
-    2% of requests take so much longer, less the baseline's."""
+    """Check that the delay of a test proxy is found within 10%.
+
+    A request is one chunk and its response another, so two of a hundred requests are late. The expected result is a p99 minus that of the
+    baseline. That p99 comes from the times through the same relay without a delay, with the recorded delays added to 2% of them.
+    """
     late, good = "proxy:test/relaying/late-1ms", "proxy:test/relaying/good"
     load = ("--workload", "proxy-hello", "-c", "16", "--rate", "2000", "-d", "2s", "--warmup", "300ms", "--rounds", rounds)
     with tempfile.NamedTemporaryFile("r") as held_up:
@@ -56,19 +54,19 @@ def known_overhead(rounds: str = "21") -> None:
         held_up_ns = [int(line) for line in held_up]
     usual, direct = times(results[good]), times(results["baseline"])
     if "p99" not in results[late]["overhead"] or not usual.keys() & direct.keys():
-        sys.exit("nothing was found: " + ", ".join(f"{name}: {result['verdict']}" for name, result in results.items()))
+        sys.exit("no result: " + ", ".join(f"{name}: {result['verdict']}" for name, result in results.items()))
     found = results[late]["overhead"]["p99"]
     parts_ns = [int(part) for part in statistics.quantiles(held_up_ns, n=QUANTILES + 1)]
     truth_us = statistics.median(p99_with_late(usual[number], parts_ns) - direct[number]["p99"] for number in usual.keys() & direct.keys())
     error = (found["us"] - truth_us) / ADDED_US
     print(f"added at p99: {found['us']:.0f} µs, median of {found['rounds']} rounds")
     late_us = statistics.median(held_up_ns) / 1000
-    print(f"two of a hundred requests were late by {late_us:.0f} µs, from which follow {truth_us:.0f} µs: {error:+.1%} of what was added")
+    print(f"expected: {truth_us:.0f} µs, because two of a hundred requests were late by {late_us:.0f} µs; error: {error:+.1%} of the delay")
     sys.exit(abs(error) > TOLERANCE)
 
 
 def p99_with_late(usual: dict[str, Any], parts_ns: list[int]) -> float:
-    """The 99th percentile in µs, had one in fifty of these requests been late, whichever they were, and by any of these times."""
+    """Return the p99 in µs if one in fifty of these requests, chosen at random, had one of these delays."""
     both = HdrHistogram(1, HOUR_NS, 3)
     for step in HdrHistogram.decode(usual["histogram"]).get_recorded_iterator():
         value_ns, count = int(step.value_iterated_to), int(step.count_added_in_this_iter_step)
@@ -79,13 +77,13 @@ def p99_with_late(usual: dict[str, Any], parts_ns: list[int]) -> float:
 
 
 def times(result: dict[str, Any]) -> dict[int, dict[str, Any]]:
-    """Response times of the rounds that count, by round, in µs."""
+    """Return the response times of the valid rounds, by round, in µs."""
     counts = [trial for trial in result["rounds"] if trial["verdict"]["kind"] not in ("invalid", "failed")]
     return {trial["round"]: trial["measurement"]["response_time_us"] for trial in counts}
 
 
 def perf_gauge(row: str = "proxy:c/haproxy", rounds: str = "3") -> None:
-    """Rounds of one generator are not interleaved with those of the other within a run, so runs of one round alternate."""
+    """Compare both load generators in alternating runs of one round, because a run doesn't interleave load generators."""
     lines: dict[tuple[str, str], list[dict[str, float]]] = {}
     for _ in range(int(rounds)):
         for generator in GENERATORS:
@@ -103,7 +101,7 @@ def perf_gauge(row: str = "proxy:c/haproxy", rounds: str = "3") -> None:
     for (target, generator), found in sorted(lines.items()):
         cells = [_spread([line[name] for line in found]) for name in ("rps", *FIGURES)]
         print(f"{target:24} {generator:12} {cells[0]:>20} " + " ".join(f"{cell:>16}" for cell in cells[1:]))
-    print("median of rounds, ± half their range. perf-gauge: service time from behind its rate limiter, bodies not checked.")
+    print("median of rounds, ± half their range. perf-gauge: service time after its rate limiter, bodies not checked.")
 
 
 def _spread(values: list[float]) -> str:

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Size and time of an HTML report: 12 targets under 3 loads in 3 rounds of 10 s, 108 trials, from a made store.
+"""Measure size and time of an HTML report of 108 generated trials: 12 targets, 3 loads, 3 rounds of 10 s.
 
     PYTHONPATH=. .venv/bin/python benchmarks/report.py [--rounds N] [--keep FILE]
 
-Prints what the page is made of, in bytes, and how long it took to make. The limit is 1.5 MB for 100 trials.
+Prints the size of each part of the page in bytes, and how long the page took. The limit is 1.5 MB for 100 trials.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What many load hosts cost the machine that merges their results: time, memory, and traffic through the Dask scheduler.
+"""Measure what merging the results of many load hosts costs: time, memory, and traffic through the Dask scheduler.
 
-scale.py [AGENTS]...     1000 and 10000 unless given
+scale.py [AGENTS]...     [default: 1000 and 10000]
 
-Results are simulated: 60 s in intervals of 250 ms, 2,500 requests/s for each load host, times with a long tail. They are packed as on a
-load host, and unpickled and merged one after the other, as in the conductor. Starts are simulated from round trips: each clock is off by up
-to half of its own.
+The results are simulated: 60 s in intervals of 250 ms, 2,500 requests/s per load host, and times with a long tail. They are pickled as on a
+load host, and unpickled and merged one after the other, as on the machine that starts the load. Start times are simulated from round trips:
+each clock is wrong by up to half of its round trip.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ DISTINCT = 8
 DAY_NS = 24 * 3600 * 10**9
 ROUND_TRIPS_MS = (0.5, 5.0, 50.0)
 CALLS = 1 + 2 * READINGS + 3
-"""Into each worker: facts, clocks before and after, ready, start, and the end of the task."""
+"""Calls to each worker: facts, clocks before and after, ready, start, and the end of the task."""
 
 
 def histogram(times_ns: np.ndarray[Any, Any]) -> str:
@@ -40,7 +40,7 @@ def histogram(times_ns: np.ndarray[Any, Any]) -> str:
 
 
 def result(random: np.random.Generator) -> bytes:
-    """Of one load host, as it travels."""
+    """Return the result of one load host as it crosses the network."""
     count = round(RATE_RPS * INTERVAL_S)
     times = [random.lognormal(13.0, 0.6, count) for _ in range(INTERVALS)]
     whole = {"count": count * INTERVALS, "p99": 1.0, "histogram": histogram(np.concatenate(times))}

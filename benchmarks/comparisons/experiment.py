@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Does ``httpbench run`` tell the truth? Equals must not be told apart, and known differences must be found.
+"""Check that ``httpbench run`` finds known differences and doesn't find any between identical servers.
 
     benchmarks/comparisons/experiment.py aa                  40 comparisons of a server with itself: at most 3 false claims
     benchmarks/comparisons/experiment.py ab                  the same server with 5% and 10% less throughput: both found
 
-The known difference is a loop in the server whose CPU time is measured apart from any load (``server --calibrate``). With c µs of CPU time
-for a request, as measured in a first run, and s µs for the loop, a server that fills its core answers c / (c + s) times as much; the loop
-is made long enough for 0.95 and 0.90. The interval of the ratio must contain what the loop that was made then comes to. All servers here do
-some work for each request, so that they are the limit and not the load generator.
+The known difference is a loop in the server. ``server --calibrate`` measures the CPU time of the loop without load, and a first run
+measures the CPU time of a request. If a request takes c µs and the loop s µs, a server that fills its core serves c / (c + s) times as many
+requests. The loop is made long enough for 0.95 and 0.90, and the interval must contain the true ratio. All servers do some work for each
+request, so that they are the limit and not the load generator.
 
-``aa`` takes about 15 minutes; ``ab`` goes on until each ratio is known to 2%, which took 11 where rounds varied by some 10%. The machine
-should do nothing else. Prints a Markdown table; the exit code is 1 where the promise is not kept.
+``aa`` takes about 15 minutes. ``ab`` continues until each ratio is known to 2%, which took 11 minutes when rounds varied by about 10%. Run
+it on an idle machine. Prints a Markdown table, and exits with 1 if a check fails.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ FACTORS = (0.95, 0.90)
 CALIBRATION_STEPS = 10_000
 UNTIL_KNOWN = ("--precision", "2%", "--min-rounds", "15", "--max-rounds", "60")
 USUAL = {"aa": (("--rounds", "5"), "1s"), "ab": (UNTIL_KNOWN, "2s")}
-"""Rounds of a comparison, and how long each trial is: how many find 5% depends on how much the machine varies."""
+"""Rounds of a comparison and duration of a trial. The rounds needed to find 5% depend on the noise of the machine."""
 CALIBRATION_ROUNDS = ("--rounds", "15")
 WORK_STEPS = 8_000
-"""Of every server here: some 10 µs, more than a load generator needs for a request."""
+"""Work of every server per request: about 10 µs, more than the load generator needs."""
 RUN_LIMIT_S = 1800
 ROUND_INVALID = 1
-"""The exit code of a comparison with an invalid round, which is left out of it with its partner."""
+"""Exit code of a comparison with an invalid round. That round and its partner don't count."""
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """How each comparison is made."""
+    """The settings that all comparisons share."""
 
     server: Path
     folder: Path
@@ -59,9 +59,9 @@ class Setting:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("experiment", choices=list(USUAL))
-    parser.add_argument("--comparisons", type=int, default=40, help="of aa")
-    parser.add_argument("--rounds", type=int, help="of each comparison; if not given, 5 in aa, and in ab until it is known")
-    parser.add_argument("--duration", help="of each trial; 1s in aa and 2s in ab if not given")
+    parser.add_argument("--comparisons", type=int, default=40, help="comparisons of aa")
+    parser.add_argument("--rounds", type=int, help="rounds of each comparison [default: 5 in aa; in ab, as many as the precision requires]")
+    parser.add_argument("--duration", help="duration of each trial [default: 1s in aa, 2s in ab]")
     parser.add_argument("--connections", type=int, default=32)
     asked = parser.parse_args()
     with built() as (server, folder):
@@ -72,7 +72,7 @@ def main() -> int:
 
 
 def equals(setting: Setting, count: int) -> int:
-    """A server against itself, again and again."""
+    """Compare a server with itself ``count`` times."""
     print("| # | ratio | 95% interval | verdicts | claim |\n|--:|--:|--:|---|---|")
     claims = 0
     for number in range(1, count + 1):
@@ -85,7 +85,7 @@ def equals(setting: Setting, count: int) -> int:
 
 
 def differences(setting: Setting) -> int:
-    """A server against itself with a loop of known cost."""
+    """Compare a server with itself plus a loop of known cost."""
     cost_us = cpu_us_per_request(setting)
     step_us = float(output([str(setting.server), "--calibrate", str(CALIBRATION_STEPS)])) / 1000 / CALIBRATION_STEPS
     print(f"{cost_us:.3f} µs of CPU time per request, {step_us * 1000:.3f} ns per step of the loop\n")
@@ -103,14 +103,14 @@ def differences(setting: Setting) -> int:
 
 
 def cpu_us_per_request(setting: Setting) -> float:
-    """Of the server with nothing added: median over rounds."""
+    """Return the CPU time per request of the server without the loop: the median over rounds."""
     (result,) = document(replace(setting, rounds=CALIBRATION_ROUNDS), [setting.command()])["results"]
     costs = [part["target_usage"]["cpu_s"] * 1e6 / part["measurement"]["requests"]["completed"] for part in result["rounds"]]
     return float(statistics.median(costs))
 
 
 def compared(setting: Setting, commands: list[str]) -> dict[str, Any]:
-    """The second against the first, in right answers per second; with the verdicts of both."""
+    """Compare the throughput of the second server with that of the first. The result includes both verdicts."""
     found = document(setting, commands)
     (comparison,) = (part for part in found["comparisons"] if part["figure"] == "throughput_rps")
     return {**comparison, "verdicts": " ".join(sorted(result["verdict"]["kind"] for result in found["results"]))}
@@ -145,7 +145,7 @@ def output(argv: list[str], codes: Sequence[int] = (0,)) -> str:
 
 @contextmanager
 def built() -> Iterator[tuple[Path, Path]]:
-    """The server, and a folder that lasts as long as the experiment."""
+    """Yield the server and a folder that exists until the end of the experiment."""
     with tempfile.TemporaryDirectory(prefix="httpbench-comparisons-") as folder:
         server = Path(folder, "server")
         output(["cc", "-O2", "-Wall", "-Wextra", "-Werror", "-o", str(server), str(HERE / "server.c")])

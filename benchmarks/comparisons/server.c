@@ -1,11 +1,11 @@
 /*
- * A server whose cost per request is known: it answers every request alike, after a loop of a given number of steps.
+ * A server with a known cost per request. It answers all requests alike, after a loop with a given number of steps.
  *
  *     server HOST PORT STEPS      serves
- *     server --calibrate STEPS    prints the CPU time of that loop in nanoseconds, the least of many tries
+ *     server --calibrate STEPS    prints the minimum CPU time of that loop over many tries, in nanoseconds
  *
- * One thread, epoll, level-triggered; a request is what one read returns, so it is for requests that come one at a time. The loop is a
- * chain of multiplications: each waits for the one before, and none touches memory, so it costs the same whatever runs around it.
+ * One thread, level-triggered epoll. Each read counts as one request, so clients must not pipeline. The loop is a chain of dependent
+ * multiplications that doesn't touch memory, so it always costs the same.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -36,7 +36,7 @@ static double cpu_ns(void) {
     return now.tv_sec * 1e9 + now.tv_nsec;
 }
 
-/* The difference of two lengths of loop, so that reading the clock does not count. */
+/* Subtracts two loop lengths, to exclude the cost of reading the clock. */
 static int calibrate(long steps) {
     double least[2] = {1e18, 1e18};
     for (int try = 0; try < TRIES; try++)

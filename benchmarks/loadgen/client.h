@@ -1,7 +1,7 @@
-/* What the two bare clients share: arguments, connecting, counting, the clock.
+/* Code that the two bare clients share: arguments, connecting, counting, the clock.
  *
- * They are the limit that a load generator is measured against: they send a fixed request and count bytes. They parse nothing, time no
- * request and check nothing, so no honest generator on the same system calls can be faster. */
+ * They are the upper limit for load generators: they send a fixed request and count bytes. They parse nothing, time nothing and check
+ * nothing, so no correct load generator with the same system calls can be faster. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -49,7 +49,7 @@ static int connect_one(void) {
     return fd;
 }
 
-/* The length of one response, read from the server: all are alike. */
+/* The length of one response from the server; all are the same. */
 static void learn_response(void) {
     char buffer[65536];
     int fd = connect_one();

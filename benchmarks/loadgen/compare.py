@@ -1,17 +1,20 @@
 #!/usr/bin/env python3
-"""Compares httpbench-loadgen with its peers, pair by pair, on pinned CPUs: a ratio for each cell, with its spread.
+"""Compare httpbench-loadgen with other load generators in pairs, on pinned CPUs, and print the ratio and spread of each cell.
 
-The server has CPUs of its own, each generator in turn has another one, and all run under one congestion control. Within a pair ours and the
-peer follow each other directly, in alternating order, so that what disturbs the machine disturbs both. A figure is the median of the pairs'
-ratios, with the interval that holds the true median with a confidence of 95%; their spread is their quartiles. Short responses of our own
-server are compared in many short turns of two runs at once, which are started several times; others as whole runs (see pairing.py).
-Peers that are not on PATH are left out.
-The two bare clients are the limit: they parse nothing and time nothing.
+The server has its own CPUs, each load generator in turn runs on another one, and all use one congestion control. In a pair,
+httpbench-loadgen and its peer run directly after each other, in alternating order, so a disturbance affects both. The result is the median
+of the pairs' ratios with its 95% interval, and the quartiles as the spread. For short responses of the epoll server, pairs are many short
+turns of two runs at once, started several times. Other pairs are whole runs (see pairing.py). Peers that aren't on PATH are left out. The
+two bare clients are the upper limit: they parse nothing and time nothing.
 
-Servers of short responses (--server-kind): `fifo` is our epoll loop with one thread; `uneven` is the same with a second thread that has
-few of the connections, and with work for each response; `nginx` and `nginx-2` are nginx with one and two workers; `go` is net/http.
-All of these but `go` serve HTTPS, too. HTTP/2 comes from nginx or `nghttpd`. Where the server's cores in use come near to their number, the
-server was the limit.
+Servers for short responses (--server-kind):
+
+- `fifo`: the epoll server with one thread
+- `uneven`: the same with work per response and a second thread that has few of the connections
+- `nginx`, `nginx-2`: nginx with one and two workers
+- `go`: net/http; the only one without HTTPS
+
+nginx and `nghttpd` serve HTTP/2. If the server uses nearly all of its cores, the server was the limit.
 
     benchmarks/loadgen/compare.py --pairs 7 --seconds 3 --markdown table.md --json table.json
 """
@@ -44,12 +47,12 @@ OUR_KINDS = ("fifo", "uneven")
 HTTPS_KINDS = (*OUR_KINDS, "nginx", "nginx-2")
 KINDS = (*HTTPS_KINDS, "go", "nghttpd")
 OTHER = "other"
-"""The server that --server names."""
+"""Name of the server given with --server."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One row of the table: a load, and how large the response's body is, in bytes."""
+    """One row of the table: a load and the size of the response body."""
 
     name: str
     load: Load
@@ -62,7 +65,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
-    """Ours divided by the peer's, over all pairs. Above 1 ours is better for throughput, below 1 for CPU time."""
+    """The result of httpbench-loadgen divided by the peer's. It is better above 1 for throughput, and below 1 for CPU time."""
 
     cell: str
     server: str
@@ -73,15 +76,15 @@ class Ratio:
     throughput: float
     throughput_quartiles: tuple[float, float]
     throughput_interval: tuple[float, float]
-    """Of the median, with a confidence of 95%."""
+    """95% interval of the median."""
     cpu_per_request: float
     server_cpu_per_request: float
     server_cores: tuple[float, float]
-    """CPU seconds of the server in each second, under ours and under the peer."""
+    """CPU seconds of the server per second, with httpbench-loadgen and with the peer."""
     server_cpus: int
     pairs: int
     starts: list[float]
-    """The median ratio of each start of both programs."""
+    """Median ratio of each start of both programs."""
 
 
 def cells(selected: str, seconds: float) -> list[Cell]:
@@ -100,7 +103,7 @@ def cells(selected: str, seconds: float) -> list[Cell]:
 
 
 def compile_programs(build: Path, kinds: list[str]) -> None:
-    """Our servers and the bare clients; those with TLS and io_uring only where OpenSSL's and liburing's headers are installed."""
+    """Compile the epoll server and the bare clients. TLS requires OpenSSL's headers, io_uring requires liburing's."""
     sources = {"server": ["server.c"], "server_tls": ["-DTLS", "server.c", "-lssl", "-lcrypto"]}
     sources |= {"client_epoll": ["client_epoll.c"], "client_uring": ["client_uring.c", "-luring"]}
     commands = {program: ["gcc", "-O2", "-pthread", "-o", str(build / program), *words] for program, words in sources.items()}
@@ -118,8 +121,11 @@ def throughput_ratio(pair: Pair) -> float:
 
 
 def ratio(cell: Cell, kind: str, peer: Peer, ours: Peer, starts: list[list[Pair]], server_cpus: int) -> Ratio:
-    """All pairs of all starts. Where a program's memory lies differs from start to start and with it the throughput, by 1 or 2%: pairs of
-    one start are not independent. Where there are several starts the figure and its interval come from the medians of each."""
+    """Combine all pairs of all starts.
+
+    The memory layout of a program differs between starts, and with it the throughput, by 1 or 2%. So pairs of one start aren't independent.
+    With several starts, the result and its interval come from the median of each start.
+    """
     pairs = [pair for start in starts for pair in start]
     ratios = sorted(map(throughput_ratio, pairs))
     by_start = [statistics.median(map(throughput_ratio, start)) for start in starts]
@@ -148,9 +154,11 @@ def ratio(cell: Cell, kind: str, peer: Peer, ours: Peer, starts: list[list[Pair]
 
 
 def interval_of_median(ordered: list[float]) -> tuple[float, float]:
-    """Where the true median lies with a confidence of 95%: between two of the values, by the binomial distribution of how many of them lie
-    below it (David and Nagaraja, Order Statistics, 7.1). Fewer than six values cannot tell: from the lowest to the highest. It takes
-    them as independent; where a disturbance lasts for many of them, it is too narrow."""
+    """Return the 95% interval of the median, from the binomial distribution of the number of values below it.
+
+    Fewer than six values give the range from the lowest to the highest. The values are assumed to be independent, so the interval is too
+    narrow if a disturbance affects many of them. Source: David and Nagaraja, Order Statistics, 7.1.
+    """
     count, below, rank = len(ordered), 0.0, 0
     while (below := below + math.comb(count, rank) / 2**count) <= 0.025:
         rank += 1
@@ -175,7 +183,7 @@ def markdown(ratios: list[Ratio]) -> str:
 
 
 def open_loop(loadgen: str, engine: str, port: int, cpu: int, seconds: float) -> str:
-    """How well a rate of 25,000 requests per second is kept: achieved over offered, and the lag of the schedule."""
+    """Offer 25,000 requests per second and return the achieved share and the schedule lag."""
     command = [
         "taskset",
         "-c",
@@ -259,7 +267,7 @@ def main() -> int:
 
 
 def kinds_of(cell: Cell, wanted: list[str], args: argparse.Namespace, build: Path) -> list[str]:
-    """The servers of this load: the wanted ones where responses are short, else the one that can. What is missing is said."""
+    """Return the servers for this load, and print which ones are missing. Only one server can send large responses."""
     if not cell.is_short:
         wanted = ["nginx" if args.nginx else "fifo"]
     elif cell.load.http2:
@@ -310,7 +318,7 @@ def peers(args: argparse.Namespace, build: Path) -> list[Peer]:
 
 
 def compare_all(cell: Cell, kind: str, args: argparse.Namespace, build: Path) -> list[Ratio]:
-    """All peers and engines under one load, against one server."""
+    """Compare all peers and engines under one load on one server."""
     ratios, server_cpus = [], count_cpus(args.server_cpus)
     with server_for(cell, kind, args, build) as server:
         for peer in peers(args, build):
@@ -326,14 +334,17 @@ def compare_all(cell: Cell, kind: str, args: argparse.Namespace, build: Path) ->
 
 
 def count_cpus(cpus: str) -> int:
-    """How many CPUs a list such as 0,2-3 names."""
+    """Return the number of CPUs in a list such as 0,2-3."""
     ends = [part.split("-") for part in cpus.split(",")]
     return sum(int(end[-1]) - int(end[0]) + 1 for end in ends)
 
 
 def starts_of(cell: Cell, peer: Peer, ours: Peer, server: Server, args: argparse.Namespace) -> list[list[Pair]]:
-    """The pairs of each start. In turns where the server counts and responses are short: a large one under way when the turn changes
-    would count for the wrong side. The pairs of all turns take as long as the whole runs would, of which each is a start of its own."""
+    """Return the pairs of each start.
+
+    They are turns if the server counts requests and responses are short. A large response in flight at the end of a turn would count for
+    the wrong load generator. All turns together take as long as whole runs would; each whole run is a start of its own.
+    """
     load, cpu = replace(cell.load, warmup_s=peer.warmup_s), args.generator_cpu
     if args.turn_ms == 0 or server.requests is None or not cell.is_short:
         return [[pair] for pair in whole_runs(ours, peer, load, server, cpu, args.pairs)]

@@ -1,4 +1,4 @@
-// The server of Go's standard library with a fixed response, for comparisons of load generators.
+// A server with Go's standard library and a fixed response, for comparisons of load generators.
 //
 // Usage: main PORT BODY_BYTES (port 0: any). It prints the port that it listens on.
 package main

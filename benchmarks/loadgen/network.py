@@ -1,4 +1,4 @@
-"""One congestion control for everything that is compared: in a network namespace of its own, where the system allows one."""
+"""Run all compared programs under one congestion control, in a network namespace if the system allows it."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ from pathlib import Path
 
 SETTING = Path("/proc/sys/net/ipv4/tcp_congestion_control")
 INSIDE = "LOADGEN_COMPARISON_NAMESPACE"
-"""Set in the environment of the process that runs inside the namespace."""
+"""Environment variable of the process that runs inside the namespace."""
 SIOCGIFFLAGS, SIOCSIFFLAGS, IFF_UP = 0x8913, 0x8914, 0x1
 
 
 def use_one_congestion_control(name: str) -> str:
-    """What all programs run under, as a sentence. Runs the whole command again in a new namespace, unless ``name`` is ``system``.
+    """Return a sentence about the congestion control in use. Unless ``name`` is ``system``, rerun the command in a new namespace.
 
-    The setting belongs to a namespace, so the machine's own stays as it is. Raises ValueError where the kernel does not have ``name``."""
+    The setting belongs to the namespace, so the machine keeps its own. Raises ValueError if the kernel lacks ``name``.
+    """
     system = f"the system's ({SETTING.read_text().strip()})"
     if name == "system":
         return f"Congestion control: {system} for servers and peers; httpbench-loadgen has a default of its own."

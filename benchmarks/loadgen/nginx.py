@@ -1,4 +1,4 @@
-"""nginx as a server of comparisons: a file of the wanted size, over HTTP/1.1 or HTTP/2, plain or with TLS."""
+"""Serve a file of a given size with nginx, over HTTP/1.1 or HTTP/2, with or without TLS."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ http {{
   server {{ listen 127.0.0.1:{port} backlog=4096{listen}; root {folder}/html; {tls} }}
 }}
 """
-# One cipher for all: generators that are free to choose do not choose the same one.
+# One cipher for all, because load generators would otherwise choose different ones.
 TLS = """ssl_certificate {folder}/certificate.pem; ssl_certificate_key {folder}/key.pem; ssl_protocols TLSv1.3;
   ssl_conf_command Ciphersuites TLS_AES_128_GCM_SHA256;"""
 
@@ -31,14 +31,14 @@ def program() -> str | None:
 
 
 def missing(load: Load) -> str | None:
-    """What this machine lacks for such a server."""
+    """Return what this machine lacks for such a server."""
     if program() is None:
         return "nginx is not installed"
     return "openssl is not installed" if load.tls and shutil.which("openssl") is None else None
 
 
 def workers_of(master_pid: int, count: int) -> tuple[int, ...]:
-    """The pids of the workers: they do the work, so their CPU time is the server's."""
+    """Return the pids of the workers, because their CPU time is that of the server."""
     end_s = time.monotonic() + START_TIMEOUT_S
     while time.monotonic() < end_s:
         children = Path(f"/proc/{master_pid}/task/{master_pid}/children").read_text().split()
@@ -50,7 +50,10 @@ def workers_of(master_pid: int, count: int) -> tuple[int, ...]:
 
 @contextmanager
 def nginx_server(cpus: str, body_bytes: int, build: Path, load: Load, workers: int = 1) -> Iterator[Server]:
-    """The parameter `http2` of `listen` is what versions before 1.25.1 know; later ones warn, and do as it says."""
+    """Start nginx and yield the server.
+
+    `listen` has the parameter `http2`, because versions before 1.25.1 know nothing else. Later versions accept it with a warning.
+    """
     executable = program()
     assert executable is not None
     lay_out(build, body_bytes, load)

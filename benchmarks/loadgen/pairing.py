@@ -1,8 +1,8 @@
-"""Two generators, pair by pair, on one server: as whole runs that follow each other, or in short turns of two runs at once.
+"""Measure two load generators in pairs on one server: as whole runs, or in short turns of two runs at once.
 
-What disturbs a machine often lasts for seconds. Whole runs of seconds are then disturbed one by one, and their ratios scatter. In turns
-both generators are started, and one of them is always stopped (SIGSTOP): the two halves of a pair are a tenth of a second apart, and
-whatever lasts longer than that disturbs both alike.
+A disturbance often lasts for seconds. It then affects one of two consecutive runs and not the other, so the ratios scatter. In turns, both
+load generators are started, and one of them is always stopped (SIGSTOP). The two halves of a pair are then a tenth of a second apart, and a
+longer disturbance affects both.
 """
 
 from __future__ import annotations
@@ -23,31 +23,31 @@ from peers import Load, Peer, Usage
 from servers import Server
 
 START_S = 1.0
-"""How long a generator has to start, connect and warm up, alone."""
+"""Time for a load generator to start, connect and warm up while the other one is stopped."""
 SETTLE_S = 0.01
-"""The beginning of a turn, which is not counted: the server still answers what the other one has asked, and caches are cold."""
+"""Start of a turn that doesn't count: the server still answers the other load generator, and caches are cold."""
 TURNS_MAX = 25
-"""A turn without a response is prolonged up to this many times: on a busy machine the two sides may not have had their CPUs."""
+"""Times that a turn without a response is extended: on a busy machine, server and load generator may have had no CPU."""
 
 COUNTER_BYTES = 64
-"""How far apart the server's threads count."""
+"""Distance in bytes between the counters of the server's threads."""
 
 
 @dataclass(frozen=True, slots=True)
 class Half:
-    """One generator's part of a pair: what came of it, and the server's CPU time for each request in microseconds."""
+    """One load generator's half of a pair: its result, and the server's CPU time per request in microseconds."""
 
     usage: Usage
     server_cpu_us: float
     server_cores: float
-    """CPU seconds of the server in each second of wall time."""
+    """Return the CPU seconds of the server per second of wall time."""
 
 
 Pair = tuple[Half, Half]
 
 
 def in_changing_order(number: int, ours: Callable[[], Half], theirs: Callable[[], Half]) -> Pair:
-    """Who comes second in one pair comes first in the next."""
+    """Alternate which load generator is first in a pair."""
     if number % 2 == 0:
         return ours(), theirs()
     second, first = theirs(), ours()
@@ -55,7 +55,7 @@ def in_changing_order(number: int, ours: Callable[[], Half], theirs: Callable[[]
 
 
 def cpu_s_of(*pids: int) -> float:
-    """CPU time of all threads of these processes that live, to the nanosecond."""
+    """Return the CPU time of all living threads of these processes, to the nanosecond."""
     threads = [thread for pid in pids for thread in Path(f"/proc/{pid}/task").iterdir()]
     return sum(int((thread / "schedstat").read_text().split()[0]) for thread in threads) / 1e9
 
@@ -64,7 +64,7 @@ def cpu_s_of(*pids: int) -> float:
 
 
 def whole_runs(ours: Peer, peer: Peer, load: Load, server: Server, cpu: int, pairs: int) -> list[Pair]:
-    """``pairs`` runs of each. Throughput is what each generator says of itself."""
+    """Run each load generator ``pairs`` times. Throughput is what the load generator reports."""
     our_run, their_run = (partial(whole_run, which, load, server, cpu) for which in (ours, peer))
     return [in_changing_order(number, our_run, their_run) for number in range(pairs)]
 
@@ -80,7 +80,7 @@ def whole_run(peer: Peer, load: Load, server: Server, cpu: int) -> Half:
 
 
 def in_turns(ours: Peer, peer: Peer, load: Load, server: Server, cpu: int, turn_s: float, pairs: int) -> list[Pair]:
-    """``pairs`` turns of each, all in one start of both. Throughput is what the server has counted within each turn."""
+    """Start both load generators once and give each ``pairs`` turns. Throughput is what the server counts in each turn."""
     lasting = replace(load, seconds=math.ceil(2 * START_S + 2 * pairs * (SETTLE_S + turn_s) * 1.5) + 5)
     with stopped(ours, lasting, server.port, cpu) as our_run, stopped(peer, lasting, server.port, cpu) as their_run:
         our_turn, their_turn = (partial(turn, run, server, turn_s) for run in (our_run, their_run))
@@ -89,7 +89,7 @@ def in_turns(ours: Peer, peer: Peer, load: Load, server: Server, cpu: int, turn_
 
 @contextmanager
 def stopped(peer: Peer, load: Load, port: int, cpu: int) -> Iterator[subprocess.Popen[bytes]]:
-    """A run that has begun and stands still."""
+    """A run that has started and is stopped by SIGSTOP."""
     command = peer.pinned(load, port, cpu)
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True) as process:
         try:
@@ -120,7 +120,7 @@ def turn(run: subprocess.Popen[bytes], server: Server, turn_s: float) -> Half:
 
 
 def state(pid: int, server: Server) -> tuple[float, float, float, float]:
-    """The time, the server's count of requests, and the CPU time of both sides so far; times in seconds."""
+    """Return the time, the server's count of requests, and the CPU time of both sides so far, in seconds."""
     assert server.requests is not None
     counters = server.requests.read_bytes()
     count = sum(struct.unpack_from("Q", counters, at)[0] for at in range(0, len(counters), COUNTER_BYTES))

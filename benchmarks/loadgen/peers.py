@@ -1,4 +1,4 @@
-"""How each load generator is called, and how its own report is read. One function per peer; `None` where it is not installed."""
+"""Run each load generator and parse its report. Each peer has one function, which returns `None` if the peer isn't installed."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ request = function() return requests end
 
 
 class Unsupported(Exception):
-    """This peer cannot make this load."""
+    """The peer can't make this load."""
 
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What a generator is asked for: a closed loop over one thread."""
+    """A closed loop with one thread."""
 
     connections: int
     seconds: float
     pipeline: int = 1
-    """Requests in flight on one connection; streams with HTTP/2."""
+    """Requests in flight on one connection; with HTTP/2, streams."""
     keep_alive: bool = True
     warmup_s: float = 0.0
     tls: bool = False
@@ -43,7 +43,7 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What came of it. CPU time is that of the whole process, start included."""
+    """The result of a run. CPU time is that of the whole process, including its start."""
 
     throughput_rps: float
     requests: float
@@ -55,11 +55,11 @@ class Peer:
     name: str
     command: Callable[[Load, int], list[str]]
     read: Callable[[str], float]
-    """From the output to requests per second."""
+    """Function that extracts requests per second from the output."""
     warmup_s: float = 0.0
-    """What it leaves out of its figures at the start of a run, unasked."""
+    """Time at the start of a run that the peer leaves out of its results by default."""
     in_whole_seconds: bool = False
-    """It runs for whole seconds only."""
+    """Whether it only runs for whole seconds."""
 
     def pinned(self, load: Load, port: int, cpu: int) -> list[str]:
         return ["taskset", "-c", str(cpu), *self.command(load, port)]
@@ -77,7 +77,7 @@ class Peer:
         try:
             throughput_rps = self.read(done.stdout)
         except (ValueError, KeyError, AttributeError) as error:
-            raise RuntimeError(f"{self.name} said nothing that can be read: {(done.stderr or done.stdout)[-500:]}") from error
+            raise RuntimeError(f"{self.name}: can't parse the output: {(done.stderr or done.stdout)[-500:]}") from error
         if throughput_rps <= 0:
             raise RuntimeError(f"{self.name} got no response in {load.seconds:g} s")
         seconds = whole_seconds(load) if self.in_whole_seconds else load.seconds
@@ -91,7 +91,7 @@ def url(load: Load, port: int) -> str:
 
 
 def found(pattern: str) -> Callable[[str], float]:
-    """Reads the number that the pattern captures."""
+    """Return a function that reads the number captured by the pattern."""
 
     def read(text: str) -> float:
         match = re.search(pattern, text)
@@ -103,7 +103,7 @@ def found(pattern: str) -> Callable[[str], float]:
 
 
 def native(program: str, engine: str) -> Peer:
-    """Ours."""
+    """Return httpbench-loadgen."""
 
     def command(load: Load, port: int) -> list[str]:
         more = [] if load.keep_alive else ["--no-keepalive"]
@@ -192,7 +192,7 @@ def oha(program: str, load: Load, port: int) -> list[str]:
 
 
 def h2load(program: str, load: Load, port: int) -> list[str]:
-    """Where the server closes, h2load connects again for ever and does not end."""
+    """Return h2load. It can't measure a server that closes connections: it reconnects forever."""
     if not load.keep_alive:
         raise Unsupported
     return [

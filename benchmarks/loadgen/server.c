@@ -1,16 +1,16 @@
 /* The server that load generators are measured against: edge-triggered epoll, a fixed response per request.
  *
- * It does as little as a server can, so that the generator is what is measured: requests are told apart by their empty line only. Responses
- * to requests that came together leave together.
+ * It does as little as possible, so that the load generator is the limit. It detects requests only by their empty line. Requests that
+ * arrive together get their responses together.
  *
- * With one thread it answers in the order in which requests came. With `-u`, a second thread has every EVERY-th connection for itself: few
- * connections there and many on the first thread give two very different response times, as uneven workers do.
+ * With one thread, it answers requests in order of arrival. With `-u`, a second thread handles every EVERY-th connection. The first thread
+ * then has many connections and the second has few, so their response times differ a lot, as with uneven workers.
  *
- * Compiled with -DTLS (and -lssl -lcrypto) it speaks TLS.
+ * With -DTLS (and -lssl -lcrypto), it uses TLS.
  *
  * Usage: server [OPTIONS] PORT BODY_BYTES (port 0: any). It prints the port that it listens on.
  *   -f FILE     keep the number of requests in FILE: an unsigned 64-bit integer for each thread, 64 bytes apart
- *   -c          close each connection after its first response, and say so in the response
+ *   -c          close each connection after its first response, with `Connection: close`
  *   -u EVERY    give every EVERY-th connection to a second thread
  *   -w US       work for this many microseconds before each response
  *   -t FOLDER   TLS: where certificate.pem and key.pem are */
@@ -36,7 +36,7 @@
 enum { EVENTS = 256, READ_BYTES = 64 * 1024, ANSWERS_MAX = 64, LAST_BYTES_MAX = 4096, ANSWER_BYTES_MAX = 1 << 22 };
 enum { THREADS_MAX = 2, COUNTER_BYTES = 64, COUNTERS_BYTES = THREADS_MAX * COUNTER_BYTES };
 
-/* How much of an empty line was seen, by descriptor; and the bytes that a full send buffer refused. */
+/* Progress within an empty line, and bytes that didn't fit into the send buffer, by descriptor. */
 static unsigned char seen[FDS_MAX];
 static size_t unsent[FDS_MAX];
 static char *answers;
@@ -44,7 +44,7 @@ static size_t answer_length, answers_in_buffer;
 static int closes;
 static long every, work_us;
 
-/* Each thread has a cache line of its own to count in. */
+/* Each thread counts in its own cache line. */
 static char counters_here[COUNTERS_BYTES] __attribute__((aligned(COUNTER_BYTES))), *counters = counters_here;
 static __thread uint64_t *requests;
 static int epolls[THREADS_MAX], listener = -1;
@@ -114,7 +114,7 @@ static size_t find_ends(int fd, const char *bytes, size_t length) {
     return count;
 }
 
-/* What a client sends is nearly always what it sent last: one comparison tells as much as a search. */
+/* A client nearly always repeats its last request, so one comparison replaces a search. */
 static size_t count_requests(int fd, const char *bytes, size_t length) {
     static __thread char last[LAST_BYTES_MAX];
     static __thread size_t last_length, last_count;
@@ -129,7 +129,7 @@ static size_t count_requests(int fd, const char *bytes, size_t length) {
     return count;
 }
 
-/* A response that ends its connection waits for the end, and both leave in one packet: whatever the client, the server closes first. */
+/* The last response of a connection leaves in one packet with the FIN, so the server always closes first. */
 static void send_unsent(int fd) {
     while (unsent[fd]) {
         size_t chunk = unsent[fd] % (answer_length * answers_in_buffer);
@@ -194,7 +194,7 @@ static int listen_on(int port) {
     return fd;
 }
 
-/* The loop of one thread. Only the first thread has the listener among its events. */
+/* The event loop of one thread. Only the first thread accepts connections. */
 static void *serve_all(void *number) {
     struct epoll_event events[EVENTS];
     int epoll = epolls[(intptr_t)number];

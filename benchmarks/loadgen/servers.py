@@ -1,4 +1,4 @@
-"""What the generators are measured against: one server, on CPUs of its own."""
+"""Start the servers for comparisons of load generators, each on its own CPUs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ START_TIMEOUT_S = 5
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """Where it listens, the processes whose CPU time is the server's, and the file in which it counts its requests, if it does."""
+    """A running server: its port, the processes whose CPU time counts, and the file with its request counters, if any."""
 
     port: int
     pids: tuple[int, ...]
@@ -60,7 +60,7 @@ def printing_its_port(cpus: str, command: list[str], requests: Path | None = Non
 
 
 def bare_server(cpus: str, body_bytes: int, build: Path, load: Load, options: tuple[str, ...] = ()) -> AbstractContextManager[Server]:
-    """Our own epoll server, which parses next to nothing; not even whether a request wants the connection kept."""
+    """Start the epoll server of ``server.c``, which parses almost nothing, not even `Connection`."""
     requests = build / "requests"
     words = ["-f", str(requests), *options, *([] if load.keep_alive else ["-c"])]
     if load.tls:
@@ -70,26 +70,28 @@ def bare_server(cpus: str, body_bytes: int, build: Path, load: Load, options: tu
 
 
 def tls_is_missing(build: Path) -> str | None:
-    """What our own server lacks for TLS."""
+    """Return what the epoll server lacks for TLS."""
     if not (build / "server_tls").exists():
         return "server_tls was not compiled; it requires libssl-dev"
     return "openssl is not installed" if shutil.which("openssl") is None else None
 
 
 def uneven_options(load: Load, few: int, work_us: int) -> tuple[str, ...]:
-    """A second thread with ``few`` of the connections, and work for each response. It gets one connection at regular intervals. Each of
-    two generators that run at once therefore has its share."""
+    """Return the options for a second thread with ``few`` of the connections, and for work per response.
+
+    The second thread gets connections at regular intervals, so each of two load generators that run at once has its share.
+    """
     return "-u", str(load.connections // few), "-w", str(work_us)
 
 
 def go_server(cpus: str, body_bytes: int, build: Path) -> AbstractContextManager[Server]:
-    """net/http, with as many threads as it has CPUs."""
+    """Start a server with Go's net/http and one thread per CPU."""
     return printing_its_port(cpus, [str(build / "server_go"), "0", str(body_bytes)])
 
 
 @contextmanager
 def any_server(cpus: str, command: str) -> Iterator[Server]:
-    """A command of one process, with ``{port}`` where its port belongs."""
+    """Start a single-process server from a command with ``{port}``."""
     port = free_port()
     with running(["taskset", "-c", cpus, *shlex.split(command.replace("{port}", str(port)))]) as process:
         wait_until_it_listens(port)
@@ -97,7 +99,7 @@ def any_server(cpus: str, command: str) -> Iterator[Server]:
 
 
 def lay_out(folder: Path, body_bytes: int, load: Load) -> None:
-    """The files of a server of files: `html/index.html`, and with TLS `key.pem` and `certificate.pem`."""
+    """Create the files of a file server: `html/index.html`, and with TLS `key.pem` and `certificate.pem`."""
     html = folder / "html"
     html.mkdir(exist_ok=True)
     folder.chmod(0o755)
@@ -107,7 +109,7 @@ def lay_out(folder: Path, body_bytes: int, load: Load) -> None:
 
 
 def make_certificate(folder: Path) -> None:
-    """A self-signed certificate for 127.0.0.1, once for each folder."""
+    """Create a self-signed certificate for 127.0.0.1, once per folder."""
     key, certificate = folder / "key.pem", folder / "certificate.pem"
     if certificate.exists():
         return
@@ -118,7 +120,7 @@ def make_certificate(folder: Path) -> None:
 
 @contextmanager
 def nghttpd_server(cpus: str, body_bytes: int, build: Path, load: Load) -> Iterator[Server]:
-    """The HTTP/2 server of nghttp2, with one worker."""
+    """Start the HTTP/2 server of nghttp2 with one worker."""
     lay_out(build, body_bytes, load)
     port = free_port()
     tls = [str(port), str(build / "key.pem"), str(build / "certificate.pem")] if load.tls else ["--no-tls", str(port)]

@@ -1,4 +1,4 @@
-/* How the server's bytes travel: as they are, or, compiled with -DTLS (and -lssl -lcrypto), through TLS 1.3 by OpenSSL. */
+/* Sends and receives the server's bytes: plain, or with -DTLS (and -lssl -lcrypto) through OpenSSL with TLS 1.3. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ enum { FDS_MAX = 65536 };
 static SSL_CTX *tls;
 static SSL *sessions[FDS_MAX];
 
-/* The cipher is the one that nginx gets, read_ahead takes a record in one system call, and keep-alive connections use no tickets. */
+/* The cipher is the same as nginx's, read_ahead reads a record in one system call, and keep-alive connections need no tickets. */
 static void set_up_transport(const char *folder) {
     tls = SSL_CTX_new(TLS_server_method());
     if (!tls || !folder || chdir(folder) || !SSL_CTX_set_min_proto_version(tls, TLS1_3_VERSION) ||
@@ -41,7 +41,7 @@ static void close_transport(int fd) {
     close(fd);
 }
 
-/* As recv returns it: -1 and EAGAIN where there is nothing yet, 0 at the end, which a failure is too. */
+/* Returns what recv would: -1 and EAGAIN if there is nothing yet, 0 at the end or after a failure. */
 static ssize_t as_recv(int fd, int result) {
     if (result > 0) return result;
     int error = SSL_get_error(sessions[fd], result);
@@ -59,7 +59,7 @@ static ssize_t transmit(int fd, const char *bytes, size_t length, int is_last) {
     return as_recv(fd, SSL_write(sessions[fd], bytes, length));
 }
 
-/* One call gives one record; the session may hold further ones. */
+/* One call returns one record; the session may hold more. */
 static int may_have_more(int fd, int is_full) {
     return is_full || SSL_has_pending(sessions[fd]);
 }
@@ -82,7 +82,7 @@ static ssize_t receive(int fd, char *buffer, size_t length) {
     return recv(fd, buffer, length, 0);
 }
 
-/* What is last waits for the end of the connection, and both leave in one packet. */
+/* The last bytes leave in one packet with the FIN. */
 static ssize_t transmit(int fd, const char *bytes, size_t length, int is_last) {
     return send(fd, bytes, length, MSG_NOSIGNAL | (is_last ? MSG_MORE : 0));
 }

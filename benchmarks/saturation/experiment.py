@@ -1,16 +1,15 @@
 #!/usr/bin/env python3
-"""Does ``httpbench saturate`` find the truth? A server of known capacity, three times.
+"""Check that ``httpbench saturate`` finds the known capacity of a server, three times.
 
     benchmarks/saturation/experiment.py                      1 ms for each request: 1,000 requests/s, to within 5%
     benchmarks/saturation/experiment.py --service-us 250     4,000 requests/s
 
-The server (``server.c``) answers one request after the other, each one service time after the one before, by absolute deadlines; so its
-capacity is known without measuring anything. With evenly spaced requests its queue stays empty below that rate and grows without end above
-it, so every bound on a latency above the service time fails at the capacity, and nowhere else. A stall of the machine is worked off slowly
-close to it: at 99% of the capacity that takes a hundred times as long as the stall. So the bound lies above a virtual machine's stalls.
+The server (``server.c``) answers one request after the other by absolute deadlines, one service time apart. So its capacity is known
+without measuring it. With evenly spaced requests, its queue stays empty below the capacity and grows without limit above it. So any latency
+bound above the service time fails exactly at the capacity. Close to the capacity, the server recovers slowly from a stall: at 99%, recovery
+takes a hundred times as long as the stall. The bound must therefore be longer than the stalls of a virtual machine.
 
-Takes about a minute for each search, on a machine that does nothing else. Prints a Markdown table; the exit code is 1 where a result is
-further from the truth than allowed.
+Takes about a minute per search on an idle machine. Prints a Markdown table, and exits with 1 if a result is too far from the truth.
 """
 
 from __future__ import annotations
@@ -55,7 +54,7 @@ def main() -> int:
 
 
 def searched(command: str, slo: str, duration: str, results: Path) -> tuple[dict[str, Any], int]:
-    """The result of a search, and how many trials it took."""
+    """Return the result of a search and its number of trials."""
     program = str(Path(sys.executable).with_name("httpbench"))
     argv = [program, "saturate", command, "--slo", slo, "-d", duration, "--db", str(results), "--export-json", "-"]
     document = json.loads(output(argv))

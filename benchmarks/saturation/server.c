@@ -1,14 +1,13 @@
 /*
- * A server of known capacity: one worker that takes a fixed time for each request, and a queue before it.
+ * A server with a known capacity: a queue and one worker that takes a fixed time for each request.
  *
  *     server HOST PORT SERVICE_US
  *
- * The worker is not asked how long it took but when it must be done: a request that arrives while it is busy is due one service time after
- * the one before it, whatever the clock says when we get to run. So the capacity is 1,000,000 / SERVICE_US requests per second to the
- * precision of the machine's clock, however late we wake up; lateness only adds to the time of single answers.
+ * The worker uses absolute deadlines. A request that arrives while it is busy is due one service time after the previous request, whenever
+ * the process actually runs. So the capacity is 1,000,000 / SERVICE_US requests per second, as precise as the machine's clock. A late
+ * wake-up only delays single responses.
  *
- * One thread, epoll, a timer for the head of the queue. A request is what one read returns, so it is for requests that come one at a time on
- * each connection, without bodies.
+ * One thread, epoll, and a timer for the head of the queue. Each read counts as one request, so clients must not pipeline or send bodies.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -35,7 +34,7 @@ struct entry {
 
 static struct entry queue[QUEUE];
 static uint64_t head, tail, last_due_ns;
-static uint32_t generations[CONNECTIONS]; /* a number that was given to another connection gets no stranger's answer */
+static uint32_t generations[CONNECTIONS]; /* so that a reused descriptor never gets another connection's response */
 
 static uint64_t now_ns(void) {
     struct timespec now;

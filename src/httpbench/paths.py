@@ -19,23 +19,23 @@ SERVER = "server"
 
 
 def root() -> Path:
-    """The folder that holds ``targets/``, ``workloads/`` and ``suites/``: in a checkout, or inside the package once it is installed."""
+    """Return the folder that holds ``targets/``, ``workloads/`` and ``suites/``: in a checkout, or inside the package once it is installed."""
     installed = PACKAGE / "data"
     return installed if installed.is_dir() else PACKAGE.parent.parent
 
 
 def is_built_in(folder: str | Path) -> bool:
-    """Whether a target's folder belongs to httpbench, rather than to a folder given with ``--targets``."""
+    """Return whether a target's folder belongs to httpbench, rather than to a folder given with ``--targets``."""
     return Path(folder).resolve().is_relative_to((root() / "targets").resolve())
 
 
 def manifests(folder: Path) -> list[Path]:
-    """The target.toml files at any depth. Paths are absolute: a folder that is named twice, or within another, is read once."""
+    """Return the target.toml files at any depth. Paths are absolute: a folder that is named twice, or within another, is read once."""
     return sorted(path.absolute() for path in folder.rglob("target.toml"))
 
 
 def foreign_catalogue(given: Path) -> tuple[str, Path] | None:
-    """The layout and the folder of ``LAYOUT:DIR``; ``None`` for a folder with target.toml files."""
+    """Return the layout and the folder of ``LAYOUT:DIR``; ``None`` for a folder with target.toml files."""
     layout, colon, folder = str(given).partition(":")
     if not colon or not re.fullmatch(r"[a-z][a-z-]*", layout) or given.exists():
         return None
@@ -59,12 +59,12 @@ def ids(extra_targets: Sequence[Path] = ()) -> list[str]:
 
 
 def id_part(text: str) -> str:
-    """A name as a part of an id: lower case, without what an id cannot hold. C# becomes ``csharp``, as in folders."""
+    """Return a name as a part of an id: lower case, without what an id cannot hold. C# becomes ``csharp``, as in folders."""
     return re.sub(r"^[^a-z0-9]+|[^a-z0-9_.+-]", "-", text.lower().replace("#", "sharp")).lstrip("-") or "unnamed"
 
 
 def engine_of(dockerfile: Path) -> str:
-    """The engine that a Dockerfile of web-frameworks is for: ``.Dockerfile.ENGINE``."""
+    """Return the engine that a Dockerfile of web-frameworks is for: ``.Dockerfile.ENGINE``."""
     return id_part(dockerfile.name.removeprefix(".Dockerfile."))
 
 
@@ -119,7 +119,7 @@ def user_folder(variable: str, below_home: str) -> Path:
 
 
 def base_folder(variable: str, below_home: str) -> Path:
-    """The folder that an XDG variable names, or else the one in the user's home. Raises :class:`UsageError` without either."""
+    """Return the folder that an XDG variable names, or else the one in the user's home. Raises :class:`UsageError` without either."""
     named = os.environ.get(variable)
     if named and Path(named).is_absolute():  # the specification ignores relative paths
         return Path(named)

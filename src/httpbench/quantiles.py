@@ -50,7 +50,7 @@ class Samples:
 
 
 def is_known(percentile: float, count: int) -> bool:
-    """Whether ``count`` samples are enough for a percentile.
+    """Return whether ``count`` samples are enough for a percentile.
 
     >>> is_known(99, 1000), is_known(99, 999)
     (True, False)
@@ -59,12 +59,12 @@ def is_known(percentile: float, count: int) -> bool:
 
 
 def samples_needed(percentile: float) -> int:
-    """The least number of samples for which a percentile is known."""
+    """Return the least number of samples for which a percentile is known."""
     return math.ceil(SAMPLES_BEYOND / (1 - percentile / 100) - 1e-6)
 
 
 def percentiles_us(highest: Floats, counts: Integers) -> dict[str, float]:
-    """All percentiles that are known, by name, in µs. Takes times in ns."""
+    """Return all percentiles that are known, by name, in µs. Takes times in ns."""
     ends = np.cumsum(counts)
     found = ((name, _percentile_ns(highest, ends, percentile)) for name, percentile in PERCENTILES.items())
     return {name: value / NS_PER_US for name, value in found if value is not None}
@@ -77,7 +77,7 @@ def percentile_us(samples: Samples, percentile: float) -> float | None:
 
 
 def figures_us(samples: Samples) -> dict[str, float]:
-    """The figures of a distribution, by their names there, in µs; percentiles that are not known are left out, as is all of nothing.
+    """Return the figures of a distribution, by their names there, in µs; percentiles that are not known are left out, as is all of nothing.
 
     The standard deviation is that of the whole, not the estimate from a sample: every request is in it.
     """
@@ -106,7 +106,7 @@ def samples_of(values_ns: Integers, counts: Integers | None = None) -> Samples:
 
 
 def together(parts: list[Samples]) -> Samples:
-    """All samples of several histograms with buckets of the same widths."""
+    """Return all samples of several histograms with buckets of the same widths."""
     highest, first, inverse = np.unique(np.concatenate([part.highest for part in parts]), return_index=True, return_inverse=True)
     counts = np.zeros(len(highest), dtype=np.int64)
     np.add.at(counts, inverse, np.concatenate([part.counts for part in parts]))
@@ -115,7 +115,7 @@ def together(parts: list[Samples]) -> Samples:
 
 
 def decoded(histogram: str) -> HdrHistogram:
-    """The histogram in a text: HdrHistogram V2, compressed, base64. Raises :class:`LoadError`."""
+    """Return the histogram in a text: HdrHistogram V2, compressed, base64. Raises :class:`LoadError`."""
     try:
         return HdrHistogram.decode(histogram)
     except Exception as error:  # the library lets through whatever base64, zlib, struct and ctypes raise
@@ -145,7 +145,7 @@ def _percentile_ns(highest: Floats, ends: Integers, percentile: float) -> float 
 
 
 def _trimmed_mean(values: Floats, counts: Integers) -> float:
-    """A bucket that straddles a limit counts in part, as whole samples."""
+    """Return a bucket that straddles a limit counts in part, as whole samples."""
     ends = np.cumsum(counts)
     cut = int(ends[-1] * TRIMMED_SHARE)
     least, most = cut, int(ends[-1]) - cut

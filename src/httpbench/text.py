@@ -14,19 +14,19 @@ _CI_COMMAND = re.compile(r"^([ \t]*):(?=:)|(#)#(?=\[|vso\[|teamcity\[)", re.MULT
 
 
 def printable(text: str) -> str:
-    """The text, in which only line feeds and tabs are control characters, and nothing is a command to a CI log."""
+    """Return the text, in which only line feeds and tabs are control characters, and nothing is a command to a CI log."""
     lines = text.split("\n")
     shown = text if all(map(str.isprintable, lines)) else "\n".join(map(_escaped, lines))
     return _CI_COMMAND.sub(_without_command, shown) if "::" in shown or "##" in shown else shown
 
 
 def one_line(text: str) -> str:
-    """The same, with line feeds as escapes too: for a part of a sentence."""
+    """Return the same, with line feeds as escapes too: for a part of a sentence."""
     return printable(text.replace("\n", _escape("\n")))
 
 
 def _escaped(line: str) -> str:
-    """A line without control characters, bidirectional overrides, line separators or lone surrogates."""
+    """Return a line without control characters, bidirectional overrides, line separators or lone surrogates."""
     return "".join(character if character.isprintable() or character == "\t" else _escape(character) for character in line)
 
 

@@ -35,12 +35,12 @@ class WithBody:
 
 
 def reads_bodies(server: Server) -> str | None:
-    """Sends the GET after the response to the request with the body."""
+    """Send the GET after the response to the request with the body."""
     return _first_problem(server, pipelined=False)
 
 
 def reads_bodies_in_a_pipeline(server: Server) -> str | None:
-    """Sends the GET together with the end of the body."""
+    """Send the GET together with the end of the body."""
     return _first_problem(server, pipelined=True)
 
 

@@ -51,7 +51,7 @@ class Proxy:
 
 
 def check_proxy(host: str, port: int, backend: ScriptedBackend, limits: tuple[Limit, ...]) -> list[Check]:
-    """Every clause, the most important first."""
+    """Return every clause, the most important first."""
     proxy = Proxy(host, port, backend)
     checks = []
     for name, function, limit in CLAUSES:
@@ -155,7 +155,7 @@ CLAUSES: tuple[tuple[str, Callable[[Proxy], str | None], Limit | None], ...] = (
 
 
 async def _many(proxy: Proxy) -> str | None:
-    """Opens all connections first, then sends different bytes over each."""
+    """Open all connections first, then sends different bytes over each."""
     turns = asyncio.Semaphore(AT_ONCE)
 
     async def opened() -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:

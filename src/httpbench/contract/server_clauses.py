@@ -30,7 +30,7 @@ DATE_OFF_S = 2.5
 def check_server(
     host: str, port: int, workload: Workload, limits: tuple[Limit, ...], clauses: tuple[Clause, ...] | None = None
 ) -> list[Check]:
-    """Every clause, the most important first. ``clauses``: those to check; ``None``: :data:`CLAUSES`."""
+    """Return every clause, the most important first. ``clauses``: those to check; ``None``: :data:`CLAUSES`."""
     server = Server(host, port, workload)
     checks = []
     for name, function, excuses in CLAUSES if clauses is None else clauses:
@@ -68,15 +68,15 @@ def updates_date(server: Server) -> str | None:
     try:
         age_s = abs(time.time() - parsedate_to_datetime(date).timestamp())
     except (TypeError, ValueError):
-        return f"Date «{date}» is not an IMF-fixdate"
+        return f'Date "{date}" is not an IMF-fixdate'
     if age_s > DATE_OFF_S:
-        return f"Date «{date}» is {age_s:.0f} s off"
+        return f'Date "{date}" is {age_s:.0f} s off'
     deadline = time.monotonic() + DATE_OFF_S
     while time.monotonic() < deadline:
         time.sleep(0.1)
         if server.exchange(server.workload.request)[0].header("date") != date:
             return None
-    return f"Date stays at «{date}»"
+    return f'Date stays at "{date}"'
 
 
 def closes_on_request(server: Server) -> str | None:

@@ -22,7 +22,7 @@ DB, QUERY, UPDATE = "db", "query", "update"
 UPDATES, UPDATED_ROWS = 25, 20
 """Updates, and rows of each: together 5% of the table."""
 READ_ROWS = 500
-"""Of each request of the test «query»: the most that its rules allow."""
+"""Of each request of the test "query": the most that its rules allow."""
 COMPARED = 10
 """Rows that were written and read again: fewer prove little."""
 READS_MAX = 1000
@@ -34,7 +34,7 @@ PER_CONNECTION = 50
 
 
 def world_clauses(target: Target, workload: Workload) -> tuple[Clause, ...]:
-    """The clauses for a workload whose responses are rows of the table."""
+    """Return the clauses for a workload whose responses are rows of the table."""
     if workload.expect.rule not in (Rule.WORLD, Rule.WORLDS):
         return ()
     found: list[Clause] = [("draws its rows at random", draws_at_random, ())]
@@ -54,14 +54,14 @@ def draws_at_random(server: Server) -> str | None:
 
 
 def reads_anew(update: Server, read: Server) -> str | None:
-    """Reads rows, updates some of the table, and reads until one has changed. What the updates return is not believed."""
+    """Read rows, updates some of the table, and reads until one has changed. What the updates return is not believed."""
     before = dict(_rows_of(read, REREAD_ROWS))
     updated = sum(len(rows) for rows in _responses(update, REREAD_UPDATES))
     return rereading_problem(before, _rows_of(read, REREAD_ROWS), updated)
 
 
 def returns_what_was_written(update: Server, read: Server) -> str | None:
-    """Updates rows, then reads until some of them have come back."""
+    """Update rows, then reads until some of them have come back."""
     written = written_rows(_responses(update, UPDATES))
     back: list[Row] = []
     for rows in _responses(read, READS_MAX):
@@ -72,7 +72,7 @@ def returns_what_was_written(update: Server, read: Server) -> str | None:
 
 
 def _clause_of_two_paths(target: Target, workload: Workload) -> Clause | None:
-    """The clause for a target that declares a path that writes and one that reads; ``None`` for others."""
+    """Return the clause for a target that declares a path that writes and one that reads; ``None`` for others."""
     paths = target.paths
     reading = workload.asked if workload.asked != UPDATE else QUERY if QUERY in paths else DB
     if UPDATE not in paths or reading not in paths or reading not in (DB, QUERY):
@@ -84,14 +84,14 @@ def _clause_of_two_paths(target: Target, workload: Workload) -> Clause | None:
 
 
 def _asking(workload: Workload, path: str, rows: int | None) -> Workload:
-    """A workload with this path; ``rows``: of its array, ``None``: it responds with one row."""
+    """Return a workload with this path; ``rows``: of its array, ``None``: it responds with one row."""
     rule = Rule.WORLD if rows is None else Rule.WORLDS
     request = workload.request.model_copy(update={"path": path})
     return workload.model_copy(update={"request": request, "expect": Expectation(rule=rule, rows=rows)})
 
 
 def _responses(server: Server, count: int) -> Iterator[list[Row]]:
-    """The rows of so many responses, one after the other. Raises :class:`ExchangeError` if one is not correct."""
+    """Return the rows of so many responses, one after the other. Raises :class:`ExchangeError` if one is not correct."""
     for first in range(0, count, PER_CONNECTION):
         with server.connect() as connection:
             for _ in range(min(PER_CONNECTION, count - first)):

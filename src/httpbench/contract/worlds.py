@@ -20,7 +20,7 @@ Row = tuple[int, int]
 
 
 def drawing_problem(ids: Sequence[int]) -> str | None:
-    """Whether ids, in their order, cannot be random ones of the whole table."""
+    """Return whether ids, in their order, cannot be random ones of the whole table."""
     different = len(set(ids))
     if len(ids) > 1 and different == 1:
         return f"{len(ids)} rows have the same id, {ids[0]:,}"
@@ -49,7 +49,7 @@ def written_rows(responses: Iterable[Sequence[Row]]) -> dict[int, int]:
 
 
 def reading_problem(read: Iterable[Row], table: Mapping[int, int]) -> str | None:
-    """Whether rows differ from what the table holds. Rows that are not in ``table`` are unknown, and not compared."""
+    """Return whether rows differ from what the table holds. Rows that are not in ``table`` are unknown, and not compared."""
     known = [(row_id, number) for row_id, number in read if row_id in table]
     stale = [(row_id, number) for row_id, number in known if number != table[row_id]]
     if not stale:
@@ -62,7 +62,7 @@ def reading_problem(read: Iterable[Row], table: Mapping[int, int]) -> str | None
 
 
 def rereading_problem(before: Mapping[int, int], after: Iterable[Row], updated: int) -> str | None:
-    """Whether no row differs from what was read before so many were updated. The first one that does ends the reading."""
+    """Return whether no row differs from what was read before so many were updated. The first one that does ends the reading."""
     known = 0
     for row_id, number in after:
         if row_id in before:

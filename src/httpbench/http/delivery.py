@@ -17,7 +17,7 @@ BYTE_PAUSE_S = 0.0002
 
 
 def pipelining_problem(server: Server) -> str | None:
-    """Sends :data:`PIPELINED` requests at once on one connection."""
+    """Send :data:`PIPELINED` requests at once on one connection."""
     with server.connect() as connection:
         connection.send(server.request_bytes() * PIPELINED)
         for number in range(PIPELINED):
@@ -33,7 +33,7 @@ def pipelining_problem(server: Server) -> str | None:
 
 
 def splitting_problem(server: Server) -> str | None:
-    """Sends a request byte by byte."""
+    """Send a request byte by byte."""
     with server.connect() as connection:
         for byte in server.request_bytes():
             connection.send(bytes([byte]))

@@ -34,7 +34,7 @@ Headers = tuple[tuple[str, str], ...]
 
 
 class ExchangeError(Exception):
-    """The response is not valid HTTP/1.1, or there was none. The message is one clause: «closed the connection before it responded»."""
+    """The response is not valid HTTP/1.1, or there was none. The message is one clause: "closed the connection before it responded"."""
 
     def __init__(self, message: str):
         super().__init__(one_line(message))  # it may quote the response
@@ -53,12 +53,12 @@ class Response:
     """Header block and body, framing included."""
 
     def header(self, name: str) -> str | None:
-        """The first header of that name, whatever its case."""
+        """Return the first header of that name, whatever its case."""
         return next((value for key, value in self.headers if key.lower() == name.lower()), None)
 
 
 def parsed(head: str, body: str) -> Response:
-    """A response that another program has received and checked, from its head and its body without framing."""
+    """Return a response that another program has received and checked, from its head and its body without framing."""
     first, *lines = head.split("\r\n")
     fields = [line.partition(":") for line in lines if line]
     status = int(first.split(" ")[1])
@@ -85,7 +85,7 @@ class Received:
 
 
 def encode(request: Request, host: str, *, extra: Sequence[tuple[str, str]] = ()) -> bytes:
-    """The bytes of a request."""
+    """Return the bytes of a request."""
     headers = {"Host": host, **request.headers}
     if request.body:
         headers.setdefault("Content-Length", str(len(request.body.encode())))
@@ -97,7 +97,7 @@ class Connection:
     """A connection to a server under test."""
 
     def __init__(self, host: str, port: int, timeout_s: float = 2.0):
-        """Raises ``OSError`` if nothing listens."""
+        """Raise ``OSError`` if nothing listens."""
         self._timeout_s = timeout_s
         self._buffer = bytearray()
         self._ended = False
@@ -117,7 +117,7 @@ class Connection:
             raise ExchangeError(f"did not accept the request: {error.strerror or error}") from None
 
     def receive(self, method: str = "GET") -> Response:
-        """The next final response; ``method`` is that of its request. Raises :class:`ExchangeError`.
+        """Return the next final response; ``method`` is that of its request. Raises :class:`ExchangeError`.
 
         Interim responses before it (100, 103) are ignored (RFC 9110, section 15.2). 101 is final: what follows is not HTTP.
         """
@@ -146,7 +146,7 @@ class Connection:
         return bytes(self._buffer)
 
     def rest(self, wait_s: float) -> bytes:
-        """Ends our direction: all bytes that still come until the server closes, or until the time is over."""
+        """End our direction: all bytes that still come until the server closes, or until the time is over."""
         deadline = time.monotonic() + wait_s
         with contextlib.suppress(OSError, ExchangeError):
             self._socket.shutdown(socket.SHUT_WR)
@@ -155,7 +155,7 @@ class Connection:
         return bytes(self._buffer)
 
     def everything(self, quiet_s: float, first_s: float, method: str) -> Received:
-        """All that comes until the server closes or is silent: for ``first_s`` before its first byte, for ``quiet_s`` after it.
+        """Return all that comes until the server closes or is silent: for ``first_s`` before its first byte, for ``quiet_s`` after it.
 
         ``method`` is that of all requests that were sent.
         """
@@ -174,7 +174,7 @@ class Connection:
         return Received(tuple(responses), rest, self._ended)
 
     def closed_by_peer(self, wait_s: float) -> bool:
-        """Whether the server closes the connection within the time."""
+        """Return whether the server closes the connection within the time."""
         self._socket.settimeout(wait_s)
         try:
             return not self._buffer and self._socket.recv(1) == b""
@@ -202,7 +202,7 @@ class Connection:
         if length is None:
             return self._until_end(deadline)
         if not NUMBER.fullmatch(length):
-            raise ExchangeError(f"sent Content-Length «{length[:40]}», which is not a number")
+            raise ExchangeError(f'sent Content-Length "{length[:40]}", which is not a number')
         body = self._take(int(length), deadline, f"Content-Length says {length} bytes, but only {{count}} arrived")
         return len(body), body
 
@@ -296,12 +296,12 @@ def _parse_head(head: bytes) -> tuple[int, Headers]:
     lines = head.decode("latin-1").split("\r\n")
     parts = lines[0].split(" ", 2)
     if len(parts) < 2 or not parts[0].startswith("HTTP/1.") or not STATUS.fullmatch(parts[1]):
-        raise ExchangeError(f"responded «{lines[0][:60]}», which is not an HTTP/1.1 status line")
+        raise ExchangeError(f'responded "{lines[0][:60]}", which is not an HTTP/1.1 status line')
     headers = []
     for line in lines[1:]:
         name, colon, value = line.partition(":")
         if not colon or not name or name != name.strip():
-            raise ExchangeError(f"sent «{line[:60]}», which is not a header")
+            raise ExchangeError(f'sent "{line[:60]}", which is not a header')
         headers.append((name, value.strip()))
     return int(parts[1]), tuple(headers)
 

@@ -1,4 +1,4 @@
-"""The page of TechEmpower's test «fortunes»: which is correct. Attributes, white space between elements and the way of escaping are free.
+"""The page of TechEmpower's test "fortunes": which is correct. Attributes, white space between elements and the way of escaping are free.
 
 A framework reads twelve rows, adds one, sorts all by message, and escapes what HTML requires. A page that was prepared before the request,
 or that escapes nothing, is found by its rows.
@@ -36,7 +36,7 @@ OPTIONAL = ("meta", "link", "thead", "tbody")
 
 
 def page_problems(body: bytes) -> list[str]:
-    """All that is wrong with a page, a clause each."""
+    """Return all that is wrong with a page, a clause each."""
     try:
         text = body.decode()
     except UnicodeDecodeError:

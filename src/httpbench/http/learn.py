@@ -22,7 +22,7 @@ BODY_MAX_BYTES = 65_536
 
 
 def is_learned(workload: Workload) -> bool:
-    """Whether the workload leaves open which response is correct, or which of the bodies that its rule allows."""
+    """Return whether the workload leaves open which response is correct, or which of the bodies that its rule allows."""
     expect = workload.expect
     if expect.body is not None or expect.body_sha256 is not None or expect.body_bytes is not None:
         return False
@@ -30,7 +30,7 @@ def is_learned(workload: Workload) -> bool:
 
 
 def learn(host: str, port: int, workload: Workload, before: Learned | None = None) -> tuple[Workload, Learned] | None:
-    """The workload that expects what the responses have in common, and what that is; ``None`` if a response is not correct.
+    """Return the workload that expects what the responses have in common, and what that is, or ``None`` if a response is not correct.
 
     ``before``: what an earlier trial of the same server learned. It has seen whether bodies change in time, so there is no pause.
     """
@@ -53,7 +53,7 @@ def learn(host: str, port: int, workload: Workload, before: Learned | None = Non
 
 
 def with_status(workload: Workload, status: int) -> Workload:
-    """The workload that expects this status, if it leaves open which success is correct."""
+    """Return the workload that expects this status, if it leaves open which success is correct."""
     if workload.expect.status is not None:
         return workload
     return workload.model_copy(update={"expect": workload.expect.model_copy(update={"status": status})})
@@ -83,7 +83,7 @@ def _media_type(response: Response) -> str | None:
 
 
 def _text(body: bytes) -> str | None:
-    """The body as text, if it is short and its bytes can be restored from it."""
+    """Return the body as text, if it is short and its bytes can be restored from it."""
     if len(body) > BODY_MAX_BYTES:
         return None
     try:

@@ -16,7 +16,7 @@ WRONG_FOR_S = 1.0  # a server that still starts may respond 503 for a moment; on
 
 
 def wait_until_correct(host: str, port: int, workload: Workload, timeout_s: float, alive: Callable[[], bool]) -> SampledResponse:
-    """Waits until the server responds correctly to the workload's request, and returns that response.
+    """Wait until the server responds correctly to the workload's request, and returns that response.
 
     Some servers lose a request that arrives just while they start. So silence does not end the wait: another connection repeats it.
     Raises :class:`StartError` if the server ends, does not respond in time, or goes on responding incorrectly.

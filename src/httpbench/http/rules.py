@@ -87,19 +87,19 @@ def _total_problems(item: object, factor: int) -> list[str]:
 
 
 def _first(wrong: list[str], noun: str) -> list[str]:
-    """The first problems, and how many more there are."""
+    """Return the first problems, and how many more there are."""
     more = len(wrong) - SAME_PROBLEMS_MAX
     return wrong[:SAME_PROBLEMS_MAX] + ([f"{more} more problems of {noun}"] if more > 0 else [])
 
 
 def lower_keys(value: dict[str, Any]) -> dict[str, Any]:
-    """The object with its keys in lower case: the rules leave their case open."""
+    """Return the object with its keys in lower case: the rules leave their case open."""
     return {key.lower(): content for key, content in value.items()}
 
 
 def _text_problems(body: bytes) -> list[str]:
     text = body.decode(errors="replace")
-    return [] if text.lower() == MESSAGE.lower() else [f"body «{_cut(one_line(text))}» instead of «{MESSAGE}», in any case"]
+    return [] if text.lower() == MESSAGE.lower() else [f'body "{_cut(one_line(text))}" instead of "{MESSAGE}", in any case']
 
 
 def _message_problems(value: object) -> list[str]:
@@ -109,7 +109,7 @@ def _message_problems(value: object) -> list[str]:
     if list(row) != ["message"]:
         return [f"an object with the keys {_keys(value)} instead of message alone"]
     text = row["message"]
-    return [] if isinstance(text, str) and text.lower() == MESSAGE.lower() else [f"message {_shown(text)} instead of «{MESSAGE}»"]
+    return [] if isinstance(text, str) and text.lower() == MESSAGE.lower() else [f'message {_shown(text)} instead of "{MESSAGE}"']
 
 
 def _of_json(body: bytes, problems: Callable[[object], list[str]]) -> list[str]:
@@ -121,7 +121,7 @@ def _of_json(body: bytes, problems: Callable[[object], list[str]]) -> list[str]:
 
 
 def _charset_problems(response: Response) -> list[str]:
-    """A page with characters beyond ASCII must name its encoding."""
+    """Return a page with characters beyond ASCII must name its encoding."""
     content_type = (response.header("content-type") or "").lower().replace(" ", "").replace('"', "")
     return [] if "charset=utf-8" in content_type else ["Content-Type without charset=utf-8"]
 
@@ -135,7 +135,7 @@ def _keys(value: dict[str, Any]) -> str:
 
 
 def _shown(value: object) -> str:
-    return f"«{_cut(one_line(json.dumps(value, ensure_ascii=False)))}»"
+    return f'"{_cut(one_line(json.dumps(value, ensure_ascii=False)))}"'
 
 
 def _cut(text: str) -> str:

@@ -40,11 +40,11 @@ class Server:
         return max(min(self.timeout_s, self.deadline - time.monotonic()), QUIET_S)
 
     def connect(self) -> Connection:
-        """Raises ``OSError`` if nothing listens."""
+        """Raise ``OSError`` if nothing listens."""
         return Connection(self.host, self.port, self.patience_s)
 
     def request_bytes(self, *extra: tuple[str, str], padding: int = 0, **changes: str) -> bytes:
-        """The workload's request, with further headers, and with changes to its fields.
+        """Return the workload's request, with further headers, and with changes to its fields.
 
         ``padding`` makes it that many bytes longer; the least is the length of a header without a value.
         """
@@ -56,7 +56,7 @@ class Server:
         return exchange(self.host, self.port, request, self.patience_s)
 
     def responds_correctly(self) -> bool:
-        """Sends one request on a connection of its own."""
+        """Send one request on a connection of its own."""
         try:
             with self.connect() as connection:
                 connection.send(self.request_bytes())
@@ -68,7 +68,7 @@ class Server:
         return not problems(response, b"", self.workload.expect)
 
     def all_on(self, connection: Connection, method: str | None = None, *, expected: bool = False) -> Received:
-        """All that it sends on a connection. ``expected``: it must respond, so the full timeout applies.
+        """Return all that it sends on a connection. ``expected``: it must respond, so the full timeout applies.
 
         Where silence is correct, a pause alone proves little on a busy machine. So another connection sends a control request, and the
         silence must last twice as long as its response took.

@@ -42,17 +42,17 @@ Found = TypeVar("Found", bound=Tool)
 
 
 def get(name: str) -> LoadGenerator:
-    """The load generator of that name. Raises ``SelectionError`` if there is none."""
+    """Return the load generator of that name. Raises ``SelectionError`` if there is none."""
     return _named(GENERATORS, name, "load generator")
 
 
 def timer(name: str) -> Timer:
-    """The timer of that name. Raises ``SelectionError`` if there is none."""
+    """Return the timer of that name. Raises ``SelectionError`` if there is none."""
     return _named(TIMERS, name, "timer")
 
 
 def tool(name: str) -> Tool:
-    """The load generator or else the timer of that name. Raises ``SelectionError`` if there is neither."""
+    """Return the load generator or else the timer of that name. Raises ``SelectionError`` if there is neither."""
     return _named({**TIMERS, **GENERATORS}, name, "load generator")
 
 

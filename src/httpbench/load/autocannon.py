@@ -193,12 +193,12 @@ def _root() -> Path:
 
 
 def _workers(job: Job) -> int:
-    """The most workers that share the connections evenly: autocannon rounds connections per worker down."""
+    """Return the most workers that share the connections evenly: autocannon rounds connections per worker down."""
     return max(workers for workers in range(1, job.threads + 1) if job.load.connections % workers == 0)
 
 
 def _checked_body(job: Job) -> str | None:
-    """The body that each response must have; ``None`` if autocannon cannot compare it.
+    """Return the body that each response must have, or ``None`` if autocannon cannot compare it.
 
     It would read a number as a number, and it decodes parts of a body one by one, so that only ASCII is compared correctly.
     """

@@ -44,7 +44,7 @@ class Job:
         return self.workload.expect.status or 200
 
     def write(self, name: str, text: str) -> Path:
-        """Puts a file into ``scratch``; its absolute path. Files avoid the limits and the quoting of command lines."""
+        """Put a file into ``scratch``; its absolute path. Files avoid the limits and the quoting of command lines."""
         path = (self.scratch / name).absolute()
         path.write_bytes(text.encode())
         return path
@@ -122,15 +122,15 @@ class LoadGenerator(Tool):
 
     @abstractmethod
     def argv(self, job: Job, *, warmup: bool) -> tuple[str, ...]:
-        """The command line; may write files to ``job.scratch``. ``warmup``: the separate run before the measured one."""
+        """Return the command line; may write files to ``job.scratch``. ``warmup``: the separate run before the measured one."""
 
     def progress(self, line: str) -> Progress | None:
-        """The progress that a line of standard error reports; ``None`` if it reports none. Most generators never do."""
+        """Return the progress that a line of standard error reports, or ``None`` if it reports none. Most generators never do."""
         return None
 
     @abstractmethod
     def measurement(self, job: Job, output: Output) -> Measurement:
-        """The result of the measured run. Raises ``LoadError`` if the run failed or its output cannot be read."""
+        """Return the result of the measured run. Raises ``LoadError`` if the run failed or its output cannot be read."""
 
     def kept_responses(self, job: Job, output: Output) -> tuple[KeptResponse, ...]:
         """Whole responses that came during the measured run. Most generators keep none."""

@@ -17,12 +17,12 @@ EXACT_BITS = 11  # a histogram of three digits has a bucket for each value below
 
 
 def distribution(values_ns: Integers, counts: Integers | None = None) -> Distribution:
-    """The distribution of times in ns, in any order, each ``counts`` times (once unless given)."""
+    """Return the distribution of times in ns, in any order, each ``counts`` times (once unless given)."""
     return described(samples_of(values_ns, counts))
 
 
 def described(samples: Samples) -> Distribution:
-    """All figures of the samples, and their histogram."""
+    """Return all figures of the samples, and their histogram."""
     if samples.total == 0:
         return Distribution(count=0)
     return Distribution(count=samples.total, histogram=_encoded(samples), **figures_us(samples))

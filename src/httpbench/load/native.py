@@ -220,7 +220,7 @@ def _one_request(job: Job) -> list[str]:
 
 
 def _mixed_requests(job: Job) -> list[str]:
-    """A file of all requests of the mix, each with its weight and its correct response."""
+    """Return a file of all requests of the mix, each with its weight and its correct response."""
     requests = [_stated(part) for part in job.workload.parts]
     return ["--requests", str(job.write("requests.json", json.dumps(requests)))]
 
@@ -267,7 +267,7 @@ def _interval_option(job: Job) -> list[str]:
 
 
 def _slices(load: Load, report: _Report) -> list[Slice]:
-    """The intervals with their histograms, if the load has steps, which are built from them."""
+    """Return the intervals with their histograms, if the load has steps, which are built from them."""
     if load.step_s is None:
         return []
     found = []

@@ -26,7 +26,7 @@ class Slice:
 
 
 def interval_ms(load: Load) -> int | None:
-    """A length of intervals that divides the steps of a load evenly; ``None`` if there are no steps, or no length does."""
+    """Return a length of intervals that divides the steps of a load evenly, or ``None`` if there are no steps, or no length does."""
     if load.step_s is None:
         return None
     step_ms = round(load.step_s * 1000)

@@ -41,11 +41,11 @@ class Timer(Tool):
 
     @abstractmethod
     def argv(self, command: Sequence[str], report: Path, output: Path) -> tuple[str, ...]:
-        """The command line that runs ``command`` once; the report goes to ``report``, the command's output to ``output``."""
+        """Return the command line that runs ``command`` once; the report goes to ``report``, the command's output to ``output``."""
 
     @abstractmethod
     def read(self, report: str) -> Timed:
-        """The times in a report. Raises ``LoadError`` if it cannot be read."""
+        """Return the times in a report. Raises ``LoadError`` if it cannot be read."""
 
 
 class _Report(BaseModel):

@@ -52,7 +52,7 @@ class Tool(ABC):
     """The program at the load host; ``None``: it runs on this machine."""
 
     def at(self, found: Found) -> Self:
-        """The same tool, as it is at a load host."""
+        """Return the same tool, as it is at a load host."""
         other = copy.copy(self)
         other.there = found
         return other
@@ -74,11 +74,11 @@ class Tool(ABC):
         return path
 
     def version(self) -> str:
-        """The version as dotted numbers; ``unknown`` if the program prints none. Raises ``LoadError`` if it is missing."""
+        """Return the version as dotted numbers; ``unknown`` if the program prints none. Raises ``LoadError`` if it is missing."""
         return self.there.version if self.there else self.version_of(self.program(), printed)
 
     def version_of(self, program: str, run: Run) -> str:
-        """The version of the program at a path, with ``run`` where that path is."""
+        """Return the version of the program at a path, with ``run`` where that path is."""
         return first_version(run((program, "--version")))
 
 
@@ -95,6 +95,6 @@ def printed(argv: tuple[str, ...]) -> str:
 
 
 def first_version(text: str) -> str:
-    """The first dotted number of a text; ``unknown`` if there is none."""
+    """Return the first dotted number of a text; ``unknown`` if there is none."""
     match = re.search(r"\d+(\.\d+)+", text)
     return match.group() if match else "unknown"

@@ -132,7 +132,7 @@ class Wrk(LoadGenerator):
 
 
 def _threads(job: Job) -> int:
-    """The most threads that share the connections evenly: wrk rounds connections per thread down, and would open fewer than requested."""
+    """Return the most threads that share the connections evenly: wrk rounds connections per thread down, and would open fewer than requested."""
     return max(threads for threads in range(1, job.threads + 1) if job.load.connections % threads == 0)
 
 

@@ -51,7 +51,7 @@ class Outcome:
 
 
 def dependence(server: Server) -> list[Observation]:
-    """Whether its responses depend on the request, and whether on the path: two observations."""
+    """Return whether its responses depend on the request, and whether on the path: two observations."""
     requests = _variations(server)
     usual = _usual(server)
     outcomes = [outcome for outcome in _outcomes(server, requests, usual) if outcome.kind not in BUSY]
@@ -89,7 +89,7 @@ def other_cause(outcomes: Sequence[Outcome]) -> str | None:
 
 
 def _explains(outcomes: Sequence[Outcome], cause: Callable[[Variation], object]) -> bool:
-    """Whether requests with the same cause all got the same response."""
+    """Return whether requests with the same cause all got the same response."""
     kinds = defaultdict(set)
     for outcome in outcomes:
         kinds[cause(outcome.request)].add(outcome.kind)
@@ -131,7 +131,7 @@ def _outcomes(server: Server, requests: Sequence[Variation], usual: bytes | None
 
 
 def _sent(server: Server, connection: Connection | None, request: Variation) -> tuple[Connection | None, Response | None]:
-    """The response, and the connection to continue with. A kept connection may be closed by now, so there is a second attempt."""
+    """Return the response, and the connection to continue with. A kept connection may be closed by now, so there is a second attempt."""
     for _ in range(2):
         fresh = connection is None
         connection = connection or server.connect()
@@ -147,7 +147,7 @@ def _sent(server: Server, connection: Connection | None, request: Variation) -> 
 
 
 def _usual(server: Server) -> bytes | None:
-    """The body of its correct responses; ``None`` where bodies differ, for instance by a time in them."""
+    """Return the body of its correct responses; ``None`` where bodies differ, for instance by a time in them."""
     with server.connect() as first, server.connect() as second:
         bodies = set()
         for connection in (first, second):

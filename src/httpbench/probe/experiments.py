@@ -56,7 +56,7 @@ def unrequested(server: Server) -> Found:
 
 
 def waits(server: Server) -> Found:
-    """A request longer than the usual one, so that its first part is as long as a whole one."""
+    """Return a request longer than the usual one, so that its first part is as long as a whole one."""
     whole = server.request_bytes(padding=64)
     cut = whole.index(b"\r\n\r\n") + 2
     with server.connect() as connection:
@@ -92,7 +92,7 @@ def head(server: Server) -> Found:
 
 
 def method(server: Server) -> Found:
-    """A server may treat an unknown method like any other; it is worth knowing."""
+    """Return a server may treat an unknown method like any other; it is worth knowing."""
     received = _received(server, server.request_bytes(method=UNKNOWN_METHOD), expected=True)
     return not any(server.is_correct(response) for response in received.responses), received.text
 
@@ -130,7 +130,7 @@ def survives(server: Server) -> Found:
 
 
 def _body(server: Server, data: bytes) -> Found:
-    """Holds if one response comes and the next request is understood, or if the server refuses and then closes or is silent: some wait a
+    """Hold if one response comes and the next request is understood, or if the server refuses and then closes or is silent: some wait a
     second for the rest of a refused request before they close."""
     with server.connect() as connection:
         connection.send(data)

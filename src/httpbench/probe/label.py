@@ -28,7 +28,7 @@ TRAITS = {
     Trait.SURVIVES: "survives all experiments",
     Trait.DATE: "updates Date",
 }
-"""In words, which complete «the server …»."""
+"""In words, which complete "the server …"."""
 
 MADE_FROM_THE_REQUEST = (Trait.ASKED, Trait.UNASKED, Trait.DATE)
 """If one of these does not hold, the label is ``canned``, whatever else holds."""
@@ -55,7 +55,7 @@ FITTING = {
 
 
 def label(seen: Sequence[Observation]) -> tuple[Label | None, tuple[str, ...]]:
-    """The highest label that fits, and why no higher one does. ``None`` if a trait that decides is unknown."""
+    """Return the highest label that fits, and why no higher one does. ``None`` if a trait that decides is unknown."""
     by_trait = {observation.trait: observation for observation in seen}
     canned = [by_trait[trait] for trait in MADE_FROM_THE_REQUEST if _holds(by_trait, trait) is False]
     if canned:

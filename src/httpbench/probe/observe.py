@@ -24,7 +24,7 @@ DATE_POLL_S = 0.05
 
 
 def observe(host: str, port: int, workload: Workload, first: SampledResponse, first_age_s: float, limit_s: float) -> Probed:
-    """Observes a server that responds correctly to the workload's request.
+    """Observe a server that responds correctly to the workload's request.
 
     ``first`` is such a response, received ``first_age_s`` ago. What does not fit into ``limit_s`` stays unknown.
     """
@@ -61,7 +61,7 @@ def _made(server: Server, experiment: Experiment) -> Observation:
 
 
 def _date(server: Server, first: SampledResponse, first_at: float) -> Observation:
-    """Compares the Date of a response with that of an earlier one, and waits if too little time lies between them."""
+    """Compare the Date of a response with that of an earlier one, and waits if too little time lies between them."""
 
     def seen(holds: bool | None, came: str) -> Observation:
         return Observation(trait=Trait.DATE, holds=holds, sent="a request, some time after the first", came=came)
@@ -76,9 +76,9 @@ def _date(server: Server, first: SampledResponse, first_at: float) -> Observatio
             return seen(None, str(error))
         age_s = time.monotonic() - first_at
         if now != before:
-            return seen(True, f"«{now}», {_off(now)}")
+            return seen(True, f'"{now}", {_off(now)}')
         if age_s > DATE_OFF_S:
-            return seen(False, f"still «{before}» after {age_s:.1f} s")
+            return seen(False, f'still "{before}" after {age_s:.1f} s')
         if server.is_late:
             return seen(None, f"the same Date, but only {age_s:.1f} s later")
         time.sleep(DATE_POLL_S)

@@ -133,7 +133,7 @@ KINDS: Mapping[Kind, OfKind] = {
 
 
 def estimate_s(trials: Sequence[TrialPlan], targets: Mapping[str, Target]) -> float:
-    """Estimates how long trials take, without builds."""
+    """Estimate how long trials take, without builds."""
     return sum(KINDS[targets[trial.target].kind].trial_s(trial) for trial in trials)
 
 

@@ -30,7 +30,7 @@ class Up:
 
 @contextmanager
 def up(target: Target, scaling: Scaling, workload: Workload, place: Place, backend: Backend | None = None) -> Iterator[Up]:
-    """The target, running until the block ends; a proxy with its backend, a server with its database. ``place.scratch``: an empty folder.
+    """Return the target, running until the block ends; a proxy with its backend, a server with its database. ``place.scratch``: an empty folder.
 
     SIGTERM and SIGHUP end the block as Ctrl-C does. Raises :class:`~httpbench.errors.HttpbenchError` if it does not start or stop.
     """
@@ -48,7 +48,7 @@ def up(target: Target, scaling: Scaling, workload: Workload, place: Place, backe
 
 @contextmanager
 def _beside_database(target: Target, place: Place, database: Backend | None) -> Iterator[Place]:
-    """The place of a server whose database runs until the block ends, if it has one."""
+    """Return the place of a server whose database runs until the block ends, if it has one."""
     if database is None:
         yield place
         return

@@ -22,7 +22,7 @@ QUEUES_AT = 60
 
 
 def accept_queue(port: int) -> int | None:
-    """The length of the accept queue of what listens on a TCP port, the shortest of several; ``None`` if it is unknown."""
+    """Return the length of the accept queue of what listens on a TCP port, the shortest of several, or ``None`` if it is unknown."""
     try:
         found = [length for family in (socket.AF_INET, socket.AF_INET6) for own, length in _listening(family) if own == port]
     except (OSError, struct.error):

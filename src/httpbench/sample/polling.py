@@ -47,7 +47,7 @@ def _busy_threads(root_pid: int) -> int | None:
 
 
 def _states(pid: int) -> list[bytes]:
-    """The state of each thread of a process."""
+    """Return the state of each thread of a process."""
     states = []
     try:
         for thread in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208  (a third of the time of Path.iterdir)

@@ -30,7 +30,7 @@ class SeenThere:
 
 
 def seen_there(report: Mapping[str, Any], cpus: Sequence[int]) -> SeenThere:
-    """Reads what the agent printed at the end of the window. ``cpus``: those that the load generator could use."""
+    """Read what the agent printed at the end of the window. ``cpus``: those that the load generator could use."""
     series = Series(0.0)
     series.memory(*report["first"])
     for at_s, cpu_s, rss_bytes, processes in report["samples"]:

@@ -68,7 +68,7 @@ class TreeSampler:
         self._thread.start()
 
     def mark(self) -> None:
-        """Begins the measured window; earlier samples are dropped."""
+        """Begin the measured window; earlier samples are dropped."""
         with self._lock:
             self._scan()
             reading = self._read()
@@ -87,7 +87,7 @@ class TreeSampler:
             return Current(self._series.cores_of_late(), self._rss_bytes, self._quota.throttled_share())
 
     def stop(self) -> Usage:
-        """Ends the measured window, and returns what it cost."""
+        """End the measured window, and returns what it cost."""
         self._ended.set()
         self._thread.join()
         self._scan()

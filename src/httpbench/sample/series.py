@@ -63,7 +63,7 @@ class Series:
         self._stride = 1
 
     def add(self, at_s: float, cpu_s: float, rss_bytes: int, processes: int, throttled_s: float | None = None) -> None:
-        """Adds a sample: CPU time and throttled time since the previous one (negative counts as 0), and memory and processes now."""
+        """Add a sample: CPU time and throttled time since the previous one (negative counts as 0), and memory and processes now."""
         throttled_s = None if throttled_s is None else max(throttled_s, 0.0)
         sample = _Slice(self._end_s, at_s, max(cpu_s, 0.0), rss_bytes, processes, throttled_s)
         self._end_s = at_s
@@ -81,12 +81,12 @@ class Series:
                 self._stride *= 2
 
     def memory(self, rss_bytes: int, processes: int) -> None:
-        """Adds memory and processes to the peaks alone."""
+        """Add memory and processes to the peaks alone."""
         self._rss_bytes_peak = max(self._rss_bytes_peak, rss_bytes)
         self._processes_peak = max(self._processes_peak, processes)
 
     def pages(self, rss_bytes: int, pss_bytes: int) -> None:
-        """Adds memory that was counted page by page; zero if unknown."""
+        """Add memory that was counted page by page; zero if unknown."""
         self._rss_bytes_peak = max(self._rss_bytes_peak, rss_bytes)
         self._pss_bytes_peak = max(self._pss_bytes_peak, pss_bytes)
         self._pss_bytes_sum += pss_bytes
@@ -125,7 +125,7 @@ class Series:
         self._recent.append((self._end_s, self._cpu_s))
 
     def _closed(self) -> list[_Slice]:
-        """All slices. A short last one is merged into its neighbour: one tick in a few milliseconds would look like many cores."""
+        """Return all slices. A short last one is merged into its neighbour: one tick in a few milliseconds would look like many cores."""
         slices = [*self._slices, *([self._open] if self._open else [])]
         if len(slices) > 1 and slices[-1].duration_s < slices[-2].duration_s / 2:
             last = slices.pop()

@@ -96,7 +96,7 @@ class StrangerMeter:
         )
 
     def _strangers(self, used: _Used, elapsed_s: float) -> Iterator[Stranger]:
-        """The process itself, and its children that ended, where they used CPU time and may have run on the watched CPUs."""
+        """Return the process itself, and its children that ended, where they used CPU time and may have run on the watched CPUs."""
         process = used.now
         if used.ticks < USED_TICKS_MIN:
             return
@@ -144,7 +144,7 @@ class _Used:
 
     @classmethod
     def between(cls, before: _Process | None, now: _Process) -> _Used:
-        """All of its time if it is new, or if another process had its number before."""
+        """Return all of its time if it is new, or if another process had its number before."""
         if before is None or before.start_ticks != now.start_ticks:
             return cls(now, now.own_ticks, now.reaped_ticks, now.cpu)
         return cls(now, now.own_ticks - before.own_ticks, now.reaped_ticks - before.reaped_ticks, before.cpu)
@@ -167,7 +167,7 @@ def _generations(processes: Mapping[int, _Process], roots: Mapping[int, int]) ->
 
 
 def _allowed(pid: int) -> frozenset[int]:
-    """The CPUs that its first thread may use; empty if it is gone."""
+    """Return the CPUs that its first thread may use; empty if it is gone."""
     try:
         return frozenset(os.sched_getaffinity(pid))
     except OSError:

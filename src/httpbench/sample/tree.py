@@ -22,7 +22,7 @@ KERNEL_LISTS_CHILDREN = os.path.exists(f"/proc/self/task/{os.getpid()}/children"
 
 
 def descendants(root_pid: int) -> list[int]:
-    """Every process below ``root_pid``, parents before their children, itself not included.
+    """Return every process below ``root_pid``, parents before their children, itself not included.
 
     The kernel may miss a child if a sibling ends while it lists them. A caller that requires all of them calls again.
     """
@@ -38,7 +38,7 @@ def _below(root_pid: int, children_of: Callable[[int], list[int] | None]) -> lis
 
 
 def children_by_parent() -> dict[int, list[int]]:
-    """The children of every process, by its parent. Takes some milliseconds on a machine with a thousand processes."""
+    """Return the children of every process, by its parent. Takes some milliseconds on a machine with a thousand processes."""
     found: dict[int, list[int]] = {}
     for name in os.listdir("/proc"):  # noqa: PTH208  (as below)
         if not name.isdigit():
@@ -142,13 +142,13 @@ class Tree:
         self._reaped_ticks = 0
 
     def find(self, pids: Iterable[int]) -> None:
-        """Adds new processes. Known ones stay until they cannot be read: a list may miss processes that exist."""
+        """Add new processes. Known ones stay until they cannot be read: a list may miss processes that exist."""
         for pid in pids:
             if pid not in self.known and (process := _opened(pid)):
                 self.known[pid] = process
 
     def read(self) -> Reading:
-        """A consistent reading: no process ended meanwhile, so no time moved from a child to its parent unnoticed."""
+        """Return a consistent reading: no process ended meanwhile, so no time moved from a child to its parent unnoticed."""
         for _ in range(ATTEMPTS):
             ticks, rss_bytes, processes = self._ticks_of_root(), 0, 0
             gone = []

@@ -1,4 +1,4 @@
-"""The problems reported of a wrong file."""
+"""The errors for an invalid file."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def problems(tmp_path: Path, text: str) -> list[str]:
     return [problem.removeprefix(f"{path}: ") for problem in caught.value.problems]
 
 
-def test_a_good_file_is_a_model(tmp_path: Path) -> None:
+def test_a_valid_file_becomes_a_model(tmp_path: Path) -> None:
     path = tmp_path / "target.toml"
     path.write_text(GOOD)
     assert files.read(path, TargetFile).variant[0].name == "level"
@@ -72,16 +72,16 @@ def test_a_good_file_is_a_model(tmp_path: Path) -> None:
         (GOOD + "[[requires]]\nprogram = 'gcc'\n", "requires[0]: give apt or install, so that a user knows how to install it"),
     ],
 )
-def test_each_mistake_has_a_sentence(tmp_path: Path, wrong: str, sentence: str) -> None:
+def test_each_mistake_gives_a_sentence(tmp_path: Path, wrong: str, sentence: str) -> None:
     assert any(sentence in problem for problem in problems(tmp_path, wrong))
 
 
-def test_all_mistakes_are_said_at_once(tmp_path: Path) -> None:
+def test_all_mistakes_are_reported_at_once(tmp_path: Path) -> None:
     wrong = GOOD.replace('"micro"', '"mikro"').replace('"server"', '"sever"', 1).replace("scaling", "scalling")
     assert len(problems(tmp_path, wrong)) == 3
 
 
-def test_mistakes_of_all_files_are_said_at_once(tmp_path: Path) -> None:
+def test_mistakes_of_all_files_are_reported_at_once(tmp_path: Path) -> None:
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "target.toml").write_text(GOOD.replace('"micro"', '"mikro"'))
@@ -90,25 +90,25 @@ def test_mistakes_of_all_files_are_said_at_once(tmp_path: Path) -> None:
     assert len(caught.value.problems) == 3
 
 
-def test_a_folder_that_holds_no_target_is_said(tmp_path: Path) -> None:
+def test_a_folder_without_targets_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(CatalogError, match=r"contains no target\.toml"):
         catalog.load([tmp_path])
 
 
-def test_a_folder_may_be_named_twice(tmp_path: Path) -> None:
+def test_a_folder_may_be_given_twice(tmp_path: Path) -> None:
     inner = tmp_path / "mine"
     inner.mkdir()
     (inner / "target.toml").write_text(GOOD.replace("epoll", "mine"))
     assert "c/mine/level" in catalog.load([inner, inner, tmp_path]).targets
 
 
-def test_an_id_can_be_taken_once(tmp_path: Path) -> None:
+def test_an_id_can_be_used_only_once(tmp_path: Path) -> None:
     (tmp_path / "target.toml").write_text(GOOD)
     with pytest.raises(CatalogError, match="«c/epoll/level» is already defined in"):
         catalog.load([tmp_path])
 
 
-def test_a_file_that_is_not_text_is_said(tmp_path: Path) -> None:
+def test_a_binary_file_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "suite.toml"
     path.write_bytes(b"\xff\xfe")
     with pytest.raises(CatalogError, match="not UTF-8"):

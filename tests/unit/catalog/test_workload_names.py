@@ -1,4 +1,4 @@
-"""What names of workloads stand for: files, other numbers of rows, mixes."""
+"""Names of workloads: files, other numbers of rows, and mixes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def known() -> Mapping[str, Workload]:
 
 
 @pytest.mark.parametrize(("name", "rows"), [("query-1", 1), ("query-5", 5), ("update-15", 15), ("cached-query-50", 50), ("query-500", 500)])
-def test_a_number_in_the_name_is_the_number_of_rows(known: Mapping[str, Workload], name: str, rows: int) -> None:
+def test_a_number_in_the_name_sets_the_number_of_rows(known: Mapping[str, Workload], name: str, rows: int) -> None:
     found = find(known, name)
     assert (found.name, found.expect.rows) == (name, rows)
     assert found.request.path.endswith(f"={rows}")
@@ -40,7 +40,7 @@ def test_a_mix_has_the_workloads_with_their_weights(known: Mapping[str, Workload
     assert mix.request == known["json"].request and [each.request.path for each in mix.each] == ["/json", "/queries?queries=5"]
 
 
-def test_a_mix_takes_the_paths_of_a_target_and_requires_all_of_them(known: Mapping[str, Workload]) -> None:
+def test_a_mix_uses_the_paths_of_a_target_and_requires_all_of_them(known: Mapping[str, Workload]) -> None:
     mix = find(known, "json:3,db:1")
     target = make_target(paths={"json": "/j", "db": "/d"})
     assert mix.is_served_by(target) and [each.request.path for each in mix.of(target).each] == ["/j", "/d"]
@@ -61,7 +61,7 @@ def test_a_mix_takes_the_paths_of_a_target_and_requires_all_of_them(known: Mappi
         ("client-large,db", "client-large is not for servers"),
     ],
 )
-def test_what_is_wrong_with_a_mix_is_said(known: Mapping[str, Workload], name: str, problem: str) -> None:
+def test_an_invalid_mix_is_an_error(known: Mapping[str, Workload], name: str, problem: str) -> None:
     with pytest.raises(SelectionError) as raised:
         find(known, name)
     assert problem in raised.value.message

@@ -118,7 +118,7 @@ def drops_what_follows(client: Client) -> None:
 
 @contextlib.contextmanager
 def serving(behaviour: Callable[[Client], None]) -> Iterator[Server]:
-    """The server of a behaviour, which serves each connection in a thread of its own."""
+    """Return the server of a behaviour, which serves each connection in a thread of its own."""
 
     def serve(connection: socket.socket) -> None:
         with connection, contextlib.suppress(EOFError, OSError):

@@ -20,7 +20,7 @@ BEFORE = Learned(status=200, content_type="text/plain", body_bytes=1, body_sha25
 
 @contextmanager
 def serving(bodies: Sequence[bytes], status: int = 200) -> Iterator[int]:
-    """A server that sends these bodies in turn, the last one for ever."""
+    """Return a server that sends these bodies in turn, the last one for ever."""
     left = chain(bodies, repeat(bodies[-1]))
 
     class Handler(http.server.BaseHTTPRequestHandler):

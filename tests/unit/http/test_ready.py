@@ -19,7 +19,7 @@ WORKLOAD = Workload(name="ok", description="two letters", request=Request(path="
 
 @contextmanager
 def server(silent: int) -> Iterator[int]:
-    """Accepts ``silent`` connections without ever responding, and responds on all further ones. Yields its port."""
+    """Accept ``silent`` connections without ever responding, and responds on all further ones. Yields its port."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         kept = []
 

@@ -13,7 +13,7 @@ PARTS = st.dictionaries(st.sampled_from(Trait), st.sampled_from([True, False, No
 
 
 def seen(**holds: bool | None) -> list[Observation]:
-    """All traits hold, except those named."""
+    """Return all traits hold, except those named."""
     every = {trait: holds.get(trait.name.lower(), True) for trait in Trait}
     return [Observation(trait=trait, holds=value, sent="this", came="that") for trait, value in every.items()]
 

@@ -148,7 +148,7 @@ def test_only_those_that_used_most_are_kept(machine: Machine) -> None:
 
 @contextmanager
 def spinning(cpu: int, lasting_s: float) -> Iterator[int]:
-    """A process that descends from nobody of ours, and keeps a CPU busy."""
+    """Return a process that descends from nobody of ours, and keeps a CPU busy."""
     script = f"import os, sys; os.sched_setaffinity(0, {{{cpu}}}); print(os.getpid(), flush=True)\n{SPIN.format(lasting_s)}"
     start = f"import subprocess, sys; subprocess.Popen([sys.executable, '-c', {script!r}], start_new_session=True)"
     with subprocess.Popen([sys.executable, "-c", start], stdout=subprocess.PIPE, text=True) as process:

@@ -31,7 +31,7 @@ class Reference:
     _output: Path
 
     def stop(self) -> WorkDone:
-        """Stops it and returns what it counted. Raises :class:`StopError`."""
+        """Stop it and returns what it counted. Raises :class:`StopError`."""
         self._tree.stop(STOP_GRACE_S)
         try:
             return WorkDone.model_validate_json(self._output.read_text().splitlines()[1])
@@ -41,7 +41,7 @@ class Reference:
 
 @contextmanager
 def reference(work: ClientWork, path: str, cores: Cores, scratch: Path, *, held_s: float = 0) -> Iterator[Reference]:
-    """A server for one run, on the load generator's cores, with a port of its own. ``held_s``: how long it holds each response back.
+    """Return a server for one run, on the load generator's cores, with a port of its own. ``held_s``: how long it holds each response back.
 
     Raises :class:`StartError`.
     """
@@ -57,7 +57,7 @@ def _argv(work: ClientWork, path: str, held_s: float) -> tuple[str, ...]:
 
 
 def _url(tree: ProcessTree, output: Path, log: Path) -> str:
-    """The URL in its first line of output, which it prints once it listens."""
+    """Return the URL in its first line of output, which it prints once it listens."""
     deadline = time.monotonic() + START_LIMIT_S
     while not (text := output.read_text() if output.exists() else "").endswith("\n"):
         if tree.exits() or time.monotonic() > deadline:

@@ -23,7 +23,7 @@ BUSY_SHARE = 0.5
 
 
 def measure_client(inputs: TrialInputs, scratch: Path, observer: Observer) -> Trial:
-    """A trial of a client. ``scratch``: an empty folder."""
+    """Return a trial of a client. ``scratch``: an empty folder."""
     work, path, cores = inputs.client_work, inputs.workload.request.path, inputs.plan.cores
     client = Client(inputs.target, inputs.folder, cores, inputs.timer, inputs.plan.load.duration_s)
     held, free = scratch / "held", scratch / "free"

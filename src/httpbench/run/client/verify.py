@@ -44,7 +44,7 @@ def verify_client(target: Target, scaling: Scaling, workload: Workload, folder: 
 
 
 def sample_client(target: Target, scaling: Scaling, workload: Workload, folder: Path, cores: Cores) -> SampledRequest:
-    """The first request of a built client, as the server received it. Raises :class:`HttpbenchError`."""
+    """Return the first request of a built client, as the server received it. Raises :class:`HttpbenchError`."""
     client = Client(target, folder, cores, load.timer("native"), LIMIT_S)
     with tempfile.TemporaryDirectory(prefix="httpbench-") as scratch:
         ran, done = _run(client, workload.request.path, ClientWork(requests=1), Path(scratch))
@@ -91,7 +91,7 @@ def _keeps(client: Client, workload: Workload, scratch: Path) -> str | None:
 
 def _notices(client: Client, workload: Workload, scratch: Path) -> str | None:
     ran, _ = _run(client, workload.request.path, FEW, scratch, other=f"{workload.request.path.rstrip('/')}/not-there")
-    return None if ran.timed.code != 0 else f"ended with exit code 0 and printed «{ran.printed.strip()}»"
+    return None if ran.timed.code != 0 else f'ended with exit code 0 and printed "{ran.printed.strip()}"'
 
 
 def _crashed(ran: ClientRun) -> str:

@@ -114,7 +114,7 @@ class RunningDatabase:
 
 @contextmanager
 def started(database: Backend, scratch: Path, *, port_is_fixed: bool, run_id: str | None = None) -> Iterator[RunningDatabase]:
-    """The database, running on its cores until the block ends. ``scratch``: an empty folder, for its log.
+    """Return the database, running on its cores until the block ends. ``scratch``: an empty folder, for its log.
 
     ``port_is_fixed``: it listens on its usual port, as frameworks of catalogues expect. Raises :class:`StartError`.
     """
@@ -175,7 +175,7 @@ def _container(
 
 
 def _own_address(system: System, port_is_fixed: bool) -> tuple[str, int]:
-    """A loopback address that nobody else uses, and a port on it."""
+    """Return a loopback address that nobody else uses, and a port on it."""
     address = ".".join(str(part) for part in (127, 64 + secrets.randbelow(64), secrets.randbelow(256), 1 + secrets.randbelow(254)))
     port = system.port if port_is_fixed else free_port(address)
     require_free(port, address)

@@ -66,7 +66,7 @@ _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 
 
 def named(command: str) -> Named:
-    """The program of a command line. A shell's ``cd x && A=1 exec ./server`` is ``server``."""
+    """Return the program of a command line. A shell's ``cd x && A=1 exec ./server`` is ``server``."""
     words = _without_prefix(_words(re.split(r"&&|;", command.strip().rstrip(";&"))[-1]))
     if not words:
         return Named("server", (), ())

@@ -83,7 +83,7 @@ def targets_of(servers: Servers) -> list[Target]:
 
 
 def _contained(targets: Sequence[Target], servers: Servers) -> list[Target]:
-    """The targets of images, in their containers."""
+    """Return the targets of images, in their containers."""
     assert servers.isolation is not None or not targets, "the command line chooses an engine for images"
     own = {"port": servers.port}
     return [
@@ -94,7 +94,7 @@ def _contained(targets: Sequence[Target], servers: Servers) -> list[Target]:
 
 
 def path_of(urls: Sequence[str]) -> str | None:
-    """The path in the URLs, if any. Raises :class:`UsageError` if there are several, because a workload has one path."""
+    """Return the path in the URLs, if any. Raises :class:`UsageError` if there are several, because a workload has one path."""
     paths = {parts.path + (f"?{parts.query}" if parts.query else "") for parts in map(urlsplit, urls)} - {"", "/"}
     if len(paths) > 1:
         raise UsageError(f"the URLs have different paths: {', '.join(sorted(paths))}", hint="set one path with --path")
@@ -120,7 +120,7 @@ def names_of(servers: Servers) -> list[str]:
 
 
 def _told_apart(program: Named, programs: Sequence[Named]) -> str:
-    """The program, with those of its folders and words that not all programs of this name have."""
+    """Return the program, with those of its folders and words that not all programs of this name have."""
     alike = [other for other in programs if other.name == program.name]
     folders = [folder for folder in program.folders if not all(folder in other.folders for other in alike)]
     words = [word for word in program.words if not all(word in other.words for other in alike)]
@@ -128,7 +128,7 @@ def _told_apart(program: Named, programs: Sequence[Named]) -> str:
 
 
 def _numbered(names: Sequence[str]) -> list[str]:
-    """The second of equal names is ``name-2``."""
+    """Return the second of equal names is ``name-2``."""
     found: list[str] = []
     for name in names:
         candidates = [name, *(f"{name}-{number}" for number in range(2, len(names) + 1))]
@@ -145,12 +145,12 @@ def _argv(command: str, servers: Servers) -> tuple[str, ...]:
     unknown = [name for name in re.findall(r"(?<!\$)\{([a-z_]+)\}", command) if name not in PLACEHOLDERS]
     if unknown and not servers.shell:
         raise UsageError(
-            f"«{command}»: unknown placeholder {{{unknown[0]}}}",
+            f'"{command}": unknown placeholder {{{unknown[0]}}}',
             hint=f"placeholders are {', '.join(f'{{{name}}}' for name in PLACEHOLDERS)}",
         )
     if "{port}" not in command and not any("{port}" in value for value in servers.env.values()) and servers.port is None:
         raise UsageError(
-            f"«{command}» has no {{port}}",
+            f'"{command}" has no {{port}}',
             hint="write {port} where the port belongs, or give the port that it listens on with --port",
         )
     return _words(command, servers.shell)
@@ -163,7 +163,7 @@ def _words(command: str, shell: bool) -> tuple[str, ...]:
         words = tuple(shlex.split(command))
     except ValueError as error:
         raise UsageError(
-            f"«{command}» cannot be split into words: {error}", hint="close the quotation, or pass it to a shell with --shell"
+            f'"{command}" cannot be split into words: {error}', hint="close the quotation, or pass it to a shell with --shell"
         ) from None
     if not words:
         raise UsageError("a command is empty")

@@ -9,7 +9,7 @@ from httpbench.model import Isolation, Kind, NetworkMode, Scaling, Target
 
 
 def isolated(target: Target, isolation: Isolation) -> Target:
-    """The target in a container: ``c/nginx`` becomes ``c/nginx@docker``. Raises :class:`UsageError` if it cannot be run in one."""
+    """Return the target in a container: ``c/nginx`` becomes ``c/nginx@docker``. Raises :class:`UsageError` if it cannot be run in one."""
     if target.kind is Kind.CLIENT:
         raise UsageError(f"{target.id} is a client: --isolate applies to servers and proxies", hint="remove --isolate")
     if target.kind is Kind.PROXY and isolation.network is NetworkMode.BRIDGE:

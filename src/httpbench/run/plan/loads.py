@@ -16,7 +16,7 @@ STEP_GRAIN_S = 0.5
 
 
 def load_of(fields: Mapping[str, Any], *, scale: float = 1.0, cap_rps: float | None = None, as_typed: Collection[str] = ()) -> Load:
-    """A load from its ``fields``, of which ``duration_s`` is how long the highest rate is held. ``scale`` multiplies rates and times,
+    """Return a load from its ``fields``, of which ``duration_s`` is how long the highest rate is held. ``scale`` multiplies rates and times,
     except those named in ``as_typed``.
 
     Raises ``pydantic.ValidationError`` if they are not valid.
@@ -34,7 +34,7 @@ def load_of(fields: Mapping[str, Any], *, scale: float = 1.0, cap_rps: float | N
 
 
 def _capped(values: dict[str, Any], cap_rps: float) -> dict[str, Any]:
-    """Rises to the cap and holds it. A rate that would begin at the cap or above is only held."""
+    """Rise to the cap and holds it. A rate that would begin at the cap or above is only held."""
     if values.get("rate_from_rps", cap_rps) < cap_rps:
         return {**values, "rate_rps": cap_rps}
     return {name: value for name, value in values.items() if name not in ("rate_from_rps", "rate_step_rps", "step_s")} | {

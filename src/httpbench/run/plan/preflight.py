@@ -22,7 +22,7 @@ def refusals(spec: RunSpec) -> list[str]:
 
 
 def without_refused(spec: RunSpec) -> tuple[RunSpec, list[str]]:
-    """The run without the trials that cannot be made, and a sentence for each reason.
+    """Return the run without the trials that cannot be made, and a sentence for each reason.
 
     If none can be made, the run stays whole: :func:`refusals` then says why.
     """
@@ -38,7 +38,7 @@ def without_refused(spec: RunSpec) -> tuple[RunSpec, list[str]]:
 
 
 def _refused(spec: RunSpec) -> dict[str, list[TrialPlan]]:
-    """The trials that cannot be made, by reason."""
+    """Return the trials that cannot be made, by reason."""
     reasons: dict[object, str | None] = {}
     found: dict[str, list[TrialPlan]] = {}
     for planned in spec.plan.trials:
@@ -66,7 +66,7 @@ def _words(given: Load) -> str:
 
 
 def require_programs(spec: RunSpec) -> None:
-    """Looks for what every trial requires: the user's commands, the load generator or timer, programs of ours, the toolchain of a
+    """Look for what every trial requires: the user's commands, the load generator or timer, programs of ours, the toolchain of a
     proxy's backend.
 
     Raises :class:`~httpbench.errors.UsageError`, :class:`~httpbench.errors.LoadError` or :class:`~httpbench.errors.RequirementError` if
@@ -96,7 +96,7 @@ def _require_commands(targets: Iterable[Target]) -> None:
 
 
 def with_warmup_of_its_own(spec: RunSpec) -> RunSpec:
-    """The same run with warm-ups by its own load generators, if ours is missing.
+    """Return the same run with warm-ups by its own load generators, if ours is missing.
 
     Only ours sees when throughput is steady. So these warm-ups last as long as they may.
     """

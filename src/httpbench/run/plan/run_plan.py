@@ -48,7 +48,7 @@ class RunPlan:
 
 
 def make_plan(matrix: Matrix, cores_for: Callable[[Scaling], Cores], seed: int) -> RunPlan:
-    """The order of the trials. ``cores_for`` divides the cores for a scaling; ``seed`` decides the order within each round."""
+    """Return the order of the trials. ``cores_for`` divides the cores for a scaling; ``seed`` decides the order within each round."""
     skipped = {}
     cells: list[tuple[Target, Scaling, str, Load, str]] = []
     for target in matrix.targets:
@@ -88,12 +88,12 @@ def make_plan(matrix: Matrix, cores_for: Callable[[Scaling], Cores], seed: int) 
 
 
 def _filling(scaling: Scaling) -> Scaling:
-    """The baseline for copies of a proxy is that for one proxy on the same cores."""
+    """Return the baseline for copies of a proxy is that for one proxy on the same cores."""
     return Scaling.MULTI if scaling is Scaling.PREFORK else scaling
 
 
 def _takes_workers(target: Target, scaling: Scaling) -> bool:
-    """Whether it starts as many workers as it is told; of a target that is started once per worker, the harness does."""
+    """Return whether it starts as many workers as it is told; of a target that is started once per worker, the harness does."""
     return scaling is Scaling.PREFORK or any("{workers}" in text for text in (*target.run, *target.env.values()))
 
 

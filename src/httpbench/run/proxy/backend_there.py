@@ -19,7 +19,7 @@ from httpbench.run.trial.start import Inside, Place, RunningTarget, filled
 def started_there(
     backend: Backend, place: BackendPlace, workload: Workload, scratch: Path, start_limit_s: float
 ) -> Iterator[RunningTarget]:
-    """The backend, running. Raises :class:`StartError` with the tail of its log, or :class:`~httpbench.errors.LostHostError`."""
+    """Return the backend, running. Raises :class:`StartError` with the tail of its log, or :class:`~httpbench.errors.LostHostError`."""
 
     def fill(host: str, port: int, workers: int, own_scratch: str) -> tuple[tuple[str, ...], Mapping[str, str]]:
         return filled(backend.target, Place(backend.folder, scratch, ()), Inside(host, port, workers, own_scratch))

@@ -43,7 +43,7 @@ BYTES_DIFFER = "bytes were lost, changed or invented between backend and load ge
 
 
 def measure_proxy(inputs: TrialInputs, scratch: Path, observer: Observer) -> Trial:
-    """A trial of a proxy, or of the baseline. ``scratch``: an empty folder."""
+    """Return a trial of a proxy, or of the baseline. ``scratch``: an empty folder."""
     assert inputs.backend is not None, "a proxy is measured in front of a backend"
     for name in ("backend", "target", "generator"):
         (scratch / name).mkdir()
@@ -73,7 +73,7 @@ def measure_proxy(inputs: TrialInputs, scratch: Path, observer: Observer) -> Tri
 def started_backend(
     backend: Backend, workload: Workload, scratch: Path, start_limit_s: float = START_LIMIT_S, address: str = HOST
 ) -> AbstractContextManager[RunningTarget]:
-    """The backend, running, on all its cores."""
+    """Return the backend, running, on all its cores."""
     if backend.place is not None:
         return started_there(backend, backend.place, workload, scratch, start_limit_s)
     place = Place(backend.folder, scratch, backend.cores, None, start_limit_s, address=address)
@@ -81,7 +81,7 @@ def started_backend(
 
 
 def _baseline(inputs: TrialInputs, backend: RunningTarget, scratch: Path, observer: Observer) -> Trial:
-    """The load goes to the backend, on the backend's cores, and the usage is the backend's."""
+    """Return the load goes to the backend, on the backend's cores, and the usage is the backend's."""
     planned, cores = inputs.plan, inputs.plan.cores
     own = cores.model_copy(update={"target": cores.backend, "backend": (), "shared": cores.backend_shared})
     as_target = replace(inputs, plan=planned.model_copy(update={"cores": own, "scaling": Scaling.MULTI}))

@@ -17,7 +17,7 @@ from httpbench.run.trial.verified import Verified
 
 
 def verify_proxy(target: Target, scaling: Scaling, workload: Workload, folder: Path, cores: Cores, backend: Backend | None) -> Verified:
-    """Starts a built proxy, checks its contract, and stops it."""
+    """Start a built proxy, checks its contract, and stops it."""
     assert backend is not None, "a proxy is verified in front of a backend"
     checks: Sequence[contract.Check] = ()
     try:

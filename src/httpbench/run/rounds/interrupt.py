@@ -16,7 +16,7 @@ class Interrupted(KeyboardInterrupt):
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Turns the first SIGTERM or SIGHUP, the end of a terminal, into :class:`Interrupted`.
+    """Turn the first SIGTERM or SIGHUP, the end of a terminal, into :class:`Interrupted`.
 
     Later ones are ignored until the program ends: a terminal that closes sends several, and results are still to be stored and exported.
     A signal that was ignored before, as ``nohup`` does it, stays ignored.
@@ -40,7 +40,7 @@ def interruptible() -> Iterator[None]:
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Delays Ctrl-C, SIGTERM and SIGHUP until the block has ended. Only in the main thread."""
+    """Delay Ctrl-C, SIGTERM and SIGHUP until the block has ended. Only in the main thread."""
     arrived: list[int] = []
     before = {number: signal.signal(number, lambda number, _: arrived.append(number)) for number in (signal.SIGINT, *NUMBERS)}
     try:

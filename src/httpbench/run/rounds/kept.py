@@ -39,7 +39,7 @@ class Secrets:
 
     @classmethod
     def of(cls, targets: Iterable[Target], workloads: Iterable[Workload]) -> Secrets:
-        """The secrets that the command line gave for them."""
+        """Return the secrets that the command line gave for them."""
         found = {value for target in targets if not target.is_declared for value in target.env.values() if "{" not in value}
         for request in (each.request for workload in workloads for each in (workload, *workload.each)):
             for name, value in request.headers.items():
@@ -48,7 +48,7 @@ class Secrets:
         return cls(tuple(sorted((value for value in found if len(value) >= SECRET_CHARACTERS_MIN), key=len, reverse=True)))
 
     def out_of(self, text: str) -> str:
-        """The text without them."""
+        """Return the text without them."""
         for value in self.values:
             text = text.replace(value, REDACTED)
         return USER_IN_URL.sub(REDACTED, text)
@@ -58,7 +58,7 @@ class Secrets:
 
 
 def kept_run(run: Run, secrets: Secrets) -> Run:
-    """The run without secrets."""
+    """Return the run without secrets."""
     return run.model_copy(
         update={
             "command": secrets.out_of_all(_redacted_pairs(run.command)),
@@ -69,7 +69,7 @@ def kept_run(run: Run, secrets: Secrets) -> Run:
 
 
 def kept_trial(trial: Trial, secrets: Secrets) -> Trial:
-    """The trial without secrets, and with the sampled body cut."""
+    """Return the trial without secrets, and with the sampled body cut."""
     return trial.model_copy(
         update={
             "verdict": trial.verdict.model_copy(update={"reasons": secrets.out_of_all(trial.verdict.reasons)}),
@@ -125,7 +125,7 @@ def _kept_commands(commands: Commands, secrets: Secrets) -> Commands:
 
 
 def _redacted_pairs(command: tuple[str, ...]) -> list[str]:
-    """The command line, in which options that set a value keep only its name."""
+    """Return the command line, in which options that set a value keep only its name."""
     words: list[str] = []
     option: str | None = None
     for word in command:

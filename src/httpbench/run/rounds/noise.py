@@ -25,17 +25,17 @@ ALIKE = {
 
 
 def pair(target: Target) -> tuple[Target, Target]:
-    """A target, and the same target under another name."""
+    """Return a target, and the same target under another name."""
     return target, target.model_copy(update={"id": f"{target.id}-again", "variant": f"{target.variant or target.framework}-again"})
 
 
 def known_noise(store: Store, environment: Environment) -> Noise | None:
-    """The newest noise floor measured on this machine, whether or not it is still valid. Raises :class:`~httpbench.errors.StoreError`."""
+    """Return the newest noise floor measured on this machine, whether or not it is still valid. Raises :class:`~httpbench.errors.StoreError`."""
     return next(_noises(store, environment), None)
 
 
 def noise_for(store: Store, run: Run) -> tuple[Noise | None, str | None]:
-    """The newest valid noise floor, if possible one that was measured under a load of the run; or why the newest is no longer valid."""
+    """Return the newest valid noise floor, if possible one that was measured under a load of the run; or why the newest is no longer valid."""
     environment, at = run.environment, run.started_at
     found = list(_noises(store, environment))
     valid = [noise for noise in found if outdated(noise, environment, at) is None]

@@ -55,14 +55,14 @@ class Record:
         return self._outcome.run.id
 
     def keep(self, trial: Trial) -> Trial:
-        """Adds a finished trial without its secrets, and commits it. Returns what it kept."""
+        """Add a finished trial without its secrets, and commits it. Returns what it kept."""
         kept = kept_trial(trial, self._secrets)
         self._outcome.trials.append(kept)
         self._store_the_rest()
         return kept
 
     def finish(self, status: RunStatus) -> Outcome:
-        """The run, ended now."""
+        """Return the run, ended now."""
         outcome, finished_at = self._outcome, now()
         if problem := self._clock.problem():
             self._observer.warning(problem)
@@ -84,7 +84,7 @@ class Record:
         return run.model_copy(update={"noise": noise})
 
     def _store_the_rest(self) -> None:
-        """Stores all that is not stored yet: a disk that was full or a file that was locked may be so no longer."""
+        """Store all that is not stored yet: a disk that was full or a file that was locked may be so no longer."""
         run, trials = self._outcome.run, self._outcome.trials
         try:
             with uninterrupted():
@@ -133,5 +133,5 @@ def _new_run(spec: RunSpec, built: Built) -> Run:
 
 
 def _common_folder(targets: Iterable[Target]) -> Path:
-    """The folder that contains all targets: its commit stands for their sources."""
+    """Return the folder that contains all targets: its commit stands for their sources."""
     return Path(os.path.commonpath([target.folder for target in targets if target.run or target.url or target.isolation]))

@@ -9,7 +9,7 @@ from httpbench.model import Trial, TrialPlan, VerdictKind
 
 
 def with_repeats(plan: Sequence[TrialPlan], made: Sequence[Trial], retries: int) -> Iterator[TrialPlan]:
-    """The trials of the plan, and after each round those of it that were disturbed, at most ``retries`` times each.
+    """Return the trials of the plan, and after each round those of it that were disturbed, at most ``retries`` times each.
 
     ``made`` grows as the caller makes each trial.
     """

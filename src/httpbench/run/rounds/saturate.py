@@ -14,7 +14,7 @@ FAILURES_MAX = 2
 
 
 def upcoming(search: Search, first: TrialPlan, made: Sequence[Trial], warn: Callable[[str], None]) -> Iterator[TrialPlan]:
-    """The trials that follow from those made, which grow as these are measured. ``first``: a closed loop, where the search begins."""
+    """Return the trials that follow from those made, which grow as these are measured. ``first``: a closed loop, where the search begins."""
     while (offer := _next_offer(search, made)) is not None:
         if offer.wait_s:
             warn(f"trials contradict each other: waiting {offer.wait_s:.0f} s before the next")

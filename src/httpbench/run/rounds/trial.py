@@ -21,7 +21,7 @@ from httpbench.run.trial.inputs import TrialInputs
 
 
 def make_trial(inputs: TrialInputs, observer: Observer) -> Trial:
-    """Makes a trial. What goes wrong becomes a failed trial with its reason; only an interruption is raised."""
+    """Make a trial. What goes wrong becomes a failed trial with its reason; only an interruption is raised."""
     begin = time.monotonic()
     try:
         with tempfile.TemporaryDirectory(prefix="httpbench-", ignore_cleanup_errors=True) as scratch, _kept_to(inputs.plan.cores.harness):
@@ -41,7 +41,7 @@ def make_trial(inputs: TrialInputs, observer: Observer) -> Trial:
 
 
 def failed(planned: TrialPlan, started_at: str, error: HttpbenchError) -> Trial:
-    """A trial without figures, and why."""
+    """Return a trial without figures, and why."""
     reason = f"{error.message}; {error.hint}" if error.hint else error.message
     verdict = Verdict(kind=VerdictKind.FAILED, reasons=(reason,))
     return Trial(plan=planned, started_at=started_at, verdict=verdict, log_tail=error.log_tail)
@@ -49,7 +49,7 @@ def failed(planned: TrialPlan, started_at: str, error: HttpbenchError) -> Trial:
 
 @contextmanager
 def _kept_to(cpus: Sequence[int]) -> Iterator[None]:
-    """Keeps the harness, and the threads that it starts meanwhile, off the measured cores."""
+    """Keep the harness, and the threads that it starts meanwhile, off the measured cores."""
     before = os.sched_getaffinity(0)
     os.sched_setaffinity(0, cpus)
     try:

@@ -24,7 +24,7 @@ PROBE_LIMIT_S = 6.0
 
 
 def verify(target: Target, scaling: Scaling, workload: Workload, folder: Path, cores: Cores, database: Backend | None = None) -> Verified:
-    """Starts a built server beside its database, checks its contract, and stops it."""
+    """Start a built server beside its database, checks its contract, and stops it."""
     workload = workload.of(target)
     checks: list[contract.Check] = []
     probed: Probed | None = None

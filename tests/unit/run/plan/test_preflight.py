@@ -61,7 +61,7 @@ def test_a_load_generator_that_is_missing_is_said_once_and_before_any_build() ->
 
 
 def command(tmp_path: Path, text: str, **changes: Any) -> RunSpec:
-    """A run of one command in the folder."""
+    """Return a run of one command in the folder."""
     (target,) = targets_of(Servers(commands=(text,), folder=tmp_path, **changes))
     return spec_of([make_plan(target.id)], load.get("wrk"), [target])
 

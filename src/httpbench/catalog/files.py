@@ -76,17 +76,17 @@ def _sentence(model: type[BaseModel], problem: dict[str, Any]) -> str:
         case "enum":
             allowed = _words(model, location)
             return (
-                f"{key}: «{problem['input']}» is not allowed; use one of {', '.join(allowed)}{did_you_mean(str(problem['input']), allowed)}"
+                f'{key}: "{problem["input"]}" is not allowed; use one of {", ".join(allowed)}{did_you_mean(str(problem["input"]), allowed)}'
             )
         case "value_error":
             return f"{key}: {problem['ctx']['error']}" if key else str(problem["ctx"]["error"])
         case "string_pattern_mismatch":
-            return f"{key}: «{problem['input']}» does not match {problem['ctx']['pattern']}"
+            return f'{key}: "{problem["input"]}" does not match {problem["ctx"]["pattern"]}'
         case kind if kind in TOML_TYPES:
-            return f"{key}: must be {TOML_TYPES[kind]}, not «{problem['input']}»"
+            return f'{key}: must be {TOML_TYPES[kind]}, not "{problem["input"]}"'
         case _:
             message = problem["msg"].removeprefix("Input ")
-            return f"{key}: {message[0].lower()}{message[1:]}, not «{problem['input']}»"
+            return f'{key}: {message[0].lower()}{message[1:]}, not "{problem["input"]}"'
 
 
 def _key(location: Location) -> str:

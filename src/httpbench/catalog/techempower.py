@@ -187,7 +187,7 @@ def _beyond_the_model(folder: Path, full: str, raw: Raw) -> Iterator[str]:
     if words.get("database") and not words.get("orm"):
         yield "orm: missing; required with a database"
     if (words.get("os") or "linux").lower() != "linux":
-        yield f"os: «{words['os']}» is not supported; only Linux is"
+        yield f'os: "{words["os"]}" is not supported; only Linux is'
     if not any(name.endswith("_url") for name in raw):
         yield "no path for any test"
     dockerfile = _dockerfile(full, raw)

@@ -23,17 +23,17 @@ def problems(response: Response, surplus: bytes, expect: Expectation) -> list[st
     if expect.content_type is not None:
         media_type = (response.header("content-type") or "").partition(";")[0].strip().lower()
         if media_type != expect.content_type:
-            found.append(f'Content-Type "{media_type}" instead of "{expect.content_type}"' if media_type else "no Content-Type")
+            found.append(f"Content-Type `{media_type}` instead of `{expect.content_type}`" if media_type else "no Content-Type")
     found += [f"no {name} header" for name in expect.headers if response.header(name) is None]
     if expect.body_bytes is not None and len(response.body) != expect.body_bytes:
         found.append(f"a body of {len(response.body):,} bytes instead of {expect.body_bytes:,}")
     elif expect.body is not None and response.body != expect.body.encode():
-        found.append(f'body "{_shown(response.body)}" instead of "{_shown(expect.body.encode())}"')
+        found.append(f"body `{_shown(response.body)}` instead of `{_shown(expect.body.encode())}`")
     elif expect.body_sha256 is not None and hashlib.sha256(response.body).hexdigest() != expect.body_sha256:
         found.append(f"an unexpected body: its SHA-256 is not {expect.body_sha256}")
     found += rule_problems(response, expect)
     if surplus:
-        found.append(f'{len(surplus)} bytes after the end of the response: "{_shown(surplus)}"')
+        found.append(f"{len(surplus)} bytes after the end of the response: `{_shown(surplus)}`")
     return found
 
 

@@ -34,7 +34,7 @@ Headers = tuple[tuple[str, str], ...]
 
 
 class ExchangeError(Exception):
-    """The response is not valid HTTP/1.1, or there was none. The message is one clause: "closed the connection before it responded"."""
+    """The response is not valid HTTP/1.1, or there was none. The message is one clause: `closed the connection before it responded`."""
 
     def __init__(self, message: str):
         super().__init__(one_line(message))  # it may quote the response
@@ -202,7 +202,7 @@ class Connection:
         if length is None:
             return self._until_end(deadline)
         if not NUMBER.fullmatch(length):
-            raise ExchangeError(f'sent Content-Length "{length[:40]}", which is not a number')
+            raise ExchangeError(f"sent Content-Length `{length[:40]}`, which is not a number")
         body = self._take(int(length), deadline, f"Content-Length says {length} bytes, but only {{count}} arrived")
         return len(body), body
 
@@ -214,7 +214,7 @@ class Connection:
             framed += len(line) + 2
             match = CHUNK_SIZE.match(line)
             if not match:
-                raise ExchangeError(f"sent a chunk whose size is «{line[:40].decode(errors='replace')}»")
+                raise ExchangeError(f"sent a chunk whose size is `{line[:40].decode(errors='replace')}`")
             size = int(match[1], 16)
             if size == 0:
                 break
@@ -296,12 +296,12 @@ def _parse_head(head: bytes) -> tuple[int, Headers]:
     lines = head.decode("latin-1").split("\r\n")
     parts = lines[0].split(" ", 2)
     if len(parts) < 2 or not parts[0].startswith("HTTP/1.") or not STATUS.fullmatch(parts[1]):
-        raise ExchangeError(f'responded "{lines[0][:60]}", which is not an HTTP/1.1 status line')
+        raise ExchangeError(f"responded `{lines[0][:60]}`, which is not an HTTP/1.1 status line")
     headers = []
     for line in lines[1:]:
         name, colon, value = line.partition(":")
         if not colon or not name or name != name.strip():
-            raise ExchangeError(f'sent "{line[:60]}", which is not a header')
+            raise ExchangeError(f"sent `{line[:60]}`, which is not a header")
         headers.append((name, value.strip()))
     return int(parts[1]), tuple(headers)
 

@@ -1,4 +1,4 @@
-"""The page of TechEmpower's test "fortunes": which is correct. Attributes, white space between elements and the way of escaping are free.
+"""The page of TechEmpower's test `fortunes`: which is correct. Attributes, white space between elements and the way of escaping are free.
 
 A framework reads twelve rows, adds one, sorts all by message, and escapes what HTML requires. A page that was prepared before the request,
 or that escapes nothing, is found by its rows.
@@ -116,7 +116,7 @@ def _frame_problems(page: _Page) -> list[str]:
     if tuple(page.frame) != FRAME:
         found.append("a page that is not one table in html, head, title and body")
     if page.title != "Fortunes":
-        found.append("a title other than «Fortunes»")
+        found.append("a title other than `Fortunes`")
     if tuple(page.headings) != HEADINGS:
         found.append("headings other than id and message")
     return found + [f"unexpected in the page: {thing}" for thing in dict.fromkeys(page.unexpected)]

@@ -3,7 +3,7 @@
 Each function returns what is wrong with one body, a clause each. TechEmpower's rules are stricter than that project's own program in one
 respect: what it only warns of is wrong here. Names and the message may be in any case, as there.
 
-Sources: github.com/TechEmpower/FrameworkBenchmarks/wiki, «Framework Tests Overview»; github.com/MDA2AV/HttpArena, scripts/validate.sh.
+Sources: github.com/TechEmpower/FrameworkBenchmarks/wiki, "Framework Tests Overview"; github.com/MDA2AV/HttpArena, scripts/validate.sh.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def lower_keys(value: dict[str, Any]) -> dict[str, Any]:
 
 def _text_problems(body: bytes) -> list[str]:
     text = body.decode(errors="replace")
-    return [] if text.lower() == MESSAGE.lower() else [f'body "{_cut(one_line(text))}" instead of "{MESSAGE}", in any case']
+    return [] if text.lower() == MESSAGE.lower() else [f"body `{_cut(one_line(text))}` instead of `{MESSAGE}`, in any case"]
 
 
 def _message_problems(value: object) -> list[str]:
@@ -109,14 +109,14 @@ def _message_problems(value: object) -> list[str]:
     if list(row) != ["message"]:
         return [f"an object with the keys {_keys(value)} instead of message alone"]
     text = row["message"]
-    return [] if isinstance(text, str) and text.lower() == MESSAGE.lower() else [f'message {_shown(text)} instead of "{MESSAGE}"']
+    return [] if isinstance(text, str) and text.lower() == MESSAGE.lower() else [f"message {_shown(text)} instead of `{MESSAGE}`"]
 
 
 def _of_json(body: bytes, problems: Callable[[object], list[str]]) -> list[str]:
     try:
         value = json.loads(body)
     except (ValueError, RecursionError):
-        return [f"the body «{_cut(one_line(body[: 2 * SHOWN].decode(errors='replace')))}» is not JSON"]
+        return [f"the body `{_cut(one_line(body[: 2 * SHOWN].decode(errors='replace')))}` is not JSON"]
     return problems(value)
 
 
@@ -135,7 +135,7 @@ def _keys(value: dict[str, Any]) -> str:
 
 
 def _shown(value: object) -> str:
-    return f'"{_cut(one_line(json.dumps(value, ensure_ascii=False)))}"'
+    return f"`{_cut(one_line(json.dumps(value, ensure_ascii=False)))}`"
 
 
 def _cut(text: str) -> str:

@@ -79,8 +79,8 @@ def test_existing_data_of_the_clone_is_mounted() -> None:
         (
             "unknown/wrong",
             "its configuration is wrong: language: missing; "
-            "type: «fast» is not allowed; use one of production, tuned, engine, infrastructure; "
-            "tests: must be an array: [ … ], not «baseline»; Dockerfile: not in its folder",
+            'type: "fast" is not allowed; use one of production, tuned, engine, infrastructure; '
+            'tests: must be an array: [ … ], not "baseline"; Dockerfile: not in its folder',
         ),
     ],
 )
@@ -97,7 +97,7 @@ def test_an_unreadable_file_keeps_a_row() -> None:
     [
         ([], "meta.json: must be an object"),
         (GOOD | {"tests": []}, "tests: must not be empty"),
-        (GOOD | {"language": ""}, "language: string should have at least 1 character, not «»"),
+        (GOOD | {"language": ""}, 'language: string should have at least 1 character, not ""'),
         (GOOD | {"language": "#"}, None),
         (GOOD | {"repo": "somewhere", "maintainers": 3, "engine": None}, None),
     ],

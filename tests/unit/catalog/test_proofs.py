@@ -18,7 +18,7 @@ from tests.factories import make_proof
 
 def test_recorded_proofs_are_read_back(tmp_path: Path) -> None:
     path = tmp_path / "verified.toml"
-    whole = make_proof("c/b", toolchain={"gcc": "12.2.0", "a «b»": "1"}, version="2.1", note='Says "so".')
+    whole = make_proof("c/b", toolchain={"gcc": "12.2.0", 'a "b"': "1"}, version="2.1", note='Says "so".')
     bare = Proof(id="c/a", date=datetime.date(2026, 11, 21), os="Debian")
     record_proofs([whole, bare], path)
     assert read_proofs(path) == {"c/b": whole, "c/a": bare}
@@ -47,7 +47,7 @@ def test_a_missing_file_contains_no_proofs(tmp_path: Path) -> None:
 def test_an_invalid_file_is_reported_with_its_key(tmp_path: Path) -> None:
     path = tmp_path / "verified.toml"
     path.write_text('[[target]]\nid = "c/a"\ndate = 2026-11-21\nos = "Debian"\nscalings = []\n')
-    with pytest.raises(CatalogError, match=r"target\[0\]\.scalings: unknown key; allowed here: date, .*did you mean «scaling»"):
+    with pytest.raises(CatalogError, match=r'target\[0\]\.scalings: unknown key; allowed here: date, .*did you mean "scaling"'):
         read_proofs(path)
 
 

@@ -44,11 +44,11 @@ def test_options_narrow_the_selection() -> None:
 
 
 def test_an_empty_selection_is_an_error() -> None:
-    with pytest.raises(SelectionError, match=r"«nginks» matches no target \(did you mean «nginx»\?\)"):
+    with pytest.raises(SelectionError, match=r'"nginks" matches no target \(did you mean "nginx"\?\)'):
         ids("nginks")
     with pytest.raises(SelectionError, match="no target matches all options"):
         ids("nginx", ignore=["c"])
-    with pytest.raises(SelectionError, match=r"«goland» \(did you mean «golang»\?\)"):
+    with pytest.raises(SelectionError, match=r'"goland" \(did you mean "golang"\?\)'):
         ids(languages=["goland"])
 
 

@@ -90,12 +90,12 @@ def test_all_problems_of_a_test_are_reported_and_the_other_tests_are_read() -> N
     assert entry is not None
     assert entry.problems == (
         "language: missing",
-        "port: should be less than or equal to 65535, not «80800»",
-        "classification: «mikro» is not allowed; use one of micro, platform, fullstack (did you mean «micro»?)",
+        'port: should be less than or equal to 65535, not "80800"',
+        'classification: "mikro" is not allowed; use one of micro, platform, fullstack (did you mean "micro"?)',
         "docker_cmd: No closing quotation",
-        "plaintext_url: «plaintext» does not match ^/[!-~]*$",
+        'plaintext_url: "plaintext" does not match ^/[!-~]*$',
         "orm: missing; required with a database",
-        "os: «Windows» is not supported; only Linux is",
+        'os: "Windows" is not supported; only Linux is',
         "wrong.dockerfile: not in its folder",
     )
     right = TARGETS["perl/wrong/right"].entry
@@ -143,10 +143,10 @@ def test_a_valid_configuration_has_no_problems(tmp_path: Path) -> None:
         ({"framework": "one", "tests": [["x"]]}, ["tests: must be an array of objects"]),
         ({"framework": "one", "tests": [{"default": 1}]}, ["tests.default: must be an object"]),
         ({"framework": "one", "tests": [{"default": {**GOOD, "port": "x"}}]}, ["port: should be a valid integer"]),
-        ({"framework": "one", "tests": [{"default": {**GOOD, "tags": "broken"}}]}, ["tags: must be an array: [ … ], not «broken»"]),
+        ({"framework": "one", "tests": [{"default": {**GOOD, "tags": "broken"}}]}, ['tags: must be an array: [ … ], not "broken"']),
         ({"framework": "one", "tests": [{"default": {**GOOD, "json_url": None}}]}, []),
         ({"framework": "one", "tests": [{"default": {**GOOD, "dockerfile": "../x"}}]}, ["../x: not in its folder"]),
-        ({"framework": "one", "tests": [{"default": {**GOOD, "dockerfile": "/etc/passwd"}}]}, ["dockerfile: «/etc/passwd» does not match"]),
+        ({"framework": "one", "tests": [{"default": {**GOOD, "dockerfile": "/etc/passwd"}}]}, ['dockerfile: "/etc/passwd" does not match']),
         ({"framework": "one", "tests": [{"default": {"port": 80, "language": "C"}}]}, ["no path for any test"]),
     ],
 )
@@ -172,7 +172,7 @@ def test_a_folder_with_another_layout_is_an_error(tmp_path: Path) -> None:
 
 
 def test_an_unknown_layout_is_an_error_that_lists_the_known_ones() -> None:
-    with pytest.raises(CatalogError, match=r"unknown layout «techempowr» \(did you mean «techempower»\?\); use techempower:DIR"):
+    with pytest.raises(CatalogError, match=r'unknown layout "techempowr" \(did you mean "techempower"\?\); use techempower:DIR'):
         catalog.load([Path("techempowr:/tmp")])
 
 

@@ -84,7 +84,7 @@ def test_missing_latencies_and_metadata_stay_blank(tmp_path: Path) -> None:
         ({"rawData": {}}, "contains no results"),
         ({"startTime": 10**30}, "is not a time"),
         ({"concurrencyLevels": [0]}, "not a number of connections"),
-        ({"queryIntervals": [1, 1000]}, "unknown workload «query-1000»"),
+        ({"queryIntervals": [1, 1000]}, 'unknown workload "query-1000"'),
     ],
 )
 def test_a_malformed_file_gives_one_sentence(tmp_path: Path, changes: dict[str, Any], problem: str) -> None:

@@ -28,7 +28,7 @@ def test_a_number_in_the_name_sets_the_number_of_rows(known: Mapping[str, Worklo
 
 @pytest.mark.parametrize("name", ["query-0", "query-501", "query-05", "query-", "query", "json-5", "queries-5"])
 def test_other_numbers_and_other_names_are_unknown(known: Mapping[str, Workload], name: str) -> None:
-    with pytest.raises(SelectionError, match=f"unknown workload «{name}»") as raised:
+    with pytest.raises(SelectionError, match=f'unknown workload "{name}"') as raised:
         find(known, name)
     assert raised.value.hint is not None and "query-N" in raised.value.hint and "from 1 to 500" in raised.value.hint
 
@@ -53,11 +53,11 @@ def test_a_mix_uses_the_paths_of_a_target_and_requires_all_of_them(known: Mappin
     [
         ("json:3", "it takes 2 to 16 different workloads"),
         ("json:3,json:1", "it takes 2 to 16 different workloads"),
-        ("json:3,", "«» is not NAME:WEIGHT"),
-        ("json:0,db:1", "«json:0» is not NAME:WEIGHT"),
+        ("json:3,", '"" is not NAME:WEIGHT'),
+        ("json:0,db:1", '"json:0" is not NAME:WEIGHT'),
         ("json:1001,db:1", "with a weight from 1 to 1000"),
-        ("json:x,db", "«json:x» is not NAME:WEIGHT"),
-        ("jason:1,db:1", "unknown workload «jason» (did you mean «json»?)"),
+        ("json:x,db", '"json:x" is not NAME:WEIGHT'),
+        ("jason:1,db:1", 'unknown workload "jason" (did you mean "json"?)'),
         ("client-large,db", "client-large is not for servers"),
     ],
 )

@@ -12,8 +12,8 @@ def test_all_problems_of_a_response_are_named() -> None:
     expect = Expectation(status=200, body="hello", content_type="text/plain", headers=("Date",))
     assert problems(Response(404, headers, b"hell", size_bytes=90), b"o", expect) == [
         "status 404 instead of 200",
-        "Content-Type «text/html» instead of «text/plain»",
+        "Content-Type `text/html` instead of `text/plain`",
         "no Date header",
-        "body «hell» instead of «hello»",
-        "1 bytes after the end of the response: «o»",
+        "body `hell` instead of `hello`",
+        "1 bytes after the end of the response: `o`",
     ]

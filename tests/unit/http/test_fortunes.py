@@ -59,7 +59,7 @@ def test_rows_in_the_order_of_the_table_are_found() -> None:
     [
         ("", "a page that does not begin with <!doctype html>"),
         (page().replace("<!DOCTYPE html>", ""), "a page that does not begin with <!doctype html>"),
-        (page().replace("Fortunes", "Fortune"), "a title other than «Fortunes»"),
+        (page().replace("Fortunes", "Fortune"), "a title other than `Fortunes`"),
         (page().replace("<th>id", "<th>Id"), "headings other than id and message"),
         (page().replace("<body>", "<body><p>"), "unexpected in the page: p"),
         (page().replace("<body>", "<body>more"), "unexpected in the page: text outside the table"),

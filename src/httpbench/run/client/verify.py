@@ -27,7 +27,7 @@ def verify_client(target: Target, scaling: Scaling, workload: Workload, folder: 
     checks: list[contract.Check] = []
     keeps_none = Limit.NO_KEEPALIVE in target.limits
     clauses: tuple[tuple[str, Callable[[Path], str | None], Limit | None], ...] = (
-        ("with 0 requests it prints «0 0» and opens no connection", lambda scratch: _idle(client, workload, scratch), None),
+        ('with 0 requests it prints "0 0" and opens no connection', lambda scratch: _idle(client, workload, scratch), None),
         (f"sends {FEW.requests} requests, one after the other", lambda scratch: _works(client, workload, FEW, scratch, keeps_none), None),
         ("sends all requests over one connection", lambda scratch: _keeps(client, workload, scratch), Limit.NO_KEEPALIVE),
         ("reads bodies of 1 MB whole", lambda scratch: _works(client, workload, LARGE, scratch, keeps_none), None),
@@ -69,7 +69,7 @@ def _idle(client: Client, workload: Workload, scratch: Path) -> str | None:
         return _crashed(ran)
     if done.connections:
         return f"opened {done.connections} connections"
-    return None if ran.printed.strip() == "0 0" else f"printed «{ran.printed.strip()}»"
+    return None if ran.printed.strip() == "0 0" else f'printed "{ran.printed.strip()}"'
 
 
 def _works(client: Client, workload: Workload, work: ClientWork, scratch: Path, reconnects: bool) -> str | None:

@@ -108,7 +108,7 @@ def names_of(servers: Servers) -> list[str]:
     """
     given = [_slug(name) for name in servers.names]
     if "" in given:
-        raise UsageError(f"«{servers.names[given.index('')]}» is not a name: it has no letter or digit", hint="choose another --name")
+        raise UsageError(f'"{servers.names[given.index("")]}" is not a name: it has no letter or digit', hint="choose another --name")
     if len(set(given)) < len(given):
         raise UsageError(f"two servers have the name {Counter(given).most_common(1)[0][0]}", hint="give each its own --name")
     if given:

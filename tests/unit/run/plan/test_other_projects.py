@@ -22,7 +22,7 @@ CORES = Cores(target=(0,), generator=(1,), harness=(1,), shared=False)
 DOCKER = Isolation(engine=Engine.DOCKER)
 SILENT = cast("Observer", None)
 """A refusal is not reported as a build."""
-HINT = "add --isolate docker, which bench, saturate, up and verify have"
+HINT = "add --isolate docker to bench, saturate, up or verify"
 PLACE = Place(Path("/build"), Path("/scratch"), ((0,),), port=7000)
 
 
@@ -50,7 +50,7 @@ def test_a_target_with_a_dockerfile_alone_runs_in_containers_only() -> None:
     target = TARGETS["perl/small"]
     assert state_of(target).fix == "httpbench verify --isolate docker perl/small"
     error = prepare([target], SILENT, 1).errors[target.id]
-    assert (error.message, error.hint) == ("it has a Dockerfile and no command, so it runs in a container only", HINT)
+    assert (error.message, error.hint) == ("it has a Dockerfile but no command, so it runs only in a container", HINT)
 
 
 @pytest.mark.parametrize("network", list(NetworkMode))

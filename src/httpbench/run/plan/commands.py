@@ -1,7 +1,8 @@
-"""Targets from the command line: a command that serves on ``{port}``, the URL of a running server, or an image.
+"""Create targets from the command line: a command that serves on ``{port}``, the URL of a running server, or an image.
 
-They become the same frozen targets as those of a manifest, so a run treats them alike. What a manifest declares is unknown: they have no
-category, no upstream and no build.
+They become the same frozen targets as those from a manifest, so a run treats them alike. Facts that a manifest would declare are unknown:
+they
+have no category, no upstream and no build.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from httpbench.run.plan.command_names import Named, named
 from httpbench.run.plan.isolated import isolated
 
 LANGUAGE = "command"
-"""Takes the place of the language, so that these ids differ from those of manifests."""
+"""Replaces the language in ids, so that they differ from those of manifests."""
 
 PLACEHOLDERS = ("host", "port", "workers", "scratch")
 NAME_CHARACTERS_MAX = 40
@@ -28,7 +29,7 @@ NAME_CHARACTERS_MAX = 40
 
 @dataclass(frozen=True, slots=True)
 class Servers:
-    """The servers that the command line names."""
+    """The servers given on the command line."""
 
     commands: Sequence[str] = ()
     urls: Sequence[str] = ()
@@ -37,19 +38,19 @@ class Servers:
     isolation: Isolation | None = None
     """Engine and limits of these containers."""
     names: Sequence[str] = ()
-    """For commands, URLs, images, in order; none, or one per server."""
+    """Names of commands, URLs and images, in this order: none, or one per server."""
     prepare: Sequence[str] = ()
-    """None, one for all servers, or one per server."""
+    """Preparation commands: none, one for all servers, or one per server."""
     shell: bool = False
     port: int | None = None
-    """Port of commands without ``{port}``, and inside of images."""
+    """Port of commands without ``{port}``, and of the server inside an image."""
     folder: Path = field(default_factory=Path.cwd)
     env: Mapping[str, str] = field(default_factory=dict)
     scaling: Scaling = Scaling.SINGLE
 
 
 def targets_of(servers: Servers) -> list[Target]:
-    """In order: commands, URLs, images. Raises :class:`UsageError`."""
+    """Return the targets in this order: commands, URLs, images. Raises :class:`UsageError`."""
     count = len(servers.commands) + len(servers.urls) + len(servers.images)
     if not count:
         raise UsageError("no server given", hint="give a command with {port}, --url URL or --image IMAGE")
@@ -102,9 +103,11 @@ def path_of(urls: Sequence[str]) -> str | None:
 
 
 def names_of(servers: Servers) -> list[str]:
-    """Short names that differ: those given, or made from the commands.
+    """Return short, distinct names: the given ones, or names made from the commands.
 
-    The name of the program or script; if two have the same, also the folders and words that differ; if nothing differs, a number.
+    A name consists of the program or script. If two are the same, it also contains the folders and words that differ; if nothing differs,
+    it ends
+    with a number.
     """
     given = [_slug(name) for name in servers.names]
     if "" in given:
@@ -120,7 +123,7 @@ def names_of(servers: Servers) -> list[str]:
 
 
 def _told_apart(program: Named, programs: Sequence[Named]) -> str:
-    """Return the program, with those of its folders and words that not all programs of this name have."""
+    """Return the program's name with those of its folders and words that not all programs of this name have."""
     alike = [other for other in programs if other.name == program.name]
     folders = [folder for folder in program.folders if not all(folder in other.folders for other in alike)]
     words = [word for word in program.words if not all(word in other.words for other in alike)]
@@ -128,7 +131,7 @@ def _told_apart(program: Named, programs: Sequence[Named]) -> str:
 
 
 def _numbered(names: Sequence[str]) -> list[str]:
-    """Return the second of equal names is ``name-2``."""
+    """Number equal names: the second one becomes ``name-2``."""
     found: list[str] = []
     for name in names:
         candidates = [name, *(f"{name}-{number}" for number in range(2, len(names) + 1))]
@@ -137,7 +140,7 @@ def _numbered(names: Sequence[str]) -> list[str]:
 
 
 def _slug(text: str) -> str:
-    """As a part of an id: lower case, no slash and no blank. Empty if the text has no letter and no digit."""
+    """Convert a text to a part of an id: lower case, no slashes, no blanks. Empty if the text has no letter or digit."""
     return re.sub(r"[^a-z0-9_.+]+", "-", text.lower()).strip("-._+")
 
 
@@ -171,7 +174,7 @@ def _words(command: str, shell: bool) -> tuple[str, ...]:
 
 
 def _origin(url: str) -> str:
-    """Scheme, host and port of a URL. Raises :class:`UsageError` unless it is plain HTTP."""
+    """Return scheme, host and port of a URL. Raises :class:`UsageError` unless it is plain HTTP."""
     parts = urlsplit(url)
     try:
         port = parts.port or 80

@@ -1,8 +1,9 @@
 """The contract of a server, checked one clause at a time: :data:`CLAUSES`.
 
-Each check is a function that returns what is wrong, or nothing. A declared limit is checked as well: one that does not apply is as wrong as
-one that is hidden. The clauses that require the target's process or a load (responses derived from requests, many connections, SIGTERM) are
-in ``run/server/verify.py``.
+Each check is a function that returns a problem or ``None``. Declared limits are checked too: declaring a limit that doesn't apply is as
+wrong
+as hiding one. Clauses that require the target's process or a load (responses derived from requests, many connections, SIGTERM) are in
+``run/server/verify.py``.
 """
 
 from __future__ import annotations
@@ -24,13 +25,13 @@ CLOSE_WAIT_S = 1.0
 PIPELINED_TESTS = ("plaintext", "httparena-pipelined")
 """The tests of TechEmpower and HttpArena that pipeline their requests."""
 DATE_OFF_S = 2.5
-"""A Date may be off, or unchanged, for less than this: servers write it once a second, and a busy one may be late."""
+"""A Date may be wrong, or unchanged, for less than this: servers update it once a second, and a busy server may be late."""
 
 
 def check_server(
     host: str, port: int, workload: Workload, limits: tuple[Limit, ...], clauses: tuple[Clause, ...] | None = None
 ) -> list[Check]:
-    """Return every clause, the most important first. ``clauses``: those to check; ``None``: :data:`CLAUSES`."""
+    """Check every clause, the most important first. ``clauses``: by default :data:`CLAUSES`."""
     server = Server(host, port, workload)
     checks = []
     for name, function, excuses in CLAUSES if clauses is None else clauses:
@@ -108,7 +109,7 @@ def refuses_unknown_path(server: Server) -> str | None:
 
 
 def clauses_for(target: Target, workload: Workload) -> tuple[Clause, ...]:
-    """Those that a target keeps under a workload: of another project's targets, only those that its published rules state."""
+    """Return the clauses for a target under a workload. For another project's targets, only clauses from its published rules apply."""
     own = CLAUSES if target.entry is None else tuple(clause for clause in CLAUSES if clause[1] in _published(workload))
     return own + world_clauses(target, workload)
 

@@ -1,4 +1,4 @@
-"""Is a response the correct one: what is wrong with it, compared with what the workload expects."""
+"""Compare a response with the one that the workload expects."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from httpbench.model import Expectation, SampledResponse, Workload
 from httpbench.text import one_line
 
 SHOWN = 60
-"""Bytes of a body that are quoted."""
+"""Number of bytes of a body to quote."""
 
 
 def problems(response: Response, surplus: bytes, expect: Expectation) -> list[str]:
-    """Return all that is wrong with a response, a clause each; empty if it is correct. ``surplus``: bytes that came after it."""
+    """Return all problems of a response, a clause each; none if it is correct. ``surplus``: bytes that came after it."""
     found = []
     if expect.status is None and not 200 <= response.status < 300:
         found.append(f"status {response.status} instead of a success (2xx)")
@@ -38,7 +38,7 @@ def problems(response: Response, surplus: bytes, expect: Expectation) -> list[st
 
 
 def check(host: str, port: int, workload: Workload) -> list[str]:
-    """Send one request: all that is wrong with the response, a clause each."""
+    """Send one request and return all problems of the response, a clause each."""
     try:
         return problems(*exchange(host, port, workload.request), workload.expect)
     except ExchangeError as error:
@@ -48,7 +48,7 @@ def check(host: str, port: int, workload: Workload) -> list[str]:
 
 
 def sampled(response: Response) -> SampledResponse:
-    """Return the response as it is stored and shown."""
+    """Return the response in the form that is stored and shown."""
     return SampledResponse(
         status=response.status,
         headers=response.headers,

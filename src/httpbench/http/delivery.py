@@ -1,6 +1,6 @@
-"""Requests that arrive in unusual ways: many at once, or in single bytes. Both the contract and the probe look at them.
+"""Deliver requests in unusual ways: many at once, or in single bytes. Both the contract and the probe use this.
 
-Each function returns what is wrong, or nothing.
+Each function returns a problem or ``None``.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from httpbench.http.server import Server
 
 PIPELINED = 16
 BYTE_PAUSE_S = 0.0002
-"""Lets a busy loop read what there is, so that each byte arrives alone."""
+"""Lets a busy loop read what it has, so that each byte arrives alone."""
 
 
 def pipelining_problem(server: Server) -> str | None:

@@ -1,4 +1,4 @@
-"""A request with a body, and a GET behind it: which servers keep them apart."""
+"""A request with a body followed by a GET, with servers that do and don't tell them apart."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CLAUSES = (reads_bodies, reads_bodies_in_a_pipeline)
 
 
 class Client:
-    """One connection, as a server reads it."""
+    """One connection, from the server's side."""
 
     def __init__(self, connection: socket.socket):
         self.connection = connection
@@ -118,7 +118,7 @@ def drops_what_follows(client: Client) -> None:
 
 @contextlib.contextmanager
 def serving(behaviour: Callable[[Client], None]) -> Iterator[Server]:
-    """Return the server of a behaviour, which serves each connection in a thread of its own."""
+    """Start a server with a behavior. It handles each connection in a separate thread."""
 
     def serve(connection: socket.socket) -> None:
         with connection, contextlib.suppress(EOFError, OSError):
@@ -138,9 +138,7 @@ def serving(behaviour: Callable[[Client], None]) -> Iterator[Server]:
 
 @pytest.mark.parametrize("clause", CLAUSES)
 @pytest.mark.parametrize("behaviour", [reads, refuses_before_it_reads, closes, closes_without_a_response])
-def test_a_server_that_reads_a_body_or_closes_keeps_the_clause(
-    behaviour: Callable[[Client], None], clause: Callable[[Server], str | None]
-) -> None:
+def test_a_server_that_reads_a_body_or_closes_passes(behaviour: Callable[[Client], None], clause: Callable[[Server], str | None]) -> None:
     with serving(behaviour) as server:
         assert clause(server) is None
 
@@ -154,14 +152,14 @@ def test_a_server_that_reads_a_body_or_closes_keeps_the_clause(
         (ignores_chunks, "after POST with a chunked body: "),
     ],
 )
-def test_a_server_that_takes_a_body_for_a_request_breaks_the_clause(
+def test_a_server_that_takes_a_body_for_a_request_fails(
     behaviour: Callable[[Client], None], problem: str, clause: Callable[[Server], str | None]
 ) -> None:
     with serving(behaviour) as server:
         assert problem in (clause(server) or "")
 
 
-def test_a_server_that_drops_pipelined_requests_breaks_only_the_clause_on_pipelines() -> None:
+def test_dropping_pipelined_requests_breaks_only_the_pipelining_clause() -> None:
     with serving(drops_what_follows) as server:
         assert reads_bodies(server) is None
     with serving(drops_what_follows) as server:

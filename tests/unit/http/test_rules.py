@@ -1,4 +1,4 @@
-"""Which bodies keep the published rules of TechEmpower's tests."""
+"""Checks of bodies against the published rules of TechEmpower and HttpArena."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def of(rule: Rule, body: bytes | str | Any, rows: int | None = None, content_typ
 
 
 @pytest.mark.parametrize("body", [b'{"message":"Hello, World!"}', b' { "Message" : "hello, world!" }\n'])
-def test_a_message_may_have_any_white_space_and_case(body: bytes) -> None:
+def test_a_message_may_have_any_whitespace_and_case(body: bytes) -> None:
     assert of(Rule.JSON_MESSAGE, body) == []
 
 
@@ -36,12 +36,12 @@ def test_a_message_may_have_any_white_space_and_case(body: bytes) -> None:
         ({"message": None}, "message `null` instead of `Hello, World!`"),
     ],
 )
-def test_what_is_wrong_with_a_message_is_said(body: Any, problem: str) -> None:
+def test_problems_of_a_message_are_reported(body: Any, problem: str) -> None:
     (found,) = of(Rule.JSON_MESSAGE, body)
     assert problem in found
 
 
-def test_a_row_may_name_its_number_in_any_case() -> None:
+def test_the_keys_of_a_row_may_have_any_case() -> None:
     assert of(Rule.WORLD, {"id": 1, "randomNumber": 10_000}) == of(Rule.WORLD, {"ID": 10_000, "randomnumber": 1}) == []
 
 
@@ -60,19 +60,19 @@ def test_a_row_may_name_its_number_in_any_case() -> None:
         ({"id": 1, "randomNumber": 1.5}, "randomNumber `1.5` is not a whole number"),
     ],
 )
-def test_what_is_wrong_with_a_row_is_said(body: Any, problem: str) -> None:
+def test_problems_of_a_row_are_reported(body: Any, problem: str) -> None:
     (found,) = of(Rule.WORLD, body)
     assert problem in found
 
 
-def test_an_array_has_as_many_rows_as_were_requested() -> None:
+def test_an_array_has_the_requested_number_of_rows() -> None:
     row = {"id": 1, "randomNumber": 1}
     assert of(Rule.WORLDS, [row] * 3, rows=3) == []
     assert of(Rule.WORLDS, [row] * 2, rows=3) == ["2 rows instead of 3"]
     assert of(Rule.WORLDS, row, rows=1) == ['`{"id": 1, "randomNumber": 1}` is not a JSON array']
 
 
-def test_the_first_problems_of_many_rows_are_named() -> None:
+def test_only_the_first_problems_of_many_rows_are_listed() -> None:
     found = of(Rule.WORLDS, [{"id": 0, "randomNumber": 1}] * 9, rows=9)
     assert len(found) == 4
     assert found[0].startswith("row 1: id `0`")
@@ -84,7 +84,7 @@ def test_a_text_may_have_any_case(body: bytes) -> None:
     assert of(Rule.TEXT_MESSAGE, body) == []
 
 
-def test_another_text_is_shown() -> None:
+def test_a_wrong_text_is_quoted() -> None:
     assert of(Rule.TEXT_MESSAGE, b"Hello, World!\n") == ["body `Hello, World!\\n` instead of `Hello, World!`, in any case"]
 
 
@@ -109,10 +109,10 @@ def test_items_have_totals_and_a_count() -> None:
         ),
     ],
 )
-def test_what_is_wrong_with_items_is_said(body: Any, found: list[str]) -> None:
+def test_problems_of_items_are_reported(body: Any, found: list[str]) -> None:
     assert of(Rule.ITEMS, body, rows=5, factor=6) == found
 
 
-def test_the_first_problems_of_items_are_named() -> None:
+def test_only_the_first_problems_of_items_are_listed() -> None:
     found = of(Rule.ITEMS, {"items": [{}] * 5, "count": 5}, rows=5)
     assert (len(found), found[-1]) == (4, "2 more problems of items")

@@ -67,7 +67,7 @@ def test_an_absent_server_is_an_error(hey: Hey) -> None:
 def test_responses_after_a_correct_first_million_count_as_correct(hey: Hey) -> None:
     found = hey.measurement(job(Load()), said(results=1_200_000, statuses={"200": 1_000_000}))
     assert found.requests.ok == 1_200_000
-    assert "other 200,000, whose statuses count as correct" in found.notes[-1]
+    assert "other 200,000. Their statuses count as correct" in found.notes[-1]
 
 
 def test_responses_after_a_first_million_with_errors_are_unknown(hey: Hey) -> None:

@@ -1,4 +1,4 @@
-"""Checks the contract of a client: no request, some requests, large bodies, a server that closes connections, a wrong status."""
+"""Check the contract of a client: no request, some requests, large bodies, a server that closes connections, a wrong status."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ RECONNECTING = ClientWork(requests=HELD_REQUESTS, body_bytes=12, reconnect=True)
 
 
 def verify_client(target: Target, scaling: Scaling, workload: Workload, folder: Path, cores: Cores) -> Verified:
-    """Runs a built client against reference servers. Of the workload, only the path is used."""
+    """Run a built client against reference servers. From the workload, only the path is used."""
     client = Client(target, folder, cores, load.timer("native"), LIMIT_S)
     checks: list[contract.Check] = []
     keeps_none = Limit.NO_KEEPALIVE in target.limits
@@ -56,7 +56,7 @@ def sample_client(target: Target, scaling: Scaling, workload: Workload, folder: 
 def _run(
     client: Client, path: str, work: ClientWork, scratch: Path, *, requests: int | None = None, other: str | None = None, held_s: float = 0
 ) -> tuple[ClientRun, WorkDone]:
-    """``other``: a path for the client to request that the server does not have."""
+    """Run the client once. ``other``: a path that the server doesn't have, for the client to request."""
     with reference(work, path, client.cores, scratch, held_s=held_s) as server:
         url = server.url if other is None else server.url.removesuffix(path) + other
         ran = run_client(client, url, work.requests if requests is None else requests, scratch)
@@ -78,7 +78,7 @@ def _works(client: Client, workload: Workload, work: ClientWork, scratch: Path, 
         return _crashed(ran)
     found = unequal(Told(work.requests, work.body_bytes, reconnects), done, ran.printed)
     if not work.reconnect:
-        found.pop("connections", None)  # a clause of its own
+        found.pop("connections", None)  # another clause checks this
     return "; ".join(found.values()) or None
 
 

@@ -131,7 +131,7 @@ def _told_apart(program: Named, programs: Sequence[Named]) -> str:
 
 
 def _numbered(names: Sequence[str]) -> list[str]:
-    """Number equal names: the second one becomes ``name-2``."""
+    """Return distinct names by numbering equal ones: the second one becomes ``name-2``."""
     found: list[str] = []
     for name in names:
         candidates = [name, *(f"{name}-{number}" for number in range(2, len(names) + 1))]

@@ -76,7 +76,7 @@ def command(tmp_path: Path, text: str, **changes: Any) -> RunSpec:
 )
 def test_a_missing_command_is_reported_before_any_trial(tmp_path: Path, text: str, program: str, hint: str) -> None:
     (tmp_path / "text").write_text("not executable")
-    with pytest.raises(UsageError, match=f"^{re.escape(program)} is missing, or is no program$") as raised:
+    with pytest.raises(UsageError, match=f"^{re.escape(program)} is missing, or is not a program$") as raised:
         require_programs(command(tmp_path, text))
     assert hint in str(raised.value.hint)
 

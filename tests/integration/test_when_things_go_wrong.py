@@ -195,7 +195,7 @@ def test_bad_input_is_one_sentence_and_exit_code_2(harness: Harness) -> None:
         ("bench", "--path", "hello"): "«hello» is not a path: it must begin with a slash",
         ("bench", "--path", ""): "«» is not a path",
         ("bench", "--path", "/grüße du"): "percent-encoded",
-        ("bench", "c/epoll", "--load-generator", "WRK"): "there is no load generator 'WRK'",
+        ("bench", "c/epoll", "--load-generator", "WRK"): "unknown load generator 'WRK'",
         ("bench", "--export-csv", ""): "cannot write the export",
         ("bench", "--suite", "quik"): 'unknown suite "quik" (did you mean "quick"?)',
         ("bench", "c/epoll", "--workload", "plaintxt"): 'unknown workload "plaintxt" (did you mean "plaintext"?)',

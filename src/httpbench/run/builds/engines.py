@@ -49,7 +49,7 @@ def _finding(leftover: Leftover) -> Finding:
     return Finding(
         name="container",
         severity="warning",
-        what=f"an earlier httpbench left a container behind when it was killed: {leftover.id[:12]}",
+        what=f"a container that an earlier httpbench left behind when it was killed: {leftover.id[:12]}",
         why="it may use CPU time on the measured cores and occupy a port",
         do=leftover.fix,
     )

@@ -15,7 +15,7 @@ def isolated(target: Target, isolation: Isolation) -> Target:
     if target.kind is Kind.PROXY and isolation.network is NetworkMode.BRIDGE:
         raise UsageError(f"{target.id} is a proxy: in a bridge network it cannot reach its backend", hint="use --network host")
     if target.url is not None:
-        raise UsageError(f"{target.url} is already running: --isolate applies only to servers that httpbench starts", hint="remove --isolate")
+        raise UsageError(f"{target.url} is already running: --isolate applies to servers that httpbench starts", hint="remove --isolate")
     if not target.is_declared and isolation.image is None:
         raise UsageError("a command has no image to run in", hint="name one with --image, or remove --isolate")
     changed = target.model_copy(update={"isolation": isolation})

@@ -68,8 +68,10 @@ def _words(given: Load) -> str:
 def require_programs(spec: RunSpec) -> None:
     """Check the programs that every trial requires.
 
-    These are the user's commands, the load generator or timer, our own programs, and the toolchain of a proxy's backend. Raises
-    :class:`~httpbench.errors.UsageError`, :class:`~httpbench.errors.LoadError` or :class:`~httpbench.errors.RequirementError` if one is missing.
+    These are the user's commands, the load generator or timer, our own programs, and the toolchain of a proxy's backend.
+
+    Raises :class:`~httpbench.errors.UsageError`, :class:`~httpbench.errors.LoadError` or :class:`~httpbench.errors.RequirementError` if one
+    is missing.
     """
     planned_targets = {planned.target for planned in spec.plan.trials}
     _require_commands(target for name, target in spec.targets.items() if name in planned_targets)

@@ -1,10 +1,8 @@
 """Select the targets that a command is about.
 
 A word selects targets by the first rule that matches: the target with exactly that id; targets with the word's parts in consecutive parts
-of
-the id (``epoll``, ``c/epoll``, ``epoll/level``, and therefore a language or a framework); the targets of that category; targets with the
-word
-anywhere in the id.
+of the id (``epoll``, ``c/epoll``, ``epoll/level``, and therefore a language or a framework); the targets of that category; targets with the
+word anywhere in the id.
 """
 
 from __future__ import annotations

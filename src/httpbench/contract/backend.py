@@ -1,8 +1,7 @@
 """The backend of a proxy while its contract is checked. It obeys the first line of each connection.
 
 A check must control both ends of a proxy: it ends one direction and continues in the other, resets, stays silent, and compares what
-arrived.
-The backend runs in its own thread on one event loop. It is only for checks, never for load.
+arrived. The backend runs in its own thread on one event loop. It is only for checks, never for load.
 """
 
 from __future__ import annotations

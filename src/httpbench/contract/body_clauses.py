@@ -1,8 +1,7 @@
 """Send a request with a body and then a GET on the same connection. Both must get responses, or the server must close the connection.
 
 A server that doesn't read a body takes it for the next request. On a shared connection, the sender of the body then decides what other
-clients
-request (request smuggling: RFC 9112, section 11.2). The server may respond to the request with the body as it likes.
+clients request (request smuggling: RFC 9112, section 11.2). The server may respond to the request with the body as it likes.
 """
 
 from __future__ import annotations

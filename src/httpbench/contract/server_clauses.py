@@ -1,8 +1,7 @@
 """The contract of a server, checked one clause at a time: :data:`CLAUSES`.
 
 Each check is a function that returns a problem or ``None``. Declared limits are checked too: declaring a limit that doesn't apply is as
-wrong
-as hiding one. Clauses that require the target's process or a load (responses derived from requests, many connections, SIGTERM) are in
+wrong as hiding one. Clauses that require the target's process or a load (responses derived from requests, many connections, SIGTERM) are in
 ``run/server/verify.py``.
 """
 

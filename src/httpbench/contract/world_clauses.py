@@ -1,8 +1,7 @@
 """The clauses on TechEmpower's table World, checked from outside, using only the server's own responses.
 
 Rows written through one path must come back through another. This needs no access to the database, and still finds a server that answers
-from
-a cache or writes nothing.
+from a cache or writes nothing.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
 """The control groups of a process, for both versions of the interface.
 
 With version 1, a process has one group per controller; with version 2, it has a single group. ``/proc/PID/cgroup`` lists them as paths
-below
-the root of their hierarchy, and ``/proc/self/mountinfo`` lists where each hierarchy is mounted and which of its folders is the root. A
-group
-that has ended has no files. Every group between a process and the root can limit the process, so limits are read from all of them.
+below the root of their hierarchy, and ``/proc/self/mountinfo`` lists where each hierarchy is mounted and which of its folders is the root.
+A group that has ended has no files. Every group between a process and the root can limit the process, so limits are read from all of them.
 """
 
 from __future__ import annotations

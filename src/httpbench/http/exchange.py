@@ -1,8 +1,7 @@
 """Make one HTTP/1.1 exchange, byte for byte and strictly.
 
 A check must notice problems that a library tolerates: bytes after the body, a wrong Content-Length, a malformed header. This module
-therefore
-uses raw sockets. It is for single requests, never for load.
+therefore uses raw sockets. It is for single requests, never for load.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Check the page of TechEmpower's test `fortunes`. Attributes, whitespace between elements and the form of escapes are free.
 
 A framework reads twelve rows, adds one, sorts all by message, and escapes what HTML requires. The rows reveal a page that was prepared
-before
-the request, or that escapes nothing.
+before the request, or that escapes nothing.
 """
 
 from __future__ import annotations

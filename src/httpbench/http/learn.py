@@ -1,8 +1,7 @@
 """Learn a server's correct response, if the workload doesn't define it, from three responses before the warm-up.
 
 If they are equal, each later response must have the same status, media type and body. If their bodies differ, only status and media type
-are
-checked.
+are checked.
 """
 
 from __future__ import annotations

@@ -19,8 +19,7 @@ def wait_until_correct(host: str, port: int, workload: Workload, timeout_s: floa
     """Wait until the server responds correctly to the workload's request, and return that response.
 
     Some servers lose a request that arrives exactly while they start. Silence therefore doesn't end the wait: another connection repeats
-    it.
-    Raises :class:`StartError` if the server ends, doesn't respond in time, or keeps responding incorrectly.
+    it. Raises :class:`StartError` if the server ends, doesn't respond in time, or keeps responding incorrectly.
     """
     deadline = time.monotonic() + timeout_s
     attempt_s = ATTEMPT_S

@@ -71,8 +71,7 @@ class Server:
         """Return everything that the server sends on a connection. ``expected``: it must respond, so the full timeout applies.
 
         If silence is correct, a short pause proves little on a busy machine. Another connection therefore sends a control request, and the
-        silence
-        must last twice as long as its response took.
+        silence must last twice as long as its response took.
         """
         begin = time.monotonic()
         with (

@@ -4,10 +4,10 @@ It is a separate program (standard library only, Python 3.10 or newer) that ssh 
 load generator runs below a :mod:`~httpbench.isolate.guard`. Everything ends when the agent's standard input closes, which happens when ssh
 or the harness ends, and when the harness has been silent for ``silence_s``, for example because the network is cut.
 
-The protocol is one JSON object per line in both directions. The first line in is
-``{"agent": SOURCE, "modules": {NAME: SOURCE}, "task": TASK}``. The task's ``do`` is one of these: ``look`` reads files and runs short
-commands, ``connect`` measures round trips to an address, ``install`` writes a program, ``port`` finds a free port, and ``run`` starts a
-program. All but ``run`` print one line, ``seen``, and end. ``run`` passes on the lines of the guard.
+The protocol is one JSON object per line in both directions. The first line in is ``{"agent": SOURCE, "modules": {NAME: SOURCE}, "task":
+TASK}``. The task's ``do`` is one of these: ``look`` reads files and runs short commands, ``connect`` measures round trips to an address,
+``install`` writes a program, ``port`` finds a free port, and ``run`` starts a program. All but ``run`` print one line, ``seen``, and end.
+``run`` passes on the lines of the guard.
 
 More lines in: ``{"beat": N}``, which the agent echoes; ``{"mark": true}`` at the start of the measured window; ``{"close": true}`` at its
 end, which prints ``closed``; ``{"output": true}``, which prints the generator's standard output; and ``{"stop": GRACE_S}``, which goes to

@@ -1,9 +1,9 @@
 """Test a CPU limit with a short burn inside a container's control groups.
 
 The burning programs belong to httpbench and start outside the container: they enter its groups by writing their process ids to
-``cgroup.procs``. This works for any image, with or without a shell, but requires root. The burn compares the groups' CPU time with the
-wall time between two renewals of the limit. The kernel grants a limit as an amount per period, so a window with arbitrary edges could
-contain one period too many.
+``cgroup.procs``. This works for any image, with or without a shell, but requires root. The burn compares the groups' CPU time with the wall
+time between two renewals of the limit. The kernel grants a limit as an amount per period, so a window with arbitrary edges could contain
+one period too many.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """A container that stays in the foreground and is always removed.
 
 The guard watches the engine's client, so a container ends like a process: SIGTERM to the client reaches the program inside, and the client
-exits with the program's exit code. Nothing stays behind, for three reasons: the program ends, the container is removed by name, and a
-later run finds containers of a killed harness by their mark and label.
+exits with the program's exit code. Nothing stays behind, for three reasons: the program ends, the container is removed by name, and a later
+run finds containers of a killed harness by their mark and label.
 """
 
 from __future__ import annotations

@@ -11,10 +11,10 @@ pipe notifies the guard. If both are killed at once, the harness ends what is le
 are killed at once. In a delegated control group (version 2), the commands get a group of their own: ``cgroup.kill`` ends the whole group in
 one step, including set-uid programs.
 
-The protocol is one JSON object per line in both directions. First line in: ``{"commands": [{"argv", "cwd", "env", "cpus"}],
-"stdout": PATH, "stderr": PATH|null, "open_files": N}``. With ``null``, the commands inherit the guard's own standard error. If both paths
-are the same, the file is a log; when it grows large, only its end is kept. Later lines in: ``{"stop": GRACE_S}``. Lines out: ``started``
-(with the guard's own process id) or ``failed``, one ``exited`` for each command that ends, and ``stopped`` as the last line.
+The protocol is one JSON object per line in both directions. First line in: ``{"commands": [{"argv", "cwd", "env", "cpus"}], "stdout": PATH,
+"stderr": PATH|null, "open_files": N}``. With ``null``, the commands inherit the guard's own standard error. If both paths are the same, the
+file is a log; when it grows large, only its end is kept. Later lines in: ``{"stop": GRACE_S}``. Lines out: ``started`` (with the guard's
+own process id) or ``failed``, one ``exited`` for each command that ends, and ``stopped`` as the last line.
 
 The guard stops a shell together with its process group, as a terminal does, because shells don't pass signals on.
 

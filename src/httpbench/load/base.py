@@ -1,9 +1,8 @@
 """The interface of a load generator's adapter: refuse a load or return its command line, and parse the output.
 
 Adapters start no processes. They turn a ``Job`` into an argv and the ``Output`` of a finished process into a ``Measurement``. This makes
-them
-testable with recorded outputs and lets the caller decide where and on which cores the generator runs. The drawback: output is parsed only
-after the generator has ended, so a killed generator has no measurement.
+them testable with recorded outputs and lets the caller decide where and on which cores the generator runs. The drawback: output is parsed
+only after the generator has ended, so a killed generator has no measurement.
 """
 
 from __future__ import annotations

@@ -160,8 +160,7 @@ def _judged(result: _Result, completed: int, expected: int) -> tuple[int, int, i
     """Count the responses with the expected status, with another one, and with an unknown one.
 
     Statuses after the first million are unknown. If the first million are all correct, the rest count as correct, and a note says so. If
-    some are
-    wrong, the rest stay unknown.
+    some are wrong, the rest stay unknown.
     """
     statuses = result.statuses or {}
     correct = statuses.get(expected, 0)

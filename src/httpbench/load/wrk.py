@@ -180,8 +180,7 @@ def _without_back_fill(filled: Integers, expected: int) -> Integers:
     """Undo wrk's ``stats_correct``. Both tables contain the count of each latency in µs.
 
     For a latency n ≥ 2e, where e is the expected time between requests, wrk adds its count at n−e, n−2e, … down to just above e. Above e,
-    each
-    count therefore became the sum of itself and all counts at multiples of e beyond it, which is itself plus the *filled* count at +e.
+    each count therefore became the sum of itself and all counts at multiples of e beyond it, which is itself plus the *filled* count at +e.
     """
     counts = filled.copy()
     if expected > 0:

@@ -1,9 +1,8 @@
 """Find out whether a response depends on the request, or is canned.
 
 A server that knows its benchmark can be fast without reading requests: it counts bytes, or requests, and sends prepared responses. This
-module
-requests the known path and an unknown one, in several lengths and in an unpredictable order. Whatever explains the responses is what they
-are made from:
+module requests the known path and an unknown one, in several lengths and in an unpredictable order. Whatever explains the responses is what
+they are made from:
 
 - The same path always gets the same response: the request (or nothing, if both paths get the same response).
 - The same length gets the same response, but the same path doesn't: the length.

@@ -133,8 +133,7 @@ def _body(server: Server, data: bytes) -> Found:
     """Send a request with a body and then another request.
 
     The trait holds if the body gets one response and the next request is understood, or if the server refuses and then closes or stays
-    silent.
-    Some servers wait a second for the rest of a refused request before they close.
+    silent. Some servers wait a second for the rest of a refused request before they close.
     """
     with server.connect() as connection:
         connection.send(data)

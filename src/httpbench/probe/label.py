@@ -1,9 +1,8 @@
 """Derive one label from observations, and compare it with the declared category. This does no input or output.
 
 The labels form a ladder: each one means that the requirements of the next higher one weren't met. Only some traits count. They are what
-readers
-expect of "a server" and what costs time in every request: finding where a request begins and ends, parsing its first line, and choosing by
-its path.
+readers expect of "a server" and what costs time in every request: finding where a request begins and ends, parsing its first line, and
+choosing by its path.
 """
 
 from __future__ import annotations

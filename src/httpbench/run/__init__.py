@@ -1,9 +1,8 @@
 """Plan, build and make trials, in rounds: the only sequencer.
 
 ``plan/`` decides which trials to make, in which order, and whether they are possible. ``builds/`` prepares the targets. ``rounds/`` makes
-one
-trial after the other and stores each. ``rounds/trial.py`` is the frame of every trial; ``server/``, ``client/`` and ``proxy/`` fill it with
-the help of ``trial/`` and ``load/``: start, warm-up, load generator, verdict.
+one trial after the other and stores each. ``rounds/trial.py`` is the frame of every trial; ``server/``, ``client/`` and ``proxy/`` fill it
+with the help of ``trial/`` and ``load/``: start, warm-up, load generator, verdict.
 """
 
 from __future__ import annotations

@@ -1,11 +1,9 @@
 """Count the threads of a process tree that are busy without any requests.
 
 This looks at the state of each thread. A polling thread is running or ready to run at any moment, however busy the machine is; a thread
-that
-waits for a request sleeps. Other work, such as start-up or garbage collection, ends sooner or later, but polling doesn't. There are
-therefore
-several short periods, of which the least busy one counts. The first quiet period ends the measurement, which for most programs is the
-first.
+that waits for a request sleeps. Other work, such as start-up or garbage collection, ends sooner or later, but polling doesn't. There are
+therefore several short periods, of which the least busy one counts. The first quiet period ends the measurement, which for most programs is
+the first.
 """
 
 from __future__ import annotations

@@ -2,9 +2,8 @@
 
 CPU time comes from the kernel's counters for each process. Ended processes are included: the kernel adds the time of a process that was
 waited for to its parent's counters, and orphans become children of the root. One kind of time is lost: for children of a parent that
-ignores
-``SIGCHLD``, time counts only up to the last sample. A new process is found up to half a second late; then all its time counts. The kernel
-counts in ticks of 10 ms per process, which is 1% of a core over a window of one second.
+ignores ``SIGCHLD``, time counts only up to the last sample. A new process is found up to half a second late; then all its time counts. The
+kernel counts in ticks of 10 ms per process, which is 1% of a core over a window of one second.
 
 RSS is read together with CPU time, from per-CPU counters that may lag by some hundred kB. PSS and exact RSS are read about once a second
 (less often beyond some 100 MB) and at the end, because counting pages delays the process (see
@@ -36,12 +35,10 @@ class TreeSampler:
     """Samples all processes below ``root_pid``, without the root itself: a child subreaper that waits for all orphans.
 
     Call ``start()`` once, ``mark()`` when the measured window begins (by default at the start), and ``stop()`` once. A thread takes a
-    sample every
-    ``interval_s`` seconds. With ``groups``, processes and CPU time are those of the control groups of a container, whose first process is
-    ``root_pid``. If the tree ends, in part or as a whole, that isn't an error. Threads are read at both ends of the window. With
+    sample every ``interval_s`` seconds. With ``groups``, processes and CPU time are those of the control groups of a container, whose first
+    process is ``root_pid``. If the tree ends, in part or as a whole, that isn't an error. Threads are read at both ends of the window. With
     ``threads_often``, they are also read with each sample. That costs more the more threads there are, and is meant for programs that end
-    with
-    the window.
+    with the window.
     """
 
     def __init__(self, root_pid: int, interval_s: float = 0.1, *, threads_often: bool = False, groups: ControlGroups | None = None):

@@ -2,8 +2,7 @@
 
 Beyond that, every two neighbors are merged (times add up, the larger memory stays), so an hour takes as much memory as a minute at a lower
 resolution. The CPU peak is over a whole second, as in ``top``: the kernel counts in ticks of 10 ms, which can make a tenth of a second look
-a
-fifth busier than it was.
+a fifth busier than it was.
 """
 
 from __future__ import annotations

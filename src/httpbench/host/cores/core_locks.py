@@ -37,8 +37,7 @@ def only_run_on(cpus: Collection[int], topology: Topology, *, waits: bool, say: 
     """Hold the physical cores of these logical CPUs, exclusively among runs, for the block.
 
     If another run holds one of them, report that and wait until it ends. Raises :class:`CoresInUseError` without ``waits``, or after a day.
-    If
-    locking is impossible, report that and continue.
+    If locking is impossible, report that and continue.
     """
     held: list[int] = []
     try:

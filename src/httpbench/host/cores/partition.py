@@ -1,8 +1,7 @@
 """Decide which program runs on which cores.
 
 The unit is the physical core. Two threads on SMT siblings slow each other by a third or more, depending on their work, so different
-programs
-never get siblings of one core. If there are too few cores, the division degrades in this order:
+programs never get siblings of one core. If there are too few cores, the division degrades in this order:
 
 1. The target, the generator and the harness have their own cores. This takes 4 physical cores, or 5 for ``multi`` and ``prefork``, because
    otherwise the harness would leave the generator with half as many cores as the target.
@@ -87,8 +86,7 @@ def partition_for_load_host(divide: Divide, topology: Topology, scaling: Scaling
     """Divide the cores like ``divide``, for a load generator on another host.
 
     The generator's cores on this host stay unused, or go to the programs that would have shared them. A server that fills its cores gets
-    all but
-    one, which is the harness's.
+    all but one, which is the harness's.
     """
     if for_target is None and scaling is not Scaling.SINGLE and divide is partition:
         for_target = max(len(topology.cores) - 1, 1)

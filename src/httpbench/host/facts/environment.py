@@ -21,8 +21,7 @@ def read_environment(folder: Path, versions: Mapping[str, str], root: Path = Pat
     """Return the current environment.
 
     ``folder`` contains the targets. ``versions`` are those of the targets' toolchains and libraries; ours are added. ``topology`` avoids
-    reading
-    it twice.
+    reading it twice.
     """
     cpus = (topology or read_topology(root)).cpus
     limits = read_limits(root)

@@ -1,8 +1,7 @@
 """The hardware, real or virtual: CPU model, clock policy, mitigations, virtual machine, container.
 
 All facts come from files. No program is run, so this takes a few milliseconds and works in a bare container. The drawback: a hypervisor
-that
-hides itself (no CPU flag, no firmware name, no clock source) goes undetected.
+that hides itself (no CPU flag, no firmware name, no clock source) goes undetected.
 """
 
 from __future__ import annotations

@@ -2,8 +2,7 @@
 
 Before the first file is touched, a journal with the contents of every file is on the disk. It is deleted only when all files have their old
 contents again. A kill between any two steps therefore leaves either an untouched machine or a journal of what to restore. A second
-``apply``
-never replaces the contents that the first one recorded. Knobs last until the next boot, and so does a journal.
+``apply`` never replaces the contents that the first one recorded. Knobs last until the next boot, and so does a journal.
 
 The drawback: if another program sets a knob between ``apply`` and ``reset``, ``reset`` overwrites that too.
 """

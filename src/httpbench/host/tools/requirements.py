@@ -1,8 +1,7 @@
 """Check whether a program or file that a target requires is on this machine, and find the command that installs it.
 
 Results are cached for the life of the process, because some compilers take half a second to print their version. A program that is
-installed
-in the meantime is found only after :func:`forget`.
+installed in the meantime is found only after :func:`forget`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Parse the stages of a Dockerfile and the images that a build requires.
 
-This reads only the instructions that contain images: ``ARG`` before the first stage, ``FROM``, and ``--from`` of ``COPY`` and of
-``RUN --mount``. Comments, continued lines and here-documents are parsed as docker does.
+This reads only the instructions that contain images: ``ARG`` before the first stage, ``FROM``, and ``--from`` of ``COPY`` and of ``RUN
+--mount``. Comments, continued lines and here-documents are parsed as docker does.
 
 Source: docs.docker.com/reference/dockerfile.
 """

@@ -129,8 +129,7 @@ def _repository(target: Target) -> str:
     """Return a repository such as ``httpbench/server-golang-net-http``. The images of a framework's variants differ only in their tag.
 
     In another project's catalog, each variant has its own recipe and therefore its own repository, because a build removes the earlier
-    images of
-    its repository.
+    images of its repository.
     """
     parts = [target.kind, target.language, target.framework, *([target.variant] if target.entry and target.variant else [])]
     return f"httpbench/{'-'.join(parts)}".replace("+", "plus")

@@ -1,8 +1,7 @@
 """Start a database for one trial, from a fresh copy of its data, and query its counters.
 
 Each trial starts with the same rows, whatever an earlier one has written. A process gets a copy of the folder that was built; a container
-starts
-from its image. Both listen on a loopback address of their own, or on the container's own address, so they don't conflict with other
+starts from its image. Both listen on a loopback address of their own, or on the container's own address, so they don't conflict with other
 databases.
 """
 

@@ -1,8 +1,7 @@
 """Create targets from the command line: a command that serves on ``{port}``, the URL of a running server, or an image.
 
 They become the same frozen targets as those from a manifest, so a run treats them alike. Facts that a manifest would declare are unknown:
-they
-have no category, no upstream and no build.
+they have no category, no upstream and no build.
 """
 
 from __future__ import annotations
@@ -106,8 +105,7 @@ def names_of(servers: Servers) -> list[str]:
     """Return short, distinct names: the given ones, or names made from the commands.
 
     A name consists of the program or script. If two are the same, it also contains the folders and words that differ; if nothing differs,
-    it ends
-    with a number.
+    it ends with a number.
     """
     given = [_slug(name) for name in servers.names]
     if "" in given:

@@ -1,8 +1,7 @@
 """One trial of a proxy: start the backend and then the proxy, load it, and stop both. For the baseline, the backend runs alone.
 
 The baseline is an ordinary trial, in each round, under each load, on the same cores. The cost of a proxy is the difference from the
-baseline of
-its own round, so disturbances of the machine at that time affect both.
+baseline of its own round, so disturbances of the machine at that time affect both.
 """
 
 from __future__ import annotations

@@ -19,8 +19,7 @@ def interruptible() -> Iterator[None]:
     """Turn the first SIGTERM, or SIGHUP from a closing terminal, into :class:`Interrupted`.
 
     Later ones are ignored until the program ends, because a closing terminal sends several while results must still be stored and exported.
-    A
-    signal that was already ignored, as with ``nohup``, stays ignored.
+    A signal that was already ignored, as with ``nohup``, stays ignored.
     """
 
     def interrupt(number: int, frame: FrameType | None) -> None:

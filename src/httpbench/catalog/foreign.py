@@ -52,9 +52,9 @@ def dockerfile_problems(path: Path) -> list[str]:
         return error.problems
 
 
-def wrong_entry(catalogue: str, name: str, problems: list[str]) -> Entry:
+def wrong_entry(catalog: str, name: str, problems: list[str]) -> Entry:
     """Return the catalog entry of a target with an invalid configuration."""
-    return Entry(catalogue=catalogue, name=name, display_name=name, problems=tuple(map(one_line, problems)))
+    return Entry(catalogue=catalog, name=name, display_name=name, problems=tuple(map(one_line, problems)))
 
 
 def foreign_target(entry: Entry, language: str, framework: str, variant: str | None = None, **known: Any) -> Target:
@@ -80,7 +80,7 @@ def foreign_target(entry: Entry, language: str, framework: str, variant: str | N
     )
 
 
-def no_clone(folder: Path, contains: str, catalogue: str, repository: str) -> CatalogError:
+def no_clone(folder: Path, contains: str, catalog: str, repository: str) -> CatalogError:
     """Return the error for a folder that doesn't have the layout of a catalog."""
     wrong = f"contains no {contains}" if folder.is_dir() else "is not a folder"
-    return CatalogError([f"{folder}: {wrong}; {catalogue}:DIR requires a clone of github.com/{repository}"])
+    return CatalogError([f"{folder}: {wrong}; {catalog}:DIR requires a clone of github.com/{repository}"])

@@ -184,7 +184,7 @@ async def _many(proxy: Proxy) -> str | None:
         for done in await asyncio.gather(*tasks, return_exceptions=True):
             if not isinstance(done, BaseException):
                 done[1].transport.abort()
-    return None if all(correct) else f"{correct.count(False)} of {CONNECTIONS:,} connections got the bytes of others"
+    return None if all(correct) else f"{correct.count(False)} of {CONNECTIONS:,} connections received bytes of other connections"
 
 
 def _echoes(proxy: Proxy) -> str | None:

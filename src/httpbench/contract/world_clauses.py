@@ -84,7 +84,7 @@ def _clause_of_two_paths(target: Target, workload: Workload) -> Clause | None:
 
 
 def _asking(workload: Workload, path: str, rows: int | None) -> Workload:
-    """Return a workload with this path and ``rows`` in its array, or ``None`` if it responds with one row."""
+    """Return a workload with this path. ``rows`` is the length of its array (``None``: a single row)."""
     rule = Rule.WORLD if rows is None else Rule.WORLDS
     request = workload.request.model_copy(update={"path": path})
     return workload.model_copy(update={"request": request, "expect": Expectation(rule=rule, rows=rows)})

@@ -13,7 +13,7 @@ from itertools import pairwise
 ROWS = 10_000
 """Number of rows of the table. Ids start at 1."""
 DRAWS = 100
-"""Number of rows that shows whether ids are drawn at random."""
+"""Number of rows to test whether ids are drawn at random."""
 
 Row = tuple[int, int]
 """Id and random number."""
@@ -56,7 +56,7 @@ def reading_problem(read: Iterable[Row], table: Mapping[int, int]) -> str | None
         return None
     row_id, number = stale[0]
     return (
-        f"{len(stale):,} of {len(known):,} rows are not what the update returned: it wrote others, or none, or reads are cached "
+        f"{len(stale):,} of {len(known):,} rows differ from what the update returned: it wrote other values or none, or reads are cached "
         f"(row {row_id:,} is {number:,} instead of {table[row_id]:,})"
     )
 

@@ -12,7 +12,7 @@ FORTUNES = 12
 UPDATE, CACHED = "update", "cached-query"
 
 WRITTEN_SHARE_MIN = 0.95
-"""Minimum of rows written / rows in responses. A row that a request draws twice, or that keeps its value by chance, may not be written."""
+"""Minimum of rows written / rows in responses. Fewer writes are fine for rows drawn twice or unchanged by chance."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,7 +86,7 @@ class ControlGroups:
         return _pairs(self.folder("memory") / name).get("oom_kill")
 
     def entrances(self, *controllers: str) -> list[Path]:
-        """Return the files to write a process id to in order to move the process into the group."""
+        """Return the files of the group that move a process into it when its process id is written to them."""
         return list(dict.fromkeys(self.folders[name] / "cgroup.procs" for name in controllers if name in self.folders))
 
     def folder(self, *controllers: str) -> Path:

@@ -44,7 +44,7 @@ class Container:
         self.image_id = ""
         self.address: str | None = None
         """Its own address in the engine's network, or ``None`` in the host's network."""
-        name, *words = launch.labelled_command()
+        name, *words = launch.labeled_command()
         argv = (command_line.program(launch.isolation.engine), *words)
         marks.mark(launch.isolation.engine, launch.name)
         self.tree = ProcessTree([Command(argv, Path("/"), {**command_line.environment(), **launch.passed_env})], stdout=log, stderr=log)

@@ -114,7 +114,7 @@ def send_signal(pid: int, number: int) -> None:
 
 
 def make_group() -> str | None:
-    """Create a control group below our own. Return ``None`` unless ours is delegated (version 2) and has no controllers for children."""
+    """Create a control group below our own. Return ``None`` unless ours is delegated (version 2) and passes on no controllers."""
     try:
         with open("/proc/self/cgroup") as file:
             own = next(line.rstrip("\n")[3:] for line in file if line.startswith("0::"))

@@ -38,7 +38,7 @@ class Launch:
         """Return the words of the command line without labels, as a user would type it."""
         return self._words(())
 
-    def labelled_command(self) -> tuple[str, ...]:
+    def labeled_command(self) -> tuple[str, ...]:
         """Return the words of the command line that httpbench runs, including labels."""
         labels = [f"{OWNER}={owner_label()}", *([f"{RUN}={self.run_id}"] if self.run_id else [])]
         return self._words([word for label in labels for word in ("--label", label)])

@@ -55,7 +55,7 @@ class KeptResponse:
     """A whole response received during the load."""
 
     workload: Workload
-    """The workload of its request, in a mix one of the parts."""
+    """The workload of its request. In a mix, it is one of the parts."""
     head: str
     body: str
     """The body without transfer coding."""

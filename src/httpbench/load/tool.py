@@ -63,7 +63,7 @@ class Tool(ABC):
         return str(Path(found).absolute()) if found else None
 
     def installation(self) -> Installation | None:
-        """Return how to install it to where ``locate`` finds it, or ``None`` if packages or other means provide it."""
+        """Return how to install the program where ``locate`` finds it, or ``None`` if it must be installed in another way."""
         return None
 
     def program(self) -> str:

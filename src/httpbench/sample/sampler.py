@@ -37,8 +37,8 @@ class TreeSampler:
     Call ``start()`` once, ``mark()`` when the measured window begins (by default at the start), and ``stop()`` once. A thread takes a
     sample every ``interval_s`` seconds. With ``groups``, processes and CPU time are those of the control groups of a container, whose first
     process is ``root_pid``. If the tree ends, in part or as a whole, that isn't an error. Threads are read at both ends of the window. With
-    ``threads_often``, they are also read with each sample. That costs more the more threads there are, and is meant for programs that end
-    with the window.
+    ``threads_often``, they are also read with each sample. The cost grows with the number of threads, so this is only for programs
+    that end with the window.
     """
 
     def __init__(self, root_pid: int, interval_s: float = 0.1, *, threads_often: bool = False, groups: ControlGroups | None = None):

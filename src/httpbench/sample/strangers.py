@@ -23,7 +23,7 @@ USED_TICKS_MIN = 2
 """The kernel counts in ticks, so a single tick may stand for a hundredth of its length."""
 KEPT = 16
 THREADS_MAX = 64
-"""Maximum number of a process's threads to find the CPUs of."""
+"""Maximum number of threads per process to look up CPUs for."""
 OWN_GENERATIONS = 2
 """The harness, its keepers and their guards. Programs started by guards are the programs of the run."""
 KERNEL_THREAD = 0x00200000

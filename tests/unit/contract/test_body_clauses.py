@@ -117,12 +117,12 @@ def drops_what_follows(client: Client) -> None:
 
 
 @contextlib.contextmanager
-def serving(behaviour: Callable[[Client], None]) -> Iterator[Server]:
+def serving(behavior: Callable[[Client], None]) -> Iterator[Server]:
     """Start a server with a behavior. It handles each connection in a separate thread."""
 
     def serve(connection: socket.socket) -> None:
         with connection, contextlib.suppress(EOFError, OSError):
-            behaviour(Client(connection))
+            behavior(Client(connection))
 
     def accept() -> None:
         with contextlib.suppress(OSError):
@@ -137,15 +137,15 @@ def serving(behaviour: Callable[[Client], None]) -> Iterator[Server]:
 
 
 @pytest.mark.parametrize("clause", CLAUSES)
-@pytest.mark.parametrize("behaviour", [reads, refuses_before_it_reads, closes, closes_without_a_response])
-def test_a_server_that_reads_a_body_or_closes_passes(behaviour: Callable[[Client], None], clause: Callable[[Server], str | None]) -> None:
-    with serving(behaviour) as server:
+@pytest.mark.parametrize("behavior", [reads, refuses_before_it_reads, closes, closes_without_a_response])
+def test_a_server_that_reads_a_body_or_closes_passes(behavior: Callable[[Client], None], clause: Callable[[Server], str | None]) -> None:
+    with serving(behavior) as server:
         assert clause(server) is None
 
 
 @pytest.mark.parametrize("clause", CLAUSES)
 @pytest.mark.parametrize(
-    ("behaviour", "problem"),
+    ("behavior", "problem"),
     [
         (ignores_bodies, "after POST with a body of a stated length: the next response is wrong: status 400 instead of 200"),
         (counts_empty_lines, "the body was taken for a request"),
@@ -153,9 +153,9 @@ def test_a_server_that_reads_a_body_or_closes_passes(behaviour: Callable[[Client
     ],
 )
 def test_a_server_that_takes_a_body_for_a_request_fails(
-    behaviour: Callable[[Client], None], problem: str, clause: Callable[[Server], str | None]
+    behavior: Callable[[Client], None], problem: str, clause: Callable[[Server], str | None]
 ) -> None:
-    with serving(behaviour) as server:
+    with serving(behavior) as server:
         assert problem in (clause(server) or "")
 
 

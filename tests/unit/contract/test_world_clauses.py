@@ -145,9 +145,9 @@ def test_an_honest_server_keeps_every_clause(name: str) -> None:
     [
         (CachesRows, "db", "reads its rows anew", "none of"),
         (CachesRows, "query-20", "reads its rows anew", "are cached, or updates are not written"),
-        (WritesNothing, "update-20", "returns rows as written", "rows are not what the update returned"),
-        (ReturnsOldNumbers, "update-20", "returns rows as written", "rows are not what the update returned"),
-        (SwapsColumns, "update-20", "returns rows as written", "rows are not what the update returned"),
+        (WritesNothing, "update-20", "returns rows as written", "rows differ from what the update returned"),
+        (ReturnsOldNumbers, "update-20", "returns rows as written", "rows differ from what the update returned"),
+        (SwapsColumns, "update-20", "returns rows as written", "rows differ from what the update returned"),
         (SameId, "db", "draws its rows at random", "100 rows have the same id, 4,711"),
         (FewIds, "query-20", "draws its rows at random", "they are not drawn from 10,000"),
         (CountsUp, "db", "draws its rows at random", "ids follow each other in steps of 1"),

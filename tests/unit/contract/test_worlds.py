@@ -46,7 +46,7 @@ def test_current_rows_have_no_problem_and_unknown_rows_are_not_compared() -> Non
 
 def test_stale_rows_are_a_problem() -> None:
     assert reading_problem([(1, 10), (2, 20), (9, 1)], {1: 11, 2: 20}) == (
-        "1 of 2 rows are not what the update returned: it wrote others, or none, or reads are cached (row 1 is 10 instead of 11)"
+        "1 of 2 rows differ from what the update returned: it wrote other values or none, or reads are cached (row 1 is 10 instead of 11)"
     )
 
 

@@ -27,13 +27,13 @@ def test_the_command_contains_limits_network_and_program() -> None:
 
 def test_a_secret_is_passed_by_name() -> None:
     one = launch(passed_env={"TOKEN": "secret"})
-    assert "secret" not in quoted(one.labelled_command())
+    assert "secret" not in quoted(one.labeled_command())
     assert one.command()[-3:] == ("--env", "TOKEN", "web:1")
 
 
 def test_labels_identify_the_owner_and_are_not_shown() -> None:
     one = launch(run_id="20261121T080000-c0de")
-    labels = [word for word in one.labelled_command() if word.startswith("httpbench.")]
+    labels = [word for word in one.labeled_command() if word.startswith("httpbench.")]
     assert [label.partition("=")[0] for label in labels] == ["httpbench.host.owner", "httpbench.run"]
     assert "--label" not in one.command()
 

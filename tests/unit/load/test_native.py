@@ -122,7 +122,7 @@ def test_it_refuses_to_pipeline_on_closing_connections(native: Native) -> None:
     assert native.refuses(job(Load(rate_rps=10))) is None
 
 
-def test_a_misspelt_name_gets_a_hint() -> None:
+def test_a_misspelled_name_gets_a_hint() -> None:
     with pytest.raises(SelectionError) as caught:
         load.get("wkr")
     assert caught.value.hint == "did you mean wrk?"

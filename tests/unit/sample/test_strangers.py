@@ -104,7 +104,7 @@ def test_processes_below_other_roots_also_belong_to_the_run(machine: Machine) ->
     assert (found.strangers, found.harness_cores) == ((), 0.0)
 
 
-def test_ended_children_are_labelled(machine: Machine) -> None:
+def test_ended_children_are_labeled(machine: Machine) -> None:
     machine.add(7, "make")
     watching = meter(machine)
     machine.add(7, "make", reaped=seconds(1))
@@ -122,7 +122,7 @@ def test_a_new_process_with_a_reused_id_counts_from_its_start(machine: Machine) 
     assert watching.read().strangers == ()
 
 
-def test_kernel_threads_are_labelled_and_prove_full_visibility(machine: Machine) -> None:
+def test_kernel_threads_are_labeled_and_prove_full_visibility(machine: Machine) -> None:
     assert not meter(machine).read().all_visible
     machine.add(16, "ksoftirqd/0", parent=2, flags=KERNEL_THREAD)
     watching = meter(machine)

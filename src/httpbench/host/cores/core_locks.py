@@ -74,9 +74,9 @@ def _locked(numbers: Collection[int], folder: Path, *, waits: bool, say: Callabl
         if owner is None:
             return held
         if not waits or time.monotonic() > deadline:
-            raise CoresInUseError(f"{owner} measures on the same cores", hint="without --no-wait, httpbench waits until it ends")
+            raise CoresInUseError(f"{owner} is measuring on the same cores", hint="without --no-wait, httpbench waits until it ends")
         if owner != said:
-            say(f"waiting until {owner} ends: it measures on the same cores")
+            say(f"waiting until {owner} ends: it is measuring on the same cores")
             said = owner
         time.sleep(POLL_S)
 
@@ -125,9 +125,9 @@ def _owner(descriptor: int) -> str:
         pid, _, process_ids = os.pread(descriptor, OWNER_BYTES, 0).decode("ascii").strip().partition(" ")
         number = int(pid)
     except (OSError, ValueError):
-        return "another run of httpbench"
-    where = "" if process_ids == _process_ids() else " of another container"
-    return f"the run of httpbench with process id {number}{where}"
+        return "another httpbench run"
+    where = "" if process_ids == _process_ids() else " in another container"
+    return f"the httpbench run with process id {number}{where}"
 
 
 def _process_ids() -> str:

@@ -67,7 +67,7 @@ def _io_uring(root: Path) -> Iterator[Finding]:
 def _is_refused() -> bool:
     """Return whether something other than the switch refuses io_uring.
 
-    The call lacks its arguments, so it fails with another error if allowed.
+    The call has no arguments. If io_uring is allowed, it therefore fails with a different error.
     """
     library = ctypes.CDLL(None, use_errno=True)
     return library.syscall(IO_URING_SETUP, 0, None) == -1 and ctypes.get_errno() in (errno.EPERM, errno.EACCES)

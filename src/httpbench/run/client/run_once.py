@@ -12,7 +12,7 @@ from httpbench.load import Timed, Timer
 from httpbench.model import Cores, Target
 
 NO_PROXY = {"no_proxy": "*", "NO_PROXY": "*"}
-"""Most clients read a proxy from the environment, but loopback has none."""
+"""Most clients read proxy settings from the environment, but loopback must not go through a proxy."""
 
 
 @dataclass(frozen=True, slots=True)

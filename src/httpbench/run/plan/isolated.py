@@ -25,5 +25,5 @@ def isolated(target: Target, isolation: Isolation) -> Target:
 
 
 def everywhere(targets: Iterable[Target], places: Sequence[Isolation | None]) -> list[Target]:
-    """Return each target in each place, of which ``None`` is a process. Raises :class:`UsageError`."""
+    """Return each target in each place. The place ``None`` is a process. Raises :class:`UsageError`."""
     return [target if place is None else isolated(target, place) for target in targets for place in places]

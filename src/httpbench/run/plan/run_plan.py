@@ -93,7 +93,7 @@ def _filling(scaling: Scaling) -> Scaling:
 
 
 def _takes_workers(target: Target, scaling: Scaling) -> bool:
-    """Return whether the number of workers can be chosen. With prefork, the harness starts that many copies; others need a placeholder."""
+    """Return whether the number of workers can be chosen. Prefork always allows it; other targets need a placeholder."""
     return scaling is Scaling.PREFORK or any("{workers}" in text for text in (*target.run, *target.env.values()))
 
 

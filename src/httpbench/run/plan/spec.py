@@ -28,7 +28,7 @@ class RunSpec:
     table: Table = Table.HTTP_SERVERS
     baseline: str | None = None
     precision: Precision | None = None
-    """Can end the run before its plan does."""
+    """If set, the run ends early once it is this precise."""
     measures_noise: bool = False
     """Whether the plan consists of A/A pairs."""
     gates: tuple[Gate, ...] = ()

@@ -62,7 +62,7 @@ def refused(cpus: set[int], topology: Topology = FOUR) -> str | None:
 
 def test_a_second_run_on_a_core_fails_with_the_first_ones_process_id() -> None:
     with another_run(0, 1) as first:
-        assert refused({1, 2}) == f"the run of httpbench with process id {first.pid} measures on the same cores"
+        assert refused({1, 2}) == f"the httpbench run with process id {first.pid} is measuring on the same cores"
     assert refused({1, 2}) is None
 
 
@@ -93,7 +93,7 @@ def test_a_second_run_waits_and_reports_it_once() -> None:
         assert not entered.wait(0.2)
     waiting.join(10)
     assert entered.is_set()
-    assert said == [f"waiting until the run of httpbench with process id {first.pid} ends: it measures on the same cores"]
+    assert said == [f"waiting until the httpbench run with process id {first.pid} ends: it is measuring on the same cores"]
 
 
 def test_a_killed_run_leaves_no_lock() -> None:
@@ -122,9 +122,9 @@ def test_the_contents_of_a_lock_file_decide_nothing(folder: Path) -> None:
         assert refused({0}) is None
     with only_run_on({0}, FOUR, waits=False, say=print):
         lock.write_bytes(b"\x1b[31m")
-        assert refused({0}) == "another run of httpbench measures on the same cores"
+        assert refused({0}) == "another httpbench run is measuring on the same cores"
         lock.write_text("17 pid:[1]\n")
-        assert refused({0}) == "the run of httpbench with process id 17 of another container measures on the same cores"
+        assert refused({0}) == "the httpbench run with process id 17 in another container is measuring on the same cores"
 
 
 def test_every_user_can_lock_another_users_file(folder: Path) -> None:

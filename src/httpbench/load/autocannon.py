@@ -200,7 +200,7 @@ def _workers(job: Job) -> int:
 def _checked_body(job: Job) -> str | None:
     """Return the body that each response must have, or ``None`` if autocannon can't compare it.
 
-    It would parse a number as a number, and it decodes parts of a body one by one, so it compares only ASCII correctly.
+    autocannon would parse a numeric body as a number. It also decodes the parts of a body separately, so it compares only ASCII correctly.
     """
     body = job.workload.expect.body
     if not body or not body.isascii() or "\0" in body or len(body) > BODY_BYTES_MAX:

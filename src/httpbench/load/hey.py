@@ -157,7 +157,7 @@ def _errors(result: _Result) -> Counter[str]:
 
 
 def _judged(result: _Result, completed: int, expected: int) -> tuple[int, int, int]:
-    """Count the responses with the expected status, with another one, and with an unknown one.
+    """Count the responses with the expected status, another status, and an unknown status.
 
     Statuses after the first million are unknown. If the first million are all correct, the rest count as correct, and a note says so. If
     some are wrong, the rest stay unknown.

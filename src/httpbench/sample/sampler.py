@@ -5,7 +5,7 @@ waited for to its parent's counters, and orphans become children of the root. On
 ignores ``SIGCHLD``, time counts only up to the last sample. A new process is found up to half a second late; then all its time counts. The
 kernel counts in ticks of 10 ms per process, which is 1% of a core over a window of one second.
 
-RSS is read together with CPU time, from per-CPU counters that may lag by some hundred kB. PSS and exact RSS are read about once a second
+RSS is read together with CPU time, from per-CPU counters that may lag by a few hundred kB. PSS and exact RSS are read about once a second
 (less often beyond some 100 MB) and at the end, because counting pages delays the process (see
 :meth:`httpbench.sample.tree.Process.memory`).
 

@@ -34,7 +34,7 @@ from httpbench.sample import TreeSampler
 START_LIMIT_S = 60.0
 ASK_LIMIT_S = 15.0
 SESSIONS_LIMIT_S = 3.0
-"""How long to wait until the connections of a target that has ended are closed, because the database's counters are final only then."""
+"""How long to wait until a stopped target's connections are closed. The database's counters are final only then."""
 STOP_GRACE_S = 5.0
 POLL_S = 0.05
 EVERY_ADDRESS = "0.0.0.0"  # inside a container with its own network

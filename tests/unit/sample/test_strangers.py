@@ -52,7 +52,7 @@ def meter(machine: Machine, *cpus: int) -> StrangerMeter:
 
 
 def seconds(value: float) -> int:
-    """CPU time in ticks, large enough that the duration of the test doesn't matter."""
+    """Convert to clock ticks. Times are so long that the duration of the test doesn't matter."""
     return round(value * 1000 * TICKS_PER_S)
 
 

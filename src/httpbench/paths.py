@@ -1,6 +1,6 @@
-"""Where files are: the user's own folders, and the target.toml files of a catalog.
+"""Locations of files: the user's own folders, and the target.toml files of a catalog.
 
-Completion reads the ids of targets with this module alone, without the models that check them.
+Shell completion reads the ids of targets with this module alone, without loading the models that validate them.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ SERVER = "server"
 
 
 def root() -> Path:
-    """The folder that holds ``targets/``, ``workloads/`` and ``suites/``: in a checkout, or inside the package once it is installed."""
+    """Return the folder with ``targets/``, ``workloads/`` and ``suites/``: in a checkout, or inside the installed package."""
     installed = PACKAGE / "data"
     return installed if installed.is_dir() else PACKAGE.parent.parent
 
 
 def is_built_in(folder: str | Path) -> bool:
-    """Whether a target's folder belongs to httpbench, rather than to a folder given with ``--targets``."""
+    """Return whether a target's folder belongs to httpbench, rather than to a folder given with ``--targets``."""
     return Path(folder).resolve().is_relative_to((root() / "targets").resolve())
 
 
 def manifests(folder: Path) -> list[Path]:
-    """The target.toml files at any depth. Paths are absolute: a folder that is named twice, or within another, is read once."""
+    """Return the target.toml files at any depth. Paths are absolute, so that a folder given twice, or inside another, is read once."""
     return sorted(path.absolute() for path in folder.rglob("target.toml"))
 
 
 def foreign_catalogue(given: Path) -> tuple[str, Path] | None:
-    """The layout and the folder of ``LAYOUT:DIR``; ``None`` for a folder with target.toml files."""
+    """Return the layout and the folder of ``LAYOUT:DIR``, or ``None`` for a folder with target.toml files."""
     layout, colon, folder = str(given).partition(":")
     if not colon or not re.fullmatch(r"[a-z][a-z-]*", layout) or given.exists():
         return None
@@ -43,13 +43,13 @@ def foreign_catalogue(given: Path) -> tuple[str, Path] | None:
 
 
 def target_id(kind: str, language: str, framework: str, variant: str | None) -> str:
-    """``c/epoll/level``; for a client or proxy, with the kind before it: ``proxy:c/haproxy``."""
+    """Return an id such as ``c/epoll/level``, prefixed with the kind for clients and proxies: ``proxy:c/haproxy``."""
     prefix = "" if kind == SERVER else f"{kind}:"
     return prefix + "/".join(filter(None, (language, framework, variant)))
 
 
 def ids(extra_targets: Sequence[Path] = ()) -> list[str]:
-    """Of the built-in targets and of those in the user's folders. Files with errors are skipped: the verbs report them."""
+    """Return the ids of built-in targets and of those in the user's folders. Invalid files are skipped; other commands report them."""
     others = [foreign for given in extra_targets if (foreign := foreign_catalogue(Path(given)))]
     mine = [Path(given) for given in extra_targets if foreign_catalogue(Path(given)) is None]
     folders = mine if others else [root() / "targets", *mine]
@@ -59,17 +59,17 @@ def ids(extra_targets: Sequence[Path] = ()) -> list[str]:
 
 
 def id_part(text: str) -> str:
-    """A name as a part of an id: lower case, without what an id cannot hold. C# becomes ``csharp``, as in folders."""
+    """Convert a name to a part of an id: lower case, without characters that ids can't contain. C# becomes ``csharp``, as in folders."""
     return re.sub(r"^[^a-z0-9]+|[^a-z0-9_.+-]", "-", text.lower().replace("#", "sharp")).lstrip("-") or "unnamed"
 
 
 def engine_of(dockerfile: Path) -> str:
-    """The engine that a Dockerfile of web-frameworks is for: ``.Dockerfile.ENGINE``."""
+    """Return the engine that a Dockerfile of web-frameworks is for: ``.Dockerfile.ENGINE``."""
     return id_part(dockerfile.name.removeprefix(".Dockerfile."))
 
 
 def _ids_of_layout(layout: str, folder: Path) -> Iterator[str]:
-    """Of another project's catalogue."""
+    """Yield the ids of another project's catalog."""
     match layout:
         case "techempower":
             for path in sorted(folder.glob("frameworks/*/*")):
@@ -83,7 +83,7 @@ def _ids_of_layout(layout: str, folder: Path) -> Iterator[str]:
 
 
 def _id_of_meta(path: Path) -> Iterator[str]:
-    """Of a framework of HttpArena; none if its file is wrong."""
+    """Yield the id of a framework of HttpArena, or nothing if its file is invalid."""
     try:
         yield target_id(SERVER, id_part(json.loads(path.read_text(encoding="utf-8-sig"))["language"]), id_part(path.parent.name), None)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
@@ -91,7 +91,7 @@ def _id_of_meta(path: Path) -> Iterator[str]:
 
 
 def _ids_of_framework(folder: Path) -> Iterator[str]:
-    """Of the tests that a framework's configuration names, in TechEmpower's layout."""
+    """Yield the ids of the tests in a framework's configuration, in TechEmpower's layout."""
     try:
         if (path := folder / "benchmark_config.json").is_file():
             tests = [name for part in json.loads(path.read_text(encoding="utf-8-sig"))["tests"] for name in part]
@@ -114,12 +114,12 @@ def _ids_in(path: Path) -> Iterator[str]:
 
 
 def user_folder(variable: str, below_home: str) -> Path:
-    """Our folder, in the one of :func:`base_folder`. Raises :class:`UsageError` as that does."""
+    """Return httpbench's folder in that of :func:`base_folder`. Raises :class:`UsageError` like it."""
     return base_folder(variable, below_home) / "httpbench"
 
 
 def base_folder(variable: str, below_home: str) -> Path:
-    """The folder that an XDG variable names, or else the one in the user's home. Raises :class:`UsageError` without either."""
+    """Return the folder in an XDG variable, or else the one in the user's home. Raises :class:`UsageError` if there is neither."""
     named = os.environ.get(variable)
     if named and Path(named).is_absolute():  # the specification ignores relative paths
         return Path(named)
@@ -133,5 +133,5 @@ def base_folder(variable: str, below_home: str) -> Path:
 
 
 def default_database() -> Path:
-    """``httpbench.db`` in the user's data folder."""
+    """Return ``httpbench.db`` in the user's data folder."""
     return user_folder("XDG_DATA_HOME", ".local/share") / "httpbench.db"

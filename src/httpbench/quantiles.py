@@ -1,12 +1,12 @@
-"""Percentiles and trimmed means: the one place where the harness computes them, by the same rules as its load generator.
+"""Percentiles and trimmed means. The harness computes them only here, by the same rules as its load generator.
 
-Samples come as values in ascending order, each with a count: times of single requests, or the buckets of an HdrHistogram.
+Samples are values in ascending order with a count each: times of single requests, or buckets of an HdrHistogram.
 
-- The percentile p of n samples is the one at rank ⌈p/100 · n⌉ (nearest rank, as ``value_at_quantile`` in HdrHistogram), and of a bucket
-  the highest value: at least p % of the samples do not exceed it.
-- A percentile is known if at least ten samples lie beyond it: with fewer it says more of chance than of the target.
+- The percentile p of n samples is the one at rank ⌈p/100 · n⌉ (nearest rank, as ``value_at_quantile`` in HdrHistogram). In a bucket, it is
+  the highest value, so at least p % of the samples don't exceed it.
+- A percentile is known if at least ten samples lie beyond it. With fewer, it depends more on chance than on the target.
 
-Cost: one pass over the buckets that hold samples, in numpy.
+This takes one numpy pass over the buckets with samples.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 PERCENTILES = {"p25": 25.0, "p50": 50.0, "p75": 75.0, "p90": 90.0, "p95": 95.0, "p99": 99.0, "p99_9": 99.9, "p99_99": 99.99}
-"""Name of a figure → percentile."""
+"""Name → percentile."""
 
 SAMPLES_BEYOND = 10
-"""A percentile with fewer samples beyond it is not shown."""
+"""A percentile with fewer samples beyond it isn't shown."""
 
 TRIMMED_SHARE = 0.001
-"""tm99.9 leaves out this share of the samples at either end."""
+"""Share of the samples that tm99.9 drops at each end."""
 
 NS_PER_US = 1000.0
 
 
 @dataclass(frozen=True, slots=True)
 class Samples:
-    """Times in ns, in buckets that each hold at least one sample, in ascending order. Single values are buckets of width zero."""
+    """Times in ns, in ascending buckets that each contain at least one sample. Single values are buckets of width zero."""
 
     lowest: Floats
     middle: Floats
@@ -50,36 +50,36 @@ class Samples:
 
 
 def is_known(percentile: float, count: int) -> bool:
-    """Whether ``count`` samples are enough for a percentile.
+    """Return whether ``count`` samples are enough for a percentile.
 
     >>> is_known(99, 1000), is_known(99, 999)
     (True, False)
     """
-    return count * (100 - percentile) / 100 >= SAMPLES_BEYOND - 1e-6  # 0.1% of 10,000 must pass as ten, whatever floating point says
+    return count * (100 - percentile) / 100 >= SAMPLES_BEYOND - 1e-6  # 0.1% of 10,000 must count as ten despite rounding errors
 
 
 def samples_needed(percentile: float) -> int:
-    """The least number of samples for which a percentile is known."""
+    """Return the minimum number of samples for which a percentile is known."""
     return math.ceil(SAMPLES_BEYOND / (1 - percentile / 100) - 1e-6)
 
 
 def percentiles_us(highest: Floats, counts: Integers) -> dict[str, float]:
-    """All percentiles that are known, by name, in µs. Takes times in ns."""
+    """Return all known percentiles by name, in µs. Takes times in ns."""
     ends = np.cumsum(counts)
     found = ((name, _percentile_ns(highest, ends, percentile)) for name, percentile in PERCENTILES.items())
     return {name: value / NS_PER_US for name, value in found if value is not None}
 
 
 def percentile_us(samples: Samples, percentile: float) -> float | None:
-    """One percentile in µs; ``None`` if it is not known."""
+    """Return one percentile in µs, or ``None`` if it isn't known."""
     value = _percentile_ns(samples.highest, np.cumsum(samples.counts), percentile)
     return None if value is None else value / NS_PER_US
 
 
 def figures_us(samples: Samples) -> dict[str, float]:
-    """The figures of a distribution, by their names there, in µs; percentiles that are not known are left out, as is all of nothing.
+    """Return the statistics of a distribution by field name, in µs. Unknown percentiles are left out; without samples, so is everything.
 
-    The standard deviation is that of the whole, not the estimate from a sample: every request is in it.
+    The standard deviation is that of the population, not an estimate from a sample, because all requests are included.
     """
     if samples.total == 0:
         return {}
@@ -96,7 +96,7 @@ def figures_us(samples: Samples) -> dict[str, float]:
 
 
 def samples_of(values_ns: Integers, counts: Integers | None = None) -> Samples:
-    """Of times in any order, each ``counts`` times (once unless given)."""
+    """Return samples from times in any order, each occurring ``counts`` times (by default once)."""
     distinct, inverse = np.unique(values_ns, return_inverse=True)
     sums = np.zeros(len(distinct), dtype=np.int64)
     np.add.at(sums, inverse, 1 if counts is None else counts)
@@ -106,7 +106,7 @@ def samples_of(values_ns: Integers, counts: Integers | None = None) -> Samples:
 
 
 def together(parts: list[Samples]) -> Samples:
-    """All samples of several histograms with buckets of the same widths."""
+    """Merge the samples of several histograms with buckets of the same widths."""
     highest, first, inverse = np.unique(np.concatenate([part.highest for part in parts]), return_index=True, return_inverse=True)
     counts = np.zeros(len(highest), dtype=np.int64)
     np.add.at(counts, inverse, np.concatenate([part.counts for part in parts]))
@@ -115,17 +115,17 @@ def together(parts: list[Samples]) -> Samples:
 
 
 def decoded(histogram: str) -> HdrHistogram:
-    """The histogram in a text: HdrHistogram V2, compressed, base64. Raises :class:`LoadError`."""
+    """Decode a histogram from HdrHistogram V2, compressed, base64. Raises :class:`LoadError`."""
     try:
         return HdrHistogram.decode(histogram)
-    except Exception as error:  # the library lets through whatever base64, zlib, struct and ctypes raise
+    except Exception as error:  # the library doesn't catch the errors of base64, zlib, struct and ctypes
         raise LoadError(f"a histogram cannot be decoded: {error}", hint="it must be HdrHistogram V2, compressed, base64") from error
 
 
 def recorded(histogram: HdrHistogram) -> Samples:
-    """What a histogram holds.
+    """Return the samples in a histogram.
 
-    The library's own iterators visit every empty bucket in Python, which makes a report of a hundred rows take seconds.
+    The library's own iterators visit every empty bucket in Python, which would make a report with a hundred rows take seconds.
     """
     held = np.ctypeslib.as_array(histogram.counts)
     indexes = np.flatnonzero(held)
@@ -145,7 +145,7 @@ def _percentile_ns(highest: Floats, ends: Integers, percentile: float) -> float 
 
 
 def _trimmed_mean(values: Floats, counts: Integers) -> float:
-    """A bucket that straddles a limit counts in part, as whole samples."""
+    """Return the trimmed mean. A bucket that straddles a limit counts partly, in whole samples."""
     ends = np.cumsum(counts)
     cut = int(ends[-1] * TRIMMED_SHARE)
     least, most = cut, int(ends[-1]) - cut

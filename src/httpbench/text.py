@@ -1,6 +1,6 @@
-"""Makes text safe to show. All that httpbench prints or exports passes through here: servers, logs and names wrote parts of it.
+"""Make text safe to display. Everything that httpbench prints or exports passes through here, as parts come from servers, logs and names.
 
-What a terminal or a CI log would obey becomes an escape, in the form of JSON: so a JSON document keeps its meaning.
+Characters that a terminal or a CI log would interpret become JSON escapes, so that a JSON document keeps its meaning.
 """
 
 from __future__ import annotations
@@ -10,28 +10,28 @@ import re
 from collections.abc import Iterable
 
 _CI_COMMAND = re.compile(r"^([ \t]*):(?=:)|(#)#(?=\[|vso\[|teamcity\[)", re.MULTILINE)
-"""What a CI log obeys: ``::error::`` at the start of a line, and ``##[error]`` anywhere (GitHub, Azure Pipelines, TeamCity)."""
+"""Commands in a CI log: ``::error::`` at the start of a line, and ``##[error]`` anywhere (GitHub, Azure Pipelines, TeamCity)."""
 
 
 def printable(text: str) -> str:
-    """The text, in which only line feeds and tabs are control characters, and nothing is a command to a CI log."""
+    """Return the text without control characters, except line feeds and tabs, and without commands to a CI log."""
     lines = text.split("\n")
     shown = text if all(map(str.isprintable, lines)) else "\n".join(map(_escaped, lines))
     return _CI_COMMAND.sub(_without_command, shown) if "::" in shown or "##" in shown else shown
 
 
 def one_line(text: str) -> str:
-    """The same, with line feeds as escapes too: for a part of a sentence."""
+    """Return printable text with line feeds escaped too, for use in a sentence."""
     return printable(text.replace("\n", _escape("\n")))
 
 
 def _escaped(line: str) -> str:
-    """A line without control characters, bidirectional overrides, line separators or lone surrogates."""
+    """Escape control characters, bidirectional overrides, line separators and lone surrogates."""
     return "".join(character if character.isprintable() or character == "\t" else _escape(character) for character in line)
 
 
 def _escape(character: str) -> str:
-    r"""``\u001b``; of a character beyond 16 bits, two of these."""
+    r"""Return an escape such as ``\u001b``. A character beyond 16 bits needs two."""
     return json.dumps(character)[1:-1]
 
 

@@ -110,7 +110,7 @@ def test_what_a_client_asks_is_shown(harness: Harness) -> None:
     ("words", "said"),
     [
         ((f"{PREFIX}/honest", "-c", "8"), "a client makes its requests one after the other"),
-        ((f"{PREFIX}/honest", "--load-generator", "wrk"), "there is no timer 'wrk'"),
+        ((f"{PREFIX}/honest", "--load-generator", "wrk"), "unknown timer 'wrk'"),
         ((f"{PREFIX}/honest", "--workload", "plaintext"), "workload plaintext is for servers, not for clients"),
         (("c/nginx", "--workload", "client-small-1000"), "workload client-small-1000 is for clients, not for servers"),
         (("c/nginx", f"{PREFIX}/honest"), "a run measures targets of one kind"),

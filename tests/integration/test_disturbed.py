@@ -131,12 +131,12 @@ def test_a_second_run_on_the_same_cores_is_refused_or_waits(harness: Harness, tm
     with measuring(harness) as first:
         refused = second.run(*words, "--no-wait", env=env)
         assert refused.returncode == 1
-        assert f"the run of httpbench with process id {first.pid} measures on the same cores" in refused.stderr
+        assert f"the httpbench run with process id {first.pid} is measuring on the same cores" in refused.stderr
         assert second.runs() == [], "nothing was measured"
         waiting = second.start(*words, env=env)
         assert waiting.stderr is not None
         line = waiting.stderr.readline()
-        assert line == f"warning: waiting until the run of httpbench with process id {first.pid} ends: it measures on the same cores\n"
+        assert line == f"warning: waiting until the httpbench run with process id {first.pid} ends: it is measuring on the same cores\n"
         assert waiting.poll() is None
     _, errors = waiting.communicate(timeout=60)
     assert "stored in" in errors, "a lock does not outlive kill -9"

@@ -43,7 +43,7 @@ def test_one_that_routes_but_takes_bodies_for_requests_is_a_router(probed: dict[
     [
         ("length", "asked", "its responses depend on the length of a request, not on its content"),
         ("position", "asked", "identical requests get different responses at different positions"),
-        ("frozen", "date", "still «"),
+        ("frozen", "date", 'still "'),
         ("ahead", "unasked", "200, before the request"),
     ],
 )

@@ -102,7 +102,7 @@ def test_what_is_asked_and_what_is_expected(harness: Harness) -> None:
         assert all(b"x-test: yes" in head.lower() for head in heads)
         wrong = run(harness, "--url", server.url, "--rounds", "1", "--expect-body", "Goodbye")
         assert wrong.returncode == 1
-        assert "body «Hello, World!» instead of «Goodbye»" in wrong.stdout
+        assert "body `Hello, World!` instead of `Goodbye`" in wrong.stdout
 
 
 def test_a_built_in_workload_can_be_asked_for(harness: Harness) -> None:

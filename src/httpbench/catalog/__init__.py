@@ -1,4 +1,4 @@
-"""Targets, workloads and suites: TOML files in, frozen models out."""
+"""Targets, workloads and suites, read from TOML files into frozen models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The catalog: every target, workload and suite that can be named on the command line."""
+"""The catalog: every target, workload and suite that a command can name."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LAYOUTS: dict[str, Callable[[Path], list[Target]]] = {
     httparena.NAME: httparena.read,
     web_frameworks.NAME: web_frameworks.read,
 }
-"""Catalogues of other projects, by the word before the colon: what reads them."""
+"""Readers of other projects' catalogs, by the word before the colon."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +39,9 @@ class Catalog:
 
 
 def load(extra_targets: Sequence[Path] = ()) -> Catalog:
-    """Reads everything. Raises :class:`CatalogError` with the problems of all files.
+    """Read everything. Raises :class:`CatalogError` with the problems of all files.
 
-    The catalogue of another project takes the place of the built-in targets: it has hundreds, and some with the same ids.
+    Another project's catalog replaces the built-in targets, because it has hundreds of targets, some with the same ids.
     """
     folder = root()
     problems: list[str] = []
@@ -64,7 +64,7 @@ def _of_other_project(named: tuple[str, Path]) -> list[Target]:
     layout, folder = named
     if layout not in LAYOUTS:
         known = ", ".join(f"{name}:DIR" for name in LAYOUTS)
-        raise CatalogError([f"{layout}:{folder}: unknown layout «{layout}»{files.did_you_mean(layout, list(LAYOUTS))}; use {known}"])
+        raise CatalogError([f'{layout}:{folder}: unknown layout "{layout}"{files.did_you_mean(layout, list(LAYOUTS))}; use {known}'])
     return LAYOUTS[layout](folder)
 
 
@@ -82,7 +82,7 @@ def _targets(path: Path) -> list[Target]:
 
 
 def _target(manifest: TargetFile, variant: Variant, folder: Path) -> Target:
-    """One target: the file's facts, with those that the variant replaces."""
+    """Combine the file's facts with those that the variant overrides."""
     return Target(
         id=target_id(manifest.kind, manifest.language, manifest.framework, variant.name),
         kind=manifest.kind,
@@ -128,7 +128,7 @@ def _unique(entries: Iterable[tuple[str, Value, str]], problems: list[str]) -> d
     origins: dict[str, str] = {}
     for name, value, origin in entries:
         if name in values:
-            problems.append(f"{origin}: «{name}» is already defined in {origins[name]}; rename one of them")
+            problems.append(f'{origin}: "{name}" is already defined in {origins[name]}; rename one of them')
             continue
         values[name] = value
         origins[name] = origin
@@ -149,6 +149,6 @@ def _unknown_workloads(suites: Iterable[Suite], workloads: dict[str, Workload]) 
 def _by_name(values: dict[str, Named], name: str, noun: str) -> Named:
     if name not in values:
         raise SelectionError(
-            f"unknown {noun} «{name}»{files.did_you_mean(name, list(values))}", hint=f"use one of {', '.join(sorted(values))}"
+            f'unknown {noun} "{name}"{files.did_you_mean(name, list(values))}', hint=f"use one of {', '.join(sorted(values))}"
         )
     return values[name]

@@ -1,7 +1,7 @@
-"""Reads one TOML file into a model, and reports all its problems at once, in words of the file.
+"""Read a TOML file into a model and report all its problems at once, in terms of the file.
 
-pydantic makes the checks; this module translates them: a place in a model becomes a key in a file, with a list of what is allowed, and
-«did you mean» if a word is nearly correct.
+pydantic does the validation. This module translates its errors: a location in a model becomes a key in the file, with a list of allowed
+values and "did you mean" for a word that is nearly correct.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Location = Sequence[str | int]
 
 
 def read(path: Path, model: type[Model]) -> Model:
-    """The file as a model. Raises :class:`CatalogError` with one sentence for each problem."""
+    """Return the file as a model. Raises :class:`CatalogError` with one sentence per problem."""
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -50,16 +50,16 @@ def read(path: Path, model: type[Model]) -> Model:
 
 
 def sentences(model: type[BaseModel], error: ValidationError) -> list[str]:
-    """The problems of values that do not fit a model, one sentence each."""
-    # An invalid element makes pydantic report its list as too short too: that is no news.
+    """Return one sentence for each problem of values that don't fit a model."""
+    # If an element is invalid, pydantic also reports the whole list as too short, which would be redundant.
     problems = [dict(problem) for problem in error.errors() if not (problem["type"] == "too_short" and problem["input"])]
     return [one_line(_sentence(model, problem)) for problem in problems]
 
 
 def did_you_mean(word: str, allowed: Sequence[str]) -> str:
-    """`` (did you mean «level»?)`` if a word is nearly one of those allowed; otherwise nothing."""
+    """Return `` (did you mean "level"?)`` if the word is close to an allowed one, else an empty string."""
     close = difflib.get_close_matches(word, allowed, n=1, cutoff=0.6)
-    return f" (did you mean «{close[0]}»?)" if close else ""
+    return f' (did you mean "{close[0]}"?)' if close else ""
 
 
 def _sentence(model: type[BaseModel], problem: dict[str, Any]) -> str:
@@ -76,21 +76,21 @@ def _sentence(model: type[BaseModel], problem: dict[str, Any]) -> str:
         case "enum":
             allowed = _words(model, location)
             return (
-                f"{key}: «{problem['input']}» is not allowed; use one of {', '.join(allowed)}{did_you_mean(str(problem['input']), allowed)}"
+                f'{key}: "{problem["input"]}" is not allowed; use one of {", ".join(allowed)}{did_you_mean(str(problem["input"]), allowed)}'
             )
         case "value_error":
             return f"{key}: {problem['ctx']['error']}" if key else str(problem["ctx"]["error"])
         case "string_pattern_mismatch":
-            return f"{key}: «{problem['input']}» does not match {problem['ctx']['pattern']}"
+            return f'{key}: "{problem["input"]}" does not match {problem["ctx"]["pattern"]}'
         case kind if kind in TOML_TYPES:
-            return f"{key}: must be {TOML_TYPES[kind]}, not «{problem['input']}»"
+            return f'{key}: must be {TOML_TYPES[kind]}, not "{problem["input"]}"'
         case _:
             message = problem["msg"].removeprefix("Input ")
-            return f"{key}: {message[0].lower()}{message[1:]}, not «{problem['input']}»"
+            return f'{key}: {message[0].lower()}{message[1:]}, not "{problem["input"]}"'
 
 
 def _key(location: Location) -> str:
-    """A place as one would write it: ``variant[0].scaling``."""
+    """Format a location as a key: ``variant[0].scaling``."""
     text = ""
     for part in location:
         if isinstance(part, int):
@@ -101,7 +101,7 @@ def _key(location: Location) -> str:
 
 
 def _annotation_at(model: type[BaseModel], location: Location) -> Any:
-    """The declared type at a place of a model; a place within a list has the list's type."""
+    """Return the declared type at a location in a model. A location within a list has the list's type."""
     annotation: Any = model
     for part in location:
         if isinstance(part, str):
@@ -114,7 +114,7 @@ def _model_at(model: type[BaseModel], location: Location) -> type[BaseModel]:
 
 
 def _first_model(annotation: Any) -> type[BaseModel]:
-    """The model within ``tuple[Model, ...]``, ``Model | None`` and the like."""
+    """Return the model within ``tuple[Model, ...]``, ``Model | None`` and similar types."""
     for kind in _leaves(annotation):
         if isinstance(kind, type) and issubclass(kind, BaseModel):
             return kind
@@ -122,7 +122,7 @@ def _first_model(annotation: Any) -> type[BaseModel]:
 
 
 def _words(model: type[BaseModel], location: Location) -> list[str]:
-    """The members of the enumeration at a place."""
+    """Return the values of the enumeration at a location."""
     annotation = _annotation_at(model, location)
     for kind in _leaves(annotation):
         if isinstance(kind, type) and issubclass(kind, Enum):

@@ -1,4 +1,4 @@
-"""What the catalogues of other projects have in common: files that are read as they are, and rows for those that are wrong."""
+"""Helpers shared by the readers of other projects' catalogs: they read files unmodified and keep rows for invalid ones."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _FROM = re.compile(r"^\s*FROM\s+\S", re.MULTILINE | re.IGNORECASE)
 
 
 def read_text(path: Path) -> str:
-    """The text of a file, without a byte order mark. Raises :class:`CatalogError` if it cannot be read."""
+    """Return the text of a file without a byte order mark. Raises :class:`CatalogError` if it can't be read."""
     try:
         return path.read_text(encoding="utf-8-sig")
     except OSError as error:
@@ -31,7 +31,7 @@ def read_text(path: Path) -> str:
 
 
 def read_json(path: Path) -> Raw:
-    """The object in a file. Raises :class:`CatalogError` if it cannot be read."""
+    """Return the object in a JSON file. Raises :class:`CatalogError` if it can't be read."""
     text = read_text(path)
     try:
         data = json.loads(text)
@@ -43,7 +43,7 @@ def read_json(path: Path) -> Raw:
 
 
 def dockerfile_problems(path: Path) -> list[str]:
-    """What is wrong with a Dockerfile, before docker reads it."""
+    """Return the problems of a Dockerfile that can be found without docker."""
     if not path.is_file():
         return [f"{path.name}: not in its folder"]
     try:
@@ -52,13 +52,13 @@ def dockerfile_problems(path: Path) -> list[str]:
         return error.problems
 
 
-def wrong_entry(catalogue: str, name: str, problems: list[str]) -> Entry:
-    """What a catalogue says of a target whose configuration is wrong."""
-    return Entry(catalogue=catalogue, name=name, display_name=name, problems=tuple(map(one_line, problems)))
+def wrong_entry(catalog: str, name: str, problems: list[str]) -> Entry:
+    """Return the catalog entry of a target with an invalid configuration."""
+    return Entry(catalogue=catalog, name=name, display_name=name, problems=tuple(map(one_line, problems)))
 
 
 def foreign_target(entry: Entry, language: str, framework: str, variant: str | None = None, **known: Any) -> Target:
-    """A server of another catalogue, by that catalogue's names. ``known`` are the other fields of :class:`Target` that it tells."""
+    """Return a server of another catalog, with the names from that catalog. ``known`` contains further fields of :class:`Target`."""
     language, framework = id_part(language), id_part(framework)
     variant = None if variant is None else id_part(variant)
     unknown = {
@@ -80,7 +80,7 @@ def foreign_target(entry: Entry, language: str, framework: str, variant: str | N
     )
 
 
-def no_clone(folder: Path, contains: str, catalogue: str, repository: str) -> CatalogError:
-    """A folder that does not have the layout of a catalogue."""
+def no_clone(folder: Path, contains: str, catalog: str, repository: str) -> CatalogError:
+    """Return the error for a folder that doesn't have the layout of a catalog."""
     wrong = f"contains no {contains}" if folder.is_dir() else "is not a folder"
-    return CatalogError([f"{folder}: {wrong}; {catalogue}:DIR requires a clone of github.com/{repository}"])
+    return CatalogError([f"{folder}: {wrong}; {catalog}:DIR requires a clone of github.com/{repository}"])

@@ -1,7 +1,7 @@
-"""Reads a clone of HttpArena as it is: a ``meta.json`` and a ``Dockerfile`` in each ``frameworks/FRAMEWORK``.
+"""Read a clone of HttpArena, which has a ``meta.json`` and a ``Dockerfile`` in each ``frameworks/FRAMEWORK``.
 
 Each framework becomes a target, ``language/framework``, that runs in a container and listens on port 8080. It declares those of its tests
-that httpbench has. The clone's data set, static files and certificates are mounted where HttpArena's program mounts them.
+that httpbench supports. The clone's data set, static files and certificates are mounted at the same paths as in HttpArena's own runs.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ PATHS = {
     "pipelined": (f"{NAME}-pipelined", "/pipeline"),
     "json": (f"{NAME}-json", "/json/50?m=6"),
 }
-"""Each test that httpbench has: its name here, and its path. There, other paths are fixed too."""
+"""Supported tests, with their workload and path in httpbench. HttpArena also uses fixed paths."""
 
 MOUNTS = {"/data/dataset.json": "data/dataset.json", "/data/static": "data/static", "/certs": "certs"}
-"""By the path inside: the place in the clone."""
+"""Path inside the container → path in the clone."""
 
 
 class _Type(StrEnum):
-    PRODUCTION = "production"  # as the framework is usually run
+    PRODUCTION = "production"  # the usual way to run the framework
     TUNED = "tuned"
     ENGINE = "engine"
     INFRASTRUCTURE = "infrastructure"  # a proxy or a file server
@@ -59,7 +59,10 @@ class _Meta(BaseModel):
 
 
 def read(folder: Path) -> list[Target]:
-    """All targets of a clone, those with a wrong configuration too. Raises :class:`CatalogError` if the folder is no clone."""
+    """Return all targets of a clone, including those with a wrong configuration.
+
+    Raises :class:`CatalogError` if the folder isn't a clone.
+    """
     configurations = sorted(folder.glob(f"frameworks/*/{CONFIGURATION}"))
     if not configurations:
         raise no_clone(folder, f"frameworks/FRAMEWORK/{CONFIGURATION}", NAME, "MDA2AV/HttpArena")
@@ -118,6 +121,6 @@ def _obstacles(folder: Path, meta: _Meta) -> Iterator[str]:
 
 
 def _row(folder: Path, language: str, entry: Entry) -> Target:
-    """The target with all that its folder says."""
+    """Return the target with the facts that follow from its folder."""
     recipe = ContainerRecipe(dockerfile=DOCKERFILE, port=PORT, fixed_port=True)
     return foreign_target(entry, language, folder.name, folder=str(folder), container=recipe)

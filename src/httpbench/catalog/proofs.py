@@ -1,6 +1,6 @@
 """``targets/verified.toml``: when and where each built-in target was last verified, by id.
 
-``httpbench verify --record`` writes it, sorted, so that two records of the same facts are equal byte for byte.
+``httpbench verify --record`` writes it in sorted order, so that equal facts give identical files.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ def proofs_file() -> Path:
 
 
 def read_proofs(path: Path | None = None) -> dict[str, Proof]:
-    """By id of the target. Raises :class:`~httpbench.errors.CatalogError` if the file is wrong."""
+    """Return the proofs by target id. Raises :class:`~httpbench.errors.CatalogError` if the file is invalid."""
     path = path or proofs_file()
     return {proof.id: proof for proof in read(path, ProofFile).target} if path.exists() else {}
 
 
 def record_proofs(new: Iterable[Proof], path: Path | None = None) -> Path:
-    """Adds or replaces entries, and returns the file. Raises :class:`UsageError` if it cannot be written."""
+    """Add or replace entries and return the file. Raises :class:`UsageError` if it can't be written."""
     path = path or proofs_file()
     known = {**read_proofs(path), **{proof.id: proof for proof in new}}
     text = HEADER + "".join(f"\n{_entry(known[name])}" for name in sorted(known))
@@ -56,5 +56,5 @@ def _entry(proof: Proof) -> str:
 
 
 def _text(value: str) -> str:
-    """As a basic string of TOML, which has the escapes of JSON."""
+    """Format a basic TOML string, which has the same escapes as JSON."""
     return json.dumps(value, ensure_ascii=False)

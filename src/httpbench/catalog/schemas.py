@@ -1,6 +1,6 @@
-"""JSON Schemas of the files that users write, generated from the models: for editors that complete and check TOML.
+"""JSON Schemas for the files that users write, generated from the models. Editors use them to complete and check TOML.
 
-``python -m httpbench.catalog.schemas DIR`` writes them; a test fails when those in ``docs/schemas`` are not current.
+``python -m httpbench.catalog.schemas DIR`` writes them. A test fails if those in ``docs/schemas`` are out of date.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ SCHEMAS: dict[str, type[BaseModel]] = {"target": TargetFile, "workload": Workloa
 
 
 def text_of(name: str) -> str:
-    """The schema of one kind of file, as it is committed."""
+    """Return the schema of one kind of file in its committed form."""
     schema = SCHEMAS[name].model_json_schema()
     return json.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}, indent=2, ensure_ascii=False) + "\n"
 

@@ -1,7 +1,8 @@
-"""Which targets a command is about.
+"""Select the targets that a command is about.
 
-A word selects, by the first of these that matches: the target with that id; the targets whose id has its parts one after the other
-(``epoll``, ``c/epoll``, ``epoll/level``, and so a language or a framework); the targets of that category; the targets whose id contains it.
+A word selects targets by the first rule that matches: the target with exactly that id; targets with the word's parts in consecutive parts
+of the id (``epoll``, ``c/epoll``, ``epoll/level``, and therefore a language or a framework); the targets of that category; targets with the
+word anywhere in the id.
 """
 
 from __future__ import annotations
@@ -22,9 +23,9 @@ def select(
     categories: Sequence[Category] = (),
     ignore: Sequence[str] = (),
 ) -> list[Target]:
-    """The targets that match any of ``words`` (all, if there are none) and all options, in the catalog's order.
+    """Return the targets that match any of ``words`` (all, if there are none) and all options, in the catalog's order.
 
-    Raises :class:`SelectionError` if a word matches nothing, or nothing is left.
+    Raises :class:`SelectionError` if a word matches nothing, or if nothing is left.
     """
     candidates = [target for target in targets if kind is None or target.kind is kind]
     chosen = {target.id for word in words for target in matching(candidates, word)} if words else {target.id for target in candidates}
@@ -33,7 +34,7 @@ def select(
     for language in languages:
         if language not in known:
             raise SelectionError(
-                f"no target is written in «{language}»{did_you_mean(language, known)}", hint=f"languages: {', '.join(known)}"
+                f'no target is written in "{language}"{did_you_mean(language, known)}', hint=f"languages: {', '.join(known)}"
             )
     selected = [
         target
@@ -48,7 +49,7 @@ def select(
 
 
 def matching(targets: Sequence[Target], word: str) -> list[Target]:
-    """The targets that match a word. Raises :class:`SelectionError` if none does."""
+    """Return the targets that match a word. Raises :class:`SelectionError` if none do."""
     exact = [target for target in targets if target.id == word]
     if exact:
         return exact
@@ -62,12 +63,12 @@ def matching(targets: Sequence[Target], word: str) -> list[Target]:
     if not by_text:
         ids = [target.id for target in targets]
         names = sorted({part for name in ids for part in name.split("/")}) + ids
-        raise SelectionError(f"«{word}» matches no target{did_you_mean(word, names)}", hint="`httpbench list` shows all targets")
+        raise SelectionError(f'"{word}" matches no target{did_you_mean(word, names)}', hint="`httpbench list` shows all targets")
     return by_text
 
 
 def _has_parts(target: Target, wanted: Sequence[str]) -> bool:
-    """Whether the id has these parts, whole and one after the other. The kind's prefix is optional."""
+    """Return whether the id contains these parts, whole and consecutive. The kind's prefix is optional."""
     bare = target.id.removeprefix(f"{target.kind}:").split("/")
     prefixed = target.id.split("/")
     size = len(wanted)
@@ -75,7 +76,7 @@ def _has_parts(target: Target, wanted: Sequence[str]) -> bool:
 
 
 def kind_of(targets: Sequence[Target], words: Sequence[str]) -> Kind | None:
-    """The first kind with a target for each word; ``None`` if no kind has one: a run measures targets of one kind."""
+    """Return the first kind with a target for each word, or ``None``. A run measures targets of one kind."""
     for kind in Kind:
         of_kind = [target for target in targets if target.kind is kind]
         if all(_matches(of_kind, word) for word in words):

@@ -1,7 +1,7 @@
-"""Reads a clone of TechEmpower's FrameworkBenchmarks as it is: a ``benchmark_config.json`` in each ``frameworks/LANGUAGE/FRAMEWORK``.
+"""Read a clone of TechEmpower's FrameworkBenchmarks, which has a ``benchmark_config.json`` in each ``frameworks/LANGUAGE/FRAMEWORK``.
 
 Each test of a configuration becomes a target, ``language/framework`` or ``language/framework/test``, that runs in a container from the
-Dockerfile in its folder. What is wrong with a configuration becomes part of its targets: one wrong file of hundreds hides no other.
+Dockerfile in its folder. Problems of a configuration become part of its targets, so that one bad file doesn't hide hundreds of others.
 """
 
 from __future__ import annotations
@@ -74,19 +74,22 @@ class _Test(BaseModel):
 
     @property
     def paths(self) -> dict[str, str]:
-        """By the name of the test."""
+        """The paths by test name."""
         urls = {name.removesuffix("_url").replace("_", "-"): getattr(self, name) for name in _Test.model_fields if name.endswith("_url")}
         return {name: path for name, path in urls.items() if path is not None}
 
 
 def _said(text: str) -> str | None:
-    """What a field says; ``None`` stands in the files as a word, in any case."""
+    """Return the value of a field, or ``None`` if it is empty or the word "none" in any case."""
     bare = text.strip()
     return None if bare.lower() in ("", "none") else bare
 
 
 def read(folder: Path) -> list[Target]:
-    """All targets of a clone, those with a wrong configuration too. Raises :class:`CatalogError` if the folder is no clone."""
+    """Return all targets of a clone, including those with a wrong configuration.
+
+    Raises :class:`CatalogError` if the folder isn't a clone.
+    """
     configurations = sorted(_configurations(folder))
     if not configurations:
         raise no_clone(folder, f"frameworks/LANGUAGE/FRAMEWORK/{CONFIGURATION}", NAME, "TechEmpower/FrameworkBenchmarks")
@@ -94,7 +97,7 @@ def read(folder: Path) -> list[Target]:
 
 
 def _configurations(folder: Path) -> Iterator[Path]:
-    """The file that describes each framework. Where both forms are, TechEmpower's program reads JSON."""
+    """Yield the file that describes each framework. If both forms exist, JSON wins, as in TechEmpower's own program."""
     for framework in folder.glob("frameworks/*/*"):
         yield from [path for name in (CONFIGURATION, OLDER_CONFIGURATION) if (path := framework / name).is_file()][:1]
 
@@ -108,7 +111,7 @@ def _targets(path: Path) -> list[Target]:
 
 
 def _project(path: Path) -> tuple[str, dict[str, Raw]]:
-    """The framework's name and its tests as they stand in the file. Raises :class:`CatalogError` if the file has another form."""
+    """Return the framework's name and its raw tests. Raises :class:`CatalogError` if the file has another structure."""
     data = _data(path)
     project, listed = data.get("framework"), data.get("tests")
     problems = []
@@ -128,7 +131,7 @@ def _project(path: Path) -> tuple[str, dict[str, Raw]]:
 
 
 def _data(path: Path) -> Raw:
-    """The file as the JSON form. Raises :class:`CatalogError` if it cannot be read."""
+    """Return the file's data in the structure of the JSON form. Raises :class:`CatalogError` if it can't be read."""
     if path.name == CONFIGURATION:
         return read_json(path)
     try:
@@ -138,25 +141,25 @@ def _data(path: Path) -> Raw:
 
 
 def _as_json(data: Raw) -> Raw:
-    """The older form, with one table for each test, in the newer one."""
+    """Convert the older form, with one table per test, to the newer one."""
     framework = data.get("framework")
     tests = {DEFAULT_TEST if name == "main" else name: _with_urls(test) for name, test in data.items() if name != "framework"}
     return {"framework": framework.get("name") if isinstance(framework, dict) else None, "tests": [tests]}
 
 
 def _with_urls(test: object) -> object:
-    """The test with each of its paths as a key of its own."""
+    """Move each path of the test to a key of its own."""
     if not isinstance(test, dict) or not isinstance(test.get("urls"), dict):
         return test
     return {**test, **{f"{name}_url": path for name, path in test["urls"].items()}}
 
 
 def _read(path: Path, project: str, name: str, raw: Raw) -> tuple[_Test | None, Entry]:
-    """A test and what the catalogue says of it; ``None``, with all that is wrong, if it is not well formed."""
+    """Parse a test and its catalog entry. The test is ``None`` if it is malformed; the entry then lists all problems."""
     full = project if name == DEFAULT_TEST else f"{project}-{name}"
     problems = list(_beyond_the_model(path.parent, full, raw))
     given = dict(raw)
-    if path.name == OLDER_CONFIGURATION:  # this form leaves out what its folder tells
+    if path.name == OLDER_CONFIGURATION:  # this form omits facts that follow from its folder
         told = {"language": path.parent.parent.name, "port": _exposed(path.parent / _dockerfile(full, raw))}
         given = {**{name: value for name, value in told.items() if value is not None}, **raw}
     try:
@@ -179,12 +182,12 @@ def _read(path: Path, project: str, name: str, raw: Raw) -> tuple[_Test | None, 
 
 
 def _beyond_the_model(folder: Path, full: str, raw: Raw) -> Iterator[str]:
-    """What is wrong with a test that no field alone shows."""
+    """Yield the problems of a test that involve more than one field."""
     words = {name: _said(value) for name, value in raw.items() if isinstance(value, str)}
     if words.get("database") and not words.get("orm"):
         yield "orm: missing; required with a database"
     if (words.get("os") or "linux").lower() != "linux":
-        yield f"os: «{words['os']}» is not supported; only Linux is"
+        yield f'os: "{words["os"]}" is not supported; only Linux is'
     if not any(name.endswith("_url") for name in raw):
         yield "no path for any test"
     dockerfile = _dockerfile(full, raw)
@@ -198,7 +201,7 @@ def _dockerfile(full: str, raw: Raw) -> str:
 
 
 def _exposed(dockerfile: Path) -> str | None:
-    """The first port that a Dockerfile exposes."""
+    """Return the first port that a Dockerfile exposes."""
     try:
         found = re.search(r"^\s*EXPOSE\s+(\d+)", dockerfile.read_text(encoding="utf-8"), re.MULTILINE | re.IGNORECASE)
     except (OSError, UnicodeDecodeError):
@@ -211,7 +214,7 @@ def _wrong(full: str, problems: list[str]) -> tuple[None, Entry]:
 
 
 def _target(folder: Path, name: str, test: _Test | None, entry: Entry) -> Target:
-    """The target of a test; without one, a target that only says what is wrong."""
+    """Return the target of a test. Without a test, the target only reports its problems."""
     return foreign_target(
         entry,
         folder.parent.name,
@@ -229,7 +232,7 @@ def _target(folder: Path, name: str, test: _Test | None, entry: Entry) -> Target
 
 
 def _recipe(test: _Test, entry: Entry) -> ContainerRecipe:
-    """How TechEmpower's program builds the image."""
+    """Return the recipe with which TechEmpower's own program builds the image."""
     arguments = {"BENCHMARK_ENV": "httpbench", "TFB_TEST_NAME": entry.name, "TFB_TEST_DATABASE": test.database or "none"}
     dockerfile = test.dockerfile or f"{entry.name}.dockerfile"
     return ContainerRecipe(dockerfile=dockerfile, build_args=arguments, port=test.port, fixed_port=True)

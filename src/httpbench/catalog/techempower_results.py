@@ -1,6 +1,6 @@
-"""Reads results that TechEmpower's program has written, its ``results.json``, as a run with what is known of it.
+"""Read published results, the ``results.json`` of TechEmpower's program, as a run with all that is known about it.
 
-Each framework, test and level was measured once. So each is one trial of one round: without an interval, without a verdict, and with the
+Each framework, test and level was measured once, so each becomes one trial of one round: without an interval or a verdict, and with the
 latencies that wrk printed (mean, standard deviation, maximum). CPU time and memory are unknown.
 """
 
@@ -47,14 +47,14 @@ PIPELINED, PIPELINE = "plaintext", 16
 ROWS = ("query", "update", "cached-query")
 US = {"us": 1.0, "ms": 1e3, "s": 1e6, "m": 6e7, "h": 3.6e9}
 ERRORS = {"5xx": "unexpected_status", "timeout": "timeout", "connect": "connect_other", "read": "reset", "write": "reset"}
-"""What wrk counts, and the kind of error that it is here. A ``5xx`` is any other status than 2xx and 3xx."""
+"""wrk's error counters, and our kind of error for each. A ``5xx`` is any status other than 2xx and 3xx."""
 NO_CORES = Cores(target=(), generator=(), harness=(), shared=False)
 PUBLISHED = Verdict(kind=VerdictKind.UNKNOWN)
 ENVIRONMENT_MAX = 200
 
 
 class _Known(BaseModel):
-    """A part of the file. Keys that nothing here needs are ignored."""
+    """A part of the file. Unused keys are ignored."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -97,7 +97,7 @@ class _Results(_Known):
 
 
 def read_results(path: Path, workloads: Mapping[str, Workload], command: Sequence[str], name: str | None) -> tuple[Run, list[Trial]]:
-    """The run and its trials. Raises :class:`CatalogError` with one sentence if the file is not such a file."""
+    """Return the run and its trials. Raises :class:`CatalogError` with one sentence if the file isn't a ``results.json``."""
     results = _results(path)
     if problem := _beyond_the_model(results, workloads):
         raise CatalogError([f"{path} is not a results.json of TechEmpower's program: {problem}"])
@@ -139,12 +139,12 @@ def _results(path: Path) -> _Results:
         raise CatalogError([f"{path}: cannot read the file: {error.strerror}"]) from None
     except ValidationError as error:
         raise CatalogError([f"{form}: {sentences(_Results, error)[0]}"]) from None
-    except (ValueError, RecursionError) as error:  # also what is no text
+    except (ValueError, RecursionError) as error:  # also raised for binary data
         raise CatalogError([f"{form}: {one_line(str(error))}"]) from None
 
 
 def _beyond_the_model(results: _Results, workloads: Mapping[str, Workload]) -> str | None:
-    """What is wrong with the levels."""
+    """Return what is wrong with the levels, or ``None``."""
     if wrong := [level for level in (*results.concurrency, *results.pipelined) if not 1 <= level <= 1_000_000]:
         return f"{wrong[0]} is not a number of connections"
     try:
@@ -157,7 +157,7 @@ def _beyond_the_model(results: _Results, workloads: Mapping[str, Workload]) -> s
 
 
 def _measured(results: _Results, path: Path) -> Iterator[tuple[str, str, int, Mapping[str, Any]]]:
-    """Test, framework, number of the level and what was counted there; without levels at which nothing was."""
+    """Yield test, framework, number of the level and its counters. Levels without requests are skipped."""
     for key, of_test in results.raw.items():
         test = key.replace("_", "-")
         if test not in (*ONE_REQUEST, PIPELINED, *ROWS):
@@ -173,7 +173,7 @@ def _measured(results: _Results, path: Path) -> Iterator[tuple[str, str, int, Ma
 
 
 def _asked(results: _Results, test: str, number: int, path: Path) -> tuple[str, Load]:
-    """The workload and the load of one level."""
+    """Return the workload and the load of one level."""
     rows = results.cached if test == "cached-query" else results.queries
     levels = rows if test in ROWS else results.pipelined if test == PIPELINED else results.concurrency
     if number >= len(levels):
@@ -191,7 +191,7 @@ def _plan(number: int, target: str, workload: str, load: Load) -> TrialPlan:
 
 
 def _measurement(raw: Mapping[str, Any], duration_s: float) -> Measurement:
-    """Throughput over the nominal duration, as TechEmpower's own tables have it."""
+    """Compute throughput over the nominal duration, like TechEmpower's own tables."""
     total = _count(raw, "totalRequests")
     ok = max(total - _count(raw, "5xx"), 0)
     errors: dict[str, int] = {}
@@ -216,13 +216,13 @@ def _count(raw: Mapping[str, Any], key: str) -> int:
 
 
 def _us(text: object) -> float | None:
-    """``1.21ms`` in µs; ``None`` if it is no such text."""
+    """Convert text such as ``1.21ms`` to µs. Returns ``None`` for any other text."""
     found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)(us|ms|s|m|h)", text) if isinstance(text, str) else None
     return float(found[1]) * US[found[2]] if found else None
 
 
 def _target(one: _Metadata) -> Target:
-    """Named as the test would be in a clone: by the folders that usually have these names."""
+    """Return a target with the id that it would have in a clone, assuming that folders have their usual names."""
     project = one.project_name or one.framework or one.name
     variant = None if one.name == project else one.name.removeprefix(f"{project}-")
     entry = Entry(catalogue=NAME, name=one.name, display_name=one.display_name or one.name)
@@ -230,7 +230,7 @@ def _target(one: _Metadata) -> Target:
 
 
 def _environment(results: _Results) -> Environment:
-    """What the file says of the machine: a line of text. The rest is unknown."""
+    """Return the environment. The file describes the machine in one line of text; the rest is unknown."""
     system = results.system or _System()
     return Environment(
         hostname="published",

@@ -1,8 +1,8 @@
-"""Reads a clone of the-benchmarker/web-frameworks: a ``config.yaml`` in each ``LANGUAGE/FRAMEWORK``.
+"""Read a clone of the-benchmarker/web-frameworks, which has a ``config.yaml`` in each ``LANGUAGE/FRAMEWORK``.
 
-The clone has no Dockerfile of a framework. Its own ``rake config`` writes one for each engine, ``.Dockerfile.ENGINE``. Each of these
-becomes a target, ``language/framework/engine``, that runs in a container and listens on port 3000. A framework without one keeps a row with
-the reason.
+The clone contains no Dockerfiles until its own ``rake config`` writes one for each engine, ``.Dockerfile.ENGINE``. Each of these becomes a
+target, ``language/framework/engine``, that runs in a container and listens on port 3000. A framework without one keeps a row with the
+reason.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ NAME = "web-frameworks"
 CONFIGURATION = "config.yaml"
 PORT = 3000
 PATHS = {f"{NAME}-index": "/", f"{NAME}-user": "/user/0", f"{NAME}-create": "/user"}
-"""Every framework serves all three."""
+"""The paths that every framework serves."""
 
 
 def read(folder: Path) -> list[Target]:
-    """All targets of a clone, those without a Dockerfile too. Raises :class:`CatalogError` if the folder is no clone."""
+    """Return all targets of a clone, including those without a Dockerfile. Raises :class:`CatalogError` if the folder isn't a clone."""
     frameworks = sorted(path.parent for path in folder.absolute().glob(f"*/*/{CONFIGURATION}"))
     if not frameworks:
         raise no_clone(folder, f"LANGUAGE/FRAMEWORK/{CONFIGURATION}", NAME, "the-benchmarker/web-frameworks")

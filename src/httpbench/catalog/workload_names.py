@@ -1,4 +1,4 @@
-"""What the name of a workload stands for: a file, the same with another number of rows (``query-5``), or a mix (``json:3,db:1``)."""
+"""Resolve the name of a workload: a file, a file with another number of rows (``query-5``), or a mix (``json:3,db:1``)."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from httpbench.errors import SelectionError
 from httpbench.model import Kind, MixPart, Workload
 
 ROWS_MAX = 500
-"""As many as the rules of TechEmpower ask a target to return."""
+"""The maximum number of rows under TechEmpower's rules."""
 PARTS_MAX = 16
-"""As many as our load generator takes."""
+"""The maximum that the native load generator accepts."""
 WEIGHT_MAX = 1000
 MIX_FORM = "write a mix as json:3,db:1"
 
 
 def find(known: Mapping[str, Workload], name: str) -> Workload:
-    """The workload of that name. Raises :class:`SelectionError` if there is none."""
+    """Return the workload with that name. Raises :class:`SelectionError` if there is none."""
     if "," in name or ":" in name:
         return _mix(known, name)
     found = known.get(name) or _with_other_rows(known, name)
     if found is None:
         raise SelectionError(
-            f"unknown workload «{name}»{did_you_mean(name, list(known))}",
+            f'unknown workload "{name}"{did_you_mean(name, list(known))}',
             hint=f"use one of {', '.join(sorted(known))}; {_families(known)}; or a mix, such as json:3,db:1",
         )
     return found
 
 
 def _with_other_rows(known: Mapping[str, Workload], name: str) -> Workload | None:
-    """``query-5``: ``query-20`` with another number. ``None`` if no workload of that test has rows."""
+    """Derive a workload such as ``query-5`` from ``query-20``. Returns ``None`` if that test has no workload with rows."""
     test, _, number = name.rpartition("-")
     base = next((workload for workload in known.values() if workload.asked == test and workload.expect.rows), None)
     if base is None or not re.fullmatch(r"[1-9][0-9]{0,2}", number) or int(number) > ROWS_MAX:
@@ -48,7 +48,7 @@ def _with_other_rows(known: Mapping[str, Workload], name: str) -> Workload | Non
 
 
 def _families(known: Mapping[str, Workload]) -> str:
-    """Which workloads take another number of rows."""
+    """List the workloads that accept another number of rows."""
     names = sorted({workload.asked for workload in known.values() if workload.expect.rows})
     return f"{', '.join(f'{name}-N' for name in names)} with N from 1 to {ROWS_MAX}"
 
@@ -57,7 +57,7 @@ def _mix(known: Mapping[str, Workload], name: str) -> Workload:
     parts = tuple(_part(known, text, name) for text in name.split(","))
     names = [part.name for part in parts]
     if len(parts) < 2 or len(set(names)) < len(names) or len(parts) > PARTS_MAX:
-        raise SelectionError(f"«{name}» is not a mix: it takes 2 to {PARTS_MAX} different workloads", hint=MIX_FORM)
+        raise SelectionError(f'"{name}" is not a mix: it takes 2 to {PARTS_MAX} different workloads', hint=MIX_FORM)
     return Workload(name=name, description=f"A mix of {_shares(parts)}", request=parts[0].request, expect=parts[0].expect, parts=parts)
 
 
@@ -65,19 +65,19 @@ def _part(known: Mapping[str, Workload], text: str, name: str) -> MixPart:
     found = re.fullmatch(r"([^:]+)(?::([1-9][0-9]{0,3}))?", text)
     weight = int(found[2] or 1) if found else 0
     if not found or weight > WEIGHT_MAX:
-        raise SelectionError(f"«{name}» is not a mix: «{text}» is not NAME:WEIGHT, with a weight from 1 to {WEIGHT_MAX}", hint=MIX_FORM)
+        raise SelectionError(f'"{name}" is not a mix: "{text}" is not NAME:WEIGHT, with a weight from 1 to {WEIGHT_MAX}', hint=MIX_FORM)
     return MixPart.of(weight, _server_workload(known, found[1], name))
 
 
 def _server_workload(known: Mapping[str, Workload], name: str, mix: str) -> Workload:
     workload = find(known, name)
     if workload.kind is not Kind.SERVER:
-        raise SelectionError(f"«{mix}»: {name} is not for servers, and only they take a mix", hint=MIX_FORM)
+        raise SelectionError(f'"{mix}": {name} is not for servers, and only they take a mix', hint=MIX_FORM)
     return workload
 
 
 def _shares(parts: tuple[MixPart, ...]) -> str:
-    """``75% json and 25% db``."""
+    """Format the shares, as in ``75% json and 25% db``."""
     total = sum(part.weight for part in parts)
     *before, last = [f"{100 * part.weight / total:.3g}% {part.name}" for part in parts]
     return f"{', '.join(before)} and {last}"

@@ -1,4 +1,4 @@
-"""Does a server or a proxy keep its contract, one clause at a time. A client's clauses are in ``run``, as each runs the client."""
+"""Check the contract of a server or a proxy, clause by clause. A client's clauses are in ``run``, because each runs the client."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The backend of a proxy while its contract is checked: it does what the first line of each connection says.
+"""The backend of a proxy while its contract is checked. It obeys the first line of each connection.
 
-A check must control both ends of a proxy: to end one direction and continue in the other, to reset, to be silent, and to know what arrived.
-The backend runs in a thread of its own, on one event loop. It is for checks, never for load.
+A check must control both ends of a proxy: it ends one direction and continues in the other, resets, stays silent, and compares what
+arrived. The backend runs in its own thread on one event loop. It is only for checks, never for load.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ STARTED_LIMIT_S = 10.0
 
 
 def pattern(size: int, seed: int = 1) -> bytes:
-    """Bytes without repetition, the same each time."""
+    """Return bytes without repetition, the same each time."""
     return random.Random(seed).randbytes(size)
 
 
@@ -37,14 +37,14 @@ def digest(data: bytes) -> str:
 
 
 class ScriptedBackend:
-    """``with ScriptedBackend() as backend: … backend.port``. The first line of a connection is a command and a word:
+    """``with ScriptedBackend() as backend: … backend.port``. The first line of a connection is a command and a word.
 
-    - ``GET …``: a request, which gets ``HELLO``, as do all that follow
+    - ``GET …``: a request, answered with ``HELLO``, like all that follow
     - ``echo x``: sends back what arrives, until the other side ends
     - ``download N``: sends N bytes of the pattern and closes
     - ``upload x``: reads until the other side ends, then sends the SHA-256
-    - ``listen N``: sends N bytes of the pattern and ends this direction; what arrives then is kept in ``received[N]``
-    - ``hold x``: sends nothing; how the connection ends is kept in ``ended[x]``
+    - ``listen N``: sends N bytes of the pattern and ends this direction; later bytes from the other side are kept in ``received[N]``
+    - ``hold x``: sends nothing; the way the connection ends is kept in ``ended[x]``
     - ``reset x``: resets the connection
     """
 
@@ -57,7 +57,7 @@ class ScriptedBackend:
         self._server: asyncio.Server | None = None
 
     def run(self, work: Any) -> Future[Any]:
-        """Runs a coroutine on the backend's event loop."""
+        """Run a coroutine on the backend's event loop."""
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
     def __enter__(self) -> Self:
@@ -87,7 +87,7 @@ class ScriptedBackend:
             if command in _COMMANDS:
                 await _COMMANDS[command](self, word, reader, writer)
         except (OSError, asyncio.CancelledError):
-            pass  # the other side's doing, or ours at the end; the check sees it from its own side
+            pass  # caused by the other side, or by us at the end; the check notices it from its own side
         finally:
             writer.close()
 

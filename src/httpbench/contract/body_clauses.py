@@ -1,7 +1,7 @@
-"""A request with a body, and a GET behind it on the same connection: both get their response, or the server closes the connection.
+"""Send a request with a body and then a GET on the same connection. Both must get responses, or the server must close the connection.
 
-A server that does not read a body takes it for the next request. Behind a shared connection, whoever sends the body then decides what
-others request (request smuggling: RFC 9112, section 11.2). Which response the request with the body gets is the server's business.
+A server that doesn't read a body takes it for the next request. On a shared connection, the sender of the body then decides what other
+clients request (request smuggling: RFC 9112, section 11.2). The server may respond to the request with the body as it likes.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from httpbench.http.server import Server
 
 PLAIN = b"name=value"
 LATER_S = 0.02
-"""Lets a server read the head before the body comes."""
+"""Lets a server read the head before the body arrives."""
 
 END_S = 0.5
-"""For the last bytes, after the end of our direction: a server that works through its requests in order closes after them."""
+"""Wait for the last bytes after ending our direction. A server that processes requests in order then closes the connection."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,16 +31,16 @@ class WithBody:
     head: bytes
     body: bytes
     later: bool
-    """Whether the body comes in a segment of its own, after the head."""
+    """Whether the body arrives in a separate segment, after the head."""
 
 
 def reads_bodies(server: Server) -> str | None:
-    """Sends the GET after the response to the request with the body."""
+    """Send the GET after the response to the request with the body."""
     return _first_problem(server, pipelined=False)
 
 
 def reads_bodies_in_a_pipeline(server: Server) -> str | None:
-    """Sends the GET together with the end of the body."""
+    """Send the GET together with the end of the body."""
     return _first_problem(server, pipelined=True)
 
 

@@ -1,4 +1,4 @@
-"""What was found of one clause of a contract, and whether a declared limit excuses it."""
+"""The result of checking one clause of a contract, including whether a declared limit excuses a failure."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from httpbench.http.server import Server
 from httpbench.model import Limit
 
 Clause = tuple[str, Callable[[Server], str | None], tuple[Limit, ...]]
-"""Name, check, and the limits that excuse it. The check returns what is wrong, or nothing."""
+"""Name, check, and the limits that excuse a failure. The check returns a problem or ``None``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One clause: its name, what is wrong (``None``: it holds), and the limit that excuses it."""
+    """The result for one clause: its name, the problem (``None``: it holds), and the limit that excuses it."""
 
     name: str
     problem: str | None
@@ -23,7 +23,7 @@ class Check:
 
     @property
     def passed(self) -> bool:
-        """It holds and no limit is declared, or it fails and one is. A limit that shows now and then passes either way."""
+        """Whether the clause holds without a declared limit, or fails with one. A limit that shows only sometimes passes either way."""
         if self.declared and self.limit is not None and not self.limit.shows_always:
             return True
         return (self.problem is None) != self.declared

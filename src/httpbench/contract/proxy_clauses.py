@@ -1,7 +1,7 @@
-"""The contract of a TCP proxy, checked one clause at a time, with both ends of it in our hands: :data:`CLAUSES`.
+"""The contract of a TCP proxy, checked one clause at a time with control over both of its ends: :data:`CLAUSES`.
 
-A proxy promises one thing: what goes in at one end comes out at the other, whole and in order. So every byte is compared, in the situations
-in which proxies fail: both directions at once, one direction that ends before the other, a reader that is slower than the sender, resets,
+A proxy promises that what goes in at one end comes out at the other, complete and in order. Every byte is therefore compared, in situations
+that make proxies fail: both directions at once, one direction that ends before the other, a reader that is slower than the sender, resets,
 and many connections.
 """
 
@@ -26,10 +26,10 @@ SLOW_BYTES = 8 << 20
 SLOW_PAUSE_S = 0.002
 SLOW_START_S = 0.3
 CONNECTIONS = 1000
-AT_ONCE = 32  # connections being set up at the same time: more would test backlogs, some of which hold fifty
+AT_ONCE = 32  # connections being set up at the same time; more would test backlogs, some of which hold fifty
 MANY_LIMIT_S = 90.0  # some proxies allocate megabytes for each connection, which takes time
 LIMIT_S = 10.0
-"""For one silence within a clause; a proxy that works takes less than a second."""
+"""Longest silence within a clause. A working proxy takes less than a second."""
 SURPLUS_WAIT_S = 0.05
 OWN_FILES = 2 * CONNECTIONS + 512
 """Both ends of each connection are ours."""
@@ -37,7 +37,7 @@ OWN_FILES = 2 * CONNECTIONS + 512
 
 @dataclass(frozen=True, slots=True)
 class Proxy:
-    """The proxy under test, and what is behind it."""
+    """The proxy under test, and the backend behind it."""
 
     host: str
     port: int
@@ -51,7 +51,7 @@ class Proxy:
 
 
 def check_proxy(host: str, port: int, backend: ScriptedBackend, limits: tuple[Limit, ...]) -> list[Check]:
-    """Every clause, the most important first."""
+    """Check every clause, the most important first."""
     proxy = Proxy(host, port, backend)
     checks = []
     for name, function, limit in CLAUSES:
@@ -118,7 +118,7 @@ def waits_for_a_slow_reader(proxy: Proxy) -> str | None:
 def passes_on_a_reset_of_the_client(proxy: Proxy) -> str | None:
     proxy.backend.ended.pop("client", None)
     connection = proxy.connect("hold client")
-    echoed = _echoes(proxy)  # by then the first line of the other connection has arrived as well
+    echoed = _echoes(proxy)  # by then, the first line of the other connection has arrived too
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET_ON_CLOSE)
     connection.close()
     if _eventually(lambda: proxy.backend.ended.get("client")) is None:
@@ -155,7 +155,7 @@ CLAUSES: tuple[tuple[str, Callable[[Proxy], str | None], Limit | None], ...] = (
 
 
 async def _many(proxy: Proxy) -> str | None:
-    """Opens all connections first, then sends different bytes over each."""
+    """Open all connections first, then send different bytes over each."""
     turns = asyncio.Semaphore(AT_ONCE)
 
     async def opened() -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
@@ -184,11 +184,11 @@ async def _many(proxy: Proxy) -> str | None:
         for done in await asyncio.gather(*tasks, return_exceptions=True):
             if not isinstance(done, BaseException):
                 done[1].transport.abort()
-    return None if all(correct) else f"{correct.count(False)} of {CONNECTIONS:,} connections got the bytes of others"
+    return None if all(correct) else f"{correct.count(False)} of {CONNECTIONS:,} connections received bytes of other connections"
 
 
 def _echoes(proxy: Proxy) -> str | None:
-    """What is wrong with it after a reset; ``None`` if it still works."""
+    """Return a problem if the proxy no longer works after a reset, else ``None``."""
     with proxy.connect("echo after") as connection:
         connection.sendall(b"still there?")
         return None if _receive(connection, 12) == b"still there?" else "afterwards it no longer relayed"
@@ -200,7 +200,7 @@ def _send(connection: socket.socket, data: bytes) -> None:
 
 
 def _receive(connection: socket.socket, size: int | None) -> bytes:
-    """This many bytes, or all until the end; fewer where the connection ends, breaks or falls silent."""
+    """Receive this many bytes, or all until the end. Fewer if the connection ends, breaks or falls silent."""
     came = bytearray()
     with contextlib.suppress(OSError):
         while (size is None or len(came) < size) and (data := connection.recv(CHUNK_BYTES)):

@@ -1,8 +1,8 @@
 """The contract of a server, checked one clause at a time: :data:`CLAUSES`.
 
-Each check is a function that returns what is wrong, or nothing. A declared limit is checked as well: one that does not apply is as wrong as
-one that is hidden. The clauses that require the target's process or a load (responses derived from requests, many connections, SIGTERM) are
-in ``run/server/verify.py``.
+Each check is a function that returns a problem or ``None``. Declared limits are checked too: declaring a limit that doesn't apply is as
+wrong as hiding one. Clauses that require the target's process or a load (responses derived from requests, many connections, SIGTERM) are in
+``run/server/verify.py``.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ CLOSE_WAIT_S = 1.0
 PIPELINED_TESTS = ("plaintext", "httparena-pipelined")
 """The tests of TechEmpower and HttpArena that pipeline their requests."""
 DATE_OFF_S = 2.5
-"""A Date may be off, or unchanged, for less than this: servers write it once a second, and a busy one may be late."""
+"""A Date may be wrong, or unchanged, for less than this: servers update it once a second, and a busy server may be late."""
 
 
 def check_server(
     host: str, port: int, workload: Workload, limits: tuple[Limit, ...], clauses: tuple[Clause, ...] | None = None
 ) -> list[Check]:
-    """Every clause, the most important first. ``clauses``: those to check; ``None``: :data:`CLAUSES`."""
+    """Check every clause, the most important first. ``clauses``: by default :data:`CLAUSES`."""
     server = Server(host, port, workload)
     checks = []
     for name, function, excuses in CLAUSES if clauses is None else clauses:
@@ -68,15 +68,15 @@ def updates_date(server: Server) -> str | None:
     try:
         age_s = abs(time.time() - parsedate_to_datetime(date).timestamp())
     except (TypeError, ValueError):
-        return f"Date «{date}» is not an IMF-fixdate"
+        return f'Date "{date}" is not an IMF-fixdate'
     if age_s > DATE_OFF_S:
-        return f"Date «{date}» is {age_s:.0f} s off"
+        return f'Date "{date}" is {age_s:.0f} s off'
     deadline = time.monotonic() + DATE_OFF_S
     while time.monotonic() < deadline:
         time.sleep(0.1)
         if server.exchange(server.workload.request)[0].header("date") != date:
             return None
-    return f"Date stays at «{date}»"
+    return f'Date stays at "{date}"'
 
 
 def closes_on_request(server: Server) -> str | None:
@@ -108,7 +108,7 @@ def refuses_unknown_path(server: Server) -> str | None:
 
 
 def clauses_for(target: Target, workload: Workload) -> tuple[Clause, ...]:
-    """Those that a target keeps under a workload: of another project's targets, only those that its published rules state."""
+    """Return the clauses for a target under a workload. For another project's targets, only clauses from its published rules apply."""
     own = CLAUSES if target.entry is None else tuple(clause for clause in CLAUSES if clause[1] in _published(workload))
     return own + world_clauses(target, workload)
 

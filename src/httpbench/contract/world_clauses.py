@@ -1,7 +1,7 @@
-"""The clauses on TechEmpower's table World, as they are seen from outside: by what a server's own responses say of its database.
+"""The clauses on TechEmpower's table World, checked from outside, using only the server's own responses.
 
-What one path has written, another must return. So no access to the database is required, and a server that answers from a cache, or that
-writes nothing, is found by its own word.
+Rows written through one path must come back through another. This needs no access to the database, and still finds a server that answers
+from a cache or writes nothing.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from httpbench.model import Expectation, Rule, Target, Workload
 
 DB, QUERY, UPDATE = "db", "query", "update"
 UPDATES, UPDATED_ROWS = 25, 20
-"""Updates, and rows of each: together 5% of the table."""
+"""Number of updates, and rows of each: together 5% of the table."""
 READ_ROWS = 500
-"""Of each request of the test «query»: the most that its rules allow."""
+"""Rows per request of the test "query": the maximum under its rules."""
 COMPARED = 10
-"""Rows that were written and read again: fewer prove little."""
+"""Updated rows to read again. Fewer would prove little."""
 READS_MAX = 1000
-"""Requests until so many were read. One row a request meets a written one in one of twenty."""
+"""Maximum number of requests to read them. With one row per request, one request in twenty hits an updated row."""
 REREAD_ROWS, REREAD_UPDATES = 1000, 100
-"""Rows that are read before and after the updates, which reach 18% of the table. Of rows that are read anew, 17 are expected to differ."""
+"""Rows to read before and after the updates, which cover 18% of the table. If rows are read anew, 17 are expected to differ."""
 PER_CONNECTION = 50
-"""Requests: many servers close a connection after a hundred."""
+"""Requests per connection, because many servers close a connection after a hundred."""
 
 
 def world_clauses(target: Target, workload: Workload) -> tuple[Clause, ...]:
-    """The clauses for a workload whose responses are rows of the table."""
+    """Return the clauses for a workload with rows of the table as its responses."""
     if workload.expect.rule not in (Rule.WORLD, Rule.WORLDS):
         return ()
     found: list[Clause] = [("draws its rows at random", draws_at_random, ())]
@@ -44,7 +44,7 @@ def world_clauses(target: Target, workload: Workload) -> tuple[Clause, ...]:
 
 
 def draws_at_random(server: Server) -> str | None:
-    """Requests :data:`DRAWS` rows."""
+    """Check :data:`DRAWS` rows."""
     ids: list[int] = []
     for rows in _responses(server, DRAWS):
         ids += [row_id for row_id, _ in rows]
@@ -54,14 +54,14 @@ def draws_at_random(server: Server) -> str | None:
 
 
 def reads_anew(update: Server, read: Server) -> str | None:
-    """Reads rows, updates some of the table, and reads until one has changed. What the updates return is not believed."""
+    """Read rows, update part of the table, and read until one row has changed. The rows returned by the updates aren't trusted."""
     before = dict(_rows_of(read, REREAD_ROWS))
     updated = sum(len(rows) for rows in _responses(update, REREAD_UPDATES))
     return rereading_problem(before, _rows_of(read, REREAD_ROWS), updated)
 
 
 def returns_what_was_written(update: Server, read: Server) -> str | None:
-    """Updates rows, then reads until some of them have come back."""
+    """Update rows, then read until some of them have come back."""
     written = written_rows(_responses(update, UPDATES))
     back: list[Row] = []
     for rows in _responses(read, READS_MAX):
@@ -72,7 +72,7 @@ def returns_what_was_written(update: Server, read: Server) -> str | None:
 
 
 def _clause_of_two_paths(target: Target, workload: Workload) -> Clause | None:
-    """The clause for a target that declares a path that writes and one that reads; ``None`` for others."""
+    """Return the clause for a target that declares a path that writes and one that reads, or ``None`` for others."""
     paths = target.paths
     reading = workload.asked if workload.asked != UPDATE else QUERY if QUERY in paths else DB
     if UPDATE not in paths or reading not in paths or reading not in (DB, QUERY):
@@ -84,14 +84,14 @@ def _clause_of_two_paths(target: Target, workload: Workload) -> Clause | None:
 
 
 def _asking(workload: Workload, path: str, rows: int | None) -> Workload:
-    """A workload with this path; ``rows``: of its array, ``None``: it responds with one row."""
+    """Return a workload with this path. ``rows`` is the length of its array (``None``: a single row)."""
     rule = Rule.WORLD if rows is None else Rule.WORLDS
     request = workload.request.model_copy(update={"path": path})
     return workload.model_copy(update={"request": request, "expect": Expectation(rule=rule, rows=rows)})
 
 
 def _responses(server: Server, count: int) -> Iterator[list[Row]]:
-    """The rows of so many responses, one after the other. Raises :class:`ExchangeError` if one is not correct."""
+    """Yield the rows of ``count`` consecutive responses. Raises :class:`ExchangeError` if one isn't correct."""
     for first in range(0, count, PER_CONNECTION):
         with server.connect() as connection:
             for _ in range(min(PER_CONNECTION, count - first)):
@@ -99,7 +99,7 @@ def _responses(server: Server, count: int) -> Iterator[list[Row]]:
 
 
 def _rows_of(server: Server, count: int) -> Iterator[Row]:
-    """So many rows, of as many responses as it takes."""
+    """Yield ``count`` rows, or slightly more, from as many responses as necessary."""
     for rows in _responses(server, count):
         yield from rows
         count -= len(rows)
@@ -116,7 +116,7 @@ def _rows(server: Server, connection: Connection) -> list[Row]:
 
 
 def row_ids(body: str) -> list[int]:
-    """Ids of the rows in a correct body, in their order."""
+    """Return the ids of the rows in a correct body, in order."""
     return [row_id for row_id, _ in _rows_in(body)]
 
 

@@ -1,6 +1,6 @@
-"""Rows of TechEmpower's table World, over several responses: are they drawn at random, read from the database, and written to it?
+"""Rows of TechEmpower's table World over several responses: whether they are drawn at random, read from the database, and written to it.
 
-One response cannot show any of this. Each function returns what is wrong, or nothing.
+A single response can't show any of this. Each function returns a problem or ``None``.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
 ROWS = 10_000
-"""Of the table; ids begin at 1."""
+"""Number of rows of the table. Ids start at 1."""
 DRAWS = 100
-"""Rows that show whether ids are drawn at random."""
+"""Number of rows to test whether ids are drawn at random."""
 
 Row = tuple[int, int]
 """Id and random number."""
 
 
 def drawing_problem(ids: Sequence[int]) -> str | None:
-    """Whether ids, in their order, cannot be random ones of the whole table."""
+    """Return a problem if these ids, in this order, can't be random ids from the whole table."""
     different = len(set(ids))
     if len(ids) > 1 and different == 1:
         return f"{len(ids)} rows have the same id, {ids[0]:,}"
@@ -33,9 +33,9 @@ def drawing_problem(ids: Sequence[int]) -> str | None:
 
 
 def written_rows(responses: Iterable[Sequence[Row]]) -> dict[int, int]:
-    """What the table must hold after these updates, which came one after the other, by id.
+    """Return the expected rows of the table, by id, after these consecutive updates.
 
-    A row that one response has twice, with two numbers, may hold either: it is left out.
+    A row that one response contains twice, with two numbers, may have either number and is left out.
     """
     table: dict[int, int] = {}
     for rows in responses:
@@ -49,20 +49,23 @@ def written_rows(responses: Iterable[Sequence[Row]]) -> dict[int, int]:
 
 
 def reading_problem(read: Iterable[Row], table: Mapping[int, int]) -> str | None:
-    """Whether rows differ from what the table holds. Rows that are not in ``table`` are unknown, and not compared."""
+    """Return a problem if rows differ from those in ``table``. Rows that aren't in it are unknown and not compared."""
     known = [(row_id, number) for row_id, number in read if row_id in table]
     stale = [(row_id, number) for row_id, number in known if number != table[row_id]]
     if not stale:
         return None
     row_id, number = stale[0]
     return (
-        f"{len(stale):,} of {len(known):,} rows are not what the update returned: it wrote others, or none, or reads are cached "
+        f"{len(stale):,} of {len(known):,} rows differ from what the update returned: it wrote other values or none, or reads are cached "
         f"(row {row_id:,} is {number:,} instead of {table[row_id]:,})"
     )
 
 
 def rereading_problem(before: Mapping[int, int], after: Iterable[Row], updated: int) -> str | None:
-    """Whether no row differs from what was read before so many were updated. The first one that does ends the reading."""
+    """Return a problem if no row has changed since ``before``, although ``updated`` rows were updated.
+
+    Reading stops at the first change.
+    """
     known = 0
     for row_id, number in after:
         if row_id in before:
@@ -75,6 +78,9 @@ def rereading_problem(before: Mapping[int, int], after: Iterable[Row], updated: 
 
 
 def _repeats_max(draws: int) -> int:
-    """Coincidences among so many random draws that no honest server exceeds in practice: the mean, and six deviations and six more."""
+    """Return a limit on coincidences among random draws that no honest server exceeds in practice.
+
+    It is the mean, plus six deviations, plus six.
+    """
     mean = draws * (draws - 1) / 2 / ROWS
     return math.ceil(mean + 6 * math.sqrt(mean)) + 6

@@ -1,6 +1,6 @@
-"""Databases that targets ask: how each is made, served and asked. A folder each, with its scripts, settings, tables and Dockerfile.
+"""The databases that targets query, with a folder each for scripts, settings, tables and a Dockerfile.
 
-Like an adapter of a load generator, this starts nothing: it returns command lines and reads what they print.
+Like a load generator's adapter, this package starts nothing: it returns command lines and parses their output.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a database counts itself: whether a target asked it for what it responded with."""
+"""A database's own counters, which prove that a target queried it for its responses."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FORTUNES = 12
 UPDATE, CACHED = "update", "cached-query"
 
 WRITTEN_SHARE_MIN = 0.95
-"""Rows written / rows of responses: a row that one request draws twice, or that keeps its number by chance, may be written once less."""
+"""Minimum of rows written / rows in responses. Fewer writes are fine for rows drawn twice or unchanged by chance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,23 +20,23 @@ class Counts:
     """Rows of its tables that a database read and wrote."""
 
     read: int
-    """By their key."""
+    """Rows read by key."""
     scanned: int
-    """In scans of tables: a program that fills a cache reads a table whole."""
+    """Rows read in table scans, for example by a program that fills a cache."""
     written: int
 
     def since(self, before: Counts) -> Counts:
-        """What was added after ``before``."""
+        """Return the counts since ``before``."""
         return Counts(self.read - before.read, self.scanned - before.scanned, self.written - before.written)
 
 
 def requires_rows(workload: Workload) -> bool:
-    """Whether the database must read rows for each response; the test of a cache requires none."""
+    """Return whether the database must read rows for each response. The test of a cache requires none."""
     return workload.asks_database and workload.asked != CACHED
 
 
 def counting_problem(workload: Workload, responses: int, counted: DatabaseRun) -> str | None:
-    """Whether the database did less than so many correct responses require; nothing if it did not count."""
+    """Return a problem if the database did less work than the correct responses require. Returns ``None`` if it didn't count."""
     read, written = counted.rows_read, counted.rows_written
     if read is not None and workload.expect.rule is Rule.FORTUNES:
         read += counted.rows_scanned or 0  # a page requires the whole table
@@ -52,7 +52,7 @@ def counting_problem(workload: Workload, responses: int, counted: DatabaseRun) -
 
 
 def rows_of(workload: Workload) -> int:
-    """Rows that each response requires the database to read."""
+    """Return how many rows the database must read for each response."""
     if workload.expect.rule is Rule.FORTUNES:
         return FORTUNES
     return workload.expect.rows or 1

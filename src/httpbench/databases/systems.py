@@ -1,7 +1,7 @@
-"""The database systems. What differs between them is here and in the scripts of their folders.
+"""The database systems. Their differences are here and in the scripts of their folders.
 
-``initialise.sh DATA`` makes a data folder with the tables, ``serve.sh DATA ADDRESS PORT`` serves it, and ``ask.sh DATA PORT SQL`` prints
-rows. A process and a container run the same scripts.
+``initialise.sh DATA`` creates a data folder with the tables, ``serve.sh DATA ADDRESS PORT`` serves it, and ``ask.sh DATA PORT SQL`` prints
+rows. Processes and containers run the same scripts.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from httpbench.databases.counts import Counts
 from httpbench.model import Build, Category, Database, Kind, Requirement, Scaling, Target, Tuning
 
 HOST_NAME = "tfb-database"
-"""Of the database, in the containers of targets: TechEmpower's frameworks ask for it."""
+"""Host name of the database inside containers. TechEmpower's frameworks use it."""
 
 USER, PASSWORD, NAME = "benchmarkdbuser", "benchmarkdbpass", "hello_world"
-"""Of the database, as there."""
+"""Credentials and name of the database, as in TechEmpower's setup."""
 
 DATA = "data"
-"""Folder of the data, in the folder of the build, and in that of a trial."""
+"""Data folder, relative to the folder of the build or the trial."""
 
 INSIDE = Path("/database")
 """Folder of the scripts and the data in a container."""
@@ -33,17 +33,17 @@ class System:
     name: Database
     title: str
     scheme: str
-    """Of its URLs."""
+    """Scheme of its URLs."""
     port: int
-    """Its usual port, which frameworks of catalogues expect."""
+    """Its usual port, which other projects' frameworks expect."""
     owner: str
-    """User that it runs as where the harness runs as root; Debian's package makes it."""
+    """User that runs it if the harness runs as root. Debian's package creates the user."""
     requirement: Requirement
     version_query: str
     sessions_query: str
-    """Counts the target's connections."""
+    """SQL that counts the target's connections."""
     counts_query: str
-    """Rows read by their key, rows scanned, and rows written, since the server started."""
+    """SQL for the rows read by key, rows scanned and rows written since the server started."""
 
     @property
     def folder(self) -> Path:
@@ -51,7 +51,7 @@ class System:
 
     @property
     def target(self) -> Target:
-        """Its data folder with the tables, as something to build: once, before the first trial."""
+        """Its data folder with the tables, as a target that is built once, before the first trial."""
         return Target(
             id=f"database/{self.name}",
             kind=Kind.SERVER,
@@ -69,20 +69,20 @@ class System:
         )
 
     def serve(self, folder: Path, address: str, port: int) -> tuple[str, ...]:
-        """The command that serves the data of a folder."""
+        """Return the command that serves the data of a folder."""
         return ("sh", str(folder / "serve.sh"), str(folder / DATA), address, str(port))
 
     def ask(self, folder: Path, port: int, query: str) -> tuple[str, ...]:
-        """The command that prints the rows of a query."""
+        """Return the command that prints the rows of a query."""
         return ("sh", str(folder / "ask.sh"), str(folder / DATA), str(port), query)
 
     def url(self, host: str, port: int) -> str:
-        """At which a target reaches it."""
+        """Return the URL at which a target reaches the database."""
         return f"{self.scheme}://{USER}:{PASSWORD}@{host}:{port}/{NAME}"
 
 
 def counts(printed: str) -> Counts:
-    """What ``counts_query`` printed."""
+    """Parse the output of ``counts_query``."""
     return Counts(*map(int, printed.split()))
 
 

@@ -1,4 +1,4 @@
-"""This machine: its cores, its facts, its tools, what disturbs a measurement on it, and the knobs that prevent that."""
+"""This machine: its cores, facts and tools, the disturbances it causes, and the knobs that reduce them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs a small command for what it prints (``git``, ``apt-cache``, ``ldc2 --version``), for a bounded time."""
+"""Run a short command for its output (``git``, ``apt-cache``, ``ldc2 --version``), with a time limit."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from httpbench.host import inherited
 
 @dataclass(frozen=True, slots=True)
 class Captured:
-    """What a command printed."""
+    """The output of a command."""
 
     code: int
     stdout: str
@@ -22,9 +22,9 @@ class Captured:
 
 
 def capture(argv: Sequence[str], timeout_s: float = 10.0) -> Captured | None:
-    """Runs a command in the C locale, without input. ``None`` if it cannot be started or does not end in time.
+    """Run a command in the C locale without input. Returns ``None`` if it can't start or doesn't end in time.
 
-    It has a session of its own, so that what it started ends with it: a wrapper script's child would otherwise hold our pipe open.
+    It gets its own session so that its child processes end with it. Otherwise, the child of a wrapper script would hold our pipe open.
     """
     try:
         process = subprocess.Popen(

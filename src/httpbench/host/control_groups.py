@@ -1,8 +1,8 @@
-"""Where the control groups of a process are, for both versions of the interface.
+"""The control groups of a process, for both versions of the interface.
 
-A process has one group for each controller of version 1, and one group of version 2. ``/proc/PID/cgroup`` names them as paths below the
-root of their hierarchy; ``/proc/self/mountinfo`` says where, and from which folder on, each hierarchy is mounted. Files are read as they
-are: a group that has ended has none. A limit of any group between a process and the root applies to it, so limits are read of all of them.
+With version 1, a process has one group per controller; with version 2, it has a single group. ``/proc/PID/cgroup`` lists them as paths
+below the root of their hierarchy, and ``/proc/self/mountinfo`` lists where each hierarchy is mounted and which of its folders is the root.
+A group that has ended has no files. Every group between a process and the root can limit the process, so limits are read from all of them.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from pathlib import Path
 from httpbench.host.kernel_files import cpu_list, read_int, read_text
 
 CONTROLLERS = ("cpu", "cpuacct", "cpuset", "memory")
-UNLIMITED_BYTES = 1 << 62  # version 1 writes «no limit» as a number close to 2⁶³
+UNLIMITED_BYTES = 1 << 62  # version 1 writes "no limit" as a number close to 2⁶³
 
 
 @dataclass(frozen=True, slots=True)
 class ControlGroups:
-    """The groups of one process, by controller; of version 2 the same one for all. A controller that is not mounted is missing."""
+    """The groups of one process, by controller. With version 2, all are the same. Controllers that aren't mounted are missing."""
 
     folders: Mapping[str, Path]
     mounts: Mapping[str, Path]
-    """Where the hierarchy of each controller is mounted."""
+    """Mount point of each controller's hierarchy."""
     version: int
 
     def levels(self) -> Iterator[ControlGroups]:
-        """This group and those above it, as far as they can be seen: its own first."""
+        """Yield this group and its visible ancestors, starting with this group."""
         level = self
         while level.folders:
             yield level
@@ -35,11 +35,11 @@ class ControlGroups:
             level = replace(level, folders={name: folder.parent for name, folder in below.items()})
 
     def pids(self) -> list[int]:
-        """The processes in the group."""
+        """Return the processes in the group."""
         return [int(word) for word in (read_text(self.folder("cpu", "memory", "cpuacct") / "cgroup.procs") or "").split()]
 
     def cpu_s(self) -> float | None:
-        """CPU time of all processes that the group ever held, in seconds."""
+        """Return the CPU time of all processes that were ever in the group, in seconds."""
         if self.version == 2:
             usage_us = self._counts().get("usage_usec")
             return None if usage_us is None else usage_us / 1e6
@@ -47,50 +47,50 @@ class ControlGroups:
         return None if usage_ns is None else usage_ns / 1e9
 
     def periods(self) -> int | None:
-        """Periods of the CPU limit that have begun while a process could run."""
+        """Return how many periods of the CPU limit started while a process could run."""
         return self._counts().get("nr_periods")
 
     def throttled_periods(self) -> int | None:
-        """Those of its periods in which the CPU limit was used up."""
+        """Return how many periods exhausted the CPU limit."""
         return self._counts().get("nr_throttled")
 
     def throttled_s(self) -> float | None:
-        """How long the CPU limit has stopped it, in seconds. ``None``: no limit."""
+        """Return how long the CPU limit has stopped the group, in seconds, or ``None`` without a limit."""
         counts = self._counts()
         if "throttled_usec" in counts:
             return counts["throttled_usec"] / 1e6
         return counts["throttled_time"] / 1e9 if "throttled_time" in counts else None
 
     def cpus(self) -> float | None:
-        """The CPU limit, in cores: the lowest between the group and the root. ``None``: no limit."""
+        """Return the CPU limit in cores: the lowest between the group and the root, or ``None`` without a limit."""
         return min((limit for level in self.levels() if (limit := _cpus_of(level.folder("cpu"))) is not None), default=None)
 
     def memory_bytes(self) -> int | None:
-        """The memory limit: the lowest between the group and the root. ``None``: no limit."""
+        """Return the memory limit: the lowest between the group and the root, or ``None`` without a limit."""
         name = "memory.max" if self.version == 2 else "memory.limit_in_bytes"
-        limits = (read_int(level.folder("memory") / name) for level in self.levels())  # «max» is not a number
+        limits = (read_int(level.folder("memory") / name) for level in self.levels())  # "max" isn't a number
         return min((limit for limit in limits if limit and limit < UNLIMITED_BYTES), default=None)
 
     def memory_bytes_peak(self) -> int | None:
-        """The most memory that the group has used, page cache included. ``None``: the kernel does not report it."""
+        """Return the group's peak memory, including page cache, or ``None`` if the kernel doesn't report it."""
         return read_int(self.folder("memory") / ("memory.peak" if self.version == 2 else "memory.max_usage_in_bytes"))
 
     def cpuset(self) -> tuple[int, ...]:
-        """The logical CPUs on which its processes may run; empty: unknown."""
+        """Return the logical CPUs that its processes may use. Empty: unknown."""
         names = ("cpuset.cpus.effective",) if self.version == 2 else ("cpuset.effective_cpus", "cpuset.cpus")
         return next((cpus for name in names if (cpus := cpu_list(read_text(self.folder("cpuset") / name) or ""))), ())
 
     def oom_kills(self) -> int | None:
-        """How many of its processes the kernel killed because memory ran out. ``None``: the kernel does not report it."""
+        """Return how many of its processes the kernel killed because memory ran out, or ``None`` if the kernel doesn't report it."""
         name = "memory.events" if self.version == 2 else "memory.oom_control"
         return _pairs(self.folder("memory") / name).get("oom_kill")
 
     def entrances(self, *controllers: str) -> list[Path]:
-        """The files that move a process into the group, if its id is written to them."""
+        """Return the files of the group that move a process into it when its process id is written to them."""
         return list(dict.fromkeys(self.folders[name] / "cgroup.procs" for name in controllers if name in self.folders))
 
     def folder(self, *controllers: str) -> Path:
-        """Of the first of these controllers that is mounted; otherwise one that does not exist."""
+        """Return the folder of the first controller that is mounted, or a path that doesn't exist."""
         return next((self.folders[name] for name in controllers if name in self.folders), Path("/nonexistent"))
 
     def _counts(self) -> dict[str, int]:
@@ -98,19 +98,19 @@ class ControlGroups:
 
 
 def groups_of(pid: int | str = "self", root: Path = Path("/")) -> ControlGroups | None:
-    """The control groups of a process; ``None`` if it is gone, or if none are mounted."""
+    """Return the control groups of a process, or ``None`` if it is gone or no control groups are mounted."""
     return next(iter(distinct_groups([pid], root)), None)
 
 
 def distinct_groups(pids: Iterable[int | str], root: Path = Path("/")) -> list[ControlGroups]:
-    """The control groups of several processes, each once: those of one program mostly share them."""
+    """Return the distinct control groups of several processes. Processes of one program usually share theirs."""
     texts = dict.fromkeys(text for pid in pids if (text := read_text(root / f"proc/{pid}/cgroup")))
     mounted = dict(_mounted(root)) if texts else {}
     return [groups for text in texts if (groups := _groups(text, mounted))]
 
 
 def _groups(text: str, mounted: Mapping[str, tuple[str, Path]]) -> ControlGroups | None:
-    """What ``/proc/PID/cgroup`` names, where it is mounted."""
+    """Resolve the lines of ``/proc/PID/cgroup`` to mounted folders."""
     paths: dict[str, str] = {}
     for line in text.splitlines():
         _, controllers, path = line.split(":", 2)
@@ -128,7 +128,7 @@ def _groups(text: str, mounted: Mapping[str, tuple[str, Path]]) -> ControlGroups
 
 
 def _mounted(root: Path) -> Iterator[tuple[str, tuple[str, Path]]]:
-    """Controller → the folder of its hierarchy that is mounted, and where; version 2 has the empty name."""
+    """Yield each controller with the mounted folder of its hierarchy and its mount point. Version 2 has the empty name."""
     for line in (read_text(root / "proc/self/mountinfo") or "").splitlines():
         left, _, right = line.partition(" - ")
         kind, _, options = right.split(" ", 2)
@@ -142,7 +142,7 @@ def _mounted(root: Path) -> Iterator[tuple[str, tuple[str, Path]]]:
 
 
 def _below(path: str, origin: str, mount: Path) -> Path | None:
-    """The folder of a group; ``None`` if it lies outside of what is mounted."""
+    """Return the folder of a group, or ``None`` if it is outside the mounted hierarchy."""
     if origin == "/":
         return mount / path.lstrip("/")
     if path != origin and not path.startswith(f"{origin}/"):
@@ -151,11 +151,11 @@ def _below(path: str, origin: str, mount: Path) -> Path | None:
 
 
 def _cpus_of(folder: Path) -> float | None:
-    """The CPU limit of one group, in cores."""
+    """Return the CPU limit of one group, in cores."""
     if text := read_text(folder / "cpu.max"):
         quota, _, period = text.partition(" ")
         return None if quota == "max" else int(quota) / int(period or 100_000)
-    quota_us, period_us = read_int(folder / "cpu.cfs_quota_us"), read_int(folder / "cpu.cfs_period_us")  # no limit: -1
+    quota_us, period_us = read_int(folder / "cpu.cfs_quota_us"), read_int(folder / "cpu.cfs_period_us")  # -1: no limit
     return quota_us / period_us if quota_us and period_us and quota_us > 0 else None
 
 

@@ -1,4 +1,4 @@
-"""One thing about this machine that was checked, and whether it disturbs a measurement."""
+"""One checked fact about this machine, and whether it disturbs a measurement."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ Severity = Literal["ok", "note", "warning"]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """``ok``: does not disturb. ``note``: changes figures for all targets alike. ``warning``: makes figures noisy or wrong."""
+    """A checked fact. ``ok``: harmless. ``note``: changes the results of all targets alike. ``warning``: makes results noisy or wrong."""
 
     name: str
     severity: Severity
     what: str
-    """What was found."""
+    """The observed state."""
     why: str
-    """What it does to a measurement."""
+    """The effect on a measurement."""
     do: str | None = None
-    """A command or a sentence; ``None`` where there is nothing to do."""
+    """A command or a sentence, or ``None`` if there is nothing to do."""
 
 
 def judged(name: str, is_fine: bool, what: str, why: str, do: str, otherwise: Severity = "warning") -> Finding:
-    """``ok`` with nothing to do, or ``otherwise`` with what to do."""
+    """Return an ``ok`` finding without a fix, or a finding of severity ``otherwise`` with one."""
     return Finding(name, "ok", what, why) if is_fine else Finding(name, otherwise, what, why, do)

@@ -1,4 +1,4 @@
-"""Small readers for files of the kernel. A fact that is missing is ``None``, never an error."""
+"""Small readers for kernel files. A missing fact is ``None``, never an error."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ CLOCKSOURCE = Path("sys/devices/system/clocksource/clocksource0")
 
 
 def read_text(path: Path) -> str | None:
-    """The file's content without surrounding white space; ``None`` where it is missing, empty or unreadable."""
+    """Return the file's content without surrounding whitespace, or ``None`` if it is missing, empty or unreadable."""
     try:
         return path.read_text(errors="replace").strip() or None
     except OSError:
@@ -18,7 +18,7 @@ def read_text(path: Path) -> str | None:
 
 
 def read_int(path: Path) -> int | None:
-    """Like :func:`read_text`, for a file that holds one number and nothing else."""
+    """Return the number in a file, or ``None`` if the file doesn't contain exactly one integer."""
     try:
         return int(read_text(path) or "")
     except ValueError:
@@ -26,7 +26,7 @@ def read_int(path: Path) -> int | None:
 
 
 def cpu_list(text: str) -> tuple[int, ...]:
-    """The kernel's list format: ``0-2,8`` is ``(0, 1, 2, 8)``."""
+    """Parse the kernel's list format: ``0-2,8`` becomes ``(0, 1, 2, 8)``."""
     cpus: set[int] = set()
     for part in filter(None, text.strip().split(",")):
         first, _, last = part.partition("-")
@@ -35,7 +35,7 @@ def cpu_list(text: str) -> tuple[int, ...]:
 
 
 def cpu_text(cpus: tuple[int, ...]) -> str:
-    """The reverse of :func:`cpu_list`, as ``taskset -c`` takes it."""
+    """Format CPUs for ``taskset -c``: the reverse of :func:`cpu_list`."""
     ranges: list[list[int]] = []
     for cpu in sorted(cpus):
         if ranges and ranges[-1][1] == cpu - 1:

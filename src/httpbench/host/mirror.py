@@ -1,4 +1,4 @@
-"""Another host's kernel files in a folder of this machine, so that the same functions read their facts with that folder as their root."""
+"""Another host's kernel files, copied to a folder that the same functions then read as their root."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 LIMITS = ("cpu.max", "memory.max", "cpu.cfs_quota_us", "cpu.cfs_period_us", "memory.limit_in_bytes")
-"""Of control groups, in both versions of the interface."""
+"""Files of control groups, for both versions of the interface."""
 
 FILES = (
     *(f"/proc/{name}" for name in ("cpuinfo", "meminfo", "loadavg", "device-tree/model", "net/sockstat", "self/cgroup", "self/mountinfo")),
@@ -23,13 +23,13 @@ FILES = (
     *(f"/sys/fs/cgroup/{below}{name}" for below in ("", "*/", "*/*/", "*/*/*/") for name in LIMITS),
     *("/etc/os-release", "/.dockerenv", "/run/.containerenv", "/run/systemd/container"),
 )
-"""Patterns of the files that :mod:`httpbench.host` reads of a machine."""
+"""Patterns of the files that :mod:`httpbench.host` reads."""
 
 
 def mirrored(files: Mapping[str, str], folder: Path) -> Path:
-    """Writes the files, by their path on the other host, below an empty folder, which becomes the root. Returns it.
+    """Write another host's files below an empty folder and return it as the new root.
 
-    A path that leads out of the folder is left out: the other host names them.
+    The other host chooses the paths, so one that leads out of the folder is skipped.
     """
     for name, text in files.items():
         path = folder / name.lstrip("/")

@@ -1,4 +1,4 @@
-"""The limit on open files, in one place: what this machine allows, what the programs we start get, and a higher one for ourselves."""
+"""Limits on open files: this machine's maximum, the limit of started programs, and a higher one for the harness."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 ENOUGH = 65_536
-"""For 10,000 connections on both sides. Some runtimes scan the whole table, so a limit in the millions slows their start."""
+"""Enough for both sides of 10,000 connections. Some runtimes scan the whole table, so a limit in the millions slows their start."""
 
 KERNEL_MAX = 1 << 20
-"""The kernel's default of ``fs.nr_open``."""
+"""The kernel's default for ``fs.nr_open``."""
 
 
 def hard_limit(root: Path = Path("/")) -> int:
-    """The most files that a process may open here: its hard limit, to which it may raise its own soft limit."""
+    """Return how many files a process may open on this machine: the hard limit, up to which it may raise its soft limit."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     try:
         highest = int((root / "proc/sys/fs/nr_open").read_text())
@@ -25,13 +25,13 @@ def hard_limit(root: Path = Path("/")) -> int:
 
 
 def limit_of_programs() -> int:
-    """How many files each program that we start may open."""
+    """Return how many files each started program may open."""
     return min(hard_limit(), ENOUGH)
 
 
 @contextmanager
 def raised(files: int) -> Iterator[None]:
-    """Within, we may open this many files ourselves, as far as the hard limit allows; the soft limit is often 1,024."""
+    """Raise our own soft limit, often 1,024, to this many files for the block, as far as the hard limit allows."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(files, hard_limit())), hard))
     try:

@@ -1,4 +1,4 @@
-"""One strict HTTP exchange with a server under test, and whether its response is correct."""
+"""Make one strict HTTP exchange with a server under test, and check whether its response is correct."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is a response the correct one: what is wrong with it, compared with what the workload expects."""
+"""Compare a response with the one that the workload expects."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from httpbench.model import Expectation, SampledResponse, Workload
 from httpbench.text import one_line
 
 SHOWN = 60
-"""Bytes of a body that are quoted."""
+"""Number of bytes of a body to quote."""
 
 
 def problems(response: Response, surplus: bytes, expect: Expectation) -> list[str]:
-    """All that is wrong with a response, a clause each; empty if it is correct. ``surplus``: bytes that came after it."""
+    """Return all problems of a response, a clause each; none if it is correct. ``surplus``: bytes that came after it."""
     found = []
     if expect.status is None and not 200 <= response.status < 300:
         found.append(f"status {response.status} instead of a success (2xx)")
@@ -23,22 +23,22 @@ def problems(response: Response, surplus: bytes, expect: Expectation) -> list[st
     if expect.content_type is not None:
         media_type = (response.header("content-type") or "").partition(";")[0].strip().lower()
         if media_type != expect.content_type:
-            found.append(f"Content-Type «{media_type}» instead of «{expect.content_type}»" if media_type else "no Content-Type")
+            found.append(f"Content-Type `{media_type}` instead of `{expect.content_type}`" if media_type else "no Content-Type")
     found += [f"no {name} header" for name in expect.headers if response.header(name) is None]
     if expect.body_bytes is not None and len(response.body) != expect.body_bytes:
         found.append(f"a body of {len(response.body):,} bytes instead of {expect.body_bytes:,}")
     elif expect.body is not None and response.body != expect.body.encode():
-        found.append(f"body «{_shown(response.body)}» instead of «{_shown(expect.body.encode())}»")
+        found.append(f"body `{_shown(response.body)}` instead of `{_shown(expect.body.encode())}`")
     elif expect.body_sha256 is not None and hashlib.sha256(response.body).hexdigest() != expect.body_sha256:
         found.append(f"an unexpected body: its SHA-256 is not {expect.body_sha256}")
     found += rule_problems(response, expect)
     if surplus:
-        found.append(f"{len(surplus)} bytes after the end of the response: «{_shown(surplus)}»")
+        found.append(f"{len(surplus)} bytes after the end of the response: `{_shown(surplus)}`")
     return found
 
 
 def check(host: str, port: int, workload: Workload) -> list[str]:
-    """Sends one request: all that is wrong with the response, a clause each."""
+    """Send one request and return all problems of the response, a clause each."""
     try:
         return problems(*exchange(host, port, workload.request), workload.expect)
     except ExchangeError as error:
@@ -48,7 +48,7 @@ def check(host: str, port: int, workload: Workload) -> list[str]:
 
 
 def sampled(response: Response) -> SampledResponse:
-    """The response as it is stored and shown."""
+    """Return the response in the form that is stored and shown."""
     return SampledResponse(
         status=response.status,
         headers=response.headers,

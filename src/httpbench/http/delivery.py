@@ -1,6 +1,6 @@
-"""Requests that arrive in unusual ways: many at once, or in single bytes. Both the contract and the probe look at them.
+"""Deliver requests in unusual ways: many at once, or in single bytes. Both the contract and the probe use this.
 
-Each function returns what is wrong, or nothing.
+Each function returns a problem or ``None``.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from httpbench.http.server import Server
 
 PIPELINED = 16
 BYTE_PAUSE_S = 0.0002
-"""Lets a busy loop read what there is, so that each byte arrives alone."""
+"""Lets a busy loop read what it has, so that each byte arrives alone."""
 
 
 def pipelining_problem(server: Server) -> str | None:
-    """Sends :data:`PIPELINED` requests at once on one connection."""
+    """Send :data:`PIPELINED` requests at once on one connection."""
     with server.connect() as connection:
         connection.send(server.request_bytes() * PIPELINED)
         for number in range(PIPELINED):
@@ -33,7 +33,7 @@ def pipelining_problem(server: Server) -> str | None:
 
 
 def splitting_problem(server: Server) -> str | None:
-    """Sends a request byte by byte."""
+    """Send a request byte by byte."""
     with server.connect() as connection:
         for byte in server.request_bytes():
             connection.send(bytes([byte]))

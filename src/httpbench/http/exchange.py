@@ -1,7 +1,7 @@
-"""One HTTP/1.1 exchange, byte for byte, strictly.
+"""Make one HTTP/1.1 exchange, byte for byte and strictly.
 
-A check must see what a library forgives: bytes after the body, a wrong Content-Length, a malformed header. So this reads raw sockets. It is
-for single requests, never for load.
+A check must notice problems that a library tolerates: bytes after the body, a wrong Content-Length, a malformed header. This module
+therefore uses raw sockets. It is for single requests, never for load.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from httpbench.text import one_line
 
 HEAD_LIMIT_BYTES = 65_536
 BODY_LIMIT_BYTES = 64 << 20
-TOO_LARGE = f"sent a body of more than {BODY_LIMIT_BYTES >> 20} MiB, the most that is read"
+TOO_LARGE = f"sent a body of more than {BODY_LIMIT_BYTES >> 20} MiB, which is the limit"
 INTERIM_MAX = 16
-"""Responses 100 to 199 before the final one; a server that sends more does not end."""
-SURPLUS_WAIT_S = 0.02  # on loopback, surplus bytes come with the response or right behind it
+"""Maximum number of 1xx responses before the final one. A server that sends more would never finish."""
+SURPLUS_WAIT_S = 0.02  # on loopback, surplus bytes come with the response or immediately after it
 
 NUMBER = re.compile(r"[0-9]{1,18}")
 STATUS = re.compile(r"[1-9][0-9]{2}")
@@ -34,7 +34,7 @@ Headers = tuple[tuple[str, str], ...]
 
 
 class ExchangeError(Exception):
-    """The response is not valid HTTP/1.1, or there was none. The message is one clause: «closed the connection before it responded»."""
+    """The response is missing or isn't valid HTTP/1.1. The message is one clause: `closed the connection before it responded`."""
 
     def __init__(self, message: str):
         super().__init__(one_line(message))  # it may quote the response
@@ -50,15 +50,15 @@ class Response:
     headers: Headers
     body: bytes
     size_bytes: int
-    """Header block and body, framing included."""
+    """Size of headers and body, including framing."""
 
     def header(self, name: str) -> str | None:
-        """The first header of that name, whatever its case."""
+        """Return the first header with that name, ignoring case."""
         return next((value for key, value in self.headers if key.lower() == name.lower()), None)
 
 
 def parsed(head: str, body: str) -> Response:
-    """A response that another program has received and checked, from its head and its body without framing."""
+    """Build a response that another program received and checked, from its head and its body without framing."""
     first, *lines = head.split("\r\n")
     fields = [line.partition(":") for line in lines if line]
     status = int(first.split(" ")[1])
@@ -67,16 +67,16 @@ def parsed(head: str, body: str) -> Response:
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """All that a server sent on a connection."""
+    """Everything that a server sent on a connection."""
 
     responses: tuple[Response, ...]
     rest: bytes
-    """Bytes after the last response that are not a response."""
+    """Bytes after the last response that aren't a response."""
     closed: bool
 
     @property
     def text(self) -> str:
-        """In words: ``200, 200, then closed``."""
+        """A description such as ``200, 200, then closed``."""
         parts = [str(response.status) for response in self.responses]
         if self.rest:
             parts.append(f"{len(self.rest)} bytes that are not a response")
@@ -85,7 +85,7 @@ class Received:
 
 
 def encode(request: Request, host: str, *, extra: Sequence[tuple[str, str]] = ()) -> bytes:
-    """The bytes of a request."""
+    """Return the bytes of a request."""
     headers = {"Host": host, **request.headers}
     if request.body:
         headers.setdefault("Content-Length", str(len(request.body.encode())))
@@ -97,7 +97,7 @@ class Connection:
     """A connection to a server under test."""
 
     def __init__(self, host: str, port: int, timeout_s: float = 2.0):
-        """Raises ``OSError`` if nothing listens."""
+        """Connect. Raises ``OSError`` if nothing listens."""
         self._timeout_s = timeout_s
         self._buffer = bytearray()
         self._ended = False
@@ -106,7 +106,7 @@ class Connection:
 
     @property
     def ended(self) -> bool:
-        """Whether the server has closed it, as far as was read."""
+        """Whether the server has closed it, as far as we have read."""
         return self._ended
 
     def send(self, data: bytes) -> None:
@@ -117,9 +117,9 @@ class Connection:
             raise ExchangeError(f"did not accept the request: {error.strerror or error}") from None
 
     def receive(self, method: str = "GET") -> Response:
-        """The next final response; ``method`` is that of its request. Raises :class:`ExchangeError`.
+        """Return the next final response. ``method`` is that of its request. Raises :class:`ExchangeError`.
 
-        Interim responses before it (100, 103) are ignored (RFC 9110, section 15.2). 101 is final: what follows is not HTTP.
+        Interim responses before it (100, 103) are ignored (RFC 9110, section 15.2). 101 is final, because HTTP ends there.
         """
         deadline = time.monotonic() + self._timeout_s
         for _ in range(INTERIM_MAX):
@@ -139,14 +139,14 @@ class Connection:
         return Response(status, headers, body, end + 4 + framed)
 
     def surplus(self, wait_s: float = SURPLUS_WAIT_S) -> bytes:
-        """Bytes that came without a request."""
+        """Return bytes that came without a request."""
         self._socket.settimeout(wait_s)
         with contextlib.suppress(OSError):
             self._buffer += self._socket.recv(4096)
         return bytes(self._buffer)
 
     def rest(self, wait_s: float) -> bytes:
-        """Ends our direction: all bytes that still come until the server closes, or until the time is over."""
+        """End our direction and return all bytes until the server closes, or until the time is over."""
         deadline = time.monotonic() + wait_s
         with contextlib.suppress(OSError, ExchangeError):
             self._socket.shutdown(socket.SHUT_WR)
@@ -155,9 +155,9 @@ class Connection:
         return bytes(self._buffer)
 
     def everything(self, quiet_s: float, first_s: float, method: str) -> Received:
-        """All that comes until the server closes or is silent: for ``first_s`` before its first byte, for ``quiet_s`` after it.
+        """Return everything until the server closes or falls silent: for ``first_s`` before its first byte, or for ``quiet_s`` after it.
 
-        ``method`` is that of all requests that were sent.
+        ``method`` is that of all requests sent so far.
         """
         deadline = time.monotonic() + self._timeout_s
         with contextlib.suppress(ExchangeError):
@@ -165,7 +165,7 @@ class Connection:
                 self._more(min(deadline, time.monotonic() + (quiet_s if self._buffer else first_s)), "")
         responses: list[Response] = []
         rest = bytes(self._buffer)
-        timeout_s, self._timeout_s = self._timeout_s, 0.0  # only what is in the buffer counts from here on
+        timeout_s, self._timeout_s = self._timeout_s, 0.0  # from here on, only use the buffer
         with contextlib.suppress(ExchangeError):
             while self._buffer:
                 responses.append(self.receive(method))
@@ -174,7 +174,7 @@ class Connection:
         return Received(tuple(responses), rest, self._ended)
 
     def closed_by_peer(self, wait_s: float) -> bool:
-        """Whether the server closes the connection within the time."""
+        """Return whether the server closes the connection in time."""
         self._socket.settimeout(wait_s)
         try:
             return not self._buffer and self._socket.recv(1) == b""
@@ -193,7 +193,7 @@ class Connection:
         self.close()
 
     def _body(self, method: str, status: int, headers: Headers, deadline: float) -> tuple[int, bytes]:
-        """Bytes on the wire and the body (framing: RFC 9112, section 6.3)."""
+        """Return the number of bytes received, and the body (framing: RFC 9112, section 6.3)."""
         if method == "HEAD" or status in (204, 304) or status < 200:
             return 0, b""
         if (_value(headers, "transfer-encoding") or "").lower() == "chunked":
@@ -202,7 +202,7 @@ class Connection:
         if length is None:
             return self._until_end(deadline)
         if not NUMBER.fullmatch(length):
-            raise ExchangeError(f"sent Content-Length «{length[:40]}», which is not a number")
+            raise ExchangeError(f"sent Content-Length `{length[:40]}`, which is not a number")
         body = self._take(int(length), deadline, f"Content-Length says {length} bytes, but only {{count}} arrived")
         return len(body), body
 
@@ -214,7 +214,7 @@ class Connection:
             framed += len(line) + 2
             match = CHUNK_SIZE.match(line)
             if not match:
-                raise ExchangeError(f"sent a chunk whose size is «{line[:40].decode(errors='replace')}»")
+                raise ExchangeError(f"sent an invalid chunk size, `{line[:40].decode(errors='replace')}`")
             size = int(match[1], 16)
             if size == 0:
                 break
@@ -285,7 +285,7 @@ class Connection:
 
 
 def exchange(host: str, port: int, request: Request, timeout_s: float = 2.0) -> tuple[Response, bytes]:
-    """One request on a connection of its own: the response, and any bytes that came after it."""
+    """Send one request on a new connection. Returns the response, and any bytes after it."""
     with Connection(host, port, timeout_s) as connection:
         connection.send(encode(request, f"{host}:{port}"))
         response = connection.receive(request.method)
@@ -296,12 +296,12 @@ def _parse_head(head: bytes) -> tuple[int, Headers]:
     lines = head.decode("latin-1").split("\r\n")
     parts = lines[0].split(" ", 2)
     if len(parts) < 2 or not parts[0].startswith("HTTP/1.") or not STATUS.fullmatch(parts[1]):
-        raise ExchangeError(f"responded «{lines[0][:60]}», which is not an HTTP/1.1 status line")
+        raise ExchangeError(f"responded `{lines[0][:60]}`, which is not an HTTP/1.1 status line")
     headers = []
     for line in lines[1:]:
         name, colon, value = line.partition(":")
         if not colon or not name or name != name.strip():
-            raise ExchangeError(f"sent «{line[:60]}», which is not a header")
+            raise ExchangeError(f"sent `{line[:60]}`, which is not a header")
         headers.append((name, value.strip()))
     return int(parts[1]), tuple(headers)
 

@@ -1,7 +1,7 @@
-"""The page of TechEmpower's test «fortunes»: which is correct. Attributes, white space between elements and the way of escaping are free.
+"""Check the page of TechEmpower's test `fortunes`. Attributes, whitespace between elements and the form of escapes are free.
 
-A framework reads twelve rows, adds one, sorts all by message, and escapes what HTML requires. A page that was prepared before the request,
-or that escapes nothing, is found by its rows.
+A framework reads twelve rows, adds one, sorts all by message, and escapes what HTML requires. The rows reveal a page that was prepared
+before the request, or that escapes nothing.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ MESSAGES = {
     11: '<script>alert("This should not be displayed in a browser alert box.");</script>',
     12: "フレームワークのベンチマーク",
 }
-"""The table Fortune, as TechEmpower fills it: id → message."""
+"""TechEmpower's table Fortune: id → message."""
 
 ADDED = (0, "Additional fortune added at request time.")
 SCRIPT_ID = 11
 ROWS = tuple(sorted([ADDED, *MESSAGES.items()], key=lambda row: row[1]))
-"""Of the page: id and message, sorted by message."""
+"""Rows of the page: id and message, sorted by message."""
 
 FRAME = ("html", "head", "title", "/title", "/head", "body", "table", "/table", "/body", "/html")
 HEADINGS = ("id", "message")
 OPTIONAL = ("meta", "link", "thead", "tbody")
-"""Elements that may stand anywhere, or be left out."""
+"""Elements that may be anywhere, or missing."""
 
 
 def page_problems(body: bytes) -> list[str]:
-    """All that is wrong with a page, a clause each."""
+    """Return all problems of a page, a clause each."""
     try:
         text = body.decode()
     except UnicodeDecodeError:
@@ -48,7 +48,7 @@ def page_problems(body: bytes) -> list[str]:
 
 
 class _Page(HTMLParser):
-    """The parts of a page that the rules speak of."""
+    """The parts of a page that the rules cover."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
@@ -60,7 +60,7 @@ class _Page(HTMLParser):
         self.rows: list[list[str]] = []
         """Texts of the cells of each row."""
         self.unexpected: list[str] = []
-        """Elements that a page of fortunes does not have."""
+        """Elements that don't belong in a page of fortunes."""
         self.has_script_in_cell = False
         self._within: str | None = None
         self._is_ignored = False
@@ -116,7 +116,7 @@ def _frame_problems(page: _Page) -> list[str]:
     if tuple(page.frame) != FRAME:
         found.append("a page that is not one table in html, head, title and body")
     if page.title != "Fortunes":
-        found.append("a title other than «Fortunes»")
+        found.append("a title other than `Fortunes`")
     if tuple(page.headings) != HEADINGS:
         found.append("headings other than id and message")
     return found + [f"unexpected in the page: {thing}" for thing in dict.fromkeys(page.unexpected)]

@@ -1,7 +1,7 @@
-"""Learns which response of a server is correct, where the workload does not say: three responses before the warm-up.
+"""Learn a server's correct response, if the workload doesn't define it, from three responses before the warm-up.
 
-If they are equal, each later response must have their status, media type and body. If their bodies differ, only status and media type
-are expected.
+If they are equal, each later response must have the same status, media type and body. If their bodies differ, only status and media type
+are checked.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from httpbench.model import Learned, Workload
 
 RESPONSES = 3
 PAUSE_S = 0.55
-"""Between them, so that a body with a clock that shows seconds differs."""
+"""Pause between responses, so that bodies with a clock in seconds differ."""
 BODY_MAX_BYTES = 65_536
-"""Longest body that is compared byte by byte; of a longer one, size and SHA-256 are compared."""
+"""Longest body that is compared byte by byte. For a longer one, size and SHA-256 are compared."""
 
 
 def is_learned(workload: Workload) -> bool:
-    """Whether the workload leaves open which response is correct, or which of the bodies that its rule allows."""
+    """Return whether the workload leaves open which response is correct, or which of the bodies that its rule allows."""
     expect = workload.expect
     if expect.body is not None or expect.body_sha256 is not None or expect.body_bytes is not None:
         return False
@@ -30,9 +30,10 @@ def is_learned(workload: Workload) -> bool:
 
 
 def learn(host: str, port: int, workload: Workload, before: Learned | None = None) -> tuple[Workload, Learned] | None:
-    """The workload that expects what the responses have in common, and what that is; ``None`` if a response is not correct.
+    """Return the workload with the common properties of the responses, and these properties, or ``None`` if a response isn't correct.
 
-    ``before``: what an earlier trial of the same server learned. It has seen whether bodies change in time, so there is no pause.
+    ``before`` was learned in an earlier trial of the same server. That trial has shown whether bodies change over time, so no pause is
+    needed.
     """
     responses: list[Response] = []
     for number in range(RESPONSES):
@@ -53,7 +54,7 @@ def learn(host: str, port: int, workload: Workload, before: Learned | None = Non
 
 
 def with_status(workload: Workload, status: int) -> Workload:
-    """The workload that expects this status, if it leaves open which success is correct."""
+    """Return the workload with this expected status, if it leaves open which success is correct."""
     if workload.expect.status is not None:
         return workload
     return workload.model_copy(update={"expect": workload.expect.model_copy(update={"status": status})})
@@ -83,7 +84,7 @@ def _media_type(response: Response) -> str | None:
 
 
 def _text(body: bytes) -> str | None:
-    """The body as text, if it is short and its bytes can be restored from it."""
+    """Return the body as text, if it is short and the text preserves its bytes."""
     if len(body) > BODY_MAX_BYTES:
         return None
     try:

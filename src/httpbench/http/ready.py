@@ -1,4 +1,4 @@
-"""Waits until a server that starts responds correctly."""
+"""Wait until a starting server responds correctly."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from httpbench.http.exchange import ExchangeError, NoResponseError, exchange
 from httpbench.model import SampledResponse, Workload
 
 RETRY_S = 0.005
-ATTEMPT_S = 1.0  # of the first attempt; each further one waits twice as long, as some servers take many seconds for their first response
-WRONG_FOR_S = 1.0  # a server that still starts may respond 503 for a moment; one that is wrong for this long stays wrong
+ATTEMPT_S = 1.0  # each further attempt waits twice as long, as some servers take many seconds for their first response
+WRONG_FOR_S = 1.0  # a starting server may respond 503 for a moment; one that is wrong for this long stays wrong
 
 
 def wait_until_correct(host: str, port: int, workload: Workload, timeout_s: float, alive: Callable[[], bool]) -> SampledResponse:
-    """Waits until the server responds correctly to the workload's request, and returns that response.
+    """Wait until the server responds correctly to the workload's request, and return that response.
 
-    Some servers lose a request that arrives just while they start. So silence does not end the wait: another connection repeats it.
-    Raises :class:`StartError` if the server ends, does not respond in time, or goes on responding incorrectly.
+    Some servers lose a request that arrives exactly while they start. Silence therefore doesn't end the wait: another connection repeats
+    it. Raises :class:`StartError` if the server ends, doesn't respond in time, or keeps responding incorrectly.
     """
     deadline = time.monotonic() + timeout_s
     attempt_s = ATTEMPT_S

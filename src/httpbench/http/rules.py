@@ -1,9 +1,9 @@
-"""Published rules of which body is correct: those of TechEmpower's tests that ask for JSON or for a page of HTML, and HttpArena's of JSON.
+"""Published rules for correct bodies: those of TechEmpower's tests with JSON or HTML, and HttpArena's for JSON.
 
-Each function returns what is wrong with one body, a clause each. TechEmpower's rules are stricter than that project's own program in one
-respect: what it only warns of is wrong here. Names and the message may be in any case, as there.
+Each function returns the problems of one body, a clause each. TechEmpower's rules are stricter here in one respect: problems that the
+project's own program only warns about are errors. As in that program, names and the message may be in any case.
 
-Sources: github.com/TechEmpower/FrameworkBenchmarks/wiki, «Framework Tests Overview»; github.com/MDA2AV/HttpArena, scripts/validate.sh.
+Sources: github.com/TechEmpower/FrameworkBenchmarks/wiki, "Framework Tests Overview"; github.com/MDA2AV/HttpArena, scripts/validate.sh.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from httpbench.text import one_line
 
 MESSAGE = "Hello, World!"
 ROWS = 10_000
-"""Of the table World; each has a random number in the same range."""
+"""Number of rows of the table World. Each contains a random number in the same range."""
 SHOWN = 60
 SAME_PROBLEMS_MAX = 3
-"""Rows whose problems are named; the others are like them."""
+"""Number of rows with problems to list, because the others are usually alike."""
 
 
 def rule_problems(response: Response, expect: Expectation) -> list[str]:
-    """What is wrong with a body by the rule of the workload."""
+    """Return the problems of a body under the workload's rule."""
     match expect.rule:
         case Rule.TEXT_MESSAGE:
             return _text_problems(response.body)
@@ -45,7 +45,7 @@ def rule_problems(response: Response, expect: Expectation) -> list[str]:
 
 
 def world_problems(value: object) -> list[str]:
-    """What is wrong with a row of the table World."""
+    """Return the problems of a row of the table World."""
     if not isinstance(value, dict):
         return [f"{_shown(value)} is not a JSON object"]
     row = lower_keys(value)
@@ -56,7 +56,7 @@ def world_problems(value: object) -> list[str]:
 
 
 def worlds_problems(value: object, count: int | None) -> list[str]:
-    """What is wrong with an array of rows of the table World. ``count``: how many there must be; ``None``: any number."""
+    """Return the problems of an array of rows of the table World. ``count``: the required number of rows (``None``: any)."""
     if not isinstance(value, list):
         return [f"{_shown(value)} is not a JSON array"]
     found = [] if count in (None, len(value)) else [f"{len(value)} rows instead of {count}"]
@@ -65,7 +65,7 @@ def worlds_problems(value: object, count: int | None) -> list[str]:
 
 
 def _items_problems(value: object, count: int | None, factor: int) -> list[str]:
-    """What is wrong with HttpArena's list of items."""
+    """Return the problems of HttpArena's list of items."""
     items = value.get("items") if isinstance(value, dict) else None
     if not isinstance(value, dict) or not isinstance(items, list):
         return [f"{_shown(value)} is not a JSON object with an array of items"]
@@ -87,19 +87,19 @@ def _total_problems(item: object, factor: int) -> list[str]:
 
 
 def _first(wrong: list[str], noun: str) -> list[str]:
-    """The first problems, and how many more there are."""
+    """Return the first problems, and the number of others."""
     more = len(wrong) - SAME_PROBLEMS_MAX
     return wrong[:SAME_PROBLEMS_MAX] + ([f"{more} more problems of {noun}"] if more > 0 else [])
 
 
 def lower_keys(value: dict[str, Any]) -> dict[str, Any]:
-    """The object with its keys in lower case: the rules leave their case open."""
+    """Return the object with its keys in lower case, because the rules leave their case open."""
     return {key.lower(): content for key, content in value.items()}
 
 
 def _text_problems(body: bytes) -> list[str]:
     text = body.decode(errors="replace")
-    return [] if text.lower() == MESSAGE.lower() else [f"body «{_cut(one_line(text))}» instead of «{MESSAGE}», in any case"]
+    return [] if text.lower() == MESSAGE.lower() else [f"body `{_cut(one_line(text))}` instead of `{MESSAGE}`, in any case"]
 
 
 def _message_problems(value: object) -> list[str]:
@@ -107,21 +107,21 @@ def _message_problems(value: object) -> list[str]:
         return [f"{_shown(value)} is not a JSON object"]
     row = lower_keys(value)
     if list(row) != ["message"]:
-        return [f"an object with the keys {_keys(value)} instead of message alone"]
+        return [f"an object with the keys {_keys(value)} instead of only message"]
     text = row["message"]
-    return [] if isinstance(text, str) and text.lower() == MESSAGE.lower() else [f"message {_shown(text)} instead of «{MESSAGE}»"]
+    return [] if isinstance(text, str) and text.lower() == MESSAGE.lower() else [f"message {_shown(text)} instead of `{MESSAGE}`"]
 
 
 def _of_json(body: bytes, problems: Callable[[object], list[str]]) -> list[str]:
     try:
         value = json.loads(body)
     except (ValueError, RecursionError):
-        return [f"the body «{_cut(one_line(body[: 2 * SHOWN].decode(errors='replace')))}» is not JSON"]
+        return [f"the body `{_cut(one_line(body[: 2 * SHOWN].decode(errors='replace')))}` is not JSON"]
     return problems(value)
 
 
 def _charset_problems(response: Response) -> list[str]:
-    """A page with characters beyond ASCII must name its encoding."""
+    """Return a problem if the page doesn't declare its encoding, which characters beyond ASCII require."""
     content_type = (response.header("content-type") or "").lower().replace(" ", "").replace('"', "")
     return [] if "charset=utf-8" in content_type else ["Content-Type without charset=utf-8"]
 
@@ -135,7 +135,7 @@ def _keys(value: dict[str, Any]) -> str:
 
 
 def _shown(value: object) -> str:
-    return f"«{_cut(one_line(json.dumps(value, ensure_ascii=False)))}»"
+    return f"`{_cut(one_line(json.dumps(value, ensure_ascii=False)))}`"
 
 
 def _cut(text: str) -> str:

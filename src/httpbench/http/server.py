@@ -1,4 +1,4 @@
-"""The server under test: where it listens, which request it gets, and which response is correct."""
+"""The server under test: its address, the request, and the correct response."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ QUIET_S = 0.02
 """The shortest pause on loopback that counts as silence."""
 
 CONTROL_LIMIT_S = 0.25
-"""For the control request of :meth:`Server.all_on`: a server that serves one connection at a time does not respond to it."""
+"""Timeout of the control request in :meth:`Server.all_on`. A server that serves one connection at a time doesn't respond to it."""
 
 PADDING = "X-Padding"
 
@@ -26,9 +26,9 @@ class Server:
     port: int
     workload: Workload
     timeout_s: float = 2.0
-    """For one response."""
+    """Timeout of one response."""
     deadline: float = math.inf
-    """For all of them, as of :func:`time.monotonic`."""
+    """Deadline for all responses, in the time of :func:`time.monotonic`."""
 
     @property
     def is_late(self) -> bool:
@@ -36,27 +36,27 @@ class Server:
 
     @property
     def patience_s(self) -> float:
-        """How long to wait for one response: the timeout, or what is left of the time."""
+        """How long to wait for one response: the timeout, or the time left."""
         return max(min(self.timeout_s, self.deadline - time.monotonic()), QUIET_S)
 
     def connect(self) -> Connection:
-        """Raises ``OSError`` if nothing listens."""
+        """Open a connection. Raises ``OSError`` if nothing listens."""
         return Connection(self.host, self.port, self.patience_s)
 
     def request_bytes(self, *extra: tuple[str, str], padding: int = 0, **changes: str) -> bytes:
-        """The workload's request, with further headers, and with changes to its fields.
+        """Return the workload's request with additional headers and with changes to its fields.
 
-        ``padding`` makes it that many bytes longer; the least is the length of a header without a value.
+        ``padding`` makes it longer by that many bytes. The minimum is the length of a header without a value.
         """
         request = self.workload.request.model_copy(update=changes)
         return encode(request, f"{self.host}:{self.port}", extra=(*extra, *_padding(padding)))
 
     def exchange(self, request: Request) -> tuple[Response, bytes]:
-        """On a connection of its own: the response, and what came after it."""
+        """Send a request on a new connection. Returns the response, and any bytes after it."""
         return exchange(self.host, self.port, request, self.patience_s)
 
     def responds_correctly(self) -> bool:
-        """Sends one request on a connection of its own."""
+        """Return whether a request on a new connection gets a correct response."""
         try:
             with self.connect() as connection:
                 connection.send(self.request_bytes())
@@ -68,9 +68,9 @@ class Server:
         return not problems(response, b"", self.workload.expect)
 
     def all_on(self, connection: Connection, method: str | None = None, *, expected: bool = False) -> Received:
-        """All that it sends on a connection. ``expected``: it must respond, so the full timeout applies.
+        """Return everything that the server sends on a connection. ``expected``: it must respond, so the full timeout applies.
 
-        Where silence is correct, a pause alone proves little on a busy machine. So another connection sends a control request, and the
+        If silence is correct, a short pause proves little on a busy machine. Another connection therefore sends a control request, and the
         silence must last twice as long as its response took.
         """
         begin = time.monotonic()

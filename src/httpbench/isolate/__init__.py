@@ -1,4 +1,4 @@
-"""Runs programs: their process tree or their container, their CPUs, their port."""
+"""Run programs in a process tree or a container, on given CPUs and ports."""
 
 from __future__ import annotations
 

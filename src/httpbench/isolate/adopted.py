@@ -1,8 +1,8 @@
-"""Ends the processes of a tree whose keeper and guard were killed in the same instant.
+"""End the processes of a tree when its keeper and its guard were killed at the same moment.
 
-The harness is the *child subreaper* above every keeper: when both are gone, what they guarded becomes a child of the harness. It is told
-from other children by its session, because each command of a tree begins one. A command that only prints a version has a session too and
-would be ended as well; then its version is unknown.
+The harness is the *child subreaper* above every keeper. When keeper and guard are gone, the processes they guarded become children of the
+harness. Their session tells them apart from the harness's other children, because each command of a tree starts a session of its own. A
+short command that prints a version also has its own session and may be ended too; its version is then unknown.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ ZOMBIE = b"Z"
 
 
 def adopt_orphans() -> None:
-    """Makes this process the parent of processes below it that lose theirs."""
+    """Make this process the new parent of any descendant that loses its parent."""
     guard.libc.prctl(guard.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def end_adopted(keepers: Collection[int]) -> None:
-    """Sends SIGKILL until no adopted process is left; ``keepers`` are those of trees that still run."""
+    """Send SIGKILL until no adopted process is left. ``keepers`` belong to trees that still run and are left alone."""
     deadline = time.monotonic() + guard.KILL_LIMIT_S
     while (left := _adopted(keepers)) and time.monotonic() < deadline:
         for pid in left:
@@ -38,10 +38,10 @@ def _adopted(keepers: Collection[int]) -> list[int]:
 
 
 def _session(pid: int) -> int | None:
-    """``None``: it is gone. Children of a process that is a zombie already have another parent."""
+    """Return the session of a process, or ``None`` if it is gone. A zombie counts as gone: its children have a new parent by then."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_bytes()
     except OSError:
         return None
-    state, _, _, session = stat[stat.rindex(b")") + 2 :].split(None, 4)[:4]  # the name before it may hold spaces and parentheses
+    state, _, _, session = stat[stat.rindex(b")") + 2 :].split(None, 4)[:4]  # the name before it may contain spaces and parentheses
     return None if state == ZOMBIE else int(session)

@@ -1,16 +1,17 @@
-"""The agent: what httpbench runs on a load host, over ssh, to start a load generator there and to watch it.
+"""The agent: a program that httpbench runs on a load host, over ssh, to start a load generator there and watch it.
 
-It is a program of its own (standard library only, Python 3.10 or newer) that ssh passes to the host's ``python3``: nothing of it is
-installed. A :mod:`~httpbench.isolate.guard` of its own holds the load generator. All of it ends when the agent's standard input closes, as
-it does when ssh or the harness ends; and when nothing was heard from the harness for ``silence_s``, as when a network is cut.
+It is a separate program (standard library only, Python 3.10 or newer) that ssh passes to the host's ``python3``; nothing is installed. The
+load generator runs below a :mod:`~httpbench.isolate.guard`. Everything ends when the agent's standard input closes, which happens when ssh
+or the harness ends, and when the harness has been silent for ``silence_s``, for example because the network is cut.
 
-Line protocol, JSON both ways. The first line in is ``{"agent": SOURCE, "modules": {NAME: SOURCE}, "task": TASK}``. The task says with
-``do`` what is wanted: ``look`` reads files and runs short commands, ``connect`` measures round trips to an address, ``install`` writes a
-program, ``port`` finds a free one, and ``run`` starts a program. All but ``run`` print one line, ``seen``, and end. ``run`` passes on the
-lines of the guard.
-Further lines in: ``{"beat": N}``, which is echoed, ``{"mark": true}`` at the begin of the measured window, ``{"close": true}`` at its end,
-which prints ``closed``, ``{"output": true}``, which prints the generator's standard output, and ``{"stop": GRACE_S}``, which is the
-guard's.
+The protocol is one JSON object per line in both directions. The first line in is ``{"agent": SOURCE, "modules": {NAME: SOURCE}, "task":
+TASK}``. The task's ``do`` is one of these: ``look`` reads files and runs short commands, ``connect`` measures round trips to an address,
+``install`` writes a program, ``port`` finds a free port, and ``run`` starts a program. All but ``run`` print one line, ``seen``, and end.
+``run`` passes on the lines of the guard.
+
+More lines in: ``{"beat": N}``, which the agent echoes; ``{"mark": true}`` at the start of the measured window; ``{"close": true}`` at its
+end, which prints ``closed``; ``{"output": true}``, which prints the generator's standard output; and ``{"stop": GRACE_S}``, which goes to
+the guard.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ RESCAN_S = 0.5  # listing the processes costs more than reading them
 COMMAND_LIMIT_S = 10.0
 CONNECT_LIMIT_S = 3.0
 COUNTERS = ("stat", "net/snmp", "net/netstat", "net/softnet_stat")
-"""Files below /proc that count what the whole host does."""
+"""Files below /proc with counters for the whole host."""
 
 
 def say(event: str, **more: object) -> None:
@@ -55,7 +56,7 @@ def text_of(path: str) -> str | None:
 
 
 def look(task: dict[str, Any]) -> dict[str, Any]:
-    """Files by path, the CPUs that we may use, where programs are, and what commands print."""
+    """Return the requested files, the usable CPUs, the paths of programs and the output of commands."""
     paths = [path for pattern in task["files"] for path in glob.glob(pattern)]
     folders = f"{os.environ.get('PATH', os.defpath)}:/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
     return {
@@ -70,19 +71,19 @@ def look(task: dict[str, Any]) -> dict[str, Any]:
 
 
 def open_files() -> int:
-    """How many files a process may open."""
+    """Return how many files a process may open."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     return int(text_of("/proc/sys/fs/nr_open") or "0") if hard == resource.RLIM_INFINITY else hard
 
 
 def cache() -> str:
-    """Our folder in the user's cache."""
+    """Return httpbench's folder in the user's cache."""
     named = os.environ.get("XDG_CACHE_HOME", "")
     return os.path.join(named if os.path.isabs(named) else os.path.expanduser("~/.cache"), "httpbench")
 
 
 def printed(argv: list[str]) -> dict[str, Any]:
-    """Exit code and both streams of a short command; the code is null if it cannot run here."""
+    """Run a short command and return its exit code and both streams. The code is null if the command can't run here."""
     try:
         done = subprocess.run(
             argv, capture_output=True, text=True, errors="replace", timeout=COMMAND_LIMIT_S, check=False, stdin=subprocess.DEVNULL
@@ -93,7 +94,7 @@ def printed(argv: list[str]) -> dict[str, Any]:
 
 
 def install(task: dict[str, Any]) -> dict[str, Any]:
-    """Writes a program into our folder of the user's cache, and reads it again for its hash."""
+    """Write a program to httpbench's cache folder, then hash the file as stored."""
     folder = os.path.join(cache(), "programs")
     os.makedirs(folder, exist_ok=True)
     path = os.path.join(folder, task["name"])
@@ -102,7 +103,7 @@ def install(task: dict[str, Any]) -> dict[str, Any]:
         with os.fdopen(handle, "wb") as file:
             file.write(base64.b64decode(task["data"]))
         os.chmod(partial, 0o755)
-        os.replace(partial, path)  # whoever runs the old one keeps it
+        os.replace(partial, path)  # a process that runs the old file keeps it
     except BaseException:
         os.unlink(partial)
         raise
@@ -111,7 +112,7 @@ def install(task: dict[str, Any]) -> dict[str, Any]:
 
 
 def connect(task: dict[str, Any]) -> dict[str, Any]:
-    """Round trips of one byte to a server that echoes it, in µs; or why there is no connection."""
+    """Measure round trips of one byte to an echo server, in µs, or return why the connection failed."""
     times = []
     try:
         with socket.create_connection((task["address"], task["port"]), CONNECT_LIMIT_S) as stream:
@@ -129,14 +130,14 @@ def connect(task: dict[str, Any]) -> dict[str, Any]:
 
 
 def port(task: dict[str, Any]) -> dict[str, Any]:
-    """A port of the address that nobody listens on."""
+    """Return a free port of the address."""
     family = socket.AF_INET6 if ":" in task["address"] else socket.AF_INET
     with socket.create_server((task["address"], 0), family=family) as server:
         return {"port": server.getsockname()[1]}
 
 
 class Watch:
-    """What the processes below a guard cost, and what the whole host counted, since the last mark."""
+    """Samples of the processes below a guard and of the host's counters, since the last mark."""
 
     def __init__(self, root_pid: int, tree: Any, threads: Any):
         self._module, self._root_pid = tree, root_pid
@@ -184,7 +185,7 @@ def counters() -> dict[str, str]:
 
 
 class Session:
-    """A load generator below a guard, for as long as the harness is there."""
+    """A load generator below a guard, which ends with the connection to the harness."""
 
     def __init__(self, task: dict[str, Any], modules: dict[str, Any]):
         self._silence_s = task["silence_s"]
@@ -198,7 +199,7 @@ class Session:
         self._pending = {"harness": b"", "guard": b""}
         for name, text in task["files"].items():
             with open(os.path.join(self._scratch, name), "wb", opener=lambda path, flags: os.open(path, flags, 0o700)) as file:
-                file.write(text.encode())  # it may be a script
+                file.write(text.encode())  # executable, because it may be a script
         self._guard = subprocess.Popen([sys.executable, "-I", "-S", "-c", task["guard"]], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         argv = [word.replace(task["placeholder"], self._scratch) for word in task["argv"]]
         command = {"argv": argv, "cwd": self._scratch, "env": dict(os.environ), "cpus": task["cpus"]}
@@ -211,17 +212,17 @@ class Session:
                 if not self._step():
                     return
                 if self._is_heard:
-                    self._silent_s += min(time.monotonic() - begin, 2 * SAMPLE_S)  # an agent that stood still heard nothing meanwhile
+                    self._silent_s += min(time.monotonic() - begin, 2 * SAMPLE_S)  # a suspended agent couldn't hear anything
             say("silence")
         finally:
             with contextlib.suppress(BrokenPipeError):
-                self._guard.stdin.close()  # type: ignore[union-attr]  # it kills everything below it
+                self._guard.stdin.close()  # type: ignore[union-attr]  # the guard then kills everything below it
             self._guard.wait()
             shutil.rmtree(self._scratch, ignore_errors=True)
 
     def _step(self) -> bool:
-        """Waits for the next line or sample; false at the end."""
-        signal.setitimer(signal.ITIMER_REAL, 2 * self._silence_s)  # it ends an agent that cannot write, because the network is cut
+        """Handle the next lines or take the next sample. Return false at the end."""
+        signal.setitimer(signal.ITIMER_REAL, 2 * self._silence_s)  # ends an agent that blocks on a write because the network is cut
         guard = self._guard.stdout.fileno()  # type: ignore[union-attr]
         ready, _, _ = select.select([0, *([] if self._has_ended else [guard])], [], [], SAMPLE_S)
         for source, name in ((0, "harness"), (guard, "guard")):
@@ -229,7 +230,7 @@ class Session:
                 data = os.read(source, 65_536)
                 if not data and name == "harness":
                     return False
-                if not data:  # what was watched can still be asked for
+                if not data:  # the harness can still ask for the report
                     self._has_ended = True
                     say("gone")
                 *lines, self._pending[name] = (self._pending[name] + data).split(b"\n")
@@ -262,13 +263,13 @@ class Session:
         say(**event)
 
     def _tell(self, message: dict[str, Any]) -> None:
-        with contextlib.suppress(BrokenPipeError):  # its end is an event
+        with contextlib.suppress(BrokenPipeError):  # the guard's end arrives as an event
             self._guard.stdin.write(json.dumps(message).encode() + b"\n")  # type: ignore[union-attr]
             self._guard.stdin.flush()  # type: ignore[union-attr]
 
 
 def loaded(sources: dict[str, str]) -> dict[str, Any]:
-    """Modules of httpbench that use the standard library alone, made from their sources."""
+    """Build modules from their sources. They are modules of httpbench that use only the standard library."""
     found = {}
     for name, source in sources.items():
         module = types.ModuleType(f"httpbench_{name}")

@@ -1,8 +1,9 @@
-"""Tries a CPU limit: a short burn inside the control groups of a container may use no more CPU than the limit allows.
+"""Test a CPU limit with a short burn inside a container's control groups.
 
-The burning programs are ours and come from outside: they enter the groups by writing their process ids to ``cgroup.procs``. So this
-works for any image, with or without a shell, and requires root. What counts is the groups' own CPU time between two renewals of the
-limit: a limit is an amount per period, and a window of arbitrary edges could hold the amounts of one period more.
+The burning programs belong to httpbench and start outside the container: they enter its groups by writing their process ids to
+``cgroup.procs``. This works for any image, with or without a shell, but requires root. The burn compares the groups' CPU time with the wall
+time between two renewals of the limit. The kernel grants a limit as an amount per period, so a window with arbitrary edges could contain
+one period too many.
 """
 
 from __future__ import annotations
@@ -18,19 +19,19 @@ from httpbench.host.control_groups import ControlGroups
 PROGRAM = Path(__file__).with_name("burner.py")
 PERIODS = 3
 PLAIN_WINDOW_S = 0.3
-"""Length of a window where nothing renews: there is no limit, or it is too wide to be felt."""
-FIRST_PERIOD_S = 0.25  # two periods of docker's 0.1 s, and some
+"""Length of the window if nothing is ever renewed: there is no limit, or it is too high to have an effect."""
+FIRST_PERIOD_S = 0.25  # two of docker's periods of 0.1 s, plus a margin
 POLL_S = 0.0005
 ATTEMPTS = 3
 TOLERANCE = 1.05
-"""How much more than allowed a burn may use. The kernel hands a limit out in slices, and the window's ends are polled."""
-LIFE_S = 3.0  # of a burner that is not ended
+"""How much a burn may exceed the limit. The kernel grants a limit in small slices, and the ends of the window are polled."""
+LIFE_S = 3.0  # after which a burner ends by itself
 
 
 def burned_cpus(groups: ControlGroups, cpus: float) -> float | None:
-    """The CPU that programs inside the groups could use, in cores. ``None``: this user may not try.
+    """Return the CPU time per second that programs inside the groups got, in cores, or ``None`` if this user may not test it.
 
-    The lowest of up to three attempts: a harness that is held up reads too late, and then sees too much.
+    The result is the lowest of up to three attempts, because a delayed harness reads the counters late and overestimates.
     """
     entrances = groups.entrances("cpu", "cpuacct", "cpuset")
     argv = [sys.executable, "-I", "-S", str(PROGRAM), str(math.ceil(cpus) + 1), str(LIFE_S), *map(str, entrances)]
@@ -53,7 +54,7 @@ def burned_cpus(groups: ControlGroups, cpus: float) -> float | None:
 
 
 def _used(groups: ControlGroups) -> float | None:
-    """CPU time per wall time between two renewals of the limit, in cores."""
+    """Return CPU time per wall time between two renewals of the limit, in cores."""
     renews = _await_period(groups, 1, FIRST_PERIOD_S)
     begin, before = time.monotonic(), groups.cpu_s()
     if renews:
@@ -65,7 +66,7 @@ def _used(groups: ControlGroups) -> float | None:
 
 
 def _await_period(groups: ControlGroups, count: int, limit_s: float) -> bool:
-    """Waits until this many periods have begun; whether they have."""
+    """Wait until ``count`` periods have started. Return false if that takes longer than ``limit_s``."""
     first, deadline = groups.periods(), time.monotonic() + limit_s
     if first is None:
         return False

@@ -1,6 +1,6 @@
-"""Burns CPU time in given control groups: ``burner.py PROCESSES SECONDS CGROUP_PROCS…`` (standard library only).
+"""Burn CPU time in given control groups: ``burner.py PROCESSES SECONDS CGROUP_PROCS…`` (standard library only).
 
-Enters the groups, starts the processes, prints a line, and burns. Every process ends after its time, or when its parent ends.
+It enters the groups, starts the processes, prints a line and burns. Every process ends after the given time or when its parent ends.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def main() -> None:
     processes, seconds, *entrances = sys.argv[1:]
     for entrance in entrances:
         Path(entrance).write_text(str(os.getpid()))
-    os.sched_setaffinity(0, range(os.cpu_count() or 1))  # the group's CPUs remain a limit; the harness's own do not
+    os.sched_setaffinity(0, range(os.cpu_count() or 1))  # drop the harness's own affinity; the group's cpuset still applies
     end = time.monotonic() + float(seconds)
     for _ in range(int(processes) - 1):
         if os.fork() == 0:

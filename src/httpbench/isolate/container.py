@@ -1,8 +1,8 @@
-"""One container: started by a ``run`` command that stays in the foreground, and removed whatever happens.
+"""A container that stays in the foreground and is always removed.
 
-The engine's own client is what the guard watches, so a container ends like a process: SIGTERM to the client reaches the program inside,
-and its exit code is the program's. Three steps make sure that nothing stays: the program ends, the container is removed by name, and what
-a killed harness left behind is found by its mark and its label.
+The guard watches the engine's client, so a container ends like a process: SIGTERM to the client reaches the program inside, and the client
+exits with the program's exit code. Nothing stays behind, for three reasons: the program ends, the container is removed by name, and a later
+run finds containers of a killed harness by their mark and label.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from httpbench.isolate.tree import Command, ProcessTree, Stopped, tail
 from httpbench.model import ContainerRun
 
 CREATE_LIMIT_S = 60.0
-END_LIMIT_S = 5.0  # the engine's client ends that much after its program, at most
-REMOVE_LIMIT_S = 30.0  # a daemon that restarts is back by then
-ENGINE_FAILED = (125, 126, 127)  # exit codes of ``run`` if the program inside never ran
-ABSENT_CHECKS = 3  # a client that was killed may have asked for a container that the daemon is still making
+END_LIMIT_S = 5.0  # how long the engine's client may outlive its program
+REMOVE_LIMIT_S = 30.0  # long enough for a daemon to restart
+ENGINE_FAILED = (125, 126, 127)  # exit codes of ``run`` if the program inside never started
+ABSENT_CHECKS = 3  # the daemon may still be creating a container for a client that was killed
 POLL_S = 0.02
 RETRY_S = 0.5
 STATE = "{{.State.Pid}} {{.Image}} {{.State.OOMKilled}} {{.NetworkSettings.IPAddress}}"
@@ -34,7 +34,7 @@ class Container:
     """A running container. Use as a context manager: leaving it removes the container."""
 
     def __init__(self, launch: Launch, log: Path):
-        """Starts it; its output goes to ``log``. Raises :class:`StartError` if the engine cannot start it."""
+        """Start the container with its output going to ``log``. Raises :class:`StartError` if the engine can't start it."""
         self.launch = launch
         self._log = log
         self._removed = False
@@ -43,8 +43,8 @@ class Container:
         self._death: str | None = None
         self.image_id = ""
         self.address: str | None = None
-        """Of its own, in the network of the engine; ``None`` in the host's network."""
-        name, *words = launch.labelled_command()
+        """Its own address in the engine's network, or ``None`` in the host's network."""
+        name, *words = launch.labeled_command()
         argv = (command_line.program(launch.isolation.engine), *words)
         marks.mark(launch.isolation.engine, launch.name)
         self.tree = ProcessTree([Command(argv, Path("/"), {**command_line.environment(), **launch.passed_env})], stdout=log, stderr=log)
@@ -56,7 +56,7 @@ class Container:
             raise
 
     def death(self) -> str | None:
-        """How it ended, if it has; a lack of memory is named."""
+        """Return how it ended, or ``None`` if it still runs. Says so if memory ran out."""
         if self._death is None and (exits := self.tree.exits()):
             limit = size_text(self.launch.isolation.memory_bytes)
             out_of_memory = f"out of memory: the kernel killed it at its limit, --memory {limit}"
@@ -64,7 +64,7 @@ class Container:
         return self._death
 
     def prove_limits(self) -> ContainerRun:
-        """How it runs, with limits that are in force. Raises :class:`LimitError` if one is not."""
+        """Return how the container runs, after checking its limits. Raises :class:`LimitError` if one isn't in force."""
         launch = self.launch
         burned = limits.prove(launch.isolation, launch.cpuset, self.groups)
         return ContainerRun(
@@ -78,7 +78,7 @@ class Container:
         )
 
     def stop(self, grace_s: float) -> Stopped:
-        """Sends SIGTERM, waits for at most ``grace_s`` seconds, and removes the container."""
+        """Send SIGTERM, wait for at most ``grace_s`` seconds, then remove the container."""
         if self._stopped is None:
             stopped = self.tree.stop(grace_s)
             ignored = ("its container",) if stopped.ignored_sigterm else ()
@@ -87,7 +87,7 @@ class Container:
         return self._stopped
 
     def close(self) -> None:
-        """Ends and removes the container, however far it got. Raises :class:`ContainerError` if the engine does not remove it."""
+        """End and remove the container, at whatever stage. Raises :class:`ContainerError` if the engine doesn't remove it."""
         if not self._removed:
             self._may_appear = not self.image_id and not self.tree.exits()
         self.tree.kill()
@@ -103,12 +103,12 @@ class Container:
         self.close()
 
     def _running_pid(self, engine: str) -> int:
-        """The process id of its first program, once it runs."""
+        """Wait until the first program runs and return its process id."""
         deadline = time.monotonic() + CREATE_LIMIT_S
         while time.monotonic() < deadline:
             if exits := self.tree.exits():
                 if exits[0].code in ENGINE_FAILED:
-                    raise StartError(f"{engine} could not start its container", log_tail=tail(self._log))
+                    raise StartError(f"{engine} could not start the container", log_tail=tail(self._log))
                 raise self._ended_at_once()
             with contextlib.suppress(ContainerError):
                 pid, self.image_id, _, *address = self._state()
@@ -116,10 +116,13 @@ class Container:
                 if int(pid):
                     return int(pid)
             time.sleep(POLL_S)
-        raise StartError(f"{engine} did not start its container within {CREATE_LIMIT_S:g} s", log_tail=tail(self._log))
+        raise StartError(f"{engine} did not start the container within {CREATE_LIMIT_S:g} s", log_tail=tail(self._log))
 
     def _groups(self, engine: str) -> ControlGroups:
-        """Its control groups. The daemon names a process that this machine lacks if it ended since, or runs on the daemon's machine."""
+        """Return its control groups.
+
+        If this machine has no process with the id that the daemon reports, the process has ended or it runs on another machine.
+        """
         if groups := groups_of(self.pid):
             return groups
         if self.tree.wait(END_LIMIT_S):
@@ -130,7 +133,7 @@ class Container:
         )
 
     def _ended_at_once(self) -> StartError:
-        return StartError(f"its container ended at once ({self.death()})", log_tail=tail(self._log))
+        return StartError(f"the container ended immediately ({self.death()})", log_tail=tail(self._log))
 
     def _was_out_of_memory(self) -> bool:
         try:
@@ -143,7 +146,7 @@ class Container:
         return command_line.ask(engine, "inspect", "--type", "container", "--format", STATE, name).split()
 
     def _remove(self) -> None:
-        """Removes it by name. A daemon that restarts is waited for, and so is a container that the daemon is still making."""
+        """Remove it by name. Wait for a daemon that restarts and for a container that the daemon is still creating."""
         engine, name = self.launch.isolation.engine, self.launch.name
         deadline = time.monotonic() + REMOVE_LIMIT_S
         checks = ABSENT_CHECKS if self._may_appear else 1
@@ -155,7 +158,7 @@ class Container:
                 checks -= 1
             except ContainerError as error:
                 if time.monotonic() > deadline:
-                    hint = f"when it runs again: {engine} rm --force --volumes {name}"
+                    hint = f"once it runs again: {engine} rm --force --volumes {name}"
                     raise ContainerError(f"{error.message}: container {name} may still exist", hint=hint) from None
             if checks:
                 time.sleep(RETRY_S)

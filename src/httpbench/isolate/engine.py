@@ -1,6 +1,6 @@
-"""The command line of docker or podman: the only way in which httpbench talks to a container engine.
+"""Run docker and podman through their command lines, which is the only way httpbench talks to a container engine.
 
-Every command is one that a user can paste. Each has a time limit, because an engine that hangs must not hang a run.
+Users can paste every command. Each has a time limit, so that an engine that hangs doesn't hang the run.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ ENVIRONMENT = (
     *("DOCKER_HOST", "DOCKER_CONTEXT", "DOCKER_CONFIG", "DOCKER_CERT_PATH", "DOCKER_TLS_VERIFY", "DOCKER_API_VERSION"),
     *("CONTAINER_HOST", "CONTAINERS_CONF", "CONTAINERS_STORAGE_CONF", "XDG_RUNTIME_DIR"),
 )
-"""Variables by which a user says where the engine is."""
+"""Variables with which a user selects the engine's daemon."""
 
 PACKAGES = {Engine.DOCKER: "docker.io", Engine.PODMAN: "podman"}
-"""In Debian."""
+"""Debian package of each engine."""
 
 VERSION = {Engine.DOCKER: "{{.Server.Version}}", Engine.PODMAN: "{{.Client.Version}}"}
 
@@ -33,12 +33,12 @@ FORBIDDEN = re.compile(r"permission denied.*(daemon|socket|api)")
 
 
 def requirement(engine: Engine) -> Requirement:
-    """What must be installed to use it."""
+    """Return the requirement that installs the engine."""
     return Requirement(program=str(engine), apt=(PACKAGES[engine],))
 
 
 def program(engine: Engine) -> str:
-    """The path of the command. Raises :class:`RequirementError` if it is not installed."""
+    """Return the path of the command. Raises :class:`RequirementError` if it isn't installed."""
     found = shutil.which(engine)
     if found is None:
         raise RequirementError(f"{engine} is not installed", hint=f"apt-get install {PACKAGES[engine]}")
@@ -47,7 +47,7 @@ def program(engine: Engine) -> str:
 
 @cache
 def version(engine: Engine) -> str:
-    """The version of the engine, which must respond. Raises :class:`RequirementError` with the fix."""
+    """Return the version of the engine. Raises :class:`RequirementError` with a hint if it doesn't respond."""
     try:
         return ask(engine, "version", "--format", VERSION[engine])
     except ContainerError as error:
@@ -55,10 +55,10 @@ def version(engine: Engine) -> str:
 
 
 def ask(engine: Engine, *words: str, timeout_s: float = TIMEOUT_S) -> str:
-    """What a command of the engine prints. Raises :class:`ContainerError` if it fails or takes too long."""
+    """Run a command of the engine and return its output. Raises :class:`ContainerError` if it fails or takes too long."""
     argv = [program(engine), *words]
     try:
-        # A session of its own: Ctrl-C must not end the command that cleans up.
+        # Its own session: Ctrl-C must not end a command that cleans up.
         done = subprocess.run(argv, capture_output=True, text=True, timeout=timeout_s, check=False, start_new_session=True)
     except subprocess.TimeoutExpired:
         raise ContainerError(
@@ -70,7 +70,7 @@ def ask(engine: Engine, *words: str, timeout_s: float = TIMEOUT_S) -> str:
 
 
 def failure(engine: Engine, words: Sequence[str], printed: str) -> ContainerError:
-    """Why a command failed, in a sentence with its fix."""
+    """Turn the output of a failed command into an error with a hint."""
     text = printed.lower()
     if any(mark in text for mark in UNREACHABLE):
         return ContainerError(f"the {engine} daemon does not respond", hint="systemctl start docker, or `dockerd` as root")
@@ -84,10 +84,10 @@ def failure(engine: Engine, words: Sequence[str], printed: str) -> ContainerErro
 
 
 def environment() -> dict[str, str]:
-    """The variables that lead to the engine, as they are set."""
+    """Return the variables that select the daemon, as currently set."""
     return {name: os.environ[name] for name in ENVIRONMENT if name in os.environ}
 
 
 def quoted(argv: Sequence[str]) -> str:
-    """A command line that a user can paste."""
+    """Return a command line that a user can paste."""
     return shlex.join(argv)

@@ -1,24 +1,25 @@
-"""The guard: a small process between the harness and what it starts, so that nothing of ours outlives the harness.
+"""The guard: a small process between the harness and everything it starts, so that nothing outlives the harness.
 
-It is a program of its own (``python -I -S guard.py``, standard library only), one for each target, load generator or build. It is the
-*child subreaper* of everything below it: a daemon that forks itself away, or a worker whose parent died, becomes a child of the guard and
-cannot escape. When the guard's standard input closes, even because the harness was killed, it kills all its descendants and ends. A
-parent-death signal alone would not be enough: it reaches only direct children, and it fires when the *thread* that started them ends.
+It is a separate program (``python -I -S guard.py``, standard library only). Each target, load generator and build has its own. The guard is
+the *child subreaper* of everything below it: a daemon that detaches itself, or a worker whose parent died, becomes a child of the guard and
+can't escape. When the guard's standard input closes, even because the harness was killed, the guard kills all its descendants and ends. A
+parent-death signal wouldn't be enough: it reaches only direct children, and it fires when the *thread* that started them ends.
 
-The guard itself may be killed, for instance when memory runs out. So it has a *keeper*: its parent, a fork of the same program that only
-waits. When the guard is gone, its processes become children of the keeper, a subreaper too, which kills them. When the keeper is gone, a
-pipe tells the guard. If both are killed at once, the harness ends what is left: see ``adopted.py``. Grandchildren survive only if all three
-are. In a delegated control group of version 2 the commands get a group of their own: ``cgroup.kill`` ends all of it in one step, set-uid
-programs included.
+The guard itself may be killed, for example when memory runs out. It therefore has a *keeper*: its parent, a fork of the same program that
+only waits. If the guard dies, its processes become children of the keeper, which is a subreaper too and kills them. If the keeper dies, a
+pipe notifies the guard. If both are killed at once, the harness ends what is left (see ``adopted.py``). Processes survive only if all three
+are killed at once. In a delegated control group (version 2), the commands get a group of their own: ``cgroup.kill`` ends the whole group in
+one step, including set-uid programs.
 
-Line protocol, JSON both ways. First line in: ``{"commands": [{"argv", "cwd", "env", "cpus"}], "stdout": PATH, "stderr": PATH|null,
-"open_files": N}``.
-A shell is stopped together with its process group, as a terminal does it, because shells pass no signal on.
-``null`` passes the guard's own standard error on. One path for both is a log; if it grows large, only its end is kept. Later
-lines in: ``{"stop": GRACE_S}``. Lines out: ``started`` (with the guard's own process id) or ``failed``, one ``exited`` for each command
-that ends, and ``stopped`` as the last.
+The protocol is one JSON object per line in both directions. First line in: ``{"commands": [{"argv", "cwd", "env", "cpus"}], "stdout": PATH,
+"stderr": PATH|null, "open_files": N}``. With ``null``, the commands inherit the guard's own standard error. If both paths are the same, the
+file is a log; when it grows large, only its end is kept. Later lines in: ``{"stop": GRACE_S}``. Lines out: ``started`` (with the guard's
+own process id) or ``failed``, one ``exited`` for each command that ends, and ``stopped`` as the last line.
 
-Its own cost: about 15 ms to start, 10 MB that guard and keeper mostly share, and a check of the log's size four times a second.
+The guard stops a shell together with its process group, as a terminal does, because shells don't pass signals on.
+
+A guard takes about 15 ms to start and 10 MB of memory, most of which it shares with its keeper. It checks the log's size four times a
+second.
 """
 
 from __future__ import annotations
@@ -33,14 +34,14 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:  # it costs start-up time
+if TYPE_CHECKING:  # importing it would slow the start
     from collections.abc import Callable
 
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
 LOG_LIMIT_BYTES = 16 << 20
 LOG_KEPT_BYTES = 64 << 10
-LOG_CHECK_S = 0.25  # what a program can write in this time fits on any disk
+LOG_CHECK_S = 0.25  # the output of a quarter of a second fits on any disk
 SHELLS = ("sh", "bash", "dash", "zsh")
 CGROUP_MOUNTS = ("/sys/fs/cgroup", "/sys/fs/cgroup/unified")
 KILL_LIMIT_S = 5.0  # how long SIGKILL may take before it is reported as failed
@@ -49,7 +50,7 @@ libc = ctypes.CDLL(None, use_errno=True)
 
 
 def descendants() -> list[int]:
-    """Every process below this one."""
+    """Return every process below this one."""
     children = lister()
     found: list[int] = []
     pending = [os.getpid()]
@@ -61,8 +62,8 @@ def descendants() -> list[int]:
 
 
 def lister() -> Callable[[int], list[int] | None]:
-    """A function that lists the children of a process."""
-    # A kernel without CONFIG_PROC_CHILDREN lists no children. Then the parent of every process is read.
+    """Return a function that lists the children of a process."""
+    # A kernel without CONFIG_PROC_CHILDREN has no such file. Then read the parent of every process instead.
     return children_of if os.path.exists(f"/proc/self/task/{os.getpid()}/children") else children_by_parent().get
 
 
@@ -82,7 +83,7 @@ def children_of(pid: int) -> list[int]:
 
 
 def children_by_parent() -> dict[int, list[int]]:
-    """The children of every process, by its parent."""
+    """Return the children of every process, by parent."""
     found: dict[int, list[int]] = {}
     for name in os.listdir("/proc"):
         if not name.isdigit():
@@ -92,7 +93,7 @@ def children_by_parent() -> dict[int, list[int]]:
                 data = file.read()
         except OSError:
             continue
-        parent = int(data[data.rindex(b")") + 2 :].split(None, 2)[1])  # the name before it may hold spaces and parentheses
+        parent = int(data[data.rindex(b")") + 2 :].split(None, 2)[1])  # the name before it may contain spaces and parentheses
         found.setdefault(parent, []).append(int(name))
     return found
 
@@ -109,11 +110,11 @@ def send_signal(pid: int, number: int) -> None:
     try:
         os.kill(pid, number)
     except (ProcessLookupError, PermissionError):
-        pass  # it is gone; or it is a set-uid program, which is named if it stays
+        pass  # it is gone, or it is a set-uid program, which `stop` reports if it survives
 
 
 def make_group() -> str | None:
-    """A new control group below our own, if that is delegated (version 2) and has no controllers for its children; ``None`` otherwise."""
+    """Create a control group below our own. Return ``None`` unless ours is delegated (version 2) and passes on no controllers."""
     try:
         with open("/proc/self/cgroup") as file:
             own = next(line.rstrip("\n")[3:] for line in file if line.startswith("0::"))
@@ -135,11 +136,11 @@ def write_to(group: str, name: str, text: str) -> None:
         with open(f"{group}/{name}", "w") as file:
             file.write(text)
     except OSError:
-        pass  # signals do the same, one process at a time
+        pass  # signals also work, one process at a time
 
 
 def end_all(group: str | None, reap: Callable[[], None]) -> list[str]:
-    """Sends SIGKILL until no process is left below this one. Returns the names of those that were."""
+    """Send SIGKILL until no process is left below this one. Returns the names of the killed processes."""
     killed: dict[int, str] = {}
     deadline = time.monotonic() + KILL_LIMIT_S
     while (left := descendants()) and time.monotonic() < deadline:
@@ -164,7 +165,7 @@ def append_to(path: str) -> int:
 
 
 def become(command: dict[str, Any], open_files: int, stdout: int, stderr: int, error: int, group: str | None) -> None:
-    """Turns the forked child into the command; never returns."""
+    """Turn the forked child into the command. Never returns."""
     try:
         if group:
             write_to(group, "cgroup.procs", "0")
@@ -184,7 +185,7 @@ def become(command: dict[str, Any], open_files: int, stdout: int, stderr: int, e
     except OSError as problem:
         where = f" ({problem.filename})" if isinstance(problem.filename, str) else ""
         os.write(error, f"{problem.strerror}{where}".encode())
-    except BaseException as problem:  # a value that cannot be passed to a program, such as a NUL byte
+    except BaseException as problem:  # for example a NUL byte, which can't be passed to a program
         os.write(error, str(problem).encode())
     finally:
         os._exit(127)
@@ -205,16 +206,16 @@ class Guard:
         try:
             os.write(1, (json.dumps(event) + "\n").encode())
         except OSError:
-            pass  # the harness is gone; the closed standard input ends the guard
+            pass  # the harness is gone, and the closed standard input will end the guard
 
     def start(self) -> str | None:
-        """Starts every command. Returns why one could not be started."""
+        """Start every command. Returns why one couldn't start, or ``None``."""
         stdout = append_to(self.spec["stdout"])
         stderr = append_to(self.spec["stderr"]) if self.spec["stderr"] else 2
         if self.spec["stderr"] == self.spec["stdout"]:
             self.log = stdout
         for command in self.spec["commands"]:
-            reader, writer = os.pipe()  # close-on-exec: end of file means that the command runs
+            reader, writer = os.pipe()  # close-on-exec: end of file means that the command is running
             pid = os.fork()
             if pid == 0:
                 become(command, self.spec["open_files"], stdout, stderr, writer, self.group)
@@ -240,7 +241,7 @@ class Guard:
                 self.say(event="exited", index=self.pids.index(pid), code=os.waitstatus_to_exitcode(status))
 
     def bound_log(self) -> None:
-        """Keeps only the end of a log that has grown large. Programs go on appending; what they write meanwhile is lost."""
+        """Truncate a log that has grown large, keeping its end. Whatever the programs append in the meantime is lost."""
         if self.log is None or (size := os.fstat(self.log).st_size) <= LOG_LIMIT_BYTES:
             return
         end = os.pread(self.log, LOG_KEPT_BYTES, size - LOG_KEPT_BYTES)
@@ -252,7 +253,7 @@ class Guard:
         return end_all(self.group, self.reap)
 
     def stop(self, grace_s: float) -> None:
-        """SIGTERM to each command, time for it and all below it to end, then SIGKILL for the rest."""
+        """Send SIGTERM to each command, wait for its whole tree to end, then send SIGKILL to the rest."""
         for pid, command in zip(self.pids, self.spec["commands"], strict=True):
             if pid in self.running:
                 send_signal(-pid if is_shell(command) else pid, signal.SIGTERM)
@@ -273,7 +274,7 @@ class Guard:
         )
 
     def watch(self) -> None:
-        """Waits until the harness says stop, or until harness or keeper is gone."""
+        """Wait until the harness sends `stop`, or until the harness or the keeper is gone."""
         pending = b""
         while True:
             ready, _, _ = select.select([0, self.wakeup, self.keeper], [], [], LOG_CHECK_S if self.log is not None else None)
@@ -296,10 +297,10 @@ class Guard:
 
 
 def keep(guard: int, group: str | None) -> int:
-    """Waits for the guard, and if it was killed, ends what it guarded. Returns its exit code."""
+    """Wait for the guard and, if it was killed, end the processes that it guarded. Returns its exit code."""
     nothing = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
-        os.dup2(nothing, descriptor)  # so that the harness sees the guard's end at once
+        os.dup2(nothing, descriptor)  # so that the harness notices the guard's end at once
     while True:
         pid, status = os.wait()
         if pid == guard:
@@ -325,7 +326,7 @@ def reap_orphans() -> None:
 
 def main() -> None:
     libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    # The harness decides when to stop, so a Ctrl-C that reaches the guard too is ignored.
+    # The harness decides when to stop, so ignore a Ctrl-C that also reaches the guard.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     group = make_group()
@@ -334,7 +335,7 @@ def main() -> None:
         os.close(keeper)
         sys.exit(keep(pid, group))
     os.close(held)
-    libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)  # a fork does not inherit it
+    libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)  # a fork doesn't inherit it
     guard(keeper, group)
 
 
@@ -346,7 +347,7 @@ def guard(keeper: int, group: str | None) -> None:
     signal.signal(signal.SIGCHLD, lambda *_: None)
     spec = sys.stdin.buffer.readline()
     if not spec:
-        return  # the harness ended before it sent what to start
+        return  # the harness ended before it sent the commands
     guard = Guard(json.loads(spec), wakeup, keeper, group)
     try:
         problem = guard.start()

@@ -1,4 +1,4 @@
-"""Labels on containers and images of ours, by which what a killed harness left behind is found and removed."""
+"""Labels on httpbench's containers and images, to find and remove what a killed harness left behind."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from httpbench.isolate import engine as command_line
 from httpbench.model import Engine
 
 OWNER, RUN, TARGET = "httpbench.host.owner", "httpbench.run", "httpbench.target"
-"""Who made it: process, its namespace and its boot. The run. The target of an image."""
+"""Labels with the harness (its process id, namespace and boot), the run, and the target of an image."""
 
 
 @dataclass(frozen=True, slots=True)
 class Leftover:
-    """A container whose harness is gone."""
+    """A container that outlived its harness."""
 
     engine: Engine
     id: str
@@ -29,13 +29,13 @@ class Leftover:
 
 
 def owner_label() -> str:
-    """This process, as the value of a label."""
+    """Return the value of the owner label for this process."""
     own = owner.this_process()
     return f"{own.boot_id}/{_namespace()}/{own.pid}/{own.start_ticks}"
 
 
 def leftovers(engine: Engine) -> list[Leftover]:
-    """Containers of ours whose harness is gone. Raises :class:`ContainerError` if the engine does not respond."""
+    """Return httpbench's containers that outlived their harness. Raises :class:`ContainerError` if the engine doesn't respond."""
     ids = command_line.ask(engine, "ps", "--all", "--quiet", "--no-trunc", "--filter", f"label={OWNER}").split()
     if not ids:
         return []
@@ -43,12 +43,12 @@ def leftovers(engine: Engine) -> list[Leftover]:
     try:
         lines = command_line.ask(engine, "inspect", "--type", "container", "--format", form, *ids).splitlines()
     except ContainerError:
-        return []  # another harness has removed one of them meanwhile
+        return []  # another harness removed one of them in the meantime
     return [Leftover(engine, id_) for id_, label in (line.split(" ", 1) for line in lines) if is_gone(label)]
 
 
 def remove_leftovers(engine: Engine) -> list[str]:
-    """Removes the containers of harnesses that are gone. Returns their ids."""
+    """Remove containers that outlived their harness. Returns their ids."""
     found = leftovers(engine)
     for each in found:
         command_line.ask(engine, "rm", "--force", "--volumes", each.id)
@@ -56,7 +56,7 @@ def remove_leftovers(engine: Engine) -> list[str]:
 
 
 def is_gone(label: str) -> bool:
-    """Whether the process of a label has ended. One of another process namespace cannot be seen from here, and counts as running."""
+    """Return whether the process in a label has ended. A process in another namespace is invisible from here and counts as running."""
     try:
         boot_id, namespace, pid, start_ticks = label.split("/")
         known = Owner(boot_id, int(pid), int(start_ticks))
@@ -68,7 +68,7 @@ def is_gone(label: str) -> bool:
 
 
 def _namespace() -> str:
-    """The process namespace: process ids mean something only within one."""
+    """Return the process namespace, because a process id is unique only within one."""
     try:
         return Path("/proc/self/ns/pid").readlink().name
     except OSError:

@@ -1,4 +1,4 @@
-"""The command line that starts a container: one that a user can paste."""
+"""The command line that starts a container, in a form that users can paste."""
 
 from __future__ import annotations
 
@@ -11,35 +11,35 @@ from httpbench.isolate.labels import OWNER, RUN, owner_label
 from httpbench.model import Isolation
 
 SCRATCH = "/scratch"
-"""The empty folder inside, in memory."""
+"""Empty in-memory folder inside the container."""
 
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """What to start in a container, and how."""
+    """A program to start in a container, and its settings."""
 
     isolation: Isolation
     image: str
     cpuset: tuple[int, ...]
-    """Logical CPUs that it may use."""
+    """Logical CPUs that the container may use."""
     argv: tuple[str, ...] = ()
-    """Command inside; empty: the image's own."""
+    """Command to run inside. Empty: the image's own command."""
     env: Mapping[str, str] = field(default_factory=dict)
     passed_env: Mapping[str, str] = field(default_factory=dict)
-    """Variables whose values must not stand in the command line."""
+    """Variables with values that must not appear in the command line."""
     mounts: Mapping[str, str] = field(default_factory=dict)
-    """Files and folders of this machine that it can read, by their absolute paths inside."""
+    """Read-only files and folders of this machine, by absolute path inside the container."""
     run_id: str | None = None
     hosts: Mapping[str, str] = field(default_factory=dict)
-    """Addresses of names that the program inside may ask for."""
+    """Addresses of additional host names inside the container."""
     name: str = field(default_factory=lambda: f"httpbench-{secrets.token_hex(4)}")
 
     def command(self) -> tuple[str, ...]:
-        """The words of the command line, without labels: what a user would type."""
+        """Return the words of the command line without labels, as a user would type it."""
         return self._words(())
 
-    def labelled_command(self) -> tuple[str, ...]:
-        """The words of the command line that is run."""
+    def labeled_command(self) -> tuple[str, ...]:
+        """Return the words of the command line that httpbench runs, including labels."""
         labels = [f"{OWNER}={owner_label()}", *([f"{RUN}={self.run_id}"] if self.run_id else [])]
         return self._words([word for label in labels for word in ("--label", label)])
 
@@ -62,11 +62,11 @@ class Launch:
 
 
 def mount_text(path: str, inside: str) -> str:
-    """As ``--mount`` takes a file or a folder that must be there and is not written to: fields as in CSV."""
+    """Return the value of ``--mount`` for a read-only file or folder. The fields are quoted as in CSV."""
     fields = ("type=bind", f"source={path}", f"target={inside}", "readonly")
     return ",".join('"{}"'.format(text.replace('"', '""')) if set(text) & set(',"') else text for text in fields)
 
 
 def size_text(size_bytes: int) -> str:
-    """As the engine's options take it: ``512m``; a number of bytes that is no whole number of MiB as it is."""
+    """Format a size for the engine's options: ``512m``, or plain bytes if it isn't a whole number of MiB."""
     return f"{size_bytes >> 20}m" if size_bytes % (1 << 20) == 0 else str(size_bytes)

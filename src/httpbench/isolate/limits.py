@@ -1,4 +1,4 @@
-"""Proves the limits of a container: what its control groups say, and what a burn inside them could use."""
+"""Prove the limits of a container by reading its control groups and by burning CPU time inside them."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from httpbench.isolate.burn import TOLERANCE, burned_cpus
 from httpbench.isolate.launch import size_text
 from httpbench.model import Isolation
 
-CPUS_TOLERANCE = 0.01  # engines round to 10 µs of 100 ms
+CPUS_TOLERANCE = 0.01  # engines round the quota to 10 µs of a 100 ms period
 
 
 def prove(isolation: Isolation, cpuset: Sequence[int], groups: ControlGroups) -> float | None:
-    """The CPU that a burn inside the limits could use, in cores; ``None``: they were read, but not tried, which requires root.
+    """Return the CPU that a burn inside the limits got, in cores, or ``None`` without root, when the limits are only read.
 
-    Raises :class:`LimitError`, which names each limit that is not in force.
+    Raises :class:`LimitError` with each limit that isn't in force.
     """
     if wrong := list(not_in_force(isolation, cpuset, groups)):
         raise LimitError("; ".join(wrong), hint=f"check the version and the settings of {isolation.engine}")
@@ -28,7 +28,7 @@ def prove(isolation: Isolation, cpuset: Sequence[int], groups: ControlGroups) ->
 
 
 def not_in_force(isolation: Isolation, cpuset: Sequence[int], groups: ControlGroups) -> Iterator[str]:
-    """What the control groups say that was not requested, a clause for each limit."""
+    """Yield a clause for each limit that differs between the request and the control groups."""
     cpus = groups.cpus()
     if cpus is None or abs(cpus - isolation.cpus) > CPUS_TOLERANCE * isolation.cpus:
         found = "no CPU limit" if cpus is None else f"{cpus:g} cores"

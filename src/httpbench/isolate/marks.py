@@ -1,7 +1,7 @@
-"""Marks in the user's state folder: each names a container that may exist, and who started it.
+"""Marks in the user's state folder, each with the name of a container that may exist and the harness that started it.
 
-A mark is written before its container starts and deleted when the container is gone. So one that is found, and whose harness is gone,
-means that a container may have been left behind. Without such a mark no engine is asked.
+A mark is written before its container starts and deleted after the container is removed. A mark without a living harness means that a
+container may have been left behind. If there are no such marks, no engine needs to be asked.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from httpbench.paths import user_folder
 
 
 def mark(engine: Engine, name: str) -> None:
-    """Before a container starts. Where it cannot be written, the label of the container alone says whose it is."""
+    """Record a container before it starts. If the mark can't be written, only the container's label identifies its harness."""
     with contextlib.suppress(OSError, UsageError):
         folder = _folder()
         folder.mkdir(parents=True, exist_ok=True)
@@ -25,31 +25,31 @@ def mark(engine: Engine, name: str) -> None:
 
 
 def unmark(name: str) -> None:
-    """After the container is removed."""
+    """Delete the mark of a container that was removed."""
     with contextlib.suppress(OSError, UsageError):
         (_folder() / name).unlink(missing_ok=True)
 
 
 def engines_left() -> list[Engine]:
-    """The engines in which a harness that is gone may have left a container, each once."""
+    """Return the engines in which a dead harness may have left containers, each once."""
     return list(dict.fromkeys(engine for _, engine in _left()))
 
 
 def forget(engine: Engine) -> None:
-    """Deletes the marks of harnesses that are gone, once their containers are removed."""
+    """Delete the marks of dead harnesses after their containers were removed."""
     for path, own in _left():
         if own is engine:
             unmark(path.name)
 
 
 def _left() -> Iterator[tuple[Path, Engine]]:
-    """The marks of harnesses that are gone."""
+    """Yield the marks of dead harnesses."""
     try:
         paths = sorted(_folder().iterdir())
     except (OSError, UsageError):
         return
     for path in paths:
-        with contextlib.suppress(OSError, ValueError):  # another harness deletes it, or it is not a mark
+        with contextlib.suppress(OSError, ValueError):  # another harness deletes it, or it isn't a mark
             engine, _, label = path.read_text().partition(" ")
             if is_gone(label):
                 yield path, Engine(engine)

@@ -1,4 +1,4 @@
-"""Did the kernel kill programs because memory ran out?"""
+"""Count the programs that the kernel killed because memory ran out."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ COUNTERS = Path("/proc/vmstat")
 
 
 def kills() -> int:
-    """How many since the machine started, those within control groups included; 0 if the kernel does not count them."""
+    """Return the kills since boot, including those within control groups, or 0 if the kernel doesn't count them."""
     try:
         counters = dict(line.split() for line in COUNTERS.read_text().splitlines())
     except (OSError, ValueError):

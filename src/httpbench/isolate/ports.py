@@ -1,7 +1,7 @@
 """Ports to listen on.
 
-Ports are chosen below the kernel's ephemeral range: between the check and the server's start, the kernel could give one within that range
-to a connection of a load generator.
+They are chosen below the kernel's ephemeral range. Otherwise, the kernel could assign a port to a load generator's connection between the
+check and the server's start.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ LISTEN = "0A"  # TCP_LISTEN in the kernel's tables
 
 
 def ephemeral_ports() -> range:
-    """The ports that the kernel gives to outgoing connections."""
+    """Return the ports that the kernel assigns to outgoing connections."""
     try:
         low, high = Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()
         return range(int(low), int(high) + 1)
@@ -30,9 +30,12 @@ def ephemeral_ports() -> range:
 
 
 def is_free(port: int, host: str = "127.0.0.1") -> bool:
-    """Whether a server could listen there. SO_REUSEPORT is off, as it would silently share another program's port."""
+    """Return whether a server could listen on the port.
+
+    SO_REUSEPORT is off, because it would silently share a port with another program.
+    """
     with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # a connection in TIME_WAIT does not take a port
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # a connection in TIME_WAIT doesn't occupy a port
         try:
             probe.bind((host, port))
         except OSError:
@@ -41,7 +44,7 @@ def is_free(port: int, host: str = "127.0.0.1") -> bool:
 
 
 def free_port(host: str = "127.0.0.1") -> int:
-    """A port that nothing listens on. Raises :class:`StartError` if none is found."""
+    """Return a free port. Raises :class:`StartError` if none is found."""
     top = ephemeral_ports().start - 1
     if top <= LOWEST:
         top = 65_535
@@ -53,13 +56,13 @@ def free_port(host: str = "127.0.0.1") -> int:
 
 
 def require_free(port: int, host: str = "127.0.0.1") -> None:
-    """Raises :class:`StartError` if a program listens on the port."""
+    """Raise :class:`StartError` if a program listens on the port."""
     if not is_free(port, host):
         raise StartError(f"port {port} on {host} is in use by another program", hint="choose another with --port, or omit it")
 
 
 def accepts(port: int, host: str = "127.0.0.1") -> bool:
-    """Whether a program accepts connections there."""
+    """Return whether a program accepts connections on the port."""
     try:
         socket.create_connection((host, port), timeout=0.5).close()
     except OSError:
@@ -68,7 +71,7 @@ def accepts(port: int, host: str = "127.0.0.1") -> bool:
 
 
 def listening(parent: int) -> list[str]:
-    """Where the processes below a parent listen, as ``address:port``; IPv6 addresses in brackets."""
+    """Return the addresses that the processes below a parent listen on, as ``address:port`` with IPv6 addresses in brackets."""
     places = set()
     for process in psutil.Process(parent).children(recursive=True):
         with contextlib.suppress(psutil.Error):
@@ -80,7 +83,7 @@ def listening(parent: int) -> list[str]:
 
 
 def listeners(port: int) -> int:
-    """How many sockets listen on a TCP port of this machine, over all addresses."""
+    """Return how many sockets listen on a TCP port of this machine, over all addresses."""
     count = 0
     for table in ("/proc/net/tcp", "/proc/net/tcp6"):
         try:

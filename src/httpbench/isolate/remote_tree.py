@@ -1,7 +1,7 @@
-"""A load generator at another host, with the interface of a :class:`~httpbench.isolate.tree.ProcessTree` on this one.
+"""A load generator on another host, with the same interface as a local :class:`~httpbench.isolate.tree.ProcessTree`.
 
-The agent there holds it below a guard, and ends everything when this side is gone or silent. Both sides send a sign of life several times a
-second, because neither a cut network nor a host that stands still closes a connection.
+The agent there runs it below a guard and ends everything when this side is gone or silent. Both sides send heartbeats several times a
+second, because neither a cut network nor a suspended host closes the connection.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from httpbench.model.endings import LOST_HOST
 
 BEAT_S = 0.25
 SILENCE_S = 2.0
-"""Without a sign of life for this long, each side takes the other for lost."""
+"""Silence after which each side considers the other lost."""
 SILENCE_STEP_S = 0.2
-"""Of the time between two looks, what counts as silence at most."""
+"""Maximum silence that one check can add, so that a suspended harness doesn't blame the host."""
 START_LIMIT_S = 20.0
 REPLY_LIMIT_S = 20.0
 END_LIMIT_S = 5.0
@@ -37,22 +37,25 @@ OPEN_FILES = 65_536
 
 @dataclass(frozen=True, slots=True)
 class RemoteCommand:
-    """A program to start at another host, in an empty folder of its own."""
+    """A program to start on another host, in an empty folder of its own."""
 
     argv: tuple[str, ...]
     placeholder: str
-    """Stands in ``argv`` for the folder."""
+    """Text in ``argv`` that stands for the folder."""
     files: Mapping[str, str]
-    """What the folder holds, by name."""
+    """Content of the folder, by file name."""
     cpus: Sequence[int]
-    """Logical CPUs that it may use there."""
+    """Logical CPUs that it may use on that host."""
 
 
 class RemoteTree:
-    """A running command, and all processes that it starts. Use as a context manager: leaving it ends everything."""
+    """A running command and all processes that it starts. Use as a context manager: leaving it ends everything."""
 
     def __init__(self, connection: SshConnection, command: RemoteCommand, modules: Mapping[str, Path]):
-        """Starts it; ``modules`` are what the agent watches processes with. Raises :class:`StartError` or :class:`LostHostError`."""
+        """Start the command. ``modules`` are the sources that the agent samples processes with.
+
+        Raises :class:`StartError` or :class:`LostHostError`.
+        """
         self._connection = connection
         self._exits: list[Exit] = []
         self._exited_at = 0.0
@@ -91,44 +94,44 @@ class RemoteTree:
 
     @property
     def events(self) -> int:
-        """File descriptor that is readable when something happened: then call :meth:`exits`."""
+        """File descriptor that becomes readable when there is news: then call :meth:`exits`."""
         assert self._agent.stdout is not None
         return self._agent.stdout.fileno()
 
     def exits(self) -> list[Exit]:
-        """The command, if it has ended. Raises :class:`LostHostError` if the other host is gone or silent."""
-        self._silent_s += min(time.monotonic() - self._looked_at, SILENCE_STEP_S)  # a harness that stood still did not listen
+        """Return the command's exit, if it has ended. Raises :class:`LostHostError` if the other host is gone or silent."""
+        self._silent_s += min(time.monotonic() - self._looked_at, SILENCE_STEP_S)  # a suspended harness couldn't listen
         while self._read(0):
             pass
         self._looked_at = time.monotonic()
         if not self._exits and self._silent_s > SILENCE_S:
             raise self._lost(f"did not respond for {SILENCE_S:g} s")
-        # What the command printed before its end comes over another channel, and may come a moment later.
+        # The command's last output arrives over another channel, possibly a moment later.
         return self._exits if time.monotonic() - self._exited_at > SETTLED_S else []
 
     def mark(self) -> None:
-        """Begins the measured window; what was watched before is dropped."""
+        """Begin the measured window and drop earlier samples."""
         self._send({"mark": True})
 
     def close(self) -> dict[str, Any]:
-        """Ends the measured window: what the agent saw in it."""
+        """End the measured window and return the agent's report on it."""
         report: dict[str, Any] | None = self._ask("close", "closed")["report"]
         if report is None:
-            raise self._lost("watched nothing")
+            raise self._lost("did not watch the load generator")
         return report
 
     def stdout(self) -> str:
-        """What the command printed on its standard output so far."""
+        """Return the command's standard output so far."""
         text: str = self._ask("output", "output")["text"]
         return text
 
     def stop(self, grace_s: float = 2.0) -> None:
-        """Sends SIGTERM, waits for at most ``grace_s`` seconds, then sends SIGKILL."""
+        """Send SIGTERM, wait for at most ``grace_s`` seconds, then send SIGKILL."""
         self._send({"stop": grace_s})
         self._await("stopped", grace_s + REPLY_LIMIT_S)
 
     def kill(self) -> None:
-        """Ends everything at once: the agent ends with its standard input."""
+        """End everything at once by closing the agent's standard input."""
         self._ended.set()
         if self._beats.is_alive():
             self._beats.join()
@@ -172,7 +175,7 @@ class RemoteTree:
         return self._replies[reply]
 
     def _read(self, timeout_s: float) -> bool:
-        """Takes note of what came; false if nothing did in time. Raises :class:`LostHostError` at the end of the connection."""
+        """Process incoming lines. Return false if none came in time. Raises :class:`LostHostError` at the end of the connection."""
         ready, _, _ = select.select([self.events], [], [], max(timeout_s, 0))
         if not ready:
             return False
@@ -182,7 +185,7 @@ class RemoteTree:
         self._silent_s = 0.0
         *lines, self._pending = (self._pending + data).split(b"\n")
         for line in lines:
-            if line.startswith(b'{"event"'):  # start-up files of a shell may print other lines
+            if line.startswith(b'{"event"'):  # shell start-up files may print other lines
                 self._note(json.loads(line))
         return True
 
@@ -201,7 +204,7 @@ class RemoteTree:
         number = 0
         while not self._ended.wait(BEAT_S):
             number += 1
-            with contextlib.suppress(LostHostError):  # whoever reads finds out
+            with contextlib.suppress(LostHostError):  # the reader will notice
                 self._send({"beat": number})
 
     def _send(self, message: Mapping[str, Any]) -> None:
@@ -210,11 +213,11 @@ class RemoteTree:
             try:
                 self._agent.stdin.write(json.dumps(message).encode() + b"\n")
                 self._agent.stdin.flush()
-            except (BrokenPipeError, ValueError):  # its end, or ours
+            except (BrokenPipeError, ValueError):  # the agent has ended, or the pipe is closed
                 raise self._lost("ended") from None
 
     def _lost(self, how: str) -> LostHostError:
-        """The error, with the first cause. The connection is made again before the next load generator starts."""
+        """Return the error with its first cause, and drop the connection so that the next load generator gets a new one."""
         if self._loss is None:
             self._loss = LostHostError(f"{LOST_HOST} {self._connection.host} was lost: it {how}")
         if threading.current_thread() is not self._beats:

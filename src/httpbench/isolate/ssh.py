@@ -1,8 +1,8 @@
-"""One ssh connection to a host, which all programs there share, so that a password is asked for once.
+"""One ssh connection to a host that all programs there share, so that ssh asks for a password only once.
 
-The system's ``ssh`` does all of it: the user's own configuration says with which port, keys and jump hosts. ``HTTPBENCH_SSH`` is another
-command, such as ``ssh -F FILE``. The first process of the connection is its master. It lasts as long as its standard input is open, so it
-ends with the harness, however that ends. A connection that is lost is made again once, without a question to anybody.
+The system's ``ssh`` does all the work: ports, keys and jump hosts come from the user's own configuration. ``HTTPBENCH_SSH`` replaces the
+command, for example with ``ssh -F FILE``. The connection's first process is its master. It lasts as long as its standard input is open, so
+it always ends with the harness. If the connection is lost, httpbench reconnects once, without prompting.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ AGENT = Path(__file__).with_name("agent.py")
 READY = "httpbench-ready"
 HELD_OPEN = f"echo {READY}; exec cat >/dev/null"
 LOGIN_LIMIT_S = 120.0
-"""Somebody may have to type a password."""
+"""Long enough for someone to type a password."""
 AGAIN_LIMIT_S, RETRY_S = 15.0, 1.0
-"""For a new connection, as a network that was cut may come back; and between attempts."""
+"""Time to reconnect, since a cut network may come back, and the pause between attempts."""
 END_LIMIT_S = 3.0
 SOCKET_FOLDER_MAX = 60
-"""The kernel allows 107 bytes for the path of a socket, and ssh adds some."""
+"""The kernel allows 107 bytes for a socket's path, and ssh appends some."""
 
 START = (
     'import sys,json;m=json.loads(sys.stdin.buffer.readline());exec(compile(m["agent"],"agent","exec"),{"__name__":"__main__","MESSAGE":m})'
 )
-"""What python3 runs at the other host: the agent, which is the first line of its input."""
+"""Program for the other host's python3: it reads the agent's source from the first line of its input and runs it."""
 
 OPTIONS: Mapping[str, object] = {
     "ServerAliveInterval": 1,
@@ -52,7 +52,7 @@ OPTIONS: Mapping[str, object] = {
     "RequestTTY": "no",
     "LogLevel": "ERROR",
 }
-"""What the user's configuration must not change here."""
+"""Settings that override the user's configuration."""
 
 REFUSALS = (
     (r"host identification has changed", "the host key of {host} has changed", "find out why before you connect to it again"),
@@ -63,21 +63,21 @@ REFUSALS = (
     ),
     (
         r"permission denied|too many authentication failures",
-        "{host} accepts no key or password of yours",
+        "{host} rejects your keys and passwords",
         "make `ssh {host} true` work first",
     ),
-    (r"could not resolve|name or service not known", "there is no host {host}", "name it as ssh does, such as user@host"),
+    (r"could not resolve|name or service not known", "unknown host {host}", "write it as for ssh, such as user@host"),
 )
-"""What ssh prints → the error, and its hint."""
+"""What ssh prints, the error to show for it, and its hint."""
 
 
 class SshConnection:
     """A connection to a host. Use as a context manager: leaving it ends everything that was started over it."""
 
     def __init__(self, host: str):
-        """``host``: as ssh takes it. Raises :class:`UsageError` if it cannot be one."""
+        """Prepare a connection to ``host``, written as for ssh. Raises :class:`UsageError` if it isn't a valid host."""
         if not host or host.startswith("-") or re.search(r"\s", host):
-            raise UsageError(f"«{host}» is not a host", hint="name it as ssh does, such as user@host")
+            raise UsageError(f'"{host}" is not a host', hint="write it as for ssh, such as user@host")
         self.host = host
         self._ssh = shlex.split(os.environ.get(COMMAND) or "ssh")
         if not self._ssh or shutil.which(self._ssh[0]) is None:
@@ -87,12 +87,12 @@ class SshConnection:
         self.is_gone = False
 
     def open(self) -> None:
-        """Connects; ssh may ask for a password or a passphrase. Raises :class:`UsageError` with ssh's reason if it cannot."""
+        """Connect. ssh may ask for a password or a passphrase. Raises :class:`UsageError` with ssh's message if that fails."""
         if problem := self._connect(LOGIN_LIMIT_S):
             raise self._refused(problem)
 
     def require(self) -> None:
-        """Connects again if the connection was lost, without asking for anything. Raises :class:`LostHostError` if that fails."""
+        """Reconnect if the connection was lost, without prompting. Raises :class:`LostHostError` if that fails."""
         if self._master is not None and self._master.poll() is None:
             return
         self.drop()
@@ -104,13 +104,13 @@ class SshConnection:
             time.sleep(RETRY_S)
 
     def drop(self) -> None:
-        """Ends the connection, because the other end does not respond. :meth:`require` makes another."""
+        """End a connection that doesn't respond. :meth:`require` makes a new one."""
         if self._master is not None:
             self._master.kill()
             self._end_master()
 
     def start(self, message: Mapping[str, Any]) -> subprocess.Popen[bytes]:
-        """Starts the agent with a task at the host; its pipes are those of the process. The connection must be there."""
+        """Start the agent on the host with a task. The connection must be open."""
         agent = subprocess.Popen(
             [*self._words("-o", "BatchMode=yes", "-o", "ControlMaster=no"), f"python3 -I -S -c {shlex.quote(START)}"],
             stdin=subprocess.PIPE,
@@ -119,13 +119,16 @@ class SshConnection:
             start_new_session=True,
         )
         assert agent.stdin is not None
-        with contextlib.suppress(BrokenPipeError):  # its end says why
+        with contextlib.suppress(BrokenPipeError):  # its exit explains why
             agent.stdin.write(json.dumps({"agent": AGENT.read_text(encoding="utf-8"), **message}).encode() + b"\n")
             agent.stdin.flush()
         return agent
 
     def ask(self, task: Mapping[str, Any], limit_s: float = 60.0) -> dict[str, Any]:
-        """What the agent says of a task with one line of output. Raises :class:`LostHostError`, or :class:`UsageError` if it refuses."""
+        """Give the agent a task with one line of output and return that line.
+
+        Raises :class:`LostHostError`, or :class:`UsageError` if the agent refuses.
+        """
         with self.start({"modules": {}, "task": task}) as agent:
             try:
                 stdout, stderr = agent.communicate(timeout=limit_s)
@@ -143,13 +146,13 @@ class SshConnection:
         raise LostHostError(f"ssh to {self.host} failed: {_last_line(stderr.decode(errors='replace')) or agent.returncode}")
 
     def setting(self, name: str) -> str | None:
-        """What the user's configuration says of the host, such as its ``hostname``."""
+        """Return a setting of the host from the user's configuration, such as its ``hostname``."""
         done = subprocess.run([*self._ssh, "-G", "--", self.host], capture_output=True, text=True, timeout=10, check=False)
         found = re.search(rf"^{name} (.+)$", done.stdout, re.MULTILINE)
         return found[1] if found else None
 
     def close(self) -> None:
-        """Ends the connection and all that runs over it."""
+        """End the connection and everything that runs over it."""
         if self._master is not None:
             assert self._master.stdin is not None
             with contextlib.suppress(OSError):
@@ -164,12 +167,12 @@ class SshConnection:
         self.close()
 
     def _connect(self, limit_s: float, *options: str) -> str | None:
-        """Makes the master. Returns what ssh says if it cannot."""
+        """Start the master. Returns ssh's message if that fails."""
         (self._folder / "socket").unlink(missing_ok=True)
         errors = self._folder / "errors"
         words = self._words(*options, "-o", "ControlMaster=yes", "-o", "ControlPersist=no")
         with errors.open("wb") as stderr:
-            # The harness decides when to end it, so a Ctrl-C that reaches it too is ignored. It keeps the terminal, to ask for a password.
+            # The harness decides when to end it, so it ignores a Ctrl-C. It keeps the terminal so that it can ask for a password.
             self._master = subprocess.Popen(
                 ["sh", "-c", 'trap "" INT; exec "$@"', "sh", *words, HELD_OPEN],
                 stdin=subprocess.PIPE,
@@ -185,7 +188,7 @@ class SshConnection:
         return said.strip() or (f"no response within {limit_s:g} s" if code < 0 else f"ssh ended with exit code {code}")
 
     def _is_ready(self, limit_s: float) -> bool:
-        """Whether the master runs a command at the host in time. A host's start-up files may print other lines first."""
+        """Return whether the master can run a command on the host in time. The host's start-up files may print other lines first."""
         assert self._master is not None and self._master.stdout is not None
         output, said, deadline = self._master.stdout.fileno(), b"", time.monotonic() + limit_s
         while READY.encode() not in said.splitlines():
@@ -226,7 +229,7 @@ def _socket_folder() -> str:
 
 
 def _refusal(said: str) -> tuple[str, str] | None:
-    """What a further attempt does not change, and the hint; ``None``: it may."""
+    """Return the message and hint for a failure that another attempt won't fix, or ``None``."""
     return next(((message, hint) for pattern, message, hint in REFUSALS if re.search(pattern, said, re.IGNORECASE)), None)
 
 

@@ -1,6 +1,6 @@
-"""Starts commands under a guard and stops them, leaving nothing behind.
+"""Start commands under a guard and stop them, leaving nothing behind.
 
-One :class:`ProcessTree` holds one or more commands that belong together (a server with its workers, or one copy per core), and every
+One :class:`ProcessTree` contains one or more commands that belong together (a server with its workers, or one copy per core) and every
 process that they start. :mod:`httpbench.isolate.guard` explains why none can escape.
 """
 
@@ -27,10 +27,10 @@ from httpbench.model.endings import CRASHED, HELD_PORT, IGNORED_SIGTERM, LEFT_PR
 
 GUARD = Path(__file__).with_name("guard.py")
 GUARD_GONE = "the guard of a process tree was killed before the processes that it guards: out of memory, or by another program"
-GUARD_START_LIMIT_S = 20.0  # the start of an interpreter on a busy machine
-LINE_MAX = 500  # characters of a line of a log
+GUARD_START_LIMIT_S = 20.0  # an interpreter may start slowly on a busy machine
+LINE_MAX = 500  # characters shown of a log line
 GUARD_END_LIMIT_S = 10.0  # longer than the guard itself waits for killed processes
-PORT_HELD_S_MAX = 0.5  # the kernel takes less to close the sockets of a program that has ended
+PORT_HELD_S_MAX = 0.5  # the kernel needs less to close the sockets of a program that has ended
 CRASHES = (signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGSEGV)
 
 
@@ -38,7 +38,8 @@ CRASHES = (signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.S
 class Command:
     """A program to start.
 
-    ``env`` is added to what :mod:`~httpbench.host.inherited` passes on; ``cpus`` are the logical CPUs that it may use (empty: all).
+    ``env`` is added to the variables that :mod:`~httpbench.host.inherited` passes on. ``cpus`` are the logical CPUs that it may use (empty:
+    all).
     """
 
     argv: tuple[str, ...]
@@ -49,12 +50,12 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Exit:
-    """A command that ended: its index in the tree's commands, and its exit code (negative: the signal)."""
+    """The end of a command: its index in the tree's commands, and its exit code (negative: the signal)."""
 
     index: int
     code: int
     memory_ran_out: bool = False
-    """The kernel killed a program for lack of memory while it ran."""
+    """Whether the kernel killed a program for lack of memory while the command ran."""
 
     def __str__(self) -> str:
         if self.code >= 0:
@@ -65,24 +66,24 @@ class Exit:
 
 @dataclass(frozen=True, slots=True)
 class Stopped:
-    """How a tree ended."""
+    """The way a tree ended."""
 
     ignored_sigterm: tuple[str, ...]
-    """Commands that still ran after the grace period and were killed."""
+    """Commands that outlived the grace period and were killed."""
     left_behind: tuple[str, ...]
-    """Other processes below them that still ran and were killed."""
+    """Other processes below the commands that had to be killed."""
     cpu_s: float
-    """User and system time of the whole tree, from its start to its end."""
+    """User and system time of the whole tree, from start to end."""
     log_bytes_dropped: int = 0
-    """What was removed from a log that grew too large."""
+    """Bytes removed from a log that grew too large."""
     crashes: tuple[Exit, ...] = ()
-    """Commands that crashed when they were told to end."""
+    """Commands that crashed on SIGTERM."""
     port_held_s: float = 0.0
-    """How long its port accepted connections after its last process had ended."""
+    """How long the port accepted connections after the last process had ended."""
 
     @property
     def problem(self) -> str | None:
-        """What was wrong with the way it ended, as a clause."""
+        """A clause that says what was wrong with the way it ended."""
         if self.crashes:
             return f"{CRASHED} ({self.crashes[0]})"
         if self.ignored_sigterm:
@@ -95,15 +96,15 @@ class Stopped:
 
 
 class ProcessTree:
-    """Running commands, and all processes that they start. Use as a context manager: leaving it ends everything."""
+    """Running commands and all processes that they start. Use as a context manager: leaving it ends everything."""
 
     _keepers: ClassVar[set[int]] = set()
-    """Of all trees that run."""
+    """The keepers of all running trees."""
 
     def __init__(self, commands: Sequence[Command], *, stdout: Path, stderr: Path | None = None):
-        """Starts the commands; both paths are appended to. Without ``stderr``, :attr:`stderr` is a pipe to read.
+        """Start the commands. Output is appended to both files. Without ``stderr``, :attr:`stderr` is a pipe to read.
 
-        Raises :class:`StartError` if a command cannot be executed.
+        Raises :class:`StartError` if a command can't be executed.
         """
         self._exits: list[Exit] = []
         self._pending = b""
@@ -111,7 +112,7 @@ class ProcessTree:
         self._guard_pid: int | None = None
         self._out_of_memory_before = out_of_memory.kills()
         adopt_orphans()
-        self._guard = subprocess.Popen(  # its keeper, whose child is the guard
+        self._guard = subprocess.Popen(  # this process is the keeper; its child is the guard
             [sys.executable, "-I", "-S", str(GUARD)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -141,7 +142,7 @@ class ProcessTree:
 
     @property
     def guard_pid(self) -> int:
-        """The parent of all processes; itself not part of what is measured."""
+        """The parent of all processes. It is not part of the measurement."""
         assert self._guard_pid is not None
         return self._guard_pid
 
@@ -153,18 +154,18 @@ class ProcessTree:
 
     @property
     def events(self) -> int:
-        """File descriptor that is readable when a command has ended: then call :meth:`exits`."""
+        """File descriptor that becomes readable when a command has ended: then call :meth:`exits`."""
         assert self._guard.stdout is not None
         return self._guard.stdout.fileno()
 
     def exits(self) -> list[Exit]:
-        """The commands that have ended so far."""
+        """Return the exits of commands so far."""
         while self._stopped is None and (event := self._next_event(0)) is not None:
             self._note(event)
         return self._exits
 
     def wait(self, timeout_s: float) -> Exit | None:
-        """Waits until the first command ends; ``None`` if the time is over before."""
+        """Wait until the first command ends. Return ``None`` on a timeout."""
         deadline = time.monotonic() + timeout_s
         while not self._exits:
             event = self._next_event(deadline - time.monotonic())
@@ -174,7 +175,7 @@ class ProcessTree:
         return self._exits[0]
 
     def stop(self, grace_s: float = 2.0) -> Stopped:
-        """Sends SIGTERM, waits for at most ``grace_s`` seconds, then sends SIGKILL. Raises :class:`StopError` if even that fails."""
+        """Send SIGTERM, wait for at most ``grace_s`` seconds, then send SIGKILL. Raises :class:`StopError` if even that fails."""
         if self._stopped is not None:
             return self._stopped
         immortal: list[str] = []
@@ -198,13 +199,13 @@ class ProcessTree:
         return self._stopped
 
     def kill(self) -> None:
-        """Kills everything at once: the guard kills all its descendants when its standard input closes."""
+        """Kill everything at once: the guard kills all its descendants when its standard input closes."""
         for pipe in (self._guard.stdin, self._guard.stdout, self._guard.stderr):
             if pipe is not None:
-                with contextlib.suppress(BrokenPipeError):  # closing tries again to send what could not be sent
+                with contextlib.suppress(BrokenPipeError):  # closing flushes unsent data
                     pipe.close()
         self._continue()
-        for pid in (self._guard_pid, self._guard.pid):  # the keeper kills what the guard did not; the keeper's end tells the guard
+        for pid in (self._guard_pid, self._guard.pid):  # a stuck guard is killed first: its keeper then kills the rest
             try:
                 self._guard.wait(GUARD_END_LIMIT_S)
             except subprocess.TimeoutExpired:
@@ -221,7 +222,7 @@ class ProcessTree:
         self.kill()
 
     def _continue(self) -> None:
-        """Continues guard and keeper, in case they were stopped."""
+        """Send SIGCONT to the guard and its keeper, in case they were stopped."""
         if self._guard.poll() is None:
             os.killpg(self._guard.pid, signal.SIGCONT)
 
@@ -243,7 +244,7 @@ class ProcessTree:
             )
 
     def _next_event(self, timeout_s: float) -> dict[str, Any] | None:
-        """The next line of the guard; ``None`` if none comes in time. Raises :class:`StopError` if the guard has ended."""
+        """Return the next event, or ``None`` if none comes in time. Raises :class:`StopError` if the guard has ended."""
         deadline = time.monotonic() + max(timeout_s, 0)
         while b"\n" not in self._pending:
             ready, _, _ = select.select([self.events], [], [], max(deadline - time.monotonic(), 0))
@@ -259,7 +260,7 @@ class ProcessTree:
 
 
 def tail(log: Path, lines: int = 15, limit_bytes: int = 8192) -> str | None:
-    """The last lines of a log, each cut to a readable length; ``None`` if it is empty or missing."""
+    """Return the last lines of a log, each cut to a readable length, or ``None`` if the log is empty or missing."""
     try:
         with log.open("rb") as file:
             file.seek(max(0, log.stat().st_size - limit_bytes))

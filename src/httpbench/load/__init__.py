@@ -1,4 +1,4 @@
-"""Load generators: a ``Load`` in, a ``Measurement`` out; and timers, for clients. Each has an adapter, which is registered only here."""
+"""Load generators, which turn a ``Load`` into a ``Measurement``, and timers for clients. Adapters are registered only here."""
 
 from __future__ import annotations
 
@@ -36,23 +36,23 @@ __all__ = [
 
 GENERATORS: dict[str, LoadGenerator] = {generator.name: generator for generator in (Native(), Wrk(), Hey(), Autocannon(), PerfGauge())}
 TIMERS: dict[str, Timer] = {found.name: found for found in (NativeTimer(), Hyperfine())}
-"""They take the place of a load generator if the target is a client, which makes its own load."""
+"""Timers replace the load generator if the target is a client, which makes its own load."""
 
 Found = TypeVar("Found", bound=Tool)
 
 
 def get(name: str) -> LoadGenerator:
-    """The load generator of that name. Raises ``SelectionError`` if there is none."""
+    """Return the load generator with that name. Raises ``SelectionError`` if there is none."""
     return _named(GENERATORS, name, "load generator")
 
 
 def timer(name: str) -> Timer:
-    """The timer of that name. Raises ``SelectionError`` if there is none."""
+    """Return the timer with that name. Raises ``SelectionError`` if there is none."""
     return _named(TIMERS, name, "timer")
 
 
 def tool(name: str) -> Tool:
-    """The load generator or else the timer of that name. Raises ``SelectionError`` if there is neither."""
+    """Return the timer or load generator with that name. Raises ``SelectionError`` if there is neither."""
     return _named({**TIMERS, **GENERATORS}, name, "load generator")
 
 
@@ -61,4 +61,4 @@ def _named(known: Mapping[str, Found], name: str, noun: str) -> Found:
         return known[name]
     close = difflib.get_close_matches(name, known, n=1)
     hint = f"did you mean {close[0]}?" if close else f"choose one of: {', '.join(known)}"
-    raise SelectionError(f"there is no {noun} {name!r}", hint=hint)
+    raise SelectionError(f"unknown {noun} {name!r}", hint=hint)

@@ -1,16 +1,16 @@
 """The adapter for autocannon: JavaScript on Node.js in a closed loop, with pipelining.
 
-It prints its result as JSON. Its pitfalls, as its sources show them:
+It prints its result as JSON. Its source code shows these pitfalls:
 
-- It records whole milliseconds, rounded down. Faster responses all count as 0 ms, so figures below 1 ms are left out.
-- Its minimum leaves out 0 ms. It is kept if the lowest percentile, of up to 100,000 responses the lowest one, is not 0 ms.
-- A closed connection leaves its requests in a queue: they are no errors, and later responses are timed from when those were sent. They
-  are counted here as what was sent and never came; latencies are then left out.
-- ``-R`` sends the requests of each second in one burst, and corrects latencies as if a request were due on each connection every ms,
+- It records whole milliseconds, rounded down. Faster responses all count as 0 ms, so we leave out values below 1 ms.
+- Its minimum ignores 0 ms. We keep it if the lowest percentile, which up to 100,000 responses is the lowest one, isn't 0 ms.
+- A closed connection leaves its requests in a queue. They aren't errors, and later responses are timed from when those requests were sent.
+  We count them as sent but never answered, and leave out the latencies.
+- ``-R`` sends the requests of each second in one burst, and corrects latencies as if every connection had a request due each millisecond,
   whatever the rate.
-- ``-D`` reconnects after a number of responses, and leaves the last response of each connection uncounted.
-- Its figures per second take each sample for a second, also one that came late. Throughput is therefore computed from its duration.
-- Each worker takes an equal share of the connections, rounded down, and samples seconds of its own.
+- ``-D`` reconnects after a number of responses, and doesn't count the last response of each connection.
+- Its per-second values treat each sample as one second, even if it came late. We therefore compute throughput from the duration.
+- Each worker takes an equal share of the connections, rounded down, and samples its own seconds.
 """
 
 from __future__ import annotations
@@ -28,35 +28,35 @@ from httpbench.paths import user_folder
 from httpbench.quantiles import PERCENTILES, is_known
 
 LOCKED = Path(__file__).with_name("npm")
-"""What npm installs: ``package.json`` and its lock file, with the hash of each package."""
+"""The npm package: ``package.json`` and its lock file, with a hash of each dependency."""
 
 METHODS = frozenset({"GET", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH"})
 RESOLUTION_US = 1000.0
 BODY_BYTES_MAX = 100_000
-"""Longest body that goes on a command line."""
+"""Longest body that is passed on a command line."""
 
 PERCENTILES_TOLD = {**PERCENTILES, "p2_5": 2.5, "p97_5": 97.5}
 COUNT_OF_LOWEST = 100_000
-"""Samples of which the percentile 0.001 is the lowest one."""
+"""Number of samples up to which the percentile 0.001 is the lowest sample."""
 WARNINGS_MAX = 5
 
 NOTES = (
-    "autocannon reports latencies in whole milliseconds, rounded down; figures below 1 ms are left out.",
+    "autocannon reports latencies in whole milliseconds, rounded down; values below 1 ms are left out.",
     "autocannon opens its connections within the measured time, and its first latencies include connecting.",
-    "Requests that timed out are not in autocannon's latencies.",
+    "autocannon's latencies don't include requests that timed out.",
 )
 BODIES_UNCHECKED = "autocannon did not check the bodies."
 MISMATCHED = "autocannon lost connections; it then times responses from earlier requests, so its latencies are left out."
 
 
 class _Told(BaseModel):
-    """A part of its document. It has more keys than these."""
+    """A part of its document, which has more keys than these."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
 
 class _Latency(_Told):
-    """In ms."""
+    """Latencies in ms."""
 
     min: float
     mean: float = Field(validation_alias="average")
@@ -76,7 +76,7 @@ class _Latency(_Told):
 
 
 class _Seconds(_Told):
-    """Of a count per second, over the seconds."""
+    """Statistics of a count per second."""
 
     min: float
     mean: float = Field(validation_alias="average")
@@ -101,7 +101,7 @@ class _Result(_Told):
     samples: int
     """Seconds, summed over the workers."""
     errors: int
-    """Timeouts included."""
+    """Includes timeouts."""
     timeouts: int
     mismatches: int
     statuses: dict[int, _Count] = Field(validation_alias="statusCodeStats")
@@ -152,7 +152,7 @@ class Autocannon(LoadGenerator):
 
     def argv(self, job: Job, *, warmup: bool) -> tuple[str, ...]:
         load, request = job.load, job.workload.request
-        # A warm-up may be longer than requested, not shorter.
+        # A warm-up may be longer than requested, but not shorter.
         seconds = max(1, -int(-load.warmup_s // 1)) if warmup else int(load.duration_s)
         options = ["-c", str(load.connections), "-p", str(load.pipeline), "-d", str(seconds), "-t", f"{load.timeout_s:g}"]
         if (workers := _workers(job)) > 1:
@@ -188,19 +188,19 @@ class Autocannon(LoadGenerator):
 
 
 def _root() -> Path:
-    """Where ``httpbench setup`` puts it."""
+    """Return the folder in which ``httpbench setup`` installs autocannon."""
     return user_folder("XDG_CACHE_HOME", ".cache") / "load-generators" / "autocannon"
 
 
 def _workers(job: Job) -> int:
-    """The most workers that share the connections evenly: autocannon rounds connections per worker down."""
+    """Return the highest number of workers that share the connections evenly, because autocannon rounds connections per worker down."""
     return max(workers for workers in range(1, job.threads + 1) if job.load.connections % workers == 0)
 
 
 def _checked_body(job: Job) -> str | None:
-    """The body that each response must have; ``None`` if autocannon cannot compare it.
+    """Return the body that each response must have, or ``None`` if autocannon can't compare it.
 
-    It would read a number as a number, and it decodes parts of a body one by one, so that only ASCII is compared correctly.
+    autocannon would parse a numeric body as a number. It also decodes the parts of a body separately, so it compares only ASCII correctly.
     """
     body = job.workload.expect.body
     if not body or not body.isascii() or "\0" in body or len(body) > BODY_BYTES_MAX:
@@ -230,7 +230,10 @@ def _count(result: _Result, status: int) -> int:
 
 
 def _errors(result: _Result, job: Job, completed: int) -> dict[str, int]:
-    """By kind, those that did not happen too. autocannon counts a connection that fails once, whatever was in flight on it."""
+    """Return all errors by kind, including zero counts.
+
+    autocannon counts a failed connection once, however many requests were in flight.
+    """
     failed, wrong = result.errors - result.timeouts, completed - _count(result, job.status)
     in_flight = job.load.connections * job.load.pipeline
     lost = max(0, result.requests.sent - completed - result.timeouts - in_flight)
@@ -239,12 +242,12 @@ def _errors(result: _Result, job: Job, completed: int) -> dict[str, int]:
         "closed_early": max(0, lost - failed),
         "timeout": result.timeouts,
         "unexpected_status": wrong,
-        "unexpected_body": max(0, result.mismatches - wrong),  # a response with a wrong status has another body too
+        "unexpected_body": max(0, result.mismatches - wrong),  # a response with a wrong status also has another body
     }
 
 
 def _times(told: _Latency) -> Distribution:
-    """Without the figures that lie below what it tells apart, and without those of too few samples."""
+    """Return the latencies, without values below autocannon's resolution and percentiles with too few samples."""
     values = {name: getattr(told, name) * 1000 for name in ("mean", "max", *PERCENTILES_TOLD) if hasattr(told, name)}
     if told.count <= COUNT_OF_LOWEST and told.p0_001:
         values["min"] = told.min * 1000
@@ -279,6 +282,6 @@ def _notes(job: Job, output: Output, *, is_matched: bool) -> tuple[str, ...]:
     if workers != job.threads:
         notes.append(f"autocannon ran {workers} of {job.threads} workers, the most that share {job.load.connections} connections evenly.")
     if workers > 1:
-        notes.append(f"autocannon's figures per second add up seconds of {workers} workers, which do not begin together.")
+        notes.append(f"autocannon's per-second values add up seconds of {workers} workers, which don't start together.")
     warnings = [line.strip() for line in output.stderr.splitlines() if line.strip()]
     return (*notes, *(f"autocannon warned: {line}" for line in warnings[:WARNINGS_MAX]))

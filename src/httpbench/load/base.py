@@ -1,8 +1,8 @@
-"""What the adapter of a load generator does: refuse a load or give its command line, and read the output.
+"""The interface of a load generator's adapter: refuse a load or return its command line, and parse the output.
 
-Adapters start no process. They turn a ``Job`` into an argv and a finished process's ``Output`` into a ``Measurement``, which
-makes them testable with recorded outputs, and lets the caller decide where and on which cores the generator runs. The price: output is
-parsed only after the generator has ended, so a generator that was killed has no measurement.
+Adapters start no processes. They turn a ``Job`` into an argv and the ``Output`` of a finished process into a ``Measurement``. This makes
+them testable with recorded outputs and lets the caller decide where and on which cores the generator runs. The drawback: output is parsed
+only after the generator has ended, so a killed generator has no measurement.
 """
 
 from __future__ import annotations
@@ -20,31 +20,31 @@ LOG_TAIL_LINES = 20
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One load to be made."""
+    """A load to generate."""
 
     url: str
-    """The whole URL, with the workload's path."""
+    """The whole URL, including the workload's path."""
     workload: Workload
     load: Load
     cpus: tuple[int, ...]
-    """Logical CPUs that the generator may use; empty: not restricted."""
+    """Logical CPUs that the generator may use. Empty: not restricted."""
     scratch: Path
-    """An existing folder for scripts, body files and outputs, which lasts until ``measurement`` has returned."""
+    """Existing folder for scripts, body files and outputs. It is kept until ``measurement`` has returned."""
     interval_s: float | None = None
-    """Length of the reported intervals; ``None``: what fits the load. Only of our own generator."""
+    """Length of the reported intervals, or ``None`` for a length that suits the load. Only the native generator uses it."""
 
     @property
     def threads(self) -> int:
-        """The load's threads, or one for each of the generator's CPUs; never more than connections."""
+        """The load's threads, or one for each of the generator's CPUs, but never more than connections."""
         return min(self.load.threads or max(len(self.cpus), 1), self.load.connections)
 
     @property
     def status(self) -> int:
-        """The expected status; 200 if any success is correct."""
+        """The expected status, or 200 if any success is correct."""
         return self.workload.expect.status or 200
 
     def write(self, name: str, text: str) -> Path:
-        """Puts a file into ``scratch``; its absolute path. Files avoid the limits and the quoting of command lines."""
+        """Write a file to ``scratch`` and return its absolute path. Files avoid the limits and the quoting of command lines."""
         path = (self.scratch / name).absolute()
         path.write_bytes(text.encode())
         return path
@@ -52,15 +52,15 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class KeptResponse:
-    """A whole response that came during the load."""
+    """A whole response received during the load."""
 
     workload: Workload
-    """Of a mix, the workload of its request."""
+    """The workload of its request. In a mix, it is one of the parts."""
     head: str
     body: str
-    """Without its transfer coding."""
+    """The body without transfer coding."""
     truncated: bool
-    """Whether the body was longer than what is kept."""
+    """Whether the body was longer than the kept part."""
 
 
 class Phase(StrEnum):
@@ -72,11 +72,11 @@ class Phase(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Where a running generator is."""
+    """The progress of a running generator."""
 
     phase: Phase
     elapsed_s: float
-    """Within the phase."""
+    """Time since the start of the phase."""
     throughput_rps: float | None = None
     p50_us: float | None = None
     p99_us: float | None = None
@@ -92,46 +92,46 @@ class Output:
 
     @property
     def ending(self) -> str:
-        """How the process ended, in words."""
+        """A phrase that describes how the process ended."""
         return f"was killed by signal {-self.exit_code}" if self.exit_code < 0 else f"ended with exit code {self.exit_code}"
 
     @property
     def tail(self) -> str:
-        """The last lines of both streams, standard error last: what explains a failure."""
+        """The last lines of both streams, standard error last, to explain a failure."""
         lines = [line for stream in (self.stdout, self.stderr) for line in stream.strip().splitlines()]
         return "\n".join(lines[-LOG_TAIL_LINES:])
 
 
 class LoadGenerator(Tool):
-    """A program that makes a load."""
+    """A program that generates a load."""
 
     warms_up_itself: bool
-    """It warms up in the measuring process, on the same connections; otherwise ``argv(job, warmup=True)`` is run before."""
+    """Whether it warms up in the measuring process, on the same connections. Otherwise, ``argv(job, warmup=True)`` runs first."""
     slack_s: float = 15.0
-    """For connecting, reporting and ending, beyond the load's own time."""
+    """Time for connecting, reporting and ending, in addition to the load's own time."""
     counts_headers: bool = False
-    """Whether its count of received bytes is of whole responses."""
+    """Whether its count of received bytes includes headers."""
     mixes: bool = False
-    """Whether it sends requests of several kinds in one load."""
+    """Whether it can send several kinds of requests in one load."""
     latency_meaning: str
     """One sentence, shown beside its latencies."""
 
     @abstractmethod
     def refuses(self, job: Job) -> str | None:
-        """Why the generator cannot do this job, in one sentence; ``None`` if it can."""
+        """Return one sentence if the generator can't do this job, else ``None``."""
 
     @abstractmethod
     def argv(self, job: Job, *, warmup: bool) -> tuple[str, ...]:
-        """The command line; may write files to ``job.scratch``. ``warmup``: the separate run before the measured one."""
+        """Return the command line. May write files to ``job.scratch``. ``warmup``: for the separate run before the measured one."""
 
     def progress(self, line: str) -> Progress | None:
-        """The progress that a line of standard error reports; ``None`` if it reports none. Most generators never do."""
+        """Parse a line of standard error. Returns ``None`` if it reports no progress, which is true of most generators."""
         return None
 
     @abstractmethod
     def measurement(self, job: Job, output: Output) -> Measurement:
-        """The result of the measured run. Raises ``LoadError`` if the run failed or its output cannot be read."""
+        """Return the result of the measured run. Raises ``LoadError`` if the run failed or its output can't be parsed."""
 
     def kept_responses(self, job: Job, output: Output) -> tuple[KeptResponse, ...]:
-        """Whole responses that came during the measured run. Most generators keep none."""
+        """Return whole responses received during the measured run. Most generators keep none."""
         return ()

@@ -1,6 +1,6 @@
-"""Times of single requests as a ``Distribution``, for load generators that print no histogram.
+"""Build a ``Distribution`` from times of single requests, for load generators that print no histogram.
 
-Percentiles are exact. The histogram that is kept for merging has three significant digits.
+Percentiles are exact. The histogram kept for merging has three significant digits.
 """
 
 from __future__ import annotations
@@ -11,25 +11,28 @@ from hdrh.histogram import HdrHistogram
 from httpbench.model import Distribution
 from httpbench.quantiles import Integers, Samples, figures_us, samples_of
 
-HISTOGRAM_MAX_NS = 2 * 3600 * 10**9  # twice the longest timeout that a load may have
+HISTOGRAM_MAX_NS = 2 * 3600 * 10**9  # twice the longest timeout of a load
 HISTOGRAM_DIGITS = 3
 EXACT_BITS = 11  # a histogram of three digits has a bucket for each value below 2**11
 
 
 def distribution(values_ns: Integers, counts: Integers | None = None) -> Distribution:
-    """The distribution of times in ns, in any order, each ``counts`` times (once unless given)."""
+    """Return the distribution of times in ns, in any order, each occurring ``counts`` times (by default once)."""
     return described(samples_of(values_ns, counts))
 
 
 def described(samples: Samples) -> Distribution:
-    """All figures of the samples, and their histogram."""
+    """Return all statistics of the samples, with their histogram."""
     if samples.total == 0:
         return Distribution(count=0)
     return Distribution(count=samples.total, histogram=_encoded(samples), **figures_us(samples))
 
 
 def _encoded(samples: Samples) -> str:
-    """HdrHistogram V2, compressed, base64. Values that fall into one slot are recorded together: slots are few, samples are not."""
+    """Encode as HdrHistogram V2, compressed, base64.
+
+    Values in the same slot are recorded together, as there are few slots but many samples.
+    """
     histogram = HdrHistogram(1, HISTOGRAM_MAX_NS, HISTOGRAM_DIGITS)
     values = samples.lowest.astype(np.int64)
     _, bits = np.frexp(samples.lowest)

@@ -1,11 +1,10 @@
-"""The adapter for hey: Go's HTTP client in a closed loop, one goroutine for each connection.
+"""The adapter for hey: Go's HTTP client in a closed loop, with one goroutine per connection.
 
-hey prints its report with any Go template, so it gets one that prints counts and samples as JSON, instead of figures that are rounded to
-0.1 ms. Its pitfalls:
+hey prints its report with any Go template. Ours prints counts and samples as JSON instead of values rounded to 0.1 ms. Its pitfalls:
 
-- Its requests/s include errors; ours are counted from the statuses.
-- It keeps latencies and statuses of the first million responses only, and of the others only their number.
-- It ignores errors while it reads a body, so a truncated response counts as whole.
+- Its requests/s include errors; we count from the statuses.
+- It keeps latencies and statuses of only the first million responses, and only counts the rest.
+- It ignores errors while it reads a body, so a truncated response counts as complete.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from httpbench.model import Distribution, Measurement, Requests, Requirement
 
 KEPT_RESULTS = 1_000_000
 KEPT_CONNECTIONS = 500
-"""hey closes idle connections beyond this number, so that a load with more would measure connecting."""
+"""Maximum number of idle connections that hey keeps open. A load with more would measure connecting."""
 
 TEMPLATE = (
     '{"total_ns":{{jsonify .Total}},"results":{{.NumRes}},"statuses":{{jsonify .StatusCodeDist}},"errors":{{jsonify .ErrorDist}},'
@@ -44,10 +43,10 @@ ERROR_KINDS = (
     (re.compile(r"malformed|bad Content-Length|too many transfer encodings|unsupported transfer encoding"), "invalid_response"),
     (re.compile(r"tls: |x509: "), "tls"),
 )
-"""Go's error message and our name for it; the first match counts. Go's messages hold addresses, so they are not names themselves."""
+"""Go's error message and our name for it. The first match counts. Go's messages contain addresses, so they can't be names themselves."""
 
 NOTES = (
-    "hey does not check bodies; a truncated one counts as whole.",
+    "hey does not check bodies; a truncated one counts as complete.",
     "hey opens its connections within the measured time, and its latencies include connecting.",
     "Go's HTTP client silently repeats a request if a kept connection turns out to be closed.",
     "hey adds the header User-Agent, and Content-Type if the workload has none.",
@@ -59,9 +58,9 @@ class _Result(BaseModel):
 
     total_ns: int
     results: int
-    """Requests that ended, errors included."""
+    """Requests that ended, including errors."""
     statuses: dict[int, int] | None
-    """Of the responses that were kept."""
+    """Statuses of the responses that were kept."""
     errors: dict[str, int]
     latencies_s: list[float]
     connects_s: list[float]
@@ -76,7 +75,7 @@ class Hey(LoadGenerator):
     )
 
     def version_of(self, program: str, run: Run) -> str:
-        """hey does not print its version; Debian's package manager knows it. ``unknown`` if it is not from a package."""
+        """Ask Debian's package manager, because hey doesn't print its version. ``unknown`` if it isn't from a package."""
         if Path(program).parent != Path("/usr/bin"):
             return "unknown"
         version = run(("dpkg-query", "--show", "--showformat", "${Version}", Path(program).name)).strip()
@@ -109,7 +108,7 @@ class Hey(LoadGenerator):
         if not load.keepalive:
             options.append("-disable-keepalive")
         for key, value in request.headers.items():
-            # Go takes the host from an option of its own and ignores the header.
+            # Go takes the host from its own option and ignores the header.
             options += ["-host", value] if key.lower() == "host" else ["-H", f"{key}: {value}"]
         if request.body:
             options += ["-D", str(job.write("body", request.body))]
@@ -158,10 +157,10 @@ def _errors(result: _Result) -> Counter[str]:
 
 
 def _judged(result: _Result, completed: int, expected: int) -> tuple[int, int, int]:
-    """How many responses have the expected status, another one, and an unknown one.
+    """Count the responses with the expected status, another status, and an unknown status.
 
-    The statuses beyond the first million are unknown. If all of the million are correct, the rest count as correct, and a note says so. If
-    some are wrong, the rest are unknown.
+    Statuses after the first million are unknown. If the first million are all correct, the rest count as correct, and a note says so. If
+    some are wrong, the rest stay unknown.
     """
     statuses = result.statuses or {}
     correct = statuses.get(expected, 0)
@@ -178,5 +177,5 @@ def _notes(completed: int, ok: int) -> tuple[str, ...]:
     if completed <= KEPT_RESULTS:
         return NOTES
     beyond = f"Latencies are of the first {KEPT_RESULTS:,} responses; hey does not keep those of the other {completed - KEPT_RESULTS:,}"
-    verdict = ", whose statuses count as correct because all earlier ones were." if ok == completed else ", nor their statuses."
+    verdict = ". Their statuses count as correct because all earlier ones were." if ok == completed else ", nor their statuses."
     return (*NOTES, beyond + verdict)

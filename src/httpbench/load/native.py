@@ -1,7 +1,6 @@
-"""The adapter for our own load generator, ``httpbench-loadgen``: closed and open loop, every response checked, histograms kept
-whole.
+"""The adapter for the native load generator, ``httpbench-loadgen``: closed and open loop, checks every response, keeps whole histograms.
 
-It warms up on the connections that it then measures, reports each change of phase at once, and prints one JSON document with the schema
+It warms up on the connections that it then measures, reports each change of phase immediately, and prints one JSON document with the schema
 ``httpbench-loadgen/1``. Keys without a place in a ``Measurement`` are ignored.
 """
 
@@ -21,15 +20,15 @@ from httpbench.quantiles import decoded, percentiles_us, recorded
 PROGRAM = "httpbench-loadgen"
 SCHEMA = "httpbench-loadgen/1"
 SAMPLE_S_MIN, SAMPLES = 0.1, 100
-"""Whole responses that each thread keeps: ten a second, and of long measurements a hundred."""
+"""How often each thread keeps a whole response: ten times a second, or a hundred times in a long measurement."""
 SHORT_S, SHORT_INTERVAL_S = 5.0, 0.1
 EXIT_MEASURED, EXIT_FAILED, EXIT_TERMINATED, EXIT_INTERRUPTED = 0, 1, 143, 130
 STALL_SHARE_MIN = 0.01
-"""Share of the measured time from which a pause of the generator has a note."""
+"""Share of the measured time from which a pause of the generator is mentioned in a note."""
 
 
 class _Told(BaseModel):
-    """A part of the program's document. New keys may come, so unknown ones are ignored."""
+    """A part of the program's document. Unknown keys are ignored, because newer versions may add some."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -70,7 +69,7 @@ class _Generator(_Told):
     threads: tuple[_Thread, ...] = ()
     stalled_us: float = 0
     engine_fallback: str | None = None
-    """Why it used epoll and not io_uring."""
+    """Why it used epoll instead of io_uring."""
 
 
 class _Report(_Told):
@@ -91,9 +90,9 @@ class _Report(_Told):
     failure: str | None = None
     """Why the program ended the run early."""
     censored: int = 0
-    """Requests whose time in the distributions is a lower bound."""
+    """Requests with times that are only lower bounds in the distributions."""
     unfinished_s: float = 0
-    """Sum of the ages of those that were unfinished at the end."""
+    """Sum of the ages of the requests that were unfinished at the end."""
 
 
 class _KeptResponse(_Told):
@@ -165,11 +164,11 @@ class Native(LoadGenerator):
         try:
             event = _Event.model_validate_json(line)
         except ValidationError:
-            return None  # a line for people that begins with a brace
+            return None  # a line for humans that starts with a brace
         return Progress(event.phase, event.elapsed_s, event.throughput_rps, event.p50_us, event.p99_us)
 
     def kept_responses(self, job: Job, output: Output) -> tuple[KeptResponse, ...]:
-        """In the order of the threads and then of time."""
+        """Return the responses in the order of the threads and then of time."""
         each = job.workload.each
         kept = _KeptResponses.model_validate_json(output.stdout).samples
         return tuple(KeptResponse(each[one.request], one.head, one.body, one.truncated) for one in kept if one.request < len(each))
@@ -220,7 +219,7 @@ def _one_request(job: Job) -> list[str]:
 
 
 def _mixed_requests(job: Job) -> list[str]:
-    """A file of all requests of the mix, each with its weight and its correct response."""
+    """Write a file with all requests of the mix, each with its weight and its correct response, and return the options."""
     requests = [_stated(part) for part in job.workload.parts]
     return ["--requests", str(job.write("requests.json", json.dumps(requests)))]
 
@@ -242,7 +241,7 @@ def _stated(part: MixPart) -> dict[str, object]:
 
 
 def _sample_s(job: Job) -> float | None:
-    """How often a whole response is kept, for rules that only the harness knows; ``None``: never."""
+    """Return how often to keep a whole response for rules that only the harness can check, or ``None`` for never."""
     return max(SAMPLE_S_MIN, job.load.duration_s / SAMPLES) if job.workload.has_unchecked_bodies else None
 
 
@@ -259,7 +258,7 @@ def _rate(load: Load) -> list[str]:
 
 
 def _interval_option(job: Job) -> list[str]:
-    """Short measurements have short intervals: a few long ones do not show whether throughput was steady."""
+    """Return the option for the interval length. Short measurements have short ones, as a few long ones can't show steady throughput."""
     if job.load.step_s is not None:
         return ["--interval", f"{interval_ms(job.load)}ms"]
     interval_s = job.interval_s or (SHORT_INTERVAL_S if job.load.duration_s < SHORT_S else None)
@@ -267,7 +266,7 @@ def _interval_option(job: Job) -> list[str]:
 
 
 def _slices(load: Load, report: _Report) -> list[Slice]:
-    """The intervals with their histograms, if the load has steps, which are built from them."""
+    """Return the intervals with their histograms if the load has steps, which are built from them."""
     if load.step_s is None:
         return []
     found = []
@@ -304,7 +303,7 @@ def _plain(told: _Distribution | None) -> Distribution | None:
 
 
 def _of_finished(report: _Report) -> Distribution | None:
-    """Service times; their mean is without unfinished requests, so that Little's law shows whether connections stood still."""
+    """Return the service times. Their mean excludes unfinished requests, so that Little's law reveals stalled connections."""
     times = _plain(report.service_time_us)
     if times is None or times.mean is None or not report.unfinished_s or report.response_time_us is not None:
         return times
@@ -314,7 +313,10 @@ def _of_finished(report: _Report) -> Distribution | None:
 
 
 def _unfinished(report: _Report) -> int:
-    """Those whose age is in the service times. In an open loop, others count as censored too: they were never sent."""
+    """Return how many service times are ages of unfinished requests.
+
+    In an open loop, ``censored`` also counts requests that were never sent.
+    """
     return report.censored - report.errors.get("timeout", 0) if report.unfinished_s and report.response_time_us is None else 0
 
 

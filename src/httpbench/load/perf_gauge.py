@@ -1,15 +1,15 @@
-"""The adapter for perf-gauge: a closed loop, or a rate that its clients follow if they can.
+"""The adapter for perf-gauge: a closed loop, or a rate that its clients try to keep.
 
-It prints a report for people, which is parsed: counts, rates, and times in whole µs, or in hundredths of a millisecond if none is below
-one. Its pitfalls:
+It prints a report for humans, which we parse: counts, rates, and times in whole µs, or in hundredths of a millisecond if all are at least
+one millisecond. Its pitfalls:
 
-- The clock of a request starts after its rate limiter. The time that a late request waited before is in no figure (coordinated omission),
-  so at a rate these are service times and are shown as such.
-- Each client gets an equal share of the rate and sends it in bursts that it rounds down: 500 requests/s from 8 clients become about 370. A
-  rate that was not reached makes the trial invalid, as with every generator.
-- A request that times out ends the whole measurement, and is not counted.
-- It does not check bodies.
-- Its published lock file names a crate that current compilers refuse, so it is built with newer dependencies.
+- The clock of a request starts after the rate limiter. The time that a late request waited before that is not reported (coordinated
+  omission), so with a rate we report these as service times.
+- Each client gets an equal share of the rate and sends it in bursts that it rounds down: 500 requests/s from 8 clients become about 370. As
+  with every generator, missing the rate makes the trial invalid.
+- A request that times out ends the whole measurement and isn't counted.
+- It doesn't check bodies.
+- Its published lock file contains a crate that current compilers refuse, so we build it with newer dependencies.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from httpbench.quantiles import PERCENTILES, is_known
 
 VERSION = "0.1.20"
 WHOLE_SHARE = 0.95
-"""A measurement that took a smaller share of its duration was ended by a timeout."""
+"""A measurement that lasted for a smaller share of its duration was ended by a timeout."""
 
 FIELDS = {
     "Min": "min",
@@ -41,7 +41,7 @@ FIELDS = {
     "StdDev": "stddev",
     "tm99.9": "tm99_9",
 }
-"""Its word → ours."""
+"""perf-gauge's word → ours."""
 
 UNITS_US = {"µs": 1.0, "ms": 1000.0}
 
@@ -73,7 +73,7 @@ class PerfGauge(LoadGenerator):
         return super().locate() or (str(own) if own.is_file() else None)
 
     def installation(self) -> Installation:
-        # Without --locked: the versions in its lock file do not compile with current compilers (traitobject 0.1.0).
+        # Without --locked: the versions in its lock file don't compile with current compilers (traitobject 0.1.0).
         argv = ("cargo", "install", f"perf-gauge@{VERSION}", "--root", str(_root()))
         return Installation(argv, Requirement(program="cargo", install="https://rustup.rs"), _root())
 
@@ -91,7 +91,7 @@ class PerfGauge(LoadGenerator):
             return "request bodies are not supported with perf-gauge"
         for key, value in request.headers.items():
             if ":" in value:
-                return f"perf-gauge takes the colons in the header {key!r} as separators of several values"
+                return f"perf-gauge treats the colons in the header {key!r} as separators of several values"
         return None
 
     def argv(self, job: Job, *, warmup: bool) -> tuple[str, ...]:
@@ -125,7 +125,7 @@ class PerfGauge(LoadGenerator):
             duration_s=duration_s,
             requests=Requests(completed=sum(statuses.values()), ok=ok),
             errors=errors,
-            bytes_received=None,  # it rounds to two digits
+            bytes_received=None,  # perf-gauge rounds them to two digits
             throughput_rps=ok / duration_s,
             service_time_us=_times(output, requests),
             notes=NOTES,
@@ -133,7 +133,7 @@ class PerfGauge(LoadGenerator):
 
 
 def _root() -> Path:
-    """Where ``httpbench setup`` puts it."""
+    """Return the folder in which ``httpbench setup`` installs perf-gauge."""
     return user_folder("XDG_CACHE_HOME", ".cache") / "load-generators" / "perf-gauge"
 
 
@@ -145,7 +145,7 @@ def _number(output: Output, pattern: str) -> float:
 
 
 def _duration_s(output: Output) -> float:
-    """``2.008813172s``, ``950.1ms`` or ``1m 2s``, as Rust prints times."""
+    """Parse a duration as Rust prints it: ``2.008813172s``, ``950.1ms`` or ``1m 2s``."""
     match = re.search(r"^Duration (.+?)\s*$", output.stdout, re.M)
     parts = re.findall(r"([\d.]+)\s*(ms|s|m)\b", match[1]) if match else []
     if not parts:
@@ -154,7 +154,7 @@ def _duration_s(output: Output) -> float:
 
 
 def _summary(output: Output, expected: int) -> tuple[dict[int, int], dict[str, int]]:
-    """Responses by status; errors by kind, with wrong statuses."""
+    """Return responses by status, and errors by kind, including unexpected statuses."""
     block = re.search(r"^Summary:\n(.*?)\n\n", output.stdout, re.M | re.S)
     statuses: dict[int, int] = {}
     errors: dict[str, int] = {}
@@ -171,7 +171,7 @@ def _summary(output: Output, expected: int) -> tuple[dict[int, int], dict[str, i
 
 
 def _times(output: Output, count: int) -> Distribution | None:
-    """Of all requests. A percentile that fewer than ten lie beyond is left out, though it prints one."""
+    """Return the times of all requests. Omits percentiles with fewer than ten samples beyond them, although perf-gauge prints them."""
     block = re.search(r"^Latency:\n(.*?)(\n\n|\Z)", output.stdout, re.M | re.S)
     if block is None or count == 0:
         return None

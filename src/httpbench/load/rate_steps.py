@@ -1,7 +1,7 @@
-"""The steps of a rising rate: the generator's intervals, merged into one distribution for each rate.
+"""The steps of a rising rate: the generator's intervals, merged into one distribution per rate.
 
-Percentiles of a step come from the merged histograms of its intervals, never from their percentiles. The generator's intervals divide a
-step evenly (:func:`interval_ms` sees to that), so that no interval belongs to two rates. Cost: about a millisecond for each interval.
+A step's percentiles come from the merged histograms of its intervals, never from the intervals' percentiles. :func:`interval_ms` makes the
+intervals divide a step evenly, so that no interval belongs to two rates. This costs about a millisecond per interval.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Slice:
 
 
 def interval_ms(load: Load) -> int | None:
-    """A length of intervals that divides the steps of a load evenly; ``None`` if there are no steps, or no length does."""
+    """Return an interval length that divides the load's steps evenly, or ``None`` if there are no steps or no length fits."""
     if load.step_s is None:
         return None
     step_ms = round(load.step_s * 1000)
@@ -34,7 +34,7 @@ def interval_ms(load: Load) -> int | None:
 
 
 def steps(load: Load, slices: Sequence[Slice]) -> tuple[Step, ...]:
-    """One for each offered rate; none if the load has one rate. A generator that was stopped made fewer."""
+    """Return the result of each offered rate. Empty if the load has only one rate. A stopped generator has fewer steps."""
     if load.step_s is None:
         return ()
     return tuple(_step(level, own) for level in load.levels if (own := [part for part in slices if _within(part.interval, level)]))

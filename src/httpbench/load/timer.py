@@ -1,6 +1,6 @@
-"""Timers of whole processes: they run a program once and report its times. One adapter for each.
+"""Timers of whole processes, which run a program once and report its times, with an adapter for each.
 
-Like load generators they start nothing themselves: they give a command line and read the report that it leaves in a file.
+Like load generators, the adapters start nothing: they return a command line and parse the report that it writes to a file.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ PROGRAM = "httpbench-timer"
 
 @dataclass(frozen=True, slots=True)
 class Timed:
-    """A program that has ended, and its times."""
+    """The result of a program that has ended."""
 
     code: int
-    """Its exit code; negative: the signal that ended it."""
+    """Its exit code. Negative: the signal that ended it."""
     timing: Timing
 
     def __str__(self) -> str:
@@ -34,18 +34,18 @@ class Timed:
 
 
 class Timer(Tool):
-    """A program that times programs."""
+    """A program that times other programs."""
 
     meaning: str
     """One sentence, shown beside its times."""
 
     @abstractmethod
     def argv(self, command: Sequence[str], report: Path, output: Path) -> tuple[str, ...]:
-        """The command line that runs ``command`` once; the report goes to ``report``, the command's output to ``output``."""
+        """Return the command line that runs ``command`` once. The report goes to ``report`` and the command's output to ``output``."""
 
     @abstractmethod
     def read(self, report: str) -> Timed:
-        """The times in a report. Raises ``LoadError`` if it cannot be read."""
+        """Parse the times in a report. Raises ``LoadError`` if that fails."""
 
 
 class _Report(BaseModel):
@@ -60,7 +60,7 @@ class _Report(BaseModel):
 
 
 class NativeTimer(Timer):
-    """Our own."""
+    """The native timer."""
 
     name = "native"
     requirement = Requirement(program=PROGRAM, install="cargo build --release --package httpbench-timer")
@@ -101,7 +101,7 @@ class _HyperfineReport(BaseModel):
 
 
 class Hyperfine(Timer):
-    """hyperfine with one run at a time, so that runs of different targets are interleaved and each has its own proof of work."""
+    """hyperfine with one run at a time, so that runs of different targets can alternate and each run proves its work."""
 
     name = "hyperfine"
     requirement = Requirement(
@@ -120,6 +120,6 @@ class Hyperfine(Timer):
             raise LoadError(f"hyperfine's report cannot be read: {error.errors()[0]['msg']}") from None
         code = told.exit_codes[0]
         peak = told.memory_usage_byte[0] if told.memory_usage_byte else None
-        if code is None:  # it was killed; hyperfine does not report the signal
+        if code is None:  # it was killed; hyperfine doesn't report the signal
             raise LoadError("was killed by a signal")
         return Timed(code, Timing(wall_s=told.mean, user_s=told.user, system_s=told.system, rss_bytes_peak=peak))

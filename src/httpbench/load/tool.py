@@ -1,4 +1,4 @@
-"""What load generators and timers have in common: a program that may be installed, and its version."""
+"""The common part of load generators and timers: a program that may be installed, and its version."""
 
 from __future__ import annotations
 
@@ -18,74 +18,74 @@ from httpbench.model import Requirement
 
 @dataclass(frozen=True, slots=True)
 class Installation:
-    """How to install a program into the user's cache, without root."""
+    """Instructions to install a program into the user's cache, without root."""
 
     argv: tuple[str, ...]
     """The command."""
     requires: Requirement
-    """The program that the command begins with."""
+    """The program that the command starts with."""
     folder: Path
-    """Where it installs."""
+    """The folder that it installs into."""
     files: tuple[Path, ...] = ()
-    """Copied into ``folder`` before the command runs."""
+    """Files to copy into ``folder`` before the command runs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A program at another host."""
+    """A program on another host."""
 
     path: str
     version: str
 
 
 Run = Callable[[tuple[str, ...]], str]
-"""Runs a short command; what it prints on both streams."""
+"""A function that runs a short command and returns its output on both streams."""
 
 
 class Tool(ABC):
-    """A program that puts a load on a target, or times one."""
+    """A program that puts a load on a target, or that times one."""
 
     name: str
     requirement: Requirement
-    """What it requires on the machine."""
+    """The program that must be installed."""
     there: Found | None = None
-    """The program at the load host; ``None``: it runs on this machine."""
+    """The program on the load host, or ``None`` if it runs on this machine."""
 
     def at(self, found: Found) -> Self:
-        """The same tool, as it is at a load host."""
+        """Return the same tool on a load host."""
         other = copy.copy(self)
         other.there = found
         return other
 
     def locate(self) -> str | None:
-        """Absolute path of the program; ``None`` if it is not installed."""
+        """Return the absolute path of the program, or ``None`` if it isn't installed."""
         found = shutil.which(self.requirement.program or self.name)
         return str(Path(found).absolute()) if found else None
 
     def installation(self) -> Installation | None:
-        """How to install it where ``locate`` finds it, if no package has it. ``None``: there is no such way."""
+        """Return how to install the program where ``locate`` finds it, or ``None`` if it must be installed in another way."""
         return None
 
     def program(self) -> str:
-        """Like ``locate``, at the load host if there is one. Raises ``LoadError``, with the command that installs it, if it is missing."""
+        """Return the path, on the load host if there is one. Raises ``LoadError`` with the installation command if it is missing."""
         path = self.there.path if self.there else self.locate()
         if path is None:
             raise LoadError(f"load generator {self.name} is not installed", hint=f"httpbench setup --load-generator {self.name}")
         return path
 
     def version(self) -> str:
-        """The version as dotted numbers; ``unknown`` if the program prints none. Raises ``LoadError`` if it is missing."""
+        """Return the version as dotted numbers, or ``unknown`` if the program prints none. Raises ``LoadError`` if it is missing."""
         return self.there.version if self.there else self.version_of(self.program(), printed)
 
     def version_of(self, program: str, run: Run) -> str:
-        """The version of the program at a path, with ``run`` where that path is."""
+        """Return the version of the program at a path. ``run`` executes commands on the host of that path."""
         return first_version(run((program, "--version")))
 
 
 def printed(argv: tuple[str, ...]) -> str:
-    """What a short command prints on both streams; nothing if there is no such program.
+    """Return the output of a short command on both streams. Empty if there is no such program.
 
-    The exit code does not matter: wrk prints its version and fails.
+    The exit code doesn't matter: wrk prints its version and fails.
     """
     try:
         done = subprocess.run(argv, capture_output=True, text=True, errors="replace", timeout=10, check=False, stdin=subprocess.DEVNULL)
@@ -95,6 +95,6 @@ def printed(argv: tuple[str, ...]) -> str:
 
 
 def first_version(text: str) -> str:
-    """The first dotted number of a text; ``unknown`` if there is none."""
+    """Return the first dotted number of a text, or ``unknown`` if there is none."""
     match = re.search(r"\d+(\.\d+)+", text)
     return match.group() if match else "unknown"

@@ -1,9 +1,9 @@
--- Run by wrk beside every measurement: sets the request up once and prints what wrk measured as one line of JSON.
+-- wrk runs this script with every measurement. It sets up the request once and prints the results as one line of JSON.
 --
--- It defines neither `request` nor `response`: wrk would then call Lua for each of them. Pipelining is one long request, made
--- here of `pipeline` copies; wrk counts from it how many responses to expect, and records one latency for the whole batch.
+-- It defines neither `request` nor `response`, because wrk would call Lua for each of them. Pipelining is one long request,
+-- built here from `pipeline` copies. wrk counts the copies to know how many responses to expect, and records one latency per batch.
 --
--- Arguments after the URL: pipeline depth, method, path of the file that holds the body ("" if there is none).
+-- Arguments after the URL: pipeline depth, method, path of the file with the body ("" if there is none).
 
 function init(args)
    local pipeline, method, body_file = tonumber(args[1]), args[2], args[3]
@@ -19,8 +19,8 @@ function init(args)
    end
 end
 
--- wrk's own accessors walk the whole table for each value; a table that spans seconds has millions of entries, so it is read in
--- place. The layout is that of wrk 4.0 to 4.2, and is checked with two figures that wrk reports in another way.
+-- wrk's own accessors walk the whole table for each value. A table that spans seconds has millions of entries, so it is read in
+-- place. The layout is that of wrk 4.0 to 4.2, and is checked against two values that wrk also reports by other means.
 local function latencies(stats)
    local ffi = require("ffi")
    ffi.cdef [[ struct httpbench_stats { uint64_t count, limit, min, max, data[1]; }; ]]

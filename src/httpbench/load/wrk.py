@@ -1,11 +1,11 @@
 """The adapter for wrk: a closed loop over epoll with one request, or one pipelined batch, in flight on each connection.
 
-wrk reports most through a Lua script (``wrk.lua``), which runs before and after the load and costs nothing during it. Its pitfalls:
+wrk reports most results through a Lua script (``wrk.lua``), which runs before and after the load and costs nothing during it. Its pitfalls:
 
-- It back-fills its histogram after the run: a response that took more than twice the mean time between requests of a connection adds
-  samples that were never measured. They distort every closed-loop figure, and make pipelined ones useless, so they are removed.
-- It counts a timeout only when the late response arrives: a server that never responds shows as missing throughput, not as errors.
-- It only distinguishes statuses below 400 from others, and does not check bodies.
+- It back-fills its histogram after the run: a response that took more than twice a connection's mean time between requests adds samples
+  that were never measured. They distort every closed-loop result and make pipelined results useless, so we remove them.
+- It counts a timeout only when the late response arrives. A server that never responds shows as missing throughput, not as errors.
+- It only distinguishes statuses below 400 from others, and doesn't check bodies.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class _Result(BaseModel):
     bytes: int
     errors: _Errors
     latencies_us: list[tuple[int, int]] | None
-    """Pairs of latency and count, with the samples that wrk adds; ``None`` if this build of wrk gives no access to them."""
+    """Pairs of latency and count, including back-filled samples, or ``None`` if this build of wrk doesn't expose them."""
 
 
 class Wrk(LoadGenerator):
@@ -90,7 +90,7 @@ class Wrk(LoadGenerator):
 
     def argv(self, job: Job, *, warmup: bool) -> tuple[str, ...]:
         load, request = job.load, job.workload.request
-        # A warm-up may be longer than requested, not shorter; wrk refuses 0 s.
+        # A warm-up may be longer than requested, but not shorter; wrk refuses 0 s.
         seconds = max(1, -int(-load.warmup_s // 1)) if warmup else int(load.duration_s)
         headers = {_as_wrk_spells(key): value for key, value in request.headers.items()}
         if not load.keepalive:
@@ -107,7 +107,7 @@ class Wrk(LoadGenerator):
 
     def measurement(self, job: Job, output: Output) -> Measurement:
         result = _parse(output)
-        # A batch is late as a whole: wrk records one latency, or one timeout, for all that were pipelined together.
+        # A batch is late as a whole: wrk records one latency, or one timeout, for all requests pipelined together.
         late = result.errors.timeout * job.load.pipeline
         ok = max(0, result.requests - result.errors.status - late)
         duration_s = result.duration_us / 1e6
@@ -132,12 +132,15 @@ class Wrk(LoadGenerator):
 
 
 def _threads(job: Job) -> int:
-    """The most threads that share the connections evenly: wrk rounds connections per thread down, and would open fewer than requested."""
+    """Return the highest number of threads that share the connections evenly.
+
+    wrk rounds connections per thread down, and would otherwise open fewer than requested.
+    """
     return max(threads for threads in range(1, job.threads + 1) if job.load.connections % threads == 0)
 
 
 def _as_wrk_spells(header: str) -> str:
-    """wrk looks for ``Host`` in that spelling, and adds its own beside any other."""
+    """Return the header as wrk expects it. It looks for ``Host`` in exactly this spelling, and adds its own beside any other."""
     return "Host" if header.lower() == "host" else header
 
 
@@ -157,7 +160,7 @@ def _parse(output: Output) -> _Result:
 
 
 def _latencies(result: _Result, job: Job) -> Distribution | None:
-    """Without the samples that wrk added; ``None`` if its histogram does not add up, so that no invented figure is shown."""
+    """Return the latencies without back-filled samples, or ``None`` if the histogram doesn't add up, so as not to show invented values."""
     if result.latencies_us is None:
         return None
     pairs = np.array(result.latencies_us, dtype=np.int64).reshape(-1, 2)
@@ -174,10 +177,10 @@ def _latencies(result: _Result, job: Job) -> Distribution | None:
 
 
 def _without_back_fill(filled: Integers, expected: int) -> Integers:
-    """Undoes wrk's ``stats_correct``. Both tables hold the count of each latency in µs.
+    """Undo wrk's ``stats_correct``. Both tables contain the count of each latency in µs.
 
-    For a latency n ≥ 2e, where e is the expected time between requests, wrk adds its count at n−e, n−2e, … down to above e. So above e each
-    count became the sum of itself and all those at multiples of e beyond it, which is itself plus the *filled* count at +e.
+    For a latency n ≥ 2e, where e is the expected time between requests, wrk adds its count at n−e, n−2e, … down to just above e. Above e,
+    each count therefore became the sum of itself and all counts at multiples of e beyond it, which is itself plus the *filled* count at +e.
     """
     counts = filled.copy()
     if expected > 0:
@@ -195,5 +198,5 @@ def _notes(job: Job, latencies: Distribution | None) -> tuple[str, ...]:
             f"Each latency is that of a batch of {job.load.pipeline} pipelined requests, from the first write to the last response."
         )
     if latencies is None:
-        notes.append("This build of wrk does not show which latencies it added afterwards, so none are shown.")
+        notes.append("This build of wrk doesn't expose which latencies it added afterwards, so none are shown.")
     return tuple(notes)

@@ -1,4 +1,4 @@
-"""How real is a server: experiments outside the measured time, and one label for what they show."""
+"""Find out how much of HTTP a server really implements: experiments outside the measured time, and one label for the result."""
 
 from __future__ import annotations
 

@@ -1,15 +1,15 @@
-"""Does a response depend on the request, or is it canned?
+"""Find out whether a response depends on the request, or is canned.
 
-A server that knows its benchmark can be fast without reading: it counts bytes, or requests, and sends responses as they come. So the known
-path and an unknown one are requested in several lengths and in an unpredictable order. What then explains the responses is what they are
-made from:
+A server that knows its benchmark can be fast without reading requests: it counts bytes, or requests, and sends prepared responses. This
+module requests the known path and an unknown one, in several lengths and in an unpredictable order. Whatever explains the responses is what
+they are made from:
 
-- the same path always gets the same response: the request (or nothing, if both paths get the same one);
-- the same length gets the same response, and the same path does not: the length;
-- identical requests get different responses at different positions: the position.
+- The same path always gets the same response: the request (or nothing, if both paths get the same response).
+- The same length gets the same response, but the same path doesn't: the length.
+- Identical requests get different responses at different positions: the position.
 
-One kind of server is not detected: it recognises the load's own request byte for byte and parses all others. Both it and a server that
-parses every request respond to what was requested.
+One kind of server goes undetected: it recognizes the load's own request byte for byte and parses all others. It responds to every request
+like a server that parses them all.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from httpbench.model import Observation, Trait
 REPETITIONS = 3
 PADDING_MIN, PADDING_MAX = 24, 72
 BUSY = ("429", "503")
-"""Responses that may depend on time."""
+"""Statuses that may depend on time."""
 
 CORRECT = "the correct response"
 
 
 @dataclass(frozen=True, slots=True)
 class Variation:
-    """A request with the known path or an unknown one, in one of the lengths."""
+    """A request for the known path or an unknown one, in one of the lengths."""
 
     data: bytes
     known: bool
@@ -43,15 +43,15 @@ class Variation:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a request got."""
+    """The response to a request."""
 
     request: Variation
     kind: str
-    """The same for responses that are alike."""
+    """Equal for equivalent responses."""
 
 
 def dependence(server: Server) -> list[Observation]:
-    """Whether its responses depend on the request, and whether on the path: two observations."""
+    """Return two observations: whether responses depend on the request, and whether they depend on the path."""
     requests = _variations(server)
     usual = _usual(server)
     outcomes = [outcome for outcome in _outcomes(server, requests, usual) if outcome.kind not in BUSY]
@@ -70,7 +70,7 @@ def dependence(server: Server) -> list[Observation]:
     depends = Observation(trait=Trait.ASKED, holds=holds, sent=sent, came=f"{why}: {came}" if why else came)
     routes: bool | None = {outcome.kind for outcome in known}.isdisjoint(outcome.kind for outcome in unknown)
     if not holds or (not routes and usual is None and server.workload.expect.body is None):
-        routes = None  # bodies that differ each time may or may not be those of two paths
+        routes = None  # if bodies always differ, they may or may not depend on the path
     return [depends, Observation(trait=Trait.ROUTES, holds=routes, sent=sent, came=came)]
 
 
@@ -78,7 +78,7 @@ UNEXPLAINED = "path, length and position do not explain its responses"
 
 
 def other_cause(outcomes: Sequence[Outcome]) -> str | None:
-    """What explains the responses, if the path does not; ``None`` if it does."""
+    """Return what explains the responses if the path doesn't, else ``None``."""
     if _explains(outcomes, lambda request: request.known):
         return None
     if _explains(outcomes, lambda request: len(request.data)):
@@ -89,7 +89,7 @@ def other_cause(outcomes: Sequence[Outcome]) -> str | None:
 
 
 def _explains(outcomes: Sequence[Outcome], cause: Callable[[Variation], object]) -> bool:
-    """Whether requests with the same cause all got the same response."""
+    """Return whether requests with the same cause always got the same response."""
     kinds = defaultdict(set)
     for outcome in outcomes:
         kinds[cause(outcome.request)].add(outcome.kind)
@@ -97,7 +97,7 @@ def _explains(outcomes: Sequence[Outcome], cause: Callable[[Variation], object])
 
 
 def _variations(server: Server) -> list[Variation]:
-    """Both paths, each in two lengths; one length is the same for both."""
+    """Return requests for both paths, each in two lengths, one of which is common to both."""
     token = f"/{secrets.token_hex(random.randint(6, 10))}"
     bare, other = server.request_bytes(), server.request_bytes(path=token)
     longer = random.randint(PADDING_MIN, PADDING_MAX)
@@ -114,7 +114,7 @@ def _variations(server: Server) -> list[Variation]:
 
 
 def _outcomes(server: Server, requests: Sequence[Variation], usual: bytes | None) -> list[Outcome]:
-    """One after the other on one connection; on a new one where the server closes it."""
+    """Send the requests one after the other on one connection, and reconnect if the server closes it."""
     outcomes = []
     connection: Connection | None = None
     try:
@@ -131,7 +131,10 @@ def _outcomes(server: Server, requests: Sequence[Variation], usual: bytes | None
 
 
 def _sent(server: Server, connection: Connection | None, request: Variation) -> tuple[Connection | None, Response | None]:
-    """The response, and the connection to continue with. A kept connection may be closed by now, so there is a second attempt."""
+    """Send a request. Returns the response, and the connection to continue with.
+
+    There is a second attempt, because a kept connection may already be closed.
+    """
     for _ in range(2):
         fresh = connection is None
         connection = connection or server.connect()
@@ -147,7 +150,7 @@ def _sent(server: Server, connection: Connection | None, request: Variation) -> 
 
 
 def _usual(server: Server) -> bytes | None:
-    """The body of its correct responses; ``None`` where bodies differ, for instance by a time in them."""
+    """Return the body of its correct responses, or ``None`` if bodies differ, for example because they contain the time."""
     with server.connect() as first, server.connect() as second:
         bodies = set()
         for connection in (first, second):

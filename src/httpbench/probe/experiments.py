@@ -1,7 +1,7 @@
-"""Experiments on how a server treats what a load never sends.
+"""Experiments with requests that a load never sends.
 
-Each is a function that returns whether its trait holds and what came; :data:`EXPERIMENTS` says what is sent. Slowness is no fault: where
-silence is correct, the wait follows the server's own pace, and a response that is due has the whole timeout.
+Each is a function that returns whether its trait holds, and the server's reaction; :data:`EXPERIMENTS` describes the requests. Slow servers
+aren't penalized: if silence is correct, the wait follows the server's own pace, and a required response has the whole timeout.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from httpbench.http.server import Server
 from httpbench.model import Trait
 
 Found = tuple[bool | None, str]
-"""Whether the trait holds (``None``: unknown), and what came."""
+"""Whether the trait holds (``None``: unknown), and the server's reaction."""
 
 UNKNOWN_METHOD = "BREW"
 REFUSED = 400
 """The lowest status that refuses a request."""
 LARGE_BYTES = 6144
-"""Of a header: less than most default limits (nginx and Node: 8 KiB and more; fasthttp: 4 KiB), more than one small read."""
+"""Size of a header: below most default limits (nginx and Node: at least 8 KiB; fasthttp: 4 KiB), but more than one small read."""
 
 HIDDEN = "GET /hidden-in-a-body HTTP/1.1\r\nHost: hidden\r\n\r\n"
-"""A body that looks like a request: a server that does not read bodies responds to it."""
+"""A body that looks like a request. A server that doesn't read bodies responds to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Experiment:
 
 
 def nonsense(server: Server) -> Found:
-    """As long as the usual request, and with an empty line at its end."""
+    """Send words of the same length as the usual request, with an empty line at the end."""
     length = len(server.request_bytes())
     words = (b"not a request " * (length // 14 + 1))[: length - 4]
     received = _received(server, words + b"\r\n\r\n")
@@ -56,7 +56,7 @@ def unrequested(server: Server) -> Found:
 
 
 def waits(server: Server) -> Found:
-    """A request longer than the usual one, so that its first part is as long as a whole one."""
+    """Send a request in two parts. It is longer than the usual one, so that its first part is as long as a usual request."""
     whole = server.request_bytes(padding=64)
     cut = whole.index(b"\r\n\r\n") + 2
     with server.connect() as connection:
@@ -81,7 +81,7 @@ def chunked_body(server: Server) -> Found:
 
 
 def head(server: Server) -> Found:
-    """Whatever the status: a client takes a body for the beginning of the next response (RFC 9110, section 9.3.2)."""
+    """Check for a body after HEAD, whatever the status, because a client would take it for the next response (RFC 9110, section 9.3.2)."""
     with server.connect() as connection:
         connection.send(server.request_bytes(method="HEAD"))
         response = connection.receive("HEAD")
@@ -92,7 +92,7 @@ def head(server: Server) -> Found:
 
 
 def method(server: Server) -> Found:
-    """A server may treat an unknown method like any other; it is worth knowing."""
+    """Send an unknown method. A server may treat it like any other, so this is only informative."""
     received = _received(server, server.request_bytes(method=UNKNOWN_METHOD), expected=True)
     return not any(server.is_correct(response) for response in received.responses), received.text
 
@@ -113,7 +113,7 @@ def large_headers(server: Server) -> Found:
 
 
 def strict(server: Server) -> Found:
-    """What a server must refuse: RFC 9112, sections 3.2 (no Host), 5.1 (a space before the colon), 6.3 (lengths that differ)."""
+    """Send requests that a server must refuse: RFC 9112, sections 3.2 (no Host), 5.1 (space before a colon), 6.3 (conflicting lengths)."""
     malformed = {
         "without Host": f"GET {server.workload.request.path} HTTP/1.1\r\n\r\n".encode(),
         "with a space before a colon": server.request_bytes(("X-Space ", "1")),
@@ -130,8 +130,11 @@ def survives(server: Server) -> Found:
 
 
 def _body(server: Server, data: bytes) -> Found:
-    """Holds if one response comes and the next request is understood, or if the server refuses and then closes or is silent: some wait a
-    second for the rest of a refused request before they close."""
+    """Send a request with a body and then another request.
+
+    The trait holds if the body gets one response and the next request is understood, or if the server refuses and then closes or stays
+    silent. Some servers wait a second for the rest of a refused request before they close.
+    """
     with server.connect() as connection:
         connection.send(data)
         received = server.all_on(connection, "POST", expected=True)
@@ -153,7 +156,7 @@ def _body(server: Server, data: bytes) -> Found:
 
 
 def _received(server: Server, data: bytes, *, expected: bool = False) -> Received:
-    """What these bytes get, on a connection of their own."""
+    """Send bytes on a new connection and return the server's reaction."""
     with server.connect() as connection:
         connection.send(data)
         return server.all_on(connection, expected=expected)
@@ -173,4 +176,4 @@ EXPERIMENTS = (
     Experiment(Trait.STRICT, "requests without Host, with a space before a colon, with two lengths", strict),
     Experiment(Trait.SURVIVES, "a request", survives),
 )
-"""The order in which a label requires them: what time runs out for matters least."""
+"""In order of importance for a label, because the last ones are lost first if time runs out."""

@@ -1,8 +1,8 @@
-"""From observations to one label, and whether that fits the declared category. Pure: observations in, words out.
+"""Derive one label from observations, and compare it with the declared category. This does no input or output.
 
-The labels are a ladder: each one says that what makes the higher ones was not found. Not every trait decides. Those that do are what a
-reader takes for granted in «a server», and what costs time in every request: to find where a request begins and ends, to parse its first
-line, to choose by its path.
+The labels form a ladder: each one means that the requirements of the next higher one weren't met. Only some traits count. They are what
+readers expect of "a server" and what costs time in every request: finding where a request begins and ends, parsing its first line, and
+choosing by its path.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ TRAITS = {
     Trait.SURVIVES: "survives all experiments",
     Trait.DATE: "updates Date",
 }
-"""In words, which complete «the server …»."""
+"""Phrases that complete "the server …"."""
 
 MADE_FROM_THE_REQUEST = (Trait.ASKED, Trait.UNASKED, Trait.DATE)
-"""If one of these does not hold, the label is ``canned``, whatever else holds."""
+"""If one of these doesn't hold, the label is ``canned``, whatever else holds."""
 
 PARSED = (Trait.NONSENSE, Trait.WAITS)
-"""What makes a server that gives every path the same response a parser."""
+"""What turns a server with the same response for every path into a parser."""
 
 WHOLE = (Trait.NONSENSE, Trait.WAITS, Trait.LENGTH, Trait.CHUNKED, Trait.HEAD)
-"""What makes a router a server."""
+"""What turns a router into a server."""
 
 MEANINGS = {
     Label.CANNED: "its responses are not made from requests",
@@ -55,7 +55,7 @@ FITTING = {
 
 
 def label(seen: Sequence[Observation]) -> tuple[Label | None, tuple[str, ...]]:
-    """The highest label that fits, and why no higher one does. ``None`` if a trait that decides is unknown."""
+    """Return the highest label that fits, and why no higher one does. The label is ``None`` if a relevant trait is unknown."""
     by_trait = {observation.trait: observation for observation in seen}
     canned = [by_trait[trait] for trait in MADE_FROM_THE_REQUEST if _holds(by_trait, trait) is False]
     if canned:
@@ -70,7 +70,7 @@ def label(seen: Sequence[Observation]) -> tuple[Label | None, tuple[str, ...]]:
 
 
 def contradiction(category: Category | None, found: Label | None) -> str | None:
-    """Why a declared category does not fit, as a clause; ``None`` if it does, or if one of the two is unknown."""
+    """Return a clause if the declared category doesn't fit, or ``None`` if it does or if one of the two is unknown."""
     if category is None or found is None or found in FITTING[category]:
         return None
     return f"declared {category}, but seen as {found}: {MEANINGS[found]}"

@@ -1,6 +1,6 @@
-"""All experiments on one server, within a bounded time, and the label that they give it.
+"""Run all experiments on one server within a time limit, and derive its label.
 
-The Date comes last, as only time can show it. With an earlier response at hand it mostly costs no time at all.
+The Date comes last because it needs time to change. Compared with an earlier response, that usually takes no extra time.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from httpbench.probe.experiments import EXPERIMENTS, Experiment
 from httpbench.probe.label import label
 
 TIMEOUTS = 3
-"""How many responses may time out before the time is over."""
+"""How many responses may time out before the time limit is reached."""
 LATE = "no time was left"
 DATE_OFF_S = 2.5
-"""A Date that is further off is wrong; one that stays the same for longer is not updated. Servers write it once a second, or late."""
+"""A Date that is off by more is wrong, and one that is unchanged for longer isn't updated. Servers update it once a second, or late."""
 DATE_POLL_S = 0.05
 
 
 def observe(host: str, port: int, workload: Workload, first: SampledResponse, first_age_s: float, limit_s: float) -> Probed:
-    """Observes a server that responds correctly to the workload's request.
+    """Observe a server that responds correctly to the workload's request.
 
-    ``first`` is such a response, received ``first_age_s`` ago. What does not fit into ``limit_s`` stays unknown.
+    ``first`` is such a response, received ``first_age_s`` ago. Anything that doesn't fit into ``limit_s`` stays unknown.
     """
     begin = time.monotonic()
     server = Server(host, port, workload, limit_s / TIMEOUTS, begin + limit_s)
@@ -38,7 +38,7 @@ def observe(host: str, port: int, workload: Workload, first: SampledResponse, fi
 
 
 def _dependence(server: Server) -> list[Observation]:
-    """Unknown if a response is missing: this experiment accuses, so it must not be wrong."""
+    """Observe whether responses depend on requests. The result is unknown if a response is missing, because a wrong accusation is worse."""
     try:
         return dependence(server)
     except (ExchangeError, OSError) as error:
@@ -61,7 +61,7 @@ def _made(server: Server, experiment: Experiment) -> Observation:
 
 
 def _date(server: Server, first: SampledResponse, first_at: float) -> Observation:
-    """Compares the Date of a response with that of an earlier one, and waits if too little time lies between them."""
+    """Compare the Date of a response with that of an earlier one. Wait if they are too close together."""
 
     def seen(holds: bool | None, came: str) -> Observation:
         return Observation(trait=Trait.DATE, holds=holds, sent="a request, some time after the first", came=came)
@@ -76,9 +76,9 @@ def _date(server: Server, first: SampledResponse, first_at: float) -> Observatio
             return seen(None, str(error))
         age_s = time.monotonic() - first_at
         if now != before:
-            return seen(True, f"«{now}», {_off(now)}")
+            return seen(True, f'"{now}", {_off(now)}')
         if age_s > DATE_OFF_S:
-            return seen(False, f"still «{before}» after {age_s:.1f} s")
+            return seen(False, f'still "{before}" after {age_s:.1f} s')
         if server.is_late:
             return seen(None, f"the same Date, but only {age_s:.1f} s later")
         time.sleep(DATE_POLL_S)

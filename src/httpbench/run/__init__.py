@@ -1,8 +1,8 @@
-"""Plan → build → trials, in rounds: the only sequencer.
+"""Plan, build and make trials, in rounds: the only sequencer.
 
-``plan.py`` decides the order of the trials, ``preflight.py`` whether they can be made, ``builds/`` makes the targets ready to start.
-``rounds.py`` makes one trial after the other and ``record.py`` stores each. ``trial.py`` is the frame of every trial; ``server/``,
-``client/`` and ``proxy/`` fill it, with ``start.py`` and ``measure/``: warm-up, load generator, steps, verdict.
+``plan/`` decides which trials to make, in which order, and whether they are possible. ``builds/`` prepares the targets. ``rounds/`` makes
+one trial after the other and stores each. ``rounds/trial.py`` is the frame of every trial; ``server/``, ``client/`` and ``proxy/`` fill it
+with the help of ``trial/`` and ``load/``: start, warm-up, load generator, verdict.
 """
 
 from __future__ import annotations

@@ -1,26 +1,26 @@
-"""The wall clock, as results state it. Somebody may set it at any time, so no duration and no order depends on it."""
+"""The wall clock, as recorded in results. It can be set at any time, so no duration and no order depends on it."""
 
 from __future__ import annotations
 
 import time
 from datetime import UTC, datetime
 
-SET_BACK_S_MIN = 1.0  # less is what a clock that is kept in time does
+SET_BACK_S_MIN = 1.0  # normal clock synchronization makes smaller changes
 
 
 def now() -> str:
-    """UTC, ISO 8601, to the millisecond."""
+    """Return the time in UTC, ISO 8601, to the millisecond."""
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 class ClockCheck:
-    """Compares the wall clock with one that cannot be set."""
+    """Compares the wall clock with a clock that can't be set."""
 
     def __init__(self) -> None:
         self._offset_s = _offset_s()
 
     def problem(self) -> str | None:
-        """By how much the wall clock was set back since the check was made, as a sentence; ``None`` if it was not."""
+        """Return a sentence if the wall clock was set back since this object was created, else ``None``."""
         set_back_s = self._offset_s - _offset_s()
         if set_back_s < SET_BACK_S_MIN:
             return None

@@ -1,6 +1,6 @@
-"""What differs between the kinds of target: a table of functions. ``rounds.py`` and ``trial.py`` know no kind.
+"""The differences between the kinds of target, as a table of functions. ``rounds.py`` and ``trial.py`` contain nothing specific to a kind.
 
-A kind that is not in the table cannot be measured.
+A kind that isn't in the table can't be measured.
 """
 
 from __future__ import annotations
@@ -42,37 +42,37 @@ WARMUP_UNTIL_STEADY = {"warmup_s": 1.0, "warmup_max_s": 10.0}
 """The default for servers and proxies."""
 
 TRIAL_OVERHEAD_S = 0.6  # start, wait, probe and stop of a typical server
-CLIENT_TRIAL_S = HELD_S * HELD_REQUESTS + 0.8  # the proof; starts and ends of two servers and three clients; a typical client's work
+CLIENT_TRIAL_S = HELD_S * HELD_REQUESTS + 0.8  # the proof, starting and stopping two servers and three clients, and a typical client's work
 
 
 @dataclass(frozen=True, slots=True)
 class OfKind:
-    """How targets of one kind are handled."""
+    """The functions and defaults for targets of one kind."""
 
     workload: str
-    """The default."""
+    """The default workload."""
     load: SuiteLoad
-    """The default."""
+    """The default load."""
     table: Table
     trial: Callable[[TrialInputs, Path, Observer], Trial]
-    """Makes a trial, in an empty folder."""
+    """Makes a trial in an empty folder."""
     generator: Callable[[str], Tool]
-    """The load generator, or the timer, with a name. Raises :class:`~httpbench.errors.SelectionError`."""
+    """Returns the load generator or timer with a name. Raises :class:`~httpbench.errors.SelectionError`."""
     refuses: Callable[[Tool, TrialPlan, Workload], str | None]
-    """Why a trial cannot be made at all, in a sentence; ``None`` if it can."""
+    """Returns a sentence if a trial is impossible, else ``None``."""
     require_programs: Callable[[Tool], object]
     """Raises :class:`~httpbench.errors.LoadError` if a program of httpbench, or the load generator, is missing."""
     trial_s: Callable[[TrialPlan], float]
     """Estimates how long a trial takes."""
     verify: Callable[[Target, Scaling, Workload, Path, Cores, Backend | None], Verified]
     sample: Callable[[Target, Scaling, Workload, Path, Cores, Backend | None], SampledResponse | SampledRequest]
-    """What ``httpbench responses`` shows. Raises :class:`~httpbench.errors.HttpbenchError`."""
+    """Returns the content of ``httpbench responses``. Raises :class:`~httpbench.errors.HttpbenchError`."""
     partition: Callable[[Topology, Scaling, int | None], Cores] = partition
-    """Divides the cores; the last argument is the number that the target gets, ``None``: the usual one."""
+    """Divides the cores. The last argument overrides the target's number of cores."""
     probes: bool = False
-    """Whether ``bench`` probes them."""
+    """Whether ``bench`` probes the targets."""
     baseline: Target | None = None
-    """What a target is compared with, measured in each round."""
+    """The target to compare with, measured in each round."""
 
 
 def _server_trial_s(planned: TrialPlan) -> float:
@@ -133,11 +133,11 @@ KINDS: Mapping[Kind, OfKind] = {
 
 
 def estimate_s(trials: Sequence[TrialPlan], targets: Mapping[str, Target]) -> float:
-    """Estimates how long trials take, without builds."""
+    """Estimate how long trials take, without builds."""
     return sum(KINDS[targets[trial.target].kind].trial_s(trial) for trial in trials)
 
 
 def longest_warmup_s(planned: TrialPlan) -> float:
-    """Seconds by which a warm-up that ends when throughput is steady may be longer than :func:`estimate_s` says."""
+    """Return how many seconds longer than in :func:`estimate_s` a warm-up can be if it waits for steady throughput."""
     load = planned.load
     return 0.0 if load.warmup_max_s is None else load.warmup_max_s - load.warmup_s - STEADY_S_MIN

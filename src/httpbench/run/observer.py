@@ -1,4 +1,4 @@
-"""What the sequencer reports while it works: to a terminal's live area, to plain lines in a log, or to a test."""
+"""The sequencer's reports on its progress: to a live display in a terminal, to plain lines in a log, or to a test."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from httpbench.sample import Current
 
 
 class Stage(StrEnum):
-    """What is being done to a target."""
+    """The current step with a target."""
 
     START = "starting"
     PROVE = "proving"
@@ -23,19 +23,19 @@ class Stage(StrEnum):
 
 
 class Observer(Protocol):
-    """Learns of each build, trial and stage as it begins or ends."""
+    """Is notified when a build, a trial or a stage begins or ends."""
 
     def build_started(self, target: Target) -> None: ...
 
     def build_ended(self, target: Target, seconds: float, error: HttpbenchError | None) -> None: ...
 
     def trial_started(self, planned: TrialPlan, done: int, total: int | None, left_s: float) -> None:
-        """``total``: ``None`` if unknown. ``left_s``: an estimate for this trial and all that follow."""
+        """Report the start of a trial. ``total`` is ``None`` if unknown; ``left_s`` estimates the rest of the run, including this trial."""
 
     def stage(self, stage: Stage) -> None: ...
 
     def progress(self, progress: Progress, current: Callable[[], Current] | None = None) -> None:
-        """``current``: reads what the target costs at this moment; ``None``: it is not sampled."""
+        """Report progress. ``current`` reads the target's current use of resources, and is ``None`` if the target isn't sampled."""
 
     def trial_ended(self, trial: Trial) -> None: ...
 

@@ -1,4 +1,4 @@
-"""Starts one target and keeps it running, for a load that somebody else makes."""
+"""Start one target and keep it running, for a load from somewhere else."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from httpbench.sample import Current, TreeSampler
 
 @dataclass(frozen=True, slots=True)
 class Up:
-    """A target that runs and is watched."""
+    """A target that runs and is sampled."""
 
     running: RunningTarget
     sampler: TreeSampler
@@ -30,9 +30,9 @@ class Up:
 
 @contextmanager
 def up(target: Target, scaling: Scaling, workload: Workload, place: Place, backend: Backend | None = None) -> Iterator[Up]:
-    """The target, running until the block ends; a proxy with its backend, a server with its database. ``place.scratch``: an empty folder.
+    """Run the target until the block ends: a proxy with its backend, a server with its database. ``place.scratch`` must be an empty folder.
 
-    SIGTERM and SIGHUP end the block as Ctrl-C does. Raises :class:`~httpbench.errors.HttpbenchError` if it does not start or stop.
+    SIGTERM and SIGHUP end the block like Ctrl-C. Raises :class:`~httpbench.errors.HttpbenchError` if the target doesn't start or stop.
     """
     with interruptible():
         if target.kind is not Kind.PROXY:
@@ -48,7 +48,7 @@ def up(target: Target, scaling: Scaling, workload: Workload, place: Place, backe
 
 @contextmanager
 def _beside_database(target: Target, place: Place, database: Backend | None) -> Iterator[Place]:
-    """The place of a server whose database runs until the block ends, if it has one."""
+    """Return the server's place with its database, if it has one, which runs until the block ends."""
     if database is None:
         yield place
         return

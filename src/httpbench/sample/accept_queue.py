@@ -1,6 +1,6 @@
-"""How many connections a listening socket queues until the server accepts them: what it passed to ``listen()``, as the kernel limits it.
+"""Find how many connections a listening socket queues until the server accepts them: its argument to ``listen()``, capped by the kernel.
 
-Asks the kernel over a netlink socket, as ``ss -ltn`` does (its column Send-Q); see sock_diag(7). Works without root.
+This asks the kernel over a netlink socket, like ``ss -ltn`` for its column Send-Q; see sock_diag(7). It works without root.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ DONE, ERROR = 3, 2
 LISTENING = 1 << 10  # the bit of TCP_LISTEN
 TIMEOUT_S = 0.5
 HEADER = struct.Struct("=IHHII")
-REQUEST = struct.Struct("=BBBBI48x")  # inet_diag_req_v2, its socket left out: all of them
+REQUEST = struct.Struct("=BBBBI48x")  # inet_diag_req_v2 without a socket, which selects all sockets
 QUEUES_AT = 60
-"""Of ``idiag_wqueue`` in ``inet_diag_msg``: for a listening socket the length of its queue (net/ipv4/tcp_diag.c)."""
+"""Offset of ``idiag_wqueue`` in ``inet_diag_msg``: for a listening socket, the length of its queue (net/ipv4/tcp_diag.c)."""
 
 
 def accept_queue(port: int) -> int | None:
-    """The length of the accept queue of what listens on a TCP port, the shortest of several; ``None`` if it is unknown."""
+    """Return the length of the accept queue on a TCP port, the shortest if there are several, or ``None`` if it is unknown."""
     try:
         found = [length for family in (socket.AF_INET, socket.AF_INET6) for own, length in _listening(family) if own == port]
     except (OSError, struct.error):
@@ -31,7 +31,7 @@ def accept_queue(port: int) -> int | None:
 
 
 def _listening(family: int) -> Iterator[tuple[int, int]]:
-    """Port and length of the queue of each listening TCP socket."""
+    """Yield the port and the queue length of each listening TCP socket."""
     with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, SOCK_DIAG) as kernel:
         kernel.settimeout(TIMEOUT_S)
         kernel.send(

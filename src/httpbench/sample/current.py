@@ -1,4 +1,4 @@
-"""What a program costs at this moment: for the eye of who watches, not for a result."""
+"""A program's current use of the machine, for live display only."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ class Current:
     """A program's use of the machine at the last sample."""
 
     cpu_cores: float
-    """CPU use over about the last second, in cores' worth."""
+    """CPU use over about the last second, in cores."""
     rss_bytes: int
     """Resident memory, summed over its processes."""
     throttled_share: float | None = None
-    """Share of the periods of a CPU quota in which it was stopped, since the window began. ``None``: no quota."""
+    """Share of a CPU quota's periods that throttled it since the window began, or ``None`` without a quota."""
 
     def __str__(self) -> str:
-        """``87% CPU, 12 MB``; with a quota that was reached, ``50% CPU (throttled 41%), 12 MB``."""
+        """Return text such as ``87% CPU, 12 MB`` or, if a quota was reached, ``50% CPU (throttled 41%), 12 MB``."""
         throttled = f" (throttled {self.throttled_share * 100:.0f}%)" if self.throttled_share else ""
         return f"{self.cpu_cores * 100:.0f}% CPU{throttled}, {self.rss_bytes / 1e6:,.0f} MB"

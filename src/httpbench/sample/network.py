@@ -1,7 +1,7 @@
-"""What the kernel's network stack counted over a period: retransmitted segments, refused connections, dropped packets.
+"""The kernel's network counters over a period: retransmitted segments, refused connections, dropped packets.
 
-Reads three small files at each end of the period. The counters are those of the whole network namespace, so they include losses of other
-programs: they show that the network had problems, not whose.
+This reads three small files at each end of the period. The counters cover the whole network namespace, including other programs: they show
+that the network had problems, but not whose.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from httpbench.model import Network
 
 PROC_NET = Path("/proc/net")
 DROPPED_COLUMN = 1
-"""Of ``softnet_stat``, one line for each CPU, in hexadecimal (net/core/net-procfs.c)."""
+"""Column of ``softnet_stat``, which has one line per CPU, in hexadecimal (net/core/net-procfs.c)."""
 
 
 FILES = ("snmp", "netstat", "softnet_stat")
 
 
 class NetworkMeter:
-    """Counts from the last ``mark()``; without one, from its creation. What the kernel does not report is ``None``."""
+    """Counts since the last ``mark()``, or since its creation. Counters that the kernel doesn't report are ``None``."""
 
     def __init__(self, folder: Path = PROC_NET):
         self._folder = folder
@@ -37,7 +37,7 @@ class NetworkMeter:
 
 
 def network(before: Mapping[str, str], after: Mapping[str, str]) -> Network:
-    """What was counted between two readings of the files, by name; empty for those that some containers hide."""
+    """Return the counts between two readings of the files, by name. Files that some containers hide are empty."""
     first, last = _counters(before), _counters(after)
     return Network(**{name: last[name] - count for name, count in first.items() if name in last})
 
@@ -56,7 +56,7 @@ def _counters(files: Mapping[str, str]) -> dict[str, int]:
 
 
 def _pairs(text: str, name: str) -> dict[str, int]:
-    """Counters of a protocol: its first line has their names, its second line their values."""
+    """Parse a protocol's counters: the first line contains the names, the second line the values."""
     lines = [line.split() for line in text.splitlines() if line.startswith(f"{name}:")]
     if len(lines) != 2:
         return {}

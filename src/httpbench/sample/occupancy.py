@@ -1,7 +1,7 @@
-"""How busy each core was over a period, with any program: what neither target nor generator used, others did.
+"""Measure how busy each core was over a period, with any program. Whatever neither target nor generator used, other programs did.
 
-Reads ``/proc/stat`` once at each end of the period; the kernel counts in ticks of 10 ms. Interrupt time stands apart: whether the kernel
-also charges network work in interrupts to a process depends on its configuration, so it must not look like another program's.
+This reads ``/proc/stat`` once at each end of the period; the kernel counts in ticks of 10 ms. Interrupt time is separate: the kernel's
+configuration decides whether network work in interrupts is also charged to a process, so it must not look like another program's.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ STAT = Path("/proc/stat")
 
 
 class OccupancyMeter:
-    """Counts from the last ``mark()``; without one, from its creation."""
+    """Counts since the last ``mark()``, or since its creation."""
 
     def __init__(self, cpus: Collection[int], stat: Path = STAT):
         self._cpus = sorted(set(cpus))
@@ -29,7 +29,7 @@ class OccupancyMeter:
         self._before = self._read()
 
     def read(self) -> tuple[CoreOccupancy, ...]:
-        """Each core since the mark; without cores that the kernel does not list."""
+        """Return each core's occupancy since the mark. Cores that the kernel doesn't list are left out."""
         return occupancy(self._before, self._stat.read_text(), time.monotonic() - self._begin, self._cpus)
 
     def _read(self) -> str:
@@ -37,7 +37,7 @@ class OccupancyMeter:
 
 
 def occupancy(before: str, after: str, elapsed_s: float, cpus: Iterable[int]) -> tuple[CoreOccupancy, ...]:
-    """Each core between two texts of ``/proc/stat``; without cores that the kernel does not list."""
+    """Return each core's occupancy between two texts of ``/proc/stat``. Cores that the kernel doesn't list are left out."""
     first, last, elapsed_s = _ticks(before), _ticks(after), max(elapsed_s, 1 / TICKS_PER_S)
     return tuple(
         CoreOccupancy(
@@ -49,7 +49,7 @@ def occupancy(before: str, after: str, elapsed_s: float, cpus: Iterable[int]) ->
 
 
 def _ticks(stat: str) -> dict[int, dict[str, int]]:
-    """Ticks of processes, of interrupts, and stolen by the hypervisor, for each CPU (proc(5), /proc/stat)."""
+    """Return each CPU's ticks for processes, for interrupts, and stolen by the hypervisor (proc(5), /proc/stat)."""
     found = {}
     for line in stat.splitlines():
         name, *rest = line.split()

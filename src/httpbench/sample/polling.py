@@ -1,8 +1,9 @@
-"""How many threads of a process tree are busy while nobody requests anything of it.
+"""Count the threads of a process tree that are busy without any requests.
 
-Looks at the state of each thread: one that polls runs or is ready to run at any moment, however busy the machine is; one that waits for a
-request sleeps. What a program has begun (a start-up, a collection of garbage) ends; polling does not. So several short periods are looked
-at, the least busy one counts, and the first quiet one ends the look: for most programs that is the first.
+This looks at the state of each thread. A polling thread is running or ready to run at any moment, however busy the machine is; a thread
+that waits for a request sleeps. Other work, such as start-up or garbage collection, ends sooner or later, but polling doesn't. There are
+therefore several short periods, of which the least busy one counts. The first quiet period ends the measurement, which for most programs is
+the first.
 """
 
 from __future__ import annotations
@@ -16,16 +17,16 @@ from httpbench.sample.tree import STAT_BYTES, descendants
 PERIODS = 4
 LOOKS = 5
 PAUSES_S = (0.005, 0.015)
-"""Between two looks. Their length varies, or a program with a timer of the same length could be busy at each look."""
+"""Pauses between two looks. Their length varies because a program with a timer of the same length could be busy at every look."""
 
 QUIET_MAX = 0.25
-"""Busy threads up to which a period is quiet: one look of five may meet a timer or a log."""
+"""Busy threads up to which a period is quiet: one look of five may coincide with a timer or a log message."""
 
 RUNS = b"R"
 
 
 def polling_threads(root_pid: int) -> float | None:
-    """Mean number of threads below ``root_pid`` that ran or were ready to, in the least busy period; ``None`` if none was seen."""
+    """Return the mean number of busy threads below ``root_pid`` in the least busy period, or ``None`` if none was seen."""
     least: float | None = None
     for _ in range(PERIODS):
         looks = [_busy_threads(root_pid) for _ in range(LOOKS)]
@@ -40,14 +41,14 @@ def polling_threads(root_pid: int) -> float | None:
 
 
 def _busy_threads(root_pid: int) -> int | None:
-    """Of one look, after a pause."""
+    """Pause, then count the busy threads once."""
     time.sleep(random.uniform(*PAUSES_S))
     states = [state for pid in descendants(root_pid) for state in _states(pid)]
     return states.count(RUNS) if states else None
 
 
 def _states(pid: int) -> list[bytes]:
-    """The state of each thread of a process."""
+    """Return the state of each thread of a process."""
     states = []
     try:
         for thread in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208  (a third of the time of Path.iterdir)
@@ -55,5 +56,5 @@ def _states(pid: int) -> list[bytes]:
                 data = file.read(STAT_BYTES)
                 states.append(data[data.rindex(b")") + 2 :][:1])
     except OSError:
-        pass  # it ended meanwhile
+        pass  # it ended in the meantime
     return states

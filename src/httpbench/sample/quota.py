@@ -1,7 +1,7 @@
-"""How often a CPU quota stopped a program: the throttled periods of its control groups, for both versions of the interface.
+"""Measure how often a CPU quota stopped a program: the throttled periods of its control groups, for both versions of the interface.
 
-A quota of any group between a process and the root applies, so all are read, and the one that throttled most counts. Reads a few small
-files at each end of the period. A throttled group throttles all programs in it, so this says that a quota was reached, and not by whom.
+A quota of any group between a process and the root applies, so all are read and the most throttled one counts. This reads a few small files
+at each end of the period. A throttled group stops all its programs, so the result shows that a quota was reached, but not by whom.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from httpbench.model import SharedQuota
 
 
 class QuotaMeter:
-    """Counts from the last ``mark()``; without one, from its creation. ``pids``: processes of one program."""
+    """Counts since the last ``mark()``, or since its creation. ``pids``: processes of one program."""
 
     def __init__(self, pids: Iterable[int] = (), root: Path = Path("/")):
         self._root = root
@@ -27,13 +27,13 @@ class QuotaMeter:
         self._before = [(level, counts) for level in limited.values() if (counts := _counts(level))]
 
     def throttled_share(self) -> float | None:
-        """Share of a quota's periods in which it was used up, 0 to 1. ``None``: no quota, or no time was used under one."""
+        """Return the share of a quota's periods that exhausted it, 0 to 1, or ``None`` without a quota or without use of one."""
         shares = [share for level, before in self._before if (share := _share(before, _counts(level))) is not None]
         return max(shares, default=None)
 
 
 class SharedQuotaMeter:
-    """The quota of the control groups that a process is in: used up by all programs there. Counts from the last ``mark()``."""
+    """The quota of a process's control groups, which all programs in them share. Counts since the last ``mark()``."""
 
     def __init__(self, root: Path = Path("/"), pid: int | str = "self"):
         self._root = root
@@ -45,7 +45,7 @@ class SharedQuotaMeter:
         self._before = list(self._read())
 
     def read(self) -> SharedQuota | None:
-        """Of the group that was throttled most; ``None`` without a quota, or where the kernel does not report what was used."""
+        """Return the quota of the most throttled group, or ``None`` without a quota or if the kernel doesn't report the use."""
         elapsed_s = max(time.monotonic() - self._begin_s, 1e-3)
         found = []
         for level, before, used_before_s in self._before:
@@ -72,7 +72,7 @@ def _levels(pids: Iterable[int | str], root: Path) -> Iterator[ControlGroups]:
 
 
 def _counts(level: ControlGroups) -> _Counts | None:
-    """``None`` where the group has no quota, or is gone."""
+    """Return the counters of a group, or ``None`` if it has no quota or is gone."""
     periods, throttled = level.periods(), level.throttled_periods()
     return None if periods is None or throttled is None else _Counts(periods, throttled)
 

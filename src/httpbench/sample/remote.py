@@ -1,6 +1,6 @@
-"""What an agent saw of a load generator at another host, and of that host: the same figures as of one on this machine.
+"""Convert an agent's report on a load generator, and on its host, to the same values as for a local one.
 
-The agent reads and does not judge: it runs on hosts that have none of our libraries. It watches processes with the modules ``tree`` and
+The agent reads but doesn't interpret, because it runs on hosts without our libraries. It samples processes with the modules ``tree`` and
 ``threads``.
 """
 
@@ -21,16 +21,16 @@ AGENT_MODULES: Mapping[str, Path] = {name: Path(__file__).with_name(f"{name}.py"
 
 @dataclass(frozen=True, slots=True)
 class SeenThere:
-    """A load generator's cost over the measured window, and what the whole host did meanwhile."""
+    """A load generator's usage in the measured window, and the activity of its whole host in that time."""
 
     usage: Usage
     occupancy: tuple[CoreOccupancy, ...]
-    """Of the CPUs that the load generator could use."""
+    """Occupancy of the CPUs that the load generator could use."""
     network: Network
 
 
 def seen_there(report: Mapping[str, Any], cpus: Sequence[int]) -> SeenThere:
-    """Reads what the agent printed at the end of the window. ``cpus``: those that the load generator could use."""
+    """Parse the agent's output at the end of the window. ``cpus`` are those that the load generator could use."""
     series = Series(0.0)
     series.memory(*report["first"])
     for at_s, cpu_s, rss_bytes, processes in report["samples"]:

@@ -1,15 +1,15 @@
-"""What a process tree costs, over time: CPU time and memory.
+"""Measure the CPU time and memory of a process tree over time.
 
-CPU time is what the kernel counted for each process of the tree. Ended processes are included: the kernel adds the time of a process that
-was waited for to its parent's counters, and orphans come back to the root. One kind of time is lost: that of children whose parent ignores
-``SIGCHLD`` counts only up to the last sample. A new process is found up to half a second late; its time then counts at once. The kernel
-counts in ticks of 10 ms for each process: over a window of a second, 1% of a core.
+CPU time comes from the kernel's counters for each process. Ended processes are included: the kernel adds the time of a process that was
+waited for to its parent's counters, and orphans become children of the root. One kind of time is lost: for children of a parent that
+ignores ``SIGCHLD``, time counts only up to the last sample. A new process is found up to half a second late; then all its time counts. The
+kernel counts in ticks of 10 ms per process, which is 1% of a core over a window of one second.
 
-RSS is read with the CPU time, from counters that the kernel keeps per CPU and that may lag by some hundred kB. PSS, and exact RSS, are read
-about once a second (less often beyond some 100 MB) and at the end, because counting pages holds up the process (see
+RSS is read together with CPU time, from per-CPU counters that may lag by a few hundred kB. PSS and exact RSS are read about once a second
+(less often beyond some 100 MB) and at the end, because counting pages delays the process (see
 :meth:`httpbench.sample.tree.Process.memory`).
 
-Costs less than 1% of a core for ten processes at ten samples a second (``benchmarks/sampler.py``).
+Sampling ten processes ten times a second takes less than 1% of a core (``benchmarks/sampler.py``).
 """
 
 from __future__ import annotations
@@ -28,16 +28,17 @@ from httpbench.sample.tree import TICKS_PER_S, Reading, Tree, descendants
 
 RESCAN_S = 0.5  # listing the tree costs more than reading it
 PAGES_S = 1.0
-PAGES_SHARE = 0.0015  # of the time, at most, is spent on counting pages
+PAGES_SHARE = 0.0015  # maximum share of the time that is spent on counting pages
 
 
 class TreeSampler:
-    """Watches all processes below ``root_pid``, without itself: a child subreaper that waits for all orphans.
+    """Samples all processes below ``root_pid``, without the root itself: a child subreaper that waits for all orphans.
 
-    Call ``start()`` once, ``mark()`` when the measured window begins (otherwise it begins at the start), and ``stop()`` once. A thread
-    takes a sample every ``interval_s`` seconds. With ``groups``, the processes and their CPU time are those of the control groups of a
-    container whose first process is ``root_pid``. A tree that ends, in part or whole, is no error. Its threads are read at both ends of the
-    window; ``threads_often``: with each sample too, which costs more with more threads, and is for programs that end with the window.
+    Call ``start()`` once, ``mark()`` when the measured window begins (by default at the start), and ``stop()`` once. A thread takes a
+    sample every ``interval_s`` seconds. With ``groups``, processes and CPU time are those of the control groups of a container, whose first
+    process is ``root_pid``. If the tree ends, in part or as a whole, that isn't an error. Threads are read at both ends of the window. With
+    ``threads_often``, they are also read with each sample. The cost grows with the number of threads, so this is only for programs
+    that end with the window.
     """
 
     def __init__(self, root_pid: int, interval_s: float = 0.1, *, threads_often: bool = False, groups: ControlGroups | None = None):
@@ -68,7 +69,7 @@ class TreeSampler:
         self._thread.start()
 
     def mark(self) -> None:
-        """Begins the measured window; earlier samples are dropped."""
+        """Begin the measured window and drop earlier samples."""
         with self._lock:
             self._scan()
             reading = self._read()
@@ -82,12 +83,12 @@ class TreeSampler:
             self._pages_at = now
 
     def current(self) -> Current:
-        """What the tree costs at this moment."""
+        """Return the tree's current use of resources."""
         with self._lock:
             return Current(self._series.cores_of_late(), self._rss_bytes, self._quota.throttled_share())
 
     def stop(self) -> Usage:
-        """Ends the measured window, and returns what it cost."""
+        """End the measured window and return its usage."""
         self._ended.set()
         self._thread.join()
         self._scan()
@@ -116,7 +117,7 @@ class TreeSampler:
                 self._take()
                 if time.monotonic() >= self._pages_at:
                     self._count_pages()
-            due = max(due + self._interval_s, time.monotonic())  # a late sample does not shorten the next intervals
+            due = max(due + self._interval_s, time.monotonic())  # a late sample doesn't shorten the next intervals
 
     def _scan(self) -> None:
         self._rescan_at = time.monotonic() + RESCAN_S
@@ -135,7 +136,7 @@ class TreeSampler:
         return reading if self._groups is None else replace(reading, ticks=self._ticks_of_groups(self._groups))
 
     def _ticks_of_groups(self, groups: ControlGroups) -> float:
-        """Time of all that ever ran in the container; the last known values if it is gone."""
+        """Return the time of everything that ever ran in the container. If it is gone, keep the last known values."""
         if (cpu_s := groups.cpu_s()) is not None:
             self._group_ticks = cpu_s * TICKS_PER_S
             self._group_peak_bytes = groups.memory_bytes_peak() or self._group_peak_bytes
@@ -143,7 +144,7 @@ class TreeSampler:
         return self._group_ticks
 
     def _throttled_since(self) -> float | None:
-        """Since the previous sample."""
+        """Return the throttled time since the previous sample."""
         now = self._groups.throttled_s() if self._groups else None
         before, self._throttled_last_s = self._throttled_last_s, now if now is not None else self._throttled_last_s
         return None if now is None or before is None else now - before

@@ -1,8 +1,8 @@
-"""Samples of a process tree over a measured window, in bounded memory: peaks, means and totals of all samples, and at most 600 to draw.
+"""Samples of a process tree over a measured window, in bounded memory: peaks, means and totals of all samples, and at most 600 for charts.
 
-Beyond that, every two neighbours are merged (times add up, the larger memory stays), so an hour takes as much memory as a minute and is
-drawn coarser. The peak of CPU time is over a whole second, as in ``top``: the kernel counts in ticks of 10 ms, so a tenth of a second can
-look a fifth busier than it was.
+Beyond that, every two neighbors are merged (times add up, the larger memory stays), so an hour takes as much memory as a minute at a lower
+resolution. The CPU peak is over a whole second, as in ``top``: the kernel counts in ticks of 10 ms, which can make a tenth of a second look
+a fifth busier than it was.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ PEAK_WINDOW_S = 0.95  # one second, with some tolerance for early samples
 
 @dataclass(frozen=True, slots=True)
 class _Slice:
-    """What was sampled from ``begin_s`` to ``end_s``, on the caller's clock."""
+    """The samples from ``begin_s`` to ``end_s``, on the caller's clock."""
 
     begin_s: float
     end_s: float
@@ -63,7 +63,7 @@ class Series:
         self._stride = 1
 
     def add(self, at_s: float, cpu_s: float, rss_bytes: int, processes: int, throttled_s: float | None = None) -> None:
-        """Adds a sample: CPU time and throttled time since the previous one (negative counts as 0), and memory and processes now."""
+        """Add a sample: CPU and throttled time since the previous one (negative counts as 0), and the current memory and processes."""
         throttled_s = None if throttled_s is None else max(throttled_s, 0.0)
         sample = _Slice(self._end_s, at_s, max(cpu_s, 0.0), rss_bytes, processes, throttled_s)
         self._end_s = at_s
@@ -81,19 +81,19 @@ class Series:
                 self._stride *= 2
 
     def memory(self, rss_bytes: int, processes: int) -> None:
-        """Adds memory and processes to the peaks alone."""
+        """Add memory and processes only to the peaks."""
         self._rss_bytes_peak = max(self._rss_bytes_peak, rss_bytes)
         self._processes_peak = max(self._processes_peak, processes)
 
     def pages(self, rss_bytes: int, pss_bytes: int) -> None:
-        """Adds memory that was counted page by page; zero if unknown."""
+        """Add memory that was counted page by page. Zero if unknown."""
         self._rss_bytes_peak = max(self._rss_bytes_peak, rss_bytes)
         self._pss_bytes_peak = max(self._pss_bytes_peak, pss_bytes)
         self._pss_bytes_sum += pss_bytes
         self._pss_counts += 1 if pss_bytes else 0
 
     def cores_of_late(self) -> float:
-        """CPU use over about the last second, in cores' worth."""
+        """Return the CPU use over about the last second, in cores."""
         begin_s, cpu_before_s = self._recent[0]
         elapsed_s = self._end_s - begin_s
         return (self._cpu_s - cpu_before_s) / elapsed_s if elapsed_s > 0 else 0.0
@@ -125,7 +125,10 @@ class Series:
         self._recent.append((self._end_s, self._cpu_s))
 
     def _closed(self) -> list[_Slice]:
-        """All slices. A short last one is merged into its neighbour: one tick in a few milliseconds would look like many cores."""
+        """Return all slices.
+
+        Merge a short last one with its neighbor, because one tick in a few milliseconds would look like many cores.
+        """
         slices = [*self._slices, *([self._open] if self._open else [])]
         if len(slices) > 1 and slices[-1].duration_s < slices[-2].duration_s / 2:
             last = slices.pop()

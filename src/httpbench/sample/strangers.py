@@ -1,11 +1,11 @@
-"""Which processes besides ours used CPU time over a period, so that who disturbed a trial can be named.
+"""Find other programs that used CPU time over a period, to report what disturbed a trial.
 
-Reads ``/proc/PID/stat`` of every process once at each end of the period. How much others took of the measured cores is known exactly from
-:mod:`httpbench.sample.occupancy`; this says who. A process is ours if it descends from the harness. Of processes that began and ended
-within the period nothing is left but the time that their parent's counters got.
+This reads ``/proc/PID/stat`` of every process once at each end of the period. :mod:`httpbench.sample.occupancy` knows exactly how much of
+the measured cores other programs took; this module finds out which programs. A process is ours if it descends from the harness. Processes
+that began and ended within the period leave only the time that was added to their parent's counters.
 
-Where a process ran is known in part: the CPUs that it may use, and the one that each of its threads used last. Those that cannot have run
-on the watched CPUs are left out. Costs about 10 µs for each process of the machine at the beginning, and 20 µs at the end.
+It is only partly known where a process ran: there are the CPUs that it may use, and the last CPU of each of its threads. Processes that
+can't have run on the watched CPUs are left out. The cost per process of the machine is about 10 µs at the beginning and 20 µs at the end.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from httpbench.sample.tree import STAT_BYTES, TICKS_PER_S
 
 PROC = "/proc"
 USED_TICKS_MIN = 2
-"""The kernel counts in ticks, so one tick may be a hundredth of it."""
+"""The kernel counts in ticks, so a single tick may stand for a hundredth of its length."""
 KEPT = 16
 THREADS_MAX = 64
-"""Of a process, whose CPUs are read."""
+"""Maximum number of threads per process to look up CPUs for."""
 OWN_GENERATIONS = 2
-"""The harness, the keepers that it starts, and their guards. What the guards start are the programs of the run."""
+"""The harness, its keepers and their guards. Programs started by guards are the programs of the run."""
 KERNEL_THREAD = 0x00200000
-"""PF_KTHREAD, among the flags of a process."""
+"""PF_KTHREAD, one of the flags of a process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class _Process:
 
     @classmethod
     def of(cls, pid: int, stat: bytes) -> _Process:
-        end = stat.rindex(b")")  # the name may hold parentheses itself
+        end = stat.rindex(b")")  # the name may itself contain parentheses
         fields = stat[end + 2 :].split(None, 38)
         name = stat[stat.index(b"(") + 1 : end].decode(errors="replace")
         return cls(
@@ -63,9 +63,9 @@ class _Process:
 
 
 class StrangerMeter:
-    """Counts from the last ``mark()``; without one, from its creation.
+    """Counts since the last ``mark()``, or since its creation.
 
-    ``cpus``: the watched CPUs. ``harness``: its process, whose descendants are ours; so are those of ``roots``.
+    ``cpus`` are the watched CPUs. Descendants of the process ``harness`` and of ``roots`` are ours.
     """
 
     def __init__(self, cpus: Collection[int], *, harness: int | None = None, roots: Collection[int] = (), proc: str = PROC):
@@ -80,7 +80,7 @@ class StrangerMeter:
         self._before = self._read()
 
     def read(self) -> Others:
-        """Those since the mark. Processes that end meanwhile are no error."""
+        """Return the strangers since the mark. Processes that end in the meantime aren't an error."""
         elapsed_s = max(time.monotonic() - self._begin_s, 1 / TICKS_PER_S)
         before = {pid: _Process.of(pid, stat) for pid, stat in self._before.items()}
         after = {pid: _Process.of(pid, stat) for pid, stat in self._read().items()}
@@ -96,7 +96,7 @@ class StrangerMeter:
         )
 
     def _strangers(self, used: _Used, elapsed_s: float) -> Iterator[Stranger]:
-        """The process itself, and its children that ended, where they used CPU time and may have run on the watched CPUs."""
+        """Yield the process itself and its ended children, if they used CPU time and may have run on the watched CPUs."""
         process = used.now
         if used.ticks < USED_TICKS_MIN:
             return
@@ -116,7 +116,7 @@ class StrangerMeter:
                 )
 
     def _cpus_of(self, process: _Process) -> Iterator[int]:
-        """On which each of its threads ran last."""
+        """Yield the last CPU of each of its threads."""
         yield process.cpu
         folder = f"{self._proc}/{process.pid}/task"
         for thread in _numbers(folder)[:THREADS_MAX] if process.threads > 1 else ():
@@ -124,18 +124,18 @@ class StrangerMeter:
                 yield _Process.of(thread, stat).cpu
 
     def _read(self) -> dict[int, bytes]:
-        """What the kernel says of each process: read quickly, as this may happen while a trial is measured."""
+        """Read the stat file of each process. Parsing comes later, because this may happen during a measurement."""
         return {pid: stat for pid in _numbers(self._proc) if (stat := _stat(f"{self._proc}/{pid}/stat"))}
 
 
 @dataclass(frozen=True, slots=True)
 class _Used:
-    """What a process used over the period."""
+    """The CPU time that a process used over the period."""
 
     now: _Process
     own_ticks: int
     reaped_ticks: int
-    """Of its children that ended and of which the parent took note in the period."""
+    """Time of children that ended and that the process waited for in the period."""
     cpu_before: int
 
     @property
@@ -144,14 +144,14 @@ class _Used:
 
     @classmethod
     def between(cls, before: _Process | None, now: _Process) -> _Used:
-        """All of its time if it is new, or if another process had its number before."""
+        """Return the difference, or all of its time if it is new or if its process id belonged to another process before."""
         if before is None or before.start_ticks != now.start_ticks:
             return cls(now, now.own_ticks, now.reaped_ticks, now.cpu)
         return cls(now, now.own_ticks - before.own_ticks, now.reaped_ticks - before.reaped_ticks, before.cpu)
 
 
 def _generations(processes: Mapping[int, _Process], roots: Mapping[int, int]) -> dict[int, int]:
-    """Descendants of roots, each with its distance; ``roots`` have the first distances."""
+    """Return the descendants of roots with their distances. ``roots`` contains the first distances."""
     children: dict[int, list[int]] = {}
     for process in processes.values():
         children.setdefault(process.parent, []).append(process.pid)
@@ -167,7 +167,7 @@ def _generations(processes: Mapping[int, _Process], roots: Mapping[int, int]) ->
 
 
 def _allowed(pid: int) -> frozenset[int]:
-    """The CPUs that its first thread may use; empty if it is gone."""
+    """Return the CPUs that its first thread may use. Empty if it is gone."""
     try:
         return frozenset(os.sched_getaffinity(pid))
     except OSError:
@@ -185,7 +185,7 @@ def _stat(path: str) -> bytes | None:
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
-        return None  # it ended meanwhile
+        return None  # it ended in the meantime
     try:
         return os.read(descriptor, STAT_BYTES)
     except OSError:

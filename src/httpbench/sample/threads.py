@@ -1,9 +1,9 @@
-"""How long each thread ran, and how long it was ready to run and waited for a CPU.
+"""Measure how long each thread ran, and how long it was ready to run but waited for a CPU.
 
-One full thread hides in the average of its process; its own time shows here. So does the wait of a program that a quota, a neighbour or its
-priority keeps off the CPU and that looks idle by its CPU time. The kernel keeps both times for each thread
-(``/proc/PID/task/TID/schedstat``, in ns) until the thread ends: what it did after the last look is unknown. Costs about 10 µs for each
-thread and look.
+A single busy thread is hidden in its process's average, but its own time shows it. Likewise, a program that a quota, a neighbor or its
+priority keeps off the CPU looks idle by its CPU time, but its waiting time shows it. The kernel keeps both times for each thread
+(``/proc/PID/task/TID/schedstat``, in ns) until the thread ends, so anything after the last look is unknown. A look costs about 10 µs per
+thread.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 NS_PER_S = 1e9
 
 SEEN_SHARE_MIN = 0.5
-"""Of the time since ``begin``, in which a thread must have lived to be the fullest: a short burst fills no window."""
+"""Minimum share of the time since ``begin`` that a thread must have lived to be the fullest. Short bursts don't count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Threads:
     def __init__(self) -> None:
         self._first: dict[int, _Times] = {}
         self._last: dict[int, tuple[_Times, float]] = {}
-        """Thread → its times when it was last seen, and when that was."""
+        """Thread → its times when it was last seen, and the time of that look."""
         self._begin_s = 0.0
         self._known = True
 
@@ -47,19 +47,19 @@ class Threads:
 
     @property
     def count(self) -> int | None:
-        """Threads that were seen. ``None`` if the kernel does not report them."""
+        """Number of threads seen, or ``None`` if the kernel doesn't report them."""
         return len(self._last) if self._known and self._last else None
 
     @property
     def wait_cores_mean(self) -> float | None:
-        """Mean number of waiting threads, each from the beginning until last seen. ``None`` if the kernel does not report it."""
+        """Mean number of waiting threads, each from the beginning until last seen, or ``None`` if the kernel doesn't report it."""
         if self.count is None:
             return None
         return sum((times.waited_ns - first.waited_ns) / NS_PER_S / seen_s for first, times, seen_s in self._since_begin())
 
     @property
     def fullest_cores(self) -> float | None:
-        """CPU use of the thread that used most, in cores' worth. ``None`` if the kernel does not report it."""
+        """CPU use of the busiest thread, in cores, or ``None`` if the kernel doesn't report it."""
         window_s = max((seen_s for _, _, seen_s in self._since_begin()), default=0.0)
         lasting = [each for each in self._since_begin() if each[2] >= SEEN_SHARE_MIN * window_s]
         if self.count is None or not lasting:
@@ -67,7 +67,7 @@ class Threads:
         return max((times.ran_ns - first.ran_ns) / NS_PER_S / seen_s for first, times, seen_s in lasting)
 
     def _since_begin(self) -> list[tuple[_Times, _Times, float]]:
-        """Of each thread its times at the beginning and when it was last seen, and how long after the beginning that was."""
+        """Return each thread's times at the beginning and when last seen, and the seconds from the beginning to then."""
         return [
             (self._first.get(thread, _Times()), times, seen_s - self._begin_s)
             for thread, (times, seen_s) in self._last.items()
@@ -85,7 +85,7 @@ class Threads:
                 except FileNotFoundError:
                     self._known = self._known and not os.path.exists(f"/proc/{pid}/task/{thread}")  # noqa: PTH110
                 except (OSError, ValueError):
-                    continue  # the thread ended meanwhile
+                    continue  # the thread ended in the meantime
         return found
 
 

@@ -1,7 +1,7 @@
-"""The processes below a root, and what the kernel counts for each.
+"""The processes below a root, and the kernel's counters for each.
 
 ``/proc/PID/stat`` is kept open and read again with one system call, at half the cost of open, read and close. An open file also belongs to
-its process: if another process gets the same PID, reading fails.
+its process: if another process gets the same process id, reading fails.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
-STAT_BYTES = 1024  # 52 numbers and a name
-ROLLUP_BYTES = 4096  # some twenty short lines
+STAT_BYTES = 1024  # enough for 52 numbers and a name
+ROLLUP_BYTES = 4096  # enough for some twenty short lines
 ATTEMPTS = 4
 ZOMBIE = b"Z"
 KERNEL_LISTS_CHILDREN = os.path.exists(f"/proc/self/task/{os.getpid()}/children")  # noqa: PTH110
@@ -22,9 +22,9 @@ KERNEL_LISTS_CHILDREN = os.path.exists(f"/proc/self/task/{os.getpid()}/children"
 
 
 def descendants(root_pid: int) -> list[int]:
-    """Every process below ``root_pid``, parents before their children, itself not included.
+    """Return every process below ``root_pid``, parents before their children, without the root itself.
 
-    The kernel may miss a child if a sibling ends while it lists them. A caller that requires all of them calls again.
+    The kernel may miss a child if a sibling ends during the listing. Call again if all of them are required.
     """
     return _below(root_pid, _children if KERNEL_LISTS_CHILDREN else children_by_parent().get)
 
@@ -38,7 +38,7 @@ def _below(root_pid: int, children_of: Callable[[int], list[int] | None]) -> lis
 
 
 def children_by_parent() -> dict[int, list[int]]:
-    """The children of every process, by its parent. Takes some milliseconds on a machine with a thousand processes."""
+    """Return the children of every process, by parent. Takes a few milliseconds on a machine with a thousand processes."""
     found: dict[int, list[int]] = {}
     for name in os.listdir("/proc"):  # noqa: PTH208  (as below)
         if not name.isdigit():
@@ -54,7 +54,7 @@ def children_by_parent() -> dict[int, list[int]]:
 
 
 def _children(pid: int) -> list[int]:
-    """Its children, thread by thread: each thread has its own."""
+    """Return its children, thread by thread, because each thread has its own."""
     found: list[int] = []
     try:
         tasks = os.listdir(f"/proc/{pid}/task")  # noqa: PTH208  (a third of the time of Path.iterdir)
@@ -77,18 +77,18 @@ def _children(pid: int) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class Counters:
-    """What ``/proc/PID/stat`` holds for a process at one moment."""
+    """The contents of ``/proc/PID/stat`` for a process at one moment."""
 
     own_ticks: int
-    """User and system time of all its threads, with ended ones."""
+    """User and system time of all its threads, including ended ones."""
     reaped_ticks: int
-    """User and system time of the ended children that it has waited for, and of theirs."""
+    """User and system time of ended descendants that were waited for."""
     rss_bytes: int
     is_zombie: bool
 
 
 class Process:
-    """A process whose counters are read repeatedly. Raises ``OSError`` once it is gone."""
+    """A process with counters that are read repeatedly. Raises ``OSError`` once it is gone."""
 
     __slots__ = ("_stat", "pid")
 
@@ -97,7 +97,7 @@ class Process:
         self._stat = os.open(f"/proc/{pid}/stat", os.O_RDONLY | os.O_CLOEXEC)
 
     def counters(self) -> Counters:
-        # The name stands in parentheses and may hold spaces and parentheses itself; the state is the first field after it.
+        # The name is in parentheses and may itself contain spaces and parentheses. The state is the first field after it.
         data = os.pread(self._stat, STAT_BYTES, 0)
         fields = data[data.rindex(b")") + 2 :].split(None, 22)
         return Counters(
@@ -108,9 +108,9 @@ class Process:
         )
 
     def memory(self) -> tuple[int, int]:
-        """RSS and PSS in bytes, counted page by page. Raises ``PermissionError`` if the kernel hides it from us.
+        """Return RSS and PSS in bytes, counted page by page. Raises ``PermissionError`` if the kernel hides them from us.
 
-        The process cannot map or unmap memory while the kernel counts: about 0.1 ms for each 10 MB.
+        The process can't map or unmap memory while the kernel counts, which takes about 0.1 ms per 10 MB.
         """
         descriptor = os.open(f"/proc/{self.pid}/smaps_rollup", os.O_RDONLY | os.O_CLOEXEC)
         try:
@@ -126,7 +126,7 @@ class Process:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a tree used up to one moment."""
+    """The resources that a tree used up to one moment."""
 
     ticks: float
     rss_bytes: int
@@ -134,7 +134,7 @@ class Reading:
 
 
 class Tree:
-    """The processes below a root that were found so far, without the root: a child subreaper that waits for all orphans."""
+    """The known processes below a root, without the root itself: a child subreaper that waits for all orphans."""
 
     def __init__(self, root_pid: int):
         self.known: dict[int, Process] = {}
@@ -142,13 +142,13 @@ class Tree:
         self._reaped_ticks = 0
 
     def find(self, pids: Iterable[int]) -> None:
-        """Adds new processes. Known ones stay until they cannot be read: a list may miss processes that exist."""
+        """Add new processes. Known ones stay until they can't be read, because a listing may miss processes."""
         for pid in pids:
             if pid not in self.known and (process := _opened(pid)):
                 self.known[pid] = process
 
     def read(self) -> Reading:
-        """A consistent reading: no process ended meanwhile, so no time moved from a child to its parent unnoticed."""
+        """Return a consistent reading. Retries if a process ended during it, because its time would have moved to its parent unnoticed."""
         for _ in range(ATTEMPTS):
             ticks, rss_bytes, processes = self._ticks_of_root(), 0, 0
             gone = []
@@ -172,7 +172,7 @@ class Tree:
             process.close()
 
     def _ticks_of_root(self) -> int:
-        """Time of the ended children that the root has waited for, without its own; the last known value if it is gone."""
+        """Return the time of ended children that the root waited for, without its own. If it is gone, return the last known value."""
         if self._root:
             with contextlib.suppress(OSError):
                 self._reaped_ticks = self._root.counters().reaped_ticks

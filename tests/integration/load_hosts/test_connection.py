@@ -28,8 +28,8 @@ def ask_for_files(connection: SshConnection, *files: str) -> dict[str, str]:
     ("said", "message"),
     [
         ("Host key verification failed.", "ssh does not know the host key of load1"),
-        ("root@load1: Permission denied (publickey).", "load1 accepts no key or password of yours"),
-        ("ssh: Could not resolve hostname load1: Name or service not known", "there is no host load1"),
+        ("root@load1: Permission denied (publickey).", "load1 rejects your keys and passwords"),
+        ("ssh: Could not resolve hostname load1: Name or service not known", "unknown host load1"),
         (
             "ssh: connect to host load1 port 22: No route to host",
             "ssh cannot connect to load1: ssh: connect to host load1 port 22: No route",

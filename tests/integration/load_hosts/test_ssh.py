@@ -245,7 +245,7 @@ def test_ctrl_c_and_sigkill_leave_nothing_on_the_load_host(hosts: Hosts) -> None
     ("options", "error"),
     [
         (("-o", "UserKnownHostsFile=/dev/null"), "ssh does not know the host key of load1"),
-        (("-o", "PubkeyAuthentication=no"), "load1 accepts no key or password of yours"),
+        (("-o", "PubkeyAuthentication=no"), "load1 rejects your keys and passwords"),
         (("-p", "2"), "ssh cannot connect to load1: "),
     ],
 )

@@ -1,4 +1,4 @@
-"""Each target has a Dockerfile beside its target.toml that builds and launches the same."""
+"""Each target has a Dockerfile beside its target.toml that builds and starts the same program."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NGINX = root() / "targets/servers/c/nginx"
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: "/".join(folder.parts[-3:]))
-def test_an_image_runs_what_a_process_runs(folder: Path) -> None:
+def test_an_image_runs_the_same_program_as_a_process(folder: Path) -> None:
     assert problems(folder) == []
 
 
@@ -41,7 +41,7 @@ def test_an_image_runs_what_a_process_runs(folder: Path) -> None:
         ("FROM ${BASE}", "FROM ${BASE}\nADD https://example.org/x /", "ADD is not used here"),
     ],
 )
-def test_a_difference_is_named(tmp_path: Path, old: str, new: str, problem: str) -> None:
+def test_a_difference_is_reported(tmp_path: Path, old: str, new: str, problem: str) -> None:
     _assert_named(GIN, tmp_path, old, new, problem)
 
 
@@ -54,11 +54,11 @@ def test_a_difference_is_named(tmp_path: Path, old: str, new: str, problem: str)
         ("--no-install-recommends ", "", "apt-get installs without --no-install-recommends"),
     ],
 )
-def test_a_difference_of_one_stage_is_named(tmp_path: Path, old: str, new: str, problem: str) -> None:
+def test_a_difference_of_one_stage_is_reported(tmp_path: Path, old: str, new: str, problem: str) -> None:
     _assert_named(NGINX, tmp_path, old, new, problem)
 
 
-def test_a_target_without_a_dockerfile_is_named(tmp_path: Path) -> None:
+def test_a_missing_dockerfile_is_reported(tmp_path: Path) -> None:
     shutil.copytree(GIN, tmp_path / "gin")
     (tmp_path / "gin/Dockerfile").unlink()
     assert problems(tmp_path / "gin") == ["there is no Dockerfile"]

@@ -1,4 +1,4 @@
-"""A clone of HttpArena as targets. The folder ``tests/targets/httparena`` has the same layout."""
+"""Reading a clone of HttpArena. The folder ``tests/targets/httparena`` has the same layout."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def refusal(name: str) -> str | None:
     return entry.refusal
 
 
-def test_each_framework_is_a_target_that_is_named_after_its_language_and_folder() -> None:
+def test_each_framework_is_a_target_named_after_its_language_and_folder() -> None:
     assert sorted(TARGETS) == [
         "csharp/sockets",
         "perl/disabled",
@@ -37,7 +37,7 @@ def test_each_framework_is_a_target_that_is_named_after_its_language_and_folder(
     ]
 
 
-def test_a_target_has_all_that_its_configuration_says() -> None:
+def test_a_target_has_all_facts_of_its_configuration() -> None:
     target = TARGETS["perl/small"]
     entry = target.entry
     assert entry is not None
@@ -56,7 +56,7 @@ def test_a_target_has_all_that_its_configuration_says() -> None:
     assert TARGETS["ts/bare"].tuning is Tuning.ENGINE
 
 
-def test_a_target_declares_the_tests_that_httpbench_has() -> None:
+def test_a_target_declares_the_tests_that_httpbench_supports() -> None:
     assert TARGETS["perl/small"].paths == {
         "httparena-baseline": "/baseline11?a=13&b=42",
         "httparena-pipelined": "/pipeline",
@@ -65,7 +65,7 @@ def test_a_target_declares_the_tests_that_httpbench_has() -> None:
     assert TARGETS["ts/bare"].paths == {"httparena-pipelined": "/pipeline"}
 
 
-def test_the_data_of_the_clone_is_mounted_where_it_is_there() -> None:
+def test_existing_data_of_the_clone_is_mounted() -> None:
     mounts = TARGETS["perl/small"].mounts
     assert mounts == {"/data/dataset.json": str(CLONE / "data/dataset.json"), "/data/static": str(CLONE / "data/static")}
 
@@ -79,8 +79,8 @@ def test_the_data_of_the_clone_is_mounted_where_it_is_there() -> None:
         (
             "unknown/wrong",
             "its configuration is wrong: language: missing; "
-            "type: «fast» is not allowed; use one of production, tuned, engine, infrastructure; "
-            "tests: must be an array: [ … ], not «baseline»; Dockerfile: not in its folder",
+            'type: "fast" is not allowed; use one of production, tuned, engine, infrastructure; '
+            'tests: must be an array: [ … ], not "baseline"; Dockerfile: not in its folder',
         ),
     ],
 )
@@ -88,7 +88,7 @@ def test_a_refused_target_keeps_its_row_with_all_reasons(name: str, reason: str)
     assert refusal(name) == reason
 
 
-def test_a_file_that_cannot_be_read_keeps_a_row() -> None:
+def test_an_unreadable_file_keeps_a_row() -> None:
     assert (refusal("unknown/unreadable") or "").startswith("its configuration is wrong: meta.json is not JSON: ")
 
 
@@ -97,12 +97,12 @@ def test_a_file_that_cannot_be_read_keeps_a_row() -> None:
     [
         ([], "meta.json: must be an object"),
         (GOOD | {"tests": []}, "tests: must not be empty"),
-        (GOOD | {"language": ""}, "language: string should have at least 1 character, not «»"),
+        (GOOD | {"language": ""}, 'language: string should have at least 1 character, not ""'),
         (GOOD | {"language": "#"}, None),
         (GOOD | {"repo": "somewhere", "maintainers": 3, "engine": None}, None),
     ],
 )
-def test_a_wrong_value_is_named(tmp_path: Path, meta: Any, problem: str | None) -> None:
+def test_a_wrong_value_is_reported(tmp_path: Path, meta: Any, problem: str | None) -> None:
     own = tmp_path / "frameworks" / "one"
     own.mkdir(parents=True)
     (own / "Dockerfile").write_text("FROM scratch\n")
@@ -113,14 +113,14 @@ def test_a_wrong_value_is_named(tmp_path: Path, meta: Any, problem: str | None) 
 
 
 @pytest.mark.parametrize("folder", ["missing", "."])
-def test_a_folder_that_is_no_clone_is_refused(tmp_path: Path, folder: str) -> None:
+def test_a_folder_that_is_not_a_clone_is_refused(tmp_path: Path, folder: str) -> None:
     with pytest.raises(CatalogError, match=r"httparena:DIR requires a clone of github\.com/MDA2AV/HttpArena"):
         httparena.read(tmp_path / folder)
 
 
-def test_the_door_opens_for_the_whole_catalogue() -> None:
+def test_load_reads_the_whole_catalog() -> None:
     assert set(catalog.load([Path(f"httparena:{CLONE}")]).targets) == set(TARGETS)
 
 
-def test_completion_knows_the_ids_of_files_that_can_be_read() -> None:
+def test_completion_offers_the_ids_of_readable_files() -> None:
     assert set(ids([Path(f"httparena:{CLONE}")])) == {name for name in TARGETS if not name.startswith("unknown/")}

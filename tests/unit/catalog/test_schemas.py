@@ -1,4 +1,4 @@
-"""The committed schemas are those of the models."""
+"""The committed schemas match the models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which targets match words."""
+"""Selecting targets by words."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def ids(*words: str, **options: object) -> list[str]:
         (["c"], ["c/epoll/level", "c/epoll/edge", "c/nginx", "proxy:c/haproxy"]),
     ],
 )
-def test_words(words: list[str], expected: list[str]) -> None:
+def test_words_select_targets(words: list[str], expected: list[str]) -> None:
     assert ids(*words) == expected
 
 
@@ -38,17 +38,17 @@ def test_no_word_selects_all_of_a_kind() -> None:
     assert len(ids()) == len(TARGETS)
 
 
-def test_options_narrow() -> None:
+def test_options_narrow_the_selection() -> None:
     assert ids("c", ignore=["edge"], kind=Kind.SERVER) == ["c/epoll/level", "c/nginx"]
     assert ids(languages=["c"], categories=[Category.MICRO]) == ["c/epoll/level", "c/epoll/edge"]
 
 
-def test_what_selects_nothing_is_said() -> None:
-    with pytest.raises(SelectionError, match=r"«nginks» matches no target \(did you mean «nginx»\?\)"):
+def test_an_empty_selection_is_an_error() -> None:
+    with pytest.raises(SelectionError, match=r'"nginks" matches no target \(did you mean "nginx"\?\)'):
         ids("nginks")
     with pytest.raises(SelectionError, match="no target matches all options"):
         ids("nginx", ignore=["c"])
-    with pytest.raises(SelectionError, match=r"«goland» \(did you mean «golang»\?\)"):
+    with pytest.raises(SelectionError, match=r'"goland" \(did you mean "golang"\?\)'):
         ids(languages=["goland"])
 
 
@@ -64,5 +64,5 @@ def test_what_selects_nothing_is_said() -> None:
         (["nginks"], None),
     ],
 )
-def test_a_run_is_of_the_first_kind_with_a_target_for_each_word(words: list[str], kind: Kind | None) -> None:
+def test_a_run_uses_the_first_kind_with_a_target_for_each_word(words: list[str], kind: Kind | None) -> None:
     assert kind_of(TARGETS, words) is kind

@@ -1,4 +1,4 @@
-"""Everything that a built-in target downloads is pinned by a lock file or a hash, which its build enforces."""
+"""Everything that a built-in target downloads is pinned by a lock file or a hash, and its build enforces that."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CHECKED_HERE = {"cargo", "curl", "dart", "dotnet", "dub", "go", "mix", "mvn", "n
 
 
 def having(pattern: str) -> list[Path]:
-    """Files of targets."""
+    """Return files of targets."""
     return sorted(path for folder in FOLDERS for path in folder.glob(pattern))
 
 
@@ -34,8 +34,8 @@ def name(path: Path) -> str:
     return str(path.relative_to(root() / "targets"))
 
 
-def test_every_program_that_builds_a_target_is_known_here() -> None:
-    """A new package manager requires a test below."""
+def test_every_program_that_builds_a_target_has_a_test() -> None:
+    """Adding a package manager requires a test below."""
     assert {argv[0] for commands in COMMANDS.values() for argv in commands} <= LOAD_NOTHING | CHECKED_HERE
 
 
@@ -47,7 +47,7 @@ def test_pip_requires_hashes(path: Path) -> None:
     assert commands_with(path.parent, "--requirement", path.name, "--require-hashes")
 
 
-def test_pip_loads_nothing_else() -> None:
+def test_pip_downloads_nothing_else() -> None:
     for folder in FOLDERS:
         for argv in commands_with(folder, "venv/bin/pip"):
             assert "--require-hashes" in argv
@@ -68,7 +68,7 @@ def test_npm_installs_from_a_lock_file_with_hashes() -> None:
             assert commands_with(path.parent, "npm", "ci")
 
 
-def test_go_has_the_sums_of_its_modules() -> None:
+def test_go_has_checksums_for_its_modules() -> None:
     for path in having("go.mod"):
         assert ("require" not in path.read_text()) or (path.parent / "go.sum").exists()
 
@@ -91,20 +91,20 @@ def test_mix_has_a_lock_file_with_hashes() -> None:
         assert all(re.search(r'"[0-9a-f]{64}"\},$', line) for line in entries)
 
 
-def test_nuget_loads_nothing() -> None:
+def test_nuget_downloads_nothing() -> None:
     """The SDK contains what projects use; a package would require a packages.lock.json."""
     for path in having("*.csproj"):
         assert "PackageReference" not in path.read_text()
 
 
-def test_nimble_names_commits() -> None:
+def test_nimble_pins_commits() -> None:
     for path in having("*.nimble"):
         required = re.findall(r'^requires "([^"]+)"', path.read_text(), re.MULTILINE)
         assert all(re.fullmatch(r"nim >= [\d.]+|\w+#[0-9a-f]{40}", each) for each in required)
 
 
 @pytest.mark.parametrize("program", ["mvn", "curl"])
-def test_downloads_without_a_lock_file_are_checked_against_sums(program: str) -> None:
+def test_downloads_without_a_lock_file_are_verified_by_checksum(program: str) -> None:
     for folder in FOLDERS:
         if commands_with(folder, program):
             assert re.match(r"[0-9a-f]{64}  ", (folder / "SHA256SUMS").read_text())

@@ -1,4 +1,4 @@
-"""A clone of TechEmpower's FrameworkBenchmarks as targets. The folder ``tests/targets/techempower`` has the same layout."""
+"""Reading a clone of TechEmpower's FrameworkBenchmarks. The folder ``tests/targets/techempower`` has the same layout."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TARGETS = {target.id: target for target in techempower.read(CLONE)}
 GOOD = {"json_url": "/json", "port": 8080, "language": "C", "classification": "Micro", "dockerfile": "one.dockerfile"}
 
 
-def test_each_test_is_a_target_that_is_named_after_its_folder() -> None:
+def test_each_test_is_a_target_named_after_its_folder() -> None:
     assert sorted(TARGETS) == [
         "c++/older",
         "c++/older/fast",
@@ -37,7 +37,7 @@ def test_each_test_is_a_target_that_is_named_after_its_folder() -> None:
     ]
 
 
-def test_a_target_has_all_that_its_configuration_says() -> None:
+def test_a_target_has_all_facts_of_its_configuration() -> None:
     target = TARGETS["perl/small/forks"]
     entry = target.entry
     assert entry is not None
@@ -57,13 +57,13 @@ def test_a_test_without_a_command_runs_that_of_its_image() -> None:
     assert (target.run, target.container.dockerfile, target.container.port) == ((), "small.dockerfile", 8091)
 
 
-def test_a_test_that_asks_a_database_that_debian_lacks_keeps_its_row_with_the_reason() -> None:
+def test_a_test_with_a_database_missing_from_debian_keeps_its_row_with_the_reason() -> None:
     entry = TARGETS["perl/asks-database/mongo"].entry
     assert entry is not None
     assert entry.refusal == "requires a database (mongodb) that Debian does not package: not supported"
 
 
-def test_a_test_that_asks_a_database_says_which() -> None:
+def test_a_test_that_queries_a_database_names_it() -> None:
     target = TARGETS["perl/asks-database"]
     assert target.entry is not None
     assert (target.entry.database, target.entry.orm) == (Database.POSTGRES, Orm.RAW)
@@ -71,7 +71,7 @@ def test_a_test_that_asks_a_database_says_which() -> None:
     assert set(target.paths) == {"plaintext", "json", "db", "query", "fortune", "update", "cached-query"}
 
 
-def test_a_test_without_a_path_that_asks_the_database_requires_none() -> None:
+def test_a_test_without_a_database_path_requires_no_database() -> None:
     target = TARGETS["perl/asks-database/hello"]
     assert target.entry is not None
     assert (target.entry.database, target.entry.refusal) == (None, None)
@@ -79,23 +79,23 @@ def test_a_test_without_a_path_that_asks_the_database_requires_none() -> None:
     assert target.is_declared
 
 
-def test_a_tag_says_that_a_target_is_broken() -> None:
+def test_a_tag_can_mark_a_target_as_broken() -> None:
     entry = TARGETS["perl/tagged"].entry
     assert entry is not None
     assert entry.refusal == "techempower tags it as broken"
 
 
-def test_all_that_is_wrong_with_a_test_is_said_and_the_others_of_the_file_are_read() -> None:
+def test_all_problems_of_a_test_are_reported_and_the_other_tests_are_read() -> None:
     entry = TARGETS["perl/wrong"].entry
     assert entry is not None
     assert entry.problems == (
         "language: missing",
-        "port: should be less than or equal to 65535, not «80800»",
-        "classification: «mikro» is not allowed; use one of micro, platform, fullstack (did you mean «micro»?)",
+        'port: should be less than or equal to 65535, not "80800"',
+        'classification: "mikro" is not allowed; use one of micro, platform, fullstack (did you mean "micro"?)',
         "docker_cmd: No closing quotation",
-        "plaintext_url: «plaintext» does not match ^/[!-~]*$",
+        'plaintext_url: "plaintext" does not match ^/[!-~]*$',
         "orm: missing; required with a database",
-        "os: «Windows» is not supported; only Linux is",
+        'os: "Windows" is not supported; only Linux is',
         "wrong.dockerfile: not in its folder",
     )
     right = TARGETS["perl/wrong/right"].entry
@@ -103,14 +103,14 @@ def test_all_that_is_wrong_with_a_test_is_said_and_the_others_of_the_file_are_re
     assert right.refusal is None
 
 
-def test_a_file_that_cannot_be_read_keeps_a_row() -> None:
+def test_an_unreadable_file_keeps_a_row() -> None:
     entry = TARGETS["perl/unreadable"].entry
     assert entry is not None
     assert entry.refusal is not None
     assert entry.refusal.startswith("its configuration is wrong: benchmark_config.json is not JSON: ")
 
 
-def test_the_older_form_is_read_where_there_is_no_other() -> None:
+def test_the_older_form_is_read_if_there_is_no_newer_one() -> None:
     target, fast = TARGETS["c++/older"], TARGETS["c++/older/fast"]
     assert target.entry is not None
     assert (target.entry.name, target.entry.problems) == ("older", ())
@@ -119,7 +119,7 @@ def test_the_older_form_is_read_where_there_is_no_other() -> None:
 
 
 def configured(folder: Path, text: str) -> list[str]:
-    """What is wrong with the only test of a configuration."""
+    """Return the problems of the only test of a configuration."""
     own = folder / "frameworks" / "C" / "one"
     own.mkdir(parents=True)
     (own / "one.dockerfile").touch()
@@ -130,7 +130,7 @@ def configured(folder: Path, text: str) -> list[str]:
     return list(target.entry.problems)
 
 
-def test_a_good_configuration_has_no_problems(tmp_path: Path) -> None:
+def test_a_valid_configuration_has_no_problems(tmp_path: Path) -> None:
     assert configured(tmp_path, json.dumps({"framework": "one", "tests": [{"default": GOOD}]})) == []
 
 
@@ -143,21 +143,21 @@ def test_a_good_configuration_has_no_problems(tmp_path: Path) -> None:
         ({"framework": "one", "tests": [["x"]]}, ["tests: must be an array of objects"]),
         ({"framework": "one", "tests": [{"default": 1}]}, ["tests.default: must be an object"]),
         ({"framework": "one", "tests": [{"default": {**GOOD, "port": "x"}}]}, ["port: should be a valid integer"]),
-        ({"framework": "one", "tests": [{"default": {**GOOD, "tags": "broken"}}]}, ["tags: must be an array: [ … ], not «broken»"]),
+        ({"framework": "one", "tests": [{"default": {**GOOD, "tags": "broken"}}]}, ['tags: must be an array: [ … ], not "broken"']),
         ({"framework": "one", "tests": [{"default": {**GOOD, "json_url": None}}]}, []),
         ({"framework": "one", "tests": [{"default": {**GOOD, "dockerfile": "../x"}}]}, ["../x: not in its folder"]),
-        ({"framework": "one", "tests": [{"default": {**GOOD, "dockerfile": "/etc/passwd"}}]}, ["dockerfile: «/etc/passwd» does not match"]),
+        ({"framework": "one", "tests": [{"default": {**GOOD, "dockerfile": "/etc/passwd"}}]}, ['dockerfile: "/etc/passwd" does not match']),
         ({"framework": "one", "tests": [{"default": {"port": 80, "language": "C"}}]}, ["no path for any test"]),
     ],
 )
-def test_each_mistake_has_a_sentence(tmp_path: Path, data: Any, problems: list[str]) -> None:
+def test_each_mistake_gives_a_sentence(tmp_path: Path, data: Any, problems: list[str]) -> None:
     found = configured(tmp_path, json.dumps(data))
     assert len(found) >= len(problems)
     assert all(text.startswith(start) for text, start in zip(found, problems, strict=False))
 
 
 @pytest.mark.parametrize("data", [b"\xff\xfe{", b"[" * 100_000])
-def test_bytes_that_are_no_text_and_endless_nesting_are_problems(tmp_path: Path, data: bytes) -> None:
+def test_binary_data_and_endless_nesting_are_problems(tmp_path: Path, data: bytes) -> None:
     own = tmp_path / "frameworks" / "C" / "one"
     own.mkdir(parents=True)
     (own / "benchmark_config.json").write_bytes(data)
@@ -166,30 +166,30 @@ def test_bytes_that_are_no_text_and_endless_nesting_are_problems(tmp_path: Path,
     assert target.entry.problems[0].startswith("benchmark_config.json is not ")
 
 
-def test_a_folder_of_another_layout_is_an_error(tmp_path: Path) -> None:
+def test_a_folder_with_another_layout_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(CatalogError, match="contains no frameworks/LANGUAGE/FRAMEWORK/benchmark_config"):
         catalog.load([Path(f"techempower:{tmp_path}")])
 
 
-def test_an_unknown_layout_is_an_error_that_names_those_that_are_known() -> None:
-    with pytest.raises(CatalogError, match=r"unknown layout «techempowr» \(did you mean «techempower»\?\); use techempower:DIR"):
+def test_an_unknown_layout_is_an_error_that_lists_the_known_ones() -> None:
+    with pytest.raises(CatalogError, match=r'unknown layout "techempowr" \(did you mean "techempower"\?\); use techempower:DIR'):
         catalog.load([Path("techempowr:/tmp")])
 
 
-def test_the_catalogue_takes_the_place_of_the_built_in_targets() -> None:
+def test_the_catalog_replaces_the_built_in_targets() -> None:
     known = catalog.load([Path(f"techempower:{CLONE}")])
     assert set(known.targets) == set(TARGETS)
     assert "plaintext" in known.workloads
 
 
-def test_its_ids_can_be_completed() -> None:
+def test_ids_can_be_completed() -> None:
     completed = ids([Path(f"techempower:{CLONE}")])
     assert {"perl/small/forks", "c++/older/fast"} <= set(completed) <= set(TARGETS)
     assert "c/nginx" not in completed
 
 
-def test_reading_a_catalogue_takes_each_file_once_and_starts_no_program(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Hundreds of frameworks are listed in less than 2 s only if each costs one small file."""
+def test_reading_a_catalog_reads_each_file_once_and_starts_no_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Listing hundreds of frameworks in under 2 s requires that each costs only one small file."""
     read: list[Path] = []
     plain = Path.read_text
 

@@ -1,4 +1,4 @@
-"""A published ``results.json`` as a run."""
+"""Reading a published ``results.json`` as a run."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_each_level_of_each_test_is_a_trial(tmp_path: Path) -> None:
     assert set(run.targets) == {"go/go-std", "go/gin", "go/gin/gorm", "rust/axum"}
 
 
-def test_a_run_says_what_is_known_and_no_more(tmp_path: Path) -> None:
+def test_a_run_contains_only_known_facts(tmp_path: Path) -> None:
     run, trials = read(write_results(tmp_path / "results.json"))
     assert (run.published, run.name, run.status) == ("techempower", "round-23", RunStatus.FINISHED)
     assert (run.started_at, run.id) == ("2025-02-08T07:33:20.000Z", "20250208T073320-c1a3f8d0")
@@ -55,7 +55,7 @@ def test_a_run_says_what_is_known_and_no_more(tmp_path: Path) -> None:
     assert (times.mean, times.stddev, times.max, times.p50, times.p99) == (1500.0, 560.1, 1_200_000.0, None, None)
 
 
-def test_responses_with_another_status_do_not_count_and_a_level_without_requests_is_left_out(tmp_path: Path) -> None:
+def test_other_statuses_do_not_count_and_levels_without_requests_are_skipped(tmp_path: Path) -> None:
     raw = {"json": {"gin": [level(1500, **{"5xx": 300, "timeout": 2}), {"startTime": 1}]}}
     _, trials = read(write_results(tmp_path / "results.json", rawData=raw))
     (measurement,) = [trial.measurement for trial in trials]
@@ -84,17 +84,17 @@ def test_missing_latencies_and_metadata_stay_blank(tmp_path: Path) -> None:
         ({"rawData": {}}, "contains no results"),
         ({"startTime": 10**30}, "is not a time"),
         ({"concurrencyLevels": [0]}, "not a number of connections"),
-        ({"queryIntervals": [1, 1000]}, "unknown workload «query-1000»"),
+        ({"queryIntervals": [1, 1000]}, 'unknown workload "query-1000"'),
     ],
 )
-def test_a_malformed_file_is_one_sentence(tmp_path: Path, changes: dict[str, Any], problem: str) -> None:
+def test_a_malformed_file_gives_one_sentence(tmp_path: Path, changes: dict[str, Any], problem: str) -> None:
     with pytest.raises(CatalogError) as raised:
         read(write_results(tmp_path / "results.json", **changes))
     assert len(raised.value.problems) == 1 and problem in raised.value.problems[0], raised.value.problems
 
 
 @pytest.mark.parametrize("data", [b"", b"[]", b"{}", b"\xff", b"[" * 100_000, json.dumps(results()).encode()[:-9]])
-def test_another_file_is_one_sentence(tmp_path: Path, data: bytes) -> None:
+def test_any_other_file_gives_one_sentence(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "other.json"
     path.write_bytes(data)
     with pytest.raises(CatalogError) as raised:

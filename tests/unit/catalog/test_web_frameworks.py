@@ -1,4 +1,4 @@
-"""A clone of the-benchmarker/web-frameworks as targets. The folder ``tests/targets/web-frameworks`` has the same layout."""
+"""Reading a clone of the-benchmarker/web-frameworks. The folder ``tests/targets/web-frameworks`` has the same layout."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ def test_each_engine_with_a_dockerfile_is_a_target() -> None:
     assert target.paths == {"web-frameworks-index": "/", "web-frameworks-user": "/user/0", "web-frameworks-create": "/user"}
 
 
-def test_a_framework_without_a_dockerfile_keeps_its_row_with_the_command_that_writes_it() -> None:
+def test_a_framework_without_a_dockerfile_keeps_its_row_with_the_fix() -> None:
     entry = TARGETS["perl/unmade"].entry
     assert entry is not None
     assert entry.refusal == "it has no Dockerfile; run `rake config` in the clone, which writes it"
 
 
-def test_a_dockerfile_without_a_stage_is_wrong() -> None:
+def test_a_dockerfile_without_a_stage_is_invalid() -> None:
     entry = TARGETS["perl/wrong/default"].entry
     assert entry is not None
     assert entry.refusal == "its configuration is wrong: .Dockerfile.default: has no FROM"
 
 
 @pytest.mark.parametrize("folder", ["missing", "."])
-def test_a_folder_that_is_no_clone_is_refused(tmp_path: Path, folder: str) -> None:
+def test_a_folder_that_is_not_a_clone_is_refused(tmp_path: Path, folder: str) -> None:
     with pytest.raises(CatalogError, match=r"web-frameworks:DIR requires a clone of github\.com/the-benchmarker/web-frameworks"):
         web_frameworks.read(tmp_path / folder)
 
 
-def test_the_door_opens_for_the_whole_catalogue() -> None:
+def test_load_reads_the_whole_catalog() -> None:
     assert set(catalog.load([Path(f"web-frameworks:{CLONE}")]).targets) == set(TARGETS)
 
 
-def test_completion_knows_the_ids_of_what_has_a_dockerfile() -> None:
+def test_completion_offers_the_ids_of_targets_with_a_dockerfile() -> None:
     assert set(ids([Path(f"web-frameworks:{CLONE}")])) == set(TARGETS) - {"perl/unmade"}

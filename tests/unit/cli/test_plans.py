@@ -128,7 +128,7 @@ def test_without_a_name_all_targets_of_a_catalogue_are_planned_and_no_suite(monk
 
 
 def test_an_unknown_layout_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(UsageError, match=r"unknown layout «tecempower» .*; use techempower:DIR, httparena:DIR, web-frameworks:DIR"):
+    with pytest.raises(UsageError, match=r'unknown layout "tecempower" .*; use techempower:DIR, httparena:DIR, web-frameworks:DIR'):
         planned(monkeypatch, "--targets", "tecempower:/tmp", "c/nginx")
 
 

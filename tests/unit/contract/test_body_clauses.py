@@ -1,4 +1,4 @@
-"""A request with a body, and a GET behind it: which servers keep them apart."""
+"""A request with a body followed by a GET, with servers that do and don't tell them apart."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CLAUSES = (reads_bodies, reads_bodies_in_a_pipeline)
 
 
 class Client:
-    """One connection, as a server reads it."""
+    """One connection, from the server's side."""
 
     def __init__(self, connection: socket.socket):
         self.connection = connection
@@ -117,12 +117,12 @@ def drops_what_follows(client: Client) -> None:
 
 
 @contextlib.contextmanager
-def serving(behaviour: Callable[[Client], None]) -> Iterator[Server]:
-    """The server of a behaviour, which serves each connection in a thread of its own."""
+def serving(behavior: Callable[[Client], None]) -> Iterator[Server]:
+    """Start a server with a behavior. It handles each connection in a separate thread."""
 
     def serve(connection: socket.socket) -> None:
         with connection, contextlib.suppress(EOFError, OSError):
-            behaviour(Client(connection))
+            behavior(Client(connection))
 
     def accept() -> None:
         with contextlib.suppress(OSError):
@@ -137,31 +137,29 @@ def serving(behaviour: Callable[[Client], None]) -> Iterator[Server]:
 
 
 @pytest.mark.parametrize("clause", CLAUSES)
-@pytest.mark.parametrize("behaviour", [reads, refuses_before_it_reads, closes, closes_without_a_response])
-def test_a_server_that_reads_a_body_or_closes_keeps_the_clause(
-    behaviour: Callable[[Client], None], clause: Callable[[Server], str | None]
-) -> None:
-    with serving(behaviour) as server:
+@pytest.mark.parametrize("behavior", [reads, refuses_before_it_reads, closes, closes_without_a_response])
+def test_a_server_that_reads_a_body_or_closes_passes(behavior: Callable[[Client], None], clause: Callable[[Server], str | None]) -> None:
+    with serving(behavior) as server:
         assert clause(server) is None
 
 
 @pytest.mark.parametrize("clause", CLAUSES)
 @pytest.mark.parametrize(
-    ("behaviour", "problem"),
+    ("behavior", "problem"),
     [
         (ignores_bodies, "after POST with a body of a stated length: the next response is wrong: status 400 instead of 200"),
         (counts_empty_lines, "the body was taken for a request"),
         (ignores_chunks, "after POST with a chunked body: "),
     ],
 )
-def test_a_server_that_takes_a_body_for_a_request_breaks_the_clause(
-    behaviour: Callable[[Client], None], problem: str, clause: Callable[[Server], str | None]
+def test_a_server_that_takes_a_body_for_a_request_fails(
+    behavior: Callable[[Client], None], problem: str, clause: Callable[[Server], str | None]
 ) -> None:
-    with serving(behaviour) as server:
+    with serving(behavior) as server:
         assert problem in (clause(server) or "")
 
 
-def test_a_server_that_drops_pipelined_requests_breaks_only_the_clause_on_pipelines() -> None:
+def test_dropping_pipelined_requests_breaks_only_the_pipelining_clause() -> None:
     with serving(drops_what_follows) as server:
         assert reads_bodies(server) is None
     with serving(drops_what_follows) as server:

@@ -1,4 +1,4 @@
-"""What a clause says when a limit was declared."""
+"""Results of a clause with a declared limit."""
 
 from __future__ import annotations
 
@@ -21,10 +21,12 @@ from httpbench.model import Limit
         (None, Limit.STALLS, True, True),
     ],
 )
-def test_a_clause_holds_or_is_declared_not_to(problem: str | None, limit: Limit | None, declared: bool, passed: bool) -> None:
+def test_a_clause_passes_if_it_holds_or_its_failure_is_declared(
+    problem: str | None, limit: Limit | None, declared: bool, passed: bool
+) -> None:
     assert Check("a clause", problem, limit, declared).passed is passed
 
 
-def test_a_limit_that_is_not_one_is_told_from_one_that_was_not_seen_this_time() -> None:
+def test_an_unnecessary_limit_differs_from_one_that_only_shows_sometimes() -> None:
     assert Check("a clause", None, Limit.NO_ROUTER, True).text == "holds, but no-router is declared"
     assert Check("a clause", None, Limit.STALLS, True).text == "holds this time, although stalls is declared"

@@ -27,7 +27,7 @@ def test_random_ids_have_no_problem(seed: int) -> None:
         (list(range(900, 0, -9)), "ids follow each other in steps of -9"),
     ],
 )
-def test_ids_that_are_not_random_are_found(ids: list[int], problem: str) -> None:
+def test_ids_that_are_not_random_are_a_problem(ids: list[int], problem: str) -> None:
     assert problem in (drawing_problem(ids) or "")
 
 
@@ -35,22 +35,22 @@ def test_the_last_update_of_a_row_counts() -> None:
     assert written_rows([[(1, 10), (2, 20)], [(1, 11), (3, 30)]]) == {1: 11, 2: 20, 3: 30}
 
 
-def test_a_row_that_a_response_has_with_two_numbers_is_left_out() -> None:
+def test_a_row_with_two_numbers_in_one_response_is_left_out() -> None:
     assert written_rows([[(1, 10), (2, 20)], [(1, 11), (1, 12)]]) == {2: 20}
     assert written_rows([[(1, 10), (1, 10)]]) == {1: 10}
 
 
-def test_rows_as_last_written_have_no_problem_and_unknown_rows_are_not_compared() -> None:
+def test_current_rows_have_no_problem_and_unknown_rows_are_not_compared() -> None:
     assert reading_problem([(1, 11), (9, 1)], {1: 11, 2: 20}) is None
 
 
-def test_a_row_from_a_cache_or_an_update_that_was_not_written_is_found() -> None:
+def test_stale_rows_are_a_problem() -> None:
     assert reading_problem([(1, 10), (2, 20), (9, 1)], {1: 11, 2: 20}) == (
-        "1 of 2 rows are not what the update returned: it wrote others, or none, or reads are cached (row 1 is 10 instead of 11)"
+        "1 of 2 rows differ from what the update returned: it wrote other values or none, or reads are cached (row 1 is 10 instead of 11)"
     )
 
 
-def test_one_changed_row_shows_that_rows_are_read_anew() -> None:
+def test_one_changed_row_proves_that_rows_are_read_anew() -> None:
     before = {1: 10, 2: 20}
     assert rereading_problem(before, [(1, 10), (9, 1), (2, 21)], 500) is None
     assert rereading_problem(before, iter([(1, 10), (9, 1), (2, 20)]), 500) == (

@@ -1,4 +1,4 @@
-"""What a database counted against what responses require."""
+"""A database's counters, compared with what the responses require."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_updates_are_written(written: int, passes: bool) -> None:
     assert (counting_problem(KNOWN.workload("update-20"), 100, counted(4_000, written)) is None) == passes
 
 
-def test_a_cache_is_asked_for_where_the_test_allows_one() -> None:
+def test_the_cache_test_requires_no_reads() -> None:
     assert counting_problem(KNOWN.workload("cached-query-100"), 100, counted(0)) is None
 
 
@@ -38,14 +38,14 @@ def test_a_workload_without_a_database_requires_nothing() -> None:
     assert counting_problem(KNOWN.workload("json"), 100, counted(0)) is None
 
 
-def test_what_was_not_counted_proves_nothing() -> None:
+def test_missing_counters_prove_nothing() -> None:
     assert counting_problem(KNOWN.workload("update-20"), 100, counted(None, None)) is None
 
 
-def test_a_table_that_was_read_whole_into_a_cache_counts_for_no_response() -> None:
+def test_a_table_scanned_into_a_cache_counts_for_no_response() -> None:
     assert counting_problem(KNOWN.workload("db"), 100, counted(0, scanned=10_000)) is not None
 
 
-def test_fortunes_are_read_whole() -> None:
+def test_fortunes_are_read_by_table_scans() -> None:
     assert counting_problem(KNOWN.workload("fortune"), 100, counted(0, scanned=1_200)) is None
     assert counting_problem(KNOWN.workload("fortune"), 100, counted(0, scanned=1_199)) is not None

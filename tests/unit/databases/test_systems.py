@@ -1,4 +1,4 @@
-"""The folders of the database systems: scripts, tables, and what is built from them."""
+"""The folders of the database systems: scripts, tables, and the data built from them."""
 
 from __future__ import annotations
 
@@ -15,36 +15,36 @@ from httpbench.model.entry import PROVIDED
 EACH = pytest.mark.parametrize("system", SYSTEMS.values(), ids=str)
 
 
-def test_every_database_that_targets_may_require_is_there() -> None:
+def test_every_database_that_targets_may_require_exists() -> None:
     assert set(SYSTEMS) == set(PROVIDED)
 
 
 @EACH
-def test_the_scripts_are_there_and_are_shell(system: System) -> None:
+def test_the_scripts_exist_and_are_valid_shell(system: System) -> None:
     for name in ("initialise.sh", "serve.sh", "ask.sh", "version.sh"):
         subprocess.run(["sh", "-n", str(system.folder / name)], check=True)
     assert (system.folder / "Dockerfile").is_file()
 
 
 @EACH
-def test_the_fortunes_are_those_that_the_rules_expect(system: System) -> None:
+def test_the_fortunes_are_those_required_by_the_rules(system: System) -> None:
     text = (system.folder / "tables.sql").read_text(encoding="utf-8")
     for number, message in MESSAGES.items():
         assert f"({number}, '{message.replace(chr(39), chr(39) * 2)}')" in text
 
 
 @EACH
-def test_a_build_makes_the_data_once(system: System) -> None:
+def test_the_data_is_built_once(system: System) -> None:
     target = system.target
     assert target.is_declared
     assert target.build.artifacts == ("data",)
     assert target.requires[0].apt
 
 
-def test_what_a_database_printed_is_read() -> None:
+def test_the_output_of_a_database_is_parsed() -> None:
     found = counts("12\t7\t3\n")
     assert (found.read, found.scanned, found.written) == (12, 7, 3)
 
 
-def test_the_address_has_the_names_that_frameworks_expect() -> None:
+def test_the_url_contains_the_names_that_frameworks_expect() -> None:
     assert SYSTEMS[Database.POSTGRES].url("127.0.0.9", 5432) == "postgres://benchmarkdbuser:benchmarkdbpass@127.0.0.9:5432/hello_world"

@@ -1,4 +1,4 @@
-"""A machine that is not this one: a folder that stands for ``/``."""
+"""A fake machine: a folder that stands for ``/``."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def write(root: Path, files: Mapping[str, str]) -> Path:
 
 
 def cores(root: Path, *groups: str, nodes: Sequence[str] = (), capacities: Sequence[int] = ()) -> Path:
-    """One physical core for each group of logical CPUs, in the kernel's list format."""
+    """Create one physical core for each group of logical CPUs, given in the kernel's list format."""
     for number, group in enumerate(groups):
         for cpu in group.split(","):
             write(root, {f"{CPU}/cpu{cpu}/topology/core_cpus_list": group})
@@ -70,7 +70,7 @@ QUIET = {
     f"{CPU}/cpuidle/current_governor": "haltpoll",
     "sys/module/haltpoll/parameters/guest_halt_poll_ns": "10000000",
 }
-"""A machine with four cores that nothing disturbs."""
+"""A machine with four cores and no disturbances."""
 
 DISTURBED = {
     "governor": {f"{CPU}/cpu{cpu}/cpufreq/scaling_governor": "schedutil" for cpu in range(4)},
@@ -87,7 +87,7 @@ DISTURBED = {
     "closed-connections": {"proc/sys/net/ipv4/tcp_tw_reuse": "0"},
     "tracked-connections": {"proc/sys/net/netfilter/nf_conntrack_max": "65536"},
 }
-"""Knob → files of a machine on which it is to be set."""
+"""Knob → files of a machine on which the knob isn't set as wanted."""
 
 
 def quiet(root: Path) -> Path:

@@ -1,4 +1,4 @@
-"""Where control groups are, and what their files say, for both versions."""
+"""Control groups and their files, for both versions of the interface."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ def test_limits_and_counts_are_read(make: Callable[[Path], Path], tmp_path: Path
     assert found.oom_kills() == 1
 
 
-def test_without_limits_there_are_none(tmp_path: Path) -> None:
+def test_missing_limits_are_none(tmp_path: Path) -> None:
     fake.version_2(tmp_path, cpu_max="max 100000\n", memory_max="max\n")
     found = groups(tmp_path)
     assert (found.cpus(), found.memory_bytes()) == (None, None)
 
 
-def test_a_narrower_limit_above_counts(tmp_path: Path) -> None:
+def test_a_lower_limit_of_an_ancestor_applies(tmp_path: Path) -> None:
     group = fake.version_2(tmp_path)
     fake.write(group.parent, "cpu.max", "20000 100000\n")
     fake.write(group.parent, "memory.max", "1000000\n")
@@ -52,8 +52,8 @@ def test_a_narrower_limit_above_counts(tmp_path: Path) -> None:
     assert (found.cpus(), found.memory_bytes()) == (0.2, 1_000_000)
 
 
-def test_a_hierarchy_that_is_mounted_from_a_folder_on_is_found_there(tmp_path: Path) -> None:
-    """As in a container that sees its own part of the tree alone."""
+def test_a_hierarchy_mounted_from_a_subfolder_is_found(tmp_path: Path) -> None:
+    """A container may see only its own part of the tree."""
     fake.write(tmp_path, "proc/7/cgroup", "0::/outer/docker/abc\n")
     fake.write(tmp_path, "proc/self/mountinfo", "25 1 0:22 /outer /mnt/groups rw - cgroup2 cgroup2 rw\n")
     fake.write(tmp_path, "mnt/groups/docker/abc/cpu.max", "50000 100000\n")
@@ -62,7 +62,7 @@ def test_a_hierarchy_that_is_mounted_from_a_folder_on_is_found_there(tmp_path: P
     assert groups_of(7, tmp_path) is None
 
 
-def test_groups_that_have_ended_say_nothing(tmp_path: Path) -> None:
+def test_groups_that_have_ended_have_no_values(tmp_path: Path) -> None:
     group = fake.version_2(tmp_path)
     found = groups(tmp_path)
     for file in group.iterdir():
@@ -70,7 +70,7 @@ def test_groups_that_have_ended_say_nothing(tmp_path: Path) -> None:
     assert (found.cpu_s(), found.memory_bytes_peak(), found.oom_kills(), found.pids()) == (None, None, None, [])
 
 
-def test_a_process_that_is_gone_has_none(tmp_path: Path) -> None:
+def test_a_process_that_is_gone_has_no_groups(tmp_path: Path) -> None:
     fake.version_2(tmp_path)
     assert groups_of(8, tmp_path) is None
 
@@ -85,7 +85,7 @@ def test_each_group_is_entered_once(make: Callable[[Path], Path], tmp_path: Path
 MOUNTS = (Path("/sys/fs/cgroup"), Path("/sys/fs/cgroup/unified"))
 
 
-def test_a_real_group_of_version_2_counts_what_runs_in_it() -> None:
+def test_a_real_version_2_group_counts_its_processes() -> None:
     mount = next((mount for mount in MOUNTS if (mount / "cgroup.controllers").exists()), None)
     if mount is None:
         pytest.skip("no control groups of version 2 are mounted")
@@ -109,7 +109,7 @@ def test_a_real_group_of_version_2_counts_what_runs_in_it() -> None:
         group.rmdir()
 
 
-def test_our_own_groups_are_found_where_control_groups_are_mounted() -> None:
+def test_our_own_groups_are_found_if_control_groups_are_mounted() -> None:
     found = groups_of(os.getpid())
     if found is None:
         pytest.skip("no control groups are mounted")

@@ -1,4 +1,4 @@
-"""Which environment variables reach the programs that the harness starts."""
+"""The environment variables that programs inherit from the harness."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def of_a_ci_job(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("of_a_ci_job")
-def test_tokens_of_ci_do_not_leak_into_targets_or_builds() -> None:
+def test_ci_tokens_do_not_leak_into_targets_or_builds() -> None:
     for passed in (inherited.for_targets(), inherited.for_builds()):
         assert not set(CI) & set(passed)
         assert passed["LANG"] == "value"
@@ -26,11 +26,11 @@ def test_tokens_of_ci_do_not_leak_into_targets_or_builds() -> None:
 
 
 @pytest.mark.usefixtures("of_a_ci_job")
-def test_builds_get_proxies_and_caches_and_targets_do_not() -> None:
+def test_only_builds_inherit_proxies_and_caches() -> None:
     assert {"https_proxy", "GOMODCACHE"} <= set(inherited.for_builds())
     assert not {"https_proxy", "GOMODCACHE"} & set(inherited.for_targets())
 
 
-def test_what_is_not_set_is_not_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unset_variables_are_not_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("TZ", raising=False)
     assert "TZ" not in inherited.for_targets()

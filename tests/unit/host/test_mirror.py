@@ -1,4 +1,4 @@
-"""Another host's files are read by the functions that read this machine's."""
+"""The functions that read this machine's files can also read another host's."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from httpbench.host import read_environment, read_topology
 from httpbench.host.mirror import FILES, mirrored
 
 
-def test_this_machine_through_its_own_mirror_is_itself(tmp_path: Path) -> None:
+def test_a_mirror_of_this_machine_gives_the_same_facts(tmp_path: Path) -> None:
     paths = [path for pattern in FILES for path in Path("/").glob(pattern.lstrip("/"))]
     root = mirrored({str(path): text for path in paths if (text := text_of(path)) is not None}, tmp_path)
     here, there = read_environment(tmp_path, {}), read_environment(tmp_path, {}, root)
@@ -17,7 +17,7 @@ def test_this_machine_through_its_own_mirror_is_itself(tmp_path: Path) -> None:
     assert read_topology(root) == read_topology()
 
 
-def test_a_path_that_leads_out_of_the_folder_is_left_out(tmp_path: Path) -> None:
+def test_a_path_that_leads_out_of_the_folder_is_skipped(tmp_path: Path) -> None:
     root = mirrored({"/../outside": "x", "/proc/../../outside": "x", "//proc/inside": "y"}, tmp_path / "root")
     assert not (tmp_path / "outside").exists()
     assert (root / "proc/inside").read_text() == "y"

@@ -1,4 +1,4 @@
-"""Does the process of a run still exist, whatever the wall clock says?"""
+"""Whether the process of a run still exists, independent of the wall clock."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def test_another_process_with_the_same_pid_is_not_the_owner() -> None:
     assert not is_alive(me._replace(start_ticks=me.start_ticks - 1))
 
 
-def test_a_process_of_an_earlier_boot_is_not_alive() -> None:
+def test_a_process_from_an_earlier_boot_is_not_alive() -> None:
     assert not is_alive(this_process()._replace(boot_id="0f3c"))
 
 
-def test_a_process_that_ended_and_waits_for_its_parent_is_not_alive() -> None:
+def test_a_zombie_is_not_alive() -> None:
     child = subprocess.Popen(["sleep", "1000"])
     there = Owner(this_process().boot_id, child.pid, owner._start_ticks(child.pid) or 0)
     assert is_alive(there)
@@ -40,7 +40,7 @@ def test_a_process_that_ended_and_waits_for_its_parent_is_not_alive() -> None:
     assert not is_alive(there)
 
 
-def test_liveness_does_not_trust_the_wall_clock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_liveness_does_not_depend_on_the_wall_clock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with Store(tmp_path / "results.db") as store:
         store.begin(make_run([make_trial()], status=RunStatus.RUNNING))
         monkeypatch.setattr(time, "time", lambda: 0.0)

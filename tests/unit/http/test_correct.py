@@ -1,4 +1,4 @@
-"""What is wrong with a response."""
+"""Problems of a response."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from httpbench.http.exchange import Response
 from httpbench.model import Expectation
 
 
-def test_all_problems_of_a_response_are_named() -> None:
+def test_all_problems_of_a_response_are_listed() -> None:
     headers = (("Content-Type", "text/html; charset=utf-8"), ("Content-Length", "4"))
     expect = Expectation(status=200, body="hello", content_type="text/plain", headers=("Date",))
     assert problems(Response(404, headers, b"hell", size_bytes=90), b"o", expect) == [
         "status 404 instead of 200",
-        "Content-Type «text/html» instead of «text/plain»",
+        "Content-Type `text/html` instead of `text/plain`",
         "no Date header",
-        "body «hell» instead of «hello»",
-        "1 bytes after the end of the response: «o»",
+        "body `hell` instead of `hello`",
+        "1 bytes after the end of the response: `o`",
     ]

@@ -1,4 +1,4 @@
-"""How bytes on the wire are read."""
+"""Parsing responses from bytes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from httpbench.model import Request
 
 @contextmanager
 def server(*pieces: bytes, close: bool = True, pause_s: float = 0.0) -> Iterator[int]:
-    """Sends these pieces on one connection, each in a segment of its own."""
+    """Send these pieces on one connection, each in a segment of its own."""
     listener = socket.create_server(("127.0.0.1", 0))
 
     def run() -> None:
@@ -28,7 +28,7 @@ def server(*pieces: bytes, close: bool = True, pause_s: float = 0.0) -> Iterator
         with connection:
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             connection.recv(65_536)
-            with contextlib.suppress(ConnectionError):  # the client had enough
+            with contextlib.suppress(ConnectionError):  # the client may have closed
                 for piece in pieces:
                     connection.sendall(piece)
                     time.sleep(pause_s)
@@ -56,14 +56,14 @@ TO_END = b"HTTP/1.1 200 OK\r\n\r\nhello"
 @pytest.mark.parametrize("wire", [LENGTH, CHUNKED, TO_END], ids=["length", "chunked", "to the end"])
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(cuts=st.sets(st.integers(1, 40), max_size=6))
-def test_any_split_of_a_response_is_the_same_response(wire: bytes, cuts: set[int]) -> None:
+def test_any_split_of_a_response_gives_the_same_response(wire: bytes, cuts: set[int]) -> None:
     edges = [0, *sorted(cut for cut in cuts if cut < len(wire)), len(wire)]
     with server(*(wire[a:b] for a, b in itertools.pairwise(edges))) as port:
         response, surplus = exchange("127.0.0.1", port, Request())
     assert (response.status, response.body, response.size_bytes, surplus) == (200, b"hello", len(wire), b"")
 
 
-def test_headers_are_found_whatever_their_case() -> None:
+def test_header_names_ignore_case() -> None:
     with server(LENGTH) as port:
         response, _ = exchange("127.0.0.1", port, Request())
     assert response.header("x-case") == "a"
@@ -120,26 +120,26 @@ def test_interim_responses_without_a_final_one_are_an_error(wire: bytes, complai
         (b"HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\nhello", "sent a body of more than 64 MiB"),
         (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nfffffffff\r\nhello", "sent a body of more than 64 MiB"),
         (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + b"1" * 70_000, "sent an endless line"),
-        (b"HTTP/1.1 200 OK\r\nContent-Length: five\r\n\r\nhello", "sent Content-Length «five», which is not a number"),
-        (b"HTTP/1.1 200 OK\r\nContent-Length: \xb2\r\n\r\nhello", "sent Content-Length «²», which is not a number"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: five\r\n\r\nhello", "sent Content-Length `five`, which is not a number"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: \xb2\r\n\r\nhello", "sent Content-Length `²`, which is not a number"),
         (b"HTTP/1.1 200 OK\r\nContent-Length: " + b"9" * 5000 + b"\r\n\r\n", "which is not a number"),
         (b"SSH-2.0-OpenSSH_9.2\r\n\r\n", "which is not an HTTP/1.1 status line"),
         (b"HTTP/1.1 2000 OK\r\n\r\n", "which is not an HTTP/1.1 status line"),
         (b"HTTP/1.1 2\xb2\xb2 OK\r\n\r\n", "which is not an HTTP/1.1 status line"),
-        (b"HTTP/1.1 200 OK\r\nno colon\r\n\r\n", "sent «no colon», which is not a header"),
-        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", "sent a chunk whose size is «zz»"),
-        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n-5\r\nhello\r\n0\r\n\r\n", "sent a chunk whose size is «-5»"),
+        (b"HTTP/1.1 200 OK\r\nno colon\r\n\r\n", "sent `no colon`, which is not a header"),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", "sent an invalid chunk size, `zz`"),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n-5\r\nhello\r\n0\r\n\r\n", "sent an invalid chunk size, `-5`"),
         (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhello\r\n", "sent a chunk that is longer than its size"),
         (b"HTTP/1.1 200 OK\r\nX: " + b"x" * 70_000, "sent more than 65536 bytes of headers"),
     ],
 )
-def test_invalid_responses_are_named(wire: bytes, complaint: str) -> None:
+def test_invalid_responses_are_described(wire: bytes, complaint: str) -> None:
     with server(wire) as port, pytest.raises(ExchangeError) as caught:
         exchange("127.0.0.1", port, Request())
     assert complaint in str(caught.value)
 
 
-def test_silence_is_named() -> None:
+def test_silence_is_reported() -> None:
     with server(close=False) as port, pytest.raises(ExchangeError, match=r"did not respond within 0\.2 s"):
         exchange("127.0.0.1", port, Request(), timeout_s=0.2)
 
@@ -159,7 +159,7 @@ def test_an_endless_response_ends_in_time(head: bytes, piece: bytes) -> None:
     begin = time.monotonic()
     with server(head, *([piece] * 300), pause_s=0.01) as port, pytest.raises(ExchangeError):
         exchange("127.0.0.1", port, Request(), timeout_s=0.3)
-    # The server goes on for 3 s; it notices that the client left when it sends.
+    # The server continues for 3 s and notices only when it sends that the client has left.
     assert time.monotonic() - begin < 2
 
 

@@ -1,4 +1,4 @@
-"""The page of fortunes: which pages are correct, and which cheats are found."""
+"""The page of fortunes: correct pages, and cheats that are detected."""
 
 from __future__ import annotations
 
@@ -38,19 +38,19 @@ def test_rows_are_sorted_by_message() -> None:
         page().replace("<td>", "<TD>").replace("<!DOCTYPE", "<!doctype"),
     ],
 )
-def test_white_space_attributes_and_the_way_of_escaping_are_free(text: str) -> None:
+def test_whitespace_attributes_and_the_form_of_escapes_are_free(text: str) -> None:
     assert page_problems(text.encode()) == []
 
 
-def test_a_page_that_escapes_nothing_is_found() -> None:
+def test_a_page_without_escapes_is_detected() -> None:
     assert page_problems(page(escape=str).encode()) == ["fortune 11 is not escaped: a browser would run its message as a script"]
 
 
-def test_a_page_that_was_prepared_before_the_request_lacks_the_added_row() -> None:
+def test_a_page_prepared_before_the_request_lacks_the_added_row() -> None:
     assert page_problems(page([row for row in ROWS if row != ADDED]).encode()) == ["no correct row 0"]
 
 
-def test_rows_in_the_order_of_the_table_are_found() -> None:
+def test_unsorted_rows_are_detected() -> None:
     assert page_problems(page([*MESSAGES.items(), ADDED]).encode()) == ["rows that are not sorted by message"]
 
 
@@ -59,7 +59,7 @@ def test_rows_in_the_order_of_the_table_are_found() -> None:
     [
         ("", "a page that does not begin with <!doctype html>"),
         (page().replace("<!DOCTYPE html>", ""), "a page that does not begin with <!doctype html>"),
-        (page().replace("Fortunes", "Fortune"), "a title other than «Fortunes»"),
+        (page().replace("Fortunes", "Fortune"), "a title other than `Fortunes`"),
         (page().replace("<th>id", "<th>Id"), "headings other than id and message"),
         (page().replace("<body>", "<body><p>"), "unexpected in the page: p"),
         (page().replace("<body>", "<body>more"), "unexpected in the page: text outside the table"),
@@ -71,11 +71,11 @@ def test_rows_in_the_order_of_the_table_are_found() -> None:
         (page(escape=lambda message: html.escape(message.encode("ascii", "replace").decode())), "no correct row 8, 6, 12"),
     ],
 )
-def test_what_is_wrong_with_a_page_is_said(text: str, problem: str) -> None:
+def test_problems_of_a_page_are_reported(text: str, problem: str) -> None:
     assert problem in page_problems(text.encode())
 
 
-def test_a_page_must_be_utf_8_and_say_so() -> None:
+def test_a_page_must_be_utf_8_and_declare_it() -> None:
     response = Response(200, (("Content-Type", "text/html"),), page().encode(), size_bytes=0)
     assert problems(response, b"", Expectation(rule=Rule.FORTUNES)) == ["Content-Type without charset=utf-8"]
     assert page_problems(page().encode("utf-16")) == ["a page that is not UTF-8"]

@@ -1,4 +1,4 @@
-"""Three responses show which response is correct."""
+"""Learning the correct response from three responses."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BEFORE = Learned(status=200, content_type="text/plain", body_bytes=1, body_sha25
 
 @contextmanager
 def serving(bodies: Sequence[bytes], status: int = 200) -> Iterator[int]:
-    """A server that sends these bodies in turn, the last one for ever."""
+    """Return a server that sends these bodies in turn, and then repeats the last one."""
     left = chain(bodies, repeat(bodies[-1]))
 
     class Handler(http.server.BaseHTTPRequestHandler):
@@ -41,7 +41,7 @@ def serving(bodies: Sequence[bytes], status: int = 200) -> Iterator[int]:
         server.shutdown()
 
 
-def test_three_equal_responses_make_status_type_length_and_body_expected() -> None:
+def test_three_equal_responses_define_status_type_length_and_body() -> None:
     with serving([b"Hello"]) as port:
         found = learn("127.0.0.1", port, OPEN)
     assert found is not None
@@ -51,7 +51,7 @@ def test_three_equal_responses_make_status_type_length_and_body_expected() -> No
     assert workload.expect.content_type == "text/plain"
 
 
-def test_bodies_that_differ_leave_status_and_media_type() -> None:
+def test_different_bodies_leave_status_and_media_type() -> None:
     with serving([b"1", b"2", b"3"]) as port:
         found = learn("127.0.0.1", port, OPEN, BEFORE)
     assert found is not None
@@ -59,7 +59,7 @@ def test_bodies_that_differ_leave_status_and_media_type() -> None:
     assert (found[0].expect.body, found[0].expect.body_bytes, found[0].expect.status) == (None, None, 200)
 
 
-def test_a_body_that_changed_in_an_earlier_trial_is_not_checked_later() -> None:
+def test_a_body_that_varied_in_an_earlier_trial_is_not_checked() -> None:
     with serving([b"Hello"]) as port:
         found = learn("127.0.0.1", port, OPEN, Learned(status=200, content_type="text/plain"))
     assert found is not None
@@ -67,7 +67,7 @@ def test_a_body_that_changed_in_an_earlier_trial_is_not_checked_later() -> None:
 
 
 @pytest.mark.parametrize("body", [b"x" * 100_000, b"\xff\xfe"])
-def test_long_and_binary_bodies_are_compared_by_their_hash(body: bytes) -> None:
+def test_long_and_binary_bodies_are_compared_by_hash(body: bytes) -> None:
     with serving([body]) as port:
         found = learn("127.0.0.1", port, OPEN, BEFORE)
     assert found is not None
@@ -75,24 +75,24 @@ def test_long_and_binary_bodies_are_compared_by_their_hash(body: bytes) -> None:
     assert found[0].expect.body_sha256 == hashlib.sha256(body).hexdigest()
 
 
-def test_a_response_that_is_no_success_teaches_nothing() -> None:
+def test_nothing_is_learned_from_an_error_response() -> None:
     with serving([b"no"], status=500) as port:
         assert learn("127.0.0.1", port, OPEN, BEFORE) is None
 
 
-def test_only_what_the_workload_leaves_open_is_learned() -> None:
+def test_only_open_properties_of_the_workload_are_learned() -> None:
     assert is_learned(OPEN)
     assert not is_learned(Workload(name="a", description="b", expect=Expectation(status=200)))
     assert not is_learned(Workload(name="a", description="b", expect=Expectation(status=None, body="x")))
 
 
-def test_a_status_that_is_left_open_is_that_of_a_response() -> None:
+def test_an_open_status_is_learned() -> None:
     anything = Workload(name="a", description="b", expect=Expectation(status=None, body=""))
     assert with_status(anything, 201).expect.status == 201
     assert with_status(with_status(anything, 201), 200).expect.status == 201
 
 
-def test_a_body_that_a_rule_leaves_open_is_learned_if_a_server_always_sends_the_same() -> None:
+def test_a_body_left_open_by_a_rule_is_learned_if_it_is_always_the_same() -> None:
     def is_learned_by(rule: Rule) -> bool:
         return is_learned(Workload(name="a", description="b", expect=Expectation(status=200, rule=rule)))
 

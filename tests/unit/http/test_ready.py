@@ -19,7 +19,7 @@ WORKLOAD = Workload(name="ok", description="two letters", request=Request(path="
 
 @contextmanager
 def server(silent: int) -> Iterator[int]:
-    """Accepts ``silent`` connections without ever responding, and responds on all further ones. Yields its port."""
+    """Accept ``silent`` connections without responding, and respond on all later ones. Yields the port."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         kept = []
 
@@ -40,12 +40,12 @@ def server(silent: int) -> Iterator[int]:
             connection.close()
 
 
-def test_a_server_that_loses_its_first_connection_gets_a_second() -> None:
+def test_a_server_that_drops_the_first_connection_gets_a_second() -> None:
     with server(silent=1) as port:
         response = wait_until_correct("127.0.0.1", port, WORKLOAD, 10.0, lambda: True)
     assert (response.status, response.body) == (200, "ok")
 
 
-def test_a_silent_server_has_all_its_time_and_no_more() -> None:
+def test_a_silent_server_gets_exactly_the_time_limit() -> None:
     with server(silent=100) as port, pytest.raises(StartError, match=r"^did not respond within 1\.5 s$"):
         wait_until_correct("127.0.0.1", port, WORKLOAD, 1.5, lambda: True)

@@ -1,4 +1,4 @@
-"""An engine that is absent, stopped or forbidden is one sentence with its fix."""
+"""An absent, stopped or forbidden engine gives a clear error with a hint."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def fake_docker(folder: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> N
     engine.version.cache_clear()
 
 
-def test_an_engine_that_is_not_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_engine_that_is_not_installed_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     engine.version.cache_clear()
     with pytest.raises(RequirementError, match=r"^docker is not installed$") as caught:
@@ -48,7 +48,7 @@ def test_an_engine_that_is_not_installed(tmp_path: Path, monkeypatch: pytest.Mon
         ("flag needs an argument", "docker version failed: flag needs an argument", None),
     ],
 )
-def test_an_engine_that_does_not_serve(
+def test_an_engine_that_refuses_is_an_error_with_a_hint(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, printed: str, message: str, hint: str | None
 ) -> None:
     fake_docker(tmp_path, monkeypatch, f"echo '{printed}' >&2; exit 1")
@@ -58,13 +58,13 @@ def test_an_engine_that_does_not_serve(
     assert caught.value.hint is None if hint is None else hint in (caught.value.hint or "")
 
 
-def test_an_engine_that_hangs_does_not_hang_us(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_engine_that_hangs_times_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fake_docker(tmp_path, monkeypatch, "exec sleep 30")
     with pytest.raises(ContainerError, match=r"docker ps did not end within 0\.2 s"):
         engine.ask(Engine.DOCKER, "ps", timeout_s=0.2)
 
 
-def test_only_containers_of_harnesses_that_are_gone_are_left_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_containers_of_dead_harnesses_are_leftovers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mine = labels.owner_label()
     boot, namespace, pid, ticks = mine.split("/")
     owners = {"a": mine, "b": f"{boot}/{namespace}/{pid}/{int(ticks) + 1}", "c": f"{boot}/pid:[1]/{pid}/1", "d": "somebody"}

@@ -1,4 +1,4 @@
-"""The command line of a container is one that a user can paste."""
+"""Users can paste the command line of a container."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def launch(**changes: object) -> Launch:
     return Launch(**{**values, **changes})  # type: ignore[arg-type]
 
 
-def test_limits_network_and_command_are_in_it() -> None:
+def test_the_command_contains_limits_network_and_program() -> None:
     text = quoted(launch(argv=("./server", "a b"), env={"N": "1"}).command())
     assert text.startswith(
         "docker run --name httpbench-1 --init --cpus 0.5 --memory 64m --memory-swap 64m --cpuset-cpus 2,6 --network bridge "
@@ -25,24 +25,24 @@ def test_limits_network_and_command_are_in_it() -> None:
     assert shlex.split(text)[-5:] == ["--env", "N=1", "web:1", "./server", "a b"]
 
 
-def test_a_value_that_must_not_be_stored_is_passed_by_name() -> None:
+def test_a_secret_is_passed_by_name() -> None:
     one = launch(passed_env={"TOKEN": "secret"})
-    assert "secret" not in quoted(one.labelled_command())
+    assert "secret" not in quoted(one.labeled_command())
     assert one.command()[-3:] == ("--env", "TOKEN", "web:1")
 
 
-def test_labels_say_whose_it_is_and_are_not_shown() -> None:
+def test_labels_identify_the_owner_and_are_not_shown() -> None:
     one = launch(run_id="20261121T080000-c0de")
-    labels = [word for word in one.labelled_command() if word.startswith("httpbench.")]
+    labels = [word for word in one.labeled_command() if word.startswith("httpbench.")]
     assert [label.partition("=")[0] for label in labels] == ["httpbench.host.owner", "httpbench.run"]
     assert "--label" not in one.command()
 
 
-def test_sizes_are_written_as_docker_takes_them() -> None:
+def test_sizes_are_formatted_for_docker() -> None:
     assert [size_text(512 << 20), size_text(1000)] == ["512m", "1000"]
 
 
-def test_files_of_this_machine_are_mounted_to_be_read_only() -> None:
+def test_files_of_this_machine_are_mounted_read_only() -> None:
     command = launch(mounts={"/data/set.json": "/clone/set.json", "/certs": '/a, "b"'}).command()
     mounts = [value for word, value in pairwise(command) if word == "--mount"]
     assert mounts == [
@@ -51,5 +51,5 @@ def test_files_of_this_machine_are_mounted_to_be_read_only() -> None:
     ]
 
 
-def test_an_image_runs_no_health_checks_beside_the_load() -> None:
+def test_a_container_runs_no_health_checks_during_the_load() -> None:
     assert "--no-healthcheck" in launch().command()

@@ -1,4 +1,4 @@
-"""Limits that are not in force are named."""
+"""Limits that aren't in force are reported."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def prove(root: Path, isolation: Isolation = HALF) -> float | None:
     return limits.prove(isolation, CPUSET, groups)
 
 
-def test_limits_that_are_read_and_tried_hold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_limits_that_are_in_force_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fake.version_2(tmp_path)
     monkeypatch.setattr(limits, "burned_cpus", lambda *_: 0.51)
     assert prove(tmp_path) == 0.51
@@ -38,22 +38,22 @@ def test_limits_that_are_read_and_tried_hold(tmp_path: Path, monkeypatch: pytest
         ("cpuset_cpus_effective", "0-7\n", "--cpuset-cpus 0,1,2,5 is not in force: the container's control groups have 0,1,2,3,4,5,6,7"),
     ],
 )
-def test_a_limit_that_is_not_in_force_is_named(tmp_path: Path, file: str, text: str, named: str) -> None:
+def test_a_limit_that_is_not_in_force_is_reported(tmp_path: Path, file: str, text: str, named: str) -> None:
     fake.version_2(tmp_path, **{file: text})
     with pytest.raises(LimitError, match="is not in force") as caught:
         prove(tmp_path)
     assert caught.value.message == named
 
 
-def test_a_burn_beyond_the_limit_shows_that_it_is_not_in_force(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_burn_beyond_the_limit_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fake.version_2(tmp_path)
     monkeypatch.setattr(limits, "burned_cpus", lambda *_: 0.99)
     with pytest.raises(LimitError, match=r"--cpus 0.5 is not in force: a burn inside the container used 0.99 cores"):
         prove(tmp_path)
 
 
-def test_limits_that_this_user_may_not_try_are_read(tmp_path: Path) -> None:
-    """Nothing can enter a group of which the file for that is missing."""
+def test_limits_are_only_read_if_this_user_may_not_test_them(tmp_path: Path) -> None:
+    """A process can't enter a group without a writable cgroup.procs file."""
     group = fake.version_2(tmp_path)
     (group / "cgroup.procs").unlink()
     (group / "cgroup.procs").mkdir()

@@ -1,4 +1,4 @@
-"""Marks say in which engines a killed harness may have left a container, without a call of an engine."""
+"""Marks record which engines may have containers of a killed harness, without asking an engine."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from httpbench.model import Engine
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where marks are kept."""
+    """Return the folder of the marks."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     return tmp_path / "httpbench" / "containers"
 
 
 def gone() -> str:
-    """The label of a process that has ended."""
+    """Return the label of a process that has ended."""
     boot, namespace, pid, ticks = labels.owner_label().split("/")
     return f"{boot}/{namespace}/{pid}/{int(ticks) + 1}"
 
 
-def test_without_marks_no_engine_has_anything_left(folder: Path) -> None:
+def test_without_marks_no_engine_has_leftovers(folder: Path) -> None:
     assert marks.engines_left() == []
     marks.unmark("httpbench-1")
     assert not folder.exists()
 
 
-def test_a_container_of_a_harness_that_runs_is_not_left(folder: Path) -> None:
+def test_a_container_of_a_running_harness_is_not_a_leftover(folder: Path) -> None:
     marks.mark(Engine.DOCKER, "httpbench-1")
     assert marks.engines_left() == []
     marks.forget(Engine.DOCKER)
@@ -38,7 +38,7 @@ def test_a_container_of_a_harness_that_runs_is_not_left(folder: Path) -> None:
     assert list(folder.iterdir()) == []
 
 
-def test_containers_of_harnesses_that_are_gone_name_their_engines_until_forgotten(folder: Path) -> None:
+def test_engines_with_leftovers_are_listed_until_forgotten(folder: Path) -> None:
     folder.mkdir(parents=True)
     for name, engine in (("a", "docker"), ("b", "docker"), ("c", "podman")):
         (folder / name).write_text(f"{engine} {gone()}")
@@ -47,7 +47,7 @@ def test_containers_of_harnesses_that_are_gone_name_their_engines_until_forgotte
     assert marks.engines_left() == [Engine.PODMAN]
 
 
-def test_what_is_no_mark_is_ignored(folder: Path) -> None:
+def test_a_file_that_is_not_a_mark_is_ignored(folder: Path) -> None:
     folder.mkdir(parents=True)
     for name, text in (("a", ""), ("b", "docker"), ("c", f"rkt {gone()}"), ("d", "docker somebody")):
         (folder / name).write_text(text)
@@ -55,7 +55,7 @@ def test_what_is_no_mark_is_ignored(folder: Path) -> None:
     assert marks.engines_left() == []
 
 
-def test_a_container_starts_where_no_mark_can_be_written(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_container_starts_even_if_no_mark_can_be_written(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", "/proc/state")
     marks.mark(Engine.DOCKER, "httpbench-1")
     assert marks.engines_left() == []

@@ -1,4 +1,4 @@
-"""What real generators said of ``tests.servers``: wrk 4.1.0 and hey 0.1.4, recorded through the argv of their adapters."""
+"""Recorded output of real generators against ``tests.servers``: wrk 4.1.0 and hey 0.1.4, started with their adapters' argv."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ REPORT: dict[str, Any] = {
     "generator": {"engine": "epoll", "threads": [{"cpu": 0, "busy": 0.5}, {"cpu": 1, "busy": 0.25}]},
     "interrupted": False,
 }
-"""What httpbench-loadgen prints, shortened."""
+"""Output of httpbench-loadgen, shortened."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Recorded:
     job: Job
     output: Output
     server_requests: int | None
-    """What the server counted; ``None`` where there was none."""
+    """The server's own counts, or ``None`` if there was no server."""
 
 
 def job(

@@ -22,7 +22,7 @@ def autocannon(monkeypatch: pytest.MonkeyPatch) -> Autocannon:
 
 
 def said(stderr: str = "", latency: dict[str, float] | None = None, **changes: Any) -> Output:
-    """What autocannon prints of 1,000 correct responses over 64 connections."""
+    """Return autocannon's output for 1,000 correct responses over 64 connections."""
     percentiles = dict.fromkeys(("p0_001", "p2_5", "p25", "p50", "p75", "p90", "p97_5", "p99", "p99_9", "p99_99"), 3)
     seconds = {"average": 500, "stddev": 0, "min": 500, "p1": 500, "p2_5": 500, "p50": 500, "p97_5": 500, "total": 1000}
     document: dict[str, Any] = {
@@ -39,7 +39,7 @@ def said(stderr: str = "", latency: dict[str, float] | None = None, **changes: A
     return Output(json.dumps(document | changes), stderr, 0)
 
 
-def test_all_fine(autocannon: Autocannon) -> None:
+def test_a_run_without_errors(autocannon: Autocannon) -> None:
     told = recorded("autocannon_ok")
     found = autocannon.measurement(told.job, told.output)
     assert found.requests.completed == found.requests.ok > 100
@@ -51,7 +51,7 @@ def test_all_fine(autocannon: Autocannon) -> None:
     assert found.per_second is not None and found.per_second.seconds in (2, 3)
 
 
-def test_pipelined_requests_are_each_counted(autocannon: Autocannon) -> None:
+def test_each_pipelined_request_is_counted(autocannon: Autocannon) -> None:
     told = recorded("autocannon_pipelined")
     found = autocannon.measurement(told.job, told.output)
     assert told.server_requests is not None
@@ -66,7 +66,7 @@ def test_other_statuses_are_not_ok(autocannon: Autocannon) -> None:
     assert found.errors == {"unexpected_status": found.requests.completed}
 
 
-def test_lost_connections_leave_no_latencies(autocannon: Autocannon) -> None:
+def test_lost_connections_discard_the_latencies(autocannon: Autocannon) -> None:
     told = recorded("autocannon_reset")
     found = autocannon.measurement(told.job, told.output)
     assert found.errors["connection_failed"] > 0
@@ -88,8 +88,8 @@ def test_an_absent_server_is_an_error(autocannon: Autocannon) -> None:
     assert caught.value.log_tail
 
 
-def test_requests_that_vanish_are_errors(autocannon: Autocannon) -> None:
-    """A server that closes a connection without a response sets off nothing in autocannon."""
+def test_unanswered_requests_are_errors(autocannon: Autocannon) -> None:
+    """Autocannon ignores a server that closes a connection without a response."""
     seconds = json.loads(said().stdout)["requests"]
     found = autocannon.measurement(job(Load()), said(requests={**seconds, "sent": 1000 + 64 + 7}))
     assert found.errors == {"closed_early": 7}
@@ -106,25 +106,25 @@ def test_a_wrong_status_with_another_body_counts_once(autocannon: Autocannon) ->
     assert (found.requests.ok, found.errors) == (995, {"unexpected_status": 5})
 
 
-def test_latencies_are_stored_with_what_they_are(autocannon: Autocannon) -> None:
+def test_latencies_are_stored_with_their_resolution(autocannon: Autocannon) -> None:
     times = autocannon.measurement(job(Load()), said(latency={"p0_001": 0, "p2_5": 0, "average": 0.4})).service_time_us
     assert times is not None
     assert times.resolution_us == 1000
-    assert (times.min, times.p2_5, times.mean, times.stddev) == (None, None, None, None)  # below 1 ms, which it does not tell apart
+    assert (times.min, times.p2_5, times.mean, times.stddev) == (None, None, None, None)  # below its resolution of 1 ms
     assert (times.p50, times.p97_5, times.max) == (3000, 3000, 9000)
     assert times.p99 == 3000
     assert autocannon.measurement(job(Load()), said(latency={"stddev": 0.2})).service_time_us.stddev == 200  # type: ignore[union-attr]
-    assert times.p99_9 is None  # one of its 1,000 samples lies beyond
+    assert times.p99_9 is None  # only one of its 1,000 samples is beyond
 
 
-def test_a_minimum_without_the_responses_below_1_ms_is_left_out(autocannon: Autocannon) -> None:
+def test_a_minimum_that_ignores_responses_below_1_ms_is_left_out(autocannon: Autocannon) -> None:
     few = autocannon.measurement(job(Load()), said()).service_time_us
     many = autocannon.measurement(job(Load()), said(latency={"totalCount": 100_001})).service_time_us
     assert few is not None and few.min == 1000
     assert many is not None and many.min is None
 
 
-def test_seconds_of_several_workers_are_those_of_one(autocannon: Autocannon) -> None:
+def test_seconds_of_several_workers_count_once(autocannon: Autocannon) -> None:
     found = autocannon.measurement(job(Load(), cpus=(1, 2)), said(samples=4))
     assert found.per_second is not None and found.per_second.seconds == 2
     assert any("seconds of 2 workers" in note for note in found.notes)
@@ -154,11 +154,11 @@ def test_unreadable_or_empty_output_is_an_error(autocannon: Autocannon, output: 
         (Load(), Request(headers={"connection": "close"}), "Connection"),
     ],
 )
-def test_it_refuses_what_it_cannot_do(autocannon: Autocannon, asked: Load, request_: Request, sentence: str) -> None:
+def test_unsupported_loads_are_refused(autocannon: Autocannon, asked: Load, request_: Request, sentence: str) -> None:
     assert sentence in (autocannon.refuses(job(asked, request=request_)) or "")
 
 
-def test_argv(autocannon: Autocannon, tmp_path: Path) -> None:
+def test_the_command_line(autocannon: Autocannon, tmp_path: Path) -> None:
     request = Request(method="POST", headers={"Host": "example.org", "X-A": "[1]"}, body="a b")
     load = Load(connections=100, pipeline=10, duration_s=30, timeout_s=1.5)
     argv = autocannon.argv(job(load, request=request, scratch=tmp_path, cpus=(1, 2)), warmup=False)
@@ -176,7 +176,7 @@ def test_a_warm_up_is_rounded_up_and_workers_share_connections_evenly(autocannon
 
 
 @pytest.mark.parametrize("body", ["12.5", "-3", "0x1f", "1e9", "naïve", "x" * 200_000])
-def test_a_body_that_it_cannot_compare_is_not_given_to_it(autocannon: Autocannon, body: str) -> None:
+def test_a_body_that_it_cannot_compare_is_not_passed(autocannon: Autocannon, body: str) -> None:
     asked = job(Load())
     workload = Workload(name="test", description="a test's", expect=Expectation(body=body))
     changed = type(asked)(asked.url, workload, asked.load, asked.cpus, asked.scratch)

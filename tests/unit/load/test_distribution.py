@@ -16,7 +16,7 @@ samples_ns = st.lists(st.integers(min_value=1, max_value=10**11), min_size=1, ma
 
 
 @given(samples_ns)
-def test_each_percentile_is_a_sample_with_enough_others_beyond_it_or_nothing(samples: list[int]) -> None:
+def test_each_percentile_is_a_sample_with_enough_samples_beyond_it_or_none(samples: list[int]) -> None:
     found = distribution(np.array(samples))
     ordered = sorted(samples)
     for name, percentile in PERCENTILES.items():
@@ -26,7 +26,7 @@ def test_each_percentile_is_a_sample_with_enough_others_beyond_it_or_nothing(sam
 
 
 @given(samples_ns)
-def test_moments_are_those_of_the_samples(samples: list[int]) -> None:
+def test_moments_match_the_samples(samples: list[int]) -> None:
     found = distribution(np.array(samples))
     microseconds = [sample / 1000 for sample in samples]
     assert found.count == len(samples)
@@ -36,13 +36,13 @@ def test_moments_are_those_of_the_samples(samples: list[int]) -> None:
 
 
 @given(samples_ns)
-def test_counts_stand_for_repeated_samples(samples: list[int]) -> None:
+def test_counts_repeat_samples(samples: list[int]) -> None:
     values, counts = np.unique(np.array(samples), return_counts=True)
     assert distribution(values, counts) == distribution(np.array(samples))
 
 
 @given(samples_ns)
-def test_the_histogram_holds_the_same_samples_to_three_digits(samples: list[int]) -> None:
+def test_the_histogram_keeps_the_samples_to_three_digits(samples: list[int]) -> None:
     encoded = distribution(np.array(samples)).histogram
     assert encoded is not None
     decoded = HdrHistogram.decode(encoded)
@@ -54,7 +54,7 @@ def test_the_histogram_holds_the_same_samples_to_three_digits(samples: list[int]
         assert decoded.get_value_at_percentile(percentile) == direct.get_value_at_percentile(percentile)
 
 
-def test_the_trimmed_mean_leaves_out_a_thousandth_at_each_end() -> None:
+def test_the_trimmed_mean_drops_a_thousandth_at_each_end() -> None:
     samples = np.concatenate([np.full(998, 5_000), [1, 10**9]])
     assert distribution(samples).tm99_9 == 5.0
     assert distribution(samples[:999]).tm99_9 == pytest.approx((998 * 5_000 + 1) / 999 / 1000)
@@ -65,7 +65,7 @@ def test_p99_needs_a_thousand_samples() -> None:
     assert distribution(np.arange(1, 1000)).p99 is None
 
 
-def test_no_samples_have_no_figures() -> None:
+def test_no_samples_give_no_statistics() -> None:
     found = distribution(np.array([], dtype=np.int64))
     assert found.count == 0
     assert set(found.model_dump(exclude={"count"}).values()) == {None}

@@ -24,7 +24,7 @@ def said(**changes: object) -> Output:
     return Output(json.dumps(document | changes), "", 0)
 
 
-def test_all_fine(hey: Hey) -> None:
+def test_a_run_without_errors(hey: Hey) -> None:
     told = recorded("hey_ok")
     found = hey.measurement(told.job, told.output)
     assert found.requests.completed == found.requests.ok == told.server_requests
@@ -42,7 +42,7 @@ def test_other_statuses_are_not_ok(hey: Hey) -> None:
     assert found.errors == {"unexpected_status": found.requests.completed}
 
 
-def test_resets_are_counted_apart_and_do_not_count_as_throughput(hey: Hey) -> None:
+def test_resets_are_errors_and_not_throughput(hey: Hey) -> None:
     told = recorded("hey_reset")
     found = hey.measurement(told.job, told.output)
     assert set(found.errors) == {"reset"} and found.errors["reset"] > 0
@@ -64,13 +64,13 @@ def test_an_absent_server_is_an_error(hey: Hey) -> None:
     assert "connection refused" in (caught.value.log_tail or "")
 
 
-def test_responses_beyond_a_correct_first_million_count_as_correct(hey: Hey) -> None:
+def test_responses_after_a_correct_first_million_count_as_correct(hey: Hey) -> None:
     found = hey.measurement(job(Load()), said(results=1_200_000, statuses={"200": 1_000_000}))
     assert found.requests.ok == 1_200_000
-    assert "other 200,000, whose statuses count as correct" in found.notes[-1]
+    assert "other 200,000. Their statuses count as correct" in found.notes[-1]
 
 
-def test_beyond_the_first_million_nothing_is_assumed_where_some_were_wrong(hey: Hey) -> None:
+def test_responses_after_a_first_million_with_errors_are_unknown(hey: Hey) -> None:
     found = hey.measurement(job(Load()), said(results=1_200_000, statuses={"200": 999_999, "503": 1}))
     assert found.requests.ok == 999_999
     assert found.errors == {"unexpected_status": 1, "unknown_status": 200_000}
@@ -89,7 +89,7 @@ def test_beyond_the_first_million_nothing_is_assumed_where_some_were_wrong(hey: 
         ('Get "http://h/": something new', "other"),
     ],
 )
-def test_kinds_of_errors(hey: Hey, words: str, kind: str) -> None:
+def test_error_messages_are_classified(hey: Hey, words: str, kind: str) -> None:
     found = hey.measurement(job(Load()), said(results=3, statuses={"200": 1}, errors={words: 2}))
     assert found.errors == {kind: 2}
     assert kind == "other" or kind in {name for _, name in ERROR_KINDS}
@@ -112,15 +112,15 @@ def test_unreadable_or_empty_output_is_an_error(hey: Hey, output: Output) -> Non
         (Load(), {"X-Empty": ""}, "X-Empty"),
     ],
 )
-def test_it_refuses_what_it_cannot_do(hey: Hey, asked: Load, headers: dict[str, str], sentence: str) -> None:
+def test_unsupported_loads_are_refused(hey: Hey, asked: Load, headers: dict[str, str], sentence: str) -> None:
     assert sentence in (hey.refuses(job(asked, request=Request(headers=headers))) or "")
 
 
-def test_many_connections_are_fine_where_none_is_kept(hey: Hey) -> None:
+def test_many_connections_are_accepted_without_keepalive(hey: Hey) -> None:
     assert hey.refuses(job(Load(connections=501, keepalive=False))) is None
 
 
-def test_argv(hey: Hey, tmp_path: Path) -> None:
+def test_the_command_line(hey: Hey, tmp_path: Path) -> None:
     request = Request(method="POST", headers={"Host": "example.org", "X-A": "1"}, body="a b")
     argv = hey.argv(job(Load(keepalive=False, duration_s=2.5, threads=2), request=request, scratch=tmp_path), warmup=False)
     for option, value in {"-z": "2.5s", "-c": "64", "-t": "2", "-cpus": "2", "-m": "POST", "-host": "example.org", "-H": "X-A: 1"}.items():

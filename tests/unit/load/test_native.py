@@ -19,7 +19,7 @@ def native(monkeypatch: pytest.MonkeyPatch) -> Native:
     return Native()
 
 
-def test_a_report_is_read_and_what_has_no_place_is_passed_over(native: Native) -> None:
+def test_a_report_is_read_and_unknown_keys_are_ignored(native: Native) -> None:
     found = native.measurement(job(Load(duration_s=2)), Output(json.dumps(REPORT), "", 0))
     assert found.means_every_request, "Little's law would not be looked at any more"
     assert (found.requests.sent, found.requests.completed, found.requests.ok) == (104, 100, 99)
@@ -32,7 +32,7 @@ def test_a_report_is_read_and_what_has_no_place_is_passed_over(native: Native) -
 
 
 @pytest.mark.parametrize("exit_code", [130, 143])
-def test_what_was_measured_before_a_signal_counts_and_says_so(native: Native, exit_code: int) -> None:
+def test_a_measurement_stopped_by_a_signal_counts_and_has_a_note(native: Native, exit_code: int) -> None:
     found = native.measurement(job(Load(duration_s=10)), Output(json.dumps(REPORT | {"interrupted": True}), "", exit_code))
     assert found.notes == ("Stopped after 2.00 s of 10 s.",)
 
@@ -42,7 +42,7 @@ def test_lower_bounds_in_the_latencies_have_a_note(native: Native) -> None:
     assert found.notes[0].startswith("3 requests timed out or were unfinished")
 
 
-def test_a_generator_that_was_stopped_has_a_note(native: Native) -> None:
+def test_a_stalled_generator_has_a_note(native: Native) -> None:
     def notes(stalled_us: float) -> tuple[str, ...]:
         generator = REPORT["generator"] | {"stalled_us": stalled_us}
         return native.measurement(job(Load()), Output(json.dumps(REPORT | {"generator": generator}), "", 0)).notes
@@ -51,7 +51,7 @@ def test_a_generator_that_was_stopped_has_a_note(native: Native) -> None:
     assert notes(1_500_000) == ("The load generator was stopped for 1.50 s: latencies include that time.",)
 
 
-def test_a_generator_without_io_uring_says_why() -> None:
+def test_a_generator_without_io_uring_gives_the_reason() -> None:
     generator = REPORT["generator"] | {"engine_fallback": "cannot create an io_uring: Operation not permitted (os error 1)"}
     told = Output(json.dumps(REPORT | {"generator": generator}), "", 0)
     assert Native().measurement(job(Load()), told).notes == (
@@ -60,8 +60,8 @@ def test_a_generator_without_io_uring_says_why() -> None:
     )
 
 
-def test_the_mean_is_that_of_the_requests_that_were_over(native: Native) -> None:
-    """Eight of 108 were in flight for a second when the run ended; the others took 2 us."""
+def test_the_mean_is_that_of_finished_requests(native: Native) -> None:
+    """Eight of 108 requests were in flight for a second when the run ended; the others took 2 us."""
     times = REPORT["service_time_us"] | {"count": 108, "mean": (100 * 2.0 + 8 * 1e6) / 108}
     told = REPORT | {"service_time_us": times, "censored": 8, "unfinished_s": 8.0}
     measurement = native.measurement(job(Load()), Output(json.dumps(told), "", 0))
@@ -81,12 +81,12 @@ def test_the_mean_is_that_of_the_requests_that_were_over(native: Native) -> None
         (Output(json.dumps({**REPORT, "requests": {}}), "", 0), "requests.completed"),
     ],
 )
-def test_what_cannot_be_used_is_one_sentence(native: Native, output: Output, sentence: str) -> None:
+def test_unusable_output_gives_one_sentence(native: Native, output: Output, sentence: str) -> None:
     with pytest.raises(LoadError, match=sentence):
         native.measurement(job(Load()), output)
 
 
-def test_lines_of_progress(native: Native) -> None:
+def test_lines_of_progress_are_parsed(native: Native) -> None:
     line = (
         '{"event":"progress","phase":"measure","elapsed_s":1.25,"completed":12,"errors":0,"throughput_rps":9.5,"p50_us":63.1,"p99_us":null}'
     )
@@ -98,7 +98,7 @@ def test_lines_of_progress(native: Native) -> None:
     assert native.progress("{broken") is None
 
 
-def test_argv(native: Native, tmp_path: Path) -> None:
+def test_the_command_line(native: Native, tmp_path: Path) -> None:
     request = Request(method="POST", headers={"X-A": "1"}, body="@b")
     asked = Load(connections=8, pipeline=2, duration_s=0.25, warmup_s=1.5, rate_rps=10_000)
     argv = native.argv(job(asked, request=request, cpus=(1, 3), scratch=tmp_path), warmup=False)
@@ -112,9 +112,9 @@ def test_argv(native: Native, tmp_path: Path) -> None:
     assert "--no-keepalive" not in argv
 
 
-def test_a_connection_for_each_request_goes_without_a_pipeline(native: Native, tmp_path: Path) -> None:
+def test_a_connection_per_request_excludes_pipelining(native: Native, tmp_path: Path) -> None:
     argv = native.argv(job(Load(keepalive=False), scratch=tmp_path), warmup=False)
-    assert "--no-keepalive" in argv and "--pipeline" not in argv  # the program takes one or the other, and 1 is one
+    assert "--no-keepalive" in argv and "--pipeline" not in argv  # the program accepts only one of them, even if the depth is 1
 
 
 def test_it_refuses_to_pipeline_on_closing_connections(native: Native) -> None:
@@ -122,13 +122,13 @@ def test_it_refuses_to_pipeline_on_closing_connections(native: Native) -> None:
     assert native.refuses(job(Load(rate_rps=10))) is None
 
 
-def test_a_misspelt_name_gets_a_hint() -> None:
+def test_a_misspelled_name_gets_a_hint() -> None:
     with pytest.raises(SelectionError) as caught:
         load.get("wkr")
     assert caught.value.hint == "did you mean wrk?"
 
 
-def test_a_missing_program_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_program_has_a_build_command_as_its_hint(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
     with pytest.raises(LoadError, match="not installed") as caught:
         load.get("wrk").program()
@@ -154,9 +154,7 @@ def test_a_mix_is_a_file_of_requests_each_with_its_correct_response(native: Nati
 
 
 @pytest.mark.parametrize(("duration_s", "interval"), [(2, "100ms"), (30, "300ms")])
-def test_bodies_are_sampled_if_a_rule_applies_that_the_generator_does_not_know(
-    native: Native, tmp_path: Path, duration_s: float, interval: str
-) -> None:
+def test_bodies_are_sampled_if_only_the_harness_can_check_them(native: Native, tmp_path: Path, duration_s: float, interval: str) -> None:
     def options(expect: Expectation) -> tuple[str, ...]:
         workload = Workload(name="db", description="", expect=expect)
         return native.argv(Job("http://127.0.0.1:1/", workload, Load(duration_s=duration_s), (), tmp_path), warmup=False)

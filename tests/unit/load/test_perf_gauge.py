@@ -41,7 +41,7 @@ tm99.9 :  500µs
 ==================================================
 Done gauging performance. Exiting.
 """
-"""As version 0.1.20 prints it."""
+"""Output of version 0.1.20."""
 
 
 @pytest.fixture
@@ -66,18 +66,18 @@ def test_a_report_is_read(gauge: PerfGauge) -> None:
     assert any("is missing" in note for note in found.notes)
 
 
-def test_times_are_in_milliseconds_where_none_is_shorter_than_one(gauge: PerfGauge) -> None:
+def test_times_are_in_milliseconds_if_none_is_shorter_than_one(gauge: PerfGauge) -> None:
     told = said().stdout.replace("Min    :   72µs", "Min    :   1.20ms").replace("p99    : 2923µs", "p99    :  29.23ms")
     times = gauge.measurement(job(Load(duration_s=2)), Output(told, "", 0)).service_time_us
     assert times is not None and times.min == pytest.approx(1200) and times.p99 == pytest.approx(29_230)
 
 
-def test_times_that_cannot_be_read_are_an_error(gauge: PerfGauge) -> None:
+def test_unreadable_times_are_an_error(gauge: PerfGauge) -> None:
     with pytest.raises(LoadError, match="Latency"):
         gauge.measurement(job(Load(duration_s=2)), Output(said().stdout.replace("µs", "furlongs"), "", 0))
 
 
-def test_percentiles_of_a_handful_are_left_out(gauge: PerfGauge) -> None:
+def test_percentiles_of_few_samples_are_left_out(gauge: PerfGauge) -> None:
     times = gauge.measurement(job(Load(duration_s=2)), said()).service_time_us
     assert times is not None and times.p99_9 is None and times.p99_99 is None
     few = gauge.measurement(job(Load(duration_s=2)), said("200 OK: 100", 100)).service_time_us
@@ -91,23 +91,23 @@ def test_other_statuses_and_errors_are_not_ok(gauge: PerfGauge) -> None:
     assert found.errors == {"unexpected_status": 5, "connect_refused": 3}
 
 
-def test_no_listener_is_one_sentence(gauge: PerfGauge) -> None:
+def test_a_missing_server_gives_one_sentence(gauge: PerfGauge) -> None:
     summary = "error trying to connect: tcp connect error: Connection refused (os error 111): 18"
     with pytest.raises(LoadError, match="nothing listens at http://"):
         gauge.measurement(job(Load(duration_s=2)), said(summary, 18))
 
 
-def test_a_measurement_that_a_timeout_ended_says_so(gauge: PerfGauge) -> None:
+def test_a_measurement_ended_by_a_timeout_has_an_error(gauge: PerfGauge) -> None:
     assert gauge.measurement(job(Load(duration_s=10)), said()).errors == {"timeout": 1}
 
 
 @pytest.mark.parametrize("output", [Output("", "", 0), Output("Requests: 3 ", "", 0), Output("", "panicked", 101)])
-def test_what_cannot_be_read_is_one_sentence(gauge: PerfGauge, output: Output) -> None:
+def test_unreadable_output_gives_one_sentence(gauge: PerfGauge, output: Output) -> None:
     with pytest.raises(LoadError, match="perf-gauge"):
         gauge.measurement(job(Load()), output)
 
 
-def test_argv(gauge: PerfGauge) -> None:
+def test_the_command_line(gauge: PerfGauge) -> None:
     asked = job(Load(connections=8, duration_s=1.5, warmup_s=0.5, rate_rps=500, timeout_s=2), request=Request(headers={"X-A": "1"}))
     words = " ".join(gauge.argv(asked, warmup=False))
     assert words.startswith("/usr/bin/perf-gauge --concurrency 8 --duration 1500ms --rate 500 --request_timeout 2000ms http --conn_reuse")
@@ -127,7 +127,7 @@ def test_argv(gauge: PerfGauge) -> None:
         (Load(), Request(headers={"Referer": "http://x"}), "colons"),
     ],
 )
-def test_refusals(gauge: PerfGauge, load: Load, request_: Request, sentence: str) -> None:
+def test_unsupported_loads_are_refused(gauge: PerfGauge, load: Load, request_: Request, sentence: str) -> None:
     assert sentence in (gauge.refuses(job(load, request=request_)) or "")
 
 

@@ -33,7 +33,7 @@ def interval(number: int, times_us: list[int], **changes: Any) -> dict[str, Any]
     return {**values, "histogram": histogram, **changes}
 
 
-def test_intervals_become_one_distribution_for_each_rate(native: Native) -> None:
+def test_intervals_are_merged_into_one_distribution_per_rate(native: Native) -> None:
     intervals = [interval(at, [100 * (at // 2 + 1)] * 100, errors=at == 7) for at in range(8)]
     found = native.measurement(job(RISING), report(intervals))
     assert [(step.rate_rps, step.start_s, step.completed) for step in found.steps] == [(100, 0, 200), (200, 0.5, 200), (300, 1.0, 400)]
@@ -43,18 +43,18 @@ def test_intervals_become_one_distribution_for_each_rate(native: Native) -> None
     assert found.intervals[0].p90_us == pytest.approx(100, rel=0.001)
 
 
-def test_percentiles_are_of_all_samples_and_not_of_the_intervals(native: Native) -> None:
+def test_percentiles_are_those_of_all_samples(native: Native) -> None:
     intervals = [interval(at, [10] * 98 + [1000] * (2 if at == 5 else 0)) for at in range(8)]
     last = native.measurement(job(RISING), report(intervals)).steps[-1].response_time_us
     assert last.count == 394 and last.p90 == pytest.approx(10, rel=0.01) and last.max == pytest.approx(1000, rel=0.001)
 
 
-def test_a_generator_that_was_stopped_has_fewer_steps(native: Native) -> None:
+def test_a_stopped_generator_has_fewer_steps(native: Native) -> None:
     found = native.measurement(job(RISING), report([interval(0, [10] * 25), interval(1, [10] * 25), interval(2, [10] * 12)]))
     assert [(step.rate_rps, step.duration_s) for step in found.steps] == [(100, 0.5), (200, 0.25)]
 
 
-def test_one_rate_has_no_steps(native: Native) -> None:
+def test_a_single_rate_has_no_steps(native: Native) -> None:
     found = native.measurement(job(Load(rate_rps=100, duration_s=2)), report([interval(0, [10])]))
     assert found.steps == () and found.times_us == found.response_time_us
 
@@ -66,7 +66,7 @@ def test_intervals_without_a_histogram_are_refused(native: Native) -> None:
         native.measurement(job(RISING), report([interval(0, [10], histogram="nonsense")]))
 
 
-def test_argv_of_a_rising_rate(native: Native, tmp_path: Path) -> None:
+def test_the_command_line_of_a_rising_rate(native: Native, tmp_path: Path) -> None:
     asked = job(RISING.model_copy(update={"requests_per_connection": 50}), scratch=tmp_path)
     argv = " ".join(native.argv(asked, warmup=False))
     assert "--rate 100..300 --step 100/500ms --interval 250ms" in argv
@@ -74,7 +74,7 @@ def test_argv_of_a_rising_rate(native: Native, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("step_s", "length"), [(60, 250), (0.6, 200), (0.125, 125), (0.3, 100), (0.33, None)])
-def test_intervals_divide_steps(step_s: float, length: int | None, native: Native) -> None:
+def test_interval_lengths_divide_steps(step_s: float, length: int | None, native: Native) -> None:
     load = RISING.model_copy(update={"step_s": step_s})
     assert interval_ms(load) == length
     assert (native.refuses(job(load)) is None) == (length is not None)

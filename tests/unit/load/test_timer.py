@@ -1,4 +1,4 @@
-"""What timers say, and what is said where they say nothing of use."""
+"""Parsing reports of timers, and errors for useless ones."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ def hyperfine(**changes: Any) -> str:
     return json.dumps({"results": [{**result, **changes}]})
 
 
-def test_our_timers_report_is_read() -> None:
+def test_the_native_timers_report_is_read() -> None:
     found = load.timer("native").read(json.dumps(NATIVE))
     assert (found.code, found.timing.wall_s) == (0, 0.5)
     assert found.timing.cpu_s == pytest.approx(0.15)
     assert found.timing.rss_bytes_peak == 9_000_000
 
 
-def test_a_peak_that_is_not_above_the_floor_is_not_the_programs() -> None:
+def test_a_peak_at_the_floor_is_not_the_programs_own() -> None:
     assert load.timer("native").read(json.dumps({**NATIVE, "rss_bytes_peak": 2_000_000})).timing.rss_bytes_peak is None
 
 
@@ -49,12 +49,12 @@ def test_hyperfine_runs_once_without_a_shell() -> None:
 
 
 @pytest.mark.parametrize("name", load.TIMERS)
-def test_nonsense_is_one_clear_error(name: str) -> None:
+def test_nonsense_gives_one_clear_error(name: str) -> None:
     with pytest.raises(LoadError, match="report cannot be read"):
         load.timer(name).read("{}")
 
 
-def test_a_part_of_ours_that_is_missing_says_how_it_is_built(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_timer_has_a_build_command_as_its_hint(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(programs, "locate", lambda _: None)
     with pytest.raises(RequirementError) as raised:
         load.timer("native").program()

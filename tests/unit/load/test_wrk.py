@@ -23,7 +23,7 @@ def wrk(monkeypatch: pytest.MonkeyPatch) -> Wrk:
 
 
 def back_filled(counts: list[int], expected: int) -> list[int]:
-    """What wrk does to its table after a run, step by step: from the shortest latency up, each walks down in steps of ``expected``."""
+    """Reproduce wrk's back-fill: from the shortest latency up, each adds its count in steps of ``expected`` downwards."""
     table = list(counts)
     for latency in range(2 * expected, len(table)):
         step = latency - expected
@@ -34,12 +34,12 @@ def back_filled(counts: list[int], expected: int) -> list[int]:
 
 
 @given(st.lists(st.integers(min_value=0, max_value=9), min_size=1, max_size=120), st.integers(min_value=1, max_value=50))
-def test_what_wrk_added_is_taken_out_again(counts: list[int], expected: int) -> None:
+def test_back_filled_samples_are_removed(counts: list[int], expected: int) -> None:
     filled = np.array(back_filled(counts, expected))
     assert _without_back_fill(filled, expected).tolist() == counts
 
 
-def test_all_fine(wrk: Wrk) -> None:
+def test_a_run_without_errors(wrk: Wrk) -> None:
     told = recorded("wrk_ok")
     found = wrk.measurement(told.job, told.output)
     assert not found.means_every_request
@@ -76,7 +76,7 @@ def test_late_responses_are_timeouts_and_not_ok(wrk: Wrk) -> None:
     assert found.service_time_us is not None and found.service_time_us.count == found.requests.ok
 
 
-def test_a_stall_counts_once_and_not_as_often_as_wrk_fills_it_up(wrk: Wrk) -> None:
+def test_a_stall_counts_once_despite_the_back_fill(wrk: Wrk) -> None:
     told = recorded("wrk_stalls")
     found = wrk.measurement(told.job, told.output)
     assert found.service_time_us is not None and found.service_time_us.count == found.requests.completed
@@ -93,20 +93,20 @@ def test_a_pipelined_batch_has_one_latency(wrk: Wrk) -> None:
     assert any("batch of 16" in note for note in found.notes)
 
 
-def test_a_silent_server_gives_nothing_and_no_percentiles(wrk: Wrk) -> None:
+def test_a_silent_server_gives_no_percentiles(wrk: Wrk) -> None:
     found = wrk.measurement(recorded("wrk_silent").job, recorded("wrk_silent").output)
     assert found.requests.completed == 0 and found.throughput_rps == 0
     assert found.service_time_us is not None and found.service_time_us.p50 is None
 
 
-def test_an_absent_server_is_an_error_with_wrks_own_words(wrk: Wrk) -> None:
+def test_an_absent_server_is_an_error_with_wrks_own_message(wrk: Wrk) -> None:
     told = recorded("wrk_absent")
     with pytest.raises(LoadError, match="exit code 1") as caught:
         wrk.measurement(told.job, told.output)
     assert "Connection refused" in (caught.value.log_tail or "")
 
 
-def test_latencies_that_do_not_add_up_are_not_shown(wrk: Wrk) -> None:
+def test_latencies_that_do_not_add_up_are_dropped(wrk: Wrk) -> None:
     told = recorded("wrk_ok")
     more = told.output.stdout.replace('"latencies_us":[', '"latencies_us":[[7,99999999],')
     found = wrk.measurement(told.job, Output(more, "", 0))
@@ -116,7 +116,7 @@ def test_latencies_that_do_not_add_up_are_not_shown(wrk: Wrk) -> None:
 
 
 @pytest.mark.parametrize(("stdout", "sentence"), [("", "without a result"), ("httpbench-wrk/1 {\n", "cannot be read")])
-def test_unreadable_output_is_one_sentence(wrk: Wrk, stdout: str, sentence: str) -> None:
+def test_unreadable_output_gives_one_sentence(wrk: Wrk, stdout: str, sentence: str) -> None:
     with pytest.raises(LoadError, match=sentence):
         wrk.measurement(job(Load()), Output(stdout, "", 0))
 
@@ -131,11 +131,11 @@ def test_unreadable_output_is_one_sentence(wrk: Wrk, stdout: str, sentence: str)
         (Load(pipeline=2, keepalive=False), "pipelined"),
     ],
 )
-def test_it_refuses_what_it_cannot_do(wrk: Wrk, asked: Load, sentence: str) -> None:
+def test_unsupported_loads_are_refused(wrk: Wrk, asked: Load, sentence: str) -> None:
     assert sentence in (wrk.refuses(job(asked)) or "")
 
 
-def test_it_refuses_head_and_expected_errors(wrk: Wrk) -> None:
+def test_head_requests_and_expected_error_statuses_are_refused(wrk: Wrk) -> None:
     assert "HEAD" in (wrk.refuses(job(Load(), request=Request(method="HEAD"))) or "")
     assert "404" in (wrk.refuses(job(Load(), status=404)) or "")
     assert wrk.refuses(job(Load(pipeline=16))) is None
@@ -148,7 +148,7 @@ def test_threads_share_the_connections_evenly_or_a_note_says_so(wrk: Wrk, tmp_pa
     assert any("2 of 3 threads" in note for note in wrk.measurement(uneven, recorded("wrk_silent").output).notes)
 
 
-def test_argv(wrk: Wrk, tmp_path: Path) -> None:
+def test_the_command_line(wrk: Wrk, tmp_path: Path) -> None:
     request = Request(method="POST", headers={"host": "example.org"}, body="a b")
     argv = wrk.argv(job(Load(keepalive=False, warmup_s=1.2), request=request, scratch=tmp_path), warmup=True)
     assert argv[argv.index("--duration") + 1] == "2s"

@@ -1,4 +1,4 @@
-"""What explains a server's responses: the request, its length, or its position."""
+"""The cause of a server's responses: the request, its length, or its position."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CELLS = [(KNOWN, 0), (KNOWN, 60), (UNKNOWN, 20), (UNKNOWN, 60)]
 
 
 def outcomes(respond: Callable[[str, int, int], str], seed: int) -> list[Outcome]:
-    """Twelve requests in random order; ``respond`` gets path, length and position."""
+    """Return the outcomes of twelve requests in random order. ``respond`` gets path, length and position."""
     order = CELLS * 3
     random.Random(seed).shuffle(order)
     requests = [(path, Variation(f"{path:{40 + length}}".encode(), known=path == KNOWN)) for path, length in order]
@@ -32,15 +32,15 @@ def test_honest_responses_are_explained_by_the_request(seed: int) -> None:
 
 @pytest.mark.parametrize("limit", [41, 65])
 @given(seed=st.integers(0, 2**32))
-def test_responses_by_length_are_found_in_any_order(limit: int, seed: int) -> None:
+def test_responses_by_length_are_detected_in_any_order(limit: int, seed: int) -> None:
     found = other_cause(outcomes(lambda path, length, position: "200" if length < limit else "404", seed))
     assert found is not None
     assert "length" in found
 
 
 @given(st.integers(0, 2**32))
-def test_responses_by_position_are_found_but_for_rare_orders(seed: int) -> None:
-    """An order in which known and unknown paths alternate as the responses do shows nothing."""
+def test_responses_by_position_are_detected_except_in_rare_orders(seed: int) -> None:
+    """An order in which known and unknown paths alternate like the responses shows nothing."""
     seen = outcomes(lambda path, length, position: "404" if position % 2 else "200", seed)
     alternates = len({(outcome.request.known, outcome.kind) for outcome in seen}) == 2
     found = other_cause(seen)
@@ -48,7 +48,7 @@ def test_responses_by_position_are_found_but_for_rare_orders(seed: int) -> None:
     assert found is None or "position" in found or "length" in found
 
 
-def test_what_none_of_them_explains_is_not_held_against_a_server() -> None:
+def test_unexplained_responses_do_not_count_against_a_server() -> None:
     def padded(path: str, length: int, position: int) -> str:
         return "400" if length == 100 and path == KNOWN else "200" if path == KNOWN else "404"
 

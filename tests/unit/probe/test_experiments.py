@@ -1,4 +1,4 @@
-"""What a server does with a body: refused or read, it is never taken for a request."""
+"""A server may refuse or read a body, but must never take it for a request."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PATIENCE_S = 0.2
 
 
 class FallsSilentAfterPost(socketserver.StreamRequestHandler):
-    """Responds to GET, and to POST with a status; then sends nothing more on that connection."""
+    """A server that responds to GET, and to POST with a status, then sends nothing more on that connection."""
 
     status = b"405 Method Not Allowed"
 
@@ -49,19 +49,19 @@ def serving(handler: type[socketserver.BaseRequestHandler]) -> Iterator[int]:
             server.shutdown()
 
 
-def test_a_refusal_and_then_silence_did_not_take_the_body_for_a_request() -> None:
+def test_a_refusal_followed_by_silence_passes() -> None:
     with serving(FallsSilentAfterPost) as port:
         holds, came = body_of_stated_length(Server("127.0.0.1", port, HELLO, PATIENCE_S))
     assert holds and came.startswith("405; ")
 
 
-def test_a_response_and_then_silence_lost_its_place() -> None:
+def test_a_success_followed_by_silence_fails() -> None:
     with serving(ServesAndFallsSilent) as port:
         holds, came = body_of_stated_length(Server("127.0.0.1", port, HELLO, PATIENCE_S))
     assert not holds and came.startswith("200; on the next request it did not respond")
 
 
-def test_when_the_time_is_over_the_trait_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_trait_is_unknown_if_time_runs_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Server, "is_late", True)
     with serving(ServesAndFallsSilent) as port, pytest.raises(ExchangeError):
         body_of_stated_length(Server("127.0.0.1", port, HELLO, PATIENCE_S))

@@ -1,4 +1,4 @@
-"""From observations to one label."""
+"""Deriving one label from observations."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PARTS = st.dictionaries(st.sampled_from(Trait), st.sampled_from([True, False, No
 
 
 def seen(**holds: bool | None) -> list[Observation]:
-    """All traits hold, except those named."""
+    """Return observations of all traits, which hold except for the given ones."""
     every = {trait: holds.get(trait.name.lower(), True) for trait in Trait}
     return [Observation(trait=trait, holds=value, sent="this", came="that") for trait, value in every.items()]
 
@@ -35,13 +35,13 @@ def seen(**holds: bool | None) -> list[Observation]:
         (("asked", "routes", "nonsense"), Label.CANNED),
     ],
 )
-def test_each_label_says_what_was_not_found(lacks: tuple[str, ...], expected: Label) -> None:
+def test_each_label_gives_the_missing_traits(lacks: tuple[str, ...], expected: Label) -> None:
     found, reasons = label(seen(**dict.fromkeys(lacks, False)))
     assert found is expected
     assert bool(reasons) == (found is not Label.SERVER)
 
 
-def test_what_could_not_be_seen_is_not_held_against_a_server() -> None:
+def test_unknown_traits_do_not_count_against_a_server() -> None:
     assert label(seen(date=None, unasked=None, method=None))[0] is Label.SERVER
     assert label(seen(asked=None, routes=None)) == (None, ("unknown: routes by path (that)",))
     assert label(seen(chunked=None, head=False)) == (None, ("unknown: reads chunked bodies (that)",))
@@ -50,7 +50,7 @@ def test_what_could_not_be_seen_is_not_held_against_a_server() -> None:
 
 
 @given(PARTS)
-def test_no_label_gets_better_by_losing_a_trait(parts: dict[Trait, bool | None]) -> None:
+def test_losing_a_trait_never_improves_the_label(parts: dict[Trait, bool | None]) -> None:
     observations = [Observation(trait=trait, holds=holds, sent="", came="") for trait, holds in parts.items()]
     before, _ = label(observations)
     for trait in parts:
@@ -73,11 +73,11 @@ def test_no_label_gets_better_by_losing_a_trait(parts: dict[Trait, bool | None])
         (Category.PLATFORM, None, False),
     ],
 )
-def test_a_category_is_contradicted_by_what_was_seen(category: Category | None, found: Label | None, wrong: bool) -> None:
+def test_observations_can_contradict_a_category(category: Category | None, found: Label | None, wrong: bool) -> None:
     assert bool(contradiction(category, found)) is wrong
 
 
-def test_every_label_and_trait_has_its_words() -> None:
+def test_every_label_and_trait_has_a_description() -> None:
     assert set(MEANINGS) == set(Label)
     assert set(TRAITS) == set(Trait)
     assert set(FITTING) == set(Category)

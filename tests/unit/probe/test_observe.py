@@ -1,4 +1,4 @@
-"""A probe ends in time whatever a server does, and treats what it could not see as unknown."""
+"""A probe ends in time whatever a server does, and treats missing observations as unknown."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FIRST = SampledResponse(status=200, headers=(), body=BODY.decode(), size_bytes=5
 LIMIT_S = 0.6
 
 
-def test_a_server_that_fell_silent_gets_no_label_and_keeps_nobody_waiting() -> None:
+def test_a_silent_server_gets_no_label_in_bounded_time() -> None:
     with Server(Mode.SILENT) as server:
         begin = time.monotonic()
         found = observe("127.0.0.1", server.port, HELLO, FIRST, 0.0, LIMIT_S)
@@ -31,7 +31,7 @@ def test_a_server_that_is_gone_gets_no_label() -> None:
     assert found.holds(Trait.SURVIVES) is False
 
 
-def test_a_missing_date_is_unknown_and_a_loop_is_a_loop() -> None:
+def test_a_missing_date_is_unknown_and_does_not_change_the_label() -> None:
     with Server(Mode.OK) as server:
         found = observe("127.0.0.1", server.port, HELLO, FIRST, 0.0, 20.0)
     assert found.label is Label.LOOP

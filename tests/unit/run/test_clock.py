@@ -1,4 +1,4 @@
-"""The wall clock, and whether somebody set it."""
+"""The wall clock, and whether it was set back."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from httpbench.run.clock import ClockCheck
 
 
-def test_a_clock_that_was_set_back_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_clock_set_back_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     check = ClockCheck()
     assert check.problem() is None
     real = time.time

@@ -10,7 +10,7 @@ from httpbench.sample.accept_queue import accept_queue
 
 
 @pytest.mark.parametrize(("family", "host"), [(socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")])
-def test_the_queue_is_what_the_server_passed_to_listen(family: int, host: str) -> None:
+def test_the_queue_length_is_the_backlog_of_listen(family: int, host: str) -> None:
     with socket.socket(family) as server:
         try:
             server.bind((host, 0))
@@ -20,7 +20,7 @@ def test_the_queue_is_what_the_server_passed_to_listen(family: int, host: str) -
         assert accept_queue(server.getsockname()[1]) == 5
 
 
-def test_a_port_that_nothing_listens_on_has_none() -> None:
+def test_an_unused_port_has_no_queue() -> None:
     with socket.socket() as server:
         server.bind(("127.0.0.1", 0))
         assert accept_queue(server.getsockname()[1]) is None

@@ -10,7 +10,7 @@ from httpbench.sample import TreeSampler
 from tests import control_groups as fake
 
 
-def test_the_whole_container_is_counted_by_its_control_groups(tmp_path: Path) -> None:
+def test_control_groups_count_the_whole_container(tmp_path: Path) -> None:
     group = fake.version_2(tmp_path, cgroup_procs=f"{os.getpid()}\n")
     groups = groups_of(fake.PID, tmp_path)
     sampler = TreeSampler(os.getpid(), interval_s=60, groups=groups)
@@ -27,7 +27,7 @@ def test_the_whole_container_is_counted_by_its_control_groups(tmp_path: Path) ->
     assert usage.rss_bytes_peak > 1_000_000
 
 
-def test_a_container_that_ends_keeps_what_was_known(tmp_path: Path) -> None:
+def test_a_container_that_ends_keeps_its_last_values(tmp_path: Path) -> None:
     group = fake.version_2(tmp_path)
     sampler = TreeSampler(fake.PID, interval_s=60, groups=groups_of(fake.PID, tmp_path))
     sampler.start()

@@ -1,4 +1,4 @@
-"""What is shown while a program runs."""
+"""The live display while a program runs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from httpbench.sample import Current
 from httpbench.sample.series import Series
 
 
-def test_in_words() -> None:
+def test_the_current_use_is_a_phrase() -> None:
     assert str(Current(0.874, 12_400_000)) == "87% CPU, 12 MB"
     assert str(Current(0.5, 1_500_000_000, 0.41)) == "50% CPU (throttled 41%), 1,500 MB"
     assert str(Current(0.5, 2_000_000, 0.0)) == "50% CPU, 2 MB", "a quota that was never reached"

@@ -1,4 +1,4 @@
-"""What the network stack counted, from the kernel's files."""
+"""The network stack's counters, from the kernel's files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def write(folder: Path, *, sent: int, again: int, overflows: int, dropped: tuple
     (folder / "softnet_stat").write_text("".join(f"0000ffff {count:08x} 00000000\n" for count in dropped))
 
 
-def test_what_was_counted_since_the_mark(tmp_path: Path) -> None:
+def test_counters_start_at_the_mark(tmp_path: Path) -> None:
     write(tmp_path, sent=1000, again=7, overflows=2, dropped=(1, 2))
     meter = NetworkMeter(tmp_path)
     write(tmp_path, sent=1500, again=9, overflows=2, dropped=(1, 18))
@@ -27,12 +27,12 @@ def test_what_was_counted_since_the_mark(tmp_path: Path) -> None:
     assert found.backlog_drops == 16
 
 
-def test_what_the_kernel_does_not_report_is_unknown(tmp_path: Path) -> None:
+def test_unreported_counters_are_unknown(tmp_path: Path) -> None:
     found = NetworkMeter(tmp_path).read()
     assert set(found.model_dump().values()) == {None}
 
 
-def test_the_kernel_of_this_machine_is_read() -> None:
+def test_this_machines_counters_can_be_read() -> None:
     meter = NetworkMeter()
     with socket.create_server(("127.0.0.1", 0)) as listener, socket.create_connection(listener.getsockname()) as connection:
         connection.sendall(b"x")

@@ -15,7 +15,7 @@ def table(*rows: tuple[int, ...]) -> str:
     return "\n".join(["cpu 0 0 0 0 0 0 0 0 0 0", *(f"cpu{n} {' '.join(map(str, row))} 0 0" for n, row in enumerate(rows)), "intr 5 5"])
 
 
-def test_processes_interrupts_and_steal_are_told_apart(tmp_path: Path) -> None:
+def test_processes_interrupts_and_steal_are_separated(tmp_path: Path) -> None:
     stat = tmp_path / "stat"
     stat.write_text(table((0,) * 8, (0,) * 8))
     meter = OccupancyMeter([1, 0, 7], stat)
@@ -30,7 +30,7 @@ def test_processes_interrupts_and_steal_are_told_apart(tmp_path: Path) -> None:
     assert (second.busy, second.interrupts, second.stolen) == (0, 0, 0)
 
 
-def test_a_busy_core_is_seen() -> None:
+def test_a_busy_core_is_measured() -> None:
     cpu = min(os.sched_getaffinity(0))
     burn = f"import os, time; os.sched_setaffinity(0, [{cpu}]); print(flush=True)\nwhile time.process_time() < 60: pass"
     with subprocess.Popen([sys.executable, "-c", burn], stdout=subprocess.PIPE) as process:

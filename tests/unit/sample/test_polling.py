@@ -1,4 +1,4 @@
-"""How busy a process is while nobody requests anything of it."""
+"""How busy a process is while it has no requests."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ WORKS_FOR_A_MOMENT = f"{READY}end = time.monotonic() + 0.06\nwhile time.monotoni
 
 @contextmanager
 def running(folder: Path, program: str, copies: int = 1) -> Iterator[int]:
-    """The parent of a program that runs."""
+    """Return the parent of a running program."""
     log = folder / "log"
     with ProcessTree([Command((sys.executable, "-c", program), folder, {})] * copies, stdout=log, stderr=log) as tree:
         until((folder / "ready").exists)
         yield tree.guard_pid
 
 
-def test_a_program_that_spins_is_busy_at_every_look(tmp_path: Path) -> None:
-    """However busy the machine is: one that is ready to run is busy."""
+def test_a_spinning_program_is_busy_at_every_look(tmp_path: Path) -> None:
+    """This holds even on a busy machine, because a program that is ready to run counts as busy."""
     with running(tmp_path, SPINS) as parent:
         assert polling_threads(parent) == 1
 
@@ -39,7 +39,7 @@ def test_all_processes_count(tmp_path: Path) -> None:
         until(lambda: polling_threads(parent) == 2)
 
 
-def test_a_program_that_sleeps_takes_one_short_look(tmp_path: Path) -> None:
+def test_a_sleeping_program_needs_only_one_short_look(tmp_path: Path) -> None:
     with running(tmp_path, SLEEPS) as parent:
         until(lambda: polling_threads(parent) == 0)
         begin = time.process_time()
@@ -47,7 +47,7 @@ def test_a_program_that_sleeps_takes_one_short_look(tmp_path: Path) -> None:
         assert time.process_time() - begin < 0.05
 
 
-def test_work_that_ends_is_no_polling(tmp_path: Path) -> None:
+def test_work_that_ends_is_not_polling(tmp_path: Path) -> None:
     with running(tmp_path, WORKS_FOR_A_MOMENT) as parent:
         until(lambda: (found := polling_threads(parent)) is not None and found <= QUIET_MAX)
 

@@ -21,7 +21,7 @@ def write(root: Path, folder: str, text: str) -> None:
 
 
 def group_of(root: Path, text: str) -> None:
-    """``text``: what the kernel says of the groups of the process. The hierarchies that it names are mounted."""
+    """Fake a process with the control groups in ``text``, and mount their hierarchies."""
     (root / "proc/self").mkdir(parents=True)
     (root / "proc/self/mountinfo").write_text(
         "25 1 0:22 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n30 1 0:30 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu,cpuacct\n"
@@ -37,7 +37,7 @@ def group_of(root: Path, text: str) -> None:
     [("0::/pod/target", "sys/fs/cgroup"), ("3:cpuset:/elsewhere\n1:cpu,cpuacct:/pod/target", "sys/fs/cgroup/cpu")],
     ids=["version 2", "version 1"],
 )
-def test_the_group_between_us_and_the_root_that_throttled_most_counts(tmp_path: Path, line: str, mount: str) -> None:
+def test_the_most_throttled_ancestor_counts(tmp_path: Path, line: str, mount: str) -> None:
     group_of(tmp_path, line)
     write(tmp_path, f"{mount}/pod/target", "nr_periods 10\nnr_throttled 1\nthrottled_usec 5\n")
     write(tmp_path, f"{mount}/pod", "nr_periods 10\nnr_throttled 5\nthrottled_usec 5\n")
@@ -54,7 +54,7 @@ def test_without_a_quota_nothing_is_known(tmp_path: Path) -> None:
     assert QuotaMeter([8], tmp_path).throttled_share() is None, "a process that is gone"
 
 
-def test_the_quota_of_the_harness_counts_all_programs_under_it(tmp_path: Path) -> None:
+def test_the_harness_quota_counts_all_programs_under_it(tmp_path: Path) -> None:
     group_of(tmp_path, "0::/pod/harness")
     write(tmp_path, "sys/fs/cgroup/pod/harness", "usage_usec 500\n")
     write(tmp_path, "sys/fs/cgroup/pod", "usage_usec 1000000\nnr_periods 10\nnr_throttled 1\n")
@@ -66,7 +66,7 @@ def test_the_quota_of_the_harness_counts_all_programs_under_it(tmp_path: Path) -
     assert found.used_cores > 1
 
 
-def test_the_usage_of_version_1_stands_in_a_file_of_its_own(tmp_path: Path) -> None:
+def test_version_1_usage_comes_from_a_separate_file(tmp_path: Path) -> None:
     group_of(tmp_path, "1:cpu,cpuacct:/pod")
     write(tmp_path, "sys/fs/cgroup/cpu/pod", "nr_periods 10\nnr_throttled 1\n")
     assert SharedQuotaMeter(tmp_path, PID).read() is None
@@ -79,13 +79,13 @@ def test_the_usage_of_version_1_stands_in_a_file_of_its_own(tmp_path: Path) -> N
     assert (found.throttled_share, found.used_cores > 1) == (0.5, True)
 
 
-def test_without_a_quota_of_the_harness_there_is_none_to_share(tmp_path: Path) -> None:
+def test_without_a_harness_quota_there_is_none_to_share(tmp_path: Path) -> None:
     group_of(tmp_path, "0::/")
     write(tmp_path, "sys/fs/cgroup", "usage_usec 5\nnr_periods 0\nnr_throttled 0\n")
     assert SharedQuotaMeter(tmp_path, PID).read() is None
 
 
-def test_a_program_under_a_quota_is_seen_to_be_stopped() -> None:
+def test_throttling_of_a_real_program_is_measured() -> None:
     with limited_to(0.2) as group:
         burn = f"import os; open({str(group)!r}, 'w').write(str(os.getpid())); print(flush=True)\n{SPIN}"
         with subprocess.Popen([sys.executable, "-c", burn], stdout=subprocess.PIPE) as process:

@@ -1,4 +1,4 @@
-"""What an agent saw at another host becomes the figures that a load generator on this machine has."""
+"""An agent's samples from another host give the same statistics as for a local load generator."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ REPORT = {
 }
 
 
-def test_cpu_time_wait_and_threads_are_those_of_the_samples() -> None:
+def test_cpu_time_wait_and_threads_come_from_the_samples() -> None:
     usage = seen_there(REPORT, (0, 1)).usage
     assert usage.cpu_s == pytest.approx(2.0)
     assert usage.cpu_cores_mean == pytest.approx(1.0)
@@ -32,16 +32,16 @@ def test_cpu_time_wait_and_threads_are_those_of_the_samples() -> None:
     assert (usage.cpu_wait_cores_mean, usage.threads, usage.thread_cores_max) == (0.25, 3, 0.75)
 
 
-def test_occupancy_is_of_the_generators_cpus_alone() -> None:
+def test_occupancy_covers_only_the_generators_cpus() -> None:
     (core,) = seen_there(REPORT, (0,)).occupancy
     assert (core.busy, core.interrupts, core.stolen) == (0.75, 0.1, 0.1)
 
 
-def test_the_network_is_that_of_the_other_host_and_what_it_hides_is_unknown() -> None:
+def test_network_counters_come_from_the_other_host_or_are_unknown() -> None:
     network = seen_there(REPORT, (0,)).network
     assert (network.segments_sent, network.segments_retransmitted, network.backlog_drops) == (100, 3, None)
 
 
-def test_the_modules_of_the_agent_use_the_standard_library_alone() -> None:
+def test_the_agents_modules_use_only_the_standard_library() -> None:
     for path in AGENT_MODULES.values():
         assert "import httpbench" not in path.read_text() and "from httpbench" not in path.read_text()

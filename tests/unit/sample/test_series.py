@@ -15,7 +15,7 @@ samples = st.lists(
 
 
 @given(samples)
-def test_nothing_is_lost_in_bounded_room(taken: list[tuple[float, float, int, int]]) -> None:
+def test_merging_samples_loses_nothing(taken: list[tuple[float, float, int, int]]) -> None:
     series, now = Series(100.0), 100.0
     for duration_s, cores, rss_bytes, processes in taken:
         now += duration_s
@@ -35,7 +35,7 @@ def test_nothing_is_lost_in_bounded_room(taken: list[tuple[float, float, int, in
     assert drawn_s == pytest.approx(total_s)
 
 
-def test_throttled_time_of_merged_samples_adds_up_and_is_empty_without_a_quota() -> None:
+def test_throttled_time_of_merged_samples_adds_up_and_is_missing_without_a_quota() -> None:
     series, free = Series(0), Series(0)
     for number in range(1, 2 * KEPT + 1):
         series.add(number / 10, 0.05, MIB, 1, 0.01)
@@ -46,7 +46,7 @@ def test_throttled_time_of_merged_samples_adds_up_and_is_empty_without_a_quota()
     assert free.usage().throttled_samples_s == ()
 
 
-def test_room_is_bounded_however_long_it_takes() -> None:
+def test_memory_is_bounded_however_long_it_takes() -> None:
     series = Series(0)
     for number in range(1, 36_001):
         series.add(number / 10, 0.1 if number == 20_000 else 0.05, MIB, 1)
@@ -55,10 +55,10 @@ def test_room_is_bounded_however_long_it_takes() -> None:
     assert usage.cpu_s == pytest.approx(36_000 * 0.05 + 0.05)
 
 
-def test_the_peak_is_that_of_a_second_not_of_a_tick() -> None:
+def test_the_peak_covers_a_second_not_a_tick() -> None:
     series = Series(0)
     for number in range(1, 51):
-        series.add(number / 10, 0.11 if number % 2 else 0.09, MIB, 1)  # one core, as coarse ticks show it
+        series.add(number / 10, 0.11 if number % 2 else 0.09, MIB, 1)  # one core, as measured with coarse ticks
     assert series.usage().cpu_cores_peak == pytest.approx(1.0, abs=0.011)
 
 
@@ -71,7 +71,7 @@ def test_a_busy_second_among_idle_ones_is_the_peak() -> None:
     assert usage.cpu_cores_mean == pytest.approx(0.2)
 
 
-def test_a_short_last_slice_is_joined_to_the_one_before() -> None:
+def test_a_short_last_slice_is_merged_with_the_previous_one() -> None:
     series = Series(0)
     series.add(0.1, 0.05, MIB, 1)
     series.add(0.101, 0.01, MIB, 1)
@@ -79,7 +79,7 @@ def test_a_short_last_slice_is_joined_to_the_one_before() -> None:
     assert (only.at_s, only.cpu_cores) == pytest.approx((0.101, 0.06 / 0.101))
 
 
-def test_memory_counted_by_pages_is_a_peak_and_unknown_where_it_could_not_be() -> None:
+def test_memory_counted_by_pages_is_a_peak_or_unknown() -> None:
     series = Series(0)
     series.add(1, 0, 5 * MIB, 1)
     series.pages(7 * MIB, 0)
@@ -91,7 +91,7 @@ def test_memory_counted_by_pages_is_a_peak_and_unknown_where_it_could_not_be() -
     assert series.usage().pss_bytes_mean == 3.5 * MIB
 
 
-def test_mean_memory_weighs_each_sample_by_its_time() -> None:
+def test_mean_memory_weights_each_sample_by_its_time() -> None:
     series = Series(0)
     series.add(3, 0, 2 * MIB, 1)
     series.add(4, 0, 6 * MIB, 1)
@@ -99,6 +99,6 @@ def test_mean_memory_weighs_each_sample_by_its_time() -> None:
     assert (usage.rss_bytes_mean, usage.rss_bytes_peak, usage.pss_bytes_mean) == (3 * MIB, 6 * MIB, None)
 
 
-def test_a_window_without_a_sample() -> None:
+def test_a_window_without_samples() -> None:
     usage = Series(5).usage()
     assert (usage.cpu_s, usage.cpu_cores_mean, usage.samples) == (0, 0, ())

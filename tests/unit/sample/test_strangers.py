@@ -1,4 +1,4 @@
-"""Who else used CPU time: on processes of this machine, and on made-up ones."""
+"""Find other programs that used CPU time, with real and fake processes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SPIN = "import time; end = time.monotonic() + {}\nwhile time.monotonic() < end: 
 
 
 class Machine:
-    """A folder with the form of ``/proc``."""
+    """Create a folder with the structure of ``/proc``."""
 
     def __init__(self, folder: Path):
         self._folder = folder
@@ -52,11 +52,11 @@ def meter(machine: Machine, *cpus: int) -> StrangerMeter:
 
 
 def seconds(value: float) -> int:
-    """In ticks: so many that it does not matter how long the test took."""
+    """Convert to clock ticks. Times are so long that the duration of the test doesn't matter."""
     return round(value * 1000 * TICKS_PER_S)
 
 
-def test_a_process_that_used_cpu_time_is_named_with_its_cpus(machine: Machine) -> None:
+def test_a_process_that_used_cpu_time_is_listed_with_its_cpus(machine: Machine) -> None:
     machine.add(7, ticks=40, cpu=1)
     watching = meter(machine)
     machine.add(7, ticks=40 + seconds(1), cpu=0)
@@ -65,18 +65,18 @@ def test_a_process_that_used_cpu_time_is_named_with_its_cpus(machine: Machine) -
     assert found.cores > 0
 
 
-def test_a_process_that_ran_before_only_is_not_named(machine: Machine) -> None:
+def test_a_process_that_was_only_busy_before_is_not_listed(machine: Machine) -> None:
     machine.add(7, ticks=seconds(1))
     assert meter(machine).read().strangers == ()
 
 
-def test_a_process_that_may_not_run_on_the_watched_cpus_is_left_out(machine: Machine) -> None:
+def test_a_process_that_may_not_use_the_watched_cpus_is_left_out(machine: Machine) -> None:
     watching = meter(machine)
     machine.add(1007, ticks=seconds(1), cpu=1)
     assert watching.read().strangers == ()
 
 
-def test_what_the_run_started_is_no_stranger(machine: Machine) -> None:
+def test_processes_of_the_run_are_not_strangers(machine: Machine) -> None:
     machine.add(101, "keeper", parent=HARNESS)
     machine.add(102, "guard", parent=101)
     watching = meter(machine)
@@ -86,7 +86,7 @@ def test_what_the_run_started_is_no_stranger(machine: Machine) -> None:
 
 
 @pytest.mark.parametrize(("pid", "parent"), [(HARNESS, 1), (101, HARNESS), (102, 101)])
-def test_the_harness_and_its_guards_are_told_apart(machine: Machine, pid: int, parent: int) -> None:
+def test_the_harness_and_its_guards_are_recognized(machine: Machine, pid: int, parent: int) -> None:
     machine.add(101, "keeper", parent=HARNESS)
     machine.add(102, "guard", parent=101)
     watching = meter(machine)
@@ -96,7 +96,7 @@ def test_the_harness_and_its_guards_are_told_apart(machine: Machine, pid: int, p
     assert found.strangers == ()
 
 
-def test_processes_below_other_roots_are_ours_too(machine: Machine) -> None:
+def test_processes_below_other_roots_also_belong_to_the_run(machine: Machine) -> None:
     machine.add(50, "shim")
     watching = StrangerMeter((0,), harness=HARNESS, roots=(50,), proc=str(machine._folder))
     machine.add(51, "server", parent=50, ticks=seconds(1))
@@ -104,7 +104,7 @@ def test_processes_below_other_roots_are_ours_too(machine: Machine) -> None:
     assert (found.strangers, found.harness_cores) == ((), 0.0)
 
 
-def test_children_that_ended_are_said_to_be_such(machine: Machine) -> None:
+def test_ended_children_are_labeled(machine: Machine) -> None:
     machine.add(7, "make")
     watching = meter(machine)
     machine.add(7, "make", reaped=seconds(1))
@@ -112,7 +112,7 @@ def test_children_that_ended_are_said_to_be_such(machine: Machine) -> None:
     assert (found.name, found.is_of_children, found.cpus) == ("make", True, ())
 
 
-def test_another_process_with_an_old_number_counts_from_its_start(machine: Machine) -> None:
+def test_a_new_process_with_a_reused_id_counts_from_its_start(machine: Machine) -> None:
     machine.add(7, "old", ticks=seconds(9))
     watching = meter(machine)
     machine.end(7)
@@ -122,7 +122,7 @@ def test_another_process_with_an_old_number_counts_from_its_start(machine: Machi
     assert watching.read().strangers == ()
 
 
-def test_threads_of_the_kernel_are_named_as_such_and_show_that_all_is_visible(machine: Machine) -> None:
+def test_kernel_threads_are_labeled_and_prove_full_visibility(machine: Machine) -> None:
     assert not meter(machine).read().all_visible
     machine.add(16, "ksoftirqd/0", parent=2, flags=KERNEL_THREAD)
     watching = meter(machine)
@@ -132,13 +132,13 @@ def test_threads_of_the_kernel_are_named_as_such_and_show_that_all_is_visible(ma
     assert found.all_visible
 
 
-def test_names_are_harmless(machine: Machine) -> None:
+def test_names_are_sanitized(machine: Machine) -> None:
     watching = meter(machine)
     machine.add(7, "a) b\x1b[31m (", ticks=seconds(1))
     assert watching.read().strangers[0].name == "a) b?[31m ("
 
 
-def test_only_those_that_used_most_are_kept(machine: Machine) -> None:
+def test_only_the_busiest_processes_are_kept(machine: Machine) -> None:
     watching = meter(machine)
     for pid in range(200, 400):
         machine.add(pid, ticks=seconds(1) + pid)
@@ -148,7 +148,7 @@ def test_only_those_that_used_most_are_kept(machine: Machine) -> None:
 
 @contextmanager
 def spinning(cpu: int, lasting_s: float) -> Iterator[int]:
-    """A process that descends from nobody of ours, and keeps a CPU busy."""
+    """Start a process that doesn't descend from the run and keeps a CPU busy."""
     script = f"import os, sys; os.sched_setaffinity(0, {{{cpu}}}); print(os.getpid(), flush=True)\n{SPIN.format(lasting_s)}"
     start = f"import subprocess, sys; subprocess.Popen([sys.executable, '-c', {script!r}], start_new_session=True)"
     with subprocess.Popen([sys.executable, "-c", start], stdout=subprocess.PIPE, text=True) as process:
@@ -157,7 +157,7 @@ def spinning(cpu: int, lasting_s: float) -> Iterator[int]:
 
 
 def test_a_real_stranger_is_found() -> None:
-    """Another process stands for the harness: this one may have become the parent of orphans, in a test before."""
+    """Another process stands in for the harness, because this one may have adopted orphans in an earlier test."""
     cpu = max(os.sched_getaffinity(0))
     with subprocess.Popen(["sleep", "60"]) as harness, spinning(cpu, 2) as pid:
         watching = StrangerMeter({cpu}, harness=harness.pid)
@@ -169,7 +169,7 @@ def test_a_real_stranger_is_found() -> None:
     assert found.name.startswith("python")
 
 
-def test_what_we_start_is_no_stranger() -> None:
+def test_a_process_that_we_start_is_not_a_stranger() -> None:
     with subprocess.Popen([sys.executable, "-c", SPIN.format(1)]) as process:
         watching = StrangerMeter(os.sched_getaffinity(0))
         time.sleep(0.3)
@@ -178,8 +178,8 @@ def test_what_we_start_is_no_stranger() -> None:
     assert os.getpid() not in {one.pid for one in found.strangers}
 
 
-def test_looking_at_hundreds_of_processes_is_cheap(machine: Machine) -> None:
-    """A millisecond is 0.1 % of a trial of a second. Only another order of cost fails: this machine may be busy."""
+def test_hundreds_of_processes_are_read_quickly(machine: Machine) -> None:
+    """A millisecond is 0.1 % of a one-second trial. The limit is loose, because this machine may be busy."""
     for pid in range(200, 700):
         machine.add(pid, ticks=pid)
     watching = meter(machine)

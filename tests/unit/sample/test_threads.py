@@ -14,8 +14,8 @@ CPU = min(os.sched_getaffinity(0))
 BURN = f"import os; os.sched_setaffinity(0, [{CPU}]); print(flush=True)\n{SPIN}"
 
 
-def test_two_that_share_a_cpu_wait_for_each_other() -> None:
-    """Two that always want to run get at most one CPU between them: they wait at least for the other one."""
+def test_two_threads_that_share_a_cpu_wait_for_each_other() -> None:
+    """Two threads that always want to run get at most one CPU between them, so each waits at least for the other."""
     pair = [subprocess.Popen([sys.executable, "-c", BURN], stdout=subprocess.PIPE) for _ in range(2)]
     try:
         for process in pair:
@@ -34,7 +34,7 @@ def test_two_that_share_a_cpu_wait_for_each_other() -> None:
     assert threads.wait_cores_mean > 0.6
 
 
-def test_one_that_sleeps_does_not_wait_and_keeps_its_figure_when_it_is_gone() -> None:
+def test_a_sleeping_thread_does_not_wait_and_keeps_its_result_after_it_ends() -> None:
     with subprocess.Popen(["sleep", "60"]) as process:
         threads = Threads()
         threads.begin([process.pid])
@@ -47,7 +47,7 @@ def test_one_that_sleeps_does_not_wait_and_keeps_its_figure_when_it_is_gone() ->
     assert before < 0.5
 
 
-def test_nothing_seen_is_not_zero() -> None:
+def test_no_observation_is_not_zero() -> None:
     threads = Threads()
     threads.begin([])
     threads.look([])
@@ -56,7 +56,7 @@ def test_nothing_seen_is_not_zero() -> None:
     assert threads.fullest_cores is None
 
 
-def test_one_full_thread_shows_beside_one_that_sleeps() -> None:
+def test_one_busy_thread_is_visible_beside_a_sleeping_one() -> None:
     burn = f"import threading, time\nthreading.Thread(target=time.sleep, args=(60,), daemon=True).start()\nprint(flush=True)\n{SPIN}"
     with subprocess.Popen([sys.executable, "-c", burn], stdout=subprocess.PIPE) as process:
         assert process.stdout

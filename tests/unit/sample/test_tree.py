@@ -24,9 +24,7 @@ threading.Thread(target=start).start()
 
 
 @pytest.mark.parametrize("kernel_lists_children", [True, False], ids=["as it is", "without CONFIG_PROC_CHILDREN"])
-def test_all_below_are_found_parents_first_whichever_thread_started_them(
-    kernel_lists_children: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_all_descendants_are_found_parents_first(kernel_lists_children: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tree, "KERNEL_LISTS_CHILDREN", kernel_lists_children)
     with subprocess.Popen([sys.executable, "-c", FROM_A_THREAD]) as root:
         try:
@@ -40,13 +38,13 @@ def test_all_below_are_found_parents_first_whichever_thread_started_them(
             root.kill()
 
 
-def test_nothing_is_below_a_process_that_is_gone() -> None:
+def test_a_process_that_is_gone_has_no_descendants() -> None:
     with subprocess.Popen(["true"]) as process:
         process.wait()
     assert descendants(process.pid) == []
 
 
-def test_a_name_with_spaces_and_parentheses_does_not_confuse(tmp_path: Path) -> None:
+def test_a_name_with_spaces_and_parentheses_is_parsed(tmp_path: Path) -> None:
     named = tmp_path / "a ) R (b"
     named.symlink_to("/bin/sleep")
     with subprocess.Popen([named, "60"]) as child:
@@ -62,7 +60,7 @@ def test_a_name_with_spaces_and_parentheses_does_not_confuse(tmp_path: Path) -> 
             child.kill()
 
 
-def test_counters_are_those_of_the_kernel() -> None:
+def test_counters_match_those_of_the_kernel() -> None:
     process = Process(os.getpid())
     try:
         own_s = process.counters().own_ticks / os.sysconf("SC_CLK_TCK")
@@ -72,7 +70,7 @@ def test_counters_are_those_of_the_kernel() -> None:
     assert own_s == pytest.approx(times.user + times.system, abs=0.05)
 
 
-def test_one_that_ended_is_a_zombie_then_unreadable() -> None:
+def test_a_process_that_ended_is_a_zombie_and_then_unreadable() -> None:
     with subprocess.Popen(["sh", "-c", "exit 0"]) as child:
         process = Process(child.pid)
         try:
@@ -88,7 +86,7 @@ def test_pages_are_counted() -> None:
     process = Process(os.getpid())
     try:
         before, _ = process.memory()
-        memory = mmap.mmap(-1, 32 << 20, flags=mmap.MAP_PRIVATE)  # new pages: an allocator may have some that other tests freed
+        memory = mmap.mmap(-1, 32 << 20, flags=mmap.MAP_PRIVATE)  # new pages: an allocator might reuse pages that other tests freed
         for place in range(0, len(memory), mmap.PAGESIZE):
             memory[place] = 1
         rss_bytes, pss_bytes = process.memory()
@@ -98,7 +96,7 @@ def test_pages_are_counted() -> None:
     assert 0 < pss_bytes <= rss_bytes
 
 
-def test_threads_come_and_go_while_we_list() -> None:
+def test_threads_may_come_and_go_during_the_listing() -> None:
     ended = threading.Event()
 
     def churn() -> None:

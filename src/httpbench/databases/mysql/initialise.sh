@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes a data folder with the tables in it, without a server that listens. As root, MariaDB's own user makes it.
+# Create a data folder with the tables, without starting a server. If run as root, MariaDB's own user creates it.
 # Usage: initialise.sh DATA
 set -eu
 data=$1

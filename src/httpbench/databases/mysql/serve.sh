@@ -1,5 +1,5 @@
 #!/bin/sh
-# Serves a data folder until SIGTERM. Its socket is in that folder, which only its owner can enter.
+# Serve a data folder until SIGTERM. The socket is in that folder, which only its owner can enter.
 # Usage: serve.sh DATA ADDRESS PORT
 set -eu
 . "$(dirname "$0")/settings.sh"

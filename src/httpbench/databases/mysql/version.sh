@@ -1,3 +1,3 @@
 #!/bin/sh
-# Prints the version of the programs.
+# Print the version of the programs.
 exec /usr/sbin/mariadbd --no-defaults --version

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes a data folder with the tables in it, without starting a server. PostgreSQL refuses to run as root: then its own user makes it.
+# Create a data folder with the tables, without starting a server. PostgreSQL refuses to run as root, so its own user then creates it.
 # Usage: initialise.sh DATA
 set -eu
 data=$1

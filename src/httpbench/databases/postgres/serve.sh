@@ -1,6 +1,6 @@
 #!/bin/sh
-# Serves a data folder until SIGTERM. Its socket is in that folder, which only its owner can enter. The data is thrown away afterwards:
-# so it ends at once, whatever clients are connected.
+# Serve a data folder until SIGTERM. The socket is in that folder, which only its owner can enter. The data is thrown
+# away afterwards, so the server ends immediately, even if clients are connected.
 # Usage: serve.sh DATA ADDRESS PORT
 set -eu
 . "$(dirname "$0")/programs.sh"

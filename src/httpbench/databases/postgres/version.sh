@@ -1,5 +1,5 @@
 #!/bin/sh
-# Prints the version of the programs.
+# Print the version of the programs.
 set -eu
 . "$(dirname "$0")/programs.sh"
 exec "$programs/postgres" --version

@@ -1,1 +1,1 @@
-"""Which program gets which cores of this machine."""
+"""The division of this machine's cores between programs."""

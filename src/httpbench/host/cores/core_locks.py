@@ -1,10 +1,10 @@
-"""One run at a time on each physical core of this machine: a lock file for each core, in a folder that all users share.
+"""Allow one run at a time on each physical core: every core has a lock file in a folder that all users share.
 
-The kernel holds the locks (flock(2)) and frees them when the process that took them ends, however it ends. Files stay behind and mean
-nothing by themselves. A file contains the process id of the run that took it last, for the message of the next one.
+The kernel holds the locks (flock(2)) and frees them when the owning process ends, however it ends. The files remain and mean nothing by
+themselves. Each contains the process id of the last run that locked it, for the next run's message.
 
-Runs on other cores do not meet. Neither do runs in containers that have a ``/run/lock`` or ``/tmp`` of their own, unless
-``HTTPBENCH_LOCKS`` names a folder that they share: they are strangers to each other, and the verdict ``disturbed`` names them.
+Runs on other cores don't conflict. Runs in containers with their own ``/run/lock`` or ``/tmp`` don't see each other either, unless
+``HTTPBENCH_LOCKS`` names a folder that they share. They then appear as other programs in the verdict ``disturbed``.
 """
 
 from __future__ import annotations
@@ -29,29 +29,29 @@ POLL_S = 0.5
 WAIT_MAX_S = 24 * 3600.0
 OWNER_BYTES = 64
 OPEN = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
-"""Not through a link that another user made, and without waiting for the other end of a pipe that another user made."""
+"""Never follow another user's symlink, and never block on another user's pipe."""
 
 
 @contextmanager
 def only_run_on(cpus: Collection[int], topology: Topology, *, waits: bool, say: Callable[[str], None]) -> Iterator[None]:
-    """The only run on the physical cores of these logical CPUs, while the block lasts.
+    """Hold the physical cores of these logical CPUs, exclusively among runs, for the block.
 
-    If another run has one of them, waits until it ends, and says so. Raises :class:`CoresInUseError` without ``waits``, or after a day.
-    Where locks are impossible, says so and goes on without.
+    If another run holds one of them, report that and wait until it ends. Raises :class:`CoresInUseError` without ``waits``, or after a day.
+    If locking is impossible, report that and continue.
     """
     held: list[int] = []
     try:
         try:
             held = _locked(_numbers(cpus, topology), folder_of_locks(), waits=waits, say=say)
         except OSError as error:
-            say(f"runs of others on the same cores are not noticed: {error.filename or folder_of_locks()}: {error.strerror}")
+            say(f"can't detect other runs on the same cores: {error.filename or folder_of_locks()}: {error.strerror}")
         yield
     finally:
         _release(held)
 
 
 def folder_of_locks() -> Path:
-    """The folder that all users of this machine share. The choice does not depend on who makes it."""
+    """Return the folder that all users of this machine share. Every user gets the same answer."""
     if named := os.environ.get(VARIABLE):
         return Path(named)
     try:
@@ -62,27 +62,27 @@ def folder_of_locks() -> Path:
 
 
 def _numbers(cpus: Collection[int], topology: Topology) -> list[int]:
-    """The physical cores, each by the lowest of its logical CPUs, also if that is not ours to use."""
+    """Return the physical cores, each as its lowest logical CPU, even if that one isn't ours to use."""
     return sorted({min(core.siblings) for core in topology.cores if set(core.cpus) & set(cpus)})
 
 
 def _locked(numbers: Collection[int], folder: Path, *, waits: bool, say: Callable[[str], None]) -> list[int]:
-    """File descriptors that hold the locks."""
+    """Take all locks, waiting for them if ``waits``, and return their file descriptors."""
     deadline, said = time.monotonic() + WAIT_MAX_S, ""
     while True:
         held, owner = _try(numbers, folder)
         if owner is None:
             return held
         if not waits or time.monotonic() > deadline:
-            raise CoresInUseError(f"{owner} measures on the same cores", hint="without --no-wait, httpbench waits until it ends")
+            raise CoresInUseError(f"{owner} is measuring on the same cores", hint="without --no-wait, httpbench waits until it ends")
         if owner != said:
-            say(f"waiting until {owner} ends: it measures on the same cores")
+            say(f"waiting until {owner} ends: it is measuring on the same cores")
             said = owner
         time.sleep(POLL_S)
 
 
 def _try(numbers: Collection[int], folder: Path) -> tuple[list[int], str | None]:
-    """All locks; or none, and who has one of them."""
+    """Try to take all locks. Return either their descriptors, or none and the owner of a lock that is taken."""
     held: list[int] = []
     try:
         for number in numbers:
@@ -97,14 +97,14 @@ def _try(numbers: Collection[int], folder: Path) -> tuple[list[int], str | None]
         _release(held)
         raise
     for descriptor in held:
-        with suppress(OSError):  # a full disk; the lock holds all the same
+        with suppress(OSError):  # the disk may be full; the lock holds anyway
             os.truncate(descriptor, 0)
             os.pwrite(descriptor, f"{os.getpid()} {_process_ids()}\n".encode(), 0)
     return held, None
 
 
 def _opened(path: Path) -> int:
-    """A lock file, made if it is missing. A world-writable folder may refuse ``O_CREAT`` for a file of another user."""
+    """Open a lock file, creating it if needed. A world-writable folder may refuse ``O_CREAT`` for another user's file."""
     try:
         descriptor = os.open(path, OPEN)
     except FileNotFoundError:
@@ -120,18 +120,18 @@ def _opened(path: Path) -> int:
 
 
 def _owner(descriptor: int) -> str:
-    """Who has the lock, as the file says."""
+    """Describe the owner of the lock according to the file."""
     try:
         pid, _, process_ids = os.pread(descriptor, OWNER_BYTES, 0).decode("ascii").strip().partition(" ")
         number = int(pid)
     except (OSError, ValueError):
-        return "another run of httpbench"
-    where = "" if process_ids == _process_ids() else " of another container"
-    return f"the run of httpbench with process id {number}{where}"
+        return "another httpbench run"
+    where = "" if process_ids == _process_ids() else " in another container"
+    return f"the httpbench run with process id {number}{where}"
 
 
 def _process_ids() -> str:
-    """The namespace in which process ids have their meaning."""
+    """Return the namespace of our process ids."""
     try:
         return os.readlink("/proc/self/ns/pid")  # noqa: PTH115  (it is no path)
     except OSError:

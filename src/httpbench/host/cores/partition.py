@@ -1,29 +1,29 @@
-"""Which program runs on which cores.
+"""Decide which program runs on which cores.
 
-The unit is the physical core: two threads on SMT siblings slow each other by a third or more, and by how much depends on what the other
-one does, so siblings are never given to different programs. The order of degradation, where cores are too few:
+The unit is the physical core. Two threads on SMT siblings slow each other by a third or more, depending on their work, so different
+programs never get siblings of one core. If there are too few cores, the division degrades in this order:
 
-1. target, generator and harness have cores of their own (from 4 physical cores; for ``multi`` and ``prefork`` from 5, because
-   there the harness would leave the generator with half of what the target has);
-2. the harness shares the generator's cores: it sleeps nearly all the time, the generator does not;
-3. ``multi`` and ``prefork`` with 2 or 3 cores: the target gets all, as it is meant to fill them, and the generator shares them;
-4. one core: everything shares it.
+1. The target, the generator and the harness have their own cores. This takes 4 physical cores, or 5 for ``multi`` and ``prefork``, because
+   otherwise the harness would leave the generator with half as many cores as the target.
+2. The harness shares the generator's cores: it sleeps nearly all the time, the generator doesn't.
+3. With ``multi`` and ``prefork`` on 2 or 3 cores, the target gets all cores, as it is meant to fill them, and the generator shares them.
+4. On a single core, everything shares it.
 
-From step 3 on ``shared`` is set, and every table says so. The target gets cores from the end of the topology's order: the fastest
-kind, on one node as far as they go, and away from CPU 0, where most kernels handle their timers and interrupts.
+From step 3 on, ``shared`` is set and every table reports it. The target gets cores from the end of the topology's order: the fastest kind,
+on one NUMA node if possible, and away from CPU 0, where most kernels handle timers and interrupts.
 
-A proxy is measured between two others, its backend and the generator, and both must stay where they are without it: the
-baseline is the same two on the same cores. So the order differs:
+A proxy is measured between its backend and the generator. Both must stay on the same cores when the proxy is left out, because the baseline
+is the same pair without the proxy. The order is therefore different:
 
-1. proxy, backend, generator and harness have cores of their own (from 8 physical cores);
-2. the harness shares the generator's cores (from 3; ``single`` gives one core to the proxy, the others a third to each program);
-3. two cores: the proxy has one to itself, and backend and generator share the other: what they cost each other is in the baseline too,
-   so it cancels out of the overhead;
-4. one core: everything shares it.
+1. The proxy, the backend, the generator and the harness have their own cores (from 8 physical cores).
+2. The harness shares the generator's cores (from 3 cores). A ``single`` proxy gets one core; otherwise each program gets a third.
+3. On two cores, the proxy has one and the backend and the generator share the other. The cost of sharing is also in the baseline, so it
+   cancels out of the overhead.
+4. On a single core, everything shares it.
 
-A server that asks a database keeps its cores, so that its figures under all workloads are of the same ones. The database gets two thirds
-of the generator's cores, rounded down, or those that a load generator elsewhere leaves free. With one core for the generator, both share
-it: nothing else is left, and a request to a database costs the generator less than the database.
+A server with a database keeps its cores, so that all its workloads are measured on the same ones. The database gets two thirds of the
+generator's cores, rounded down, or the cores that a remote load generator leaves free. If the generator has only one core, the database
+shares it: a request to a database costs the generator less than it costs the database.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ CORES_TO_DIVIDE = {Scaling.SINGLE: 2, Scaling.MULTI: 4, Scaling.PREFORK: 4}
 
 
 def partition(topology: Topology, scaling: Scaling, for_target: int | None = None) -> Cores:
-    """Divides the physical cores. ``single``: the target gets one; ``multi`` and ``prefork``: half of them, rounded down.
+    """Divide the physical cores. With ``single``, the target gets one; with ``multi`` and ``prefork``, half of them, rounded down.
 
-    ``for_target``: what the user gives the target instead. If that is all, the others share them.
+    ``for_target`` overrides the target's number of cores. If that is all of them, the other programs share them.
     """
     cores, siblings = topology.cores, _siblings(topology)
     count = len(cores)
@@ -58,9 +58,9 @@ def partition(topology: Topology, scaling: Scaling, for_target: int | None = Non
 
 
 def partition_for_proxy(topology: Topology, scaling: Scaling, for_target: int | None = None) -> Cores:
-    """Divides the physical cores in three. ``single``: the proxy gets one; ``multi`` and ``prefork``: a third, as the backend does.
+    """Divide the physical cores in three. With ``single``, the proxy gets one; with ``multi`` and ``prefork``, a third, like the backend.
 
-    ``for_target``: what the user gives the proxy instead. If that is all, the others share them.
+    ``for_target`` overrides the proxy's number of cores. If that is all of them, the other programs share them.
     """
     cores, siblings = topology.cores, _siblings(topology)
     count = len(cores)
@@ -83,9 +83,10 @@ def partition_for_proxy(topology: Topology, scaling: Scaling, for_target: int | 
 
 
 def partition_for_load_host(divide: Divide, topology: Topology, scaling: Scaling, for_target: int | None = None) -> Cores:
-    """As ``divide`` does it, for a load generator on another host: its cores here go to nobody, or where it shares them to the others.
+    """Divide the cores like ``divide``, for a load generator on another host.
 
-    A server that fills cores gets all but one, which is the harness's.
+    The generator's cores on this host stay unused, or go to the programs that would have shared them. A server that fills its cores gets
+    all but one, which is the harness's.
     """
     if for_target is None and scaling is not Scaling.SINGLE and divide is partition:
         for_target = max(len(topology.cores) - 1, 1)
@@ -93,7 +94,7 @@ def partition_for_load_host(divide: Divide, topology: Topology, scaling: Scaling
 
 
 def with_database(topology: Topology, cores: Cores, *, is_asked: bool) -> Cores:
-    """The division with cores for a database. One that is not asked for responses shares the generator's, as it does next to nothing."""
+    """Add cores for a database. A database that isn't queried does next to nothing, so it shares the generator's cores."""
     taken = {*cores.target, *cores.generator, *cores.harness}
     free = tuple(cpu for cpu in topology.cpus if cpu not in taken)
     groups = topology.groups(cores.generator)
@@ -118,5 +119,5 @@ def _cpus(cores: tuple[Core, ...]) -> tuple[int, ...]:
 
 
 def _siblings(topology: Topology) -> tuple[tuple[int, ...], ...]:
-    """The logical CPUs of each physical core that has more than one, those that we may not use included."""
+    """Return the logical CPUs of each physical core that has more than one, including those that we may not use."""
     return tuple(sorted(core.siblings for core in topology.cores if len(core.siblings) > 1))

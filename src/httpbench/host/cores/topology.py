@@ -1,7 +1,7 @@
-"""The CPUs that we may use, grouped as the hardware shares them: by physical core (SMT siblings) and NUMA node.
+"""The CPUs that we may use, grouped by physical core (SMT siblings) and NUMA node.
 
-Read from /sys each time: a few small files for each CPU. Where /sys is hidden, as in some containers, each logical CPU counts as a core
-of its own on node 0, which is correct if SMT is off.
+Each call reads a few small files per CPU from /sys. If /sys is hidden, as in some containers, each logical CPU counts as a core of its own
+on node 0, which is correct if SMT is off.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from httpbench.host.kernel_files import CPU, NODE, cpu_list, read_int, read_text
 
-FULL_CAPACITY = 1024  # of the fastest kind of core, in the kernel's scale
+FULL_CAPACITY = 1024  # the fastest kind of core, on the kernel's scale
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,11 +23,11 @@ class Core:
     cpus: tuple[int, ...]
     """Its logical CPUs that we may use."""
     siblings: tuple[int, ...]
-    """All its logical CPUs that are online, those of others included."""
+    """All its online logical CPUs, including those that we may not use."""
     node: int
     """NUMA node."""
     capacity: int
-    """How fast it is, at most 1024; less for the efficiency cores of a hybrid CPU."""
+    """Speed on the kernel's scale, up to 1024; lower for the efficiency cores of a hybrid CPU."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +42,13 @@ class Topology:
         return tuple(sorted(cpu for core in self.cores for cpu in core.cpus))
 
     def groups(self, cpus: Collection[int]) -> tuple[tuple[int, ...], ...]:
-        """These logical CPUs, those of one physical core together: as many groups as a target gets workers."""
+        """Group logical CPUs by physical core. A target gets as many workers as there are groups."""
         allowed = set(cpus)
         return tuple(sorted(group for core in self.cores if (group := tuple(cpu for cpu in core.cpus if cpu in allowed))))
 
 
 def read_topology(root: Path = Path("/"), allowed: Collection[int] | None = None) -> Topology:
-    """The topology of this machine. ``allowed``: logical CPUs; by default those of our affinity mask."""
+    """Return the topology of this machine. ``allowed``: logical CPUs, by default our affinity mask."""
     left = set(os.sched_getaffinity(0) if allowed is None else allowed)
     nodes = _nodes(root)
     cores: list[Core] = []
@@ -63,7 +63,7 @@ def read_topology(root: Path = Path("/"), allowed: Collection[int] | None = None
 
 
 def core_groups(cpus: Sequence[int], root: Path = Path("/")) -> tuple[tuple[int, ...], ...]:
-    """Like :meth:`Topology.groups`, of the topology as it is now."""
+    """Return :meth:`Topology.groups` for the current topology."""
     return read_topology(root, cpus).groups(cpus)
 
 
@@ -74,7 +74,7 @@ def _siblings(root: Path, cpu: int) -> tuple[int, ...]:
 
 
 def _nodes(root: Path) -> dict[int, int]:
-    """The NUMA node of each CPU."""
+    """Return the NUMA node of each CPU."""
     return {
         cpu: int(folder.name.removeprefix("node"))
         for folder in (root / NODE).glob("node[0-9]*")

@@ -1,1 +1,1 @@
-"""What on this machine disturbs a measurement."""
+"""Checks for anything on this machine that would disturb a measurement."""

@@ -1,4 +1,4 @@
-"""Is anything else running: other processes, a hypervisor that takes CPU time, swapping. Watches for a moment."""
+"""Check for other activity: busy processes, a hypervisor that takes CPU time, swapping. Watches for a moment."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _busy(before: dict[int, _Process], after: dict[int, _Process], elapsed_s: fl
         if pid in before and before[pid].name == process.name and pid != os.getpid()
     }
     busiest = sorted((pid for pid in cores if cores[pid] >= BUSY_CORES), key=lambda pid: -cores[pid])
-    why = "it takes CPU time and cache from target and load generator, more in some trials than in others"
+    why = "it takes CPU time and cache from the target and the load generator, more in some trials than in others"
     if not busiest:
         return Finding("busy-processes", "ok", "no other process is busy", why)
     named = ", ".join(f"{after[pid].name} (pid {pid}, {cores[pid]:.0%} of a core)" for pid in busiest[:SHOWN])
@@ -63,14 +63,14 @@ def _busy(before: dict[int, _Process], after: dict[int, _Process], elapsed_s: fl
 
 
 def _steal(before: list[int], after: list[int]) -> Iterator[Finding]:
-    if len(before) < 8 or len(after) < 8:  # this kernel does not report it
+    if len(before) < 8 or len(after) < 8:  # this kernel doesn't report it
         return
     stolen, total = after[7] - before[7], sum(after[:8]) - sum(before[:8])
     yield judged(
         "steal",
         stolen <= 0,
         f"the hypervisor took {stolen / max(total, 1):.1%} of this machine's CPU time" if stolen > 0 else "the hypervisor took no CPU time",
-        "while the host runs another machine on a core, time passes and nothing is served",
+        "while the host runs another virtual machine on a core, this one can't serve requests",
         "use an instance with dedicated cores, or measure at another time; more rounds show how much it matters",
     )
 
@@ -85,13 +85,13 @@ def _swap(root: Path) -> Finding:
         "swap",
         used_mb == 0,
         f"{used_mb} MB of swap are in use" if used_mb else "no swap is in use",
-        "a page that must be read from disk stops a request for milliseconds",
+        "a page that must be read from disk delays a request by milliseconds",
         "swapoff --all, if there is enough memory",
     )
 
 
 def _processes(root: Path) -> dict[int, _Process]:
-    """Every process, with the CPU time that it has used, in ticks."""
+    """Return every process with the CPU time that it has used, in ticks."""
     found = {}
     for folder in (root / "proc").iterdir():
         if folder.name.isdigit() and (text := read_text(folder / "stat")):
@@ -102,5 +102,5 @@ def _processes(root: Path) -> dict[int, _Process]:
 
 
 def _ticks(root: Path) -> list[int]:
-    """The first line of /proc/stat: ticks of all CPUs together, by kind of use."""
+    """Return the first line of /proc/stat: ticks of all CPUs together, by kind of use."""
     return [int(word) for word in (read_text(root / "proc/stat") or "cpu").partition("\n")[0].split()[1:]]

@@ -1,6 +1,6 @@
-"""What on this machine will disturb a measurement, and what to do about it.
+"""Find anything on this machine that will disturb a measurement, and how to fix it.
 
-Nothing is changed, and only files are read. It takes as long as it watches the other processes.
+This only reads files and changes nothing. Most of the time goes into watching other processes.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ ORDER = {"warning": 0, "note": 1, "ok": 2}
 
 
 def examine(topology: Topology | None = None, root: Path = Path("/"), pause_s: float = PAUSE_S) -> list[Finding]:
-    """All findings, the worst first. What this machine does not have, such as a governor, has none."""
+    """Return all findings, the worst first. Features that this machine lacks, such as a governor, have none."""
     cores = read_topology(root) if topology is None else topology
     found = [
         *processor.findings(root, cores),

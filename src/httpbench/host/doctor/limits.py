@@ -1,4 +1,4 @@
-"""Are limits without a knob wide enough: open files, memory, io_uring."""
+"""Check limits that no knob sets: open files, memory, io_uring."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ENOUGH_FILES = 10_000
 ENOUGH_MEMORY_BYTES = 1 << 30
 MEBIBYTE = 1 << 20
 IO_URING_SETUP = 425
-"""The number of this system call is the same on all architectures but Alpha."""
+"""The number of this system call, the same on all architectures except Alpha."""
 
 
 def findings(root: Path) -> Iterator[Finding]:
@@ -32,14 +32,14 @@ def _open_files(root: Path) -> Finding:
         "open-files",
         limit >= ENOUGH_FILES,
         f"a process may open {limit} files",
-        "each connection is an open file on each side, and a target that runs out refuses connections",
+        "each connection is an open file on each side, and a target that runs out of them refuses connections",
         "ulimit -Hn 65536 as root, LimitNOFILE=65536 in the unit, or --ulimit nofile=65536 for the container",
     )
 
 
 def _memory(root: Path) -> Finding:
     limit, total = read_limits(root).memory_bytes, memory_bytes(root)
-    why = "a target at the limit gets slower, then it is killed"
+    why = "a target at the limit slows down and is then killed"
     if limit is None or limit >= total > 0:
         return Finding("memory-limit", "ok", "no control group limits memory", why)
     return Finding(
@@ -55,7 +55,7 @@ def _io_uring(root: Path) -> Iterator[Finding]:
     disabled = read_int(root / "proc/sys/kernel/io_uring_disabled")
     why = "targets that use io_uring cannot start, or fall back to something slower"
     if disabled is None:
-        return  # before Linux 6.6 there is no switch
+        return  # kernels before Linux 6.6 have no switch
     said = {0: "allowed", 1: "allowed to root and one group only", 2: "disabled"}.get(disabled, "restricted")
     if disabled == 0 and root == Path("/") and _is_refused():
         do = "start the container with --security-opt seccomp=unconfined, or with the profile in docs/containers.md"
@@ -65,6 +65,9 @@ def _io_uring(root: Path) -> Iterator[Finding]:
 
 
 def _is_refused() -> bool:
-    """Whether something other than the switch refuses io_uring. The call lacks its arguments: where it is allowed, it fails for that."""
+    """Return whether something other than the switch refuses io_uring.
+
+    The call has no arguments. If io_uring is allowed, it therefore fails with a different error.
+    """
     library = ctypes.CDLL(None, use_errno=True)
     return library.syscall(IO_URING_SETUP, 0, None) == -1 and ctypes.get_errno() in (errno.EPERM, errno.EACCES)

@@ -1,4 +1,4 @@
-"""Does the processor give the same figure twice: cores, siblings, quotas, mitigations, hypervisor. Its knobs are in ``knobs``."""
+"""Check whether the processor gives repeatable results: cores, siblings, quotas, mitigations, hypervisor. Its knobs are in ``knobs``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ COSTLY = ("spectre_v2", "meltdown", "mds", "retbleed", "spec_rstack_overflow", "
 
 
 def findings(root: Path, topology: Topology) -> Iterator[Finding]:
-    """What this machine does not have has no finding."""
+    """Yield findings only for features that this machine has."""
     yield from _siblings(root, topology)
     yield _cores(topology)
     yield from _quota(root, topology)
@@ -74,14 +74,14 @@ def _quota(root: Path, topology: Topology) -> Iterator[Finding]:
             "cpu-quota",
             "warning" if quota < len(topology.cpus) else "note",
             f"a control group limits CPU time to {quota:g} cores, on {len(topology.cpus)} CPUs",
-            "when it is used up, target and load generator stop until the next period, mostly 100 ms: this shows as tail latency",
+            "when it is used up, the target and the load generator stop until the next period (usually 100 ms), which adds tail latency",
             "start the container with --cpuset-cpus instead of --cpus, or the unit without CPUQuota=",
         )
 
 
 def _virtual(root: Path) -> Iterator[Finding]:
     hypervisor = machine.virtualization(root)
-    why = "the host may run other machines on the same cores, and each exit to it costs microseconds"
+    why = "the host may run other machines on the same cores, and each exit to the hypervisor costs microseconds"
     if hypervisor:
         do = "compare only within one run, or measure on a physical machine"
         yield Finding("virtual-machine", "note", f"this is a virtual machine ({hypervisor})", why, do)
@@ -97,5 +97,5 @@ def _mitigations(root: Path) -> Iterator[Finding]:
             "note",
             f"mitigations are active: {', '.join(active)}",
             "each system call costs more, so targets that make many look worse here than elsewhere",
-            "leave them on if production has them on; compare only with runs that have the same",
+            "leave them on if production has them on; compare only with runs that have the same mitigations",
         )

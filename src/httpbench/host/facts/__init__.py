@@ -1,1 +1,1 @@
-"""What this machine is, and what of it must match before two runs are compared."""
+"""Facts about this machine, some of which must match before two runs can be compared."""

@@ -1,4 +1,4 @@
-"""The limits of our control groups: CPU time and memory."""
+"""CPU and memory limits of the harness's own control groups."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from httpbench.host.control_groups import groups_of
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What our control groups allow; ``None``: no limit."""
+    """Limits of our control groups. ``None``: no limit."""
 
     version: int | None
-    """1 or 2; ``None`` where control groups are not mounted."""
+    """1 or 2, or ``None`` if control groups aren't mounted."""
     cpu_cores: float | None
     """CPU time, in cores."""
     memory_bytes: int | None
 
 
 def read_limits(root: Path = Path("/")) -> Limits:
-    """The limits of this process."""
+    """Return the limits of this process."""
     groups = groups_of(root=root)
     return Limits(groups.version, groups.cpus(), groups.memory_bytes()) if groups else Limits(None, None, None)

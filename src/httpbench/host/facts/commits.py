@@ -1,4 +1,4 @@
-"""What was committed between two runs, if the repository is still here."""
+"""The commits between two runs, if the repository is still here."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ COMMIT = re.compile(r"([0-9a-f]{7,64})(?:\+changes)?")
 
 
 def commits_between(folder: Path, before: str, after: str) -> list[str]:
-    """The commits after ``before`` up to ``after``, newest first: a line each, with the short id and the subject.
+    """Return the commits after ``before`` up to ``after``, newest first, each as a line with the short id and the subject.
 
-    At most ``COMMITS_MAX``; a further line then says that there are more. Empty: they are the same, or the folder, git or one of the
-    commits is missing. ``+changes`` at the end of a commit is ignored.
+    At most ``COMMITS_MAX`` commits are returned; if there are more, an extra line says so. The list is empty if both commits are the same,
+    or if the folder, git or one of the commits is missing. ``+changes`` at the end of a commit is ignored.
     """
     matches = [COMMIT.fullmatch(name) for name in (before, after)]
     first, last = (match[1] if match else None for match in matches)

@@ -1,4 +1,4 @@
-"""The environment of a run: what must match before two runs are compared."""
+"""The environment of a run: facts that must match before two runs can be compared."""
 
 from __future__ import annotations
 
@@ -18,8 +18,11 @@ from httpbench.model import Environment
 
 
 def read_environment(folder: Path, versions: Mapping[str, str], root: Path = Path("/"), topology: Topology | None = None) -> Environment:
-    """The environment now. ``folder``: where the targets are; ``versions``: of the toolchains and libraries of targets, to which
-    ours are added; ``topology``: what the run has read already."""
+    """Return the current environment.
+
+    ``folder`` contains the targets. ``versions`` are those of the targets' toolchains and libraries; ours are added. ``topology`` avoids
+    reading it twice.
+    """
     cpus = (topology or read_topology(root)).cpus
     limits = read_limits(root)
     return Environment(
@@ -49,9 +52,9 @@ def read_environment(folder: Path, versions: Mapping[str, str], root: Path = Pat
 
 
 def git_commit(folder: Path) -> str | None:
-    """The commit of a folder, with ``+changes`` if the folder differs from it.
+    """Return the commit of a folder, with ``+changes`` if the folder has uncommitted changes.
 
-    ``None`` where the folder is not in a repository, or where git ignores it (an installed package in a project's ``.venv``).
+    Returns ``None`` if the folder isn't in a repository or if git ignores it (such as an installed package in a project's ``.venv``).
     """
     head = capture(("git", "-C", str(folder), "rev-parse", "--verify", "HEAD"))
     if head is None or head.code != 0:
@@ -66,7 +69,7 @@ def git_commit(folder: Path) -> str | None:
 
 
 def _libraries() -> dict[str, str]:
-    """Versions of the libraries that compute figures."""
+    """Return the versions of the libraries behind the statistics."""
     return {name: version(name) for name in ("numpy", "scipy")}
 
 

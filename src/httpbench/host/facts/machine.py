@@ -1,7 +1,7 @@
 """The hardware, real or virtual: CPU model, clock policy, mitigations, virtual machine, container.
 
-Everything is read from files and no program is run, so it takes a few milliseconds and works in a bare container. The price: a hypervisor
-that hides itself (no flag, no firmware name, no clock of its own) is not found.
+All facts come from files. No program is run, so this takes a few milliseconds and works in a bare container. The drawback: a hypervisor
+that hides itself (no CPU flag, no firmware name, no clock source) goes undetected.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 from httpbench.host.kernel_files import CLOCKSOURCE, CPU, read_int, read_text
 
 DMI = Path("sys/class/dmi/id")
-HYPERVISORS = {  # parts of the names in the firmware
+HYPERVISORS = {  # parts of firmware names
     "amazon ec2": "amazon",
     "google": "google",
     "kvm": "kvm",
@@ -29,7 +29,7 @@ HYPERVISORS = {  # parts of the names in the firmware
 
 
 def cpu_model(root: Path) -> str:
-    """The processor's name; where it is unknown, the board's name, or else the architecture."""
+    """Return the processor's name, or the board's name or the architecture if it is unknown."""
     info = read_text(root / "proc/cpuinfo") or ""
     if match := re.search(r"^model name\s*:\s*(.+)$", info, re.MULTILINE):
         return match[1].strip()
@@ -39,13 +39,13 @@ def cpu_model(root: Path) -> str:
 
 
 def governor(root: Path, cpus: tuple[int, ...]) -> str | None:
-    """The frequency governor of these logical CPUs; joined by commas where they differ, ``None`` where there is no choice."""
+    """Return the frequency governors of these logical CPUs, joined by commas if they differ, or ``None`` if there is no choice."""
     found = {read_text(root / CPU / f"cpu{cpu}/cpufreq/scaling_governor") for cpu in cpus} - {None}
     return ",".join(sorted(filter(None, found))) or None
 
 
 def turbo(root: Path) -> bool | None:
-    """Whether cores may exceed their nominal frequency while others rest; ``None`` where the kernel does not control it."""
+    """Return whether cores may exceed their nominal frequency, or ``None`` if the kernel doesn't control it."""
     if (off := read_int(root / CPU / "intel_pstate/no_turbo")) is not None:
         return off == 0
     boost = read_int(root / CPU / "cpufreq/boost")
@@ -58,7 +58,7 @@ def smt(root: Path) -> bool | None:
 
 
 def mitigations(root: Path) -> dict[str, str]:
-    """The state of each known vulnerability of the processor, by its name in /sys."""
+    """Return the state of each known vulnerability of the processor, by its name in /sys."""
     files = sorted((root / CPU / "vulnerabilities").glob("*"))
     return {file.name: text for file in files if (text := read_text(file))}
 
@@ -73,7 +73,7 @@ def clocksource(root: Path) -> str | None:
 
 
 def virtualization(root: Path) -> str | None:
-    """The hypervisor's name; ``hypervisor`` where one has no name; ``None`` on bare metal."""
+    """Return the hypervisor's name, ``hypervisor`` if the name is unknown, or ``None`` on bare metal."""
     if kind := read_text(root / "sys/hypervisor/type"):
         return kind
     names = " ".join(filter(None, (read_text(root / DMI / file) for file in ("sys_vendor", "product_name", "bios_vendor")))).lower()
@@ -91,7 +91,7 @@ def virtualization(root: Path) -> str | None:
 
 
 def container(root: Path) -> str | None:
-    """The container engine that we run in; ``None`` outside a container."""
+    """Return the container engine that we run in, or ``None`` outside a container."""
     if (root / ".dockerenv").exists():
         return "docker"
     if (root / "run/.containerenv").exists():
@@ -100,6 +100,6 @@ def container(root: Path) -> str | None:
 
 
 def _has_hypervisor_flag(root: Path) -> bool | None:
-    """``None`` on architectures without such a flag."""
+    """Return whether the CPU flags include the hypervisor's, or ``None`` on architectures without that flag."""
     match = re.search(r"^flags\s*:(.*)$", read_text(root / "proc/cpuinfo") or "", re.MULTILINE)
     return None if match is None else "hypervisor" in match[1].split()

@@ -1,1 +1,1 @@
-"""What the kernel can be set to for measuring, and back."""
+"""Kernel settings that httpbench can change for a measurement and restore."""

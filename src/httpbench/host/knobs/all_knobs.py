@@ -1,4 +1,4 @@
-"""Every knob, by name, and how each is set on this machine."""
+"""Every knob by name, and its current state on this machine."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ KNOBS: dict[str, Knob] = {
         network.TrackedConnections(),
     )
 }
-"""In the order in which they are shown and set."""
+"""All knobs, in the order in which they are shown and set."""
 
 
 def findings(root: Path) -> Iterator[Finding]:
-    """One for each knob that this machine has."""
+    """Yield a finding for each knob that this machine has."""
     for knob in KNOBS.values():
         if found := knob.finding(root):
             yield found
 
 
 def tuned(root: Path = Path("/")) -> dict[str, str]:
-    """How each knob is set here, by name: part of the environment of a run."""
+    """Return the state of each knob on this machine, by name, as part of a run's environment."""
     found = {name: knob.settings(root) for name, knob in KNOBS.items()}
     return {name: ",".join(dict.fromkeys(setting.now for setting in settings)) for name, settings in found.items() if settings}

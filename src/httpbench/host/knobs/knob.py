@@ -1,7 +1,7 @@
-"""What a knob is: a few files below /proc or /sys, what they hold, and what they should hold.
+"""The definition of a knob: a few files below /proc or /sys, with their current and wanted contents.
 
-Nothing here writes: :mod:`httpbench.host.knobs.tuning` does, and puts everything back. All knobs end with the next boot. What changes the
-figures themselves rather than their noise, or what only a machine's owner can decide, is not a knob: docs/prepare.md gives the reasons.
+Nothing here writes. :mod:`httpbench.host.knobs.tuning` does, and it can restore everything. All knobs last until the next boot. A setting
+that changes the results rather than their noise, or that only the machine's owner should decide, isn't a knob.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from httpbench.host.kernel_files import read_int, read_text
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One file, what it holds and what it should hold."""
+    """One file with its current and wanted contents."""
 
     path: str
-    """Relative to the root."""
+    """Path relative to the root."""
     now: str
     wanted: str
 
@@ -31,28 +31,28 @@ class Setting:
 
     @property
     def label(self) -> str:
-        """As its users call it: ``net.core.somaxconn``, or the path."""
+        """The usual name, such as ``net.core.somaxconn``, or the path."""
         return self.path.removeprefix("proc/sys/").replace("/", ".") if self.path.startswith("proc/sys/") else f"/{self.path}"
 
 
 class Knob(ABC):
-    """One thing that can be set, here or on other machines."""
+    """A kernel setting, which this machine may lack."""
 
     name: ClassVar[str]
     severity: ClassVar[Severity] = "warning"
-    """Of the finding when it is not as it should be."""
+    """Severity of the finding if the knob isn't set as wanted."""
     why: ClassVar[str]
-    """What it does to a measurement, as a clause."""
+    """The effect on a measurement, as a clause."""
     source: ClassVar[str]
-    """Where that is documented."""
+    """Where the kernel's documentation describes it."""
 
     @abstractmethod
     def settings(self, root: Path) -> Sequence[Setting]:
-        """Empty where this machine does not have it."""
+        """Return its settings on this machine. Empty if the machine doesn't have the knob."""
 
     @abstractmethod
     def what(self, settings: Sequence[Setting]) -> str:
-        """What was found, in words."""
+        """Describe the current state."""
 
     def finding(self, root: Path) -> Finding | None:
         found = self.settings(root)
@@ -63,7 +63,7 @@ class Knob(ABC):
 
 
 def read_value(path: Path) -> str | None:
-    """What must be written to restore it: of ``always [madvise] never`` the word in brackets; white space becomes one space."""
+    """Return the text that restores a file: the bracketed word of ``always [madvise] never``, or the content with single spaces."""
     text = read_text(path)
     if text is None:
         return None
@@ -73,13 +73,13 @@ def read_value(path: Path) -> str | None:
 
 
 def exactly(root: Path, path: Path, wanted: str) -> Sequence[Setting]:
-    """The setting of a file that should hold ``wanted``; empty where there is no such file."""
+    """Return the setting of a file that should contain ``wanted``. Empty if there is no such file."""
     now = read_value(path)
     return [] if now is None else [Setting(str(path.relative_to(root)), now, wanted)]
 
 
 def at_least(root: Path, path: Path, *, enough: int, wanted: int) -> Sequence[Setting]:
-    """The setting of a file that should hold ``wanted``, unless it holds at least ``enough``."""
+    """Return the setting of a file that should contain ``wanted``, unless its value is at least ``enough``."""
     now = read_int(path)
     return [] if now is None else exactly(root, path, str(now if now >= enough else wanted))
 

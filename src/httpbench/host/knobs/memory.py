@@ -1,4 +1,4 @@
-"""Knobs of memory."""
+"""Knobs of the memory management."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class NumaBalancing(Knob):
 class HugePages(Knob):
     name = "huge-pages"
     severity = "note"
-    why = "with «always», memory figures grow in steps of 2 MB, and compaction can stop a target for milliseconds"
+    why = 'with "always", memory use grows in steps of 2 MB, and compaction can stop a target for milliseconds'
     source = "Linux, Documentation/admin-guide/mm/transhuge.rst"
 
     def settings(self, root: Path) -> Sequence[Setting]:

@@ -10,7 +10,7 @@ from httpbench.host.knobs.knob import Knob, Setting, at_least, exactly, labels, 
 IPV4 = "proc/sys/net/ipv4"
 PORTS_ENOUGH = 20_000
 PORTS_WANTED = "16384 65535"
-"""Leaves a range below it in which targets can listen."""
+"""Leaves a lower range for targets to listen in."""
 
 
 class Backlog(Knob):
@@ -57,7 +57,7 @@ class EphemeralPorts(Knob):
 class ClosedConnections(Knob):
     name = "closed-connections"
     severity = "note"
-    why = "without keep-alive a run uses up the ephemeral ports within seconds, and then measures the wait for ports"
+    why = "without keep-alive, a run uses up the ephemeral ports within seconds and then measures how long it waits for ports"
     source = "Linux, Documentation/networking/ip-sysctl.rst (tcp_tw_reuse; 2: over loopback only)"
 
     def settings(self, root: Path) -> Sequence[Setting]:

@@ -1,4 +1,4 @@
-"""Knobs of the processor: its clock, its sleep, and what interrupts it."""
+"""Knobs of the processor: its clock, its idle states and its interruptions."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from httpbench.host.knobs.knob import Knob, Setting, at_least, exactly, read_val
 
 STEADY_CLOCKS = ("tsc", "arch_sys_counter")  # read without a system call
 WAKE_UP_US_MAX = 10
-"""Exit latency up to which an idle state may stay: about what a request over loopback takes."""
+"""Exit latency up to which an idle state stays enabled: roughly the time of a request over loopback."""
 
 HALT_POLL_NS_ENOUGH, HALT_POLL_NS_WANTED = 1_000_000, 10_000_000
-"""How long a virtual CPU polls for work before it halts: longer than the gap between two requests at a few hundred requests/s."""
+"""How long a virtual CPU polls for work before it halts: longer than the gap between requests at a few hundred requests/s."""
 
 
 class Governor(Knob):
@@ -36,7 +36,7 @@ class Governor(Knob):
 
 class Turbo(Knob):
     name = "turbo"
-    why = "with turbo the clock depends on temperature and on how many cores are busy, so the first trial is faster than the tenth"
+    why = "with turbo, the clock depends on temperature and on the number of busy cores, so the first trial is faster than the tenth"
     source = "Linux, Documentation/admin-guide/pm/intel_pstate.rst and cpufreq.rst (boost)"
 
     def settings(self, root: Path) -> Sequence[Setting]:
@@ -49,7 +49,7 @@ class Turbo(Knob):
 class IdleStates(Knob):
     name = "idle-states"
     severity = "note"
-    why = "a core in deep sleep takes longer to wake up than a request takes, which shows as latency when cores are not busy"
+    why = "a core takes longer to wake up from deep sleep than a request takes, which adds latency when cores are not busy"
     source = "Linux, Documentation/admin-guide/pm/cpuidle.rst (latency, disable)"
 
     def settings(self, root: Path) -> Sequence[Setting]:
@@ -67,7 +67,7 @@ class IdleStates(Knob):
 
 class HaltPolling(Knob):
     name = "halt-polling"
-    why = "a virtual CPU that halts at once wakes up through the hypervisor, which takes longer than a request and varies"
+    why = "a virtual CPU that halts immediately wakes up through the hypervisor, which takes longer than a request and varies"
     source = "Linux, Documentation/virt/guest-halt-polling.rst (guest_halt_poll_ns)"
 
     def settings(self, root: Path) -> Sequence[Setting]:
@@ -82,7 +82,7 @@ class HaltPolling(Knob):
 
 class Clocksource(Knob):
     name = "clocksource"
-    why = "other clock sources cost up to a microsecond for each reading, and every request is timed twice"
+    why = "other clock sources cost up to a microsecond per reading, and every request is timed twice"
     source = "Linux, Documentation/timers/timekeeping.rst; vdso(7)"
 
     def settings(self, root: Path) -> Sequence[Setting]:

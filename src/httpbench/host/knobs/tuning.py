@@ -1,10 +1,10 @@
-"""Sets the knobs of this machine for measuring, and puts them back as they were, whatever happened in between.
+"""Set the knobs of this machine for measuring, and restore them later, whatever happens in between.
 
-A journal with the contents of every file is on the disk before the first file is touched. It is deleted only when all files hold their old
-contents again. So a kill between any two steps leaves either an untouched machine or a journal that says what to put back. A second
-``apply`` never replaces what the first one found. Knobs end with the boot, and so does a journal.
+Before the first file is touched, a journal with the contents of every file is on the disk. It is deleted only when all files have their old
+contents again. A kill between any two steps therefore leaves either an untouched machine or a journal of what to restore. A second
+``apply`` never replaces the contents that the first one recorded. Knobs last until the next boot, and so does a journal.
 
-The price: what another program sets between ``apply`` and ``reset`` is put back too, to what it was before ``apply``.
+The drawback: if another program sets a knob between ``apply`` and ``reset``, ``reset`` overwrites that too.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ from httpbench.host.knobs.knob import Knob, Setting, read_value
 from httpbench.model import Frozen
 
 JOURNAL = Path("/var/lib/httpbench/tune.json")
-"""Of the machine, not of a user: anyone who may reset the knobs finds it."""
+"""It belongs to the machine, not to a user, so that anyone with permission to reset the knobs finds it."""
 
 BOOT_ID = "proc/sys/kernel/random/boot_id"
 
 
 class Journal(Frozen):
-    """What to put back."""
+    """The original settings."""
 
     boot_id: str
     before: dict[str, str]
-    """Path, relative to the root → what the file held before it was first touched."""
+    """Path, relative to the root → its content before it was first changed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A setting, and what it was before we changed it."""
+    """A setting, and its value before we changed it."""
 
     knob: Knob
     setting: Setting
@@ -50,12 +50,12 @@ class Shown:
 
 @dataclass(slots=True)
 class Outcome:
-    """What was done: path → from and to, or path → why it failed."""
+    """The result of a change: path → from and to, or path → why it failed."""
 
     changed: dict[str, tuple[str, str]] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
     rebooted: bool = False
-    """The journal was of an earlier boot, so the boot has put everything back already."""
+    """Whether the journal was from an earlier boot, so that the reboot has already restored everything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +66,15 @@ class Tuning:
     root: Path = Path("/")
 
     def show(self, knobs: Sequence[Knob] = tuple(KNOBS.values())) -> list[Shown]:
-        """Every setting that this machine has. Raises :class:`TuneError` where the journal cannot be read."""
+        """Return every setting that this machine has. Raises :class:`TuneError` if the journal can't be read."""
         known = self._current().before
         return [Shown(knob, setting, known.get(setting.path)) for knob in knobs for setting in knob.settings(self.root)]
 
     def apply(self, knobs: Sequence[Knob] = tuple(KNOBS.values())) -> Outcome:
-        """Sets what is not as it should be. Raises :class:`TuneError`, with nothing touched, if the journal cannot be written."""
+        """Change all settings that differ from the wanted ones.
+
+        Raises :class:`TuneError` before any change if the journal can't be written.
+        """
         outcome = Outcome()
         with self._locked():
             todo = [setting for knob in knobs for setting in knob.settings(self.root) if not setting.is_fine]
@@ -85,7 +88,7 @@ class Tuning:
         return outcome
 
     def reset(self) -> Outcome:
-        """Puts everything back. What fails stays in the journal. Raises :class:`TuneError` where that cannot be read or written."""
+        """Restore everything. Settings that fail stay in the journal. Raises :class:`TuneError` if the journal can't be read or written."""
         outcome = Outcome()
         if not self.journal.exists():
             return outcome
@@ -116,7 +119,7 @@ class Tuning:
             outcome.failed[path] = f"the kernel accepted {value} but holds {held}"
 
     def _current(self) -> Journal:
-        """The journal of this boot; an empty one where there is none."""
+        """Return the journal of this boot, or an empty one."""
         boot_id = read_text(self.root / BOOT_ID) or "unknown"
         stored = self._stored()
         return stored if stored is not None and stored.boot_id == boot_id else Journal(boot_id=boot_id, before={})
@@ -134,7 +137,7 @@ class Tuning:
             ) from None
 
     def _forget_restored(self) -> None:
-        """Removes from the journal what is as it was."""
+        """Remove restored settings from the journal."""
         known = self._current()
         left = {path: before for path, before in known.before.items() if read_value(self.root / path) != before}
         if left != known.before:
@@ -143,7 +146,7 @@ class Tuning:
             self.journal.unlink(missing_ok=True)
 
     def _save(self, journal: Journal) -> None:
-        """Replaces the journal in one step, which is on the disk on return."""
+        """Replace the journal atomically. It is on the disk when this returns."""
         fresh = self.journal.with_suffix(".new")
         with fresh.open("w") as file:
             json.dump(journal.model_dump(), file, indent=2)
@@ -158,7 +161,7 @@ class Tuning:
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        """One at a time: a second one would take our changes for the original settings."""
+        """Exclude other processes, which would take our changes for the original settings."""
         try:
             self.journal.parent.mkdir(parents=True, exist_ok=True)
             lock = os.open(self.journal.with_suffix(".lock"), os.O_RDWR | os.O_CREAT, 0o644)

@@ -1,1 +1,1 @@
-"""Which programs are installed, in which versions, and what installs the others."""
+"""Installed programs, their versions, and commands that install missing ones."""

@@ -1,7 +1,8 @@
-"""Installs Debian packages with a short script; the script that is shown is the one that runs.
+"""Install Debian packages with a short script. Users are shown exactly the script that runs.
 
-No package may start its service: nobody wants a system nginx on port 80. Debian runs a policy script before it starts a service, so one
-that refuses is there while we install. If the machine has its own, that one stays. Only apt's own timeouts and Ctrl-C end a download.
+No package may start its service, because nobody wants a system-wide nginx on port 80. Debian runs a policy script before it starts a
+service, so we install one that refuses, for as long as apt runs. A policy script that is already there stays. Only apt's own timeouts and
+Ctrl-C interrupt a download.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ POLICY = "/usr/sbin/policy-rc.d"
 
 
 def script(packages: Sequence[str]) -> str:
-    """The commands, for a root shell."""
+    """Return the script for a root shell."""
     refuse = f"printf '#!/bin/sh\\nexit 101\\n' >{POLICY} && chmod +x {POLICY}"
     return "\n".join(
         (
@@ -34,21 +35,21 @@ def script(packages: Sequence[str]) -> str:
 
 
 def command(packages: Sequence[str]) -> str:
-    """The command of the script that installs."""
+    """Return the script's install command."""
     return f"apt-get install --yes --quiet --no-install-recommends -- {shlex.join(packages)}"
 
 
 def becoming_root(packages: Sequence[str]) -> tuple[str, ...]:
-    """The prefix with which root runs a command. Raises :class:`RequirementError` if we are not root and there is no sudo."""
+    """Return the command prefix for running as root. Raises :class:`RequirementError` if we aren't root and sudo is missing."""
     if os.geteuid() == 0:
         return ()
     if shutil.which("sudo") is None:
-        raise RequirementError("only root can install packages, and there is no sudo", hint=f"as root: {command(packages)}")
+        raise RequirementError("only root can install packages, and sudo is missing", hint=f"as root: {command(packages)}")
     return ("sudo",) if sys.stdin.isatty() else ("sudo", "--non-interactive")
 
 
 def install(packages: Sequence[str]) -> None:
-    """Runs the script; apt's output goes to standard error. Raises :class:`RequirementError` when it fails."""
+    """Run the script. apt's output goes to standard error. Raises :class:`RequirementError` if it fails."""
     argv = (*becoming_root(packages), "sh", "-c", script(packages))
     code = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=sys.stderr.fileno(), check=False).returncode
     if code:

@@ -1,7 +1,7 @@
-"""Is a program or file that a target requires on this machine, and if not, which command installs it?
+"""Check whether a program or file that a target requires is on this machine, and find the command that installs it.
 
-Results are kept for the life of the process, because some compilers take half a second to print their version. So a program that is
-installed meanwhile is not seen before :func:`forget` is called.
+Results are cached for the life of the process, because some compilers take half a second to print their version. A program that is
+installed in the meantime is found only after :func:`forget`.
 """
 
 from __future__ import annotations
@@ -24,64 +24,67 @@ VersionCall = tuple[str, tuple[str, ...]]
 """The path of a program, and the command that prints its version."""
 
 versions: dict[VersionCall, str] = {}
-"""What programs printed, in the life of this process."""
+"""Versions that programs printed during the life of this process."""
 
 PACKAGE_LISTS = Path("/var/lib/apt/lists")
 
 
 @dataclass(frozen=True, slots=True)
 class Met:
-    """It is there."""
+    """A requirement that is met."""
 
     version: str | None
-    """Numbers joined by dots; ``None`` for files, and for programs whose version is unknown and does not matter."""
+    """Numbers joined by dots, or ``None`` for files and for programs with an unknown version that doesn't matter."""
     path: str
 
 
 @dataclass(frozen=True, slots=True)
 class Unmet:
-    """It is missing or too old."""
+    """A requirement that is missing or too old."""
 
     reason: str
     fix: str
-    """The command that installs it, or an address where there is no command."""
+    """The command that installs it, or an address if there is no command."""
 
 
 def check(requirement: Requirement) -> Met | Unmet:
-    """Whether a requirement is met. Cached for each PATH."""
+    """Check a requirement. Cached for each PATH."""
     return _check(requirement, os.environ.get("PATH", os.defpath))
 
 
 def find(requirement: Requirement) -> Met | Unmet:
-    """Whether the program or file exists, whatever its version. Runs nothing."""
+    """Find the program or file in any version, without running anything."""
     return _found(requirement, os.environ.get("PATH", os.defpath))
 
 
 def check_all(requirements: Sequence[Requirement]) -> list[Met | Unmet]:
-    """Like :func:`check` for each, side by side; in the order given."""
+    """Check requirements in parallel. Results are in the given order."""
     with ThreadPoolExecutor(max_workers=AT_ONCE) as pool:
         return list(pool.map(check, requirements))
 
 
 def first_version(text: str) -> str | None:
-    """The first dotted number in a text; the first number where none has a dot, as ``25`` for Erlang/OTP."""
+    """Return the first dotted number in a text, or else the first number, such as ``25`` for Erlang/OTP."""
     match = re.search(r"\d+(?:\.\d+)+", text) or re.search(r"\d+", text)
     return match.group() if match else None
 
 
 def is_older(version: str, than: str) -> bool:
-    """Compares numerically, part by part; missing parts are zero: 1.30 is not older than 1.30.0."""
+    """Compare numerically, part by part. Missing parts are zero: 1.30 isn't older than 1.30.0."""
     return _numbers(version) < _numbers(than)
 
 
 def debian_packages(requirement: Requirement) -> tuple[str, ...]:
-    """The packages that meet it; none where Debian's are missing or too old. Before apt's first update, all that are declared."""
+    """Return the Debian packages that meet it, or none if they are missing or too old.
+
+    Before apt's first update, this returns all declared packages.
+    """
     if not requirement.apt or shutil.which("apt-cache") is None:
         return ()
     if not _has_package_lists():
         return requirement.apt
     candidates = _candidates(requirement.apt)
-    # A default- package has a version of its own: 1.17 brings Java 17.
+    # A default- package has its own version: 1.17 installs Java 17.
     version = None if requirement.apt[0].startswith("default-") else requirement.version
     if not candidates or (version and is_older(_newest(candidates), version)):
         return ()
@@ -89,7 +92,7 @@ def debian_packages(requirement: Requirement) -> tuple[str, ...]:
 
 
 def forget() -> None:
-    """Clears the caches, after something was installed."""
+    """Clear the caches after something was installed."""
     _check.cache_clear()
     _candidates.cache_clear()
     versions.clear()
@@ -136,7 +139,7 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 def _fix(requirement: Requirement) -> str:
-    """The command that installs it: Debian's package where it is new enough, otherwise the language's own way."""
+    """Return the command that installs it: Debian's package if it is new enough, else the language's own installer."""
     apt = _apt_get("install", *requirement.apt)
     if debian_packages(requirement):
         return apt if _has_package_lists() else f"{_apt_get('update')} && {apt}"
@@ -162,7 +165,7 @@ def _newest(versions: Sequence[str]) -> str:
 
 @cache
 def _candidates(packages: tuple[str, ...]) -> tuple[str, ...]:
-    """The versions that apt would install, without epoch and Debian revision. Packages that it does not know are left out."""
+    """Return the versions that apt would install, without epoch and Debian revision. Unknown packages are skipped."""
     printed = capture(("apt-cache", "policy", "--", *packages))
     found = re.findall(r"^  Candidate: (?:\d+:)?(\d[\d.]*)", printed.stdout if printed else "", re.MULTILINE)
     return tuple(version.rstrip(".") for version in found)

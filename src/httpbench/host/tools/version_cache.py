@@ -1,8 +1,8 @@
-"""A cache of programs' versions on disk, for an hour.
+"""An on-disk cache of program versions, valid for an hour.
 
-Some toolchains take half a second of CPU time to print their version, and a list of all targets would pay that each time. A cached version
-counts while the program's file is unchanged, and for an hour at most: a wrapper may lead to another version without changing itself. A run
-never uses the cache, because its environment must be true.
+Some toolchains take half a second of CPU time to print their version, and listing all targets would pay that each time. An entry is valid
+while the program's file is unchanged, but for at most an hour: a wrapper can lead to another version without changing itself. A run never
+uses the cache, because its recorded environment must be accurate.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ VALID_S = 3600
 
 @contextmanager
 def remembering(file: Path) -> Iterator[None]:
-    """Within, programs whose versions the file holds are not run; at the end it also holds the new ones. A bad file is replaced."""
+    """Use the versions in the file instead of running programs, and save new ones to it after the block. An unreadable file is replaced."""
     kept = _read(file)
     for key, (version, _) in kept.items():
         requirements.versions.setdefault(key, version)
@@ -32,7 +32,7 @@ def remembering(file: Path) -> Iterator[None]:
 
 
 def _read(file: Path) -> dict[requirements.VersionCall, tuple[str, float]]:
-    """Versions with the time of each, of programs that are unchanged; expired ones are left out."""
+    """Return each version with the time it was read, for unchanged programs. Expired entries are left out."""
     try:
         entries = json.loads(file.read_text(encoding="utf-8"))
         return {
@@ -52,11 +52,11 @@ def _write(file: Path, versions: dict[requirements.VersionCall, tuple[str, float
         draft.write_text(json.dumps(entries), encoding="utf-8")
         draft.replace(file)
     except OSError:
-        return  # a convenience: without it the next list takes a second longer
+        return  # only a convenience: without it the next list takes a second longer
 
 
 def _identity(path: str) -> list[int]:
-    """What changes when a program is replaced."""
+    """Return values that change when the program is replaced."""
     try:
         status = Path(path).stat()
     except OSError:

@@ -1,1 +1,1 @@
-"""Builds targets, says which are built, and what is missing to build them."""
+"""Build targets, report which ones are built, and find what is missing to build them."""

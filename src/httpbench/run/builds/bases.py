@@ -1,4 +1,4 @@
-"""The images that a target's Dockerfile starts from, and whether they can be had."""
+"""The base images of a target's Dockerfile, and whether they are available."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from httpbench.model import Engine, Target
 from httpbench.run.builds import dockerfile
 
 REGISTRY = "HTTPBENCH_REGISTRY"
-"""Names the registry of all bases, in place of each Dockerfile's own: a mirror."""
+"""Environment variable with a mirror that replaces the registries in all Dockerfiles."""
 ASK_LIMIT_S = 20.0
 
 
 def arguments(target: Target) -> dict[str, str]:
-    """The values for ``ARG`` lines: those of the target's recipe, and the registry that the environment names."""
+    """Return the values of ``ARG`` lines: those of the target's recipe, and the registry from the environment."""
     recipe, registry = target.container, os.environ.get(REGISTRY)
     given = {**({"BASE": recipe.base} if recipe.base else {}), **recipe.build_args}
     return {**given, "REGISTRY": registry} if registry and "REGISTRY" in dockerfile.arguments(_text(target), {}) else given
 
 
 def stages_of(target: Target) -> list[dockerfile.Stage]:
-    """The stages of its Dockerfile; none if there is no Dockerfile."""
+    """Return the stages of its Dockerfile. Empty if there is none."""
     return dockerfile.stages(_text(target), arguments(target))
 
 
 def bases(target: Target) -> list[str]:
-    """The names of the images that a build of its Dockerfile must have, each once. Stages of its own are left out."""
+    """Return the names of the images that a build of its Dockerfile requires, each once, without its own stages."""
     return dockerfile.images(stages_of(target))
 
 
@@ -44,13 +44,13 @@ class Base:
     is_here: bool
     """Whether it is on this machine."""
     targets: tuple[str, ...]
-    """Ids of the targets whose Dockerfiles name it."""
+    """Ids of the targets with Dockerfiles that use it."""
 
 
 def bases_of(targets: Iterable[Target], engine: Engine) -> list[Base]:
-    """The images that any target is built from, those of most targets first. Asks no registry.
+    """Return the base images of all targets, the most used first. Doesn't ask any registry.
 
-    Raises :class:`ContainerError` if the engine does not respond.
+    Raises :class:`ContainerError` if the engine doesn't respond.
     """
     here = images.names(engine)
     required_by: dict[str, list[str]] = {}
@@ -62,7 +62,7 @@ def bases_of(targets: Iterable[Target], engine: Engine) -> list[Base]:
 
 
 def missing_base(target: Target) -> tuple[str, str] | None:
-    """The first base that cannot be had, in words, and the fix; ``None`` if all can. Asks registries."""
+    """Return a description of the first unavailable base and its fix, or ``None`` if all are available. Asks registries."""
     assert target.isolation is not None
     engine = target.isolation.engine
     missing = next((base for base in bases(target) if not _can_be_had(engine, base)), None)

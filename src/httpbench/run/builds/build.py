@@ -1,8 +1,8 @@
-"""Builds a target in a copy of its folder, and records what it was built from.
+"""Build a target in a copy of its folder, and record what it was built from.
 
-Sources are never written to: a checkout stays clean, and an installed package may be read-only. The copy is kept and updated
-before a build, so a compiler can build incrementally. The receipt holds a fingerprint of the contents of the sources and of the build's
-commands. File times are not compared: in a fresh clone they mean nothing.
+Sources are never written to: a checkout stays clean, and an installed package may be read-only. The copy is kept and updated before each
+build, so that compilers can build incrementally. The receipt contains a fingerprint of the sources and of the build's commands. File times
+don't count, because they are meaningless in a fresh clone.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ IGNORED = ("__pycache__", ".git", "Dockerfile")
 
 
 class Receipt(Frozen):
-    """Proof that a build exists, and what it was made from."""
+    """Proof that a build exists, with its sources."""
 
     fingerprint: str
     sources: tuple[str, ...]
@@ -47,7 +47,7 @@ class Receipt(Frozen):
 
 
 class Failure(Frozen):
-    """Proof that a build failed, and how."""
+    """Proof that a build failed, with the reason."""
 
     fingerprint: str
     message: str
@@ -56,7 +56,7 @@ class Failure(Frozen):
 
 @dataclass(frozen=True, slots=True)
 class BuildState:
-    """What is known of a target's build without building it."""
+    """The known state of a target's build, without building it."""
 
     folder: Path
     receipt: Receipt | None
@@ -68,23 +68,23 @@ class BuildState:
 
 
 def cache_folder() -> Path:
-    """The folder of all builds."""
+    """Return the folder of all builds."""
     return user_folder("XDG_CACHE_HOME", ".cache")
 
 
 def build_folder(target: Target) -> Path:
-    """Where a target is built. Targets that are built in the same way share it."""
+    """Return the folder that a target is built in. Targets with identical builds share it."""
     key = hashlib.sha256(f"{target.folder}\n{target.build.model_dump_json()}".encode()).hexdigest()[:12]
     return cache_folder() / "builds" / f"{target.kind}-{target.language}-{target.framework}-{key}"
 
 
 def log_of(target: Target) -> Path:
-    """The log of the last build."""
+    """Return the log of the last build."""
     return build_folder(target).with_suffix(".log")
 
 
 def state(target: Target) -> BuildState:
-    """Whether there is a current build, or a failed one of the current sources."""
+    """Return the current build or the failed build of the current sources, if there is one."""
     folder = build_folder(target)
     try:
         fingerprint = fingerprint_of(target)
@@ -101,9 +101,9 @@ def state(target: Target) -> BuildState:
 
 
 def build(target: Target, cancelled: Event) -> BuildState:
-    """Builds a target unless there is a current build. Raises :class:`BuildError` with the tail of the log.
+    """Build a target unless its build is current. Raises :class:`BuildError` with the tail of the log.
 
-    When another thread sets ``cancelled``, a running build is ended and leaves no record.
+    When another thread sets ``cancelled``, a running build ends and leaves no record.
     """
     try:
         with _lock(target, cancelled):
@@ -141,7 +141,7 @@ def _build(target: Target, cancelled: Event) -> BuildState:
 
 
 def version_of(target: Target, folder: Path) -> str | None:
-    """What the target's ``version`` command prints. Raises :class:`BuildError` if it fails: then the build counts as missing."""
+    """Return the output of the target's ``version`` command. Raises :class:`BuildError` if it fails: the build then counts as missing."""
     if target.version is None:
         return None
     try:
@@ -185,7 +185,7 @@ def _run_commands(target: Target, folder: Path, cancelled: Event) -> None:
             raise BuildError(f"its build failed, {end}: {' '.join(argv)}", hint=f"the whole log: {log}", log_tail=tail(log))
     missing = [name for name in target.build.artifacts if not (folder / name).exists()]
     if missing:
-        raise BuildError(f"its build succeeded but did not make {', '.join(missing)}", log_tail=tail(log))
+        raise BuildError(f"its build succeeded but did not create {', '.join(missing)}", log_tail=tail(log))
 
 
 def _disk_is_full(folder: Path, error: BuildError) -> bool:
@@ -193,7 +193,7 @@ def _disk_is_full(folder: Path, error: BuildError) -> bool:
 
 
 def _without_its_files(folder: Path, error: BuildError) -> BuildError:
-    """Deletes what a failed build has made, so that other targets can still be built, and their trials stored."""
+    """Delete the files of a failed build, so that other targets can still be built and their trials stored."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     hint = "free some space, or set the environment variable XDG_CACHE_HOME to build on another disk"
@@ -207,7 +207,7 @@ def _sources(folder: Path) -> list[Path]:
 
 
 def fingerprint_of(target: Target) -> str:
-    """Of everything that a build depends on, except the machine's toolchains. Of the manifest, only the build section counts."""
+    """Hash everything that a build depends on except the machine's toolchains. From the manifest, only the build section counts."""
     folder = Path(target.folder)
     digest = hashlib.sha256(target.build.model_dump_json().encode())
     for path in _sources(folder):
@@ -218,7 +218,7 @@ def fingerprint_of(target: Target) -> str:
 
 
 def _copy_sources(target: Target, folder: Path) -> tuple[str, ...]:
-    """Updates the copy and returns the names of the sources. Files of the last build stay."""
+    """Update the copy and return the names of the sources. Files from the last build stay."""
     origin = Path(target.folder)
     names = [str(path.relative_to(origin)) for path in _sources(origin)]
     listing = folder / ".httpbench-sources.json"
@@ -243,7 +243,7 @@ def _artifacts_there(build: Build, folder: Path) -> bool:
 
 @contextmanager
 def _lock(target: Target, cancelled: Event) -> Iterator[None]:
-    """One build at a time in a folder, over all processes."""
+    """Allow one build at a time in a folder, across all processes."""
     folder = build_folder(target)
     folder.mkdir(parents=True, exist_ok=True)
     deadline = time.monotonic() + target.build.timeout_s
@@ -257,7 +257,7 @@ def _lock(target: Target, cancelled: Event) -> Iterator[None]:
 
 
 def _locked(file: TextIO) -> bool:
-    """Takes the lock if it is free. The call does not wait, so that a thread can react to an interruption."""
+    """Take the lock if it is free. Never blocks, so that a thread can react to an interruption."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -266,7 +266,7 @@ def _locked(file: TextIO) -> bool:
 
 
 def read_kept(path: Path, model: type[Kept]) -> Kept | None:
-    """What was kept; ``None`` if nothing was, or if another version of httpbench kept it in another form."""
+    """Return the stored record, or ``None`` if there is none or another version of httpbench wrote it in another format."""
     try:
         return model.model_validate_json(path.read_text())
     except (OSError, ValueError):

@@ -1,7 +1,7 @@
-"""The stages of a Dockerfile, and the images that a build must have.
+"""Parse the stages of a Dockerfile and the images that a build requires.
 
-It reads only what names an image: ``ARG`` before the first stage, ``FROM``, and ``--from`` of ``COPY`` and of ``RUN --mount``. Comments,
-continued lines and here-documents are read as docker reads them.
+This reads only the instructions that contain images: ``ARG`` before the first stage, ``FROM``, and ``--from`` of ``COPY`` and of ``RUN
+--mount``. Comments, continued lines and here-documents are parsed as docker does.
 
 Source: docs.docker.com/reference/dockerfile.
 """
@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 SCRATCH = "scratch"
-"""Names no image: an empty stage."""
+"""The empty stage, which isn't an image."""
 
 _INSTRUCTION = re.compile(r"\s*(\w+)\s+(.*)", re.DOTALL)
 _HERE_DOCUMENT = re.compile(r"<<-?[\"']?(\w+)[\"']?")
@@ -25,18 +25,18 @@ _VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)(?::-([^}]*))?\})")
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """One ``FROM`` and what follows it."""
+    """A ``FROM`` instruction and everything up to the next one."""
 
     name: str | None
-    """What later stages call it. ``None``: its number alone."""
+    """The name that later stages use, or ``None`` if it has only a number."""
     base: str
-    """What it starts from: an image, an earlier stage, or ``scratch``."""
+    """The base: an image, an earlier stage, or ``scratch``."""
     sources: tuple[str, ...]
     """Images and earlier stages, by name or number, that it copies files from."""
 
 
 def arguments(text: str, given: Mapping[str, str]) -> dict[str, str]:
-    """The ``ARG`` lines before the first stage, with ``given`` in place of their defaults."""
+    """Return the values of the ``ARG`` lines before the first stage. Values in ``given`` override the defaults."""
     found: dict[str, str] = {}
     for name, rest in _instructions(text):
         if name == "FROM":
@@ -48,7 +48,7 @@ def arguments(text: str, given: Mapping[str, str]) -> dict[str, str]:
 
 
 def stages(text: str, given: Mapping[str, str]) -> list[Stage]:
-    """All stages in order. ``given``: values of ``ARG`` lines, in place of their defaults."""
+    """Return all stages in order. Values in ``given`` override the defaults of ``ARG`` lines."""
     known = arguments(text, given)
     found: list[Stage] = []
     for instruction, rest in _instructions(text):
@@ -61,7 +61,7 @@ def stages(text: str, given: Mapping[str, str]) -> list[Stage]:
 
 
 def images(found: list[Stage]) -> list[str]:
-    """The images that all stages start from or copy files from, each once. Stages are left out."""
+    """Return the images that all stages start from or copy files from, each once, without the stages themselves."""
     named: list[str] = []
     names: set[str] = set()
     for number, stage in enumerate(found):
@@ -71,7 +71,7 @@ def images(found: list[Stage]) -> list[str]:
 
 
 def _instructions(text: str) -> Iterator[tuple[str, str]]:
-    """Each instruction in capitals, and what follows it."""
+    """Yield each instruction in capitals with its arguments."""
     lines = iter([line for line in text.splitlines() if not line.lstrip().startswith("#")])
     for line in lines:
         whole = line
@@ -86,11 +86,11 @@ def _instructions(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _flags(rest: str) -> str:
-    """The flags at the beginning: later words belong to a command."""
+    """Return the flags at the beginning. Later words belong to a command."""
     match = re.match(r"(?:--\S+\s+)*", rest)
     return match[0] if match else ""
 
 
 def _filled(text: str, values: Mapping[str, str]) -> str:
-    """The text with the values of its variables."""
+    """Replace the variables in a text."""
     return _VARIABLE.sub(lambda found: values.get(found[1] or found[2]) or found[3] or "", text)

@@ -1,4 +1,4 @@
-"""The container engines of a run."""
+"""The container engines of a run, and the containers that killed harnesses left in them."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ __all__ = ["engines_left", "engines_of", "left_behind", "remove_leftovers", "req
 
 
 def engines_of(targets: Iterable[Target]) -> list[Engine]:
-    """The engines of the targets that run in containers, each once."""
+    """Return the engines of the targets that run in containers, each once."""
     return list(dict.fromkeys(target.isolation.engine for target in targets if target.isolation is not None))
 
 
 def engines_left() -> list[Engine]:
-    """The engines in which a killed harness may have left a container, and whose client is here. Asks no engine."""
+    """Return the installed engines in which a killed harness may have left a container. Doesn't ask the engines."""
     return [engine for engine in marks.engines_left() if shutil.which(engine)]
 
 
 def remove_leftovers(engine: Engine) -> list[str]:
-    """Removes the containers of harnesses that are gone. Returns their ids."""
+    """Remove containers that outlived their harness. Returns their ids."""
     removed = labels.remove_leftovers(engine)
     marks.forget(engine)
     return removed
 
 
 def left_behind() -> list[Finding]:
-    """What killed harnesses left in the engines of this machine; nothing where no engine responds."""
+    """Return a finding for each container that a killed harness left behind. Engines that don't respond are skipped."""
     found = []
     for engine in Engine:
         if shutil.which(engine) is None:
@@ -50,6 +50,6 @@ def _finding(leftover: Leftover) -> Finding:
         name="container",
         severity="warning",
         what=f"a container that an earlier httpbench left behind when it was killed: {leftover.id[:12]}",
-        why="it may use CPU time of the measured cores, and hold a port",
+        why="it may use CPU time on the measured cores and occupy a port",
         do=leftover.fix,
     )

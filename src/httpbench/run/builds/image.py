@@ -1,7 +1,6 @@
-"""Builds the image of a target from its Dockerfile, once for each state of its sources.
+"""Build the image of a target from its Dockerfile, once for each state of its sources.
 
-The name of an image ends with a fingerprint of the target's folder and of its recipe. So an image that is there is current, and no
-receipt is kept beside it.
+An image's tag is a fingerprint of the target's folder and recipe. An image that exists is therefore current and needs no receipt.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ _LOCKS: defaultdict[str, Lock] = defaultdict(Lock)
 
 
 def image_of(target: Target) -> str:
-    """The name of a target's image: of the user's own, or of that for the present sources. Raises :class:`BuildError`."""
+    """Return the name of a target's image: the user's own, or the one for the current sources. Raises :class:`BuildError`."""
     assert target.isolation is not None
     if target.isolation.image is not None:
         return target.isolation.image
@@ -46,16 +45,16 @@ def image_of(target: Target) -> str:
                 digest.update(path.read_bytes())
     except OSError as error:
         raise BuildError(f"its sources cannot be read: {error.strerror}: {error.filename}") from None
-    host = "localhost/" if target.isolation.engine is Engine.PODMAN else ""  # podman asks registries for any other name
+    host = "localhost/" if target.isolation.engine is Engine.PODMAN else ""  # otherwise, podman would ask registries
     return f"{host}{_repository(target)}:{digest.hexdigest()[:12]}"
 
 
 def build_command(target: Target, image: str) -> tuple[str, ...]:
-    """The command line that builds the image. Variables of the environment that the Dockerfile takes are passed on by name."""
+    """Return the command line that builds the image. Environment variables that the Dockerfile declares are passed by name."""
     folder, given = Path(target.folder), arguments(target)
     dockerfile = folder / target.container.dockerfile
     passed = [name for name in _arguments(dockerfile) if name in inherited.BUILDS and name in os.environ and name not in given]
-    passed += [name for name in inherited.PROXIES if name in os.environ and name not in passed]  # known to every builder
+    passed += [name for name in inherited.PROXIES if name in os.environ and name not in passed]  # every builder knows these
     assert target.isolation is not None
     return (
         *(str(target.isolation.engine), "build", "--network", "host", "--file", str(dockerfile)),
@@ -67,13 +66,13 @@ def build_command(target: Target, image: str) -> tuple[str, ...]:
 
 
 def is_built(target: Target) -> bool:
-    """Whether the image is there. Raises :class:`ContainerError` if the engine does not respond."""
+    """Return whether the image exists. Raises :class:`ContainerError` if the engine doesn't respond."""
     assert target.isolation is not None
     return images.image_id(target.isolation.engine, image_of(target)) is not None
 
 
 def build_image(target: Target, cancelled: Event) -> str:
-    """Builds or pulls the image unless it is there, and returns its id. Raises :class:`BuildError` with the tail of the log."""
+    """Build or pull the image unless it exists, and return its id. Raises :class:`BuildError` with the tail of the log."""
     with _LOCKS[target.folder]:  # variants of one framework share an image
         return _build_image(target, cancelled)
 
@@ -127,16 +126,17 @@ def _require_dockerfile(target: Target) -> None:
 
 
 def _repository(target: Target) -> str:
-    """``httpbench/server-golang-net-http``. Variants that differ in their recipe alone have images that differ in their tag.
+    """Return a repository such as ``httpbench/server-golang-net-http``. The images of a framework's variants differ only in their tag.
 
-    In the catalogue of another project each variant has a recipe of its own, and a build removes the earlier images of its repository.
+    In another project's catalog, each variant has its own recipe and therefore its own repository, because a build removes the earlier
+    images of its repository.
     """
     parts = [target.kind, target.language, target.framework, *([target.variant] if target.entry and target.variant else [])]
     return f"httpbench/{'-'.join(parts)}".replace("+", "plus")
 
 
 def _arguments(dockerfile: Path) -> Iterator[str]:
-    """The names of the ``ARG`` lines."""
+    """Yield the names of the ``ARG`` lines."""
     try:
         text = dockerfile.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):

@@ -1,4 +1,4 @@
-"""What targets and load generators require and this machine lacks: from Debian's packages, or from elsewhere."""
+"""Requirements of targets and load generators that this machine lacks, and where to get them."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from httpbench.model import Requirement
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """A requirement that is not met."""
+    """A requirement that isn't met."""
 
     requirement: Requirement
     reason: str
     fix: str
     """A command, or an address if there is no command."""
     packages: tuple[str, ...]
-    """Debian packages that contain it; empty if there are none, or only too old ones."""
+    """Debian packages that provide it. Empty if there are none, or if they are too old."""
     required_by: tuple[str, ...]
 
     @property
     def text(self) -> str:
-        """In words, such as ``dart ≥ 3.4, for dart/http-server (not found in PATH): https://dart.dev/get-dart``."""
+        """A sentence such as ``dart ≥ 3.4, for dart/http-server (not found in PATH): https://dart.dev/get-dart``."""
         return f"{self.requirement.label}, for {', '.join(self.required_by)} ({self.reason}): {self.fix}"
 
 
 def missing_of(requirements: Mapping[str, Sequence[Requirement]]) -> list[Missing]:
-    """The unmet requirements of all names, each requirement once."""
+    """Return the unmet requirements of all names, each requirement once."""
     required_by: dict[Requirement, list[str]] = {}
     for name, required in requirements.items():
         for requirement in required:
@@ -42,5 +42,5 @@ def missing_of(requirements: Mapping[str, Sequence[Requirement]]) -> list[Missin
 
 
 def packages_of(missing: Iterable[Missing]) -> list[str]:
-    """All packages to install, each once, sorted."""
+    """Return all packages to install, each once, sorted."""
     return sorted({package for one in missing for package in one.packages})

@@ -1,4 +1,4 @@
-"""Makes the targets of a run ready to start: checks what each requires, and builds several at the same time."""
+"""Prepare the targets of a run: check their requirements and build several at the same time."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from httpbench.run.observer import Observer
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """Targets that can be started, and why the others cannot."""
+    """The targets that can be started, and the errors of the others."""
 
     folders: dict[str, Path]
     errors: dict[str, HttpbenchError]
     versions: dict[str, str]
-    """Of the toolchains found and the libraries built."""
+    """Versions of the toolchains found and of the libraries built."""
 
 
 def prepare(targets: Sequence[Target], observer: Observer, parallel_builds: int) -> Built:
-    """Checks what each target requires and builds it. A failure is part of the result and is not raised."""
+    """Check each target's requirements and build it. Failures are part of the result, not exceptions."""
     built = Built({}, {}, {})
     cancelled = Event()
     with ThreadPoolExecutor(max_workers=parallel_builds) as pool:
@@ -51,7 +51,7 @@ def prepare(targets: Sequence[Target], observer: Observer, parallel_builds: int)
 
 
 def toolchains(targets: Sequence[Target]) -> dict[str, str]:
-    """The version found of each program that the targets require."""
+    """Return the versions of the programs that the targets require."""
     requirements = {requirement.label: requirement for target in targets for requirement in target.requires if requirement.program}
     found = host.check_all(list(requirements.values()))
     return {
@@ -62,7 +62,7 @@ def toolchains(targets: Sequence[Target]) -> dict[str, str]:
 
 
 def _prepare_image(target: Target, observer: Observer, cancelled: Event) -> build.BuildState | HttpbenchError:
-    """The image takes the place of the build; nothing is required but the engine."""
+    """Build the image in place of the target. It requires only the engine."""
     folder = Path(target.folder)
     try:
         if is_built(target):
@@ -95,19 +95,19 @@ def _prepare_one(target: Target, observer: Observer, cancelled: Event) -> build.
 
 
 def _refusal(target: Target, entry: Entry) -> RequirementError | None:
-    """Why a target of another project's catalogue cannot be built."""
+    """Return the reason why a target from another project's catalog can't be built, or ``None``."""
     if entry.refusal is not None:
         return RequirementError(entry.refusal)
     if target.isolation is None:
         return RequirementError(
-            "it has a Dockerfile and no command, so it runs in a container only",
-            hint="add --isolate docker, which bench, saturate, up and verify have",
+            "it has a Dockerfile but no command, so it runs only in a container",
+            hint="add --isolate docker to bench, saturate, up or verify",
         )
     return None
 
 
 def _observed(target: Target, observer: Observer, make: Callable[[], build.BuildState]) -> build.BuildState | HttpbenchError:
-    """What is made, with its start and its end reported."""
+    """Build with ``make`` and report the start and the end of the build to the observer."""
     observer.build_started(target)
     begin = time.monotonic()
     try:

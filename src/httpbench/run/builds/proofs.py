@@ -1,4 +1,4 @@
-"""Whether a target was verified: here, as a mark beside its build tells, or as a proof that can be recorded in the project."""
+"""Records of verified targets: a mark beside the build on this machine, or a proof that can be stored in the project."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from httpbench.run.builds import build
 from httpbench.run.builds.prepare import Built, toolchains
 
 DIGITS = 12
-"""Of a fingerprint in a record: enough to tell two states of the sources apart."""
+"""Digits of a fingerprint in a record: enough to tell two states of the sources apart."""
 
 
 class Mark(Frozen):
-    """What was verified on this machine."""
+    """The scalings that were verified on this machine."""
 
     fingerprint: str
     scaling: tuple[Scaling, ...]
 
 
 def sources_of(target: Target) -> str:
-    """The beginning of the fingerprint of a target's sources and build commands."""
+    """Return the beginning of the fingerprint of a target's sources and build commands."""
     return build.fingerprint_of(target)[:DIGITS]
 
 
 def is_verified_here(target: Target) -> bool:
-    """Whether it passed on this machine in every scaling, and neither its sources nor its build have changed since.
+    """Return whether the target passed in every scaling on this machine, with its current sources and build.
 
-    Of a target in a container nothing is kept.
+    Verifications of containers aren't recorded.
     """
     if target.isolation is not None:
         return False
@@ -42,9 +42,9 @@ def is_verified_here(target: Target) -> bool:
 
 
 def mark_verified(target: Target, passed: Sequence[Scaling], failed: Sequence[Scaling]) -> tuple[Scaling, ...]:
-    """Remembers on this machine in which scalings a target passed, and returns them.
+    """Record the scalings in which a target passed on this machine, and return all that have passed.
 
-    A scaling that was not verified now keeps its mark if the sources are the same.
+    A scaling that wasn't verified this time keeps its mark if the sources are the same.
     """
     path, now = _mark_file(target), build.fingerprint_of(target)
     known = build.read_kept(path, Mark)
@@ -55,7 +55,7 @@ def mark_verified(target: Target, passed: Sequence[Scaling], failed: Sequence[Sc
 
 
 def proof_of(target: Target, scaling: tuple[Scaling, ...], built: Built) -> Proof:
-    """The proof of a verification that has just ended on this machine. ``scaling``: those in which it passed."""
+    """Return the proof of a verification that has just ended on this machine, with the scalings that passed."""
     return Proof(
         id=target.id,
         date=datetime.datetime.now(datetime.UTC).date(),
@@ -68,5 +68,5 @@ def proof_of(target: Target, scaling: tuple[Scaling, ...], built: Built) -> Proo
 
 
 def _mark_file(target: Target) -> Path:
-    """Beside the build, which the variants of a target may share."""
+    """Return the path of the mark, beside the build, which several variants of a target may share."""
     return build.build_folder(target) / f".httpbench-verified-{target.variant or 'only'}.json"

@@ -1,4 +1,4 @@
-"""The state of each target: whether it can be run here, and if not, the fix."""
+"""The state of each target: whether it can run here, and if not, how to fix that."""
 
 from __future__ import annotations
 
@@ -19,32 +19,32 @@ from httpbench.run.builds.image import is_built as is_image_built
 
 
 class State(StrEnum):
-    """Whether a target can be run."""
+    """The states of a target."""
 
     READY = "ready"  # nothing to build
     BUILT = "built"
     NOT_BUILT = "not built"  # will be built before its first trial
-    MISSING = "missing"  # something that it requires is not installed
+    MISSING = "missing"  # a requirement isn't installed
     BROKEN = "broken"  # the last build of the current sources failed
-    REFUSED = "refused"  # its catalogue's entry is wrong, or requires what httpbench does not have
+    REFUSED = "refused"  # its catalog entry is wrong, or requires a feature that httpbench lacks
 
 
 @dataclass(frozen=True, slots=True)
 class TargetState:
-    """The state of a target, with its reason and its fix."""
+    """The state of a target, with the reason and the fix."""
 
     state: State
     reason: str | None = None
     fix: str | None = None
     """The command that fixes it."""
     version: str | None = None
-    """Of the library, once it is built."""
+    """Version of the library, once it is built."""
     unchecked: tuple[str, ...] = ()
-    """Requirements whose version is unknown, because only a command from a folder of the user would print it."""
+    """Requirements with unknown versions, because only a command from a user's folder would print them."""
 
 
 def states(targets: Sequence[Target]) -> list[TargetState]:
-    """In the order of the targets. The versions of programs are read in parallel."""
+    """Return the states in the order of the targets. The versions of programs are read in parallel."""
     processes = [target for target in targets if target.isolation is None]
     checked = {each.label: each for target in processes for each in target.requires if not _is_unchecked(target, each)}
     host.check_all(list(checked.values()))
@@ -53,7 +53,7 @@ def states(targets: Sequence[Target]) -> list[TargetState]:
 
 
 def unmet(target: Target) -> tuple[str, str] | None:
-    """The unmet requirements of a target, in words, and the commands that fix them; ``None`` if all are met."""
+    """Describe a target's unmet requirements and the commands that fix them. Returns ``None`` if all are met."""
     return _unmet(target, host.check)
 
 
@@ -71,7 +71,7 @@ def _is_unchecked(target: Target, requirement: Requirement) -> bool:
 
 
 def state_of(target: Target) -> TargetState:
-    """The state of one target. Runs no command of a folder of the user."""
+    """Return the state of one target, without running any command from a user's folder."""
     unchecked = () if target.isolation else tuple(each.label for each in target.requires if _is_unchecked(target, each))
     return dataclasses.replace(_state_of(target), unchecked=unchecked)
 
@@ -100,7 +100,7 @@ def _state_of(target: Target) -> TargetState:
 
 
 def _state_of_image(target: Target) -> TargetState:
-    """An image requires its engine and its Dockerfile, and no toolchain."""
+    """Return the state of an image, which requires only an engine and a Dockerfile, no toolchain."""
     assert target.isolation is not None
     dockerfile = Path(target.folder) / target.container.dockerfile
     try:

@@ -1,1 +1,1 @@
-"""Measures HTTP clients: one trial, and the check of the contract, both against a reference server."""
+"""HTTP clients: one trial, and the check of the contract, both against a reference server."""

@@ -1,4 +1,4 @@
-"""The reference server, against which clients are measured. Each run of a client gets a new one, so its counts are of that run alone."""
+"""The reference server that clients are measured against. Each run of a client gets a new one, so its counts cover only that run."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ POLL_S = 0.002
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A reference server that listens."""
+    """A listening reference server."""
 
     url: str
     _tree: ProcessTree
     _output: Path
 
     def stop(self) -> WorkDone:
-        """Stops it and returns what it counted. Raises :class:`StopError`."""
+        """Stop it and return its counts. Raises :class:`StopError`."""
         self._tree.stop(STOP_GRACE_S)
         try:
             return WorkDone.model_validate_json(self._output.read_text().splitlines()[1])
@@ -41,7 +41,7 @@ class Reference:
 
 @contextmanager
 def reference(work: ClientWork, path: str, cores: Cores, scratch: Path, *, held_s: float = 0) -> Iterator[Reference]:
-    """A server for one run, on the load generator's cores, with a port of its own. ``held_s``: how long it holds each response back.
+    """Run a server on the load generator's cores, with a port of its own. ``held_s``: how long it delays each response.
 
     Raises :class:`StartError`.
     """
@@ -57,7 +57,7 @@ def _argv(work: ClientWork, path: str, held_s: float) -> tuple[str, ...]:
 
 
 def _url(tree: ProcessTree, output: Path, log: Path) -> str:
-    """The URL in its first line of output, which it prints once it listens."""
+    """Return the URL in its first line of output, which it prints once it listens."""
     deadline = time.monotonic() + START_LIMIT_S
     while not (text := output.read_text() if output.exists() else "").endswith("\n"):
         if tree.exits() or time.monotonic() > deadline:

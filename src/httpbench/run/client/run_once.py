@@ -1,4 +1,4 @@
-"""Runs a client once and times it: a whole process, on its cores, against a URL."""
+"""Run a client once and time it: a whole process, on its cores, against a URL."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from httpbench.load import Timed, Timer
 from httpbench.model import Cores, Target
 
 NO_PROXY = {"no_proxy": "*", "NO_PROXY": "*"}
-"""Most clients take a proxy from the environment; on loopback there is none."""
+"""Most clients read proxy settings from the environment, but loopback must not go through a proxy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,11 +21,11 @@ class Client:
 
     target: Target
     folder: Path
-    """Its build."""
+    """The folder of its build."""
     cores: Cores
     timer: Timer
     limit_s: float
-    """It may take at most this long."""
+    """The time limit of a run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,15 +36,15 @@ class ClientRun:
     printed: str
     log_tail: str | None
     command: tuple[str, ...]
-    """The client's own."""
+    """The client's own command line."""
     timed_by: tuple[str, ...]
-    """The command line of the timer, which contains it."""
+    """The timer's command line, which contains the client's."""
 
 
 def run_client(client: Client, url: str, requests: int, scratch: Path) -> ClientRun:
-    """One run, in the folder ``scratch``.
+    """Run the client once, in the folder ``scratch``.
 
-    Raises :class:`StartError` if it cannot be started, :class:`TargetDiedError` if it does not end, :class:`LoadError` if the timer fails.
+    Raises :class:`StartError` if it can't start, :class:`TargetDiedError` if it doesn't end, and :class:`LoadError` if the timer fails.
     """
     own = scratch / f"run-{requests}"
     own.mkdir()

@@ -1,7 +1,7 @@
 """One trial of a client: proof that it does the work, its start-up, then the work itself.
 
-In the first run, which is not timed, the reference server holds each response back, so a client that does not wait is detected. In the
-timed run responses come at once, and the server's counts prove that it was the same work. A client that did other work has no figure.
+In the first run, which isn't timed, the reference server delays each response, to detect a client that doesn't wait. In the timed run,
+responses are immediate, and the server's counts prove that the client did the same work. A client that did other work has no result.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from httpbench.stats.equal_work import Told, unequal
 HELD_S = 0.05
 HELD_REQUESTS = 10
 BUSY_SHARE = 0.5
-"""A client with less than this share of its time on a processor mostly waited: for the server, or to be woken up."""
+"""A client that spent less than this share of its time on a processor was mostly waiting: for the server, or to be woken up."""
 
 
 def measure_client(inputs: TrialInputs, scratch: Path, observer: Observer) -> Trial:
-    """A trial of a client. ``scratch``: an empty folder."""
+    """Make a trial of a client. ``scratch`` must be an empty folder."""
     work, path, cores = inputs.client_work, inputs.workload.request.path, inputs.plan.cores
     client = Client(inputs.target, inputs.folder, cores, inputs.timer, inputs.plan.load.duration_s)
     held, free = scratch / "held", scratch / "free"

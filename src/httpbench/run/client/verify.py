@@ -1,4 +1,4 @@
-"""Checks the contract of a client: no request, some requests, large bodies, a server that closes connections, a wrong status."""
+"""Check the contract of a client: no request, some requests, large bodies, a server that closes connections, a wrong status."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ RECONNECTING = ClientWork(requests=HELD_REQUESTS, body_bytes=12, reconnect=True)
 
 
 def verify_client(target: Target, scaling: Scaling, workload: Workload, folder: Path, cores: Cores) -> Verified:
-    """Runs a built client against reference servers. Of the workload, only the path is used."""
+    """Run a built client against reference servers. From the workload, only the path is used."""
     client = Client(target, folder, cores, load.timer("native"), LIMIT_S)
     checks: list[contract.Check] = []
     keeps_none = Limit.NO_KEEPALIVE in target.limits
     clauses: tuple[tuple[str, Callable[[Path], str | None], Limit | None], ...] = (
-        ("with 0 requests it prints «0 0» and opens no connection", lambda scratch: _idle(client, workload, scratch), None),
+        ('with 0 requests it prints "0 0" and opens no connection', lambda scratch: _idle(client, workload, scratch), None),
         (f"sends {FEW.requests} requests, one after the other", lambda scratch: _works(client, workload, FEW, scratch, keeps_none), None),
         ("sends all requests over one connection", lambda scratch: _keeps(client, workload, scratch), Limit.NO_KEEPALIVE),
         ("reads bodies of 1 MB whole", lambda scratch: _works(client, workload, LARGE, scratch, keeps_none), None),
@@ -44,7 +44,7 @@ def verify_client(target: Target, scaling: Scaling, workload: Workload, folder: 
 
 
 def sample_client(target: Target, scaling: Scaling, workload: Workload, folder: Path, cores: Cores) -> SampledRequest:
-    """The first request of a built client, as the server received it. Raises :class:`HttpbenchError`."""
+    """Return the first request of a built client, as the server received it. Raises :class:`HttpbenchError`."""
     client = Client(target, folder, cores, load.timer("native"), LIMIT_S)
     with tempfile.TemporaryDirectory(prefix="httpbench-") as scratch:
         ran, done = _run(client, workload.request.path, ClientWork(requests=1), Path(scratch))
@@ -56,7 +56,7 @@ def sample_client(target: Target, scaling: Scaling, workload: Workload, folder: 
 def _run(
     client: Client, path: str, work: ClientWork, scratch: Path, *, requests: int | None = None, other: str | None = None, held_s: float = 0
 ) -> tuple[ClientRun, WorkDone]:
-    """``other``: a path for the client to request that the server does not have."""
+    """Run the client once. ``other``: a path that the server doesn't have, for the client to request."""
     with reference(work, path, client.cores, scratch, held_s=held_s) as server:
         url = server.url if other is None else server.url.removesuffix(path) + other
         ran = run_client(client, url, work.requests if requests is None else requests, scratch)
@@ -69,7 +69,7 @@ def _idle(client: Client, workload: Workload, scratch: Path) -> str | None:
         return _crashed(ran)
     if done.connections:
         return f"opened {done.connections} connections"
-    return None if ran.printed.strip() == "0 0" else f"printed «{ran.printed.strip()}»"
+    return None if ran.printed.strip() == "0 0" else f'printed "{ran.printed.strip()}"'
 
 
 def _works(client: Client, workload: Workload, work: ClientWork, scratch: Path, reconnects: bool) -> str | None:
@@ -78,7 +78,7 @@ def _works(client: Client, workload: Workload, work: ClientWork, scratch: Path, 
         return _crashed(ran)
     found = unequal(Told(work.requests, work.body_bytes, reconnects), done, ran.printed)
     if not work.reconnect:
-        found.pop("connections", None)  # a clause of its own
+        found.pop("connections", None)  # another clause checks this
     return "; ".join(found.values()) or None
 
 
@@ -91,7 +91,7 @@ def _keeps(client: Client, workload: Workload, scratch: Path) -> str | None:
 
 def _notices(client: Client, workload: Workload, scratch: Path) -> str | None:
     ran, _ = _run(client, workload.request.path, FEW, scratch, other=f"{workload.request.path.rstrip('/')}/not-there")
-    return None if ran.timed.code != 0 else f"ended with exit code 0 and printed «{ran.printed.strip()}»"
+    return None if ran.timed.code != 0 else f'ended with exit code 0 and printed "{ran.printed.strip()}"'
 
 
 def _crashed(ran: ClientRun) -> str:

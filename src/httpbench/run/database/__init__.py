@@ -1,1 +1,1 @@
-"""Runs the databases that targets ask: which one, on which cores, from its start to its end."""
+"""Databases for targets: which one, on which cores, from its start to its end."""

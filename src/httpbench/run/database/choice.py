@@ -1,4 +1,4 @@
-"""Which database a target asks under a workload, and on which cores it runs."""
+"""Choose the database of a target under a workload, and its cores."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from httpbench.model import Cores, Isolation, Target, TrialPlan, Workload
 from httpbench.run.plan.spec import RunSpec
 
 MEMORY_BYTES = 1 << 30
-"""Limit of a database in a container."""
+"""Memory limit of a database in a container."""
 
 
 def database_of(target: Target, workload: Workload) -> Target | None:
-    """The database that runs beside a target, as something to build: where the target runs. ``None``: it asks none.
+    """Return the database to build and run in the same place as a target, or ``None`` if it uses none.
 
-    A program of a catalogue may require its database to start, whatever is requested.
+    A program from another project's catalog may require its database to start, whatever the workload.
     """
     if target.database is None or (target.entry is None and not workload.asks_database):
         return None
@@ -32,20 +32,20 @@ def database_of(target: Target, workload: Workload) -> Target | None:
 
 
 def databases_of(pairs: Iterable[tuple[Target, Workload]]) -> list[Target]:
-    """The databases of these targets, each once."""
+    """Return the databases of these targets, each once."""
     found = [database for target, workload in pairs if (database := database_of(target, workload))]
     return list({database.id: database for database in found}.values())
 
 
 def cores_beside_database(target: Target, workload: Workload, topology: Topology, cores: Cores) -> Cores:
-    """The division of the cores, with some for the database if there is one."""
+    """Return the division of the cores, with some for the database if there is one."""
     if database_of(target, workload) is None:
         return cores
     return with_database(topology, cores, is_asked=workload.asks_database)
 
 
 def with_database_cores(spec: RunSpec) -> RunSpec:
-    """The run with cores for the database of each trial that has one."""
+    """Return the run with cores for each trial's database."""
     trials = [planned.model_copy(update={"cores": _cores(spec, planned)}) for planned in spec.plan.trials]
     return replace(spec, plan=replace(spec.plan, trials=tuple(trials)))
 

@@ -1,7 +1,8 @@
-"""Starts a database for one trial, from a fresh copy of its data, and asks it what it counted.
+"""Start a database for one trial, from a fresh copy of its data, and query its counters.
 
-Each trial begins with the same rows, whatever an earlier one has written. A process gets a copy of the folder that was built; a container
-starts from its image. Both listen on a loopback address of their own, or on the container's own, so no other database is in the way.
+Each trial starts with the same rows, whatever an earlier one has written. A process gets a copy of the folder that was built; a container
+starts from its image. Both listen on a loopback address of their own, or on the container's own address, so they don't conflict with other
+databases.
 """
 
 from __future__ import annotations
@@ -33,10 +34,10 @@ from httpbench.sample import TreeSampler
 START_LIMIT_S = 60.0
 ASK_LIMIT_S = 15.0
 SESSIONS_LIMIT_S = 3.0
-"""Until the connections of a target that has ended are closed: only then has the database counted all that it did for them."""
+"""How long to wait until a stopped target's connections are closed. The database's counters are final only then."""
 STOP_GRACE_S = 5.0
 POLL_S = 0.05
-EVERY_ADDRESS = "0.0.0.0"  # inside a container with a network of its own
+EVERY_ADDRESS = "0.0.0.0"  # inside a container with its own network
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,38 +46,38 @@ class RunningDatabase:
 
     system: System
     host: str
-    """Address at which the target reaches it."""
+    """Address that the target uses."""
     port: int
     program: ProcessTree | Container
     folder: Path
-    """Its scripts and its data, where it runs."""
+    """The folder of its scripts and data, as it sees it."""
     log: Path
 
     @property
     def reachable(self) -> Reachable:
-        """Where a target reaches it."""
+        """The database's address and URL for a target."""
         return Reachable(self.host, self.system.url(self.host, self.port))
 
     @property
     def container_pid(self) -> int | None:
-        """First process of its container; ``None``: it runs as a process."""
+        """First process of its container, or ``None`` if it runs as a process."""
         return self.program.pid if isinstance(self.program, Container) else None
 
     def sampler(self) -> TreeSampler:
-        """What watches its CPU time and memory."""
+        """Return a sampler for its CPU time and memory."""
         if isinstance(self.program, Container):
             return TreeSampler(self.program.pid, groups=self.program.groups)
         return TreeSampler(self.program.guard_pid)
 
     def death(self) -> str | None:
-        """How it ended, if it has."""
+        """Return how it ended, or ``None`` if it still runs."""
         if isinstance(self.program, Container):
             return self.program.death()
         exits = self.program.exits()
         return str(exits[0]) if exits else None
 
     def ask(self, query: str) -> str:
-        """What a query prints. Raises :class:`StartError` if it fails."""
+        """Return the output of a query. Raises :class:`StartError` if it fails."""
         argv = self.system.ask(self.folder, self.port, query)
         if isinstance(self.program, Container):
             launch = self.program.launch
@@ -93,14 +94,14 @@ class RunningDatabase:
         return done.stdout.strip()
 
     def counts(self) -> Counts:
-        """Rows that it read and wrote so far, once the connections of targets are closed."""
+        """Return the rows that it has read and written so far, once the connections of targets are closed."""
         deadline = time.monotonic() + SESSIONS_LIMIT_S
         while int(self.ask(self.system.sessions_query)) and time.monotonic() < deadline:
             time.sleep(POLL_S)
         return counts(self.ask(self.system.counts_query))
 
     def record(self, before: Counts) -> DatabaseRun:
-        """How it ran, and what it counted after ``before``."""
+        """Return how it ran, and its counts since ``before``."""
         counted = self.counts().since(before)
         version = self.ask(self.system.version_query).split()[0]
         return DatabaseRun(
@@ -114,9 +115,9 @@ class RunningDatabase:
 
 @contextmanager
 def started(database: Backend, scratch: Path, *, port_is_fixed: bool, run_id: str | None = None) -> Iterator[RunningDatabase]:
-    """The database, running on its cores until the block ends. ``scratch``: an empty folder, for its log.
+    """Run the database on its cores until the block ends. ``scratch`` must be an empty folder, for its log.
 
-    ``port_is_fixed``: it listens on its usual port, as frameworks of catalogues expect. Raises :class:`StartError`.
+    With ``port_is_fixed``, it listens on its usual port, as other projects' frameworks expect. Raises :class:`StartError`.
     """
     system = next(each for each in SYSTEMS.values() if str(each.name) == database.target.framework)
     log = scratch / "database.log"
@@ -141,18 +142,21 @@ def _process(
     argv = (*_becoming(system, room), *system.serve(room, address, port))
     cpus = tuple(cpu for core in database.cores for cpu in core)
     tree = stack.enter_context(ProcessTree([Command(argv, room, {}, cpus)], stdout=log, stderr=log))
-    stack.callback(tree.stop, STOP_GRACE_S)  # one that is killed leaves its shared memory behind
+    stack.callback(tree.stop, STOP_GRACE_S)  # if killed, it would leave its shared memory behind
     return RunningDatabase(system, address, port, tree, room, log)
 
 
 def _becoming(system: System, room: Path) -> tuple[str, ...]:
-    """What a command begins with to run as the database's own user, which gets the files: databases refuse to run as root."""
+    """Return the prefix that runs a command as the database's own user, because databases refuse to run as root.
+
+    Gives the user the files.
+    """
     if os.geteuid() != 0:
         return ()
     try:
         user = pwd.getpwnam(system.owner)
     except KeyError:
-        raise StartError(f"there is no user {system.owner}, which Debian's package of {system.title} makes") from None
+        raise StartError(f"there is no user {system.owner}, which Debian's package of {system.title} creates") from None
     for path in (room, *room.rglob("*")):
         os.chown(path, user.pw_uid, user.pw_gid)
     return ("setpriv", f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}", "--clear-groups")
@@ -175,7 +179,7 @@ def _container(
 
 
 def _own_address(system: System, port_is_fixed: bool) -> tuple[str, int]:
-    """A loopback address that nobody else uses, and a port on it."""
+    """Return a loopback address that no other program uses, and a port on it."""
     address = ".".join(str(part) for part in (127, 64 + secrets.randbelow(64), secrets.randbelow(256), 1 + secrets.randbelow(254)))
     port = system.port if port_is_fixed else free_port(address)
     require_free(port, address)
@@ -183,7 +187,7 @@ def _own_address(system: System, port_is_fixed: bool) -> tuple[str, int]:
 
 
 def _wait(running: RunningDatabase) -> None:
-    """Until it responds to a query. Raises :class:`StartError` if it ends, or takes too long."""
+    """Wait until it responds to a query. Raises :class:`StartError` if it ends, or takes too long."""
     deadline = time.monotonic() + START_LIMIT_S
     while True:
         if (death := running.death()) is not None:

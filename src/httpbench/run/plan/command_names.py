@@ -1,4 +1,4 @@
-"""What the program of a command line is called: the script that an interpreter runs, not the interpreter."""
+"""Name a command line after its program: the script that an interpreter runs, not the interpreter."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ class Named:
     """The program of a command line."""
 
     name: str
-    """Its file name, such as ``server.py``; of a module, ``http.server``."""
+    """Its file name, such as ``server.py``, or the name of a module, such as ``http.server``."""
     folders: tuple[str, ...]
-    """The folders that it is in, as the command gives them."""
+    """The folders of its path, as given in the command."""
     words: tuple[str, ...]
     """All other words of the command, without placeholders."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Interpreter:
-    """How the command line of an interpreter is read."""
+    """The syntax of an interpreter's command line."""
 
     names: frozenset[str] = frozenset()
-    """Options whose value is what it runs."""
+    """Options that take the program as their value."""
     values: frozenset[str] = frozenset()
     """Other options that take the next word."""
     inline: frozenset[str] = frozenset()
-    """Options whose value is the program itself: it has no name."""
+    """Options that take program text as their value, so that the program has no name."""
     verbs: frozenset[str] = frozenset()
     """Words that may come before the script."""
 
@@ -60,13 +60,13 @@ _INTERPRETERS = {
 }
 
 _VERSION = re.compile(r"[\d.]+$")
-"""``python3.11`` is ``python``."""
+"""Turns ``python3.11`` into ``python``."""
 _PLACEHOLDER = re.compile(r"\{[a-z]+\}")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 
 
 def named(command: str) -> Named:
-    """The program of a command line. A shell's ``cd x && A=1 exec ./server`` is ``server``."""
+    """Return the program of a command line. A shell's ``cd x && A=1 exec ./server`` is ``server``."""
     words = _without_prefix(_words(re.split(r"&&|;", command.strip().rstrip(";&"))[-1]))
     if not words:
         return Named("server", (), ())
@@ -81,7 +81,7 @@ def named(command: str) -> Named:
 
 
 def _script_at(interpreter: _Interpreter, words: list[str]) -> int | None:
-    """Index of the word that names what an interpreter runs; ``None``: no word does."""
+    """Return the index of the word that names the interpreter's program, or ``None`` if there is none."""
     at = 1
     while at < len(words):
         word = words[at]
@@ -105,7 +105,7 @@ def _words(command: str) -> list[str]:
 
 
 def _without_prefix(words: list[str]) -> list[str]:
-    """Without ``exec``, ``env`` and assignments."""
+    """Remove ``exec``, ``env`` and assignments."""
     at = 0
     while at < len(words) - 1 and (words[at] in ("exec", "env") or _ASSIGNMENT.match(words[at])):
         at += 1

@@ -1,7 +1,7 @@
-"""Targets from the command line: a command that serves on ``{port}``, the URL of a running server, or an image.
+"""Create targets from the command line: a command that serves on ``{port}``, the URL of a running server, or an image.
 
-They become the same frozen targets as those of a manifest, so a run treats them alike. What a manifest declares is unknown: they have no
-category, no upstream and no build.
+They become the same frozen targets as those from a manifest, so a run treats them alike. Facts that a manifest would declare are unknown:
+they have no category, no upstream and no build.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from httpbench.run.plan.command_names import Named, named
 from httpbench.run.plan.isolated import isolated
 
 LANGUAGE = "command"
-"""Takes the place of the language, so that these ids differ from those of manifests."""
+"""Replaces the language in ids, so that they differ from those of manifests."""
 
 PLACEHOLDERS = ("host", "port", "workers", "scratch")
 NAME_CHARACTERS_MAX = 40
@@ -28,7 +28,7 @@ NAME_CHARACTERS_MAX = 40
 
 @dataclass(frozen=True, slots=True)
 class Servers:
-    """The servers that the command line names."""
+    """The servers given on the command line."""
 
     commands: Sequence[str] = ()
     urls: Sequence[str] = ()
@@ -37,19 +37,19 @@ class Servers:
     isolation: Isolation | None = None
     """Engine and limits of these containers."""
     names: Sequence[str] = ()
-    """For commands, URLs, images, in order; none, or one per server."""
+    """Names of commands, URLs and images, in this order: none, or one per server."""
     prepare: Sequence[str] = ()
-    """None, one for all servers, or one per server."""
+    """Preparation commands: none, one for all servers, or one per server."""
     shell: bool = False
     port: int | None = None
-    """Port of commands without ``{port}``, and inside of images."""
+    """Port of commands without ``{port}``, and of the server inside an image."""
     folder: Path = field(default_factory=Path.cwd)
     env: Mapping[str, str] = field(default_factory=dict)
     scaling: Scaling = Scaling.SINGLE
 
 
 def targets_of(servers: Servers) -> list[Target]:
-    """In order: commands, URLs, images. Raises :class:`UsageError`."""
+    """Return the targets in this order: commands, URLs, images. Raises :class:`UsageError`."""
     count = len(servers.commands) + len(servers.urls) + len(servers.images)
     if not count:
         raise UsageError("no server given", hint="give a command with {port}, --url URL or --image IMAGE")
@@ -83,7 +83,7 @@ def targets_of(servers: Servers) -> list[Target]:
 
 
 def _contained(targets: Sequence[Target], servers: Servers) -> list[Target]:
-    """The targets of images, in their containers."""
+    """Return the targets of images, in their containers."""
     assert servers.isolation is not None or not targets, "the command line chooses an engine for images"
     own = {"port": servers.port}
     return [
@@ -94,7 +94,7 @@ def _contained(targets: Sequence[Target], servers: Servers) -> list[Target]:
 
 
 def path_of(urls: Sequence[str]) -> str | None:
-    """The path in the URLs, if any. Raises :class:`UsageError` if there are several, because a workload has one path."""
+    """Return the path in the URLs, if any. Raises :class:`UsageError` if there are several, because a workload has one path."""
     paths = {parts.path + (f"?{parts.query}" if parts.query else "") for parts in map(urlsplit, urls)} - {"", "/"}
     if len(paths) > 1:
         raise UsageError(f"the URLs have different paths: {', '.join(sorted(paths))}", hint="set one path with --path")
@@ -102,13 +102,14 @@ def path_of(urls: Sequence[str]) -> str | None:
 
 
 def names_of(servers: Servers) -> list[str]:
-    """Short names that differ: those given, or made from the commands.
+    """Return short, distinct names: the given ones, or names made from the commands.
 
-    The name of the program or script; if two have the same, also the folders and words that differ; if nothing differs, a number.
+    A name consists of the program or script. If two are the same, it also contains the folders and words that differ; if nothing differs,
+    it ends with a number.
     """
     given = [_slug(name) for name in servers.names]
     if "" in given:
-        raise UsageError(f"«{servers.names[given.index('')]}» is not a name: it has no letter or digit", hint="choose another --name")
+        raise UsageError(f'"{servers.names[given.index("")]}" is not a name: it has no letter or digit', hint="choose another --name")
     if len(set(given)) < len(given):
         raise UsageError(f"two servers have the name {Counter(given).most_common(1)[0][0]}", hint="give each its own --name")
     if given:
@@ -120,7 +121,7 @@ def names_of(servers: Servers) -> list[str]:
 
 
 def _told_apart(program: Named, programs: Sequence[Named]) -> str:
-    """The program, with those of its folders and words that not all programs of this name have."""
+    """Return the program's name with those of its folders and words that not all programs of this name have."""
     alike = [other for other in programs if other.name == program.name]
     folders = [folder for folder in program.folders if not all(folder in other.folders for other in alike)]
     words = [word for word in program.words if not all(word in other.words for other in alike)]
@@ -128,7 +129,7 @@ def _told_apart(program: Named, programs: Sequence[Named]) -> str:
 
 
 def _numbered(names: Sequence[str]) -> list[str]:
-    """The second of equal names is ``name-2``."""
+    """Return distinct names by numbering equal ones: the second one becomes ``name-2``."""
     found: list[str] = []
     for name in names:
         candidates = [name, *(f"{name}-{number}" for number in range(2, len(names) + 1))]
@@ -137,7 +138,7 @@ def _numbered(names: Sequence[str]) -> list[str]:
 
 
 def _slug(text: str) -> str:
-    """As a part of an id: lower case, no slash and no blank. Empty if the text has no letter and no digit."""
+    """Convert a text to a part of an id: lower case, no slashes, no blanks. Empty if the text has no letter or digit."""
     return re.sub(r"[^a-z0-9_.+]+", "-", text.lower()).strip("-._+")
 
 
@@ -145,12 +146,12 @@ def _argv(command: str, servers: Servers) -> tuple[str, ...]:
     unknown = [name for name in re.findall(r"(?<!\$)\{([a-z_]+)\}", command) if name not in PLACEHOLDERS]
     if unknown and not servers.shell:
         raise UsageError(
-            f"«{command}»: unknown placeholder {{{unknown[0]}}}",
+            f'"{command}": unknown placeholder {{{unknown[0]}}}',
             hint=f"placeholders are {', '.join(f'{{{name}}}' for name in PLACEHOLDERS)}",
         )
     if "{port}" not in command and not any("{port}" in value for value in servers.env.values()) and servers.port is None:
         raise UsageError(
-            f"«{command}» has no {{port}}",
+            f'"{command}" has no {{port}}',
             hint="write {port} where the port belongs, or give the port that it listens on with --port",
         )
     return _words(command, servers.shell)
@@ -163,7 +164,7 @@ def _words(command: str, shell: bool) -> tuple[str, ...]:
         words = tuple(shlex.split(command))
     except ValueError as error:
         raise UsageError(
-            f"«{command}» cannot be split into words: {error}", hint="close the quotation, or pass it to a shell with --shell"
+            f'"{command}" cannot be split into words: {error}', hint="close the quotation, or pass it to a shell with --shell"
         ) from None
     if not words:
         raise UsageError("a command is empty")
@@ -171,7 +172,7 @@ def _words(command: str, shell: bool) -> tuple[str, ...]:
 
 
 def _origin(url: str) -> str:
-    """Scheme, host and port of a URL. Raises :class:`UsageError` unless it is plain HTTP."""
+    """Return scheme, host and port of a URL. Raises :class:`UsageError` unless it is plain HTTP."""
     parts = urlsplit(url)
     try:
         port = parts.port or 80

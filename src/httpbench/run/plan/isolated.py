@@ -1,4 +1,4 @@
-"""Targets in containers: the same program at another place, with an id of its own, so that tables can compare the two."""
+"""Targets in containers: the same program in another place, with its own id, so that tables can compare the two."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from httpbench.model import Isolation, Kind, NetworkMode, Scaling, Target
 
 
 def isolated(target: Target, isolation: Isolation) -> Target:
-    """The target in a container: ``c/nginx`` becomes ``c/nginx@docker``. Raises :class:`UsageError` if it cannot be run in one."""
+    """Return the target in a container: ``c/nginx`` becomes ``c/nginx@docker``. Raises :class:`UsageError` if that is impossible."""
     if target.kind is Kind.CLIENT:
         raise UsageError(f"{target.id} is a client: --isolate applies to servers and proxies", hint="remove --isolate")
     if target.kind is Kind.PROXY and isolation.network is NetworkMode.BRIDGE:
         raise UsageError(f"{target.id} is a proxy: in a bridge network it cannot reach its backend", hint="use --network host")
     if target.url is not None:
-        raise UsageError(f"{target.url} is already running: --isolate applies to what httpbench starts", hint="remove --isolate")
+        raise UsageError(f"{target.url} is already running: --isolate applies to servers that httpbench starts", hint="remove --isolate")
     if not target.is_declared and isolation.image is None:
         raise UsageError("a command has no image to run in", hint="name one with --image, or remove --isolate")
     changed = target.model_copy(update={"isolation": isolation})
     scaling = tuple(own for own in target.scaling if own is not Scaling.PREFORK)
-    # A container is one copy of its program: it cannot be started once per core within one limit.
+    # A container holds one copy of its program: several copies, one per core, can't share one limit.
     return changed.model_copy(update={"id": f"{target.id}{changed.place}", "scaling": scaling})
 
 
 def everywhere(targets: Iterable[Target], places: Sequence[Isolation | None]) -> list[Target]:
-    """Each target at each place; ``None`` is a process. Raises :class:`UsageError`."""
+    """Return each target in each place. The place ``None`` is a process. Raises :class:`UsageError`."""
     return [target if place is None else isolated(target, place) for target in targets for place in places]

@@ -1,4 +1,4 @@
-"""Turns the fields of a load, as a suite or options give them, into a load: duration of a rising rate, cap and scale."""
+"""Build a load from the fields of a suite or of options, including the duration of a rising rate, a cap and a scale."""
 
 from __future__ import annotations
 
@@ -16,10 +16,9 @@ STEP_GRAIN_S = 0.5
 
 
 def load_of(fields: Mapping[str, Any], *, scale: float = 1.0, cap_rps: float | None = None, as_typed: Collection[str] = ()) -> Load:
-    """A load from its ``fields``, of which ``duration_s`` is how long the highest rate is held. ``scale`` multiplies rates and times,
-    except those named in ``as_typed``.
+    """Return a load from its ``fields``. ``duration_s`` is how long the highest rate is held.
 
-    Raises ``pydantic.ValidationError`` if they are not valid.
+    ``scale`` multiplies rates and times, except those in ``as_typed``. Raises ``pydantic.ValidationError`` if the fields are invalid.
     """
     values = {name: value for name, value in fields.items() if value is not None}
     if cap_rps is not None and values.get("rate_rps", 0) > cap_rps:
@@ -34,7 +33,7 @@ def load_of(fields: Mapping[str, Any], *, scale: float = 1.0, cap_rps: float | N
 
 
 def _capped(values: dict[str, Any], cap_rps: float) -> dict[str, Any]:
-    """Rises to the cap and holds it. A rate that would begin at the cap or above is only held."""
+    """Rise to the cap and hold it. A rate that would start at or above the cap is only held."""
     if values.get("rate_from_rps", cap_rps) < cap_rps:
         return {**values, "rate_rps": cap_rps}
     return {name: value for name, value in values.items() if name not in ("rate_from_rps", "rate_step_rps", "step_s")} | {
@@ -43,7 +42,7 @@ def _capped(values: dict[str, Any], cap_rps: float) -> dict[str, Any]:
 
 
 def _rising_s(values: Mapping[str, Any]) -> float:
-    """Time until the highest rate is reached."""
+    """Return the time until the highest rate is reached."""
     try:
         steps = math.ceil((values["rate_rps"] - values["rate_from_rps"]) / values["rate_step_rps"] - 1e-9)
     except KeyError as missing:

@@ -1,4 +1,4 @@
-"""Checks a run before anything is built: whether its loads can be made, and whether a program is missing."""
+"""Check a run before anything is built: whether its loads are possible and its programs are installed."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from httpbench.run.plan.spec import RunSpec
 
 
 def refusals(spec: RunSpec) -> list[str]:
-    """What of the plan the load generator or this machine cannot do, a sentence each."""
+    """Return a sentence for each part of the plan that the load generator or this machine can't do."""
     return list(_refused(spec))
 
 
 def without_refused(spec: RunSpec) -> tuple[RunSpec, list[str]]:
-    """The run without the trials that cannot be made, and a sentence for each reason.
+    """Return the run without impossible trials, and a sentence for each reason.
 
-    If none can be made, the run stays whole: :func:`refusals` then says why.
+    If no trial is possible, the run stays whole, and :func:`refusals` gives the reasons.
     """
     refused = _refused(spec)
     left_out = {planned.number for trials in refused.values() for planned in trials}
@@ -38,7 +38,7 @@ def without_refused(spec: RunSpec) -> tuple[RunSpec, list[str]]:
 
 
 def _refused(spec: RunSpec) -> dict[str, list[TrialPlan]]:
-    """The trials that cannot be made, by reason."""
+    """Return the impossible trials, by reason."""
     reasons: dict[object, str | None] = {}
     found: dict[str, list[TrialPlan]] = {}
     for planned in spec.plan.trials:
@@ -53,7 +53,7 @@ def _refused(spec: RunSpec) -> dict[str, list[TrialPlan]]:
 
 
 def _loads(trials: Sequence[TrialPlan]) -> str:
-    """Their loads in words: ``100 connections, 10,000 to 25,000 requests/s; 100 connections, 500 to 3,500 requests/s``."""
+    """Describe their loads: ``100 connections, 10,000 to 25,000 requests/s; 100 connections, 500 to 3,500 requests/s``."""
     return "; ".join(dict.fromkeys(_words(planned.load) for planned in trials))
 
 
@@ -66,11 +66,12 @@ def _words(given: Load) -> str:
 
 
 def require_programs(spec: RunSpec) -> None:
-    """Looks for what every trial requires: the user's commands, the load generator or timer, programs of ours, the toolchain of a
-    proxy's backend.
+    """Check the programs that every trial requires.
 
-    Raises :class:`~httpbench.errors.UsageError`, :class:`~httpbench.errors.LoadError` or :class:`~httpbench.errors.RequirementError` if
-    one is missing.
+    These are the user's commands, the load generator or timer, our own programs, and the toolchain of a proxy's backend.
+
+    Raises :class:`~httpbench.errors.UsageError`, :class:`~httpbench.errors.LoadError` or :class:`~httpbench.errors.RequirementError` if one
+    is missing.
     """
     planned_targets = {planned.target for planned in spec.plan.trials}
     _require_commands(target for name, target in spec.targets.items() if name in planned_targets)
@@ -85,20 +86,20 @@ def require_programs(spec: RunSpec) -> None:
 
 
 def _require_commands(targets: Iterable[Target]) -> None:
-    """Commands of the user, but for those that another command or another PATH may bring."""
+    """Check the user's commands, except those that another command or another PATH may provide."""
     for target in targets:
         if target.language != LANGUAGE or not target.run or target.isolation or target.prepare or "PATH" in target.env:
             continue
         program = target.run[0]
         if "{" not in program and shutil.which(str(Path(target.folder) / program) if "/" in program else program) is None:
             hint = "build it, or name its folder with --cwd" if "/" in program else f"write ./{program} if it is in this folder"
-            raise UsageError(f"{program} is missing, or is no program", hint=hint)
+            raise UsageError(f"{program} is missing, or is not a program", hint=hint)
 
 
 def with_warmup_of_its_own(spec: RunSpec) -> RunSpec:
-    """The same run with warm-ups by its own load generators, if ours is missing.
+    """Return the same run with fixed warm-ups by its own load generators, if the native one is missing.
 
-    Only ours sees when throughput is steady. So these warm-ups last as long as they may.
+    Only the native one detects when throughput is steady. Without it, warm-ups last as long as they are allowed to.
     """
     if not any(isinstance(generator, LoadGenerator) for generator in spec.generators.values()) or spec.load_place.native() is not None:
         return spec

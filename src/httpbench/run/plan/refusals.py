@@ -1,4 +1,4 @@
-"""Why a load cannot be made: what a load generator, or this machine, cannot do. ``preflight.py`` checks a whole run with it."""
+"""Reasons why a load generator or this machine can't make a load. ``preflight.py`` applies them to a whole run."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from httpbench.model import Load, TrialPlan, Workload
 from httpbench.run.trial.start import HOST
 
 OPEN_FILES_SPARE = 64
-"""What a load generator has open beside its connections."""
+"""Files that a load generator opens in addition to its connections."""
 
 
 def server_refusal(generator: Tool, planned: TrialPlan, workload: Workload) -> str | None:
-    """Why the load of a trial of a server or a proxy cannot be made, in a sentence."""
+    """Return one sentence if the load of a server's or proxy's trial is impossible, else ``None``."""
     assert isinstance(generator, LoadGenerator), "the command line chooses by kind"
     job = Job(f"http://{HOST}/", workload, planned.load, planned.cores.generator, Path())
     if workload.parts and not generator.mixes:
@@ -24,7 +24,7 @@ def server_refusal(generator: Tool, planned: TrialPlan, workload: Workload) -> s
 
 
 def client_refusal(timer: Tool, planned: TrialPlan, workload: Workload) -> str | None:
-    """Why a trial of a client cannot be made, in a sentence."""
+    """Return one sentence if a client's trial is impossible, else ``None``."""
     load = planned.load
     if load.connections != 1 or load.pipeline != 1 or load.rate_rps is not None or not load.keepalive:
         return "a client makes its requests one after the other: connections, pipeline depth and rate cannot be set"
@@ -32,7 +32,7 @@ def client_refusal(timer: Tool, planned: TrialPlan, workload: Workload) -> str |
 
 
 def _too_many_connections(load: Load) -> str | None:
-    """Connections for which there are too few descriptors, or too few local ports to connect to one address."""
+    """Return one sentence if there are too few file descriptors, or too few local ports to connect to one address."""
     files, ports = open_files.limit_of_programs() - OPEN_FILES_SPARE, len(ephemeral_ports())
     if load.connections > files:
         return f"{load.connections:,} connections are too many: a program may open {files + OPEN_FILES_SPARE:,} files here (ulimit -Hn)"

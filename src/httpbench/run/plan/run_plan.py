@@ -1,7 +1,7 @@
-"""The plan of a run: every trial, and their order.
+"""The plan of a run: all trials and their order.
 
-A round is one pass over all trials in its own random order. So a slow minute of the machine falls on different targets in different
-rounds, and not on one target in all of them.
+A round is one pass over all trials in a random order of its own. A slow minute of the machine therefore hits different targets in different
+rounds, rather than the same target in all of them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from httpbench.model import Cores, Load, Scaling, Target, TrialPlan
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """What a plan combines: every target under every workload, load and scaling, by every load generator."""
+    """The combinations of a plan: every target under every workload, load and scaling, with every load generator."""
 
     targets: Sequence[Target]
     scalings: Sequence[Scaling]
@@ -25,11 +25,11 @@ class Matrix:
     load_generators: Sequence[str]
     rounds: int
     own_loads: Mapping[str, Sequence[Load]] = field(default_factory=dict)
-    """By id: the loads of a target that cannot hold the others' rates."""
+    """Loads of targets that can't sustain the common rates, by target id."""
     baseline: Target | None = None
     """Measured in each round under every workload and load of the targets."""
     workers: int | None = None
-    """Of targets that fill cores; ``None``: one per core."""
+    """Number of workers of targets that fill cores, or ``None`` for one per core."""
     serves: Callable[[Target, str], bool] = lambda target, workload: True
     """Whether a target serves a workload."""
 
@@ -40,7 +40,7 @@ class RunPlan:
 
     trials: tuple[TrialPlan, ...]
     skipped: dict[str, str]
-    """Ids of targets that cannot be run with the requested scaling or workloads, each with the reason."""
+    """Ids of targets that can't run with the requested scaling or workloads, each with the reason."""
 
     @property
     def rounds(self) -> int:
@@ -48,7 +48,7 @@ class RunPlan:
 
 
 def make_plan(matrix: Matrix, cores_for: Callable[[Scaling], Cores], seed: int) -> RunPlan:
-    """The order of the trials. ``cores_for`` divides the cores for a scaling; ``seed`` decides the order within each round."""
+    """Return the ordered trials. ``cores_for`` divides the cores for a scaling, and ``seed`` determines the order within each round."""
     skipped = {}
     cells: list[tuple[Target, Scaling, str, Load, str]] = []
     for target in matrix.targets:
@@ -88,17 +88,17 @@ def make_plan(matrix: Matrix, cores_for: Callable[[Scaling], Cores], seed: int) 
 
 
 def _filling(scaling: Scaling) -> Scaling:
-    """The baseline for copies of a proxy is that for one proxy on the same cores."""
+    """Return the scaling of the baseline. For copies of a proxy, it is the same as for one proxy on the same cores."""
     return Scaling.MULTI if scaling is Scaling.PREFORK else scaling
 
 
 def _takes_workers(target: Target, scaling: Scaling) -> bool:
-    """Whether it starts as many workers as it is told; of a target that is started once per worker, the harness does."""
+    """Return whether the number of workers can be chosen. Prefork always allows it; other targets need a placeholder."""
     return scaling is Scaling.PREFORK or any("{workers}" in text for text in (*target.run, *target.env.values()))
 
 
 def scaling_of(target: Target, requested: Scaling) -> Scaling | None:
-    """How a target scales if this is requested: ``multi`` means prefork for targets that fill cores in this way."""
+    """Return how a target scales for a requested scaling. ``multi`` means prefork for targets that fill cores that way."""
     if requested is Scaling.SINGLE:
         return requested if Scaling.SINGLE in target.scaling else None
     return next((own for own in target.scaling if own is not Scaling.SINGLE), None)

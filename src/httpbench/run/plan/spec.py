@@ -1,4 +1,4 @@
-"""All that a run is made from."""
+"""Everything that defines a run."""
 
 from __future__ import annotations
 
@@ -15,46 +15,46 @@ from httpbench.run.trial.start import START_LIMIT_S
 
 @dataclass(frozen=True, slots=True)
 class RunSpec:
-    """All that a run is made from: its plan, and what the plan's names stand for."""
+    """Everything that defines a run: its plan, and the objects that the plan names."""
 
     plan: RunPlan
     targets: Mapping[str, Target]
     workloads: Mapping[str, Workload]
     generators: Mapping[str, Tool]
-    """Load generators by name; for clients, timers."""
+    """Load generators by name, or timers for clients."""
     topology: Topology
-    """Of this machine, read once: the plan was made from it."""
+    """This machine's topology, read once. The plan was made from it."""
     command: tuple[str, ...]
     table: Table = Table.HTTP_SERVERS
     baseline: str | None = None
     precision: Precision | None = None
-    """Can end the run before its plan does."""
+    """If set, the run ends early once it is this precise."""
     measures_noise: bool = False
-    """The plan consists of A/A pairs."""
+    """Whether the plan consists of A/A pairs."""
     gates: tuple[Gate, ...] = ()
-    """Of the targets against the baseline."""
+    """Gates for the targets, compared with the baseline."""
     search: Search | None = None
     """Chooses further trials after those of the plan."""
     retries: int = 0
-    """How often a disturbed trial is repeated at most. A search makes other trials instead."""
+    """How often a disturbed trial is repeated, at most. A search makes other trials instead."""
     name: str | None = None
     tags: tuple[str, ...] = ()
-    """Of the run."""
+    """Tags of the run."""
     parallel_builds: int = 2
     port: int | None = None
     start_limit_s: float = START_LIMIT_S
     load_place: LoadPlace = HERE
-    """Where load generators run."""
+    """The host of the load generators."""
     backend_there: bool = False
     """Whether the backend of proxies runs on the load host."""
     backend_place: BackendPlace | None = None
-    """That host, once it is connected."""
+    """The backend's host, once it is connected."""
     scale: float = 1.0
-    """The suite's rates and times were multiplied by this."""
+    """Factor that the suite's rates and times were multiplied by."""
 
     @property
     def cpus(self) -> frozenset[int]:
-        """Logical CPUs that the run takes."""
+        """Logical CPUs that the run uses."""
         ways = {trial_plan.cores for trial_plan in self.plan.trials}
         return frozenset(
             cpu for cores in ways for cpu in (*cores.target, *cores.generator, *cores.backend, *cores.database, *cores.harness)
@@ -62,5 +62,5 @@ class RunSpec:
 
     @property
     def target_ids(self) -> list[str]:
-        """Of all planned trials, each once, in the order of the plan."""
+        """Ids of all planned targets, each once, in the order of the plan."""
         return list(dict.fromkeys(trial_plan.target for trial_plan in self.plan.trials))

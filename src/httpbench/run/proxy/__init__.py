@@ -1,1 +1,1 @@
-"""Measures TCP proxies: one trial, with a backend behind it, and the check of the contract."""
+"""TCP proxies: one trial, with a backend behind it, and the check of the contract."""

@@ -1,4 +1,4 @@
-"""A backend that runs on the load host: the proxy gets the cores that the backend had here."""
+"""A backend on the load host. The proxy gets the cores that the backend would have used here."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from httpbench.run.trial.start import Inside, Place, RunningTarget, filled
 def started_there(
     backend: Backend, place: BackendPlace, workload: Workload, scratch: Path, start_limit_s: float
 ) -> Iterator[RunningTarget]:
-    """The backend, running. Raises :class:`StartError` with the tail of its log, or :class:`~httpbench.errors.LostHostError`."""
+    """Run the backend. Raises :class:`StartError` with the tail of its log, or :class:`~httpbench.errors.LostHostError`."""
 
     def fill(host: str, port: int, workers: int, own_scratch: str) -> tuple[tuple[str, ...], Mapping[str, str]]:
         return filled(backend.target, Place(backend.folder, scratch, ()), Inside(host, port, workers, own_scratch))

@@ -1,7 +1,7 @@
-"""One trial of a proxy: start the backend, then the proxy, load it, stop both. Or of the baseline: the backend alone.
+"""One trial of a proxy: start the backend and then the proxy, load it, and stop both. For the baseline, the backend runs alone.
 
-The baseline is a trial like the others, in each round, under each load, on the same cores. What a proxy adds is the difference to the
-baseline of its own round: whatever the machine did in that minute is in both.
+The baseline is an ordinary trial, in each round, under each load, on the same cores. The cost of a proxy is the difference from the
+baseline of its own round, so disturbances of the machine at that time affect both.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ BASELINE = Target(
     scaling=(Scaling.SINGLE, Scaling.MULTI),
     folder="/",
 )
-"""Takes the place of a proxy: the load goes to the backend directly."""
+"""Takes the place of a proxy. The load goes directly to the backend."""
 
 BROKEN = ("unexpected_body", "unexpected_status", "invalid_response")
-"""Errors that only a proxy can cause: the backend has responded correctly before."""
+"""Errors that only a proxy can cause, because the backend has responded correctly before."""
 
 MISSING = ("timeout", "closed_early", "reset")
 """Errors that a lost byte may cause, among other things."""
@@ -43,7 +43,7 @@ BYTES_DIFFER = "bytes were lost, changed or invented between backend and load ge
 
 
 def measure_proxy(inputs: TrialInputs, scratch: Path, observer: Observer) -> Trial:
-    """A trial of a proxy, or of the baseline. ``scratch``: an empty folder."""
+    """Make a trial of a proxy, or of the baseline. ``scratch`` must be an empty folder."""
     assert inputs.backend is not None, "a proxy is measured in front of a backend"
     for name in ("backend", "target", "generator"):
         (scratch / name).mkdir()
@@ -73,7 +73,7 @@ def measure_proxy(inputs: TrialInputs, scratch: Path, observer: Observer) -> Tri
 def started_backend(
     backend: Backend, workload: Workload, scratch: Path, start_limit_s: float = START_LIMIT_S, address: str = HOST
 ) -> AbstractContextManager[RunningTarget]:
-    """The backend, running, on all its cores."""
+    """Run the backend on all its cores."""
     if backend.place is not None:
         return started_there(backend, backend.place, workload, scratch, start_limit_s)
     place = Place(backend.folder, scratch, backend.cores, None, start_limit_s, address=address)
@@ -81,7 +81,7 @@ def started_backend(
 
 
 def _baseline(inputs: TrialInputs, backend: RunningTarget, scratch: Path, observer: Observer) -> Trial:
-    """The load goes to the backend, on the backend's cores, and the usage is the backend's."""
+    """Make a trial of the backend alone: the load goes to it directly, and the usage is its own."""
     planned, cores = inputs.plan, inputs.plan.cores
     own = cores.model_copy(update={"target": cores.backend, "backend": (), "shared": cores.backend_shared})
     as_target = replace(inputs, plan=planned.model_copy(update={"cores": own, "scaling": Scaling.MULTI}))
@@ -93,7 +93,7 @@ def _baseline(inputs: TrialInputs, backend: RunningTarget, scratch: Path, observ
 
 
 def _explained(trial: Trial) -> Trial:
-    """With what the proxy may have done to responses that are wrong or missing."""
+    """Explain how the proxy may have caused wrong or missing responses."""
     measurement = trial.measurement
     if measurement is None or trial.verdict.counts:
         return trial

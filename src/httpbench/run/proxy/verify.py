@@ -1,4 +1,4 @@
-"""Checks the contract of a proxy: between two test ends, then in front of its backend under load, with bodies checked by hash."""
+"""Check the contract of a proxy: first between two test ends, then in front of its backend under load, comparing bodies by hash."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from httpbench.run.trial.verified import Verified
 
 
 def verify_proxy(target: Target, scaling: Scaling, workload: Workload, folder: Path, cores: Cores, backend: Backend | None) -> Verified:
-    """Starts a built proxy, checks its contract, and stops it."""
+    """Start a built proxy, check its contract, and stop it."""
     assert backend is not None, "a proxy is verified in front of a backend"
     checks: Sequence[contract.Check] = ()
     try:
@@ -49,7 +49,7 @@ def verify_proxy(target: Target, scaling: Scaling, workload: Workload, folder: P
 def sample_proxy(
     target: Target, scaling: Scaling, workload: Workload, folder: Path, cores: Cores, backend: Backend | None
 ) -> SampledResponse:
-    """One response of the backend, as it comes through a built proxy. Raises :class:`HttpbenchError`."""
+    """Return one response of the backend through a built proxy. Raises :class:`HttpbenchError`."""
     assert backend is not None, "a proxy is sampled in front of a backend"
     with tempfile.TemporaryDirectory(prefix="httpbench-") as scratch:
         own, behind = (_folder(scratch, name) for name in ("target", "backend"))

@@ -1,4 +1,4 @@
-"""When signals end a run: with all that was measured kept and shown, and never between a trial and its commit."""
+"""Let signals end a run without losing measurements, and never between a trial and its commit."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ NUMBERS = (signal.SIGTERM, signal.SIGHUP)
 
 
 class Interrupted(KeyboardInterrupt):
-    """SIGTERM or SIGHUP arrived; it ends a run in the same way as Ctrl-C."""
+    """Raised by SIGTERM or SIGHUP. It ends a run in the same way as Ctrl-C."""
 
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Turns the first SIGTERM or SIGHUP, the end of a terminal, into :class:`Interrupted`.
+    """Turn the first SIGTERM, or SIGHUP from a closing terminal, into :class:`Interrupted`.
 
-    Later ones are ignored until the program ends: a terminal that closes sends several, and results are still to be stored and exported.
-    A signal that was ignored before, as ``nohup`` does it, stays ignored.
+    Later ones are ignored until the program ends, because a closing terminal sends several while results must still be stored and exported.
+    A signal that was already ignored, as with ``nohup``, stays ignored.
     """
 
     def interrupt(number: int, frame: FrameType | None) -> None:
@@ -40,7 +40,7 @@ def interruptible() -> Iterator[None]:
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Delays Ctrl-C, SIGTERM and SIGHUP until the block has ended. Only in the main thread."""
+    """Delay Ctrl-C, SIGTERM and SIGHUP until the block has ended. Only for the main thread."""
     arrived: list[int] = []
     before = {number: signal.signal(number, lambda number, _: arrived.append(number)) for number in (signal.SIGINT, *NUMBERS)}
     try:

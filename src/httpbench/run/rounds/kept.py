@@ -1,7 +1,7 @@
-"""The form in which a run and its trials are stored, shown and exported: without secrets of the command line, with long bodies cut.
+"""The stored, shown and exported form of a run and its trials: without secrets from the command line, and with long bodies cut.
 
-Values of ``--env`` count as secret, and so do those of headers that are not known to be harmless: only their names are kept. Logs,
-responses and reasons that repeat such a value are redacted too. A user and a password in a URL are always redacted.
+Values of ``--env`` count as secret, and so do those of headers that aren't known to be harmless; only their names are kept. Logs, responses
+and reasons that repeat such a value are redacted too. A user and a password in a URL are always redacted.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from httpbench.model import Commands, Expectation, MixPart, Probed, Request, Run
 REDACTED = "<redacted>"
 BODY_CHARACTERS = 2000
 SECRET_CHARACTERS_MIN = 8
-"""Minimum length of a value that is redacted in other texts. There, a shorter one such as ``1`` means something else."""
+"""Minimum length of a value that is redacted in other texts, where a shorter one such as ``1`` may mean something else."""
 
 HARMLESS_HEADERS = frozenset(
     (
@@ -27,7 +27,7 @@ HARMLESS_HEADERS = frozenset(
     )
 )
 PAIR_OPTIONS = {"--env": "=", "-H": ":", "--header": ":", "--headers": ":"}
-"""Ours, and those of load generators."""
+"""Options of httpbench and of load generators."""
 USER_IN_URL = re.compile(r"(?<=://)[^/\s@'\"]+(?=@)")
 
 
@@ -39,7 +39,7 @@ class Secrets:
 
     @classmethod
     def of(cls, targets: Iterable[Target], workloads: Iterable[Workload]) -> Secrets:
-        """The secrets that the command line gave for them."""
+        """Return the secrets that the command line gave for these targets and workloads."""
         found = {value for target in targets if not target.is_declared for value in target.env.values() if "{" not in value}
         for request in (each.request for workload in workloads for each in (workload, *workload.each)):
             for name, value in request.headers.items():
@@ -48,7 +48,7 @@ class Secrets:
         return cls(tuple(sorted((value for value in found if len(value) >= SECRET_CHARACTERS_MIN), key=len, reverse=True)))
 
     def out_of(self, text: str) -> str:
-        """The text without them."""
+        """Return the text with its secrets redacted."""
         for value in self.values:
             text = text.replace(value, REDACTED)
         return USER_IN_URL.sub(REDACTED, text)
@@ -58,7 +58,7 @@ class Secrets:
 
 
 def kept_run(run: Run, secrets: Secrets) -> Run:
-    """The run without secrets."""
+    """Return the run without secrets."""
     return run.model_copy(
         update={
             "command": secrets.out_of_all(_redacted_pairs(run.command)),
@@ -69,7 +69,7 @@ def kept_run(run: Run, secrets: Secrets) -> Run:
 
 
 def kept_trial(trial: Trial, secrets: Secrets) -> Trial:
-    """The trial without secrets, and with the sampled body cut."""
+    """Return the trial without secrets, with the sampled body cut."""
     return trial.model_copy(
         update={
             "verdict": trial.verdict.model_copy(update={"reasons": secrets.out_of_all(trial.verdict.reasons)}),
@@ -103,7 +103,7 @@ def _kept_request(request: Request) -> Request:
 
 
 def _kept_expectation(expect: Expectation) -> Expectation:
-    """With the hash of a long body instead of the body."""
+    """Replace a long body by its hash."""
     if expect.body is None or len(expect.body) <= BODY_CHARACTERS:
         return expect
     return expect.model_copy(update={"body": None, "body_sha256": _sha256(expect.body), "body_bytes": len(expect.body.encode())})
@@ -125,7 +125,7 @@ def _kept_commands(commands: Commands, secrets: Secrets) -> Commands:
 
 
 def _redacted_pairs(command: tuple[str, ...]) -> list[str]:
-    """The command line, in which options that set a value keep only its name."""
+    """Return the command line with only the names in options that set a value."""
     words: list[str] = []
     option: str | None = None
     for word in command:

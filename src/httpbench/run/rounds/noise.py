@@ -1,4 +1,4 @@
-"""A/A pairs: one server against itself, and the noise floor that they showed on this machine."""
+"""A/A pairs: one server compared with itself, and the resulting noise floor of this machine."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from httpbench.stats.noise import noise_of, other_load
 from httpbench.store import Store
 
 TARGET = "c/epoll/edge"
-"""The simplest of the built-in servers: if it varies, the machine does."""
+"""The simplest of the built-in servers: if its results vary, the machine is the cause."""
 
 AGE_MAX = timedelta(days=30)
-"""A machine gets other neighbours, other microcode and another room."""
+"""Within a month, a machine may get other neighbors, new microcode or another room."""
 
 ALIKE = {
     "kernel": "kernel",
@@ -21,21 +21,21 @@ ALIKE = {
     "cpus_allowed": "CPUs allowed",
     "cpu_quota_cores": "CPU quota",
 }
-"""What must be alike besides host, processor and tuning."""
+"""Facts that must match, in addition to host, processor and tuning."""
 
 
 def pair(target: Target) -> tuple[Target, Target]:
-    """A target, and the same target under another name."""
+    """Return a target, and the same target under another name."""
     return target, target.model_copy(update={"id": f"{target.id}-again", "variant": f"{target.variant or target.framework}-again"})
 
 
 def known_noise(store: Store, environment: Environment) -> Noise | None:
-    """The newest noise floor measured on this machine, whether or not it is still valid. Raises :class:`~httpbench.errors.StoreError`."""
+    """Return this machine's newest noise floor, whether or not it is still valid. Raises :class:`~httpbench.errors.StoreError`."""
     return next(_noises(store, environment), None)
 
 
 def noise_for(store: Store, run: Run) -> tuple[Noise | None, str | None]:
-    """The newest valid noise floor, if possible one that was measured under a load of the run; or why the newest is no longer valid."""
+    """Return the newest valid noise floor, preferably for a load of the run, or the reason why the newest one is no longer valid."""
     environment, at = run.environment, run.started_at
     found = list(_noises(store, environment))
     valid = [noise for noise in found if outdated(noise, environment, at) is None]
@@ -46,13 +46,13 @@ def noise_for(store: Store, run: Run) -> tuple[Noise | None, str | None]:
 
 
 def outdated(noise: Noise, environment: Environment, at: str) -> str | None:
-    """Why a noise floor is no longer valid at a time (UTC, ISO 8601), in words; ``None`` if it is valid."""
+    """Return why a noise floor is no longer valid at a time (UTC, ISO 8601), or ``None`` if it is valid."""
     changes = "; ".join(_changes(noise, environment, at))
     return f"this machine's noise floor is no longer valid: {changes}; hint: run `httpbench noise` again" if changes else None
 
 
 def _noises(store: Store, environment: Environment) -> Iterator[Noise]:
-    """Of this machine, newest first."""
+    """Yield this machine's noise floors, newest first."""
     for name in store.noise_runs(environment.hostname, environment.cpu_model):
         if noise := noise_of(*store.run(name)):
             yield noise

@@ -1,4 +1,4 @@
-"""Decides between rounds whether a run is precise enough to end before its plan does."""
+"""Decide between rounds whether a run is precise enough to end before its plan does."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from httpbench.stats.precision import Width, widest
 
 
 def is_enough(precision: Precision, baseline: str, planned: TrialPlan, trials: Sequence[Trial], observer: Observer) -> bool:
-    """Whether the run may end before the trial ``planned``, which begins a round. At first it also warns if the rounds will be too few."""
+    """Return whether the run may end before the trial ``planned``, which begins a round.
+
+    The first time, warn if the rounds will be too few.
+    """
     if planned.round < precision.rounds_min or trials[-1].plan.round == planned.round:
         return False
     width = widest(trials, baseline)

@@ -1,4 +1,4 @@
-"""Keeps a run in the store, trial by trial. If the store fails, the run goes on: each further trial tries again to store all."""
+"""Store a run trial by trial. If the store fails, the run continues, and each further trial tries again to store everything."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from httpbench.store import Store
 
 @dataclass(slots=True)
 class Outcome:
-    """What came of a run, whether or not it could be stored."""
+    """The result of a run, whether or not it could be stored."""
 
     run: Run
     trials: list[Trial] = field(default_factory=list)
@@ -31,16 +31,16 @@ class Outcome:
 
 
 class Record:
-    """A run that is being made, and its trials so far."""
+    """A run in progress, and its trials so far."""
 
     def __init__(self, spec: RunSpec, built: Built, store: Store, observer: Observer):
         self._store, self._observer = store, observer
         self._secrets = Secrets.of(spec.targets.values(), spec.workloads.values())
         self._outcome = Outcome(kept_run(_new_run(spec, built), self._secrets))
         self._clock = ClockCheck()
-        self._stored_trials: int | None = None  # the run itself is not stored
+        self._stored_trials: int | None = None  # not even the run itself is stored
         try:
-            if not spec.measures_noise and spec.load_place.is_here:  # the noise floor is that of a load from this machine
+            if not spec.measures_noise and spec.load_place.is_here:  # the noise floor was measured with a local load
                 self._outcome.run = self._with_noise(self._outcome.run)
         except StoreError as error:
             self._not_stored(error)
@@ -55,18 +55,18 @@ class Record:
         return self._outcome.run.id
 
     def keep(self, trial: Trial) -> Trial:
-        """Adds a finished trial without its secrets, and commits it. Returns what it kept."""
+        """Add a finished trial without its secrets and commit it. Returns the stored form."""
         kept = kept_trial(trial, self._secrets)
         self._outcome.trials.append(kept)
         self._store_the_rest()
         return kept
 
     def finish(self, status: RunStatus) -> Outcome:
-        """The run, ended now."""
+        """End the run now and return its outcome."""
         outcome, finished_at = self._outcome, now()
         if problem := self._clock.problem():
             self._observer.warning(problem)
-        self._store_the_rest()  # before the status changes: what a run was begun with is stored first
+        self._store_the_rest()  # before the status changes, because the original run must be stored first
         outcome.run = outcome.run.model_copy(update={"status": status, "finished_at": finished_at})
         if outcome.store_error is None:
             try:
@@ -77,14 +77,14 @@ class Record:
         return outcome
 
     def _with_noise(self, run: Run) -> Run:
-        """With this machine's noise floor, if it is known and still valid."""
+        """Add this machine's noise floor to the run, if it is known and still valid."""
         noise, reason = noise_for(self._store, run)
         if reason is not None:
             self._observer.warning(reason)
         return run.model_copy(update={"noise": noise})
 
     def _store_the_rest(self) -> None:
-        """Stores all that is not stored yet: a disk that was full or a file that was locked may be so no longer."""
+        """Store everything that isn't stored yet. The disk may have space again, or the file may be unlocked by now."""
         run, trials = self._outcome.run, self._outcome.trials
         try:
             with uninterrupted():
@@ -133,5 +133,5 @@ def _new_run(spec: RunSpec, built: Built) -> Run:
 
 
 def _common_folder(targets: Iterable[Target]) -> Path:
-    """The folder that contains all targets: its commit stands for their sources."""
+    """Return the folder that contains all targets. Its commit stands for their sources."""
     return Path(os.path.commonpath([target.folder for target in targets if target.run or target.url or target.isolation]))

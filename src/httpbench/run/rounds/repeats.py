@@ -1,4 +1,4 @@
-"""Repeats of trials that others disturbed: at the end of their round, in the same order, a bounded number of times."""
+"""Repeat trials that other programs disturbed: at the end of their round, in the same order, a limited number of times."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from httpbench.model import Trial, TrialPlan, VerdictKind
 
 
 def with_repeats(plan: Sequence[TrialPlan], made: Sequence[Trial], retries: int) -> Iterator[TrialPlan]:
-    """The trials of the plan, and after each round those of it that were disturbed, at most ``retries`` times each.
+    """Yield the trials of the plan, and after each round its disturbed trials, at most ``retries`` times each.
 
     ``made`` grows as the caller makes each trial.
     """

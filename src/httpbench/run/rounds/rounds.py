@@ -1,4 +1,4 @@
-"""Builds what a run requires, then makes its trials one after the other, round by round: the only sequencer."""
+"""Build the targets of a run, then make its trials one after the other, round by round. This is the only sequencer."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from httpbench.store import Store
 
 
 def make_run(spec: RunSpec, store: Store, observer: Observer) -> Outcome:
-    """Builds what is missing, then makes every trial. An interruption ends the run early and is not raised."""
+    """Build what is missing, then make every trial. An interruption ends the run early and is not raised."""
     with interruptible():
         try:
             built = prepare(_required(spec), observer, spec.parallel_builds)
@@ -48,7 +48,7 @@ def backend_of(
     topology: Topology,
     place: BackendPlace | None = None,
 ) -> Backend | None:
-    """The server behind the proxies of a workload, or the database that a server asks, if there is one. It must have been built."""
+    """Return the server behind the proxies of a workload, or the database of a server, or ``None``. It must have been built."""
     name = workload.backend
     if name is None:
         database = database_of(target, workload)
@@ -58,7 +58,7 @@ def backend_of(
 
 
 def _required(spec: RunSpec) -> list[Target]:
-    """The targets that are measured, the backends of proxies, and databases."""
+    """Return the measured targets, the backends of proxies, and the databases."""
     backends = [] if spec.backend_there else [spec.workloads[planned.workload].backend for planned in spec.plan.trials]
     targets = [spec.targets[name] for name in dict.fromkeys([*spec.target_ids, *filter(None, backends)])]
     pairs = dict.fromkeys((planned.target, planned.workload) for planned in spec.plan.trials)
@@ -83,7 +83,7 @@ def _make_trials(spec: RunSpec, built: Built, record: Record, observer: Observer
 
 
 def _is_hopeless(spec: RunSpec, planned: TrialPlan, made: Sequence[Trial], observer: Observer) -> bool:
-    """Whether the first round is over and was invalid for one reason in every trial, so that each further round would be."""
+    """Return whether every trial of the first round was invalid for the same reason, so that later rounds would be too."""
     if spec.search or planned.round != 1 or made[-1].plan.round != 0:
         return False
     reason = common_failure(made)
@@ -93,7 +93,7 @@ def _is_hopeless(spec: RunSpec, planned: TrialPlan, made: Sequence[Trial], obser
 
 
 def _upcoming(spec: RunSpec, made: Sequence[Trial], observer: Observer) -> Iterator[TrialPlan]:
-    """The trials of the plan with repeats; in a search, those that follow from what was measured."""
+    """Yield the trials of the plan with repeats. In a search, each next trial follows from the results so far."""
     yield from with_repeats(spec.plan.trials, made, 0 if spec.search else spec.retries)
     if spec.search:
         yield from upcoming(spec.search, spec.plan.trials[0], made, observer.warning)
@@ -128,12 +128,15 @@ def _make_trial(spec: RunSpec, planned: TrialPlan, built: Built, record: Record,
 
 
 def _is_alike(before: TrialPlan, planned: TrialPlan) -> bool:
-    """Whether both ask the same target for the same."""
+    """Return whether both trials send the same requests to the same target."""
     return (before.target, before.workload) == (planned.target, planned.workload)
 
 
 def _is_to_be_probed(target: Target, made: Sequence[Trial]) -> bool:
-    """Once in a run. A server that was already running is not probed: malformed requests may set off an alarm."""
+    """Return whether to probe the target, once per run.
+
+    A server that was already running isn't probed, because malformed requests may set off alarms.
+    """
     if not KINDS[target.kind].probes or target.url is not None:
         return False
     return not any(trial.probed for trial in made if trial.plan.target == target.id)

@@ -1,4 +1,4 @@
-"""The trials of a search for the service level: each is chosen by the results of those before it."""
+"""The trials of a search for the service level. The results so far determine the next trial."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from httpbench.stats.level import closed_loop_rps, is_too_disturbed, observation
 from httpbench.stats.search import Offer, next_offer
 
 FAILURES_MAX = 2
-"""The search ends after this many failed trials in a row: the target does not start any more."""
+"""The search ends after this many failed trials in a row, because the target no longer starts."""
 
 
 def upcoming(search: Search, first: TrialPlan, made: Sequence[Trial], warn: Callable[[str], None]) -> Iterator[TrialPlan]:
-    """The trials that follow from those made, which grow as these are measured. ``first``: a closed loop, where the search begins."""
+    """Yield further trials. ``made`` grows as they are measured. ``first`` is the closed loop that the search starts from."""
     while (offer := _next_offer(search, made)) is not None:
         if offer.wait_s:
             warn(f"trials contradict each other: waiting {offer.wait_s:.0f} s before the next")

@@ -1,7 +1,7 @@
-"""The frame of every trial: an empty folder, the harness on its own cores, and a reason if it fails.
+"""The frame of every trial: an empty folder, a harness that stays on its own cores, and a reason if the trial fails.
 
-What happens within the frame depends on the kind of target: ``server/trial.py``, ``client/trial.py`` and ``proxy/trial.py``. Servers
-and proxies share ``measure/trial_sequence.py``: warm up, measure, check, probe, stop, judge.
+The inside depends on the kind of target: ``server/trial.py``, ``client/trial.py`` and ``proxy/trial.py``. Servers and proxies share
+``run/trial/steps.py``: warm up, measure, check, probe, stop, judge.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from httpbench.run.trial.inputs import TrialInputs
 
 
 def make_trial(inputs: TrialInputs, observer: Observer) -> Trial:
-    """Makes a trial. What goes wrong becomes a failed trial with its reason; only an interruption is raised."""
+    """Make a trial. Errors become a failed trial with its reason; only an interruption is raised."""
     begin = time.monotonic()
     try:
         with tempfile.TemporaryDirectory(prefix="httpbench-", ignore_cleanup_errors=True) as scratch, _kept_to(inputs.plan.cores.harness):
@@ -32,7 +32,7 @@ def make_trial(inputs: TrialInputs, observer: Observer) -> Trial:
     except HttpbenchError as error:
         return failed(inputs.plan, inputs.started_at, error)
     except OSError as error:
-        # A lack of space, memory or processes fails this trial; the others go on.
+        # A lack of disk space, memory or processes fails only this trial.
         place = f": {error.filename}" if error.filename else ""
         return failed(inputs.plan, inputs.started_at, LoadError(f"the trial could not be made: {error.strerror or error}{place}"))
     load, settled_s = inputs.plan.load, trial.settling.duration_s if trial.settling else 0.0
@@ -41,7 +41,7 @@ def make_trial(inputs: TrialInputs, observer: Observer) -> Trial:
 
 
 def failed(planned: TrialPlan, started_at: str, error: HttpbenchError) -> Trial:
-    """A trial without figures, and why."""
+    """Return a trial without results, with the reason."""
     reason = f"{error.message}; {error.hint}" if error.hint else error.message
     verdict = Verdict(kind=VerdictKind.FAILED, reasons=(reason,))
     return Trial(plan=planned, started_at=started_at, verdict=verdict, log_tail=error.log_tail)
@@ -49,7 +49,7 @@ def failed(planned: TrialPlan, started_at: str, error: HttpbenchError) -> Trial:
 
 @contextmanager
 def _kept_to(cpus: Sequence[int]) -> Iterator[None]:
-    """Keeps the harness, and the threads that it starts meanwhile, off the measured cores."""
+    """Keep the harness, and threads that it starts during the block, off the measured cores."""
     before = os.sched_getaffinity(0)
     os.sched_setaffinity(0, cpus)
     try:

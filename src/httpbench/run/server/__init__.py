@@ -1,1 +1,1 @@
-"""Measures HTTP servers: one trial, and the check of the contract."""
+"""HTTP servers: one trial, and the check of the contract."""

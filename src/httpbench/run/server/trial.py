@@ -15,7 +15,7 @@ from httpbench.run.trial.steps import measure
 
 
 def measure_server(inputs: TrialInputs, scratch: Path, observer: Observer) -> Trial:
-    """A trial of a server. ``scratch``: an empty folder."""
+    """Make a trial of a server. ``scratch`` must be an empty folder."""
     for name in ("target", "generator", "database"):
         (scratch / name).mkdir()
     observer.stage(Stage.START)
@@ -38,7 +38,7 @@ def measure_server(inputs: TrialInputs, scratch: Path, observer: Observer) -> Tr
 
 
 def _beside_database(inputs: TrialInputs, placed: Backend, place: Place, scratch: Path, observer: Observer) -> Trial:
-    """The trial of a target that asks a database, which is asked itself at the end."""
+    """Make a trial of a target with a database, and query the database's counters at the end."""
     with started(placed, scratch / "database", port_is_fixed=inputs.target.entry is not None, run_id=inputs.run_id) as database:
         before, place = database.counts(), replace(place, database=database.reachable)
         with start(inputs.target, inputs.plan.scaling, inputs.workload, place) as running:
@@ -50,7 +50,7 @@ def _beside_database(inputs: TrialInputs, placed: Backend, place: Place, scratch
 
 
 def _judged(trial: Trial, workload: Workload) -> Trial:
-    """Invalid, if the database did less than the responses require."""
+    """Make the trial invalid if the database did less work than the responses require."""
     if trial.measurement is None or trial.database is None:
         return trial
     problem = counting_problem(workload, trial.measurement.requests.ok, trial.database)
@@ -58,6 +58,6 @@ def _judged(trial: Trial, workload: Workload) -> Trial:
 
 
 def with_problem(trial: Trial, reason: str) -> Trial:
-    """The trial, invalid."""
+    """Return the trial with an invalid verdict."""
     verdict = Verdict(kind=VerdictKind.INVALID, reasons=(reason, *trial.verdict.reasons))
     return trial.model_copy(update={"verdict": verdict})

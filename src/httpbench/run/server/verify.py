@@ -1,4 +1,4 @@
-"""Checks the contract of a server: starts it, checks each clause, stops it. Also takes a sample, and probes."""
+"""Check the contract of a server: start it, check each clause, stop it. Also samples a response and runs probes."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from httpbench.run.trial.start import STOP_GRACE_S, Place, RunningTarget, start
 from httpbench.run.trial.verified import Verified
 
 PROBE_LIMIT_S = 6.0
-"""No measurement waits for it: there is time for the Date header to change, and for slow responses."""
+"""No measurement depends on its speed, so there is time for the Date header to change and for slow responses."""
 
 
 def verify(target: Target, scaling: Scaling, workload: Workload, folder: Path, cores: Cores, database: Backend | None = None) -> Verified:
-    """Starts a built server beside its database, checks its contract, and stops it."""
+    """Start a built server with its database, check its contract, and stop it."""
     workload = workload.of(target)
     checks: list[contract.Check] = []
     probed: Probed | None = None
@@ -47,7 +47,7 @@ def verify(target: Target, scaling: Scaling, workload: Workload, folder: Path, c
                 checks.append(
                     contract.Check("asks its database for each response", counting_problem(workload, correct, beside.record(before)))
                 )
-        if target.entry is None:  # elsewhere no rule says how a program ends
+        if target.entry is None:  # other projects have no rule on how a program ends
             checks.append(contract.Check(f"ends within {STOP_GRACE_S:g} s of SIGTERM, children included", stopped.problem))
     except HttpbenchError as error:
         return Verified(target, scaling, tuple(checks), error, probed, workload.name)
@@ -55,7 +55,7 @@ def verify(target: Target, scaling: Scaling, workload: Workload, folder: Path, c
 
 
 def probe_target(target: Target, scaling: Scaling, workload: Workload, folder: Path, cores: Cores) -> Probed:
-    """What a probe of a built server observed. Raises :class:`HttpbenchError`."""
+    """Probe a built server. Raises :class:`HttpbenchError`."""
     workload = workload.of(target)
     with _room(target, folder, cores, None) as (place, _, _), start(target, scaling, workload, place) as running:
         return _probed(running, workload, time.monotonic())
@@ -64,7 +64,7 @@ def probe_target(target: Target, scaling: Scaling, workload: Workload, folder: P
 def sample(
     target: Target, scaling: Scaling, workload: Workload, folder: Path, cores: Cores, database: Backend | None = None
 ) -> SampledResponse:
-    """One response of a built server. Raises :class:`HttpbenchError`."""
+    """Return one response of a built server. Raises :class:`HttpbenchError`."""
     workload = workload.of(target)
     with _room(target, folder, cores, database) as (place, _, _), start(target, scaling, workload, place) as running:
         running.stop()
@@ -73,7 +73,7 @@ def sample(
 
 @contextmanager
 def _room(target: Target, folder: Path, cores: Cores, database: Backend | None) -> Iterator[tuple[Place, Path, RunningDatabase | None]]:
-    """Where a server runs, an empty folder for load generators, and its database, which runs until the block ends."""
+    """Yield the server's place, an empty folder for load generators, and its database, which runs until the block ends."""
     with tempfile.TemporaryDirectory(prefix="httpbench-") as scratch, contextlib.ExitStack() as stack:
         own, generators, behind = (Path(scratch, name) for name in ("target", "generator", "database"))
         for each in (own, generators, behind):

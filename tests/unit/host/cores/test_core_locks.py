@@ -1,4 +1,4 @@
-"""One run at a time on each core: on real locks, in a folder of the test's own."""
+"""One run at a time on each core, tested with real locks in the test's own folder."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def another_run(*cpus: int) -> Iterator[subprocess.Popen[str]]:
 
 
 def refused(cpus: set[int], topology: Topology = FOUR) -> str | None:
-    """The sentence with which a run is refused that does not wait; ``None``: it is not."""
+    """Return the error of a run that doesn't wait, or ``None`` if it gets the cores."""
     said: list[str] = []
     try:
         with only_run_on(cpus, topology, waits=False, say=said.append):
@@ -60,25 +60,25 @@ def refused(cpus: set[int], topology: Topology = FOUR) -> str | None:
         return error.message
 
 
-def test_a_second_run_on_a_core_is_refused_with_the_first_ones_process_id() -> None:
+def test_a_second_run_on_a_core_fails_with_the_first_ones_process_id() -> None:
     with another_run(0, 1) as first:
-        assert refused({1, 2}) == f"the run of httpbench with process id {first.pid} measures on the same cores"
+        assert refused({1, 2}) == f"the httpbench run with process id {first.pid} is measuring on the same cores"
     assert refused({1, 2}) is None
 
 
-def test_runs_on_other_cores_are_made_side_by_side() -> None:
+def test_runs_on_other_cores_do_not_conflict() -> None:
     with another_run(0, 1):
         assert refused({2, 3}) is None
 
 
-def test_threads_of_one_core_are_one_core_also_if_a_run_may_use_only_one_of_them() -> None:
+def test_siblings_are_one_core_even_if_a_run_may_use_only_one_of_them() -> None:
     first = Topology((Core((0,), (0, 4), 0, 1024),))
     second = Topology((Core((4,), (0, 4), 0, 1024),))
     with only_run_on({0}, first, waits=False, say=print):
         assert refused({4}, second) is not None
 
 
-def test_a_second_run_waits_and_says_for_whom_once() -> None:
+def test_a_second_run_waits_and_reports_it_once() -> None:
     said: list[str] = []
     entered = threading.Event()
 
@@ -93,17 +93,17 @@ def test_a_second_run_waits_and_says_for_whom_once() -> None:
         assert not entered.wait(0.2)
     waiting.join(10)
     assert entered.is_set()
-    assert said == [f"waiting until the run of httpbench with process id {first.pid} ends: it measures on the same cores"]
+    assert said == [f"waiting until the httpbench run with process id {first.pid} ends: it is measuring on the same cores"]
 
 
-def test_a_run_that_is_killed_leaves_no_lock() -> None:
+def test_a_killed_run_leaves_no_lock() -> None:
     with another_run(0) as first:
         os.kill(first.pid, signal.SIGKILL)
         first.wait()
         assert refused({0}) is None
 
 
-def test_a_run_that_was_refused_holds_nothing() -> None:
+def test_a_refused_run_holds_no_lock() -> None:
     with another_run(1):
         assert refused({0, 1}) is not None
         assert refused({0}) is None
@@ -115,19 +115,19 @@ def test_waiting_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
         pass
 
 
-def test_what_is_in_a_file_decides_nothing(folder: Path) -> None:
+def test_the_contents_of_a_lock_file_decide_nothing(folder: Path) -> None:
     lock = folder / "httpbench-core-0.lock"
     for text in (b"", b"1 pid:[1]\n", b"\xff\x1b[31m" * 1000):
         lock.write_bytes(text)
         assert refused({0}) is None
     with only_run_on({0}, FOUR, waits=False, say=print):
         lock.write_bytes(b"\x1b[31m")
-        assert refused({0}) == "another run of httpbench measures on the same cores"
+        assert refused({0}) == "another httpbench run is measuring on the same cores"
         lock.write_text("17 pid:[1]\n")
-        assert refused({0}) == "the run of httpbench with process id 17 of another container measures on the same cores"
+        assert refused({0}) == "the httpbench run with process id 17 in another container is measuring on the same cores"
 
 
-def test_every_user_may_lock_a_file_that_one_of_them_made(folder: Path) -> None:
+def test_every_user_can_lock_another_users_file(folder: Path) -> None:
     before = os.umask(0o077)
     try:
         assert refused({0}) is None
@@ -137,9 +137,7 @@ def test_every_user_may_lock_a_file_that_one_of_them_made(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("trap", ["link", "pipe", "folder", "missing"])
-def test_a_folder_in_which_nothing_can_be_locked_is_said_once_and_stops_nothing(
-    folder: Path, trap: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_impossible_locking_is_reported_once_and_the_run_continues(folder: Path, trap: str, monkeypatch: pytest.MonkeyPatch) -> None:
     lock, victim = folder / "httpbench-core-0.lock", folder / "victim"
     victim.write_text("precious")
     if trap == "link":
@@ -153,16 +151,16 @@ def test_a_folder_in_which_nothing_can_be_locked_is_said_once_and_stops_nothing(
     said: list[str] = []
     with only_run_on({0}, FOUR, waits=False, say=said.append):
         assert len(said) == 1
-    assert re.match(r"runs of others on the same cores are not noticed: /\S+: \S", said[0])
+    assert re.match(r"can't detect other runs on the same cores: /\S+: \S", said[0])
     assert victim.read_text() == "precious"
 
 
-def test_an_error_of_the_run_is_not_one_of_the_locks() -> None:
+def test_an_error_of_the_run_is_not_taken_for_a_locking_error() -> None:
     with pytest.raises(FileNotFoundError, match="own"), only_run_on({0}, FOUR, waits=False, say=pytest.fail):
         raise FileNotFoundError("own")
 
 
-def test_all_users_agree_on_the_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_all_users_get_the_same_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("HTTPBENCH_LOCKS")
     monkeypatch.setattr(core_locks, "PREFERRED", tmp_path)
     for mode, is_used in ((0o1777, True), (0o755, False), (0o777, False)):

@@ -13,7 +13,7 @@ FILLING = (Scaling.MULTI, Scaling.PREFORK)
 
 
 def machine(count: int, threads: int = 1, nodes: int = 1) -> Topology:
-    """Cores whose siblings are numbered as Linux does: CPU n and n + count."""
+    """Return cores with siblings numbered as on Linux: CPU n and n + count."""
     found = []
     for number in range(count):
         cpus = tuple(number + count * thread for thread in range(threads))
@@ -25,7 +25,7 @@ topologies = st.builds(machine, st.integers(1, 64), st.integers(1, 4), st.intege
 
 
 @given(topologies, st.sampled_from(Scaling))
-def test_every_party_has_whole_cores_and_nothing_is_invented(topology: Topology, scaling: Scaling) -> None:
+def test_every_program_gets_whole_existing_cores(topology: Topology, scaling: Scaling) -> None:
     cores = partition(topology, scaling)
     for cpus in (cores.target, cores.generator, cores.harness):
         assert cpus
@@ -40,28 +40,28 @@ def test_every_core_is_used(topology: Topology, scaling: Scaling) -> None:
 
 
 @given(topologies, st.sampled_from(Scaling))
-def test_shared_is_said_where_the_generator_is_on_a_core_of_the_target_and_nowhere_else(topology: Topology, scaling: Scaling) -> None:
+def test_shared_is_set_only_if_generator_and_target_share_a_core(topology: Topology, scaling: Scaling) -> None:
     cores = partition(topology, scaling)
     assert cores.shared == bool(set(cores.target) & set(cores.generator))
     assert cores.shared or not set(cores.target) & set(cores.harness)
 
 
 @given(topologies)
-def test_single_is_one_core(topology: Topology) -> None:
+def test_a_single_target_gets_one_core(topology: Topology) -> None:
     cores = partition(topology, Scaling.SINGLE)
     assert cores.target in [core.cpus for core in topology.cores]
     assert cores.shared == (len(topology.cores) == 1)
 
 
 @given(topologies, st.sampled_from(FILLING))
-def test_filling_takes_half_of_the_cores_and_at_least_two_where_there_are_two(topology: Topology, scaling: Scaling) -> None:
+def test_a_target_that_fills_cores_gets_half_of_them_and_at_least_two_if_possible(topology: Topology, scaling: Scaling) -> None:
     count, threads = len(topology.cores), len(topology.cores[0].cpus)
     target = len(partition(topology, scaling).target) // threads
     assert target == (count // 2 if count >= 4 else count)
 
 
 @given(topologies, st.sampled_from(Scaling))
-def test_the_harness_has_a_core_of_its_own_only_where_the_generator_can_spare_it(topology: Topology, scaling: Scaling) -> None:
+def test_the_harness_gets_a_core_only_if_the_generator_can_spare_it(topology: Topology, scaling: Scaling) -> None:
     cores = partition(topology, scaling)
     own = not set(cores.harness) & set(cores.generator)
     assert own == (len(topology.cores) >= (4 if scaling is Scaling.SINGLE else 5))
@@ -79,7 +79,7 @@ def test_the_harness_has_a_core_of_its_own_only_where_the_generator_can_spare_it
         (6, Scaling.PREFORK, Cores(target=(3, 4, 5), generator=(1, 2), harness=(0,), shared=False)),
     ],
 )
-def test_the_stated_order_of_degradation(count: int, scaling: Scaling, expected: Cores) -> None:
+def test_cores_degrade_in_the_documented_order(count: int, scaling: Scaling, expected: Cores) -> None:
     assert partition(machine(count), scaling) == expected
 
 
@@ -90,7 +90,7 @@ def test_the_target_stays_on_one_node() -> None:
 
 
 @given(topologies, st.sampled_from(Scaling))
-def test_a_proxy_has_cores_of_its_own_and_the_others_stay_where_they_are(topology: Topology, scaling: Scaling) -> None:
+def test_a_proxy_gets_its_own_cores_and_the_others_do_not_move(topology: Topology, scaling: Scaling) -> None:
     cores = partition_for_proxy(topology, scaling)
     alone = len(topology.cores) == 1
     assert {*cores.target, *cores.backend, *cores.generator, *cores.harness} == set(topology.cpus)
@@ -99,20 +99,20 @@ def test_a_proxy_has_cores_of_its_own_and_the_others_stay_where_they_are(topolog
     assert all(cpus for cpus in (cores.target, cores.backend, cores.generator, cores.harness))
 
 
-def test_six_cores_are_two_for_each() -> None:
+def test_six_cores_give_two_to_each_program() -> None:
     cores = partition_for_proxy(machine(6), Scaling.MULTI)
     assert (cores.generator, cores.backend, cores.target) == ((0, 1), (2, 3), (4, 5))
 
 
 @given(topologies, st.sampled_from(Scaling), st.sampled_from([partition, partition_for_proxy]))
-def test_the_grouping_of_siblings_is_kept(topology: Topology, scaling: Scaling, divide: Callable[[Topology, Scaling], Cores]) -> None:
+def test_siblings_stay_grouped(topology: Topology, scaling: Scaling, divide: Callable[[Topology, Scaling], Cores]) -> None:
     cores = divide(topology, scaling)
     assert cores.physical(topology.cpus) == len(topology.cores)
     assert cores.physical(cores.target) == len(topology.groups(cores.target))
 
 
 @given(topologies, st.sampled_from(FILLING), st.integers(1, 64), st.sampled_from([partition, partition_for_proxy]))
-def test_a_target_gets_the_number_of_cores_that_it_is_given(
+def test_the_user_can_choose_the_targets_number_of_cores(
     topology: Topology, scaling: Scaling, wanted: int, divide: Callable[[Topology, Scaling, int | None], Cores]
 ) -> None:
     count = len(topology.cores)
@@ -133,7 +133,7 @@ def test_a_target_gets_the_number_of_cores_that_it_is_given(
         (8, 2, Cores(target=(6, 7), generator=(1, 2, 3, 4, 5), harness=(0,), shared=False)),
     ],
 )
-def test_what_the_target_leaves_is_the_generators(count: int, wanted: int, expected: Cores) -> None:
+def test_the_generator_gets_the_cores_that_the_target_leaves(count: int, wanted: int, expected: Cores) -> None:
     assert partition(machine(count), Scaling.MULTI, wanted) == expected
 
 
@@ -145,12 +145,12 @@ def test_what_the_target_leaves_is_the_generators(count: int, wanted: int, expec
         (4, 3, Cores(target=(1, 2, 3), backend=(0,), generator=(0,), harness=(0,), shared=False)),
     ],
 )
-def test_two_cores_for_a_proxy(count: int, wanted: int, expected: Cores) -> None:
+def test_a_proxy_can_get_two_cores(count: int, wanted: int, expected: Cores) -> None:
     assert partition_for_proxy(machine(count), Scaling.MULTI, wanted) == expected
 
 
-def test_siblings_that_we_may_not_use_are_watched_and_count_as_no_core() -> None:
-    """A container with one thread of each core: what runs on the others disturbs it."""
+def test_siblings_that_we_may_not_use_are_recorded_but_are_not_cores() -> None:
+    """In a container with one thread of each core, programs on the other threads disturb it."""
     topology = Topology(tuple(Core((cpu,), (cpu, cpu + 4), 0, 1024) for cpu in range(4)))
     cores = partition(topology, Scaling.SINGLE)
     assert (cores.target, cores.generator, cores.harness) == ((3,), (1, 2), (0,))
@@ -168,9 +168,7 @@ def test_siblings_that_we_may_not_use_are_watched_and_count_as_no_core() -> None
         (8, Scaling.MULTI, tuple(range(1, 8)), (0,)),
     ],
 )
-def test_with_a_load_host_the_generators_cores_are_free(
-    count: int, scaling: Scaling, target: tuple[int, ...], harness: tuple[int, ...]
-) -> None:
+def test_a_load_host_frees_the_generators_cores(count: int, scaling: Scaling, target: tuple[int, ...], harness: tuple[int, ...]) -> None:
     cores = partition_for_load_host(partition, machine(count), scaling)
     assert (cores.target, cores.generator, cores.harness, cores.shared) == (target, (), harness, False)
 
@@ -182,7 +180,7 @@ def test_with_a_load_host_a_proxy_and_its_backend_keep_their_cores(topology: Top
     assert there.generator == () and not there.shared and not there.backend_shared
 
 
-# --- a database beside a server -------------------------------------------------------------------------------------------------
+# --- a database next to a server ------------------------------------------------------------------------------------------------
 
 
 @given(topologies, st.sampled_from(Scaling), st.booleans())
@@ -198,7 +196,7 @@ def test_a_database_takes_nothing_from_the_target(topology: Topology, scaling: S
 
 
 @given(topologies, st.sampled_from(Scaling))
-def test_a_database_that_is_asked_has_whole_cores_of_its_own_where_the_generator_has_two(topology: Topology, scaling: Scaling) -> None:
+def test_a_queried_database_gets_whole_cores_if_the_generator_has_two(topology: Topology, scaling: Scaling) -> None:
     before = partition(topology, scaling)
     cores = with_database(topology, before, is_asked=True)
     has_own = not before.shared and before.physical(before.generator) > 1
@@ -211,7 +209,9 @@ def test_a_database_that_is_asked_has_whole_cores_of_its_own_where_the_generator
     ("count", "target", "database", "generator"),
     [(1, (0,), (0,), (0,)), (2, (1,), (0,), (0,)), (3, (2,), (1,), (0,)), (4, (3,), (2,), (1,)), (8, (7,), (3, 4, 5, 6), (1, 2))],
 )
-def test_a_server_on_one_core(count: int, target: tuple[int, ...], database: tuple[int, ...], generator: tuple[int, ...]) -> None:
+def test_a_server_on_one_core_has_a_database_beside_it(
+    count: int, target: tuple[int, ...], database: tuple[int, ...], generator: tuple[int, ...]
+) -> None:
     topology = machine(count)
     cores = with_database(topology, partition(topology, Scaling.SINGLE), is_asked=True)
     assert (cores.target, cores.database, cores.generator) == (target, database, generator)

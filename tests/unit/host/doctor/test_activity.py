@@ -9,7 +9,7 @@ from httpbench.host.doctor.activity import _busy, _Process, _steal
 from tests.waiting import SPIN
 
 
-def test_stolen_time() -> None:
+def test_steal_is_measured() -> None:
     before = [100, 0, 50, 9000, 10, 0, 5, 20, 0, 0]
     after = [110, 0, 55, 9030, 10, 0, 5, 25, 0, 0]
     (finding,) = _steal(before, after)
@@ -18,12 +18,12 @@ def test_stolen_time() -> None:
     assert list(_steal([], [])) == []
 
 
-def test_a_number_that_was_given_to_another_process_is_not_mistaken() -> None:
+def test_a_reused_process_id_is_not_counted() -> None:
     finding = _busy({7: _Process("old", 10)}, {7: _Process("new", 500)}, 1.0)
     assert finding.severity == "ok"
 
 
-def test_a_busy_process_is_named_and_we_are_not() -> None:
+def test_a_busy_process_is_reported_but_httpbench_itself_is_not() -> None:
     with subprocess.Popen([sys.executable, "-c", f"print(flush=True)\n{SPIN}"], stdout=subprocess.PIPE) as process:
         try:
             assert process.stdout
@@ -33,6 +33,6 @@ def test_a_busy_process_is_named_and_we_are_not() -> None:
             process.kill()
     busy = findings["busy-processes"]
     assert busy.severity == "warning"
-    # Others may be busier: then it is among those that are only counted.
+    # On a busy machine, it may be among the processes that are only counted.
     assert f"(pid {process.pid}," in busy.what or "more" in busy.what
     assert f"(pid {os.getpid()}," not in busy.what

@@ -69,7 +69,9 @@ DISTURBANCES = [
 
 
 @pytest.mark.parametrize(("name", "files", "severity", "what", "do"), DISTURBANCES)
-def test_each_disturbance_is_found_and_alone(root: Path, name: str, files: dict[str, str], severity: str, what: str, do: str) -> None:
+def test_each_disturbance_gives_exactly_one_finding(
+    root: Path, name: str, files: dict[str, str], severity: str, what: str, do: str
+) -> None:
     write(root, files)
     findings = found(root)
     finding = findings[name]
@@ -77,7 +79,7 @@ def test_each_disturbance_is_found_and_alone(root: Path, name: str, files: dict[
     assert {other.name for other in findings.values() if other.severity != "ok"} == {name}
 
 
-def test_a_clock_that_cannot_be_bettered_is_noted(root: Path) -> None:
+def test_a_clock_that_cannot_be_improved_is_a_note(root: Path) -> None:
     folder = "sys/devices/system/clocksource/clocksource0"
     write(root, {f"{folder}/current_clocksource": "hpet", f"{folder}/available_clocksource": "hpet acpi_pm"})
     assert (found(root)["clocksource"].severity, "offers no better one" in (found(root)["clocksource"].do or "")) == ("note", True)
@@ -91,18 +93,18 @@ def test_each_finding_is_documented(root: Path) -> None:
     assert names == set(re.findall(r"^\| `([a-z-]+)` \|", of_this_machine + knobs, re.MULTILINE)) - {"warning", "note", "ok"}
 
 
-def test_few_open_files(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_low_limit_on_open_files_is_a_finding(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(open_files, "hard_limit", lambda _: 1024)
     assert found(root)["open-files"].severity == "warning"
 
 
 @pytest.mark.parametrize(("count", "severity"), [(1, "warning"), (2, "warning"), (3, "warning"), (4, "ok")])
-def test_few_cores(tmp_path: Path, count: int, severity: str) -> None:
+def test_too_few_cores_are_a_finding(tmp_path: Path, count: int, severity: str) -> None:
     write(cores(tmp_path, *(str(cpu) for cpu in range(count))), QUIET)
     findings = examine(read_topology(tmp_path, range(count)), tmp_path, 0)
     assert next(finding for finding in findings if finding.name == "cores").severity == severity
 
 
-def test_the_worst_comes_first(root: Path) -> None:
+def test_the_worst_finding_comes_first(root: Path) -> None:
     write(root, {"proc/loadavg": "9 9 9 1/1 1", "proc/sys/kernel/io_uring_disabled": "1"})
     assert [finding.severity for finding in examine(root=root, pause_s=0)][:3] == ["warning", "note", "ok"]

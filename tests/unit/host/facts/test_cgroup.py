@@ -6,7 +6,7 @@ from httpbench.host.facts.cgroup import Limits, read_limits
 from tests.unit.host.fake import CGROUP_1, CGROUP_2, write
 
 
-def test_the_smallest_limit_on_the_way_up_holds(tmp_path: Path) -> None:
+def test_the_lowest_limit_of_all_ancestors_applies(tmp_path: Path) -> None:
     write(
         tmp_path,
         {
@@ -21,7 +21,7 @@ def test_the_smallest_limit_on_the_way_up_holds(tmp_path: Path) -> None:
     assert read_limits(tmp_path) == Limits(2, 1.5, 4096000)
 
 
-def test_version_1_has_a_tree_for_each_controller(tmp_path: Path) -> None:
+def test_version_1_has_a_hierarchy_for_each_controller(tmp_path: Path) -> None:
     write(
         tmp_path,
         {
@@ -62,5 +62,5 @@ def test_a_container_sees_its_own_group_as_the_root(tmp_path: Path) -> None:
     assert read_limits(tmp_path) == Limits(2, 2.0, None)
 
 
-def test_where_groups_are_not_mounted(tmp_path: Path) -> None:
+def test_limits_without_mounted_groups_are_none(tmp_path: Path) -> None:
     assert read_limits(tmp_path) == Limits(None, None, None)

@@ -1,4 +1,4 @@
-"""What was committed between two runs."""
+"""The list of commits between two runs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def git(folder: Path, *words: str) -> str:
 
 @pytest.fixture
 def commits(tmp_path: Path) -> list[str]:
-    """Ids of three commits more than are shown, in a repository in ``tmp_path``."""
+    """Create a repository in ``tmp_path`` and return the ids of its commits, three more than are shown."""
     git(tmp_path, "init", "--quiet")
     found = []
     for number in range(COMMITS_MAX + 3):
@@ -33,13 +33,13 @@ def test_commits_come_newest_first_with_their_subjects(tmp_path: Path, commits: 
     assert commits[2].startswith(found[0].partition(" ")[0])
 
 
-def test_many_commits_are_cut_and_say_so(tmp_path: Path, commits: list[str]) -> None:
+def test_a_long_list_is_cut_and_ends_with_a_hint(tmp_path: Path, commits: list[str]) -> None:
     found = commits_between(tmp_path, commits[0], commits[-1])
     assert len(found) == COMMITS_MAX + 1
     assert found[-1] == f"… and more: git log {commits[0][:12]}..{commits[-1][:12]}"
 
 
-def test_what_is_not_there_has_no_commits(tmp_path: Path, commits: list[str]) -> None:
+def test_missing_folders_and_commits_give_an_empty_list(tmp_path: Path, commits: list[str]) -> None:
     assert commits_between(tmp_path / "gone", commits[0], commits[1]) == []
     assert commits_between(tmp_path, commits[0], "0" * 40) == []
     assert commits_between(tmp_path, commits[0], f"{commits[0]}+changes") == []

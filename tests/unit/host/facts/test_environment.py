@@ -43,14 +43,14 @@ def test_a_machine_is_described(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert found.versions == {"go": "1.26", "numpy": numpy.__version__, "scipy": scipy.__version__}
 
 
-def test_facts_that_are_missing_are_none_and_no_error(tmp_path: Path) -> None:
+def test_missing_facts_are_none(tmp_path: Path) -> None:
     found = read_environment(tmp_path, {}, tmp_path)
     assert (found.smt, found.governor, found.turbo, found.virtualization, found.cgroup_version) == (None,) * 5
     assert found.mitigations == {}
     assert found.cpu_model
 
 
-def test_this_machine(tmp_path: Path) -> None:
+def test_this_machine_can_be_described(tmp_path: Path) -> None:
     found = read_environment(tmp_path, {})
     assert found.kernel == os.uname().release
     assert found.memory_bytes == os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
@@ -58,11 +58,11 @@ def test_this_machine(tmp_path: Path) -> None:
     assert set(found.cpus_allowed) == os.sched_getaffinity(0)
 
 
-def test_the_commit_of_a_folder(repository: Path) -> None:
+def test_a_folder_has_a_commit(repository: Path) -> None:
     assert git_commit(repository / "targets") == git(repository, "rev-parse", "HEAD")
 
 
-def test_a_change_in_the_folder_is_said_and_one_beside_it_is_not(repository: Path) -> None:
+def test_only_a_change_in_the_folder_itself_marks_the_commit(repository: Path) -> None:
     head = git(repository, "rev-parse", "HEAD")
     (repository / "other" / "file").write_text("changed")
     assert git_commit(repository / "targets") == head
@@ -70,7 +70,7 @@ def test_a_change_in_the_folder_is_said_and_one_beside_it_is_not(repository: Pat
     assert git_commit(repository / "targets") == f"{head}+changes"
 
 
-def test_no_repository_an_empty_one_and_an_ignored_folder_have_no_commit(repository: Path, tmp_path: Path) -> None:
+def test_ignored_folders_and_folders_without_commits_have_no_commit(repository: Path, tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()
     assert git_commit(outside) is None

@@ -1,4 +1,4 @@
-"""Whatever ends ``apply`` or ``reset``, and between whichever two writes, the next ``reset`` puts everything back: on a faked machine."""
+"""However and whenever ``apply`` or ``reset`` is interrupted, the next ``reset`` restores everything. Uses a fake machine."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FILES = {path: " ".join(content.split()) for files in DISTURBED.values() for pat
 
 
 def disturbed(root: Path, names: Sequence[str] = tuple(DISTURBED)) -> Tuning:
-    """A machine on which these knobs are to be set."""
+    """Return a machine with knobs that aren't set as wanted."""
     quiet(root)
     for name in names:
         write(root, DISTURBED[name])
@@ -37,7 +37,7 @@ def held(tuning: Tuning) -> dict[str, str | None]:
 
 
 def killed_at(step: int, work: Callable[[], object]) -> bool:
-    """Does the work in a process that kills itself just before its ``step``-th change of a file; whether it came so far."""
+    """Do the work in a process that kills itself just before its ``step``-th change of a file. Return whether it got that far."""
     child = os.fork()
     if child == 0:
         left = step
@@ -57,7 +57,7 @@ def killed_at(step: int, work: Callable[[], object]) -> bool:
     return os.WIFSIGNALED(status)
 
 
-def test_every_knob_is_found_set_and_put_back(tmp_path: Path) -> None:
+def test_every_knob_can_be_set_and_restored(tmp_path: Path) -> None:
     tuning = disturbed(tmp_path)
     assert {shown.knob.name for shown in tuning.show() if not shown.setting.is_fine} == set(KNOBS) == set(DISTURBED)
     applied = tuning.apply()
@@ -70,7 +70,7 @@ def test_every_knob_is_found_set_and_put_back(tmp_path: Path) -> None:
     assert not tuning.journal.exists()
 
 
-def test_wherever_apply_and_then_reset_are_killed_a_reset_puts_all_back(tmp_path: Path) -> None:
+def test_reset_restores_everything_after_a_kill_at_any_step(tmp_path: Path) -> None:
     steps = 0
     while True:
         tuning = disturbed(tmp_path / str(steps))
@@ -92,7 +92,7 @@ ACTIONS = st.lists(st.tuples(st.sampled_from(["apply", "reset"]), st.sampled_fro
 
 @settings(max_examples=40, deadline=None)
 @given(names=st.sets(st.sampled_from(list(DISTURBED)), min_size=1), actions=ACTIONS)
-def test_after_any_history_a_reset_puts_all_back(names: set[str], actions: list[tuple[str, str | None, int]]) -> None:
+def test_reset_restores_everything_after_any_sequence_of_actions(names: set[str], actions: list[tuple[str, str | None, int]]) -> None:
     with TemporaryDirectory() as folder:
         tuning = disturbed(Path(folder), sorted(names))
         before = held(tuning)
@@ -103,7 +103,7 @@ def test_after_any_history_a_reset_puts_all_back(names: set[str], actions: list[
         assert held(tuning) == before
 
 
-def test_a_second_apply_keeps_what_the_first_one_found(tmp_path: Path) -> None:
+def test_a_second_apply_keeps_the_first_journal(tmp_path: Path) -> None:
     tuning = disturbed(tmp_path, ["backlog"])
     tuning.apply()
     write(tmp_path, {"proc/sys/net/core/somaxconn": "64"})  # by somebody else
@@ -112,19 +112,19 @@ def test_a_second_apply_keeps_what_the_first_one_found(tmp_path: Path) -> None:
     assert read_value(tmp_path / "proc/sys/net/core/somaxconn") == "128"
 
 
-def test_named_knobs_are_set_alone(tmp_path: Path) -> None:
+def test_only_the_given_knobs_are_set(tmp_path: Path) -> None:
     tuning = disturbed(tmp_path)
     assert set(tuning.apply([KNOBS["packet-queue"]]).changed) == set(DISTURBED["packet-queue"])
 
 
-def test_values_that_are_wide_enough_are_left_alone(tmp_path: Path) -> None:
+def test_values_above_the_minimum_are_kept(tmp_path: Path) -> None:
     tuning = disturbed(tmp_path, [])
     write(tmp_path, {"proc/sys/net/core/somaxconn": "65535", "proc/sys/net/ipv4/ip_local_port_range": "1024 65535"})
     assert tuning.apply().changed == {}
     assert not tuning.journal.exists()
 
 
-def test_a_journal_of_an_earlier_boot_is_not_believed(tmp_path: Path) -> None:
+def test_a_journal_from_an_earlier_boot_is_ignored(tmp_path: Path) -> None:
     tuning = disturbed(tmp_path, ["packet-queue"])
     tuning.apply()
     write(tmp_path, {"proc/sys/kernel/random/boot_id": "second"})
@@ -134,7 +134,7 @@ def test_a_journal_of_an_earlier_boot_is_not_believed(tmp_path: Path) -> None:
     assert not tuning.journal.exists()
 
 
-def test_what_the_kernel_does_not_take_is_told_and_the_rest_is_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_rejected_value_is_reported_and_the_other_knobs_are_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tuning = disturbed(tmp_path)
     write_text = Path.write_text
 
@@ -151,11 +151,11 @@ def test_what_the_kernel_does_not_take_is_told_and_the_rest_is_set(tmp_path: Pat
         "netdev_max_backlog": "the kernel accepted 16384 but holds 12288",
     }
     assert len(outcome.changed) == len(FILES) - 2
-    assert tuning.reset().failed == {}  # what could not be set need not be put back
+    assert tuning.reset().failed == {}  # a knob that could not be set needs no restoring
     assert held(tuning) == FILES
 
 
-def test_nothing_is_touched_where_nothing_can_be_written_down(tmp_path: Path) -> None:
+def test_nothing_changes_if_the_journal_cannot_be_written(tmp_path: Path) -> None:
     tuning = disturbed(tmp_path)
     write(tmp_path, {"var": "a file where a folder should be"})
     with pytest.raises(TuneError, match="nothing was changed"):
@@ -163,7 +163,7 @@ def test_nothing_is_touched_where_nothing_can_be_written_down(tmp_path: Path) ->
     assert held(tuning) == FILES
 
 
-def test_a_journal_that_is_none_is_told(tmp_path: Path) -> None:
+def test_an_invalid_journal_is_an_error(tmp_path: Path) -> None:
     tuning = disturbed(tmp_path)
     write(tmp_path, {"var/lib/httpbench/tune.json": "{}"})
     with pytest.raises(TuneError, match="the original settings are unknown"):
@@ -173,14 +173,14 @@ def test_a_journal_that_is_none_is_told(tmp_path: Path) -> None:
     assert held(tuning) == FILES
 
 
-def test_two_do_not_change_knobs_at_once(tmp_path: Path) -> None:
+def test_two_processes_cannot_change_knobs_at_once(tmp_path: Path) -> None:
     tuning = disturbed(tmp_path)
     with tuning._locked(), pytest.raises(TuneError, match="another httpbench"):
         tuning.apply()
     assert tuning.apply().failed == {}
 
 
-def test_what_knobs_stand_at_is_a_fact_of_the_environment(tmp_path: Path) -> None:
+def test_the_environment_contains_the_state_of_each_knob(tmp_path: Path) -> None:
     tuning = disturbed(tmp_path, ["governor", "backlog"])
     assert (tuned(tmp_path)["governor"], tuned(tmp_path)["backlog"]) == ("schedutil", "128,512")
     write(tmp_path, {"sys/devices/system/cpu/cpu0/cpufreq/scaling_governor": "performance"})
@@ -198,7 +198,7 @@ def test_each_knob_is_documented() -> None:
 @pytest.mark.parametrize(
     "path", ["etc/passwd", "../etc/passwd", "/etc/passwd", "proc/sys/net/core/../../../../etc/passwd", "proc/sys/kernel/core_pattern"]
 )
-def test_reset_writes_to_known_knobs_only_whatever_the_journal_says(tmp_path: Path, path: str) -> None:
+def test_reset_writes_only_to_known_knobs(tmp_path: Path, path: str) -> None:
     tuning = disturbed(tmp_path, ["packet-queue"])
     write(tmp_path, {"etc/passwd": "root", "proc/sys/kernel/core_pattern": "core"})
     tuning.apply()

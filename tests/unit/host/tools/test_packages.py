@@ -1,4 +1,4 @@
-"""The script that installs packages, run with an apt-get that only writes down its arguments."""
+"""The script that installs packages, run with an apt-get that only records its arguments."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from httpbench.host import packages
 
 @pytest.fixture
 def debian(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A machine of its own: its apt-get, its policy; we are root on it."""
+    """Fake a machine on which we are root, with its own apt-get and policy."""
     monkeypatch.setattr(packages, "POLICY", str(tmp_path / "policy-rc.d"))
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setattr(os, "geteuid", lambda: 0)
@@ -24,13 +24,13 @@ def debian(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def apt_get(folder: Path, exit_code: str) -> None:
-    """Writes down its arguments, and what the policy returns meanwhile."""
+    """Record the arguments and the exit code of the policy script at that moment."""
     path = folder / "apt-get"
     path.write_text(f'#!/bin/sh\necho "$@" >>{folder}/arguments\n{folder}/policy-rc.d; echo $? >>{folder}/policy\nexit {exit_code}\n')
     path.chmod(0o755)
 
 
-def test_lists_are_updated_and_packages_installed_while_no_service_may_start(debian: Path) -> None:
+def test_packages_are_installed_while_services_may_not_start(debian: Path) -> None:
     packages.install(["nginx-light", "wrk"])
     assert (debian / "arguments").read_text().splitlines() == [
         "update --quiet",
@@ -40,7 +40,7 @@ def test_lists_are_updated_and_packages_installed_while_no_service_may_start(deb
     assert not (debian / "policy-rc.d").exists()
 
 
-def test_a_policy_that_was_there_stays(debian: Path) -> None:
+def test_an_existing_policy_stays(debian: Path) -> None:
     policy = debian / "policy-rc.d"
     policy.write_text("#!/bin/sh\nexit 0\n")
     policy.chmod(0o755)
@@ -61,13 +61,13 @@ def test_a_failure_has_the_command_for_root_as_its_hint(debian: Path) -> None:
 def test_other_users_require_sudo(debian: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     monkeypatch.setattr(shutil, "which", lambda program: None)
-    with pytest.raises(RequirementError, match="only root can install packages, and there is no sudo") as caught:
+    with pytest.raises(RequirementError, match="only root can install packages, and sudo is missing") as caught:
         packages.install(["wrk"])
     assert (caught.value.hint or "").startswith("as root: apt-get install")
     assert not (debian / "arguments").exists()
 
 
-def test_sudo_may_ask_for_a_password_only_where_there_is_a_terminal(debian: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sudo_asks_for_a_password_only_on_a_terminal(debian: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     sudo = debian / "sudo"
     sudo.write_text(f'#!/bin/sh\necho "$1" >{debian}/sudo-option\nshift\nexec "$@"\n')

@@ -20,7 +20,7 @@ INSTALL = "https://example.org/install"
 
 @pytest.fixture
 def bin_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of programs before all others, and a Debian whose lists are there."""
+    """Put a folder of programs first in PATH, on a Debian with package lists."""
     lists = tmp_path / "lists"
     lists.mkdir()
     (lists / "deb_Packages").touch()
@@ -38,12 +38,12 @@ def candidate(folder: Path, version: str) -> None:
     program(folder, "apt-cache", f"printf '%s:\\n  Installed: (none)\\n  Candidate: {version}\\n  Version table:\\n' $2")
 
 
-def test_a_program_that_is_new_enough(bin_folder: Path) -> None:
+def test_a_program_that_is_new_enough_meets_the_requirement(bin_folder: Path) -> None:
     path = program(bin_folder, "frobc", "echo 'frobc, the frob compiler (1.30.2), built by gcc 12.2'")
     assert check(Requirement(program="frobc", version="1.30", install=INSTALL)) == Met("1.30.2", path)
 
 
-def test_a_program_that_prints_to_standard_error_and_fails(bin_folder: Path) -> None:
+def test_a_version_on_standard_error_counts_despite_a_failure(bin_folder: Path) -> None:
     path = program(bin_folder, "frobtool", "echo 'frobtool 4.1.0 [epoll]' >&2; exit 1")
     needed = Requirement(program="frobtool", version="4", version_command=("frobtool", "-v"), install=INSTALL)
     assert check(needed) == Met("4.1.0", path)
@@ -54,7 +54,7 @@ def test_versions_are_compared_as_numbers(bin_folder: Path) -> None:
     assert check(Requirement(program="frobc", version="1.10", install=INSTALL)) == Unmet(f"{path} is version 1.9", INSTALL)
 
 
-def test_a_missing_program_names_debians_package(bin_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_program_has_debians_package_as_its_fix(bin_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     candidate(bin_folder, "1:1.30.0+dfsg-2")
     needed = Requirement(program="no-such-frob", version="1.30", apt=("frob", "libfrob-dev"), install=INSTALL)
     as_user(monkeypatch, 0)
@@ -64,13 +64,13 @@ def test_a_missing_program_names_debians_package(bin_folder: Path, monkeypatch: 
     assert check(needed) == Unmet("not found in PATH", "sudo apt-get install frob libfrob-dev")
 
 
-def test_where_debians_is_too_old_the_languages_own_way_is_named(bin_folder: Path) -> None:
+def test_the_languages_own_installer_is_the_fix_if_debians_package_is_too_old(bin_folder: Path) -> None:
     candidate(bin_folder, "2:1.19~1")
     found = check(Requirement(program="no-such-frob", version="1.25", apt=("frob",), install=INSTALL))
     assert found == Unmet("not found in PATH", INSTALL)
 
 
-def test_where_debians_is_too_old_and_there_is_no_other_way_this_is_said(bin_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_package_that_is_too_old_is_the_last_resort(bin_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     candidate(bin_folder, "1.19-3")
     as_user(monkeypatch, 0)
     found = check(Requirement(program="no-such-frob", version="1.25", apt=("frob",)))
@@ -78,20 +78,20 @@ def test_where_debians_is_too_old_and_there_is_no_other_way_this_is_said(bin_fol
     assert found.fix.startswith("apt-get install frob  # installs 1.19; 1.25 or newer is required")
 
 
-def test_a_package_that_debian_does_not_have(bin_folder: Path) -> None:
+def test_a_package_missing_from_debian_is_not_suggested(bin_folder: Path) -> None:
     program(bin_folder, "apt-cache", "echo 'N: Unable to locate package frob' >&2")
     found = check(Requirement(program="no-such-frob", apt=("frob",), install=INSTALL))
     assert found == Unmet("not found in PATH", INSTALL)
 
 
-def test_the_version_of_a_default_package_is_not_that_of_its_program(bin_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_default_package_has_a_version_of_its_own(bin_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     candidate(bin_folder, "2:1.17-74")
     as_user(monkeypatch, 0)
     found = check(Requirement(program="no-such-java", version="11", apt=("default-jre-headless",)))
     assert found == Unmet("not found in PATH", "apt-get install default-jre-headless")
 
 
-def test_a_fresh_image_has_no_package_lists(bin_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_package_lists_the_fix_updates_them_first(bin_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program(bin_folder, "apt-cache", "exit 0")
     (bin_folder / "lists" / "deb_Packages").unlink()
     as_user(monkeypatch, 0)
@@ -99,19 +99,19 @@ def test_a_fresh_image_has_no_package_lists(bin_folder: Path, monkeypatch: pytes
     assert found == Unmet("not found in PATH", "apt-get update && apt-get install frob")
 
 
-def test_a_program_that_prints_no_version(bin_folder: Path) -> None:
+def test_a_program_that_prints_no_version_is_unmet(bin_folder: Path) -> None:
     program(bin_folder, "mute", "true")
     found = check(Requirement(program="mute", version="1", install=INSTALL))
     assert isinstance(found, Unmet)
     assert found.reason == f"its version is unknown: `{bin_folder}/mute --version` printed no number"
 
 
-def test_a_program_whose_version_does_not_matter(bin_folder: Path) -> None:
+def test_an_unknown_version_is_fine_if_none_is_required(bin_folder: Path) -> None:
     path = program(bin_folder, "mute", "exit 3")
     assert check(Requirement(program="mute", install=INSTALL)) == Met(None, path)
 
 
-def test_a_program_that_hangs_is_killed_with_all_it_started(bin_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_program_that_hangs_is_killed_with_its_children(bin_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(requirements, "VERSION_LIMIT_S", 2.0)
     program(bin_folder, "hangs", f"sleep 60 & echo $! > {bin_folder}/child; wait")
     begin = time.monotonic()
@@ -137,7 +137,7 @@ def test_a_program_is_run_once(bin_folder: Path) -> None:
     assert (bin_folder / "runs").read_text() == "x\n"
 
 
-def test_many_are_run_in_parallel_and_reported_in_order(bin_folder: Path) -> None:
+def test_programs_run_in_parallel_and_keep_their_order(bin_folder: Path) -> None:
     for number in range(6):
         program(bin_folder, f"slow{number}", f"sleep 0.3; echo {number}.0")
     begin = time.monotonic()
@@ -156,7 +156,7 @@ def test_many_are_run_in_parallel_and_reported_in_order(bin_folder: Path) -> Non
         ("no number", None),
     ],
 )
-def test_the_first_dotted_number_counts(text: str, version: str | None) -> None:
+def test_the_first_dotted_number_is_the_version(text: str, version: str | None) -> None:
     assert first_version(text) == version
 
 

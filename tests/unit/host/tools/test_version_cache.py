@@ -1,4 +1,4 @@
-"""Versions that are cached from one list to the next."""
+"""The cache that keeps versions from one list to the next."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.programs import program
 
 @pytest.fixture
 def frobc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Requirement:
-    """A program that counts its runs."""
+    """Return a program that counts its runs."""
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
     write(tmp_path, "1.30")
     return Requirement(program="frobc", version="1.0", install="https://example.org/install")
@@ -52,7 +52,7 @@ def test_a_program_that_was_replaced_is_run_again(frobc: Requirement, tmp_path: 
 def test_a_cached_version_expires(frobc: Requirement, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "versions.json"
     version_in_a_new_process(file, frobc)
-    version_in_a_new_process(file, frobc)  # which does not make it younger
+    version_in_a_new_process(file, frobc)  # using an entry does not renew it
     monkeypatch.setattr(version_cache, "VALID_S", 0)
     version_in_a_new_process(file, frobc)
     assert runs(tmp_path) == 2
@@ -66,7 +66,7 @@ def test_a_run_does_not_use_the_cache(frobc: Requirement, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("content", ["", "{", "[1]", '[["a", ["b"], [], "1", "now"]]'])
-def test_a_bad_file_is_replaced(frobc: Requirement, tmp_path: Path, content: str) -> None:
+def test_an_invalid_file_is_replaced(frobc: Requirement, tmp_path: Path, content: str) -> None:
     file = tmp_path / "versions.json"
     file.write_text(content)
     assert version_in_a_new_process(file, frobc) == "1.30"
@@ -74,5 +74,5 @@ def test_a_bad_file_is_replaced(frobc: Requirement, tmp_path: Path, content: str
     assert runs(tmp_path) == 1
 
 
-def test_a_cache_that_cannot_be_written_is_no_error(frobc: Requirement) -> None:
+def test_a_cache_that_cannot_be_written_is_not_an_error(frobc: Requirement) -> None:
     assert version_in_a_new_process(Path("/proc/no/versions.json"), frobc) == "1.30"

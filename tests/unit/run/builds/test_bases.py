@@ -1,4 +1,4 @@
-"""Which images a Dockerfile starts from, and what is said if one cannot be had."""
+"""The base images of a Dockerfile, and the errors for unavailable ones."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ def target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Target:
     return make_target(folder=str(tmp_path), isolation=Isolation(engine=Engine.DOCKER))
 
 
-def test_arguments_are_filled_in_and_own_stages_left_out(target: Target) -> None:
+def test_arguments_are_filled_in_and_own_stages_are_left_out(target: Target) -> None:
     assert bases.bases(target) == ["docker.io/library/golang:1.26-bookworm", "docker.io/library/debian:bookworm-slim"]
 
 
-def test_a_recipe_names_bases(target: Target) -> None:
+def test_a_recipe_can_set_the_base(target: Target) -> None:
     recipe = ContainerRecipe(base="debian:own", build_args={"REGISTRY": "example.org", "UNKNOWN": "1"})
     changed = target.model_copy(update={"container": recipe})
     assert bases.bases(changed) == ["example.org/library/golang:1.26-bookworm", "debian:own"]
 
 
-def test_the_environment_names_a_mirror(target: Target, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environment_can_set_a_mirror(target: Target, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(bases.REGISTRY, "mirror.example.org/docker")
     assert bases.arguments(target) == {"REGISTRY": "mirror.example.org/docker"}
     assert bases.bases(target)[0] == "mirror.example.org/docker/library/golang:1.26-bookworm"
@@ -52,7 +52,7 @@ def test_the_environment_names_a_mirror(target: Target, monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize("dockerfile", ["FROM scratch\n", ""])
-def test_there_may_be_no_base(target: Target, dockerfile: str) -> None:
+def test_a_dockerfile_may_have_no_base(target: Target, dockerfile: str) -> None:
     Path(target.folder, "Dockerfile").write_text(dockerfile)
     assert bases.bases(target) == []
 
@@ -65,7 +65,7 @@ def test_there_may_be_no_base(target: Target, dockerfile: str) -> None:
         ("none", "base image docker.io/library/golang:1.26-bookworm: not on this machine, and its registry does not provide it"),
     ],
 )
-def test_a_base_that_cannot_be_had_is_named(
+def test_an_unavailable_base_is_reported(
     target: Target, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, had: str, missing: str | None
 ) -> None:
     _registry(tmp_path, monkeypatch, had)
@@ -76,7 +76,7 @@ def test_a_base_that_cannot_be_had_is_named(
 
 
 def _registry(folder: Path, monkeypatch: pytest.MonkeyPatch, had: str) -> None:
-    """A docker without images, whose registry has those whose names match."""
+    """Fake a docker without images. Its registry has the images that match ``had``."""
     manifest = f"""[ "$1" = manifest ] && echo "$3" | grep -qE '{had}' && exit"""
     program(folder, "docker", f"{manifest}\necho 'no such image' >&2; exit 1")
     monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")

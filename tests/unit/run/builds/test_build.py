@@ -38,7 +38,7 @@ def times(state: build.BuildState) -> int:
     return len((state.folder / "times").read_text().splitlines())
 
 
-def test_a_build_is_made_once(sources: Path) -> None:
+def test_a_build_runs_once(sources: Path) -> None:
     wanted = target(sources, COUNTING)
     assert not build.state(wanted).is_built
     assert times(build.build(wanted, Event())) == 1
@@ -46,7 +46,7 @@ def test_a_build_is_made_once(sources: Path) -> None:
     assert times(build.build(wanted, Event())) == 1
 
 
-def test_sources_that_changed_are_built_again(sources: Path) -> None:
+def test_changed_sources_are_rebuilt(sources: Path) -> None:
     wanted = target(sources, COUNTING)
     build.build(wanted, Event())
     (sources / "server.c").write_text("two")
@@ -56,21 +56,21 @@ def test_sources_that_changed_are_built_again(sources: Path) -> None:
     assert (state.folder / "server").read_text() == "two"
 
 
-def test_a_newer_date_alone_is_no_change(sources: Path) -> None:
+def test_a_newer_file_time_alone_does_not_rebuild(sources: Path) -> None:
     wanted = target(sources, COUNTING)
     build.build(wanted, Event())
     os.utime(sources / "server.c")
     assert build.state(wanted).is_built
 
 
-def test_notes_in_the_manifest_are_no_change(sources: Path) -> None:
+def test_notes_in_the_manifest_do_not_rebuild(sources: Path) -> None:
     wanted = target(sources, COUNTING)
     build.build(wanted, Event())
     (sources / "target.toml").write_text("notes = 'two'")
     assert build.state(wanted).is_built
 
 
-def test_a_source_that_is_gone_is_gone_from_the_build(sources: Path) -> None:
+def test_a_deleted_source_disappears_from_the_build(sources: Path) -> None:
     (sources / "old.c").write_text("old")
     wanted = target(sources, COUNTING)
     build.build(wanted, Event())
@@ -84,13 +84,13 @@ def test_the_sources_stay_clean(sources: Path) -> None:
     assert sorted(path.name for path in sources.iterdir()) == ["server.c", "target.toml"]
 
 
-def test_an_artifact_that_was_deleted_is_built_again(sources: Path) -> None:
+def test_a_deleted_artifact_is_rebuilt(sources: Path) -> None:
     wanted = target(sources, COUNTING)
     (build.build(wanted, Event()).folder / "server").unlink()
     assert not build.state(wanted).is_built
 
 
-def test_a_failure_is_told_with_its_log_and_remembered(sources: Path) -> None:
+def test_a_failure_is_reported_with_its_log_and_remembered(sources: Path) -> None:
     wanted = target(sources, "echo 'server.c:1: expected a semicolon' >&2; exit 3")
     with pytest.raises(BuildError, match="its build failed, exit code 3") as caught:
         build.build(wanted, Event())
@@ -101,8 +101,8 @@ def test_a_failure_is_told_with_its_log_and_remembered(sources: Path) -> None:
     assert build.state(wanted).failure is None
 
 
-def test_a_build_that_makes_nothing_has_failed(sources: Path) -> None:
-    with pytest.raises(BuildError, match="did not make server"):
+def test_a_build_without_its_artifact_has_failed(sources: Path) -> None:
+    with pytest.raises(BuildError, match="did not create server"):
         build.build(target(sources, "true"), Event())
 
 
@@ -113,7 +113,7 @@ def test_a_build_that_hangs_is_ended(sources: Path) -> None:
         build.build(wanted, Event())
 
 
-def test_a_build_that_is_interrupted_has_not_failed(sources: Path) -> None:
+def test_an_interrupted_build_is_not_a_failure(sources: Path) -> None:
     cancelled = Event()
     wanted = target(sources, "echo $$ > pid; sleep 1000")
     timer = Timer(0.3, cancelled.set)
@@ -125,7 +125,7 @@ def test_a_build_that_is_interrupted_has_not_failed(sources: Path) -> None:
     until(lambda: not Path(f"/proc/{pid}/cmdline").exists() or not Path(f"/proc/{pid}/cmdline").read_bytes())
 
 
-def test_the_version_is_the_receipt(sources: Path) -> None:
+def test_the_receipt_contains_the_version(sources: Path) -> None:
     wanted = target(sources, COUNTING).model_copy(update={"version": ("echo", "libfoo v1.22.3 (stable)")})
     state = build.build(wanted, Event())
     assert state.receipt is not None
@@ -136,7 +136,7 @@ def test_the_version_is_the_receipt(sources: Path) -> None:
         build.build(broken, Event())
 
 
-def test_a_folder_that_cannot_be_built_in_is_said(sources: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_that_cannot_be_built_in_is_reported(sources: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", "/proc/cache")
     wanted = target(sources, COUNTING)
     assert not build.state(wanted).is_built
@@ -145,10 +145,10 @@ def test_a_folder_that_cannot_be_built_in_is_said(sources: Path, monkeypatch: py
     assert "XDG_CACHE_HOME" in (caught.value.hint or "")
 
 
-def test_sources_that_cannot_be_read_are_said(sources: Path) -> None:
+def test_unreadable_sources_are_reported(sources: Path) -> None:
     wanted = target(sources, COUNTING)
     (sources / "server.c").unlink()
-    (sources / "server.c").symlink_to("/proc/self/mem")  # a file that not even root can read
+    (sources / "server.c").symlink_to("/proc/self/mem")  # even root can't read this file
     failure = build.state(wanted).failure
     assert failure is not None
     assert "its sources cannot be read: Input/output error" in failure.message

@@ -1,4 +1,4 @@
-"""Which stages a Dockerfile has, and which images a build must have."""
+"""The stages of a Dockerfile, and the images that a build requires."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ COPY --from=composer:latest /usr/bin/composer /c
 """
 
 
-def test_stages_name_what_they_start_from_and_what_they_copy_from() -> None:
+def test_stages_have_bases_and_sources() -> None:
     assert stages(WHOLE, {}) == [
         Stage("Build", "alpine:3.19", ()),
         Stage("test", "build", ("tools:2",)),
@@ -37,11 +37,11 @@ def test_stages_name_what_they_start_from_and_what_they_copy_from() -> None:
     ]
 
 
-def test_images_are_what_is_no_stage() -> None:
+def test_stages_are_not_images() -> None:
     assert images(stages(WHOLE, {})) == ["alpine:3.19", "tools:2", "composer:latest"]
 
 
-def test_given_values_take_the_place_of_defaults() -> None:
+def test_given_values_override_defaults() -> None:
     assert stages(WHOLE, {"VERSION": "4", "OTHER": "5"})[0].base == "alpine:4"
 
 
@@ -62,5 +62,5 @@ def test_given_values_take_the_place_of_defaults() -> None:
         ("ARG A=$B\nARG B=$A\nFROM a:$A\n", ["a:"]),
     ],
 )
-def test_any_text_is_read(text: str, found: list[str]) -> None:
+def test_any_text_can_be_parsed(text: str, found: list[str]) -> None:
     assert images(stages(text, {})) == found

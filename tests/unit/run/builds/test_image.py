@@ -1,4 +1,4 @@
-"""Images are named after their sources, and built with what the Dockerfile takes."""
+"""Images are named after their sources and built with the arguments that the Dockerfile declares."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Target:
 
 
 def docker(folder: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
-    """A docker that logs its words, and knows the images in the file ``images``."""
+    """Fake a docker that logs its arguments and knows the images in the file ``images``."""
     missing = 'echo "Error: No such image: $5" >&2; exit 1'
     known = f'case "$1 $2" in "image inspect") grep -qx "$5" {folder}/images || {{ {missing}; }}; echo id;; esac'
     program(folder, "docker", f'echo "$@" >> {folder}/calls\n{known}\n{script}')
@@ -43,7 +43,7 @@ def docker(folder: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
     engine.version.cache_clear()
 
 
-def test_the_name_of_an_image_changes_with_its_sources_and_its_recipe_alone(target: Target) -> None:
+def test_the_image_name_depends_only_on_sources_and_recipe(target: Target) -> None:
     folder, first = Path(target.folder), image.image_of(target)
     assert first.startswith("httpbench/server-golang-web:")
     (folder / "target.toml").write_text("notes = 'two'")
@@ -59,7 +59,7 @@ def test_the_users_own_image_keeps_its_name(target: Target) -> None:
     assert image.image_of(target.model_copy(update={"isolation": own})) == "nginx:1.27"
 
 
-def test_the_build_gets_the_recipe_and_the_registries_that_the_dockerfile_takes(target: Target, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_build_gets_the_recipe_and_the_registries_that_the_dockerfile_declares(target: Target, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GOPROXY", "https://proxy.example")
     monkeypatch.setenv("NPM_CONFIG_REGISTRY", "https://npm.example")
     recipe = ContainerRecipe(base="alpine", build_args={"OTHER": "x"})
@@ -81,7 +81,7 @@ def test_an_image_is_built_once(target: Target, tmp_path: Path, monkeypatch: pyt
 
 
 def test_only_images_of_earlier_sources_are_removed(target: Target, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """podman names one image with and without its kind of digest."""
+    """Podman lists an image with and without the prefix of its digest."""
     name = image.image_of(target)
     docker(tmp_path, monkeypatch, f'case "$1" in build) echo {name} >> {tmp_path}/images;; images) echo sha256:id sha256:old;; esac')
     image.build_image(target, Event())
@@ -89,19 +89,19 @@ def test_only_images_of_earlier_sources_are_removed(target: Target, tmp_path: Pa
     assert removed == ["rmi sha256:old"]
 
 
-def test_podman_is_told_that_an_image_is_local(target: Target) -> None:
+def test_podman_images_are_marked_as_local(target: Target) -> None:
     podman = target.model_copy(update={"isolation": Isolation(engine=Engine.PODMAN)})
     assert image.image_of(podman) == f"localhost/{image.image_of(target)}"
 
 
-def test_a_build_that_fails_says_so_with_its_log(target: Target, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_build_is_reported_with_its_log(target: Target, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     docker(tmp_path, monkeypatch, 'if [ "$1" = build ]; then echo no such base; exit 1; fi')
     with pytest.raises(BuildError, match="the build of its image failed, exit code 1") as caught:
         image.build_image(target, Event())
     assert "no such base" in (caught.value.log_tail or "")
 
 
-def test_a_target_without_a_dockerfile_names_it(target: Target, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_dockerfile_is_reported(target: Target, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     docker(tmp_path, monkeypatch, "")
     (Path(target.folder) / "Dockerfile").unlink()
     state = state_of(target)
@@ -110,8 +110,8 @@ def test_a_target_without_a_dockerfile_names_it(target: Target, tmp_path: Path, 
         image.build_image(target, Event())
 
 
-def test_an_image_that_cannot_be_pulled_is_named(target: Target, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_image_that_cannot_be_pulled_is_reported(target: Target, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     docker(tmp_path, monkeypatch, '[ "$1" != pull ] || { echo "manifest unknown" >&2; exit 1; }')
     own = target.model_copy(update={"isolation": DOCKER.model_copy(update={"image": "web:9"})})
-    with pytest.raises(BuildError, match="image web:9 cannot be had: docker pull failed: manifest unknown"):
+    with pytest.raises(BuildError, match="image web:9 is not available: docker pull failed: manifest unknown"):
         image.build_image(own, Event())

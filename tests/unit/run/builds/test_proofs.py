@@ -1,4 +1,4 @@
-"""Whether a target was verified on this machine."""
+"""Records of whether a target was verified on this machine."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BOTH = (Scaling.SINGLE, Scaling.MULTI)
 
 @pytest.fixture
 def target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Target:
-    """Built, and never verified."""
+    """Return a target that is built but was never verified."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     folder = tmp_path / "sources"
     folder.mkdir()
@@ -28,7 +28,7 @@ def target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Target:
     return wanted
 
 
-def test_a_target_that_was_only_built_is_not_verified(target: Target) -> None:
+def test_a_built_target_is_not_yet_verified(target: Target) -> None:
     assert not is_verified_here(target)
 
 
@@ -39,13 +39,13 @@ def test_a_target_is_verified_once_each_scaling_has_passed(target: Target) -> No
     assert is_verified_here(target)
 
 
-def test_a_failure_takes_the_mark_away(target: Target) -> None:
+def test_a_failure_removes_the_mark(target: Target) -> None:
     mark_verified(target, BOTH, [])
     assert mark_verified(target, [], [Scaling.MULTI]) == (Scaling.SINGLE,)
     assert not is_verified_here(target)
 
 
-def test_sources_that_changed_are_not_verified(target: Target) -> None:
+def test_changed_sources_are_not_verified(target: Target) -> None:
     mark_verified(target, BOTH, [])
     (Path(target.folder) / "server.c").write_text("two")
     assert not is_verified_here(target)
@@ -53,17 +53,17 @@ def test_sources_that_changed_are_not_verified(target: Target) -> None:
     assert mark_verified(target, [Scaling.SINGLE], []) == (Scaling.SINGLE,)
 
 
-def test_variants_that_share_a_build_have_marks_of_their_own(target: Target) -> None:
+def test_variants_that_share_a_build_have_separate_marks(target: Target) -> None:
     mark_verified(target, BOTH, [])
     assert not is_verified_here(target.model_copy(update={"id": "c/x/two", "variant": "two"}))
 
 
-def test_an_image_is_not_verified_by_the_mark_of_the_process(target: Target) -> None:
+def test_a_container_does_not_use_the_mark_of_the_process(target: Target) -> None:
     mark_verified(target, BOTH, [])
     assert not is_verified_here(target.model_copy(update={"isolation": Isolation(engine=Engine.DOCKER)}))
 
 
-def test_a_proof_says_what_was_verified_where(target: Target) -> None:
+def test_a_proof_contains_target_machine_and_scalings(target: Target) -> None:
     proof = proof_of(target, (Scaling.SINGLE,), Built({}, {}, {target.id: "1.2"}))
     assert (proof.id, proof.version, proof.scaling, proof.sources) == (target.id, "1.2", (Scaling.SINGLE,), sources_of(target))
     assert proof.os

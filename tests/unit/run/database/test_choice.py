@@ -1,4 +1,4 @@
-"""Which database runs beside a target, and how the target learns of it."""
+"""The choice of a target's database, and how the target finds it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def own() -> Target:
     return make_target("c/a").model_copy(update={"database": Database.POSTGRES})
 
 
-def test_a_target_of_ours_has_a_database_under_the_workloads_that_ask_one() -> None:
+def test_a_built_in_target_has_a_database_only_for_workloads_that_query_one() -> None:
     found = database_of(own(), DB)
     assert found is not None
     assert (found.id, found.isolation) == ("database/postgres", None)
@@ -34,12 +34,12 @@ def test_a_target_of_ours_has_a_database_under_the_workloads_that_ask_one() -> N
     assert database_of(make_target("c/a"), DB) is None
 
 
-def test_a_target_of_a_catalogue_has_its_database_always() -> None:
+def test_a_catalog_target_always_has_its_database() -> None:
     assert database_of(FOREIGN, PLAINTEXT) is not None
 
 
 @pytest.mark.parametrize("network", list(NetworkMode))
-def test_a_database_runs_where_its_target_runs(network: NetworkMode) -> None:
+def test_a_database_runs_in_the_same_place_as_its_target(network: NetworkMode) -> None:
     contained = isolated(FOREIGN, Isolation(engine=Engine.DOCKER, cpus=0.5, network=network))
     found = database_of(contained, DB)
     assert found is not None
@@ -47,17 +47,17 @@ def test_a_database_runs_where_its_target_runs(network: NetworkMode) -> None:
     assert (found.isolation.engine, found.isolation.network) == (Engine.DOCKER, network)
 
 
-def test_a_server_that_is_running_already_has_a_database_of_its_own() -> None:
+def test_a_server_that_is_already_running_has_its_own_database() -> None:
     assert database_of(own().model_copy(update={"url": "http://127.0.0.1:80"}), DB) is None
 
 
-def test_a_target_learns_of_its_database_by_its_environment() -> None:
+def test_a_target_finds_its_database_through_its_environment() -> None:
     inside = Inside("127.0.0.1", 7000, 1, "/scratch")
     assert filled(own(), PLACE, inside)[1]["DATABASE_URL"] == REACHABLE.url
     assert "DATABASE_URL" not in filled(own(), Place(Path("/build"), Path("/scratch"), ((0,),)), inside)[1]
 
 
-def test_a_container_finds_the_database_by_its_name() -> None:
+def test_a_container_finds_the_database_by_host_name() -> None:
     contained = isolated(FOREIGN, Isolation(engine=Engine.DOCKER))
     assert contained.isolation is not None
     launch, _ = launch_of(contained, contained.isolation, Scaling.SINGLE, PLACE)

@@ -1,4 +1,4 @@
-"""Commands are called by their script, not by their interpreter."""
+"""Commands are named after their script, not their interpreter."""
 
 from __future__ import annotations
 
@@ -32,5 +32,5 @@ from httpbench.run.plan.command_names import named
         ("", "server"),
     ],
 )
-def test_a_command_is_called_by_its_script(command: str, name: str) -> None:
+def test_a_command_is_named_after_its_script(command: str, name: str) -> None:
     assert named(command).name == name

@@ -1,4 +1,4 @@
-"""Targets from the command line: names that tell them apart, words as a shell would split them, mistakes that are said."""
+"""Targets from the command line: distinct names, words split as in a shell, and errors for mistakes."""
 
 from __future__ import annotations
 
@@ -27,28 +27,28 @@ from httpbench.run.plan.commands import Servers, names_of, path_of, targets_of
         (["python3 a/app.py {port}", "python3 b/app.py {port}"], ["a-app.py", "b-app.py"]),
     ],
 )
-def test_names_are_short_and_differ(commands: list[str], names: list[str]) -> None:
+def test_names_are_short_and_distinct(commands: list[str], names: list[str]) -> None:
     assert names_of(Servers(commands=commands)) == names
 
 
-def test_urls_are_called_by_their_host_and_port() -> None:
+def test_urls_are_named_after_their_host_and_port() -> None:
     assert names_of(Servers(commands=["./new {port}"], urls=["http://127.0.0.1:8080/x"])) == ["new", "127.0.0.1-8080"]
 
 
 @given(st.lists(st.text(alphabet="abc/-. ", min_size=1, max_size=12), min_size=1, max_size=6))
-def test_whatever_the_commands_are_their_ids_are_valid_and_differ(programs: list[str]) -> None:
+def test_all_commands_get_valid_and_distinct_ids(programs: list[str]) -> None:
     asked = Servers(commands=[f"x{program} {{port}}" for program in programs])
     ids = [target.id for target in targets_of(asked)]
     assert len(set(ids)) == len(ids)
 
 
-def test_words_are_split_as_a_shell_would_and_no_shell_runs() -> None:
+def test_words_are_split_as_in_a_shell_but_no_shell_runs() -> None:
     (target,) = targets_of(Servers(commands=["./server --name 'two words' --port {port}"]))
     assert target.run == ("./server", "--name", "two words", "--port", "{port}")
     assert not target.is_declared
 
 
-def test_a_shell_gets_the_line_as_it_is() -> None:
+def test_a_shell_gets_the_command_unchanged() -> None:
     (target,) = targets_of(Servers(commands=["cd x && ./server {port}"], shell=True))
     assert target.run == ("/bin/sh", "-c", "cd x && ./server {port}")
 
@@ -66,17 +66,17 @@ def test_a_url_becomes_a_target_that_is_not_started() -> None:
 
 
 @pytest.mark.parametrize("url", ["https://127.0.0.1/", "127.0.0.1:80", "http://", "http://127.0.0.1:99999/", "ftp://x/"])
-def test_what_is_no_plain_http_is_refused(url: str) -> None:
+def test_urls_other_than_plain_http_are_refused(url: str) -> None:
     with pytest.raises(UsageError):
         targets_of(Servers(urls=[url]))
 
 
-def test_an_address_of_version_6_keeps_its_brackets() -> None:
+def test_an_ipv6_address_keeps_its_brackets() -> None:
     (target,) = targets_of(Servers(urls=["http://[::1]:8080/"]))
     assert target.url == "http://[::1]:8080"
 
 
-def test_preparations_are_for_all_or_for_each() -> None:
+def test_a_preparation_applies_to_all_servers_or_to_one_each() -> None:
     commands = ["./a {port}", "./b {port}"]
     assert [target.prepare for target in targets_of(Servers(commands=commands, prepare=["make clean"]))] == [("make", "clean")] * 2
     assert [target.prepare for target in targets_of(Servers(commands=commands, prepare=["one", "two"]))] == [("one",), ("two",)]
@@ -84,7 +84,7 @@ def test_preparations_are_for_all_or_for_each() -> None:
         targets_of(Servers(commands=commands, prepare=["1", "2", "3"]))
 
 
-def test_the_path_of_urls() -> None:
+def test_the_path_comes_from_the_urls() -> None:
     assert path_of(["http://a/", "http://b/x?y=1"]) == "/x?y=1"
     assert path_of(["http://a", "http://b/"]) is None
     with pytest.raises(UsageError, match="different paths"):

@@ -1,4 +1,4 @@
-"""Targets in containers have ids of their own, and what cannot be contained is refused."""
+"""Targets in containers have their own ids, and targets that can't run in one are refused."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_each_place_makes_a_target() -> None:
     assert [target.title for target in found] == ["nginx", "nginx@docker", "nginx@podman-bridge"]
 
 
-def test_a_container_is_one_copy_of_its_program() -> None:
+def test_a_container_has_one_copy_of_its_program() -> None:
     (found,) = everywhere([make_target(scaling=(Scaling.SINGLE, Scaling.PREFORK))], [DOCKER])
     assert found.scaling == (Scaling.SINGLE,)
 
@@ -35,12 +35,12 @@ def test_a_container_is_one_copy_of_its_program() -> None:
         ({"category": None, "url": "http://127.0.0.1:1"}, DOCKER, "already running"),
     ],
 )
-def test_what_cannot_be_contained_is_refused(changes: dict[str, Any], isolation: Isolation, said: str) -> None:
+def test_targets_that_cannot_be_isolated_are_refused(changes: dict[str, Any], isolation: Isolation, said: str) -> None:
     with pytest.raises(UsageError, match=said):
         everywhere([make_target(**changes)], [isolation])
 
 
-def test_images_of_the_command_line_are_targets() -> None:
+def test_images_on_the_command_line_become_targets() -> None:
     servers = Servers(images=("nginx:1.27", "localhost:5000/own/web"), isolation=DOCKER, port=80)
     one, two = targets_of(servers)
     assert (one.id, two.id) == ("command/nginx-1.27@docker", "command/web@docker")

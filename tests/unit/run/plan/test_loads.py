@@ -10,17 +10,17 @@ from httpbench.run import load_of
 RISING = {"rate_from_rps": 10_000, "rate_rps": 25_000, "rate_step_rps": 1_000, "step_s": 60, "duration_s": 120}
 
 
-def test_a_rising_rate_takes_as_long_as_its_steps_and_is_then_held() -> None:
+def test_a_rising_rate_lasts_as_long_as_its_steps_and_is_then_held() -> None:
     load = load_of(RISING)
     assert load.duration_s == 15 * 60 + 120
     assert load.levels[-1].duration_s == 120
 
 
-def test_what_does_not_rise_is_taken_as_it_is() -> None:
+def test_a_constant_rate_is_unchanged() -> None:
     assert load_of({"connections": 8, "duration_s": 3, "rate_rps": None}) == Load(connections=8, duration_s=3)
 
 
-def test_a_scale_lowers_rates_and_shortens_times_and_leaves_the_steps_their_number() -> None:
+def test_a_scale_lowers_rates_and_times_but_keeps_the_number_of_steps() -> None:
     load = load_of(RISING | {"warmup_s": 2}, scale=0.2)
     assert (load.rate_from_rps, load.rate_rps, load.rate_step_rps, load.step_s) == (2_000, 5_000, 200, 12)
     assert load.levels[-1].duration_s == pytest.approx(24)
@@ -28,13 +28,13 @@ def test_a_scale_lowers_rates_and_shortens_times_and_leaves_the_steps_their_numb
     assert load.steps == load_of(RISING).steps == 16
 
 
-def test_what_was_typed_is_not_scaled() -> None:
+def test_typed_values_are_not_scaled() -> None:
     load = load_of(RISING | {"warmup_s": 2, "step_s": 1}, scale=0.2, as_typed={"warmup_s", "step_s", "duration_s"})
     assert (load.rate_from_rps, load.rate_rps, load.step_s, load.warmup_s) == (2_000, 5_000, 1, 2)
     assert load.levels[-1].duration_s == 120
 
 
-def test_a_scaled_step_is_no_shorter_than_what_can_be_measured() -> None:
+def test_a_scaled_step_is_still_measurable() -> None:
     assert load_of(RISING, scale=0.001).step_s == 0.5
 
 
@@ -43,7 +43,7 @@ def test_a_cap_ends_the_rise_early() -> None:
     assert load.rate_rps == 15_000 and load.steps == 6
 
 
-def test_a_cap_at_the_beginning_leaves_one_rate_to_be_held() -> None:
+def test_a_cap_below_the_first_rate_leaves_one_rate_to_hold() -> None:
     load = load_of(RISING, cap_rps=10_000, scale=0.5)
     assert (load.rate_rps, load.rate_from_rps, load.step_s, load.duration_s) == (5_000, None, None, 60)
 
@@ -53,7 +53,7 @@ def test_a_rise_without_steps_is_refused() -> None:
         load_of({"rate_rps": 10, "step_s": 1, "duration_s": 1})
 
 
-def test_the_suite_asks_as_the_original_did() -> None:
+def test_the_suite_matches_the_original_benchmark() -> None:
     rising, most, fresh = catalog.load().suite("tcp-proxies").load
     load = load_of(rising.model_dump(exclude={"connections", "caps"}))
     assert [level.rate_rps for level in load.levels] == list(range(10_000, 26_000, 1_000))

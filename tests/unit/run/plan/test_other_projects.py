@@ -1,4 +1,4 @@
-"""Targets from the catalogue of another project: which are refused, where they listen, and which workloads they serve."""
+"""Targets from another project's catalog: which ones are refused, where they listen, and which workloads they serve."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ TARGETS = {target.id: target for target in techempower.read(CLONE)}
 CORES = Cores(target=(0,), generator=(1,), harness=(1,), shared=False)
 DOCKER = Isolation(engine=Engine.DOCKER)
 SILENT = cast("Observer", None)
-"""A refusal is not reported as a build."""
-HINT = "add --isolate docker, which bench, saturate, up and verify have"
+"""An observer that ignores everything. A refusal isn't reported as a build."""
+HINT = "add --isolate docker to bench, saturate, up or verify"
 PLACE = Place(Path("/build"), Path("/scratch"), ((0,),), port=7000)
 
 
@@ -38,7 +38,7 @@ def contained(name: str) -> Target:
         ("perl/unreadable", "its configuration is wrong: benchmark_config.json is not JSON"),
     ],
 )
-def test_a_refused_target_is_listed_and_fails_with_its_reason_and_no_engine_is_asked(name: str, reason: str) -> None:
+def test_a_refused_target_fails_with_its_reason_without_asking_an_engine(name: str, reason: str) -> None:
     for target in (TARGETS[name], contained(name)):
         state = state_of(target)
         assert (state.state, (state.reason or "").startswith(reason)) == (State.REFUSED, True)
@@ -46,15 +46,15 @@ def test_a_refused_target_is_listed_and_fails_with_its_reason_and_no_engine_is_a
         assert built.errors[target.id].message.startswith(reason)
 
 
-def test_a_target_with_a_dockerfile_alone_runs_in_containers_only() -> None:
+def test_a_target_with_only_a_dockerfile_runs_only_in_containers() -> None:
     target = TARGETS["perl/small"]
     assert state_of(target).fix == "httpbench verify --isolate docker perl/small"
     error = prepare([target], SILENT, 1).errors[target.id]
-    assert (error.message, error.hint) == ("it has a Dockerfile and no command, so it runs in a container only", HINT)
+    assert (error.message, error.hint) == ("it has a Dockerfile but no command, so it runs only in a container", HINT)
 
 
 @pytest.mark.parametrize("network", list(NetworkMode))
-def test_an_image_whose_command_takes_no_port_is_asked_at_its_own(network: NetworkMode) -> None:
+def test_an_image_without_a_configurable_port_uses_its_own(network: NetworkMode) -> None:
     target = isolated(TARGETS["perl/small/forks"], DOCKER.model_copy(update={"network": network}))
     assert target.isolation is not None
     launch, port = launch_of(target, target.isolation, Scaling.MULTI, PLACE)
@@ -62,7 +62,7 @@ def test_an_image_whose_command_takes_no_port_is_asked_at_its_own(network: Netwo
     assert launch.argv == ("perl", "/server.pl", "8092", "two processes")
 
 
-def test_an_image_is_built_as_its_own_project_does() -> None:
+def test_an_image_is_built_as_in_its_own_project() -> None:
     command = build_command(contained("perl/small/forks"), "image")
     arguments = [word for option, word in pairwise(command) if option == "--build-arg"]
     assert {"BENCHMARK_ENV=httpbench", "TFB_TEST_NAME=small-forks", "TFB_TEST_DATABASE=none"} <= set(arguments)
@@ -70,7 +70,7 @@ def test_an_image_is_built_as_its_own_project_does() -> None:
     assert command[-1] == str(CLONE / "frameworks/Perl/small")
 
 
-def test_the_tests_of_a_framework_have_images_of_their_own() -> None:
+def test_the_tests_of_a_framework_have_separate_images() -> None:
     names = [image_of(contained(name)).partition(":")[0] for name in ("perl/small", "perl/small/forks", "c++/older")]
     assert names == ["httpbench/server-perl-small", "httpbench/server-perl-small-forks", "httpbench/server-cplusplus-older"]
 
@@ -87,7 +87,7 @@ def test_a_target_is_measured_under_the_workloads_that_it_serves() -> None:
     assert plan.skipped == {}
 
 
-def test_a_target_that_serves_none_of_them_is_skipped_with_the_reason() -> None:
+def test_a_target_that_serves_no_workload_is_skipped_with_the_reason() -> None:
     target = make_target("c/a", paths={"db": "/db", "query": "/queries?queries="})
     plan = make_plan(matrix(target, serves=lambda *_: False), lambda _: CORES, 1)
     assert (plan.trials, plan.skipped) == ((), {"c/a": "declares no path for plaintext or json, only for db, query"})

@@ -1,4 +1,4 @@
-"""What a whole run requires is looked for before anything is built."""
+"""Checks of a whole run before anything is built."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ def no_native(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("no_native")
-def test_without_our_load_generator_another_warms_up_for_as_long_as_it_may() -> None:
+def test_without_the_native_generator_a_warm_up_lasts_as_long_as_allowed() -> None:
     spec = spec_of([make_plan(load=UNTIL_STEADY)], load.get("wrk"), [make_target()])
     (planned,) = with_warmup_of_its_own(spec).plan.trials
     assert (planned.load.warmup_s, planned.load.warmup_max_s) == (10, None)
 
 
-def test_with_our_load_generator_the_warm_up_lasts_until_steady() -> None:
+def test_with_the_native_generator_the_warm_up_ends_when_steady() -> None:
     spec = spec_of([make_plan(load=UNTIL_STEADY)], load.get("wrk"), [make_target()])
     if load.get("native").locate() is None:
         pytest.skip("httpbench-loadgen is not built")
@@ -54,14 +54,14 @@ def test_with_our_load_generator_the_warm_up_lasts_until_steady() -> None:
 
 
 @pytest.mark.usefixtures("no_native")
-def test_a_load_generator_that_is_missing_is_said_once_and_before_any_build() -> None:
+def test_a_missing_load_generator_is_reported_once_before_any_build() -> None:
     spec = spec_of([make_plan(round_=number) for number in range(5)], load.get("native"), [make_target()])
     with pytest.raises(LoadError, match="not installed"):
         require_programs(spec)
 
 
 def command(tmp_path: Path, text: str, **changes: Any) -> RunSpec:
-    """A run of one command in the folder."""
+    """Return a run of one command in the folder."""
     (target,) = targets_of(Servers(commands=(text,), folder=tmp_path, **changes))
     return spec_of([make_plan(target.id)], load.get("wrk"), [target])
 
@@ -74,9 +74,9 @@ def command(tmp_path: Path, text: str, **changes: Any) -> RunSpec:
         ("./text {port}", "./text", "build it"),
     ],
 )
-def test_a_command_that_is_missing_is_said_before_any_trial(tmp_path: Path, text: str, program: str, hint: str) -> None:
+def test_a_missing_command_is_reported_before_any_trial(tmp_path: Path, text: str, program: str, hint: str) -> None:
     (tmp_path / "text").write_text("not executable")
-    with pytest.raises(UsageError, match=f"^{re.escape(program)} is missing, or is no program$") as raised:
+    with pytest.raises(UsageError, match=f"^{re.escape(program)} is missing, or is not a program$") as raised:
         require_programs(command(tmp_path, text))
     assert hint in str(raised.value.hint)
 
@@ -91,7 +91,7 @@ def test_a_command_that_is_missing_is_said_before_any_trial(tmp_path: Path, text
         ("nosuch {port}", {"shell": True}),
     ],
 )
-def test_a_command_that_is_there_or_may_come_is_not_refused(
+def test_a_command_that_exists_or_may_be_built_is_accepted(
     tmp_path: Path, text: str, changes: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(type(load.get("wrk")), "locate", lambda _: Path("/bin/true"))
@@ -100,7 +100,7 @@ def test_a_command_that_is_there_or_may_come_is_not_refused(
     require_programs(command(tmp_path, text, **changes))
 
 
-def test_a_backend_whose_toolchain_is_missing_is_said_once() -> None:
+def test_a_missing_toolchain_of_a_backend_is_reported_once() -> None:
     backend = make_target("c/backend", requires=(Requirement(program="no-such-compiler", install="https://example.org/"),))
     proxy = make_target("c/haproxy", kind=Kind.PROXY)
     spec = spec_of([make_plan(proxy.id)], load.get("wrk"), [proxy, backend], backend=backend.id)
@@ -113,7 +113,7 @@ def test_a_backend_whose_toolchain_is_missing_is_said_once() -> None:
 RISING = Load(connections=100, rate_from_rps=500, rate_rps=3_500, rate_step_rps=500, step_s=1, duration_s=7)
 
 
-def test_loads_that_a_generator_cannot_make_are_left_out_with_a_sentence_for_each_reason() -> None:
+def test_impossible_loads_are_left_out_with_a_sentence_per_reason() -> None:
     plans = [
         make_plan(number=number, round_=number // 3, load=load_, load_generator="perf-gauge")
         for number, load_ in enumerate([Load(connections=100), RISING, Load(connections=100, pipeline=4)] * 2)
@@ -131,7 +131,7 @@ def test_loads_that_a_generator_cannot_make_are_left_out_with_a_sentence_for_eac
     ]
 
 
-def test_a_run_of_which_nothing_can_be_made_stays_whole_and_is_refused() -> None:
+def test_a_run_without_possible_trials_stays_whole_and_is_refused() -> None:
     spec = spec_of([make_plan(load=RISING, load_generator="perf-gauge")], load.get("perf-gauge"), [make_target()])
     assert without_refused(spec) == (spec, [])
     assert refusals(spec) == ["rising rates of perf-gauge are not supported: use one rate, or none"]

@@ -1,4 +1,4 @@
-"""Laws of the plan."""
+"""Properties of the plan."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_every_cell_is_in_every_round_once(targets: int, connections: list[int],
 
 
 @given(st.integers())
-def test_the_seed_decides_the_order(seed: int) -> None:
+def test_the_seed_determines_the_order(seed: int) -> None:
     assert make_plan(matrix(6, [8, 64], 3), lambda _: CORES, seed) == make_plan(matrix(6, [8, 64], 3), lambda _: CORES, seed)
 
 
@@ -40,20 +40,20 @@ def test_rounds_differ_in_order() -> None:
     assert orders[0] != orders[1]
 
 
-def test_every_load_generator_has_every_cell_once_in_a_round() -> None:
+def test_every_load_generator_measures_every_cell_once_per_round() -> None:
     plan = make_plan(replace(matrix(2, [8], 5), load_generators=["autocannon", "native"], baseline=BASELINE), lambda _: CORES, 1)
     found = Counter((trial.round, trial.target, trial.load_generator) for trial in plan.trials)
     assert len(found) == len(plan.trials) == 5 * 3 * 2
 
 
-def test_multi_means_prefork_for_those_that_do_it_so() -> None:
+def test_multi_means_prefork_for_targets_that_fill_cores_that_way() -> None:
     prefork = TARGETS[0].model_copy(update={"scaling": (Scaling.SINGLE, Scaling.PREFORK)})
     assert scaling_of(prefork, Scaling.MULTI) is Scaling.PREFORK
     assert scaling_of(prefork, Scaling.SINGLE) is Scaling.SINGLE
     assert scaling_of(TARGETS[0], Scaling.MULTI) is None
 
 
-def test_a_target_without_the_requested_scaling_is_named() -> None:
+def test_a_target_without_the_requested_scaling_is_skipped_with_a_reason() -> None:
     own_matrix = Matrix(TARGETS[:1], [Scaling.MULTI], ["plaintext"], [Load()], ["native"], 3)
     plan = make_plan(own_matrix, lambda _: CORES, 1)
     assert plan.trials == ()
@@ -62,7 +62,7 @@ def test_a_target_without_the_requested_scaling_is_named() -> None:
 
 @given(st.integers(1, 6), st.integers(1, 5), st.integers())
 def test_a_baseline_is_in_every_round_under_every_load_once(targets: int, rounds: int, seed: int) -> None:
-    """Also under the loads of targets with lower rates than the others."""
+    """This includes the loads of targets with lower rates than the others."""
     own_matrix = matrix(targets, [8], rounds)
     less = Load(connections=8, rate_rps=100)
     own_matrix = replace(own_matrix, own_loads={TARGETS[0].id: [less]}, baseline=BASELINE)
@@ -74,7 +74,7 @@ def test_a_baseline_is_in_every_round_under_every_load_once(targets: int, rounds
         assert set(found) == loads and len(found) == len(loads)
 
 
-def test_a_number_of_workers_is_for_targets_that_take_one() -> None:
+def test_workers_are_only_set_for_targets_that_accept_a_number() -> None:
     takes = make_target("a/takes", scaling=(Scaling.MULTI,), env={"WORKERS": "{workers}"})
     copied = make_target("b/copied", scaling=(Scaling.PREFORK,))
     fixed = make_target("c/fixed", scaling=(Scaling.MULTI,))
@@ -84,7 +84,7 @@ def test_a_number_of_workers_is_for_targets_that_take_one() -> None:
     assert plan.skipped == {"c/fixed": "cannot be given a number of workers: its command has no {workers}"}
 
 
-def test_the_baseline_has_no_workers_of_its_own() -> None:
+def test_the_baseline_ignores_the_number_of_workers() -> None:
     proxy = make_target("a/takes", scaling=(Scaling.MULTI,), run=("./proxy", "{workers}"))
     chosen = Matrix([proxy], [Scaling.MULTI], ["plaintext"], [Load(connections=8)], "native", 1, baseline=BASELINE, workers=8)
     assert {trial.target: trial.workers for trial in make_plan(chosen, lambda _: CORES, 1).trials} == {"a/takes": 8, "baseline": None}

@@ -1,4 +1,4 @@
-"""A backend that another host runs: it is a running target like those of this machine."""
+"""A backend on another host behaves like a local running target."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NGINX = make_target("c/nginx", run=("./run.sh", "{host}", "{port}", "{workers}",
 
 @dataclass
 class There:
-    """A server of another host."""
+    """A server on another host."""
 
     host: str
     port: int
@@ -44,7 +44,7 @@ class There:
 
 
 class Place:
-    """A host that serves what it is told to."""
+    """A fake host that starts the given server."""
 
     def __init__(self, server: There):
         self.server = server
@@ -56,7 +56,7 @@ class Place:
         yield self.server
 
 
-def test_it_is_started_there_and_responds(tmp_path: Path) -> None:
+def test_it_starts_on_the_other_host_and_responds(tmp_path: Path) -> None:
     with Server(Mode.OK) as server:
         place = Place(There("127.0.0.1", server.port))
         with started_backend(Backend(NGINX, tmp_path, (), place), HELLO, tmp_path) as running:
@@ -69,7 +69,7 @@ def test_it_is_started_there_and_responds(tmp_path: Path) -> None:
     assert place.server.calls == []
 
 
-def test_it_is_told_to_end(tmp_path: Path) -> None:
+def test_it_can_be_stopped(tmp_path: Path) -> None:
     with ExitStack() as stack:
         place = Place(There("127.0.0.1", stack.enter_context(Server(Mode.OK)).port))
         with started_backend(Backend(NGINX, tmp_path, (), place), HELLO, tmp_path) as running:
@@ -78,7 +78,7 @@ def test_it_is_told_to_end(tmp_path: Path) -> None:
     assert place.server.calls == ["stopped"]
 
 
-def test_one_that_ends_at_once_says_why(tmp_path: Path) -> None:
+def test_a_backend_that_ends_at_once_reports_why(tmp_path: Path) -> None:
     place = Place(There("127.0.0.1", 1, end="exit code 1"))
     with pytest.raises(StartError) as raised, started_backend(Backend(NGINX, tmp_path, (), place), HELLO, tmp_path):
         pass

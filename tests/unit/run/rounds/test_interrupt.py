@@ -1,4 +1,4 @@
-"""Which signals end a run, and how often."""
+"""The signals that end a run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def restored() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("number", NUMBERS)
-def test_only_the_first_of_several_signals_ends_a_run(number: signal.Signals) -> None:
+def test_only_the_first_signal_ends_a_run(number: signal.Signals) -> None:
     with interruptible():
         with pytest.raises(Interrupted):
             signal.raise_signal(number)
@@ -29,8 +29,8 @@ def test_only_the_first_of_several_signals_ends_a_run(number: signal.Signals) ->
         signal.raise_signal(later)
 
 
-def test_a_signal_that_was_ignored_stays_ignored() -> None:
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as nohup does it
+def test_an_ignored_signal_stays_ignored() -> None:
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as nohup does
     with interruptible():
         signal.raise_signal(signal.SIGHUP)
         with pytest.raises(Interrupted):
@@ -38,7 +38,7 @@ def test_a_signal_that_was_ignored_stays_ignored() -> None:
     assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
 
 
-def test_handlers_are_restored_after_a_run_that_nobody_ended() -> None:
+def test_handlers_are_restored_after_an_uninterrupted_run() -> None:
     before = [signal.getsignal(number) for number in NUMBERS]
     with interruptible():
         assert [signal.getsignal(number) for number in NUMBERS] != before

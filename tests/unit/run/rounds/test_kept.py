@@ -1,4 +1,4 @@
-"""A run is stored without secrets and without long bodies."""
+"""Runs are stored without secrets and without long bodies."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ COMMAND = (
 )
 
 
-def test_env_and_authorization_are_redacted_in_what_is_stored() -> None:
+def test_environment_and_authorization_are_redacted_in_the_store() -> None:
     run = make_run([make_trial()], command=COMMAND).model_copy(update={"targets": {OWN.id: OWN}, "workloads": {WORKLOAD.name: WORKLOAD}})
     kept = kept_run(run, SECRETS)
     text = kept.model_dump_json()
@@ -62,7 +62,7 @@ def test_a_log_and_a_response_that_repeat_a_secret_are_redacted() -> None:
     assert kept.response.body == f"you are {REDACTED}"
 
 
-def test_what_a_manifest_declares_and_short_values_stay() -> None:
+def test_declared_variables_and_short_values_are_kept() -> None:
     declared = make_target("c/epoll/level", env={"MODE": "production"})
     run = make_run([make_trial(log_tail="4 workers")], targets={"c/epoll/level": declared})
     assert kept_run(run, SECRETS).targets["c/epoll/level"].env == {"MODE": "production"}
@@ -70,7 +70,7 @@ def test_what_a_manifest_declares_and_short_values_stay() -> None:
 
 
 @pytest.mark.parametrize("length", [0, 2000, 2001, 100_000])
-def test_a_stored_body_is_cut_to_2000_characters_beside_the_sha256_of_the_whole(length: int) -> None:
+def test_a_stored_body_is_cut_to_2000_characters_and_keeps_its_whole_sha256(length: int) -> None:
     body = "é" * length
     response = make_response(body=body, body_sha256=hashlib.sha256(body.encode()).hexdigest())
     kept = kept_trial(make_trial(response=response), Secrets(())).response
@@ -79,7 +79,7 @@ def test_a_stored_body_is_cut_to_2000_characters_beside_the_sha256_of_the_whole(
     assert kept.body_sha256 == response.body_sha256
 
 
-def test_long_bodies_of_a_workload_are_kept_as_their_hash() -> None:
+def test_long_bodies_of_a_workload_are_stored_as_hashes() -> None:
     body = "x" * 5000
     digest = hashlib.sha256(body.encode()).hexdigest()
     workload = WORKLOAD.model_copy(update={"request": Request(method="POST", body=body), "expect": Expectation(body=body)})

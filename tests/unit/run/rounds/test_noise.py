@@ -1,4 +1,4 @@
-"""What is known of this machine's noise, whether it is still valid, and which a run gets."""
+"""The known noise of this machine: whether it is still valid, and which one applies to a run."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def stored(store: Store, name: str, load: Load | None = None, **changes: object)
     store.finish(name, RunStatus.FINISHED, run.started_at)
 
 
-def test_the_newest_of_this_machine_is_known(tmp_path: Path) -> None:
+def test_the_newest_noise_of_this_machine_is_known(tmp_path: Path) -> None:
     with Store(tmp_path / "x.db") as store:
         stored(store, "20")
         stored(store, "21")
@@ -36,7 +36,7 @@ def test_the_newest_of_this_machine_is_known(tmp_path: Path) -> None:
         assert known_noise(store, make_environment(cpu_model="another")) is None
 
 
-def test_one_that_is_not_over_is_not_known(tmp_path: Path) -> None:
+def test_an_unfinished_measurement_is_ignored(tmp_path: Path) -> None:
     with Store(tmp_path / "x.db") as store:
         store.begin(make_pairs([0.01, 0.02, 0.03])[0])
         assert known_noise(store, make_environment()) is None
@@ -58,7 +58,7 @@ NOW = "2026-11-25T08:00:00.000Z"
         ),
     ],
 )
-def test_a_machine_that_changed_outdates_it(changed: dict[str, Any], said: str) -> None:
+def test_a_changed_machine_invalidates_it(changed: dict[str, Any], said: str) -> None:
     same = make_environment(tuning={"governor": "performance"})
     known = make_noise([0.01, 0.02, 0.03]).model_copy(update={"tuning": {"governor": "performance"}})
     assert outdated(known, same, NOW) is None
@@ -66,13 +66,13 @@ def test_a_machine_that_changed_outdates_it(changed: dict[str, Any], said: str) 
     assert outdated(known, same.model_copy(update=changed), NOW) == sentence
 
 
-def test_thirty_days_outdate_it() -> None:
+def test_it_expires_after_thirty_days() -> None:
     known = make_noise([0.01, 0.02, 0.03])
     assert outdated(known, make_environment(), "2026-12-21T07:00:00.000Z") is None
     assert "no longer valid: it is 31 days old" in (outdated(known, make_environment(), "2026-12-22T08:00:00.000Z") or "")
 
 
-def test_a_clock_that_was_set_back_outdates_it() -> None:
+def test_a_clock_set_back_invalidates_it() -> None:
     known = make_noise([0.01, 0.02, 0.03])
     found = outdated(known, make_environment(), "2026-11-20T08:00:00.000Z")
     assert found is not None
@@ -84,7 +84,7 @@ def later_run(**changes: Any) -> Run:
     return run.model_copy(update={"started_at": NOW, **changes})
 
 
-def test_a_run_gets_the_newest_valid_one_that_has_its_load(tmp_path: Path) -> None:
+def test_a_run_gets_the_newest_valid_noise_with_its_load(tmp_path: Path) -> None:
     with Store(tmp_path / "x.db") as store:
         assert noise_for(store, later_run()) == (None, None)
         stored(store, "20", load=Load(connections=256))
@@ -98,7 +98,7 @@ def test_a_run_gets_the_newest_valid_one_that_has_its_load(tmp_path: Path) -> No
         assert "kernel 6.1" in str(noise_for(store, later_run(environment=make_environment(kernel="6.12.0")))[1])
 
 
-def test_a_pair_differs_in_its_name_alone() -> None:
+def test_the_targets_of_a_pair_differ_only_in_name() -> None:
     one, again = pair(make_target("c/epoll/edge"))
     assert (one.id, again.id) == ("c/epoll/edge", "c/epoll/edge-again")
     assert again.model_copy(update={"id": one.id, "variant": one.variant}) == one

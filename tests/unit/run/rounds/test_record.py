@@ -1,4 +1,4 @@
-"""What is kept of a run when the store fails, and when it works again."""
+"""What happens to a run if the store fails, and when it works again."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TRIALS = [make_trial(make_plan(number=number, round_=number)) for number in rang
 
 
 class FailingStore(Store):
-    """Fails as if the file were locked while ``locked`` is set."""
+    """A store that fails like a locked file while ``locked`` is set."""
 
     locked = False
 
@@ -42,7 +42,7 @@ class FailingStore(Store):
 
 
 class Warnings:
-    """An observer that keeps what it is warned of."""
+    """An observer that records warnings."""
 
     def __init__(self) -> None:
         self.heard: list[str] = []
@@ -68,7 +68,7 @@ def started(tmp_path: Path) -> Callable[[Store, Warnings], Record]:
 
 
 @pytest.mark.parametrize("locked_from", [0, 1])
-def test_trials_that_could_not_be_stored_are_stored_later(
+def test_trials_that_failed_to_be_stored_are_stored_later(
     tmp_path: Path, started: Callable[[Store, Warnings], Record], locked_from: int
 ) -> None:
     with FailingStore(tmp_path / "results.db") as store:
@@ -88,7 +88,7 @@ def test_trials_that_could_not_be_stored_are_stored_later(
         assert [trial.plan.number for trial in trials] == [0, 1, 2]
 
 
-def test_what_could_never_be_stored_is_an_error_at_the_end(tmp_path: Path, started: Callable[[Store, Warnings], Record]) -> None:
+def test_trials_that_can_never_be_stored_are_an_error_at_the_end(tmp_path: Path, started: Callable[[Store, Warnings], Record]) -> None:
     with FailingStore(tmp_path / "results.db") as store:
         store.locked = True
         warnings = Warnings()

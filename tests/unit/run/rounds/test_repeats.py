@@ -1,4 +1,4 @@
-"""Which trials are made again, without making any."""
+"""The choice of trials to repeat, without making any."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PLAN = [
 
 
 def order(retries: int, is_disturbed: Callable[[TrialPlan], bool]) -> list[str]:
-    """Target, round and attempt of each trial that is made: ``a 0 0``."""
+    """Return target, round and attempt of each trial, such as ``a 0 0``."""
     made: list[Trial] = []
     for planned in with_repeats(PLAN, made, retries):
         trial = make_disturbed(planned) if is_disturbed(planned) else make_trial(planned)
@@ -28,11 +28,11 @@ def order(retries: int, is_disturbed: Callable[[TrialPlan], bool]) -> list[str]:
     return [f"{trial.plan.target[0]} {trial.plan.round} {trial.plan.attempt}" for trial in made]
 
 
-def test_quiet_runs_follow_their_plan() -> None:
+def test_undisturbed_runs_follow_their_plan() -> None:
     assert order(2, lambda planned: False) == ["a 0 0", "b 0 0", "c 0 0", "a 1 0", "b 1 0", "c 1 0"]
 
 
-def test_disturbed_trials_are_made_again_at_the_end_of_their_round() -> None:
+def test_disturbed_trials_are_repeated_at_the_end_of_their_round() -> None:
     found = order(2, lambda planned: planned.round == 0 and planned.target != "b/b" and planned.attempt == 0)
     assert found == ["a 0 0", "b 0 0", "c 0 0", "a 0 1", "c 0 1", "a 1 0", "b 1 0", "c 1 0"]
 

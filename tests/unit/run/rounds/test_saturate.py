@@ -1,4 +1,4 @@
-"""Which trial a search makes next, without making any."""
+"""The next trial of a search, without making any."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def rates(made: list[Trial], count: int = 1) -> list[float | None]:
     return [planned.load.rate_rps for planned in islice(upcoming(SEARCH, FIRST, made, lambda text: None), count)]
 
 
-def test_a_disturbed_trial_is_made_again_whatever_it_showed() -> None:
+def test_a_disturbed_trial_is_repeated_whatever_its_result() -> None:
     for held in (True, False):
         made = [trial(None), trial(1000, held, duration_s=1.0, stolen=0.2)]
         assert rates(made) == [1000]
@@ -47,7 +47,7 @@ def test_a_search_ends_when_every_trial_is_disturbed() -> None:
     assert rates([trial(None), *loud[1:]]) == [1000]
 
 
-def test_it_waits_and_says_so_before_it_tries_a_doubtful_end_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_waits_and_reports_that_before_it_repeats_a_doubtful_end(monkeypatch: pytest.MonkeyPatch) -> None:
     waited: list[float] = []
     said: list[str] = []
     monkeypatch.setattr("httpbench.run.rounds.saturate.time.sleep", waited.append)
@@ -62,7 +62,7 @@ def test_it_waits_and_says_so_before_it_tries_a_doubtful_end_again(monkeypatch: 
     assert said == ["trials contradict each other: waiting 10 s before the next"]
 
 
-def test_the_number_and_round_of_a_trial_follow_from_those_made() -> None:
+def test_number_and_round_follow_from_the_trials_so_far() -> None:
     made = [trial(None), trial(1000, duration_s=1.0), trial(1049, held=False, duration_s=1.0), trial(1000)]
     planned = next(upcoming(SEARCH, FIRST, made, lambda text: None))
     assert (planned.load.rate_rps, planned.number, planned.round) == (1000, 4, 1)

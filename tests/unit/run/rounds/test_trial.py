@@ -1,4 +1,4 @@
-"""The frame of a trial: what goes wrong in it becomes a verdict with its reason."""
+"""Errors during a trial become a verdict with the reason."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.factories import APART, make_plan, make_target
 
 
 class Fails:
-    """A kind of target whose trials end with an error."""
+    """A kind of target that makes every trial fail."""
 
     def __init__(self, error: Exception):
         self._error = error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -11,6 +12,12 @@ from pathlib import Path
 from typing import Any
 
 TARGETS = Path(__file__).parent / "targets"
+PYTHON = shlex.quote(sys.executable)
+"""This Python, for command lines that a shell or `httpbench run` splits into words."""
+
+MISBEHAVING_SERVER = f"{PYTHON} {shlex.quote(str(TARGETS / 'misbehaving' / 'server.py'))}"
+"""Command line of the server that misbehaves; a host, a port and a mode follow."""
+
 MEASURING = ("run", "bench", "noise")
 
 # A shell starts what it puts in the background with SIGINT ignored, and that is inherited: tests of Ctrl-C must not depend on it.

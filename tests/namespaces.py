@@ -307,7 +307,7 @@ def _ssh_server(
         "PermitRootLogin": "yes",
         "PasswordAuthentication": "no",
         "MaxSessions": 64,
-        "SetEnv": f"PATH={path} XDG_CACHE_HOME={host.folder / 'cache'}",
+        "SetEnv": f'"PATH={path}" "XDG_CACHE_HOME={host.folder / "cache"}"',
         **(more or {}),
     }
     config.write_text("".join(f"{name} {value}\n" for name, value in settings.items()))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import signal
 from pathlib import Path
 
@@ -37,7 +38,7 @@ def test_generator_hangs(fault: Fault) -> None:
 
 def test_generator_lies(fault: Fault) -> None:
     """It prints JSON of another form, in the first trial."""
-    real = programs.require("httpbench-loadgen")
+    real = shlex.quote(str(programs.require("httpbench-loadgen")))
     lied = fault.home / "lied"
     script = f"""#!/bin/sh
 case "$*" in *--version*) exec {real} --version;; esac

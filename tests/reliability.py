@@ -1,4 +1,4 @@
-"""The table of faults in docs/reliability.md: the one list of them, which the tests and the page share."""
+"""The table of faults in docs/reliability.md, which the tests read so that there is only one list."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ class Row:
     fault: str
     consequence: str
     sentence: str
-    """What is printed: N stands for any number, … for any text."""
+    """What the command prints. N stands for any number, … for any text."""
     exit_code: int
     test: str
 
     @property
     def pattern(self) -> re.Pattern[str]:
-        """What the sentence matches."""
+        """Regular expression for the sentence."""
         words = re.escape(self.sentence).replace("…", r"[^\n│]+")
         return re.compile(re.sub(r"\bN\b", r"\\d[\\d,.]*", words))
 
 
 def rows() -> list[Row]:
-    """The rows of the table, in its order."""
+    """Return the rows of the table in order."""
     cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in PAGE.read_text(encoding="utf-8").splitlines()]
     found = [row for row in cells if len(row) == COLUMNS and row[-1].startswith("`test_")]
     return [Row(fault, consequence, sentence.strip("`"), int(code), test.strip("`")) for fault, consequence, sentence, code, test in found]

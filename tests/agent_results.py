@@ -1,4 +1,4 @@
-"""Results of load hosts for tests, as httpbench-loadgen prints them."""
+"""Load host results for tests, in the format that httpbench-loadgen prints."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 from hdrh.histogram import HdrHistogram
 
 DAY_NS = 24 * 3600 * 10**9
-"""Histograms of httpbench-loadgen hold times up to this."""
+"""Maximum time that a histogram of httpbench-loadgen can hold."""
 
 
 def histogram(times_ns: Sequence[int] = ()) -> HdrHistogram:
-    """As httpbench-loadgen makes it."""
+    """Return a histogram with the same settings as one from httpbench-loadgen."""
     made = HdrHistogram(1, DAY_NS, 3)
     for time_ns in times_ns:
         made.record_value(time_ns)
@@ -24,7 +24,7 @@ def encoded(times_ns: Sequence[int] = ()) -> str:
 
 
 def agent_result(intervals: Sequence[Sequence[int]] = ((1000, 2000),), **changes: Any) -> dict[str, Any]:
-    """Of an open loop in which each interval of 250 ms had responses after these times, in ns."""
+    """Return the result of an open loop whose 250 ms intervals have these response times, in ns."""
     times = [time_ns for interval in intervals for time_ns in interval]
     count, duration_s = len(times), 0.25 * len(intervals)
     distribution = {"count": count, "p99": None, "histogram": encoded(times)}

@@ -1,4 +1,4 @@
-"""Series of runs with and without a change, to measure how often a change is found."""
+"""Simulated series of runs, with and without a change, for measuring how often a change is found."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from httpbench.stats.interval import Floats
 
 STEP = math.log(0.95)
 AFTER = 5
-"""Runs after the step."""
+"""Number of runs after the step."""
 
 NOISES: dict[str, Callable[[np.random.Generator, int], Floats]] = {
     "normal": lambda random, runs: random.normal(0, 1, runs),
@@ -21,11 +21,11 @@ NOISES: dict[str, Callable[[np.random.Generator, int], Floats]] = {
         random.normal(0, 1, runs) - np.abs(random.normal(0, 5, runs)) * (random.random(runs) < 0.05)
     ),
 }
-"""Of a standard deviation of about 1."""
+"""Noise generators by name, each with a standard deviation of about 1."""
 
 
 def noise(random: np.random.Generator, kind: str, runs: int, correlation: float = 0.0) -> Floats:
-    """Logarithms, each of which keeps a share of the one before."""
+    """Return noise on a logarithmic scale; with ``correlation``, each value keeps that share of the previous one."""
     values = NOISES[kind](random, runs)
     for index in range(1, runs):
         values[index] = correlation * values[index - 1] + math.sqrt(1 - correlation**2) * values[index]
@@ -33,13 +33,13 @@ def noise(random: np.random.Generator, kind: str, runs: int, correlation: float 
 
 
 def false_changes(random: np.random.Generator, kind: str, runs: int, correlation: float, series: int) -> float:
-    """Changes that were found in 100 runs of noise, where there is none."""
+    """Return the number of false changes per 100 runs of pure noise."""
     found = sum(len(change_points(np.exp(0.015 * noise(random, kind, runs, correlation)).tolist())) for _ in range(series))
     return 100 * found / (series * runs)
 
 
 def found_share(random: np.random.Generator, kind: str, runs_before: int, deviation: float, series: int) -> float:
-    """Share of series in which a step of 5% is found after five runs, one run early or late at most."""
+    """Return the share of series in which a step of 5% is found at most one run early or late."""
     found = 0
     for _ in range(series):
         logs = deviation * noise(random, kind, runs_before + AFTER)

@@ -1,4 +1,4 @@
-"""Makes one trial with many load hosts from another host of the tests' network."""
+"""Run a trial with many load hosts, directed from another host of the test network."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ print(json.dumps(asyncio.run(conduct(Trial.read(Path(sys.argv[1]))))))
 
 
 def conduct_on(host: Host, many: ManyHosts, job: Job) -> dict[str, Any]:
-    """The merged result of a load that is directed from this host."""
+    """Direct a load from this host and return the merged result."""
     done = host.run(sys.executable, "-c", CONDUCT, many.argv(job, warmup=False)[-1], timeout_s=300)
     assert done.returncode == 0, done.stderr
     whole: dict[str, Any] = json.loads(done.stdout)

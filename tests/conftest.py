@@ -1,4 +1,4 @@
-"""Fixtures that several kinds of tests share."""
+"""Fixtures shared by several kinds of tests."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from hypothesis import settings
 from tests import containers
 from tests.harness import Harness
 
-# A busy machine is slow at times: no example fails for that.
+# An example must not fail just because the machine is busy.
 settings.register_profile("httpbench", deadline=None)
 settings.load_profile("httpbench")
 
-# nohup ignores SIGHUP, and a shell ignores SIGINT for what runs in the background; programs that tests start would inherit that.
+# nohup ignores SIGHUP, and a shell ignores SIGINT for background jobs. The programs that tests start would inherit both.
 for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
     if signal.getsignal(number) is signal.SIG_IGN:
         signal.signal(number, handler)
@@ -29,12 +29,12 @@ def harness(tmp_path: Path) -> Harness:
 
 @pytest.fixture(scope="session")
 def docker_engine() -> Iterator[str]:
-    """``docker``, with a daemon that responds; the test is skipped where there is none and none can be started."""
+    """Yield ``docker`` once a daemon responds. Skip the test if none runs and none can be started."""
     with containers.engine() as name:
         yield name
 
 
 @pytest.fixture(scope="session")
 def debian_base(docker_engine: str) -> str:
-    """The name of a minimal Debian image, for ``ARG BASE``; the test is skipped where it cannot be made."""
+    """Return the name of a minimal Debian image for ``ARG BASE``. Skip the test if the image can't be made."""
     return containers.base(docker_engine)

@@ -1,4 +1,7 @@
-"""A container engine and a base image for tests: those that are there, or made for them; otherwise a skip with the reason."""
+"""A container engine and a base image for tests.
+
+Existing ones are used; missing ones are started or built. If that fails, the test is skipped with the reason.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ DRIVERS = ("overlay2", "vfs")
 
 
 def responds() -> bool:
-    """Whether a docker daemon responds to this user."""
+    """Return whether a docker daemon responds to this user."""
     if shutil.which("docker") is None:
         return False
     done = subprocess.run(["docker", "version"], capture_output=True, timeout=30, check=False)
@@ -34,7 +37,7 @@ def responds() -> bool:
 
 @contextmanager
 def engine() -> Iterator[str]:
-    """``docker``, with a daemon of our own where none runs. Several test processes share it; the last one that uses it ends it."""
+    """Yield ``docker``, starting a daemon if none runs. Test processes share that daemon, and the last one to finish stops it."""
     with LOCK.open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         daemon = None if responds() else _start()
@@ -43,13 +46,13 @@ def engine() -> Iterator[str]:
             yield "docker"
         finally:
             if daemon is not None:
-                fcntl.flock(lock, fcntl.LOCK_EX)  # nobody uses it any more
+                fcntl.flock(lock, fcntl.LOCK_EX)  # wait until no other process uses it
                 daemon.send_signal(signal.SIGTERM)
                 daemon.wait(30)
 
 
 def _start() -> subprocess.Popen[bytes]:
-    """A daemon that responds. Skips the test where there can be none."""
+    """Start a daemon and wait until it responds. Skip the test if that isn't possible."""
     program = _dockerd()
     said = ""
     for driver in DRIVERS:
@@ -72,7 +75,7 @@ def _dockerd() -> str:
 
 
 def _comes_up(daemon: subprocess.Popen[bytes], up: Callable[[], bool]) -> bool:
-    """Whether the daemon responds in time; it is ended if not."""
+    """Return whether the daemon responds in time; kill it if it doesn't."""
     deadline = time.monotonic() + START_LIMIT_S
     while daemon.poll() is None and time.monotonic() < deadline:
         if up():
@@ -84,9 +87,9 @@ def _comes_up(daemon: subprocess.Popen[bytes], up: Callable[[], bool]) -> bool:
 
 
 class PrivateDaemon:
-    """A daemon beside the machine's own that a test may stop and start. Its clients require ``env``.
+    """A second docker daemon that a test may stop and start. Its clients need ``env``.
 
-    It has a bridge of its own: a daemon that is told to have none removes that of the others.
+    It gets its own bridge, because a daemon without one removes the bridge of the machine's daemon.
     """
 
     def __init__(self, folder: Path):
@@ -94,7 +97,7 @@ class PrivateDaemon:
         self.env = {"DOCKER_HOST": f"unix://{folder}/docker.sock"}
         self._program = _dockerd()
         self._bridge = f"hbtest{os.getpid() % 10**6}"
-        self._namespace = f"httpbench-test-{uuid4().hex}"  # no name of a folder, which may end in a way that containerd refuses
+        self._namespace = f"httpbench-test-{uuid4().hex}"  # not the folder's name: containerd refuses some names
         self._daemon: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
@@ -116,7 +119,7 @@ class PrivateDaemon:
             self._daemon = None
 
     def close(self) -> None:
-        """Stops it, and removes what it and its start left."""
+        """Stop the daemon and remove its mount and its bridge."""
         self.stop()
         subprocess.run(["umount", self._folder / "exec/netns/default"], check=False, capture_output=True)
         _ip("link", "delete", self._bridge)
@@ -130,13 +133,13 @@ class PrivateDaemon:
 
 
 def _ip(*words: str) -> int:
-    """The exit code of a command of iproute2; not 0 if it is missing."""
+    """Run ``ip`` and return its exit code, or 1 if it isn't installed."""
     program = shutil.which("ip", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
     return 1 if program is None else subprocess.run([program, *words], capture_output=True, check=False, timeout=20).returncode
 
 
 def _remove_stale_pid() -> None:
-    """A daemon that was killed leaves its file, and no other then starts."""
+    """Remove the PID file of a killed daemon, which would keep the next one from starting."""
     try:
         pid = int(PID_FILE.read_text())
     except (OSError, ValueError):
@@ -146,7 +149,7 @@ def _remove_stale_pid() -> None:
 
 
 def base(docker: str) -> str:
-    """The image that tests build others from. Skips the test where it cannot be made."""
+    """Return the name of the base image for test images. Skip the test if it can't be made."""
     done = subprocess.run([ROOT / "scripts/debian-base", docker], capture_output=True, text=True, timeout=BASE_LIMIT_S, check=False)
     if done.returncode != 0:
         pytest.skip(f"no base image: {done.stderr.strip()[-200:]}")
@@ -154,12 +157,12 @@ def base(docker: str) -> str:
 
 
 def docker(*words: str) -> str:
-    """What a command prints."""
+    """Run a docker command and return its output."""
     return subprocess.run(["docker", *words], capture_output=True, text=True, timeout=120, check=True).stdout.strip()
 
 
 def ours() -> tuple[str, str]:
-    """The containers, and the images without a name, that httpbench has made. Others may use the same engine meanwhile."""
+    """Return httpbench's containers and its untagged images. Other programs may be using the same engine."""
     return (
         docker("ps", "--all", "--filter", "label=httpbench.host.owner"),
         docker("images", "--quiet", "--filter", "dangling=true", "--filter", "label=httpbench.target"),
@@ -167,7 +170,7 @@ def ours() -> tuple[str, str]:
 
 
 def golang_target(folder: Path, base_image: str) -> str:
-    """The catalog's net/http server as a target with a Dockerfile, in ``folder``; its program is built on this machine. Its id."""
+    """Build the catalog's net/http server on this machine, write a target with a Dockerfile to ``folder`` and return its id."""
     if shutil.which("go") is None:
         pytest.skip("go is not installed")
     source = ROOT / "targets/servers/golang/net-http"
@@ -179,7 +182,7 @@ def golang_target(folder: Path, base_image: str) -> str:
 
 
 def growing_target(folder: Path, base_image: str) -> str:
-    """A server that keeps 64 kB with each request. Its id."""
+    """Write a target that leaks 64 kB with each request and return its id."""
     own = folder / "growing"
     own.mkdir(parents=True)
     compile_server(own / "server")
@@ -187,7 +190,7 @@ def growing_target(folder: Path, base_image: str) -> str:
 
 
 def compile_server(path: Path) -> None:
-    """The static program of ``contained/server.c``."""
+    """Compile ``contained/server.c`` to a static program."""
     if shutil.which("gcc") is None:
         pytest.skip("gcc is not installed")
     subprocess.run(["gcc", "-O2", "-static", "-o", path, ROOT / "tests/contained/server.c"], check=True, timeout=60)

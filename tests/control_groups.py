@@ -1,4 +1,4 @@
-"""A faked tree of control groups, of version 2 or of version 1 with a folder for each controller."""
+"""A fake tree of control groups: version 2, or version 1 with a folder per controller."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def write(root: Path, name: str, text: str) -> None:
 
 
 def version_2(root: Path, **changes: str) -> Path:
-    """The group of process 7; ``changes``: other contents of its files, with ``_`` for a dot."""
+    """Create the group of process 7 and return its folder. ``changes`` overrides contents of files, with ``_`` for a dot."""
     write(root, f"proc/{PID}/cgroup", f"0::/{OWN}\n")
     write(root, "proc/self/mountinfo", "25 1 0:22 / /sys/fs/cgroup rw,relatime - cgroup2 cgroup2 rw\n")
     group = root / "sys/fs/cgroup" / OWN
@@ -47,7 +47,7 @@ def version_2(root: Path, **changes: str) -> Path:
 
 
 def version_1(root: Path) -> Path:
-    """The groups of process 7, below this folder."""
+    """Create the groups of process 7 and return the folder that holds them."""
     mount = root / "sys/fs/cgroup"
     write(root, f"proc/{PID}/cgroup", "".join(f"{at}:{name}:/{OWN}\n" for at, name in enumerate(CONTROLLERS, 1)) + "0::/elsewhere\n")
     lines = [f"{at} 1 0:{at} / /sys/fs/cgroup/{name} rw - cgroup cgroup rw,{name}\n" for at, name in enumerate(CONTROLLERS, 30)]

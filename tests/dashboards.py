@@ -1,4 +1,4 @@
-"""Dashboards for tests: over a small store, asked without a network, or as a process."""
+"""Dashboards for tests: a small store, a client that needs no network, and a server process."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ START_S = 60.0
 
 
 def add_run(db: Path, run: Run, trials: list[Trial]) -> None:
-    """Of a running one only the trials are stored."""
+    """Store a run and its trials. A run whose status is running is left unfinished."""
     with Store(db) as store:
         store.begin(run)
         for trial in trials:
@@ -35,13 +35,13 @@ def add_run(db: Path, run: Run, trials: list[Trial]) -> None:
 
 
 def make_rounds_of(*targets: str, rounds: int = 3, rps: float = 1000.0) -> list[Trial]:
-    """Trials with numbers of their own."""
+    """Return trials whose rates all differ."""
     names = [(round_, target) for round_ in range(rounds) for target in targets]
     return [make_trial(make_plan(target, round_, number), rps=rps * (1 + number / 1000)) for number, (round_, target) in enumerate(names)]
 
 
 def make_small_store(db: Path) -> Path:
-    """Runs ``r1`` and ``r2`` of ``c/a`` and ``c/b``, and ``r3``, which this process is said to be making."""
+    """Store the runs ``r1``, ``r2`` and ``r3`` of ``c/a`` and ``c/b``. ``r3`` looks as if this process were still running it."""
     for number in (1, 2, 3):
         trials = make_rounds_of("c/a", "c/b", rps=1000.0 * number)
         status = RunStatus.RUNNING if number == 3 else RunStatus.FINISHED
@@ -51,14 +51,14 @@ def make_small_store(db: Path) -> Path:
 
 
 def make_client(db: Path, *, token: str | None = None, host: str = HOST, **options: Any) -> TestClient:
-    """What a browser would get. Redirects are not followed."""
+    """Return a client that talks to the dashboard in this process and doesn't follow redirects."""
     own = Dashboard(Site(db), frozenset({"localhost", "bench.example"}), options.pop("say", print), token)
     return TestClient(own.app(), base_url=f"http://{host}", follow_redirects=False, **options)
 
 
 @contextmanager
 def serving(db: Path, *words: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """The process, and the address that it printed."""
+    """Run ``httpbench serve`` and yield its process and the address that it printed."""
     argv = [sys.executable, "-m", "httpbench", "serve", "--db", str(db), "--port", "0", *words]
     process = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:

@@ -1,4 +1,4 @@
-"""A Dask cluster whose scheduler and workers are processes of the test, started by hand as a user would."""
+"""A Dask cluster whose scheduler and workers the test starts as processes, as a user would by hand."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ END_LIMIT_S = 10.0
 LOADGEN = "httpbench-loadgen"
 
 Wrap = Callable[[Sequence[str]], list[str]]
-"""Makes a command run on another host."""
+"""Wraps a command so that it runs on another host."""
 
 
 @dataclass(slots=True)
@@ -33,7 +33,7 @@ class Worker:
     process: subprocess.Popen[bytes]
 
     def load_generators(self) -> list[psutil.Process]:
-        """Those that run below it."""
+        """Return the load generators that this worker runs."""
         try:
             return [child for child in psutil.Process(self.process.pid).children(recursive=True) if child.name() == LOADGEN]
         except psutil.NoSuchProcess:
@@ -47,16 +47,16 @@ class Worker:
 @dataclass(slots=True)
 class Cluster:
     scheduler: str
-    """Its address."""
+    """Address of the scheduler."""
     process: subprocess.Popen[bytes]
-    """The scheduler."""
+    """Process of the scheduler."""
     folder: Path
     workers: list[Worker] = field(default_factory=list)
 
     def add(
         self, name: str, *, host: str = "127.0.0.1", wrap: Wrap = list, env: Mapping[str, str] | None = None, preload: str = ""
     ) -> Worker:
-        """Starts a worker that runs the code ``preload`` first; returns when the scheduler knows it."""
+        """Start a worker that first runs the code ``preload``. Return when it has registered with the scheduler."""
         options = ["--name", name, "--host", host, "--nthreads", "1", "--no-nanny", "--no-dashboard", "--memory-limit", "0"]
         words = ["distributed.cli.dask_worker", self.scheduler, *options, "--local-directory", str(self.folder)]
         if preload:
@@ -70,13 +70,13 @@ class Cluster:
         return worker
 
     def load_generators(self) -> list[psutil.Process]:
-        """Those that run on any load host."""
+        """Return the load generators of all workers."""
         return [each for worker in self.workers for each in worker.load_generators()]
 
 
 @contextmanager
 def cluster(folder: Path, *names: str, host: str = "127.0.0.1", wrap: Wrap = list) -> Iterator[Cluster]:
-    """A scheduler and workers of these names on loopback. ``host`` and ``wrap`` are the scheduler's."""
+    """Run a scheduler and workers with these names on loopback. ``host`` and ``wrap`` apply to the scheduler."""
     folder.mkdir(parents=True, exist_ok=True)
     file, log = folder / "scheduler.json", folder / "scheduler.log"
     words = ["distributed.cli.dask_scheduler", "--host", host, "--port", "0", "--no-dashboard", "--scheduler-file", str(file)]
@@ -100,7 +100,7 @@ def _started(words: Sequence[str], log: Path, wrap: Wrap, env: Mapping[str, str]
 
 
 def _address(scheduler: subprocess.Popen[bytes], log: Path, file: Path) -> str:
-    """Empty: it is not known yet."""
+    """Return the scheduler's address, or an empty string if it isn't known yet."""
     assert scheduler.poll() is None, log.read_text()
     with contextlib.suppress(OSError, ValueError):
         return str(json.loads(file.read_text())["address"])

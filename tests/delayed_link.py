@@ -18,18 +18,18 @@ from collections import deque
 TUN, TUNSETIFF = "/dev/net/tun", 0x400454CA
 IP_PACKETS_ALONE = 0x0001 | 0x1000  # IFF_TUN | IFF_NO_PI
 PACKET_MAX = 65_536
-QUEUE_MAX = 100_000  # packets on their way; more are lost, as on any link
+QUEUE_MAX = 100_000  # packets in flight; more are dropped, as on any link
 
 
 def device(name: str) -> int:
-    """The file descriptor of a new device: what is routed to it can be read, and what is written arrives from it."""
+    """Create a device and return its file descriptor. Reads return packets routed to it; writes arrive from it."""
     found = os.open(TUN, os.O_RDWR | os.O_NONBLOCK)
     fcntl.ioctl(found, TUNSETIFF, struct.pack("16sH22x", name.encode(), IP_PACKETS_ALONE))
     return found
 
 
 def move(first: int, second: int, delay_s: float) -> None:
-    """Moves packets between both, each when its time has come."""
+    """Move packets between two devices, each after its delay."""
     under_way: deque[tuple[float, int, bytes]] = deque()
     other = {first: second, second: first}
     while True:
@@ -43,17 +43,17 @@ def move(first: int, second: int, delay_s: float) -> None:
             _, to, packet = under_way.popleft()
             try:
                 os.write(to, packet)
-            except OSError:  # its device is down: the link was cut
+            except OSError:  # the device is down: a test cut the link
                 continue
 
 
 def packets(source: int) -> list[bytes]:
-    """All that wait there."""
+    """Yield all packets that can be read now."""
     found: list[bytes] = []
     while len(found) < QUEUE_MAX:
         try:
             found.append(os.read(source, PACKET_MAX))
-        except OSError:  # nothing more, or its device is down
+        except OSError:  # no more packets, or the device is down
             break
     return found
 

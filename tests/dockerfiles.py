@@ -1,4 +1,4 @@
-"""Reads the Dockerfile of a target, and says where it differs from the target's target.toml or from docs/containers.md."""
+"""Compare the Dockerfile of a target with its target.toml and with docs/containers.md."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PLACEHOLDERS = {
     "requests": "1",
 }
 PROGRAM_OF_BASE = {"golang": "go", "rust": "cargo", "node": "node", "dart": "dart", "sdk": "dotnet", "ldc-ubuntu": "ldc2"}
-"""Which required program an official image brings."""
+"""Required program that an official image provides."""
 COMPILERS = re.compile(r"^(gcc|g\+\+|ldc|dub|cargo|crystal|nim|maven|make|cmake|git|.*-dev)$")
 WORK_FOLDER = "/target"
 
@@ -43,11 +43,11 @@ class Dockerfile:
     text: str
     arguments: dict[str, str]
     stages: tuple[tuple[Instruction, ...], ...]
-    """Each begins with its FROM."""
+    """Stages of the build; each begins with its FROM."""
 
     @property
     def build(self) -> tuple[Instruction, ...]:
-        """The stage that compiles; empty if there is one stage."""
+        """Return the stage that compiles, or an empty list if there is only one stage."""
         return self.stages[0] if len(self.stages) > 1 else ()
 
     @property
@@ -60,7 +60,7 @@ class Dockerfile:
 
 
 def parse(text: str) -> Dockerfile:
-    """The instructions of a file that has no here-documents."""
+    """Parse a Dockerfile that has no here-documents."""
     lines = [line for line in text.splitlines() if not line.startswith("#")]
     joined = re.sub(r"\\\n\s*", "", "\n".join(lines))
     found = [Instruction(*line.split(" ", 1)) for line in joined.splitlines() if line.strip()]
@@ -71,7 +71,7 @@ def parse(text: str) -> Dockerfile:
 
 
 def problems(folder: Path) -> list[str]:
-    """Of the target in this folder; none, if its image runs what a process would run."""
+    """Return where the image of the target in this folder differs from the target as a process; empty if it doesn't."""
     path = folder / "Dockerfile"
     if not path.is_file():
         return ["there is no Dockerfile"]
@@ -128,7 +128,7 @@ def _of_packages(file: Dockerfile) -> Iterator[str]:
 
 
 def _of_requirements(file: Dockerfile, target: TargetFile) -> Iterator[str]:
-    """The versions of toolchains: from Debian as for a process, or from an image that is new enough."""
+    """Check toolchain versions: from the same Debian package as for a process, or from an image that is new enough."""
     base = file.arguments.get("BUILDER", file.arguments.get("BASE", ""))
     name, _, tag = base.rpartition("/")[2].partition(":")
     program = PROGRAM_OF_BASE.get(name)
@@ -163,7 +163,7 @@ def _of_sources(file: Dockerfile, folder: Path) -> Iterator[str]:
 
 
 def _of_launch(file: Dockerfile, target: TargetFile) -> Iterator[str]:
-    """By default an image runs its first variant on one core, at port 8080 of all addresses."""
+    """Check that by default the image runs its first variant on one core, on port 8080 of all addresses."""
     variant = target.variant[0]
     texts = {name: [instruction.text for instruction in file.final if instruction.name == name] for name in ("ENTRYPOINT", "CMD", "EXPOSE")}
     if texts["ENTRYPOINT"] != ["[]"]:
@@ -178,7 +178,7 @@ def _of_launch(file: Dockerfile, target: TargetFile) -> Iterator[str]:
 
 
 def _of_paths(file: Dockerfile, target: TargetFile, folder: Path) -> Iterator[str]:
-    """Whether what is launched is in the image, at the path at which it is launched."""
+    """Check that the image has each program at the path where it is launched."""
     places = [place for instruction in file.final if instruction.name == "COPY" for place in _destinations(instruction)]
     made = [*target.build.artifacts, *(str(path.relative_to(folder)) for path in folder.rglob("*"))]
     for variant in target.variant:
@@ -200,7 +200,7 @@ def _packages(stage: tuple[Instruction, ...]) -> set[str]:
 
 
 def _environment(stage: tuple[Instruction, ...]) -> dict[str, str]:
-    """What the stage sets. A language's locale is the image's matter."""
+    """Return the environment that a stage sets, without locale variables, which the base image may need."""
     pairs = [instruction.words[0].split("=", 1) for instruction in stage if instruction.name == "ENV"]
     return {key: value for key, value in pairs if key != "LANG"}
 

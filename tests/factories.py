@@ -1,4 +1,4 @@
-"""Runs and trials for tests: whole and plausible unless a test says otherwise."""
+"""Factories of runs and trials for tests. The defaults are complete and plausible."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ HELLO = "Hello, World!"
 
 
 def make_target(name: str = "c/epoll/level", **changes: Any) -> Target:
-    """A server unless ``kind`` says otherwise; ids of clients and proxies get their prefix."""
+    """Return a target, by default a server. Ids of clients and proxies get their prefix."""
     language, framework, *variant = name.split("/")
     kind = changes.get("kind", Kind.SERVER)
     values: dict[str, Any] = {
@@ -106,7 +106,7 @@ TARGETS = [
 
 
 def make_histogram(values_ns: Sequence[int]) -> str:
-    """Compressed and in base64, as it is stored."""
+    """Return a histogram as the store keeps it: compressed and in base64."""
     histogram = HdrHistogram(1, 3_600_000_000_000, 3)
     for value in values_ns:
         histogram.record_value(value)
@@ -179,7 +179,7 @@ def make_host_share(name: str = "load1", **changes: Any) -> HostShare:
 
 
 def make_work(**changes: Any) -> WorkDone:
-    """A thousand requests for twelve bytes, one after the other over one connection."""
+    """Return the record of 1000 sequential requests for 12 bytes each over one connection."""
     values: dict[str, Any] = {
         "requests": 1000,
         "connections": 1,
@@ -249,12 +249,12 @@ def make_trial(plan: TrialPlan | None = None, verdict: Verdict = TARGET_LIMITED,
 
 
 def make_stranger(name: str = "spin", cores: float = 0.5, pid: int = 4711, cpus: Sequence[int] = (0,), **changes: Any) -> Stranger:
-    """A process that is pinned to these CPUs."""
+    """Return a foreign process that is pinned to these CPUs."""
     return Stranger(**{"name": name, "pid": pid, "cores": cores, "cpus": tuple(cpus), "cpus_allowed": tuple(cpus), **changes})
 
 
 def make_disturbed(plan: TrialPlan | None = None, stranger: Stranger | None = None, rps: float = 200_000.0, **changes: Any) -> Trial:
-    """A trial of which a stranger took half of the target's core, judged as such."""
+    """Return a disturbed trial in which another process took half of the target's core."""
     found = stranger or make_stranger()
     trial = make_trial(
         plan,
@@ -310,7 +310,7 @@ def make_load_host(name: str = "load1", cores: int = 4, **changes: Any) -> LoadH
 
 
 def make_load_host_use(busy: Sequence[float] = (0.6,), **changes: Any) -> LoadHostUse:
-    """What was seen of a load host whose CPUs were so busy."""
+    """Return the observed usage of a load host whose CPUs have these busy shares."""
     occupancy = tuple(CoreOccupancy(cpu=cpu, busy=share, stolen=0.0) for cpu, share in enumerate(busy))
     return LoadHostUse(**{"name": "load1", "cores": len(busy), "occupancy": occupancy, **changes})
 
@@ -332,26 +332,26 @@ def make_run(trials: Sequence[Trial], targets: Mapping[str, Target] | None = Non
 
 
 def make_rounds(target: str, rps: Sequence[float], *, plan: Mapping[str, Any] | None = None, **changes: Any) -> list[Trial]:
-    """One trial for each rate, as the rounds of one cell."""
+    """Return the rounds of one cell, one trial for each rate."""
     return [make_trial(make_plan(target, round_=index, **(plan or {})), rps=rate, **changes) for index, rate in enumerate(rps)]
 
 
 def make_pairs(logs: Sequence[float]) -> tuple[Run, list[Trial]]:
-    """A run of A/A pairs, one per round, whose ratios have these logarithms."""
+    """Return a run of A/A pairs, one per round, with these log ratios."""
     one, again = "c/epoll/edge", "c/epoll/edge-again"
     trials = [*make_rounds(one, [100_000.0] * len(logs)), *make_rounds(again, [100_000.0 * math.exp(value) for value in logs])]
     return make_run(trials, {one: make_target(one), again: make_target(again)}, measures_noise=True), trials
 
 
 def make_noise(logs: Sequence[float]) -> Noise:
-    """The noise that such pairs show."""
+    """Return the noise of A/A pairs with these log ratios."""
     found = noise_of(*make_pairs(logs))
     assert found is not None
     return found
 
 
 def make_mixed_run() -> tuple[Run, list[Trial]]:
-    """A run with one row of each fate: target, generator, idle, invalid in part and whole, failed; two loads."""
+    """Return a run with two loads and one row of each outcome: target, generator, idle, partly invalid, invalid, failed."""
     generator = Verdict(
         kind=VerdictKind.GENERATOR,
         reasons=("generator-bound (generator 1.00 of 1 core, target 0.62 of 1 core)",),

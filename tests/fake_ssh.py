@@ -1,4 +1,4 @@
-"""An ssh whose other host is this machine: it runs the command in a shell. For tests of what goes over a connection."""
+"""Replacements for ssh. The fake one runs each command in a shell on this machine, so tests can see what a connection carries."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ exec bash -c "$last"
 
 
 def fake_ssh(folder: Path, address: str = "127.0.0.1") -> str:
-    """The command, for ``HTTPBENCH_SSH``. ``address``: of the host, as the user's configuration would have it."""
+    """Return a command for ``HTTPBENCH_SSH``. ``address`` is the host's address in the user's ssh configuration."""
     return program(folder, "ssh", RUNS_HERE.format(address=address))
 
 
 def refusing_ssh(folder: Path, message: str) -> str:
-    """An ssh that cannot connect, and says why."""
+    """Return an ssh command that can't connect and prints this message."""
     return program(folder, "ssh", f"echo '{message}' >&2; exit 255")

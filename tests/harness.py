@@ -1,9 +1,10 @@
-"""Runs the real command in a place of its own: its database, its build cache, its targets."""
+"""Run the real command with its own database, state folder and targets."""
 
 from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -11,9 +12,15 @@ from pathlib import Path
 from typing import Any
 
 TARGETS = Path(__file__).parent / "targets"
+PYTHON = shlex.quote(sys.executable)
+"""This Python, for command lines that a shell or `httpbench run` splits into words."""
+
+MISBEHAVING_SERVER = f"{PYTHON} {shlex.quote(str(TARGETS / 'misbehaving' / 'server.py'))}"
+"""Command line of the server that misbehaves; a host, a port and a mode follow."""
+
 MEASURING = ("run", "bench", "noise")
 
-# A shell starts what it puts in the background with SIGINT ignored, and that is inherited: tests of Ctrl-C must not depend on it.
+# A shell starts background jobs with SIGINT ignored, and child processes inherit that. Tests of Ctrl-C must not depend on it.
 PROGRAM = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from httpbench.cli import main; main()"
 
 
@@ -29,13 +36,13 @@ class Harness:
 
     @property
     def env(self) -> dict[str, str]:
-        # Builds of the real targets are dear; only the folders of data and state are each test's own.
-        # Tests that run side by side take no core from each other: neither wait for the other.
+        # Each test has its own data and state folders, but shares the build cache because builds of real targets are slow.
+        # Each test also has its own locks on cores, so that parallel tests don't wait for each other.
         folders = {"XDG_DATA_HOME": str(self.home / "data"), "XDG_STATE_HOME": str(self.home / "state")}
         return {**os.environ, **folders, "HTTPBENCH_LOCKS": str(self.home), "COLUMNS": "240"}
 
     def argv(self, *words: str) -> list[str]:
-        """The command. Tests run side by side, so trials count although others disturb them, unless a test says how often to repeat."""
+        """Return the command line. Tests run in parallel, so disturbed trials count and aren't repeated, unless a test sets ``--retries``."""
         if words[:1] and words[0] in MEASURING and "--retries" not in words:
             words = (words[0], "--retries", "0", *words[1:])
         return [*self.before, sys.executable, "-c", PROGRAM, *words]
@@ -49,7 +56,7 @@ class Harness:
         return subprocess.Popen(self.argv(*words), text=True, **{"env": self.env, **pipes, **options})
 
     def bench(self, *words: str, **options: Any) -> subprocess.CompletedProcess[str]:
-        """A short run over the targets of the tests and the built-in ones."""
+        """Run a short benchmark. Test targets and built-in targets are available."""
         quick = ("-c", "8", "-d", "300ms", "--warmup", "100ms", "--rounds", "1", "--timeout", "300ms")
         return self.run("bench", "--targets", str(TARGETS), *quick, *words, **options)
 

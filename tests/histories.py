@@ -16,7 +16,7 @@ SEVERAL = 12
 
 
 def keep(store: Store, number: int, trials: Sequence[Trial], commit: str | None = "aaaa", **changed: Any) -> None:
-    """A run of its own, a day after the one before."""
+    """Store these trials as a run, one day after the run with the previous number."""
     trials = [trial.model_copy(update={"plan": trial.plan.model_copy(update={"number": n})}) for n, trial in enumerate(trials)]
     values = {
         "id": f"run-{number:04}",
@@ -36,7 +36,7 @@ def rounds(rps: float, **changed: Any) -> list[Trial]:
 
 
 def fall(store: Store, runs: int = 2 * SEVERAL) -> None:
-    """Five percent fewer requests/s from the middle on, with another commit."""
+    """Store runs whose throughput falls by 5% in the middle, where the commit changes too."""
     chance = np.random.default_rng(1)
     for number in range(runs):
         rps = 100_000 * (1 if number < runs // 2 else 0.95) * float(np.exp(chance.normal(0, 0.01)))

@@ -1,4 +1,4 @@
-"""Text that tries to drive whatever shows it, and what must be true of all that is shown."""
+"""Text with control sequences for terminals, CI logs and markup, and a check that finds them in output."""
 
 from __future__ import annotations
 
@@ -46,15 +46,15 @@ PIECES = (
 TEXTS = st.lists(st.sampled_from(PIECES) | st.text(max_size=4), max_size=6).map("".join)
 
 ALL = "".join(PIECES)
-"""A text with every piece."""
+"""A text that contains every piece."""
 
 OBEYED = re.compile(r"^\s*::|##\[|##vso\[|##teamcity\[", re.MULTILINE)
 STYLES = re.compile(r"\x1b\[(?:[0-79]|[1-9][0-9]|38;5;[0-9]+|;)*m")
-"""Those with which rich shows colours: never hidden text."""
+"""Escape sequences that rich uses for colors and styles. Hidden text is not among them."""
 
 
 def obeyed(text: str) -> list[str]:
-    """The lines of a text in which something would obey: a terminal, or a CI log."""
+    """Return the lines that a terminal or a CI log would obey."""
     return [
         line
         for line in text.split("\n")

@@ -1,4 +1,4 @@
-"""A network of namespaces with a Dask worker on each load host, and the scheduler and a server on the target's host."""
+"""A network of namespaces: a Dask worker on each load host, the scheduler and a server on the target's host."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ class Lab:
     network: namespaces.Network
     cluster: Cluster
     url: str
-    """Of :mod:`tests.stalling_server`."""
+    """URL of :mod:`tests.stalling_server`."""
 
 
 @contextmanager
 def lab(
     folder: Path, load_hosts: int, link: namespaces.Link | None = None, period_s: float = 1.0, env: Mapping[str, str] | None = None
 ) -> Iterator[Lab]:
-    """``link``: of each load host; ``env``: of each worker. ``period_s``: of the server's stalls.
+    """Set up the lab, or skip the test if the network can't be made.
 
-    Skips the test where the network cannot be made.
+    ``link`` applies to each load host and ``env`` to each worker. ``period_s`` is the period of the server's stalls.
     """
     with namespaces.network(folder, load_hosts, link) as network:
         target = network.target

@@ -1,4 +1,4 @@
-"""Runs as large as real ones, made in a second: rounds with noise, courses over time and whole histograms. For pages and their tests."""
+"""Synthetic runs as large as real ones, with noise, time series and full histograms. Used for pages and their tests."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from tests.factories import (
 )
 
 SAMPLES, SAMPLES_WHOLE = 20_000, 200_000
-"""The second has histograms as large as real ones."""
+"""Number of samples per distribution. The second number gives histograms as large as real ones."""
 SERVERS = (
     "c/epoll/level",
     "c/nginx",
@@ -63,7 +63,7 @@ LOG = "thread 'main' panicked at src/main.rs:12\nAddress in use"
 
 
 def make_times(p50_us: float, seed: int, samples: int = SAMPLES) -> Distribution:
-    """Lognormal with a long tail, and its histogram."""
+    """Return a lognormal distribution with a long tail and its histogram."""
     chance = np.random.default_rng(seed)
     values = np.exp(chance.normal(math.log(p50_us * 1000), 0.5, samples))
     tail = chance.random(samples) < 0.02
@@ -80,7 +80,7 @@ def make_times(p50_us: float, seed: int, samples: int = SAMPLES) -> Distribution
 def make_servers_run(
     targets: tuple[str, ...] = SERVERS, connections: tuple[int, ...] = (8, 64, 512), rounds: int = 3, duration_s: float = 10.0
 ) -> tuple[Run, list[Trial]]:
-    """A run of a suite: the fastest first, one target that the generator limits, one that never started."""
+    """Return a run of a suite, fastest target first. The generator limits one target, and another never starts."""
     trials: list[Trial] = []
     for round_ in range(rounds):
         for place, name in enumerate(targets):
@@ -169,7 +169,7 @@ def _usage(cores: float, duration_s: float, seed: int) -> Usage:
 
 @cache
 def make_search_run() -> tuple[Run, list[Trial]]:
-    """A search: p99 grows as the rate comes near 50,000 requests/s."""
+    """Return a capacity search in which p99 grows as the rate approaches 50,000 requests/s."""
     search = Search(level=ServiceLevel(bounds=(Bound(figure="p99", limit_us=2000),)), duration_s=5, scout_duration_s=2)
     trials = [make_trial(make_plan(number=0, load=Load(threads=1)), rps=52_000)]
     for rate in (20_000, 30_000, 40_000, 44_000, 45_000, 45_300, 46_000, 48_000):
@@ -184,7 +184,7 @@ def make_search_run() -> tuple[Run, list[Trial]]:
 
 @cache
 def make_proxies_run(names: tuple[str, ...] = ("proxy:c/haproxy", "proxy:cpp/draft", "proxy:rust/tokio")) -> tuple[Run, list[Trial]]:
-    """Proxies under a rising rate and as fast as they can, with their baseline."""
+    """Return a run of proxies and their baseline, with a rising rate and with a closed loop."""
     rising = Load(connections=64, rate_from_rps=2000, rate_rps=5000, rate_step_rps=1000, step_s=3, duration_s=12)
     trials: list[Trial] = []
     for load in (rising, Load(connections=64, duration_s=10)):
@@ -229,7 +229,7 @@ def _proxy_trial(number: int, name: str, round_: int, load: Load, p50_us: float)
 
 
 def make_clients_run() -> tuple[Run, list[Trial]]:
-    """Two clients, and one that failed."""
+    """Return a run with two clients that worked and one that failed."""
     trials = []
     for name, times_s in CLIENT_TIMES_S.items():
         for index, wall_s in enumerate(times_s):

@@ -1,4 +1,4 @@
-"""Stores with many runs, made in seconds: one run that was stored as usual, copied within the database with noise on its figures."""
+"""Stores with many runs, made in seconds: one run is stored as usual, then copied within the database with noise."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ COPIES = (
 
 
 def make_store(path: Path, made: tuple[Run, Sequence[Trial]], copies: int, *, with_histograms: bool = False) -> list[str]:
-    """The run and its copies, half an hour apart; their ids, oldest first. From the middle on everything is 7% slower."""
+    """Store a run and its copies, half an hour apart, and return their ids, oldest first. The second half is 7% slower."""
     run, trials = made
     with Store(path) as store:
         store.begin(run)

@@ -1,17 +1,17 @@
-"""A network of hosts for tests: network namespaces with links between them, and an SSH server in that of each load host.
+"""A network of hosts for tests: linked network namespaces, with an SSH server in the namespace of each load host.
 
-A router joins the target's host with up to four load hosts. Each host has a link to the router, an IPv4 and an IPv6 address on it, and a
-default route over it; a link has delay, jitter, loss and a rate where a test asks for them. A kernel without netem cannot do that: there a
-process of the test delays, and what asks for more is skipped. The hosts share files, processes and users with
-this machine: only their networks are their own. Keys, known hosts and the configuration of ssh are made for the test. It requires root,
-iproute2 and openssh-server (``scripts/install-namespaces``); without them the test is skipped with the reason.
+A router joins the target's host with up to four load hosts. Each host has a link to the router with an IPv4 address, an IPv6 address and
+a default route. A test may give a link delay, jitter, loss and a rate. If the kernel lacks netem, a process of the test delays packets,
+and tests that need more than a delay are skipped. Only the networks are separate: the hosts share files, processes and users with this
+machine. Each test gets its own keys, known hosts and ssh configuration. The network requires root, iproute2 and openssh-server
+(``scripts/install-namespaces``); without them the test is skipped with the reason.
 
     with namespaces.network(tmp_path, load_hosts=2) as network:
         network.target.run("httpbench", "bench", "c/nginx", "--load-host", "load1", env=network.env)
         network.load_hosts[0].cut()
         with network.ssh_server(network.load_hosts[1], "by-port", Port=2222): ...
 
-What a test starts in these namespaces, and the namespaces, are gone when the block ends.
+When the block ends, the namespaces and all processes in them are removed.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ LOAD_HOSTS_MAX = 4
 SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 PROGRAMS = ("ip", "tc", "ssh", "sshd", "ssh-keygen")
 SEPARATION = Path("/run/sshd")
-"""An empty folder without which sshd does not start. Its service makes it; ours runs without the service."""
+"""An empty folder that sshd needs to start. Its system service would create it, but tests run sshd without the service."""
 COMMAND_LIMIT_S = 20.0
 START_LIMIT_S = 10.0
 END_LIMIT_S = 5.0
@@ -48,13 +48,13 @@ _numbers = itertools.count()
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """What a link does to each packet, in each direction."""
+    """Properties of a link, for each direction."""
 
     delay_ms: float = 0.0
     jitter_ms: float = 0.0
     loss_percent: float = 0.0
     rate_mbit: float = 0.0
-    """0: as fast as the machine."""
+    """0 means unlimited."""
 
     @property
     def is_delay_alone(self) -> bool:
@@ -62,7 +62,7 @@ class Link:
 
     @property
     def netem(self) -> list[str]:
-        """As ``tc`` takes it; empty: nothing."""
+        """Arguments of ``tc``; empty if the link changes nothing."""
         words = []
         if self.delay_ms:
             words += ["delay", f"{self.delay_ms:g}ms", *([f"{self.jitter_ms:g}ms"] if self.jitter_ms else [])]
@@ -75,20 +75,20 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """A host of the network: the namespace of its programs, and its link to the router."""
+    """A host of the network."""
 
     name: str
-    """For ssh, too."""
+    """Name of the host, also for ssh."""
     namespace: str
     router: str
-    """The router's namespace, where the other end of its link has the host's name."""
+    """The router's namespace. There, the other end of the link has the host's name."""
     address: str
     address6: str
     folder: Path
-    """Its own files: ``bin`` is the first folder of its PATH, ``cache`` its user's cache."""
+    """The host's own files: ``bin`` is the first folder of its PATH, ``cache`` is its user's cache."""
 
     def argv(self, *words: str) -> list[str]:
-        """The command, on this host."""
+        """Return the command line that runs a command on this host."""
         return [_program("ip"), "netns", "exec", self.namespace, *words]
 
     def run(self, *words: str, timeout_s: float = 120.0, **options: Any) -> subprocess.CompletedProcess[str]:
@@ -99,11 +99,11 @@ class Host:
         return subprocess.Popen(self.argv(*words), text=True, **options)
 
     def pids(self) -> set[int]:
-        """Of all that runs on it."""
+        """Return the ids of all processes on this host."""
         return {int(word) for word in _ip("netns", "pids", self.namespace).split()}
 
     def programs(self, part: str) -> dict[int, str]:
-        """The command lines that run on it and contain ``part``, by process id."""
+        """Return the command lines on this host that contain ``part``, by process id."""
         found: dict[int, str] = {}
         for pid in self.pids():
             with contextlib.suppress(OSError):
@@ -112,16 +112,16 @@ class Host:
         return found
 
     def cut(self) -> None:
-        """Takes its link down: whatever is sent is lost, and neither side learns of it."""
+        """Take the link down. Packets are lost, and neither side is notified."""
         _ip("-n", self.router, "link", "set", self.name, "down")
 
     def join(self) -> None:
-        """Takes its link up again."""
+        """Bring the link up again."""
         _ip("-n", self.router, "link", "set", self.name, "up")
         self._route_back()
 
     def shape(self, link: Link) -> None:
-        """Gives its link this delay, jitter, loss and rate. Skips the test where the kernel cannot."""
+        """Give the link these properties. Skip the test if the kernel can't."""
         for namespace, device in ((self.namespace, "uplink"), (self.router, self.name)):
             _run("tc", "-n", namespace, "qdisc", "delete", "dev", device, "root", check=False)
             added = ("tc", "-n", namespace, "qdisc", "add", "dev", device, "root", "netem", *link.netem)
@@ -129,14 +129,14 @@ class Host:
                 pytest.skip("this kernel has no netem: links cannot have a delay")
 
     def _route_back(self) -> None:
-        """An interface that was down has lost its IPv6 address."""
+        """Restore the router's IPv6 address, which the interface lost while it was down."""
         gateway6 = self.address6.removesuffix("2") + "1/64"
         _run("ip", "-n", self.router, "address", "replace", gateway6, "dev", self.name, "nodad", check=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """Private keys, and what belongs to them."""
+    """The private and public keys of the user and of the hosts."""
 
     user: Path
     host: Path
@@ -146,7 +146,7 @@ class Keys:
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """The hosts, and how ssh reaches the load hosts by their names."""
+    """The hosts, and the ssh configuration that reaches the load hosts by name."""
 
     target: Host
     load_hosts: tuple[Host, ...]
@@ -160,9 +160,9 @@ class Network:
 
     @contextmanager
     def ssh_server(self, host: Host, name: str, shadow: Path | None = None, **settings: object) -> Iterator[None]:
-        """A further SSH server on a load host, with these settings of ``sshd_config``; its files there have that name.
+        """Run another SSH server on a load host with these settings of ``sshd_config``. ``name`` is the base name of its files.
 
-        ``shadow``: takes the place of /etc/shadow for this server alone.
+        ``shadow`` replaces /etc/shadow for this server only.
         """
         with _ssh_server(host, self.keys, name, settings, shadow):
             yield
@@ -174,13 +174,13 @@ class Network:
 
     @property
     def env(self) -> dict[str, str]:
-        """The environment in which httpbench reaches the load hosts."""
+        """Environment in which httpbench reaches the load hosts."""
         return {**os.environ, "HTTPBENCH_SSH": self.ssh}
 
 
 @contextmanager
 def network(folder: Path, load_hosts: int = 1, link: Link | None = None) -> Iterator[Network]:
-    """The network, until the block ends. ``link``: of each load host. Skips the test where it cannot be made."""
+    """Create the network and remove it when the block ends. ``link`` applies to each load host. Skip the test if it can't be made."""
     assert 1 <= load_hosts <= LOAD_HOSTS_MAX
     _require()
     prefix = f"hb{os.getpid()}x{next(_numbers)}"
@@ -230,7 +230,7 @@ def _namespace(name: str) -> Iterator[None]:
 
 
 def _end_all(namespace: str) -> None:
-    """Ends what the test left running there."""
+    """Kill the processes that the test left running in a namespace."""
     deadline = time.monotonic() + END_LIMIT_S
     while (left := _run("ip", "netns", "pids", namespace, check=False).stdout.split()) and time.monotonic() < deadline:
         for pid in left:
@@ -240,13 +240,13 @@ def _end_all(namespace: str) -> None:
 
 
 def _plain_devices(name: str, namespace: str, router: str) -> None:
-    """Both ends of a link: «uplink» on the host, and one with the host's name on the router."""
+    """Create both ends of a link: ``uplink`` on the host, and a device with the host's name on the router."""
     _ip("link", "add", "name", "uplink", "netns", namespace, "type", "veth", "peer", "name", name, "netns", router)
 
 
 @contextmanager
 def _delayed_devices(name: str, namespace: str, router: str, delay_ms: float) -> Iterator[None]:
-    """The same, with a process that delays each packet. Skips the test where the kernel has no such devices."""
+    """Create the same devices, with a process that delays each packet. Skip the test if the kernel has no tun devices."""
     if not Path(delayed_link.TUN).exists():
         pytest.skip("this kernel has neither netem nor tun devices: links cannot have a delay")
     words = (sys.executable, delayed_link.__file__, f"{delay_ms:g}", name, "uplink")
@@ -264,12 +264,12 @@ def _delayed_devices(name: str, namespace: str, router: str, delay_ms: float) ->
 
 
 def _has_netem(namespace: str) -> bool:
-    """Whether this kernel can shape links."""
+    """Return whether this kernel can shape links."""
     return _run("tc", "-n", namespace, "qdisc", "replace", "dev", "lo", "root", "netem", "limit", "1000", check=False).returncode == 0
 
 
 def _joined(name: str, namespace: str, router: str, number: int, folder: Path) -> Host:
-    """A host with a link to the router."""
+    """Configure both ends of a link and return the host."""
     for below in ("bin", "cache"):
         (folder / below).mkdir(parents=True, exist_ok=True)
     subnet, subnet6 = f"10.213.{number}", f"fd00:213:{number}:"
@@ -294,7 +294,7 @@ def _keys(folder: Path) -> Keys:
 def _ssh_server(
     host: Host, keys: Keys, name: str = "sshd", more: Mapping[str, object] | None = None, shadow: Path | None = None
 ) -> Iterator[None]:
-    """An SSH server on a host, which accepts the test's key for this user."""
+    """Run an SSH server on a host that accepts the test's key for this user."""
     (host.folder / "authorized_keys").write_text(keys.public)
     config = host.folder / f"{name}_config"
     path = f"{host.folder / 'bin'}:{Path(sys.executable).parent}:{SYSTEM_PATH}"
@@ -307,13 +307,13 @@ def _ssh_server(
         "PermitRootLogin": "yes",
         "PasswordAuthentication": "no",
         "MaxSessions": 64,
-        "SetEnv": f"PATH={path} XDG_CACHE_HOME={host.folder / 'cache'}",
+        "SetEnv": f'"PATH={path}" "XDG_CACHE_HOME={host.folder / "cache"}"',
         **(more or {}),
     }
     config.write_text("".join(f"{name} {value}\n" for name, value in settings.items()))
-    SEPARATION.mkdir(mode=0o755, exist_ok=True)  # it stays: servers of other tests look for it at each connection
+    SEPARATION.mkdir(mode=0o755, exist_ok=True)  # not removed: the servers of other tests check it at each connection
     log = host.folder / f"{name}.log"
-    # A program in a network namespace has mounts of its own.
+    # `ip netns exec` gives a program its own mounts, so only this server sees the replacement.
     mounted = ("sh", "-c", 'mount --bind "$0" /etc/shadow && exec "$@"', str(shadow)) if shadow else ()
     argv = host.argv(*mounted, _program("sshd"), "-D", "-e", "-f", str(config))
     with log.open("wb") as output:
@@ -336,7 +336,7 @@ def _wait_until_listening(server: subprocess.Popen[bytes], log: Path) -> None:
 
 
 def _client_config(folder: Path, hosts: list[Host], keys: Keys) -> Path:
-    """The configuration with which ssh knows the load hosts by name, with their keys. Nothing of the user's own is read."""
+    """Write an ssh configuration with the load hosts' names and keys. It keeps ssh from reading the user's own files."""
     known = folder / "known_hosts"
     known.write_text(f"* {' '.join(keys.host_public.split()[:2])}\n")
     lines = []
@@ -354,7 +354,7 @@ def _ip(*words: str) -> str:
 
 
 def _run(program: str, *words: str, check: bool = True) -> subprocess.CompletedProcess[str]:
-    """A command. Where it must not fail, its own message is the error."""
+    """Run a command. With ``check``, raise an error with the command's own message if it fails."""
     done = subprocess.run([_program(program), *words], capture_output=True, text=True, timeout=COMMAND_LIMIT_S, check=False)
     if check and done.returncode:
         raise RuntimeError(f"{program} {' '.join(words)}: {done.stderr.strip() or done.returncode}")

@@ -1,4 +1,4 @@
-"""What load generators themselves printed on their hosts: a load generator that keeps a copy of its result."""
+"""A load generator that keeps a copy of its result, so that tests can see what it printed on its host."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ exit $code"""
 
 
 def keeping_programs(folder: Path) -> dict[str, str]:
-    """The environment of workers whose load generators keep their results in this folder."""
+    """Return an environment for workers whose load generators keep their results in this folder."""
     folder.mkdir()
     program(folder, LOADGEN, KEEPING.format(loadgen=programs.require(LOADGEN), folder=folder))
     return {programs.OVERRIDE: str(folder)}
@@ -30,5 +30,5 @@ def own_results(folder: Path) -> list[dict[str, Any]]:
 
 
 def completed(results: list[dict[str, Any]]) -> int:
-    """Requests in the measured windows of all."""
+    """Return the number of requests in the measured windows of all load generators."""
     return sum(result["requests"]["completed"] for result in results)

@@ -1,4 +1,4 @@
-"""Programs that tests put in PATH."""
+"""Fake programs that tests put in PATH."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def program(folder: Path, name: str, script: str) -> str:
-    """The path of a new shell script."""
+    """Write a shell script and return its path."""
     path = folder / name
     path.write_text(f"#!/bin/sh\n{script}\n")
     path.chmod(0o755)

@@ -1,4 +1,4 @@
-"""Published results in the form of TechEmpower's program."""
+"""Published results in the format of TechEmpower's program."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def level(requests: int, **more: Any) -> dict[str, Any]:
 
 
 def results(**changes: Any) -> dict[str, Any]:
-    """``json`` at two levels, ``query`` with two numbers of rows, ``plaintext`` at one level."""
+    """Return results of ``json`` at two levels, ``query`` with two row counts and ``plaintext`` at one level."""
     speeds = {name: speed for name, _, _, speed in FRAMEWORKS}
     return {
         "uuid": "c1a3f8d0-1111-4222-8333-444455556666",

@@ -1,4 +1,4 @@
-"""A control group with less than a core, for programs that tests want slow. Root only, and only where the kernel lets us make one."""
+"""A control group with less than one core, for slowing programs down. It requires root and a writable control group tree."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 MOUNT = Path("/sys/fs/cgroup")
-PERIOD_US = 10_000  # short, so that a trial of a second sees many
+PERIOD_US = 10_000  # short, so that a trial of one second has many periods
 
 
 @contextmanager
 def limited_to(cores: float) -> Iterator[Path]:
-    """The file to write a process id to. Skips the test where there is no such group to be had."""
+    """Create the group and yield the file to write a process id to. Skip the test if that isn't possible."""
     is_first_version = (MOUNT / "cpu" / "cpu.cfs_quota_us").exists()
     group = MOUNT / ("cpu" if is_first_version else "") / f"httpbench-test-{os.getpid()}"
     quota = str(round(cores * PERIOD_US))

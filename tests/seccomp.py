@@ -1,4 +1,4 @@
-"""Refuses system calls to a program, as the default profile of a container engine does with io_uring."""
+"""A seccomp filter that refuses a system call, as the default profile of a container engine refuses io_uring."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class _Filter(ctypes.Structure):
 
 
 def refusing(call: int) -> Callable[[], None]:
-    """What a process must do before it becomes the program: for ``preexec_fn``. The call then fails with EPERM (seccomp(2))."""
-    # The number of the call stands first in the data that the filter sees.
+    """Return a ``preexec_fn`` that makes this system call fail with EPERM (seccomp(2))."""
+    # The filter's input begins with the number of the system call.
     statements = ((LOAD_WORD, 0, 0, 0), (JUMP_IF_EQUAL, 0, 1, call), (RETURN, 0, 0, REFUSE), (RETURN, 0, 0, ALLOW))
     program = _Filter(len(statements), b"".join(struct.pack("HBBI", *statement) for statement in statements))
     library = ctypes.CDLL(None, use_errno=True)

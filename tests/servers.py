@@ -1,4 +1,4 @@
-"""A small real HTTP server on loopback that behaves, or misbehaves, as a test asks it to."""
+"""A small HTTP server on loopback that behaves or misbehaves as a test requests."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ RESET_ON_CLOSE = struct.pack("ii", 1, 0)  # SO_LINGER with no time left: closing
 
 class Mode(StrEnum):
     OK = "ok"
-    ERROR = "500"  # every answer has the status 500
-    RESET = "reset"  # every tenth request is answered with a reset of its connection
-    CLOSE = "close"  # every tenth request is answered with the end of its connection
-    SLOW = "slow"  # every answer takes ``delay_s``
-    LATE = "late"  # every hundredth answer takes ``delay_s``
-    SILENT = "silent"  # reads, and never answers
+    ERROR = "500"  # every response has status 500
+    RESET = "reset"  # resets the connection at every tenth request
+    CLOSE = "close"  # closes the connection at every tenth request
+    SLOW = "slow"  # every response takes ``delay_s``
+    LATE = "late"  # every hundredth response takes ``delay_s``
+    SILENT = "silent"  # reads and never responds
 
 
 class Server:
-    """``with Server(Mode.OK) as server: … server.url``. Requests have no body; those that arrive together are answered together."""
+    """A server for ``with Server(Mode.OK) as server: … server.url``. Requests must have no body and may be pipelined."""
 
     def __init__(self, mode: Mode, *, delay_s: float = 0.1):
         self.mode = mode
@@ -34,7 +34,7 @@ class Server:
         self.requests = 0
         self.connections = 0
         self.heads: set[bytes] = set()
-        """The distinct request heads that were seen."""
+        """Distinct request heads received so far."""
         self.port = 0
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
@@ -102,7 +102,7 @@ class _Connection(asyncio.Protocol):
 
 
 def free_port() -> int:
-    """A port on loopback where nobody listens."""
+    """Return a port on loopback that no program listens on."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

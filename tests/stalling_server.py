@@ -1,7 +1,7 @@
-"""A server with a known schedule of stalls, and the response times that follow from it.
+"""A server that stalls on a known schedule, and the response times that follow from the schedule.
 
-``python tests/stalling_server.py ADDRESS PORT PERIOD_S`` serves until it is ended. At the beginning of each period it responds to nobody
-for a fifth of it; each request takes a twentieth. All response times of an open loop can be computed from that.
+``python tests/stalling_server.py ADDRESS PORT PERIOD_S`` serves until it is killed. It sends no response during the first fifth of each
+period, and each request takes a twentieth of a period. The response times of an open loop can be computed from that.
 """
 
 from __future__ import annotations
@@ -17,13 +17,16 @@ WARMUP_PERIODS = 2
 
 
 def due_s(arrival_s: float, period_s: float) -> float:
-    """When the response to a request that arrives at this time is sent."""
+    """Return the time at which the server responds to a request that arrives at ``arrival_s``."""
     stall_end_s = (arrival_s // period_s + STALL_SHARE) * period_s
     return max(arrival_s, stall_end_s) + WORK_SHARE * period_s
 
 
 def true_response_times_us(rate_rps: float, connections: int, periods: int, one_way_s: float, period_s: float) -> list[float]:
-    """Sorted: of the requests due within ``periods``, after a warm-up, over links that delay each packet by ``one_way_s``."""
+    """Return the sorted response times of an open loop.
+
+    They cover the requests due within ``periods`` after a warm-up, over links that delay each packet by ``one_way_s``.
+    """
     free_s = [0.0] * connections
     times = []
     warmup = round(rate_rps * period_s * WARMUP_PERIODS)

@@ -1,4 +1,4 @@
-"""Waiting in tests: bounded, and loud when it was in vain."""
+"""Bounded waits for tests."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ import psutil
 Value = TypeVar("Value")
 
 SPIN = "__import__('signal').alarm(120)\nwhile True: pass\n"
-"""Python that uses a core, and ends by itself where its test was killed."""
+"""Python code that keeps a core busy. It ends after two minutes in case its test is killed."""
 
 
 def until(condition: Callable[[], Value], limit_s: float = 10) -> Value:
-    """The first true value of the condition."""
+    """Wait for the condition and return its first true value."""
     deadline = time.monotonic() + limit_s
     while not (value := condition()):
-        assert time.monotonic() < deadline, f"waited {limit_s} s in vain"
+        assert time.monotonic() < deadline, f"the condition was not true within {limit_s} s"
         time.sleep(0.01)
     return value
 
 
 def while_running(process: subprocess.Popen[str], condition: Callable[[], Value], limit_s: float = 60) -> Value:
-    """The first true value of the condition. A process that ends before fails the test with what it printed."""
+    """Wait for the condition. If the process ends first, fail with its output."""
 
     def found() -> Value:
         value = condition()
@@ -36,7 +36,7 @@ def while_running(process: subprocess.Popen[str], condition: Callable[[], Value]
 
 
 def gone(pids: Iterable[int]) -> bool:
-    """Whether no process is left; one that only waits for its new parent to take note of its end is gone."""
+    """Return whether all processes have ended. A zombie counts as ended."""
     for pid in pids:
         try:
             if psutil.Process(pid).status() != psutil.STATUS_ZOMBIE:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from markdown_it import MarkdownIt
 
 from httpbench.paths import root
-from tests.harness import Harness
+from tests.harness import PYTHON, Harness
 
 SHORTER = {
     "run": ("-d", "300ms", "--warmup", "100ms", "--retries", "0"),
@@ -42,7 +41,7 @@ def test_every_command_works(harness: Harness, tmp_path: Path) -> None:
     bin_folder = tmp_path / "bin"
     bin_folder.mkdir()
     own = bin_folder / "httpbench"
-    own.write_text(f'#!/bin/sh\nexec {sys.executable} -m httpbench "$@"\n')
+    own.write_text(f'#!/bin/sh\nexec {PYTHON} -m httpbench "$@"\n')
     own.chmod(0o755)
     env = {**harness.env, "PATH": f"{bin_folder}:{harness.env['PATH']}"}
     assert shutil.which("python3", path=env["PATH"])

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.harness import TARGETS, Harness
+from tests.harness import MISBEHAVING_SERVER, Harness
 
 pytestmark = pytest.mark.alone
 
-GOOD = f"{sys.executable} {TARGETS / 'misbehaving' / 'server.py'} {{host}} {{port}} good"
+GOOD = f"{MISBEHAVING_SERVER} {{host}} {{port}} good"
 NEVER, ALWAYS = "rps<-99.9%", "rps>-99.9%"
 
 

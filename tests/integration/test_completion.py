@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 import pytest
 
 from tests.harness import TARGETS, Harness
@@ -13,11 +15,11 @@ from tests.harness import TARGETS, Harness
         ("httpbench ve", {"verify", "versions"}),
         ("httpbench bench --qu", {"--quick", "--quiet"}),
         ("httpbench bench c/epo", {"c/epoll/level", "c/epoll/edge"}),
-        (f"httpbench verify --targets {TARGETS} test/nee", {"test/needy"}),
+        (f"httpbench verify --targets {shlex.quote(str(TARGETS))} test/nee", {"test/needy"}),
     ],
 )
 def test_words_complete(harness: Harness, line: str, found: set[str]) -> None:
-    words = line.split()
+    words = shlex.split(line)
     env = {**harness.env, "_HTTPBENCH_COMPLETE": "bash_complete", "COMP_WORDS": line, "COMP_CWORD": str(len(words) - 1)}
     done = harness.run(env=env)
     assert {word.removeprefix("plain,") for word in done.stdout.split()} == found

@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import shlex
 import shutil
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.harness import TARGETS, Harness
+from tests.harness import PYTHON, TARGETS, Harness
 from tests.hostile import obeyed
 
 SHOWING = ("report --evidence", "report --export-csv -", "report --export-markdown -", "runs", "runs --json", "compare latest latest")
@@ -22,7 +21,7 @@ def command(tmp_path: Path) -> str:
     """The server under a name that is hostile too."""
     script = tmp_path / "\x1b[2Jown\u202eed ::error::x ##[error]`|<b>.py"
     shutil.copy(TARGETS / "hostile" / "server.py", script)
-    return f"{sys.executable} {shlex.quote(str(script))} {{port}}"
+    return f"{PYTHON} {shlex.quote(str(script))} {{port}}"
 
 
 def test_a_run_and_its_exports_are_not_obeyed(command: str, harness: Harness, tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ import pytest
 
 from httpbench.errors import StartError
 from httpbench.isolate import Command, ProcessTree, accepts, free_port, listeners, require_free, tail
+from tests.harness import PYTHON
 from tests.waiting import gone, until
 
 CRASH = """
@@ -109,7 +110,7 @@ def test_nothing_outlives_a_harness_that_is_killed(tmp_path: Path, number: signa
 
 def test_cpu_time_of_the_whole_tree_is_reported(tmp_path: Path) -> None:
     burn = "import time\nwhile time.process_time() < 0.3: pass"
-    with start(tmp_path, f"{sys.executable} -c '{burn}' & wait; (exec {sys.executable} -c '{burn}' &); sleep 1.2") as tree:
+    with start(tmp_path, f"{PYTHON} -c '{burn}' & wait; (exec {PYTHON} -c '{burn}' &); sleep 1.2") as tree:
         tree.wait(20)
         stopped = tree.stop()
     assert 0.6 <= stopped.cpu_s < 1.2
@@ -126,7 +127,7 @@ def test_ports(tmp_path: Path) -> None:
     require_free(port)
     assert listeners(port) == 0
     script = f"import socket, time; s = socket.create_server(('127.0.0.1', {port})); time.sleep(1000)"
-    with start(tmp_path, f'exec {sys.executable} -c "{script}"') as tree:
+    with start(tmp_path, f'exec {PYTHON} -c "{script}"') as tree:
         until(lambda: listeners(port) == 1)
         assert accepts(port)
         with pytest.raises(StartError, match=f"port {port} .* is in use"):

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import sys
+import shlex
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.harness import Harness
+from tests.harness import PYTHON, Harness
 
 pytestmark = pytest.mark.slow
 
@@ -19,7 +19,7 @@ SHORT = ("-c", "4", "-d", "1500ms", "--warmup", "200ms", "--rounds", "1", "--ret
 
 def measured(harness: Harness, workload: str, lie: str) -> dict[str, Any]:
     """The one trial of a run."""
-    done = harness.run("run", "--workload", workload, *SHORT, f"{sys.executable} {SERVER} {{port}} {lie}", timeout_s=60)
+    done = harness.run("run", "--workload", workload, *SHORT, f"{PYTHON} {shlex.quote(str(SERVER))} {{port}} {lie}", timeout_s=60)
     (result,) = json.loads(done.stdout)["results"]
     (trial,) = result["rounds"]
     assert isinstance(trial, dict)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import sys
+import shlex
 from typing import Any
 
 import pytest
 
-from tests.harness import TARGETS, Harness
+from tests.harness import PYTHON, TARGETS, Harness
 
 pytestmark = pytest.mark.skipif(
     len(os.sched_getaffinity(0)) < 2, reason="on one core target and generator share it, and neither is to blame"
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(
 
 def measured(harness: Harness, mode: str) -> dict[str, Any]:
     """The only trial of a server in this mode."""
-    server = f"{sys.executable} {TARGETS / 'polling' / 'server.py'} {{port}} {mode}"
+    server = f"{PYTHON} {shlex.quote(str(TARGETS / 'polling' / 'server.py'))} {{port}} {mode}"
     done = harness.run(
         "run", server, "-c", "8", "-d", "1500ms", "--warmup", "100ms", "--rounds", "1", "--expect-status", "200", "--export-json", "-"
     )

@@ -5,18 +5,17 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.harness import TARGETS, Harness
+from tests.harness import MISBEHAVING_SERVER, PYTHON, Harness
 from tests.servers import Mode, Server
 
 pytestmark = pytest.mark.alone
 
-SERVER = f"{sys.executable} {TARGETS / 'misbehaving' / 'server.py'} {{host}} {{port}}"
+SERVER = f"{MISBEHAVING_SERVER} {{host}} {{port}}"
 GOOD = f"{SERVER} good"
 
 COMPARED = re.compile(
@@ -127,7 +126,7 @@ def test_a_scan_measures_at_each_doubling(harness: Harness) -> None:
 
 
 def test_the_environment_the_folder_and_the_preparation_are_those_asked_for(harness: Harness, tmp_path: Path) -> None:
-    Path(tmp_path, "port.sh").write_text(f"exec {sys.executable} {TARGETS / 'misbehaving' / 'server.py'} 127.0.0.1 $MY_PORT good\n")
+    Path(tmp_path, "port.sh").write_text(f"exec {MISBEHAVING_SERVER} 127.0.0.1 $MY_PORT good\n")
     prepare = "python3 -c \"open('prepared', 'a').write('.')\""
     words = ("sh port.sh", "--env", "MY_PORT={port}", "--cwd", str(tmp_path), "--prepare", prepare, "--rounds", "2")
     done = run(harness, *words)
@@ -251,7 +250,7 @@ def test_a_body_that_becomes_shorter_under_load_is_not_correct(harness: Harness,
 
 def test_a_short_accept_queue_is_the_next_step(harness: Harness) -> None:
     done = harness.run(
-        "run", "-c", "64", "-d", "3s", "--warmup", "0s", "--rounds", "2", "--retries", "0", f"{sys.executable} -m http.server {{port}}"
+        "run", "-c", "64", "-d", "3s", "--warmup", "0s", "--rounds", "2", "--retries", "0", f"{PYTHON} -m http.server {{port}}"
     )
     assert "http.server" in done.stdout
     if done.returncode:  # a fast machine may accept all connections in time

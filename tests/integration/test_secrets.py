@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
-from tests.harness import Harness
+from tests.harness import PYTHON, Harness
 
 TOKEN = "t0ken-of-a-user-4711"
 CI_TOKEN = "t0ken-of-the-job-0815"
@@ -29,7 +28,7 @@ http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
 def test_nothing_secret_is_stored_exported_or_shown(harness: Harness, tmp_path: Path) -> None:
     (tmp_path / "talker.py").write_text(TALKER)
     env = {**harness.env, "GITHUB_TOKEN": CI_TOKEN, "PASSED_ON": PASSWORD}
-    words: tuple[str, ...] = ("run", f"{sys.executable} talker.py {{port}}", "--cwd", str(tmp_path), "-H", f"Authorization: Bearer {TOKEN}")
+    words: tuple[str, ...] = ("run", f"{PYTHON} talker.py {{port}}", "--cwd", str(tmp_path), "-H", f"Authorization: Bearer {TOKEN}")
     words += ("--env", f"APP={PASSWORD}", "--env", "PASSED_ON", "--rounds", "1", "--retries", "0", "-d", "200ms", "--start-timeout", "3s")
     planned = harness.run(*words, "--dry-run", env=env)
     assert planned.returncode == 0, planned.stderr

@@ -7,17 +7,16 @@ import pty
 import re
 import signal
 import subprocess
-import sys
 import time
 import urllib.request
 from pathlib import Path
 
 import psutil
 
-from tests.harness import Harness
+from tests.harness import PYTHON, Harness
 from tests.waiting import gone, until
 
-SERVER = f"{sys.executable} -m http.server --bind 127.0.0.1 {{port}}"
+SERVER = f"{PYTHON} -m http.server --bind 127.0.0.1 {{port}}"
 DIES = """
 import http.server, os, sys, threading
 server = http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), http.server.SimpleHTTPRequestHandler)
@@ -67,7 +66,7 @@ def test_sigterm_without_a_terminal(tmp_path: Path) -> None:
 def test_a_target_that_ends_by_itself_is_an_error(tmp_path: Path) -> None:
     script = tmp_path / "dies.py"
     script.write_text(DIES)
-    done = Harness(tmp_path).run("up", "--cwd", str(tmp_path), f"{sys.executable} {script} {{port}}")
+    done = Harness(tmp_path).run("up", "--cwd", str(tmp_path), f"{PYTHON} {script} {{port}}")
     assert done.returncode == 1, done.stderr
     assert re.search(r"error: .* ended by itself \(.*7.*\)", done.stderr), done.stderr
     assert "Traceback" not in done.stderr

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import os
 import re
-import sys
+import shlex
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from httpbench import load
-from tests.harness import TARGETS, Harness
+from tests.harness import MISBEHAVING_SERVER, TARGETS, Harness
 from tests.quota import limited_to
 
 pytestmark = pytest.mark.alone
@@ -33,7 +33,7 @@ def test_a_weak_generator_is_named_and_its_row_not_ranked(harness: Harness, tmp_
     wrapper = tmp_path / "bin" / "httpbench-loadgen"
     wrapper.parent.mkdir()
     with limited_to(0.2) as group:
-        wrapper.write_text(f'#!/bin/sh\necho $$ > {group}\nexec {load.get("native").program()} "$@"\n')
+        wrapper.write_text(f'#!/bin/sh\necho $$ > {group}\nexec {shlex.quote(load.get("native").program())} "$@"\n')
         wrapper.chmod(0o755)
         env = {**harness.env, "HTTPBENCH_PROGRAMS": str(wrapper.parent)}
         (result,) = results(harness, FAST, "-c", "16", "-d", "1s", "--warmup", "200ms", "--rounds", "3", env=env)
@@ -50,7 +50,7 @@ def test_a_weak_generator_is_named_and_its_row_not_ranked(harness: Harness, tmp_
 def test_a_target_under_a_quota_is_the_limit_and_the_quota_is_named(harness: Harness, tmp_path: Path) -> None:
     """A fifth of a core for the target: by its CPU time alone it would look idle."""
     with limited_to(0.2) as group:
-        server = f"{sys.executable} {TARGETS / 'misbehaving' / 'server.py'} {{host}} {{port}} good"
+        server = f"{MISBEHAVING_SERVER} {{host}} {{port}} good"
         wrapper = tmp_path / "limited"
         wrapper.write_text(f'#!/bin/sh\necho $$ > {group}\nexec "$@"\n')
         wrapper.chmod(0o755)
@@ -82,7 +82,7 @@ def test_what_answers_and_then_does_not_is_invalid_and_named(harness: Harness, m
 
 def test_500_from_the_first_answer_on_is_invalid_and_named(harness: Harness, tmp_path: Path) -> None:
     """It answers its probes rightly, as a server whose database fails under load would."""
-    server = f"{sys.executable} {TARGETS / 'misbehaving' / 'server.py'} {{host}} {{port}} turns-500"
+    server = f"{MISBEHAVING_SERVER} {{host}} {{port}} turns-500"
     load = ("-c", "8", "-d", "1s", "--warmup", "500ms", "--rounds", "1", "--timeout", "5s", "--retries", "0")
     done = harness.run("run", server, *load, cwd=tmp_path)
     assert done.returncode == 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import signal
 from pathlib import Path
 
@@ -13,12 +14,11 @@ from httpbench.load import programs
 from tests.integration.faults.fault import GOOD, OTHER, Fault
 from tests.waiting import until
 
-GENERATOR = re.compile(r"^\S*httpbench-loadgen .*http://")
-
 
 def running(fault: Fault) -> int:
-    """The process id of the load generator, as soon as it runs."""
-    return until(lambda: next((pid for pid, name in fault.processes().items() if GENERATOR.match(name)), None), limit_s=60) or 0
+    """Wait until the load generator runs and return its process id."""
+    generator = re.compile(rf"{re.escape(str(programs.require('httpbench-loadgen')))} .*http://")
+    return until(lambda: next((pid for pid, name in fault.processes().items() if generator.match(name)), None), limit_s=60) or 0
 
 
 def test_generator_dies(fault: Fault) -> None:
@@ -37,7 +37,7 @@ def test_generator_hangs(fault: Fault) -> None:
 
 def test_generator_lies(fault: Fault) -> None:
     """It prints JSON of another form, in the first trial."""
-    real = programs.require("httpbench-loadgen")
+    real = shlex.quote(str(programs.require("httpbench-loadgen")))
     lied = fault.home / "lied"
     script = f"""#!/bin/sh
 case "$*" in *--version*) exec {real} --version;; esac

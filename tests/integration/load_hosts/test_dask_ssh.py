@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from httpbench.load import programs
 from tests import namespaces, waiting
-from tests.harness import Harness
+from tests.harness import PYTHON, Harness
 from tests.namespaces import Host, Network
 from tests.own_results import completed, keeping_programs, own_results
 from tests.programs import program
@@ -27,8 +27,8 @@ TARGETS = ("--targets", str(Path(__file__).parents[2] / "targets"))
 def hosts_file(folder: Path, network: Network, own_programs: str | None = None) -> Path:
     """A hosts.toml whose Python has what this one has, and load generators of this folder if one is named."""
     given = {"PYTHONPATH": os.environ.get("PYTHONPATH"), programs.OVERRIDE: own_programs or os.environ.get(programs.OVERRIDE)}
-    variables = " ".join(f"{name}={value}" for name, value in given.items() if value)
-    python = program(folder, "python", f'exec env {variables} {sys.executable} "$@"')
+    variables = " ".join(f"{name}={shlex.quote(value)}" for name, value in given.items() if value)
+    python = program(folder, "python", f'exec env {variables} {PYTHON} "$@"')
     names = [host.name for host in network.load_hosts]
     file = folder / "hosts.toml"
     file.write_text(f"hosts = {json.dumps(names)}\npython = {json.dumps(python)}\nssh_config = {json.dumps(str(network.ssh_config))}\n")

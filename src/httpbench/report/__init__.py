@@ -7,37 +7,37 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from httpbench.analysis.changes import Changes, changes, render_changes_json
+from httpbench.analysis.gates import gated
+from httpbench.analysis.history import FIGURES as HISTORY_FIGURES
+from httpbench.analysis.history import Series, histories
 from httpbench.model import Run, Trial
-from httpbench.report.between_runs.changes import Changes, changes, render_changes_json
-from httpbench.report.between_runs.history import FIGURES as HISTORY_FIGURES
-from httpbench.report.between_runs.history import Series, histories
-from httpbench.report.between_runs.history_text import render_history
-from httpbench.report.between_runs.junit import render_changes_junit
-from httpbench.report.between_runs.published import render_beside
-from httpbench.report.between_runs.terminal import NAMES as CHANGE_COLUMNS
-from httpbench.report.between_runs.terminal import render_changes
-from httpbench.report.between_runs.text import render_changes_markdown
-from httpbench.report.formats.autocannon import render_autocannon
-from httpbench.report.formats.csv import render_csv
-from httpbench.report.formats.grid import Cells, column, fitted, names_column
-from httpbench.report.formats.hyperfine import render_hyperfine
-from httpbench.report.formats.json import render_json
-from httpbench.report.formats.junit import render_junit
-from httpbench.report.formats.markdown import render_markdown
-from httpbench.report.formats.openmetrics import render_openmetrics
-from httpbench.report.formats.read_json import read_export
-from httpbench.report.formats.terminal import render_terminal
+from httpbench.report.data.autocannon import render_autocannon
+from httpbench.report.data.changes import render_changes_junit
+from httpbench.report.data.csv import render_csv
+from httpbench.report.data.hyperfine import render_hyperfine
+from httpbench.report.data.json import render_json
+from httpbench.report.data.junit import render_junit
+from httpbench.report.data.openmetrics import render_openmetrics
+from httpbench.report.data.read_json import read_export
 from httpbench.report.html import render_changes_html, render_html
-from httpbench.report.responses import render_responses
-from httpbench.report.tables.chosen import View
-from httpbench.report.tables.chosen import names as column_names
-from httpbench.report.tables.curves import NAMES as SEARCH_COLUMNS
-from httpbench.report.tables.evidence import render_evidence
-from httpbench.report.tables.probes import probe_lines, probe_table, probe_warning
-from httpbench.report.tables.proofs import HERE, NOT_VERIFIED, UNKNOWN, proof_words
-from httpbench.report.tables.targets import render_targets
-from httpbench.report.tables.versions import render_versions
-from httpbench.report.within_run.gates import gated
+from httpbench.report.markdown.run import render_markdown
+from httpbench.report.markdown.targets import render_targets
+from httpbench.report.markdown.versions import render_versions
+from httpbench.report.terminal.changes import NAMES as CHANGE_COLUMNS
+from httpbench.report.terminal.changes import render_changes
+from httpbench.report.terminal.evidence import render_evidence
+from httpbench.report.terminal.grid import Cells, column, fitted, names_column
+from httpbench.report.terminal.history import render_history
+from httpbench.report.terminal.published import render_beside
+from httpbench.report.terminal.run import render_terminal
+from httpbench.report.words.changes import render_changes_markdown
+from httpbench.report.words.chosen import View
+from httpbench.report.words.chosen import names as column_names
+from httpbench.report.words.curves import NAMES as SEARCH_COLUMNS
+from httpbench.report.words.probes import probe_lines, probe_table, probe_warning
+from httpbench.report.words.proofs import HERE, NOT_VERIFIED, UNKNOWN, proof_words
+from httpbench.report.words.responses import render_responses
 
 __all__ = [
     "CHANGE_COLUMNS",

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from httpbench.report.between_runs.changes import Changes, Measured, changes
-from httpbench.report.between_runs.text import TITLES, banner, notes, origin, table, verdict_changes
+from httpbench.analysis.changes import Changes, Measured, changes
 from httpbench.report.charts.changes import of_figure
 from httpbench.report.charts.theme import svg_file
 from httpbench.report.html.changes import summary
 from httpbench.report.html.parts import Picture, Table
+from httpbench.report.words.changes import TITLES, banner, notes, origin, table, verdict_changes
 from httpbench.web import addresses
 from httpbench.web.frame import Frame, NotFound, Page
 

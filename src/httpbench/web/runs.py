@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from httpbench.analysis.groups import groups
+from httpbench.analysis.rows import Group
 from httpbench.model import Kind, Run, RunStatus, Trial
 from httpbench.report import render_html
-from httpbench.report.charts import saturation
+from httpbench.report.charts import search as saturation
 from httpbench.report.charts.drawing import figure_text
-from httpbench.report.charts.of_run import of_group
+from httpbench.report.charts.run import of_group
 from httpbench.report.charts.servers import figure_of
 from httpbench.report.charts.theme import svg_file
 from httpbench.report.html import composite, machine
 from httpbench.report.html import groups as tables
-from httpbench.report.html.page import answers, search_of, title
 from httpbench.report.html.parts import Picture, Table, verdict
-from httpbench.report.tables import notes
-from httpbench.report.tables.groups import groups
-from httpbench.report.tables.rows import Group
-from httpbench.report.within_run.claims import precision
+from httpbench.report.html.run import answers, search_of, title
+from httpbench.report.words import notes
+from httpbench.report.words.claims import precision
 from httpbench.store.browse import State
 from httpbench.web import addresses
 from httpbench.web.frame import Frame, NotFound, Page

@@ -9,14 +9,14 @@ from pathlib import Path
 
 from markupsafe import Markup
 
+from httpbench.analysis.history import Change, Point, Series, histories
 from httpbench.host import commits_between
-from httpbench.report.between_runs.history import Change, Point, Series, histories
-from httpbench.report.between_runs.history_text import UNITS, change_sentence, change_text, commits_text, figure_title
-from httpbench.report.between_runs.text import commit_text
 from httpbench.report.charts.drawing import figure_text
 from httpbench.report.charts.history import of_series
 from httpbench.report.charts.theme import svg_file
 from httpbench.report.html.parts import Picture, Table, verdict
+from httpbench.report.terminal.history import UNITS, change_sentence, change_text, commits_text, figure_title
+from httpbench.report.words.changes import commit_text
 from httpbench.store import Store, browse
 from httpbench.text import printable
 from httpbench.web import addresses

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from httpbench.model import Bound, CoreOccupancy, Load, Search, ServiceLevel, Trial, Verdict, VerdictKind
-from httpbench.report.tables import curves
+from httpbench.report.words import curves
 from httpbench.stats.level import (
     DISTURBED_MAX,
     closed_loop_rps,

@@ -12,7 +12,7 @@ from httpbench.cli.terminal.safe_console import SafeConsole
 from httpbench.errors import HttpbenchError
 from httpbench.load import Progress
 from httpbench.model import Kind, Target, Trial, TrialPlan, VerdictKind
-from httpbench.report.numbers import three_digits
+from httpbench.report.words.numbers import three_digits
 from httpbench.run import Stage
 from httpbench.sample import Current
 from httpbench.stats.steady import not_shown_steady, unsteady

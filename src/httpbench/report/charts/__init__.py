@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from httpbench.analysis.history import Series
 from httpbench.errors import StoreError, UsageError
 from httpbench.model import Run, Trial
-from httpbench.report.between_runs.history import Series
 
 PACKAGES = ("altair", "jinja2", "vl_convert")
 
@@ -30,7 +30,7 @@ def write_charts(run: Run, trials: Sequence[Trial], folder: Path) -> list[Path]:
     Raises :class:`UsageError` where there is nothing to draw, and :class:`StoreError` where a file cannot be written.
     """
     check_charts()
-    found = importlib.import_module("httpbench.report.charts.of_run").of_run(run, trials)
+    found = importlib.import_module("httpbench.report.charts.run").of_run(run, trials)
     if not found:
         what = "fewer than two rates that count" if run.search else "no valid trial"
         raise UsageError(f"run {run.id} has nothing to draw: it has {what}")

@@ -6,9 +6,9 @@ import math
 
 import altair as alt
 
-from httpbench.report.between_runs.changes import Changes, place
-from httpbench.report.between_runs.text import TITLES, value_text
+from httpbench.analysis.changes import Changes, place
 from httpbench.report.charts.drawing import WIDTH, Drawing, data
+from httpbench.report.words.changes import TITLES, value_text
 from httpbench.text import one_line
 
 ROW_HEIGHT = 24

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 
 import altair as alt
 
+from httpbench.analysis.rows import Group
 from httpbench.model import Run
 from httpbench.report.charts.drawing import WIDTH, Drawing, data, figure_text, folded, label
-from httpbench.report.tables import notes
-from httpbench.report.tables.rows import Group
+from httpbench.report.words import notes
 
 BOX = "#3a8fd0"
 """Seen on white and on black."""

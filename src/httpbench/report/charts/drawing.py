@@ -9,7 +9,7 @@ from typing import Any
 
 import altair as alt
 
-from httpbench.report.tables.rows import Group, Row
+from httpbench.analysis.rows import Group, Row
 from httpbench.text import one_line
 
 WIDTH, HEIGHT = 480, 150

@@ -6,10 +6,10 @@ from typing import Any
 
 import altair as alt
 
-from httpbench.report.between_runs.history import Point, Series
-from httpbench.report.between_runs.history_text import UNITS, change_text, date, figure_title
-from httpbench.report.between_runs.text import commit_text
+from httpbench.analysis.history import Point, Series
 from httpbench.report.charts.drawing import WIDTH, Drawing, data, figure_text, folded, slug
+from httpbench.report.terminal.history import UNITS, change_text, date, figure_title
+from httpbench.report.words.changes import commit_text
 from httpbench.text import one_line
 
 HEIGHT = 200

@@ -7,11 +7,11 @@ from typing import Any
 
 import altair as alt
 
+from httpbench.analysis.rows import Group, Row
 from httpbench.model import Trial
 from httpbench.report.charts.drawing import WIDTH, Drawing, colour, dash, data, slug, wide
 from httpbench.report.charts.slices import Served, Used, served, used
-from httpbench.report.tables import notes
-from httpbench.report.tables.rows import Group, Row
+from httpbench.report.words import notes
 
 HEIGHT = 110
 FIGURES = ("p50", "p99", "p99.9")

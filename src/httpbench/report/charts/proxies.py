@@ -10,12 +10,12 @@ from typing import Any
 
 import altair as alt
 
+from httpbench.analysis.rows import Group, Row
 from httpbench.model import Run, Trial
 from httpbench.report.charts.drawing import HEIGHT, WIDTH, Drawing, data, figure_text, folded, label
 from httpbench.report.charts.slices import Used, served, used
-from httpbench.report.tables import notes
-from httpbench.report.tables.overhead import MEANING, differences, overhead_table
-from httpbench.report.tables.rows import Group, Row
+from httpbench.report.words import notes
+from httpbench.report.words.overhead import MEANING, differences, overhead_table
 from httpbench.stats.summary import Estimate
 
 PERCENTILES = {"p50_us": "p50", "p90_us": "p90", "p99_us": "p99"}

@@ -11,11 +11,11 @@ from typing import Any
 
 import altair as alt
 
+from httpbench.analysis.rows import Group, Row
 from httpbench.model import Run
 from httpbench.report.charts.drawing import HEIGHT, WIDTH, Drawing, colour, dash, data, figure_text, folded, label, slug, wide
 from httpbench.report.charts.marks import SHAPES
-from httpbench.report.tables import notes
-from httpbench.report.tables.rows import Group, Row
+from httpbench.report.words import notes
 from httpbench.stats.figures import P99, THROUGHPUT, Figure
 from httpbench.stats.histogram import percentile_curve_us
 from httpbench.stats.summary import Estimate

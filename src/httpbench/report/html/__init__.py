@@ -9,11 +9,11 @@ from __future__ import annotations
 import importlib
 from collections.abc import Sequence
 
+from httpbench.analysis.changes import Changes
 from httpbench.model import Run, Trial
-from httpbench.report.between_runs.changes import Changes
 from httpbench.report.charts import check_charts
 
-PAGE = "httpbench.report.html.page"
+PAGE = "httpbench.report.html.run"
 CHANGES = "httpbench.report.html.changes"
 """Modules, loaded when a page is made: altair takes a second to load."""
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from httpbench.analysis.rows import Group, Row
 from httpbench.model import Run
 from httpbench.report.charts.drawing import figure_text
 from httpbench.report.charts.drawing import label as short
 from httpbench.report.charts.servers import estimate_of
-from httpbench.report.tables.rows import Group, Row
-from httpbench.report.within_run.answer import answer as result
-from httpbench.report.within_run.claims import unranked
+from httpbench.report.words.answer import answer as result
+from httpbench.report.words.claims import unranked
 
 
 def answer(run: Run, group: Group) -> str:

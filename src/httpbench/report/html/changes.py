@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from httpbench.report.between_runs.changes import Changes, load_text
-from httpbench.report.between_runs.text import banner, gate_sentences, notes, origin, verdict, verdict_changes
+from httpbench.analysis.changes import Changes, load_text
 from httpbench.report.charts.changes import of_figure
 from httpbench.report.html.parts import Figure, Table
 from httpbench.report.html.shell import render as render_page
+from httpbench.report.words.changes import banner, gate_sentences, notes, origin, verdict, verdict_changes
 
 
 def render(found: Changes) -> str:

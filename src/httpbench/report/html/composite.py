@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from httpbench.model import Trial
 from httpbench.report.html.parts import Table
-from httpbench.report.tables.composite import COLUMNS, TITLE, composite_note, composite_of, composite_rows
+from httpbench.report.words.composite import COLUMNS, TITLE, composite_note, composite_of, composite_rows
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from httpbench.model import Run, Trial
-from httpbench.report.formats.json import document
+from httpbench.report.data.json import document
 
 BYTES_MAX = 720_000
 """Of the compressed file. A larger one leaves out its histograms, which are most of it, so that the page can still be sent."""

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from httpbench.analysis.compared import ranking
+from httpbench.analysis.rows import Group, Row
 from httpbench.model import Run
 from httpbench.report.charts.drawing import file_name, label
 from httpbench.report.html.answer import answer
 from httpbench.report.html.parts import Figure, Picture, Table, link, struck, verdict
-from httpbench.report.tables import notes
-from httpbench.report.tables.columns import Column, columns
-from httpbench.report.tables.rows import Group, Row
-from httpbench.report.within_run.claims import claims
-from httpbench.report.within_run.compared_rows import ranking
+from httpbench.report.words import notes
+from httpbench.report.words.claims import claims
+from httpbench.report.words.columns import Column, columns
 
 NAMES = ("language", "framework", "variant", "server", "target")
 """Columns that name a target. A page has one column for that."""

@@ -8,15 +8,16 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from httpbench.analysis.rows import Group, Row
 from httpbench.model import Run, Target, Trial
 from httpbench.report.charts.drawing import figure_text, label
-from httpbench.report.charts.of_run import of_target
 from httpbench.report.charts.over_time import load_label
+from httpbench.report.charts.run import of_target
 from httpbench.report.html.parts import Figure, Table, verdict
-from httpbench.report.numbers import percentage
-from httpbench.report.responses import render_responses
-from httpbench.report.tables import evidence, notes
-from httpbench.report.tables.rows import Group, Row
+from httpbench.report.terminal import evidence
+from httpbench.report.words import notes
+from httpbench.report.words.numbers import percentage
+from httpbench.report.words.responses import render_responses
 from httpbench.stats.facts import facts
 from httpbench.stats.summary import rss_bytes_peak, throughput_rps
 

@@ -1,0 +1,187 @@
+"""A table for a terminal of a given width.
+
+Columns stand side by side as far as they fit. Where they do not, titles and names become shorter first, then names are cut, and then the
+least needed columns are left out. A bar takes the space that is left.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from rich.cells import cell_len
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from httpbench.report.words.columns import ALWAYS
+
+GAP = 2
+"""Spaces between columns."""
+
+BAR_MIN, BAR_MAX = 6, 16
+NAME_MIN = 10
+"""Characters of a name that is cut."""
+EIGHTHS = " ▏▎▍▌▋▊▉"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cells:
+    """A column as text."""
+
+    title: str
+    unit: str
+    texts: Sequence[Text]
+    need: int
+    """A narrow terminal leaves out the columns with the highest values first; ``ALWAYS``: never."""
+    is_number: bool = True
+    short: str = ""
+    """The title in a narrow terminal; empty: the same."""
+    names: Sequence[str] = ()
+    """The same names in fewer characters; empty: the column has no names, and is not cut."""
+    folds_at: int = 0
+    """Characters below which a column of words is not folded; 0: it is not folded at all."""
+    lengths: Sequence[float | None] = ()
+    """What a bar stands for; empty: the column is no bar. ``None``: this row has none."""
+
+    @property
+    def is_filled(self) -> bool:
+        return any(self.lengths) or any(text.plain for text in self.texts)
+
+    @property
+    def width(self) -> int:
+        """Of the widest line, a bar aside."""
+        if self.lengths:
+            return 0
+        widest = max([cell_len(self.title), cell_len(self.unit), *(text.cell_len for text in self.texts)])
+        return min(widest, self.folds_at) if self.folds_at else widest
+
+    def narrow(self) -> Cells:
+        """With the short title and the short names."""
+        texts = [_renamed(text, name) for text, name in zip(self.texts, self.names, strict=True)] if self.names else self.texts
+        return replace(self, title=self.short or self.title, texts=texts)
+
+    def cut(self, width: int) -> Cells:
+        """With names of at most ``width`` characters."""
+        return replace(self, texts=[_renamed(text, shortened(text.plain, width)) for text in self.texts])
+
+    def drawn(self, width: int) -> Cells:
+        """With bars in place of lengths."""
+        longest = max((length for length in self.lengths if length), default=1.0)
+        shares = [None if length is None else length / longest for length in self.lengths]
+        return replace(self, texts=[Text(bar(share, width), style="cyan") for share in shares], lengths=())
+
+
+def column(
+    title: str, texts: Iterable[str], need: int = ALWAYS, *, unit: str = "", is_number: bool = False, short: str = "", folds_at: int = 0
+) -> Cells:
+    """A column of plain text."""
+    return Cells(title, unit, [Text(text) for text in texts], need, is_number=is_number, short=short, folds_at=folds_at)
+
+
+def names_column(title: str, ids: Sequence[str]) -> Cells:
+    """A column of targets' ids, which a narrow terminal shows in brief."""
+    return Cells(title, "", [Text(name) for name in ids], ALWAYS, is_number=False, names=brief_names(ids))
+
+
+def fitted(columns: Sequence[Cells], width: int, advice: str = "") -> list[RenderableType]:
+    """A table of what fits, and the columns that do not, with an advice how to see them; nothing if no column has content."""
+    laid, left_out = fit(columns, width)
+    parts: list[RenderableType] = [grid(laid, width)] if laid else []
+    if names := ", ".join(filter(None, (column.title for column in left_out))):
+        parts.append(Text(f"Not shown at this width: {names}.{advice}", style="dim", overflow="fold"))
+    return parts
+
+
+def fit(columns: Sequence[Cells], width: int) -> tuple[list[Cells], list[Cells]]:
+    """Columns that fit side by side, and those that are left out because they do not. Columns without any content are neither."""
+    shown = [column for column in columns if column.is_filled]
+    left_out: list[Cells] = []
+    while (laid := _laid(shown, width)) is None:
+        least = max(shown, key=lambda column: column.need)
+        if least.need == ALWAYS:
+            laid = [column.narrow() for column in shown if not column.lengths]  # narrower than makes sense: cells are folded
+            break
+        shown.remove(least)
+        left_out.append(least)
+    return laid, [column for column in columns if column in left_out]
+
+
+def grid(columns: Sequence[Cells], width: int) -> Table:
+    """A table of rich, of columns that :func:`fit` returned."""
+    table = Table(box=None, padding=(0, GAP, 0, 0), pad_edge=False, header_style="bold")
+    fits = _spare(columns, width) >= 0
+    has_units = any(column.unit for column in columns)
+    for column in columns:
+        header = Text(column.title)
+        if has_units:
+            header.append(f"\n{column.unit}", style="not bold dim")
+        is_whole = fits and not column.folds_at
+        table.add_column(header, justify="right" if column.is_number else "left", overflow="fold", no_wrap=is_whole)
+    for cells in zip(*(column.texts for column in columns), strict=True):
+        table.add_row(*cells)
+    return table
+
+
+def bar(share: float | None, width: int) -> str:
+    """A bar of at most ``width`` characters, in eighths of one; never empty for a share above zero."""
+    if not share:
+        return ""
+    full, rest = divmod(max(round(share * width * 8), 1), 8)
+    return ("█" * full + EIGHTHS[rest]).rstrip()
+
+
+def shortened(name: str, width: int) -> str:
+    """A name without its middle, if it is longer than ``width``: names differ at both ends."""
+    if cell_len(name) <= width:
+        return name
+    tail = width // 2
+    return f"{name[: width - tail - 1]}…{name[-tail:]}"
+
+
+def brief_names(ids: Sequence[str]) -> list[str]:
+    """``epoll/level`` of ``c/epoll/level``, ``curl`` of ``client:c/curl``; names that would become alike keep their language."""
+    own = {target: target.removeprefix("client:").removeprefix("proxy:") for target in ids}
+    rests = {name: name.partition("/")[2] or name for name in own.values()}
+    used = Counter(rests.values())
+    brief = {target: rests[name] if used[rests[name]] == 1 else name for target, name in own.items()}
+    return [brief[target] for target in ids] if _are_distinct(brief) else list(ids)
+
+
+def _laid(columns: Sequence[Cells], width: int) -> list[Cells] | None:
+    """The columns with their bars, in the longest form that fits; ``None`` if none does."""
+    narrow = [column.narrow() for column in columns]
+    forms: list[Callable[[], Sequence[Cells]]] = [lambda: columns, lambda: narrow, lambda: _cut(narrow, width)]
+    for form in forms:
+        found = form()
+        spare = _spare(found, width)
+        if spare >= (BAR_MIN if any(column.lengths for column in found) else 0):
+            return [column.drawn(min(spare, BAR_MAX)) if column.lengths else column for column in found]
+    return None
+
+
+def _cut(columns: Sequence[Cells], width: int) -> Sequence[Cells]:
+    """With names cut by what is missing, if enough of them is left."""
+    missing = (BAR_MIN if any(column.lengths for column in columns) else 0) - _spare(columns, width)
+    return [_cut_names(column, column.width - missing) if column.names else column for column in columns]
+
+
+def _cut_names(column: Cells, width: int) -> Cells:
+    """The names as they are where too little would be left of them, or two would become alike."""
+    cut = column.cut(width)
+    pairs = zip((text.plain for text in column.texts), (text.plain for text in cut.texts), strict=True)
+    return cut if width >= NAME_MIN and _are_distinct(dict(pairs)) else column
+
+
+def _are_distinct(renamed: Mapping[str, str]) -> bool:
+    return len({*renamed.values()}) == len(renamed)
+
+
+def _spare(columns: Sequence[Cells], width: int) -> int:
+    """Characters that are left beside the columns, bars aside."""
+    return width - sum(column.width for column in columns) - GAP * (len(columns) - 1)
+
+
+def _renamed(text: Text, name: str) -> Text:
+    return Text(name, style=text.style)

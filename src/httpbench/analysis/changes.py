@@ -1,26 +1,26 @@
-"""What changed from one run to another, cell by cell: figures, verdicts, gates. Of the schema ``httpbench-changes/1``."""
+"""What changed from one run to another, cell by cell: figures, verdicts and gates."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Literal, Protocol
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Literal
 
-from pydantic import Field
-
-from httpbench.analysis.environments import differences, load_hosts, resources, toolchains
+from httpbench.analysis.environments import Mismatch, differences, load_hosts, resources, toolchains
+from httpbench.analysis.gates import Obstacle
 from httpbench.analysis.groups import groups
 from httpbench.analysis.rows import Row
 from httpbench.model import Frozen, Gate, Load, Run, Scaling, Target, Trial, VerdictKind
 from httpbench.stats.figures import BY_NAME
-from httpbench.stats.gates import Passage, lost_rounds, passage
-from httpbench.stats.interval import ROUNDS_MIN
+from httpbench.stats.gates import Passage, leaves_doubt, lost_rounds, passage
 from httpbench.stats.summary import Summary
 from httpbench.stats.unpaired import Change, change
 
 SHOWN = ("rps", "p50", "p99", "cpu", "memory", "time")
-"""Figures that are compared without a gate."""
+"""Figures that are compared even if no gate names them."""
 
-Measured = tuple[Run, Sequence[Trial]]
+RunAndTrials = tuple[Run, Sequence[Trial]]
 
 
 class Side(Frozen):
@@ -45,51 +45,94 @@ class Cell(Frozen):
     reasons_head: tuple[str, ...]
     """Why the rounds of head do not count, or what limited them."""
     figures: dict[str, Change]
-    """By the name that gates have for it; what a run lacks is left out. With a rate, ``rps`` is left out."""
+    """Changes by the name of the figure, without figures that a run lacks. A load with a rate has no ``rps``."""
     lost_head: str | None = None
     """How many rounds of head failed or are invalid, and why. Null: none."""
 
 
-class Judged(Frozen):
+class ElsewhereDiffers(Enum):
+    """How the other run differs if it has the target, but not the cell."""
+
+    LIMITS = auto()
+    """The limits of the container."""
+    LOAD = auto()
+    """The workload or the load."""
+
+
+@dataclass(frozen=True, slots=True)
+class Alone:
+    """The loads of a target that only one run has."""
+
+    side: Literal["base", "head"]
+    target: str
+    workload: str
+    connections: int
+    loads: int
+    elsewhere: ElsewhereDiffers | None
+    """``None``: the other run lacks the target."""
+
+    @property
+    def other_side(self) -> str:
+        """Name of the run that lacks these loads."""
+        return "head" if self.side == "base" else "base"
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeGate:
     """A gate at one cell."""
 
     gate: Gate
-    cell: int | None
-    """Index in ``cells``. Null: only base has the cell."""
-    place: str
-    """Target, workload and load."""
+    at: Cell | Summary
+    """The cell; a summary if only base has it."""
+    index: int | None
+    """Index of the cell in ``Changes.cells``. ``None``: only base has it."""
     passage: Passage
-    reason: str | None
-    """Why the gate could not be judged. Null: it was."""
+    obstacle: Obstacle | None
+    """``None``: the gate was judged."""
+
+    @property
+    def change(self) -> Change | None:
+        """The change that the gate is about. ``None``: a run lacks the figure."""
+        return self.at.figures.get(self.gate.figure) if isinstance(self.at, Cell) else None
+
+    @property
+    def leaves_doubt(self) -> bool:
+        """Whether the interval includes the bound of the gate, so that a larger change is neither shown nor excluded."""
+        return self.change is not None and self.change.interval is not None and leaves_doubt(self.gate, self.change.interval)
 
 
-class Changes(Frozen):
-    """Base and head, and what is between them."""
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """Two runs, base and head, and the differences between them."""
 
-    schema_: Literal["httpbench-changes/1"] = Field(default="httpbench-changes/1", alias="schema")
     base: Side
     head: Side
-    environment: tuple[str, ...]
-    """What differs and should not."""
-    toolchains: tuple[str, ...]
-    """What changed among programs and libraries."""
+    environment: tuple[Mismatch, ...]
+    """Properties that must match and don't."""
+    toolchains: tuple[Mismatch, ...]
+    """Programs and libraries with different versions."""
     cells: tuple[Cell, ...]
-    not_compared: tuple[str, ...]
-    """Cells that only one run has."""
-    gates: tuple[Judged, ...]
+    not_compared: tuple[Alone, ...]
+    gates: tuple[ChangeGate, ...]
 
     @property
     def breached(self) -> bool:
+        """Whether at least one gate was breached."""
         return any(judged.passage is Passage.BREACHED for judged in self.gates)
 
     @property
     def unknown(self) -> bool:
-        """A gate could not be judged: it would let everything pass."""
+        """Whether at least one gate could not be judged."""
         return any(judged.passage is Passage.UNKNOWN for judged in self.gates)
 
+    @property
+    def figures(self) -> list[str]:
+        """Names of the figures that at least one cell has."""
+        return list(dict.fromkeys(name for cell in self.cells for name in cell.figures))
 
-def changes(base: Measured, head: Measured, gates: Sequence[Gate] = (), further: Sequence[str] = ()) -> Changes:
-    """Each cell that both runs have, in the order of head's tables. ``further``: names of figures beyond the usual ones."""
+
+def changes(base: RunAndTrials, head: RunAndTrials, gates: Sequence[Gate] = (), further: Sequence[str] = ()) -> Changes:
+    """Compare each cell that both runs have, in the order of head's tables. ``further``: figures to compare beyond the usual ones."""
     before, after = _cells(base), _cells(head)
     common = [key for key in after if key in before]
     names = list(dict.fromkeys((*SHOWN, *further, *(gate.figure for gate in gates))))
@@ -110,73 +153,35 @@ def changes(base: Measured, head: Measured, gates: Sequence[Gate] = (), further:
             for gate in gates
             for judged in (
                 *(_judged(gate, index, cell) for index, cell in enumerate(found)),
-                *(_lacking(gate, row) for key, row in before.items() if key not in after),
+                *(
+                    ChangeGate(gate, row.summary, None, Passage.UNKNOWN, Obstacle.NO_TARGET)
+                    for key, row in before.items()
+                    if key not in after
+                ),
             )
         ),
     )
 
 
-def place(cell: Cell | Summary) -> str:
-    """``c/nginx, plaintext single -c 64``."""
-    return f"{cell.target}, {load_text(cell)}"
-
-
-class Loaded(Protocol):
-    """What a load is said of."""
-
-    @property
-    def workload(self) -> str: ...
-
-    @property
-    def scaling(self) -> Scaling: ...
-
-    @property
-    def load(self) -> Load: ...
-
-
-def load_text(cell: Loaded) -> str:
-    """``plaintext single -c 64``, and what else is not usual."""
-    return " ".join(filter(None, load_parts(cell)))
-
-
-def load_parts(cell: Loaded) -> tuple[str, ...]:
-    """Workload, scaling, connections, then options, each empty if it is as usual."""
-    load = cell.load
-    return (
-        cell.workload,
-        str(cell.scaling),
-        f"-c {load.connections}",
-        f"--rate {load.rate_rps:g}" if load.rate_rps else "",
-        f"--pipeline {load.pipeline}" if load.pipeline > 1 else "",
-        "" if load.keepalive else "--no-keepalive",
-        f"--requests-per-connection {load.requests_per_connection}" if load.requests_per_connection else "",
-    )
-
-
-def render_changes_json(found: Changes) -> str:
-    """Ends with a line break."""
-    return found.model_dump_json(indent=2, by_alias=True) + "\n"
-
-
 _Key = tuple[object, ...]
 
 
-def _cells(measured: Measured) -> dict[_Key, Row]:
-    """By what must be alike: the cell, the request and expected response of its workload, for a name may mean something else by now, and
-    the limits of its container."""
+def _cells(measured: RunAndTrials) -> dict[_Key, Row]:
+    """Return rows by everything that must match: the cell, the definition of its workload and the limits of its container.
+
+    The name of the workload is not enough, because its definition may have changed between the runs.
+    """
     run, trials = measured
     rows = [row for group in groups(run, trials) for row in group.rows]
     return {(*row.summary.cell, run.workloads[row.summary.workload].model_dump_json(), _limits(row.target)): row for row in rows}
 
 
 def _limits(target: Target) -> tuple[float, int] | None:
-    """Of its container."""
     return None if target.isolation is None else (target.isolation.cpus, target.isolation.memory_bytes)
 
 
-def _resources(pairs: Iterable[tuple[Row, Row]]) -> list[str]:
-    """How the cores and the number of workers that targets were given differ, a phrase each."""
-    return list(dict.fromkeys(phrase for base, head in pairs for phrase in resources(base.trials[0].plan, head.trials[0].plan)))
+def _resources(pairs: Iterable[tuple[Row, Row]]) -> list[Mismatch]:
+    return list(dict.fromkeys(mismatch for base, head in pairs for mismatch in resources(base.trials[0].plan, head.trials[0].plan)))
 
 
 def _cell(base: Row, head: Row, names: Sequence[str], comparisons: int) -> Cell:
@@ -196,29 +201,22 @@ def _cell(base: Row, head: Row, names: Sequence[str], comparisons: int) -> Cell:
     )
 
 
-def _judged(gate: Gate, index: int, cell: Cell) -> Judged:
-    reason = _why_unknown(gate, cell)
+def _judged(gate: Gate, index: int, cell: Cell) -> ChangeGate:
+    obstacle = _obstacle(gate, cell)
     known = cell.figures.get(gate.figure)
-    kind = Passage.UNKNOWN if reason or known is None else passage(gate, known.interval)
-    return Judged(gate=gate, cell=index, place=place(cell), passage=kind, reason=reason)
+    kind = Passage.UNKNOWN if obstacle or known is None else passage(gate, known.interval)
+    return ChangeGate(gate, cell, index, kind, obstacle)
 
 
-def _lacking(gate: Gate, row: Row) -> Judged:
-    reason = "head lacks this target under this load"
-    return Judged(gate=gate, cell=None, place=place(row.summary), passage=Passage.UNKNOWN, reason=reason)
-
-
-def _why_unknown(gate: Gate, cell: Cell) -> str | None:
+def _obstacle(gate: Gate, cell: Cell) -> Obstacle | None:
     if cell.lost_head is not None:
-        return f"in head {cell.lost_head}"
+        return Obstacle.LOST_ROUNDS
     if gate.figure == "rps" and cell.load.rate_rps is not None:
-        return "`--rate` fixes throughput, so there is nothing to compare"
+        return Obstacle.FIXED_BY_RATE
     change = cell.figures.get(gate.figure)
     if change is None:
-        return "a run has no valid round with this figure"
-    if change.interval is None:
-        return f"{min(change.rounds_base, change.rounds_head)} rounds are too few; {ROUNDS_MIN} or more are required in each run"
-    return None
+        return Obstacle.NO_ROUNDS
+    return Obstacle.TOO_FEW_ROUNDS if change.interval is None else None
 
 
 def _change(base: Row, head: Row, name: str, comparisons: int) -> Change | None:
@@ -227,33 +225,27 @@ def _change(base: Row, head: Row, name: str, comparisons: int) -> Change | None:
     return change(before, after, comparisons, figure.resolution)
 
 
-def _alone(ours: dict[_Key, Row], theirs: dict[_Key, Row], side: str) -> list[str]:
-    """A sentence for each target and workload, however many loads it has."""
+def _alone(ours: dict[_Key, Row], theirs: dict[_Key, Row], side: Literal["base", "head"]) -> list[Alone]:
+    """Return the cells that only one run has, one item per target, workload and number of connections."""
     others = {row.target.id for row in theirs.values()}
     without_limits = {key[:-1] for key in theirs}
     limited = {row.target.id for key, row in ours.items() if key not in theirs and key[:-1] in without_limits}
-    other = "head" if side == "base" else "base"
     alone: dict[tuple[str, str, int], int] = {}
     for key, row in ours.items():
         if key not in theirs:
             place = (row.target.id, row.summary.workload, row.summary.load.connections)
             alone[place] = alone.get(place, 0) + 1
     return [
-        f"Only in {side}: {name} ({workload}, {connections} connections{f', {loads} loads' if loads > 1 else ''})"
-        + (f"; {other} has it with {_what_differs(loads, limits=name in limited)}" if name in others else "")
+        Alone(
+            side,
+            name,
+            workload,
+            connections,
+            loads,
+            elsewhere=None if name not in others else ElsewhereDiffers.LIMITS if name in limited else ElsewhereDiffers.LOAD,
+        )
         for (name, workload, connections), loads in alone.items()
     ]
-
-
-def _what_differs(loads: int, *, limits: bool) -> str:
-    return "other limits" if limits else "another load" if loads == 1 else "other loads"
-
-
-def _load(row: Row) -> str:
-    """``plaintext, 64 connections, 10,000 requests/s``."""
-    load = row.summary.load
-    rate = f", {load.rate_rps:,.0f} requests/s" if load.rate_rps else ""
-    return f"{row.summary.workload}, {load.connections} connections{rate}"
 
 
 def _side(run: Run) -> Side:

@@ -1,92 +1,89 @@
-"""Do two environments let figures be compared: what must be alike, by name, and how it differs.
+"""Whether the environments of two runs allow a comparison: every property that must match and doesn't.
 
-Ignored: anything that may itself be under test (the commit, versions of toolchains and libraries), and what says nothing about the
-machine (its load a minute ago). Names of containers are random, so they are ignored too.
+Ignored are properties that may be under test (the commit, versions of toolchains and libraries) or that say nothing about the machine (its
+load a minute ago). Containers have random host names, so these are ignored too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 from httpbench.model import Environment, LoadHost, TrialPlan
 
-ALIKE = {
-    "hostname": "host name",
-    "cpu_model": "processor",
-    "cpus_online": "CPUs online",
-    "cpus_allowed": "CPUs allowed",
-    "smt": "SMT",
-    "governor": "governor",
-    "turbo": "turbo",
-    "mitigations": "mitigations",
-    "kernel": "kernel",
-    "os": "operating system",
-    "virtualization": "virtualization",
-    "container": "container engine",
-    "cpu_quota_cores": "CPU quota",
-    "memory_limit_bytes": "memory limit",
-    "httpbench_version": "httpbench",
-}
+MUST_MATCH = (
+    "hostname",
+    "cpu_model",
+    "cpus_online",
+    "cpus_allowed",
+    "smt",
+    "governor",
+    "turbo",
+    "mitigations",
+    "kernel",
+    "os",
+    "virtualization",
+    "container",
+    "cpu_quota_cores",
+    "memory_limit_bytes",
+    "httpbench_version",
+)
+"""Fields of an environment."""
+
 MEMORY_TOLERANCE = 0.02
-"""A kernel that boots again has some pages more or less."""
+"""Relative difference in memory that is ignored: the size changes slightly from boot to boot."""
 
 
-def differences(base: Environment, head: Environment) -> list[str]:
-    """One phrase for each thing that differs and must not; empty: the runs may be compared."""
+@dataclass(frozen=True, slots=True)
+class Mismatch:
+    """One property that differs between two runs and must not."""
+
+    subject: str
+    """A field of the environment, ``load_host``, ``has_backend`` (of the load host), ``target_cores``, ``workers`` or a knob."""
+    base: object
+    head: object
+    is_knob: bool = False
+    of_load_host: bool = False
+
+
+def differences(base: Environment, head: Environment) -> list[Mismatch]:
+    """Return what differs between two environments and must not; empty if the runs may be compared."""
     return list(_differences(base, head))
 
 
-def load_hosts(before: LoadHost | None, after: LoadHost | None) -> list[str]:
-    """The same of the machines that sent the load."""
+def load_hosts(before: LoadHost | None, after: LoadHost | None) -> list[Mismatch]:
+    """Return what differs between the machines that sent the load."""
     if before is None or after is None:
-        names = [there.name if there else "the target's machine" for there in (before, after)]
-        return [] if before is after else [f"load host ({names[0]} → {names[1]})"]
-    found = [f"load host: {difference}" for difference in _differences(before.environment, after.environment)]
-    places = ["there" if host.backend_cpus else "here" for host in (before, after)]
-    return found if places[0] == places[1] else [*found, f"place of the backend ({places[0]} → {places[1]})"]
+        names = [there.name if there else None for there in (before, after)]
+        return [] if before is after else [Mismatch("load_host", names[0], names[1])]
+    found = [replace(mismatch, of_load_host=True) for mismatch in _differences(before.environment, after.environment)]
+    places = [bool(host.backend_cpus) for host in (before, after)]
+    return found if places[0] == places[1] else [*found, Mismatch("has_backend", *places)]
 
 
-def resources(base: TrialPlan, head: TrialPlan) -> list[str]:
-    """The same of what a target was given."""
+def resources(base: TrialPlan, head: TrialPlan) -> list[Mismatch]:
+    """Return what differs between the cores and workers that a target got."""
     cores = (base.cores.physical(base.cores.target), head.cores.physical(head.cores.target))
-    pairs = (("cores of targets", cores), ("workers of targets", (base.workers, head.workers)))
-    return [f"{name} ({old or 'one per core'} → {new or 'one per core'})" for name, (old, new) in pairs if old != new]
+    pairs = (("target_cores", cores), ("workers", (base.workers, head.workers)))
+    return [Mismatch(subject, old, new) for subject, (old, new) in pairs if old != new]
 
 
-def toolchains(base: Environment, head: Environment) -> list[str]:
-    """What changed among programs and libraries, which may be under test."""
+def toolchains(base: Environment, head: Environment) -> list[Mismatch]:
+    """Return what changed among programs and libraries, which may be under test."""
     names = sorted(base.versions.keys() | head.versions.keys())
-    pairs = [(name, base.versions.get(name, "none"), head.versions.get(name, "none")) for name in names]
-    return [f"{name} {before} → {after}" for name, before, after in pairs if before != after]
+    pairs = [Mismatch(name, base.versions.get(name), head.versions.get(name)) for name in names]
+    return [pair for pair in pairs if pair.base != pair.head]
 
 
-def _differences(base: Environment, head: Environment) -> Iterator[str]:
-    for field, name in ALIKE.items():
+def _differences(base: Environment, head: Environment) -> Iterator[Mismatch]:
+    for field in MUST_MATCH:
         before, after = getattr(base, field), getattr(head, field)
-        if before == after or (field == "hostname" and base.container and head.container):
-            continue
-        if field == "mitigations":
-            changed = sorted(key for key in before.keys() | after.keys() if before.get(key) != after.get(key))
-            yield f"{name} ({', '.join(changed)})"
-        else:
-            yield f"{name} ({_text(before)} → {_text(after)})"
+        if before != after and not (field == "hostname" and base.container and head.container):
+            yield Mismatch(field, before, after)
     if abs(base.memory_bytes - head.memory_bytes) > MEMORY_TOLERANCE * base.memory_bytes:
-        yield f"memory ({base.memory_bytes / 1e9:.1f} → {head.memory_bytes / 1e9:.1f} GB)"
-    if base.tuning and head.tuning:  # runs of earlier versions stored none
-        yield from (f"knob {change}" for change in _knobs(base.tuning, head.tuning))
-
-
-def _knobs(base: Mapping[str, str], head: Mapping[str, str]) -> Iterator[str]:
-    """Those that have no name in ``ALIKE``: governor and turbo would be named twice."""
-    for name in sorted((base.keys() | head.keys()) - ALIKE.keys()):
-        before, after = base.get(name, "absent"), head.get(name, "absent")
-        if before != after:
-            yield f"{name} ({before} → {after})"
-
-
-def _text(value: object) -> str:
-    if value is None:
-        return "none"
-    if isinstance(value, bool):
-        return "on" if value else "off"
-    return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
+        yield Mismatch("memory_bytes", base.memory_bytes, head.memory_bytes)
+    if base.tuning and head.tuning:  # earlier versions stored none
+        for name in sorted((base.tuning.keys() | head.tuning.keys()) - set(MUST_MATCH)):  # governor and turbo have fields of their own
+            before, after = base.tuning.get(name), head.tuning.get(name)
+            if before != after:
+                yield Mismatch(name, before, after, is_knob=True)

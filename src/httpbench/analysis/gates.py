@@ -3,87 +3,89 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
 
 from httpbench.analysis.groups import groups
 from httpbench.analysis.rows import Group, Row
-from httpbench.model import Frozen, Gate, Run, RunStatus, Trial
-from httpbench.report.words.claims import label
-from httpbench.report.words.notes import title
+from httpbench.model import Gate, Run, RunStatus, Trial
 from httpbench.stats.figures import BY_NAME
 from httpbench.stats.gates import Passage, lost_rounds, passage
-from httpbench.stats.interval import ROUNDS_MIN, ConfidenceInterval
+from httpbench.stats.interval import ConfidenceInterval
 from httpbench.stats.paired import Comparison, compare
 
 
-class Gated(Frozen):
-    """A gate at one target, or at a table whose baseline was not measured."""
+class Obstacle(Enum):
+    """Why a gate could not be judged."""
+
+    NO_BASELINE = auto()
+    """The baseline was not measured."""
+    NO_TARGET = auto()
+    """The second run lacks the target under this load."""
+    FIXED_BY_RATE = auto()
+    """The load has a rate, which fixes throughput."""
+    LOST_ROUNDS = auto()
+    """Rounds of the target failed or are invalid."""
+    NO_ROUNDS = auto()
+    """A run has no valid round with the figure."""
+    TOO_FEW_ROUNDS = auto()
+    """There is no interval."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunGate:
+    """A gate at one target, or at a table without a baseline."""
 
     gate: Gate
-    """The gate."""
-    target: str | None
-    """Id of the target. Null: none is judged, because the baseline was not measured."""
-    place: str
-    """Target, baseline, workload and load, in words."""
+    group: Group
+    baseline: str | None
+    """Id of the baseline."""
+    row: Row | None
+    """``None``: the table lacks the baseline, so no target is judged."""
     passage: Passage
-    """How it ended."""
     ratio: float | None = None
-    """Of the target's figure to the baseline's. Null: unknown."""
+    """Figure of the target divided by that of the baseline. ``None``: unknown."""
     interval: ConfidenceInterval | None = None
-    """95% interval of the ratio. Null: unknown."""
-    reason: str | None = None
-    """Why it could not be judged. Null: it was."""
-
-    @property
-    def sentence(self) -> str:
-        if self.ratio is None or self.interval is None:
-            return f"NOT JUDGED {self.gate}: {self.place}: {self.reason}"
-        return f"{self.passage.upper()} {self.gate}: {self.place}: {self.change_text}, interval {self.interval_text}"
-
-    @property
-    def change_text(self) -> str:
-        """``-4.2%``; empty if it is unknown."""
-        return "" if self.ratio is None else f"{self.ratio - 1:+.1%}"
-
-    @property
-    def interval_text(self) -> str:
-        """``-4.9% to -3.5%``; empty if it is unknown."""
-        return "" if self.interval is None else f"{self.interval.low - 1:+.1%} to {self.interval.high - 1:+.1%}"
+    """95% interval of the ratio. ``None``: unknown."""
+    obstacle: Obstacle | None = None
+    """``None``: the gate was judged."""
+    rounds: int = 0
+    """Rounds that have the figure of both."""
+    lost: str | None = None
+    """The rounds that failed or are invalid, if these are the obstacle."""
 
 
-def gated(run: Run, trials: Sequence[Trial]) -> list[Gated]:
-    """Every gate of a run at every row but the baseline's; none if the run was interrupted."""
+def gated(run: Run, trials: Sequence[Trial]) -> list[RunGate]:
+    """Judge every gate of a run at every row except the baseline; empty if the run was interrupted."""
     if not run.gates or run.status is RunStatus.INTERRUPTED:
         return []
     return [judged for group in groups(run, trials) for judged in _of_table(group, run.baseline, run.gates)]
 
 
-def _of_table(group: Group, baseline: str | None, gates: Sequence[Gate]) -> Iterator[Gated]:
-    theirs = next((row for row in group.rows if row.target.id == baseline), None)
+def _of_table(group: Group, baseline: str | None, gates: Sequence[Gate]) -> Iterator[RunGate]:
+    theirs = group.row(baseline)
     if theirs is None:
-        reason = f"{baseline}, the baseline, was not measured"
-        yield from (Gated(gate=gate, target=None, place=title(group), passage=Passage.UNKNOWN, reason=reason) for gate in gates)
+        yield from (RunGate(gate, group, baseline, None, Passage.UNKNOWN, obstacle=Obstacle.NO_BASELINE) for gate in gates)
         return
     for row in group.rows:
         if row is not theirs:
             yield from (_judged(gate, row, theirs, group) for gate in gates)
 
 
-def _judged(gate: Gate, row: Row, theirs: Row, group: Group) -> Gated:
-    place = f"{label(row)} against {label(theirs)}, {title(group)}"
+def _judged(gate: Gate, row: Row, theirs: Row, group: Group) -> RunGate:
     figure = BY_NAME[gate.figure]
     found = compare(figure.rounds(row.trials), figure.rounds(theirs.trials), figure.resolution)
-    reason = _why_unknown(gate, row, group, found)
-    if reason is not None or found is None:
-        return Gated(gate=gate, target=row.target.id, place=place, passage=Passage.UNKNOWN, reason=reason)
-    kind = passage(gate, found.interval)
-    return Gated(gate=gate, target=row.target.id, place=place, passage=kind, ratio=found.ratio, interval=found.interval)
+    lost = lost_rounds(row.trials)
+    obstacle = _obstacle(gate, group, lost, found)
+    if obstacle is not None or found is None:
+        rounds = found.rounds if found else 0
+        return RunGate(gate, group, theirs.target.id, row, Passage.UNKNOWN, obstacle=obstacle, rounds=rounds, lost=lost)
+    return RunGate(gate, group, theirs.target.id, row, passage(gate, found.interval), found.ratio, found.interval)
 
 
-def _why_unknown(gate: Gate, row: Row, group: Group, found: Comparison | None) -> str | None:
+def _obstacle(gate: Gate, group: Group, lost: str | None, found: Comparison | None) -> Obstacle | None:
     if gate.figure == "rps" and group.load.rate_rps is not None:
-        return "`--rate` fixes throughput, so there is nothing to compare"
-    if lost := lost_rounds(row.trials):
-        return lost
-    if found is None or found.interval is None:
-        return f"{found.rounds if found else 0} rounds have the figure of both; {ROUNDS_MIN} or more are required"
-    return None
+        return Obstacle.FIXED_BY_RATE
+    if lost:
+        return Obstacle.LOST_ROUNDS
+    return Obstacle.TOO_FEW_ROUNDS if found is None or found.interval is None else None

@@ -1,7 +1,6 @@
-"""The tables of a run: its cells in groups that may be compared with each other.
+"""The tables of a run: its cells, in groups whose rows may be compared, and the order of both.
 
-Rows of a group share workload, load, scaling and load generator, so their figures stand side by side; nothing is ranked across
-groups.
+The rows of a group share workload, load, scaling and load generator. Nothing is ranked across groups.
 """
 
 from __future__ import annotations
@@ -9,27 +8,29 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 
-from httpbench.analysis.order import GroupKey, proxy_place, row_place, table_place
-from httpbench.analysis.rows import Group, Row
-from httpbench.model import Measurement, Probed, Run, Scaling, Table, Trial
+from httpbench.analysis.rows import Group, LoadOrigin, Row
+from httpbench.model import Load, Measurement, Probed, Run, Scaling, Table, Trial
 from httpbench.stats.attempts import last_attempts
 from httpbench.stats.summary import cells, summarise
 
+GroupKey = tuple[Scaling, str, str, Load]
+"""What the rows of a table have in common: scaling, workload, load generator and load."""
+
 SIZE_TOLERANCE = 0.10
-"""A response's size is marked when it is further from the group's median: then the network moved something else than for the others."""
+"""Relative distance from the group's median beyond which the size of a response is marked."""
 
 
 def groups(run: Run, trials: Sequence[Trial]) -> list[Group]:
-    """The tables of a run, in order. ``trials`` may be fewer than planned."""
+    """Return the tables of a run, in order. ``trials`` may be fewer than planned."""
     found: dict[GroupKey, list[list[Trial]]] = {}
     for cell in cells(trials):
         _, scaling, workload, generator, load = cell[0].plan.cell
-        # Proxies are given the same cores however they fill them, and one baseline is measured for both ways.
+        # Multi-core and prefork proxies get the same cores and share one baseline, so they share a table.
         own = Scaling.MULTI if run.table is Table.TCP_PROXIES and scaling is Scaling.PREFORK else scaling
         found.setdefault((own, workload, generator, load), []).append(cell)
     probed = {trial.plan.target: trial.probed for trial in trials if trial.probed is not None}
     several = len({generator for _, _, generator, _ in found}) > 1
-    return [_group(run, key, found[key], probed, several_generators=several) for key in sorted(found, key=table_place)]
+    return [_group(run, key, found[key], probed, several_generators=several) for key in sorted(found, key=_table_place)]
 
 
 def _group(run: Run, key: GroupKey, found: Sequence[Sequence[Trial]], probed: Mapping[str, Probed], *, several_generators: bool) -> Group:
@@ -53,26 +54,22 @@ def _group(run: Run, key: GroupKey, found: Sequence[Sequence[Trial]], probed: Ma
         scale=run.scale,
         rounds=max(len(last_attempts(cell)) for cell in found),
         generator_notes=tuple(note for measurement in measurements for note in measurement.notes),
-        rows=tuple(sorted(_rows(run, found, probed), key=proxy_place if run.table is Table.TCP_PROXIES else row_place)),
-        load_host=_load_host(run, measurements),
-        backend_there=bool(run.load_host and run.load_host.backend_cpus),
+        rows=tuple(sorted(_rows(run, found, probed), key=_proxy_place if run.table is Table.TCP_PROXIES else _row_place)),
+        load_origin=_load_origin(run, measurements),
         client_work=run.workloads[workload].client if workload in run.workloads else None,
     )
 
 
-def _load_host(run: Run, measurements: Sequence[Measurement]) -> str | None:
-    """``load1 with 4 cores``, or ``3 load hosts (slowest: load2, lag p99 0.20 ms)``."""
+def _load_origin(run: Run, measurements: Sequence[Measurement]) -> LoadOrigin | None:
     there = run.load_host
     if there is not None:
-        backend = f", backend on {there.name}" if there.backend_cpus else ""
-        return f"{there.name} with {there.cores} core{'' if there.cores == 1 else 's'}{backend}"
+        return LoadOrigin(1, name=there.name, cores=there.cores, has_backend=bool(there.backend_cpus))
     count = max((len(measurement.load_hosts) for measurement in measurements), default=0)
     if count == 0:
         return None
     lags = [(share.lag_us_p99, share.name) for each in measurements for share in each.load_hosts if share.lag_us_p99 is not None]
     lag_us, slowest = max(lags, default=(0.0, None))
-    lag = f" (slowest: {slowest}, lag p99 {lag_us / 1000:.2f} ms)" if slowest else ""
-    return f"{count} load host{'' if count == 1 else 's'}{lag}"
+    return LoadOrigin(count, slowest=slowest, lag_us=lag_us)
 
 
 def _rows(run: Run, found: Sequence[Sequence[Trial]], probed: Mapping[str, Probed]) -> Iterable[Row]:
@@ -98,9 +95,30 @@ def _rows(run: Run, found: Sequence[Sequence[Trial]], probed: Mapping[str, Probe
 
 
 def _response_bytes(cell: Sequence[Trial]) -> int | None:
-    """Of the first round that sampled one: the responses of a target differ by their date alone."""
+    """Return the size of the first sampled response: a target's responses differ only by their date."""
     return next((trial.response.size_bytes for trial in cell if trial.response is not None), None)
 
 
 def _log_tail(cell: Sequence[Trial]) -> str | None:
     return next((trial.log_tail for trial in reversed(cell) if trial.log_tail and not trial.verdict.counts), None)
+
+
+def _table_place(key: GroupKey) -> tuple[object, ...]:
+    """Order tables by workload, then by the size of the load."""
+    scaling, workload, generator, load = key
+    return (workload, list(Scaling).index(scaling), generator, load.connections, load.pipeline, load.rate_rps or 0, str(load))
+
+
+def _row_place(row: Row) -> tuple[bool, float, str]:
+    """Order rows by throughput, clients by time; rows without results come last, by id."""
+    client, throughput = row.summary.client, row.summary.throughput_rps
+    if client is not None:
+        return (False, client.mean_s, row.target.id)
+    return (throughput is None, -throughput.median if throughput else 0, row.target.id)
+
+
+def _proxy_place(row: Row) -> tuple[object, ...]:
+    """Put the baseline first. Order proxies by p99 if the load has a rate, since all of them serve the same rate."""
+    times = row.latency
+    p99_us = times.p99.median if times and times.p99 and row.summary.load.rate_rps else 0.0
+    return (row.target.is_declared, not row.counts, p99_us, *_row_place(row))

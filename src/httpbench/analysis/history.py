@@ -1,7 +1,7 @@
-"""A target in many runs: its figures over time, and where they changed.
+"""One target over many runs: each of its figures over time, and where it changed.
 
-Runs are in one series only if their environments are alike, as ``compare`` has it; each other environment has a series of its own.
-A point is a run. Trials are read from the summaries of the store, so a hundred thousand of them take less than a second.
+Runs share a series only if ``compare`` would compare their environments. Trials are read from the summaries in the store, so a hundred
+thousand of them take less than a second.
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ from functools import cache, partial
 from itertools import pairwise
 from pathlib import Path
 
-from httpbench.analysis.changes import load_text
-from httpbench.analysis.environments import differences, load_hosts, resources
+from httpbench.analysis.environments import Mismatch, differences, load_hosts, resources
 from httpbench.model import Environment, Load, Scaling, TrialPlan, VerdictKind, Workload
 from httpbench.stats.change_points import RUNS_MAX, change_points
 from httpbench.stats.interval import ConfidenceInterval
@@ -23,43 +22,45 @@ from httpbench.stats.summary import NOT_THE_TARGETS_ALONE, Estimate
 from httpbench.stats.unpaired import change
 from httpbench.store import RunFigures, Store, TrialFigures
 
+FIGURES = ("rps", "p99", "time")
+
 CommitsBetween = Callable[[Path, str, str], Sequence[str]]
-"""The commits after the first one up to the second in a folder, a line each, newest first; empty: unknown."""
+"""Lists the commits of a folder after the first commit, up to and including the second: one line each, newest first. Empty: unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One run."""
+    """One run of a series."""
 
     run: str
-    """Its id."""
+    """Id of the run."""
     name: str | None
     started_at: str
     """UTC, ISO 8601."""
     git_commit: str | None
-    """Commit of the targets' folder; ends with ``+changes`` if the folder differed from it."""
+    """Commit of the folder with the targets. Ends with ``+changes`` if the folder had uncommitted changes."""
     estimate: Estimate
-    """Over the rounds that count: ``median``, ``interval`` (``None`` below three rounds), ``rounds``."""
+    """Estimate over the rounds that count."""
     verdict: VerdictKind
-    """What limited the rounds: ``generator`` or ``both`` if one of them has it, else the most common one."""
+    """``generator`` or ``both`` if one round has it, else the most common verdict."""
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """Two levels follow each other."""
+class LevelChange:
+    """A change from one level to the next."""
 
     index: int
-    """Index of the first point after it."""
+    """Index of the first point after the change."""
     ratio: float
-    """Level after ÷ level before: geometric means of the points between two changes."""
+    """Level after the change divided by the level before it."""
     interval: ConfidenceInterval | None
-    """95%, of the ratio."""
+    """95% interval of the ratio."""
     commit_before: str | None
-    """Of the last run before it."""
+    """Commit of the last run before the change."""
     commit_after: str | None
-    """Of the first run after it."""
+    """Commit of the first run after the change."""
     commits: tuple[str, ...] = ()
-    """The commits between the two runs, a line each, newest first. Empty: unknown, or the commit is the same."""
+    """Commits between these two runs, one line each, newest first. Empty: unknown, or both runs have the same commit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,16 +68,16 @@ class Level:
     """The points between two changes."""
 
     first: int
-    """Index of its first point."""
+    """Index of the first point."""
     last: int
-    """Index of its last point."""
+    """Index of the last point."""
     value: float
-    """Geometric mean of their medians."""
+    """Geometric mean of the medians."""
 
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """One figure of one cell over runs of a like environment, oldest first."""
+    """One figure of one cell over runs in matching environments, oldest first."""
 
     target: str
     workload: str
@@ -86,26 +87,21 @@ class Series:
     figure: str
     """``rps`` (requests/s, closed loops only), ``p99`` (µs) or, for clients, ``time`` (s)."""
     environment: Environment
-    """Of the newest run."""
-    differs: tuple[str, ...]
-    """How the newest series of this cell differs in its environment, a phrase each. Empty: this is the newest."""
+    """Environment of the newest run."""
+    differs: tuple[Mismatch, ...]
+    """How the environment of the newest series of this cell differs. Empty: this is the newest series."""
     points: tuple[Point, ...]
     """At least one."""
-    changes: tuple[Change, ...]
+    changes: tuple[LevelChange, ...]
 
     @property
     def cell(self) -> tuple[str, str, Scaling, Load, str]:
-        """What all series of a load have in common."""
+        """Key that all series of one target under one load share."""
         return (self.target, self.workload, self.scaling, self.load, self.load_generator)
 
     @property
-    def title(self) -> str:
-        """The load in words: ``plaintext single -c 64 -d 10s``. A client's duration is a limit alone."""
-        return load_text(self) if self.figure == "time" else f"{load_text(self)} -d {self.load.duration_s:g}s"
-
-    @property
     def levels(self) -> tuple[Level, ...]:
-        """One more than there are changes."""
+        """The levels before, between and after the changes."""
         bounds = [0, *(found.index for found in self.changes), len(self.points)]
         return tuple(
             Level(first, end - 1, math.exp(sum(math.log(point.estimate.median) for point in self.points[first:end]) / (end - first)))
@@ -114,10 +110,10 @@ class Series:
 
 
 def histories(store: Store, target: str, commits_between: CommitsBetween | None = None) -> list[Series]:
-    """Every figure of a target over the newest runs; of each cell the newest environment first. Empty: no run measured it.
+    """Return every figure of a target over the newest runs; for each cell, the newest environment comes first.
 
-    ``commits_between`` is asked once for each change between two commits. Without it, changes have no commits: a report asks the store
-    alone, and only the caller knows whether it may ask this machine.
+    ``commits_between`` is called once for each change between two commits. Without it, changes have no commits: a report uses only the
+    store, and the caller decides whether to run git on this machine.
     """
     found: dict[tuple[object, ...], list[list[_Measured]]] = {}
     for measured in _measured(store.figures(target, RUNS_MAX)):
@@ -136,9 +132,6 @@ def histories(store: Store, target: str, commits_between: CommitsBetween | None 
     ]
 
 
-FIGURES = ("rps", "p99", "time")
-
-
 @dataclass(frozen=True, slots=True)
 class _Measured:
     """One cell of one run."""
@@ -147,17 +140,17 @@ class _Measured:
     plan: TrialPlan
     workload: Workload | None
     trials: Sequence[TrialFigures]
-    """The last attempt of each round, if it counts."""
+    """The last attempt of each round that counts."""
 
     @property
     def key(self) -> tuple[object, ...]:
-        """What must be alike for one series, environments aside: the workload itself, for its name may have meant something else."""
+        """Everything except the environment that the runs of a series share. Includes the workload's definition, which may change."""
         limits = self.run.target.isolation
         return (*self.plan.cell, self.workload.model_dump_json() if self.workload else None, limits and (limits.cpus, limits.memory_bytes))
 
 
 def _measured(runs: Sequence[RunFigures]) -> Iterator[_Measured]:
-    """Newest run first."""
+    """Yield the cells of all runs, the newest run first."""
     plan_of, workloads_of = cache(_plan), cache(_workloads)
     for run in reversed(runs):
         cells: dict[str, dict[int, TrialFigures]] = {}
@@ -180,7 +173,7 @@ def _workloads(text: str) -> dict[str, Workload]:
     return {name: Workload.model_validate(workload) for name, workload in json.loads(text).items()}
 
 
-def _differences(base: _Measured, head: _Measured) -> list[str]:
+def _differences(base: _Measured, head: _Measured) -> list[Mismatch]:
     return [
         *differences(base.run.environment, head.run.environment),
         *load_hosts(base.run.load_host, head.run.load_host),
@@ -194,7 +187,7 @@ def _place(measured: _Measured) -> tuple[object, ...]:
 
 
 def _series(newest: _Measured, group: Sequence[_Measured], figure: str, commits_between: CommitsBetween | None) -> Series | None:
-    """``None`` where no run has the figure."""
+    """Return the series of a figure, or ``None`` if no run has it."""
     plan = newest.plan
     values = partial(_values, figure=figure, plan=plan)
     measured = [each for each in reversed(group) if values(each)]
@@ -216,7 +209,7 @@ def _series(newest: _Measured, group: Sequence[_Measured], figure: str, commits_
 
 
 def _values(measured: _Measured, figure: str, plan: TrialPlan) -> list[float]:
-    """Of the rounds. A load with a rate fixes requests/s."""
+    """Return the values of all rounds. A load with a rate has no ``rps``, because the rate fixes it."""
     if figure == "rps":
         found = [] if plan.load.rate_rps is not None else [trial.throughput_rps for trial in measured.trials]
     else:
@@ -244,7 +237,7 @@ def _overall(verdicts: Sequence[VerdictKind]) -> VerdictKind:
     return max(verdicts, key=verdicts.count)
 
 
-def _changes(points: Sequence[Point], measured: Sequence[_Measured], commits_between: CommitsBetween | None) -> Iterator[Change]:
+def _changes(points: Sequence[Point], measured: Sequence[_Measured], commits_between: CommitsBetween | None) -> Iterator[LevelChange]:
     values = [point.estimate.median for point in points]
     indices = change_points(values)
     bounds = [0, *indices, len(values)]
@@ -255,4 +248,4 @@ def _changes(points: Sequence[Point], measured: Sequence[_Measured], commits_bet
         commits: Iterable[str] = ()
         if commits_between and before and after and before != after:
             commits = commits_between(Path(measured[index].run.target.folder), before, after)
-        yield Change(index, found.ratio, found.interval, before, after, tuple(commits))
+        yield LevelChange(index, found.ratio, found.interval, before, after, tuple(commits))

@@ -1,7 +1,6 @@
-"""All charts of a run: of each table, over several tables, of each target over time, of a search.
+"""All charts of a run: of each table, over several tables, of each target over time, and of a search.
 
-A new chart is a function from a group to drawings by kind, in a file of its own, and a line in ``_kinds``. Importing this module takes a
-second, because altair does.
+To add a chart, write a function from a group to drawings by kind in a new file, and add it to ``_kinds``.
 """
 
 from __future__ import annotations
@@ -11,17 +10,16 @@ from collections.abc import Callable, Iterator, Sequence
 from httpbench.analysis.groups import groups
 from httpbench.analysis.rows import Group
 from httpbench.model import Run, Table, Trial
-from httpbench.report.charts import add, clients, over_time, proxies, servers
-from httpbench.report.charts import search as saturation
+from httpbench.report.charts import add, clients, over_time, proxies, search, servers
 from httpbench.report.charts.drawing import Drawing, file_name
 
 Kinds = Callable[[Run, Group], Iterator[tuple[str, Drawing]]]
 
 
 def of_run(run: Run, trials: Sequence[Trial]) -> dict[str, Drawing]:
-    """Every chart, by file name."""
+    """Draw every chart of a run, by file name."""
     if run.search:
-        return saturation.of_search(run, trials)
+        return search.of_search(run, trials)
     found = groups(run, trials)
     drawn: dict[str, Drawing] = {}
     for group in found:
@@ -32,12 +30,12 @@ def of_run(run: Run, trials: Sequence[Trial]) -> dict[str, Drawing]:
 
 
 def of_group(run: Run, group: Group) -> Iterator[tuple[str, Drawing]]:
-    """The charts of one table, by kind."""
+    """Draw the charts of one table, by kind."""
     return _kinds(run, group)(run, group)
 
 
 def of_target(run: Run, found: Sequence[Group], target: str) -> list[Drawing]:
-    """One target over time. Clients have none, and those of proxies belong to their tables."""
+    """Draw one target over time. Clients have no such chart, and those of proxies belong to their tables."""
     return [drawing for _, drawing in over_time.of_target(found, target)] if target in _watched(run, found) else []
 
 

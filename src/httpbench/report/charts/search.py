@@ -17,7 +17,7 @@ SHAPES = {HELD: "circle", FAILED: "cross", MEDIAN: "diamond"}
 
 
 def of_search(run: Run, trials: Sequence[Trial]) -> dict[str, Drawing]:
-    """By file name; empty where fewer than two rates count."""
+    """Draw the curve, by file name; empty if fewer than two rates count."""
     if run.search is None or not trials:
         return {}
     found = saturation(run.search, trials)
@@ -31,13 +31,13 @@ def of_search(run: Run, trials: Sequence[Trial]) -> dict[str, Drawing]:
         return {}
     medians = [{"rate": point.rate_rps, "ms": us / 1000, "what": MEDIAN} for point in found.curve if (us := point.times_us.get("p50"))]
     header, rows = curves.table(run.search, found)
-    name = bound.figure.replace("_", ".")
-    keys = f"{name} and p50 · level: SLO {name} < {bound.limit_us / 1000:g} ms · band: highest rate that keeps it, with what was seen"
+    name = curves.figure_name(bound.figure)
+    keys = f"{name} and p50 · level: SLO {name} < {bound.limit_us / 1000:g} ms · band: range of the highest rate that keeps it"
     drawing = Drawing(
         title=f"Latency ({name}) against the offered rate",
         notes=(curves.title(run, trials), keys),
         chart=_chart(points, medians, bound.limit_us / 1000, found),
-        header=tuple(cell or "Why not" for cell in header),
+        header=tuple(header),
         rows=tuple(tuple(row) for row in rows),
     )
     return {"latency-against-rate": drawing}

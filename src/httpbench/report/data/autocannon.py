@@ -1,7 +1,7 @@
-"""Each row in the form of autocannon: a table of latencies, one of requests and bytes per second, and a sentence.
+"""Each row in the format of autocannon: a table of latencies, one of requests and bytes per second, and a sentence.
 
-autocannon shows one run, so a row shows one round: the one with the median throughput, of two in the middle the lower one. The figures are
-those of the load generator that measured. What it does not report is a dash.
+autocannon shows a single run, so each row shows the round with the median throughput (the lower one of two). Values that the load generator
+doesn't report are dashes.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from httpbench.analysis.rows import Group, Row
 from httpbench.errors import UsageError
 from httpbench.model import Distribution, Measurement, OverSeconds, Run, Trial
 from httpbench.quantiles import decoded, is_known, percentile_us, recorded
-from httpbench.report.words.notes import title
+from httpbench.report.words.loads import title
 from httpbench.stats.per_second import per_second
 from httpbench.stats.validity import failed_requests
 from httpbench.text import one_line
@@ -26,7 +26,7 @@ UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
 
 
 def render_autocannon(run: Run, trials: Sequence[Trial]) -> str:
-    """Ends with a line break. Raises :class:`UsageError` for a run of clients, which have no load generator."""
+    """Render a run. Raises :class:`UsageError` for a run of clients, which have no load generator."""
     found = groups(run, trials)
     if any(group.client_work for group in found):
         raise UsageError(f"run {run.id} has clients, and autocannon's format shows load on servers", hint="use --export-hyperfine")
@@ -35,12 +35,12 @@ def render_autocannon(run: Run, trials: Sequence[Trial]) -> str:
 
 
 def result(measurement: Measurement) -> str:
-    """What autocannon prints when it ends: the tables and the last sentence."""
+    """Render the tables and the sentence that autocannon prints at the end."""
     seconds = per_second(measurement)
     sampled = (
         f"Req/Bytes counts sampled once per second.\n# of samples: {seconds.seconds}"
         if seconds
-        else f"{measurement.generator} reported no figures per second."
+        else f"{measurement.generator} reported no values per second."
     )
     requests_mean = measurement.requests.completed / measurement.duration_s
     bytes_mean = None if measurement.bytes_received is None else measurement.bytes_received / measurement.duration_s
@@ -68,7 +68,7 @@ def _block(group: Group, row: Row) -> str:
 
 
 def _median_round(trials: Sequence[Trial]) -> Trial:
-    """Of those with figures; without any the last one, whose reason is shown."""
+    """Return the round with the median throughput, or the last round if none counts."""
     counting = [trial for trial in trials if trial.measurement is not None and trial.verdict.counts]
     ascending = sorted(counting, key=lambda trial: trial.measurement.throughput_rps if trial.measurement else 0.0)
     return ascending[(len(ascending) - 1) // 2] if ascending else trials[-1]
@@ -86,29 +86,40 @@ def _latencies(times: Distribution | None) -> tuple[str, ...]:
     )
 
 
-def _kept_percentile(times: Distribution, told_us: float | None, percentile: float) -> float | None:
-    """As reported, or from the histogram."""
-    if told_us is not None or times.histogram is None:
-        return told_us
+def _kept_percentile(times: Distribution, reported_us: float | None, percentile: float) -> float | None:
+    """Return a percentile as reported, or else from the histogram."""
+    if reported_us is not None or times.histogram is None:
+        return reported_us
     return percentile_us(recorded(decoded(times.histogram)), percentile)
 
 
 def _milliseconds(value_us: float | None, times: Distribution, *, is_reported: bool) -> str:
-    """To the µs. A figure that was reported and is missing lies below the resolution of the load generator."""
+    """Format to the µs. A percentile that is missing although it is known lies below the resolution of the load generator."""
     if value_us is not None:
         return f"{_plain(value_us / 1000, 3)} ms"
     return f"<{_plain(times.resolution_us / 1000, 3)} ms" if times.resolution_us and is_reported else UNKNOWN
 
 
-def _over_seconds(told: OverSeconds | None, mean: float | None, text: Callable[[float], str]) -> tuple[str, ...]:
-    """Without figures per second the mean over the whole measurement, which is known without them."""
-    if told is None:
+def _over_seconds(reported: OverSeconds | None, mean: float | None, text: Callable[[float], str]) -> tuple[str, ...]:
+    """Format the values of a table row. Without values per second, only the mean is known."""
+    if reported is None:
         return tuple(text(mean) if name == "Avg" and mean is not None else UNKNOWN for name in SECONDS_HEAD[1:])
-    return tuple(text(value) for value in (told.p1, told.p2_5, told.p50, told.p97_5, told.mean, told.stddev, told.min))
+    return tuple(
+        text(value)
+        for value in (
+            reported.p1,
+            reported.p2_5,
+            reported.p50,
+            reported.p97_5,
+            reported.mean,
+            reported.stddev,
+            reported.min,
+        )
+    )
 
 
 def _sentences(measurement: Measurement) -> list[str]:
-    """Counts are those sent, where they are known, as autocannon counts."""
+    """Count requests like autocannon: those sent if known, else those completed."""
     requests = measurement.requests.completed if measurement.requests.sent is None else measurement.requests.sent
     size = "an unknown number of bytes" if measurement.bytes_received is None else _size(measurement.bytes_received)
     sentences = [f"{_thousands(requests)} requests in {_plain(measurement.duration_s, 2)}s, {size} read"]
@@ -129,21 +140,21 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def _plain(value: float, digits: int) -> str:
-    """With up to so many decimals: ``21``, ``37.89``."""
+    """Format without trailing zeros: ``21``, ``37.89``."""
     return f"{value:.{digits}f}".rstrip("0").rstrip(".")
 
 
 def _grouped(value: float) -> str:
-    """With thousands apart and up to two decimals: ``26,065.6``."""
+    """Format with thousands separators and up to two decimals: ``26,065.6``."""
     return f"{value:,.2f}".rstrip("0").rstrip(".")
 
 
 def _thousands(count: int) -> str:
-    """``999``, and from a thousand on rounded: ``783k``."""
+    """Format counts from a thousand on in thousands: ``999``, ``783k``."""
     return str(count) if count < 1000 else f"{math.floor(count / 1000 + 0.5)}k"
 
 
 def _size(count: float) -> str:
-    """Bytes in decimal units, with three digits: ``4.04 MB``."""
+    """Format bytes in decimal units with three digits: ``4.04 MB``."""
     power = min(int(math.log10(count)) // 3, len(UNITS) - 1) if count >= 1 else 0
     return f"{_plain(float(f'{count / 1000**power:.3g}'), 2)} {UNITS[power]}"

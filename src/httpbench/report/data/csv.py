@@ -1,9 +1,8 @@
-"""One line for each trial with all its figures, for spreadsheets and data frames. Columns keep their names and order.
+"""One line for each trial, for spreadsheets and data frames. Columns keep their names and order.
 
-A trial that does not count keeps its counts and errors, which say why, but has no throughput, bytes or latencies: a mean over the
-column would take them for true.
+A trial that doesn't count keeps its counts and errors, but has no throughput, bytes or latencies, so that a mean over a column ignores it.
 
-A spreadsheet would compute a text such as ``=1+1``, and a log's line may be one: such texts begin with an apostrophe.
+A spreadsheet would evaluate a text like ``=1+1``, which a log line may contain. An apostrophe before such texts prevents it.
 """
 
 from __future__ import annotations
@@ -83,11 +82,11 @@ HEADER = (
 
 
 FORMULA_MARKS = ("=", "+", "-", "@", "\t")
-"""What a formula begins with (OWASP, «CSV injection»)."""
+"""First characters of formulas (OWASP, "CSV Injection")."""
 
 
 def render_csv(run: Run, trials: Sequence[Trial]) -> str:
-    """RFC 4180, but with line feeds alone, as most tools write it. Missing figures are empty."""
+    """Render RFC 4180 with line feeds alone, as most tools write it. Missing values are empty."""
     baselines = _baselines(run, trials)
     labels = {trial.plan.target: trial.probed.label for trial in trials if trial.probed}
     lines = [_line(run, trial, labels) | _added(trial, baselines.get(_way(trial))) for trial in trials]
@@ -170,7 +169,7 @@ def _of_container(target: Target, trial: Trial) -> dict[str, Value]:
 
 
 def _of_client(trial: Trial) -> dict[str, Value]:
-    """Times only where they count; what the client did in any case, for it says why they do not."""
+    """Return times if the trial counts, and the work of the client in any case, because it may be the reason."""
     client = trial.client
     if client is None:
         return {}
@@ -185,14 +184,14 @@ def _of_client(trial: Trial) -> dict[str, Value]:
 
 
 def _way(trial: Trial) -> Way:
-    """What a proxy's trial has in common with its baseline."""
+    """Return what a proxy's trial shares with its baseline."""
     plan = trial.plan
     scaling = Scaling.MULTI if plan.scaling is Scaling.PREFORK else plan.scaling
     return (plan.round, scaling, plan.workload, plan.load_generator, plan.load)
 
 
 def _baselines(run: Run, trials: Sequence[Trial]) -> dict[Way, Trial]:
-    """Of proxies: the trials of the baseline."""
+    """Return the trials of the baseline of proxies."""
     last = last_attempts(trials)
     return {_way(trial): trial for trial in last if run.table is Table.TCP_PROXIES and trial.plan.target == run.baseline}
 
@@ -203,7 +202,7 @@ def _added(trial: Trial, baseline: Trial | None) -> dict[str, Value]:
 
 
 def _of_steps(trial: Trial) -> dict[str, Value]:
-    """Of a rising rate: how far it was held, and the response times at its highest."""
+    """Return how far a rising rate was held, and the response times at the highest rate."""
     steps = trial.measurement.steps if trial.measurement else ()
     highest = steps[-1].response_time_us if steps and trial.verdict.counts else None
     return {"rate_held_rps": rate_held(steps), **{f"at_highest_rate_us_{name}": getattr(highest, name, None) for name in _FIGURES}}
@@ -269,5 +268,5 @@ def _numbers(cpus: Sequence[int]) -> str:
 
 
 def _plain(value: Value) -> Value:
-    """Truth values as JSON, TOML and most readers of CSV spell them."""
+    """Spell Booleans like JSON, TOML and most readers of CSV."""
     return str(value).lower() if isinstance(value, bool) else value

@@ -1,6 +1,6 @@
-"""Clients in the form of hyperfine's JSON export, which its plotting scripts read: one result for each row, times in seconds.
+"""Clients in the format of hyperfine's JSON export, for its plotting scripts: one result per row, times in seconds.
 
-A row without figures has no place in it. Where a run has several tables the workload stands beside the command.
+Rows without results are omitted. If a run has several tables, the workload is appended to the command.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from httpbench.model import Run, Trial
 
 
 def render_hyperfine(run: Run, trials: Sequence[Trial]) -> str:
-    """Ends with a line break. Raises :class:`UsageError` for a run without clients."""
+    """Render the clients of a run. Raises :class:`UsageError` for a run without clients."""
     found = groups(run, trials)
     if not any(group.client_work for group in found):
-        raise UsageError(f"run {run.id} has no clients, and hyperfine's format holds nothing else")
+        raise UsageError(f"run {run.id} has no clients; hyperfine's format requires clients")
     results = [_result(row, group.workload if len(found) > 1 else None) for group in found for row in group.rows if row.summary.client]
     return json.dumps({"results": results}, indent=2, ensure_ascii=False) + "\n"
 

@@ -1,9 +1,9 @@
-"""The whole run as one JSON document, of the schema ``httpbench/1``: for programs, and to check the arithmetic.
+"""A whole run as one JSON document of the schema ``httpbench/1``, for programs and for readers who check the arithmetic.
 
-The models below are the schema; ``report.data.schema`` writes it out as JSON Schema. Fields may be added to a version of the schema;
-if one changes its meaning or goes, that is a new version.
+The models below are the schema; ``report.data.schema`` writes it as JSON Schema. A field may be added within a version of the schema.
+If a field is removed or changes its meaning, the version changes.
 
-Trials that do not count are in it with what was measured: look at the verdict first.
+The document includes the measurements of trials that don't count, so programs must look at the verdict first.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-from httpbench.analysis.compared import against, ranking
-from httpbench.analysis.gates import Gated, gated
+from httpbench.analysis.compared import against, composite_of, differences, ranking
+from httpbench.analysis.gates import RunGate, gated
 from httpbench.analysis.groups import groups
 from httpbench.analysis.rows import Group, Row
 from httpbench.model import (
@@ -29,6 +29,7 @@ from httpbench.model import (
     Entry,
     Environment,
     Frozen,
+    Gate,
     Id,
     Isolation,
     Kind,
@@ -58,10 +59,11 @@ from httpbench.model import (
     Verdict,
     Workload,
 )
-from httpbench.report.words.composite import composite_of
-from httpbench.report.words.overhead import differences
+from httpbench.report.words.gates import gate_place, gate_reason
 from httpbench.stats.composite import Composite
 from httpbench.stats.facts import Facts, facts
+from httpbench.stats.gates import Passage
+from httpbench.stats.interval import ConfidenceInterval
 from httpbench.stats.level import Saturation, saturation
 from httpbench.stats.overhead import Difference
 from httpbench.stats.paired import Comparison
@@ -70,7 +72,7 @@ from httpbench.stats.summary import Summary, with_merged
 
 
 class ExportedTarget(Frozen):
-    """A target without its place and build on this machine."""
+    """A target, without its folder and build on this machine."""
 
     id: Id
     """Id: ``language/framework[/variant]``."""
@@ -81,98 +83,98 @@ class ExportedTarget(Frozen):
     framework: str
     """Framework or library."""
     variant: str | None
-    """Name of the variant. Null: there is one."""
+    """Name of the variant. Null: there is only one."""
     category: Category | None
-    """What the target declares itself to be. Null: it comes from the command line, or its catalogue does not say."""
+    """Category that the target declares. Null: the target comes from the command line, or its catalog doesn't say."""
     tuning: Tuning
     """How the target is written."""
     limits: tuple[Limit, ...]
-    """What the target cannot do by design."""
+    """Features that the target lacks by design."""
     upstream: str | None
-    """Home page of the framework. Null: it comes from the command line, or its catalogue does not say."""
+    """Home page of the framework. Null: the target comes from the command line, or its catalog doesn't say."""
     notes: str | None
-    """What readers of figures should know. Null: nothing."""
+    """Notes for readers of the results. Null: none."""
     run: tuple[str, ...]
     """Command line; empty if there is a ``url``."""
     url: str | None
-    """``http://HOST:PORT`` of a running server, which is neither started nor stopped; its CPU time is unknown. Null: the target
-    is started."""
+    """``http://HOST:PORT`` of a running server, which httpbench neither starts nor stops. Its CPU time is unknown. Null: httpbench
+    starts the target."""
     prepare: tuple[str, ...]
-    """Command that runs to its end before each trial; empty: none."""
+    """Command that runs before each trial. Empty: none."""
     env: dict[str, str]
     """Environment variables."""
     isolation: Isolation | None = None
-    """The container that it runs in, and its limits. Null: it runs as a process."""
+    """Container of the target, and its limits. Null: the target runs as a process."""
     paths: dict[str, str] = Field(default_factory=dict)
-    """Path of each test that it serves, by the test's name. Empty: it serves every workload at the workload's own path."""
+    """Path of each test by its name. Empty: the target serves every workload at the workload's own path."""
     database: Database | None = None
-    """Database that it asks. Null: none."""
+    """Database that the target uses. Null: none."""
     entry: Entry | None = None
-    """What the catalogue of another project says of it. Null: it is not from one."""
+    """Entry in the catalog of another project. Null: the target is from none."""
 
 
 class Round(Frozen):
-    """A trial, without what all rounds of its cell have in common."""
+    """A trial, without the properties that all rounds of its cell share."""
 
     number: int
-    """Place in the run, from 0."""
+    """Position in the run, from 0."""
     round: int
-    """Round, from 0."""
+    """Number of the round, from 0."""
     attempt: int = 0
-    """0: as planned. Higher: a repeat, because the attempts before it were disturbed."""
+    """Number of the attempt: 0 for the first, higher if earlier attempts were disturbed."""
     started_at: str
-    """Start: UTC, ISO 8601."""
+    """Start (UTC, ISO 8601)."""
     cores: Cores
-    """Which CPUs each program got."""
+    """CPUs of each program."""
     workers: int | None = None
     """Number of workers or copies of the target that the user chose. Null: one for each of its physical cores."""
     verdict: Verdict
-    """What limited the trial, or why it does not count."""
+    """What limited the trial, or why it doesn't count."""
     measurement: Measurement | None
-    """What the load generator measured. Null: nothing, or the target is a client."""
+    """Measurement of the load generator. Null: none, or the target is a client."""
     client: ClientMeasurement | None = None
-    """What the timer measured. Null: nothing, or the target is no client."""
+    """Measurement of the timer. Null: none, or the target is not a client."""
     target_usage: Usage | None
-    """CPU and memory of the target. Null: not watched."""
+    """CPU and memory of the target. Null: not measured."""
     target_polling_threads: float | None = None
-    """Mean number of the target's threads that ran or were ready to run while it got no requests, the least of several looks; from 0.5 on
-    it polls. Null: not watched."""
+    """Mean number of the target's threads that ran or were ready to run while it got no requests: the lowest of several samples. The target
+    polls from 0.5 on. Null: not measured."""
     generator_usage: Usage | None
-    """CPU and memory of the load generator. Null: not watched."""
+    """CPU and memory of the load generator. Null: not measured."""
     backend_usage: Usage | None = None
-    """CPU and memory of the server behind a proxy. Null: no proxy, or not watched."""
+    """CPU and memory of the server behind a proxy. Null: no proxy, or not measured."""
     database_usage: Usage | None = None
-    """CPU and memory of the target's database. Null: none, or not watched."""
+    """CPU and memory of the target's database. Null: none, or not measured."""
     database: DatabaseRun | None = None
-    """The database that the target asked, and what it counted. Null: none."""
+    """Database of the target, and its counters. Null: none."""
     settling: Settling | None = None
-    """The part of the warm-up that lasts until throughput is steady. Null: the warm-up had a fixed length."""
+    """Part of the warm-up that lasts until throughput is steady. Null: the warm-up had a fixed length."""
     unsteady: str | None = None
-    """Why the round is not steady, or not shown to be, in words. Null: no change was seen."""
+    """Why the round is not steady or not known to be steady. Null: no change was found."""
     occupancy: tuple[CoreOccupancy, ...]
     """Use of the CPUs of target and load generator, and of their SMT siblings."""
     others: Others | None = None
-    """What else ran on the machine. Null: not watched."""
+    """Other programs on the machine. Null: not measured."""
     network: Network | None = None
     """Counters of the kernel's network stack. Null: not read."""
     facts: Facts | None = None
-    """The figures behind the verdict. Null: nothing was measured."""
+    """Facts behind the verdict. Null: nothing was measured."""
     response: SampledResponse | None
-    """A response of the target. Null: none was kept."""
+    """Sampled response of the target. Null: none was kept."""
     learned: Learned | None = None
-    """The correct response, learned from the target. Null: the workload states it."""
+    """Correct response, learned from the target. Null: the workload states it."""
     accept_queue: int | None = None
-    """Connections that the target's listening socket queues until they are accepted. Null: unknown."""
+    """Length of the accept queue of the target's listening socket. Null: unknown."""
     overhead_s: float | None
-    """Wall time beyond warm-up and measurement, builds aside, in seconds. Null: unknown."""
+    """Wall time in seconds without builds, warm-up and measurement. Null: unknown."""
     log_tail: str | None
     """Last lines of the output of the program that failed. Null: none."""
     container: ContainerRun | None = None
-    """The container that the target ran in. Null: it ran as a process, or its container did not start."""
+    """Container of the target. Null: the target ran as a process, or its container did not start."""
     load_host: LoadHostUse | None = None
-    """What was seen of the load host. Null: the load generator ran on the target's machine, or nothing was measured."""
+    """Use of the load host. Null: the load generator ran on the target's machine, or nothing was measured."""
     commands: Commands | None = None
-    """The command lines that made the trial. Null: it failed before they ran, or an earlier version stored it."""
+    """Command lines of the trial. Null: it failed before they ran, or an earlier version stored it."""
 
 
 class Result(Frozen):
@@ -185,24 +187,23 @@ class Result(Frozen):
     scaling: Scaling
     """How the target used cores."""
     load_generator: str
-    """Name of the load generator; for clients of the timer."""
+    """Name of the load generator, or of the timer for clients."""
     load: Load
     """How the requests were made."""
     verdict: Verdict
-    """The most common verdict of the rounds that count, but ``generator`` if one of them has it; or why none counts."""
+    """``generator`` if one round that counts has it, else the most common verdict of these rounds, or why none counts."""
     rank: int | None
-    """Rank by throughput; ties share one. Null: too few rounds count, fewer than those of the others, the load generator was the
-    limit, or the load has a rate."""
+    """Rank by throughput; ties share one. Null: too few rounds count, the load generator was the limit, or the load has a rate."""
     summary: Summary
-    """Figures over the rounds that count."""
+    """Results over the rounds that count."""
     overhead: dict[str, Difference]
-    """For proxies, by figure: the difference to the baseline of the same rounds, in µs."""
+    """For proxies, by figure: difference to the baseline in the same rounds, in µs."""
     rounds: tuple[Round, ...]
-    """All rounds, with those that do not count, and with each attempt that was disturbed and repeated."""
+    """All rounds, including those that don't count and disturbed attempts that were repeated."""
 
 
 class Against(Frozen):
-    """One figure of one target compared with the baseline's, within one table."""
+    """One target compared with the baseline of its table in one figure."""
 
     target: str
     """Id of the target."""
@@ -221,20 +222,39 @@ class Against(Frozen):
     comparison: Comparison
     """The ratio of the target to the baseline."""
     differs: bool
-    """Whether a difference may be claimed: the corrected p-value is at most 0.05."""
+    """Whether the difference is significant: the corrected p-value is at most 0.05."""
+
+
+class GateResult(Frozen):
+    """A gate at one target, or at a table whose baseline was not measured."""
+
+    gate: Gate
+    """The gate."""
+    target: str | None
+    """Id of the target. Null: no target is judged, because the baseline was not measured."""
+    place: str
+    """Target, baseline, workload and load, in words."""
+    passage: Passage
+    """Whether the gate passed."""
+    ratio: float | None = None
+    """Figure of the target divided by that of the baseline. Null: unknown."""
+    interval: ConfidenceInterval | None = None
+    """95% interval of the ratio. Null: unknown."""
+    reason: str | None = None
+    """Why the gate could not be judged. Null: it was judged."""
 
 
 class Document(Frozen):
-    """A run: where and how it was made, and what came of it."""
+    """A run: where and how it was made, and its results."""
 
     schema_: Literal["httpbench/1"] = Field(default="httpbench/1", alias="schema")
     """Name and version of this schema."""
     run: str
     """Id of the run."""
     started_at: str
-    """Start: UTC, ISO 8601."""
+    """Start (UTC, ISO 8601)."""
     finished_at: str | None
-    """End: UTC, ISO 8601. Null: not finished."""
+    """End (UTC, ISO 8601). Null: not finished."""
     status: RunStatus
     """Whether the run is finished."""
     command: tuple[str, ...]
@@ -246,23 +266,23 @@ class Document(Frozen):
     workloads: dict[str, Workload]
     """Workloads by name."""
     table: Table = Table.HTTP_SERVERS
-    """Columns of its tables, which its suite chose."""
+    """Kind of tables."""
     scale: float = 1.0
     """Factor on the suite's rates and times."""
     baseline: str | None
-    """Id of the target that the others are compared with. Null: none."""
+    """Id of the target that all others are compared with. Null: none."""
     precision: Precision | None
-    """Rounds until intervals are narrow enough. Null: a fixed number."""
+    """Requested precision. Null: the number of rounds is fixed."""
     retries: int = 0
-    """How often a disturbed trial is repeated at most."""
+    """Maximum number of repeats of a disturbed trial."""
     measures_noise: bool = False
-    """Whether its rounds are A/A pairs: one server against itself."""
+    """Whether the rounds are A/A pairs, which compare one server with itself."""
     noise: Noise | None = None
-    """The known noise of this machine when the run began. Null: unknown, or no longer valid."""
+    """Noise of this machine when the run began. Null: unknown, or no longer valid."""
     plan: tuple[TrialPlan, ...]
-    """All trials in their order, without repeats; of a search, only the first."""
+    """All trials in order, without repeats. A search has only the first trial."""
     probes: dict[str, Probed]
-    """What probes found, by id of the target; without those that were not probed."""
+    """Results of probes, by id of the target. Targets that were not probed are missing."""
     results: tuple[Result, ...]
     """Cells, in the order of the tables."""
     name: str | None = None
@@ -270,9 +290,9 @@ class Document(Frozen):
     tags: tuple[str, ...] = ()
     """Tags of the run."""
     load_host: LoadHost | None = None
-    """The machine that ran the load generators. Null: the target's own."""
+    """Machine that ran the load generators. Null: the target's own."""
     published: str | None = None
-    """Project that published the figures, such as ``techempower``; most of the environment is then unknown. Null: httpbench measured
+    """Project that published the results, such as ``techempower``; most of the environment is then unknown. Null: httpbench measured
     them."""
     search: Search | None = None
     """Search for the highest rate. Null: no search."""
@@ -281,17 +301,18 @@ class Document(Frozen):
     composite: Composite | None = None
     """Composite ranking. Null: the run has fewer than two of TechEmpower's tests, or fewer than two targets with all of them."""
     comparisons: tuple[Against, ...]
-    """Comparisons with the baseline; empty without one."""
-    gates: tuple[Gated, ...] = ()
-    """How each gate of ``--fail-if`` ended, and why; empty without gates, or if the run was interrupted."""
+    """Comparisons with the baseline. Empty: the run has none."""
+    gates: tuple[GateResult, ...] = ()
+    """Result of each gate of ``--fail-if``. Empty: no gates, or the run was interrupted."""
 
 
 def render_json(run: Run, trials: Sequence[Trial]) -> str:
-    """Strict JSON (RFC 8259): what is not a number is ``null``. Ends with a line break."""
+    """Render strict JSON (RFC 8259), with ``null`` for missing numbers. The text ends with a line break."""
     return document(run, trials).model_dump_json(indent=2, by_alias=True) + "\n"
 
 
 def document(run: Run, trials: Sequence[Trial]) -> Document:
+    """Make the document of a run."""
     found = groups(run, trials)
     return Document(
         **same_fields(run, Document, but={"targets", "gates"}),
@@ -302,17 +323,29 @@ def document(run: Run, trials: Sequence[Trial]) -> Document:
         saturation=saturation(run.search, trials) if run.search else None,
         composite=None if run.search else composite_of(trials),
         comparisons=tuple(part for group in found for part in _against(group, run.baseline)),
-        gates=tuple(gated(run, trials)),
+        gates=tuple(map(_gate, gated(run, trials))),
     )
 
 
 def same_fields(source: BaseModel, model: type[BaseModel], but: Collection[str] = ()) -> dict[str, Any]:
-    """The values of a source that another model holds under the same names, but those that it holds in another form."""
+    """Return the fields that two models share, except those in ``but``."""
     return {name: getattr(source, name) for name in type(source).model_fields if name in model.model_fields and name not in but}
 
 
 def _exported(target: Target) -> ExportedTarget:
     return ExportedTarget(**same_fields(target, ExportedTarget))
+
+
+def _gate(judged: RunGate) -> GateResult:
+    return GateResult(
+        gate=judged.gate,
+        target=judged.row.target.id if judged.row else None,
+        place=gate_place(judged),
+        passage=judged.passage,
+        ratio=judged.ratio,
+        interval=judged.interval,
+        reason=gate_reason(judged),
+    )
 
 
 def _against(group: Group, baseline: str | None) -> Iterator[Against]:

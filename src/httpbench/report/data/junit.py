@@ -1,8 +1,8 @@
-"""JUnit XML, for systems that show test reports: a case for each row of the tables and for each gate.
+"""JUnit XML for systems that show test reports: a test case for each row of the tables and for each gate.
 
-A failure is a gate that was breached (exit code 3). An error is what makes the exit code 1: a row without figures or with rounds that are
-not valid, a gate that could not be judged, or a run that was interrupted. There is no standard of the format: elements and attributes are
-those that Jenkins and GitLab read.
+A failure is a breached gate (exit code 3). An error is anything that causes exit code 1: a row without results or with invalid rounds, a
+gate that could not be judged, or an interrupted run. The format has no standard, so elements and attributes are those that Jenkins and
+GitLab read.
 """
 
 from __future__ import annotations
@@ -17,16 +17,18 @@ from httpbench.analysis.gates import gated
 from httpbench.analysis.groups import groups
 from httpbench.analysis.rows import Row
 from httpbench.model import Run, RunStatus, Search, Trial, VerdictKind
-from httpbench.report.words import curves, notes
-from httpbench.report.words.claims import label
+from httpbench.report.words import curves, loads
 from httpbench.report.words.columns import Column, columns
+from httpbench.report.words.gates import gate_place, gate_sentence
+from httpbench.report.words.numbers import plural
+from httpbench.report.words.targets import label
 from httpbench.stats.gates import Passage, lost_rounds
 from httpbench.stats.level import saturation
 from httpbench.text import one_line, printable
 
 SECONDS_DIGITS = 3
 GATES = "gates"
-"""Name of the suite of gates."""
+"""Name of the test suite of gates."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,8 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Case:
+    """A test case."""
+
     name: str
     seconds: float = 0.0
     problem: Problem | None = None
@@ -49,12 +53,14 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Suite:
+    """A test suite: one table, or all gates."""
+
     name: str
     cases: Sequence[Case]
 
 
 def render_junit(run: Run, trials: Sequence[Trial]) -> str:
-    """Ends with a line break."""
+    """Render a run. The text ends with a line break."""
     environment = run.environment
     properties = {
         "run": run.id,
@@ -69,7 +75,7 @@ def render_junit(run: Run, trials: Sequence[Trial]) -> str:
 
 
 def document(suites: Sequence[Suite], started_at: str, properties: Mapping[str, str]) -> str:
-    """The suites as XML. ``started_at``: UTC, ISO 8601. Ends with a line break."""
+    """Render the suites as XML. ``started_at`` is in UTC, as ISO 8601."""
     root = Element("testsuites", {"name": "httpbench", **_counts([case for suite in suites for case in suite.cases])})
     for suite in suites:
         named = {"name": printable(suite.name), **_counts(suite.cases)}
@@ -84,7 +90,7 @@ def document(suites: Sequence[Suite], started_at: str, properties: Mapping[str, 
 
 
 def gate_case(name: str, passage: Passage, sentence: str) -> Case:
-    """The case of a gate. ``sentence``: how it ended, and why."""
+    """Make the test case of a gate. ``sentence`` says how the gate ended."""
     if passage is Passage.PASSED:
         return Case(name, output=sentence)
     tag: Literal["failure", "error"] = "failure" if passage is Passage.BREACHED else "error"
@@ -92,23 +98,23 @@ def gate_case(name: str, passage: Passage, sentence: str) -> Case:
 
 
 def _suites(run: Run, trials: Sequence[Trial]) -> Iterator[Suite]:
-    """One for each table, one for all gates, and one for a run that did not come to its end."""
+    """Yield a suite for each table, one for all gates, and one for an interrupted run."""
     if run.search and trials:
         yield _of_search(run.search, run, trials)
     elif not run.search:
         found = groups(run, trials)
         every = columns(found, run.table)
-        yield from (Suite(notes.title(group), [_of_row(row, every) for row in group.rows]) for group in found)
+        yield from (Suite(loads.title(group), [_of_row(row, every) for row in group.rows]) for group in found)
     if judged := gated(run, trials):
-        yield Suite(GATES, [gate_case(f"{each.gate} {each.place}", each.passage, each.sentence) for each in judged])
+        yield Suite(GATES, [gate_case(f"{each.gate} {gate_place(each)}", each.passage, gate_sentence(each)) for each in judged])
     if run.status is RunStatus.INTERRUPTED:
         made = sum(trial.plan.attempt == 0 for trial in trials)
-        message = f"interrupted after {made} trials" if run.search else f"interrupted after {made} of {len(run.plan)} trials"
+        message = f"interrupted after {plural(made, 'trial')}" if run.search else f"interrupted after {made} of {len(run.plan)} trials"
         yield Suite("run", [Case("finished", problem=Problem("error", run.status, message))])
 
 
 def _of_search(search: Search, run: Run, trials: Sequence[Trial]) -> Suite:
-    """A search passes if it found a rate that holds."""
+    """Make the suite of a search, which passes if the search found a rate."""
     result, plan = saturation(search, trials), trials[0].plan
     sentences = curves.sentences(search, result, trials)
     problem = Problem("error", "no rate holds", sentences[0]) if result.rate_rps is None else None
@@ -118,11 +124,11 @@ def _of_search(search: Search, run: Run, trials: Sequence[Trial]) -> Suite:
 def _of_row(row: Row, every: Sequence[Column]) -> Case:
     figures = [(column.heading, column.text(row)) for column in every]
     output = "\n".join(f"{heading}: {text}" for heading, text in figures if text)
-    return Case(label(row), _measured_s(row.attempts), _problem_of_row(row), output)
+    return Case(label(row.target), _measured_s(row.attempts), _problem_of_row(row), output)
 
 
 def _problem_of_row(row: Row) -> Problem | None:
-    """A row without figures, or with rounds that failed or are invalid."""
+    """Return the problem of a row without results or with rounds that failed or are invalid."""
     if not row.counts:
         verdict = row.summary.verdict
         return Problem("error", verdict.kind, f"{verdict.kind}: {'; '.join(verdict.reasons)}", row.log_tail or "")
@@ -132,7 +138,7 @@ def _problem_of_row(row: Row) -> Problem | None:
 
 
 def _measured_s(trials: Sequence[Trial]) -> float:
-    """Time that was measured, warm-ups aside."""
+    """Return the measured time, without warm-ups."""
     measured = sum(trial.measurement.duration_s for trial in trials if trial.measurement)
     return measured + sum(trial.client.whole.wall_s for trial in trials if trial.client)
 

@@ -1,7 +1,7 @@
-"""OpenMetrics text, for Prometheus: a gauge for each figure of each row.
+"""OpenMetrics text for Prometheus: a gauge for each figure of each row.
 
-Only what OpenMetrics and the older text format of Prometheus have in common: gauges and summaries, without timestamps. So the textfile
-collector of node_exporter and a Pushgateway read it too. Figures are medians over rounds; a row without figures has its verdict alone.
+The text uses only what OpenMetrics shares with the older format of Prometheus (gauges and summaries without timestamps), so node_exporter's
+textfile collector and a Pushgateway can read it. Values are medians over rounds. A row without results has only its verdict.
 
 Source: OpenMetrics 1.0; https://prometheus.io/docs/instrumenting/exposition_formats.
 """
@@ -13,11 +13,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from httpbench.analysis.gates import Gated, gated
+from httpbench.analysis.gates import RunGate, gated
 from httpbench.analysis.groups import groups
 from httpbench.analysis.rows import Row
 from httpbench.model import Run, Trial
-from httpbench.report.words.notes import title
+from httpbench.report.words.gates import gate_place
+from httpbench.report.words.loads import title
 from httpbench.stats.level import saturation
 from httpbench.stats.summary import Estimate, Summary
 from httpbench.text import one_line
@@ -30,16 +31,17 @@ QUANTILES = {"p50": "0.5", "p75": "0.75", "p90": "0.9", "p95": "0.95", "p99": "0
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Samples of one name."""
+    """All samples of one metric."""
 
     name: str
     meaning: str
     kind: Literal["gauge", "summary"] = "gauge"
     unit: str | None = None
-    """The end of the name, if it is one word."""
+    """Unit at the end of the name, if there is one."""
     samples: Sequence[Sample] = ()
 
     def lines(self) -> Iterator[str]:
+        """Yield the lines of the exposition format."""
         yield f"# TYPE {self.name} {self.kind}"
         if self.unit:
             yield f"# UNIT {self.name} {self.unit}"
@@ -50,7 +52,7 @@ class Family:
 
 
 def render_openmetrics(run: Run, trials: Sequence[Trial]) -> str:
-    """Ends with ``# EOF`` and a line break."""
+    """Render a run. The text ends with ``# EOF`` and a line break."""
     rows = [] if run.search else list(_rows(run, trials))
     families = [*_of_run(run), *_of_rows(rows), _latency(rows), *_of_search(run, trials), *_of_gates(gated(run, trials))]
     lines = [line for family in families if family.samples for line in family.lines()]
@@ -58,7 +60,7 @@ def render_openmetrics(run: Run, trials: Sequence[Trial]) -> str:
 
 
 def _rows(run: Run, trials: Sequence[Trial]) -> Iterator[tuple[Labels, Row]]:
-    """Each row with its labels, which no other row has."""
+    """Yield each row with labels that no other row has."""
     seen: dict[tuple[str, str], int] = {}
     for group in groups(run, trials):
         for row in group.rows:
@@ -93,7 +95,7 @@ def _of_rows(rows: Sequence[tuple[Labels, Row]]) -> Iterator[Family]:
         samples = [(labels, value) for labels, row in rows if (value := figure(row)) is not None]
         unit = next((unit for unit in ("seconds", "bytes") if name.endswith(f"_{unit}")), None)
         yield Family(f"httpbench_{name}", meaning, unit=unit, samples=samples)
-    yield Family("httpbench_verdict_info", "What limited the row, or why it has no figures: always 1.", samples=list(_verdicts(rows)))
+    yield Family("httpbench_verdict_info", "What limited the row, or why it has no results: always 1.", samples=list(_verdicts(rows)))
     ends = [({**labels, "bound": end}, value) for labels, row in rows for end, value in _ends(row.summary.throughput_rps)]
     meaning = "Ends of the 95% interval of correct responses per second."
     yield Family("httpbench_requests_per_second_interval", meaning, samples=ends)
@@ -109,7 +111,7 @@ def _ends(estimate: Estimate | None) -> Iterator[tuple[str, float]]:
 
 
 def _latency(rows: Sequence[tuple[Labels, Row]]) -> Family:
-    """Quantiles; without a sum and a count, for these are of one round."""
+    """Return the quantiles, without sum and count, which only single rounds have."""
     meaning = "Response time where the load has a rate, service time otherwise."
     samples = [
         ({**labels, "quantile": quantile}, estimate.median / 1e6)
@@ -127,17 +129,17 @@ def _of_search(run: Run, trials: Sequence[Trial]) -> Iterator[Family]:
         yield Family("httpbench_saturation_requests_per_second", "Highest rate that keeps the service level.", samples=[(labels, rate)])
 
 
-def _of_gates(judged: Sequence[Gated]) -> Iterator[Family]:
-    once = {(str(each.gate), each.target or "", each.place): each for each in judged}
+def _of_gates(judged: Sequence[RunGate]) -> Iterator[Family]:
+    once = {(str(each.gate), each.row.target.id if each.row else "", gate_place(each)): each for each in judged}
     named = [(dict(zip(("gate", "target", "place"), labels, strict=True)), each) for labels, each in once.items()]
     ends = [({**labels, "passage": each.passage}, 1.0) for labels, each in named]
     yield Family("httpbench_gate_info", "How the gate ended: always 1.", samples=ends)
     ratios = [(labels, each.ratio) for labels, each in named if each.ratio is not None]
-    yield Family("httpbench_gate_ratio", "Figure of the target to that of the baseline.", samples=ratios)
+    yield Family("httpbench_gate_ratio", "Figure of the target divided by that of the baseline.", samples=ratios)
 
 
 def _median(name: str, factor: float = 1.0) -> Callable[[Row], float | None]:
-    """The median over rounds of a figure of the summary."""
+    """Return a function that reads the median of a figure."""
 
     def figure(row: Row) -> float | None:
         estimate: Estimate | None = getattr(row.summary, name)

@@ -1,4 +1,4 @@
-"""A run read back from its JSON export, so that one that was measured elsewhere, or was deleted here, can be compared."""
+"""A run read from its JSON export, so that a run from another machine, or a deleted run, can be compared."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from httpbench.model import Build, Run, Scaling, Target, Trial, TrialPlan
 from httpbench.report.data.json import Document, ExportedTarget, Result, Round, same_fields
 
 GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
-"""How a file that is compressed begins."""
+"""First bytes of compressed files."""
 
 
 def read_export(path: Path) -> tuple[Run, list[Trial]]:
-    """The run and its trials. Raises :class:`UsageError` for a file that is not an export of this version.
+    """Read a run and its trials. Raises :class:`UsageError` for any other file.
 
-    What an export does not hold of a target, how and from where it is built, is empty.
+    An export lacks the folder and the build commands of a target, so these are empty.
     """
     try:
         document = Document.model_validate_json(_content(path))
@@ -40,7 +40,7 @@ def read_export(path: Path) -> tuple[Run, list[Trial]]:
 
 
 def _content(path: Path) -> bytes:
-    """Of a file that may be compressed, as those in an HTML report and in ``results`` are."""
+    """Read a file that may be compressed, like those in an HTML report and in ``results``."""
     content = path.read_bytes()
     if content.startswith(ZSTD):
         return _of_zstd(content, path)
@@ -61,7 +61,7 @@ def _target(exported: ExportedTarget) -> Target:
 
 
 def _with_probe(trial: Trial, trials: Sequence[Trial], document: Document) -> Trial:
-    """What was seen of a target is exported once; it goes to the target's first trial."""
+    """Attach the result of a target's probe, which the export has once, to its first trial."""
     probed = document.probes.get(trial.plan.target)
     first = next(other for other in trials if other.plan.target == trial.plan.target)
     return trial.model_copy(update={"probed": probed}) if probed and trial is first else trial

@@ -1,6 +1,6 @@
-"""JSON Schema of the JSON export, generated from its models, for readers in other languages.
+"""JSON Schema of the JSON export, generated from its models.
 
-``python -m httpbench.report.data.schema FILE`` writes it; a test fails when the one in ``docs/schemas`` is not current.
+``python -m httpbench.report.data.schema FILE`` writes it. A test fails if the schema in ``docs/schemas`` is outdated.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from httpbench.report.data.json import Document
 
 
 def schema_text() -> str:
-    """The schema, as it is committed."""
+    """Return the text of the schema file."""
     schema = Document.model_json_schema(by_alias=True, mode="serialization")
     return json.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}, indent=2, ensure_ascii=False) + "\n"
 

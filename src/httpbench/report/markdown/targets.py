@@ -1,20 +1,19 @@
-"""Every target as Markdown: what it is, what it does, what it lacks and how it is proved. From files alone, so the same everywhere."""
+"""Targets as Markdown, with their limits and proofs, and versions of toolchains. Made from files alone, so the same on every machine."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
 from httpbench.model import Kind, Proof, Target
-from httpbench.report.markdown.run import escape
-from httpbench.report.words.notes import LIMITS
-from httpbench.report.words.proofs import proof_words
+from httpbench.report.markdown.parts import escape, pipe_table
+from httpbench.report.words.targets import LIMITS, proof_words
 from httpbench.text import listed
 
 
 def render_targets(targets: Iterable[Target], proofs: Mapping[str, Proof], sources: Mapping[str, str]) -> str:
-    """A section for each kind, with a paragraph for each target, by id. Ends with a line break.
+    """Render a section for each kind with a paragraph for each target. The text ends with a line break.
 
-    ``proofs`` and ``sources``, the fingerprints of today's, are by id.
+    ``proofs`` and ``sources``, the fingerprints of today's sources, are by id.
     """
     rows = sorted(targets, key=lambda target: target.id)
     proved = {target.id: list(_proof(target, proofs.get(target.id), sources[target.id])) for target in rows}
@@ -46,3 +45,9 @@ def _proof(target: Target, proof: Proof | None, sources: str) -> Iterator[str]:
     yield escape(f"{words[0].upper()}{words[1:]}." + (f" Toolchain: {versions}." if versions else ""))
     if proof and proof.note:
         yield escape(proof.note)
+
+
+def render_versions(versions: Mapping[str, str]) -> str:
+    """Render a table of programs and their versions, using the first line of each version."""
+    rows = [(name, (version.strip().splitlines() or [""])[0]) for name, version in sorted(versions.items())]
+    return "\n".join(pipe_table(("Name", "Version"), (False, False), rows))

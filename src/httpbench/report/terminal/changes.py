@@ -1,4 +1,4 @@
-"""What changed from one run to another, on a terminal: changes in percent; all figures and notes if a reader asks for them."""
+"""Changes from one run to another on a terminal: in percent, or with the figures of both runs."""
 
 from __future__ import annotations
 
@@ -8,40 +8,52 @@ from rich.console import Group as Stack
 from rich.console import RenderableType
 from rich.text import Text
 
-from httpbench.analysis.changes import Cell, Changes, load_parts, load_text
+from httpbench.analysis.changes import Cell, Changes
 from httpbench.report.terminal.grid import Cells, column, fitted, names_column
-from httpbench.report.words.changes import TITLES, banner, caveat, figure_text, gate_sentences, notes, origin, verdict, verdict_changes
+from httpbench.report.words.changes import (
+    banner,
+    caveat,
+    change_text,
+    figure_title,
+    not_compared,
+    notes,
+    origins,
+    verdict_changes,
+    verdict_text,
+)
 from httpbench.report.words.chosen import View
 from httpbench.report.words.columns import ALWAYS
+from httpbench.report.words.gates import change_gate_sentences
+from httpbench.report.words.loads import load_parts, load_text
 from httpbench.stats.figures import BY_NAME
 from httpbench.stats.unpaired import Change
 
 NAMES = ("target", "load", *BY_NAME, "verdict")
-"""Of columns, for ``--columns``."""
+"""Names of the columns, for ``--columns``."""
 
 UNUSUAL = ("p50",)
-"""Figures that are shown only if a reader asks for them: a terminal of 80 columns has no room."""
+"""Figures that are shown only on request, because 80 columns have no room for them."""
 
 NEEDS = {"memory": 2, "cpu": 1}
-"""How soon a narrow terminal goes without a column."""
+"""How soon a narrow terminal omits a column, as in ``Column.need``."""
 
 SHORT = {"cpu": "CPU/req", "memory": "Mem"}
 
 LINES_MAX = 5
-"""Below the table, gates aside."""
+"""Maximum number of lines below the table, not counting gates."""
 
 
 def render_changes(found: Changes, *, width: int, view: View | None = None) -> RenderableType:
-    """For a console of ``width`` columns."""
+    """Render the changes for a console of ``width`` columns."""
     view = view or View()
     parts: list[RenderableType] = [Text(line, style="bold yellow") for line in banner(found)]
-    parts += [Text(origin("base", found.base)), Text(origin("head", found.head))]
+    parts += map(Text, origins(found))
     if alike := _alike(found.cells):
         parts.append(Text(f"load: {alike}"))
     parts.append(Text())
     if found.cells:
         parts += [*fitted(_columns(found, view), width), Text()]
-    parts += [Text(line, style="bold") for line in gate_sentences(found)]
+    parts += [Text(line, style="bold") for line in change_gate_sentences(found)]
     if view.explain or not found.cells:
         parts += [Text(line, style="bold") for line in verdict_changes(found)]
         parts += [Text(f"· {line}", style="dim") for line in notes(found)]
@@ -51,15 +63,15 @@ def render_changes(found: Changes, *, width: int, view: View | None = None) -> R
 
 
 def _brief(found: Changes) -> list[str]:
-    lines = [*verdict_changes(found), *found.not_compared]
+    lines = [*verdict_changes(found), *not_compared(found)]
     if len(lines) >= LINES_MAX:
         lines = [*lines[: LINES_MAX - 2], f"{len(lines) - LINES_MAX + 2} more notes: add --explain"]
-    return [*lines, caveat(found)]
+    return [*lines, caveat()]
 
 
 def _columns(found: Changes, view: View) -> list[Cells]:
     cells = found.cells
-    measured = dict.fromkeys(name for cell in cells for name in cell.figures)
+    measured = found.figures
     loads = _loads(cells)
     usual = ["target", *(["load"] if any(loads) else []), *(name for name in measured if name not in UNUSUAL), "verdict"]
     all_names = ["target", "load", *measured, "verdict"]
@@ -67,20 +79,20 @@ def _columns(found: Changes, view: View) -> list[Cells]:
         "target": names_column("Target", [cell.target for cell in cells]),
         "load": column("Load", [load_text(cell) for cell in cells] if view.wide else loads),
         **{name: _figures(name, cells, wide=view.wide) for name in measured},
-        "verdict": column("Verdict", [verdict(cell) for cell in cells]),
+        "verdict": column("Verdict", [verdict_text(cell) for cell in cells]),
     }
     return [known[name] for name in (all_names if view.wide else view.names or usual) if name in known]
 
 
 def _figures(name: str, cells: Sequence[Cell], *, wide: bool) -> Cells:
     changes = [cell.figures.get(name) for cell in cells]
-    texts = [Text(figure_text(name, change) if wide else _percent(change)) for change in changes]
+    texts = [Text(change_text(name, change) if wide else _percent(change)) for change in changes]
     need = ALWAYS if wide else NEEDS.get(name, ALWAYS)
-    return Cells(TITLES.get(name, name), "" if wide else "%", texts, need, is_number=not wide, short=SHORT.get(name, ""))
+    return Cells(figure_title(name), "" if wide else "%", texts, need, is_number=not wide, short=SHORT.get(name, ""))
 
 
 def _percent(change: Change | None) -> str:
-    """``-3.0 ± 0.9``; ``= ± 0.9`` if the difference is not significant."""
+    """Format a change: ``-3.0 ± 0.9``, or ``= ± 0.9`` if it isn't significant."""
     if change is None:
         return ""
     if change.interval is None:
@@ -90,12 +102,12 @@ def _percent(change: Change | None) -> str:
 
 
 def _alike(cells: Sequence[Cell]) -> str:
-    """What the loads of all cells have in common."""
+    """Return the parts of the load that all cells share."""
     return " ".join(filter(None, (next(iter(own)) for own in _by_part(cells) if len(own) == 1)))
 
 
 def _loads(cells: Sequence[Cell]) -> list[str]:
-    """For each cell what its load does not share with all others."""
+    """Return the other parts of the load for each cell."""
     differs = [len(own) > 1 for own in _by_part(cells)]
     return [" ".join(part for part, shown in zip(load_parts(cell), differs, strict=True) if shown and part) for cell in cells]
 

@@ -1,7 +1,7 @@
 """A table for a terminal of a given width.
 
-Columns stand side by side as far as they fit. Where they do not, titles and names become shorter first, then names are cut, and then the
-least needed columns are left out. A bar takes the space that is left.
+If the columns don't fit, titles and names are shortened first, then names are cut, then the least needed columns are omitted. A bar fills
+the remaining space.
 """
 
 from __future__ import annotations
@@ -22,52 +22,53 @@ GAP = 2
 
 BAR_MIN, BAR_MAX = 6, 16
 NAME_MIN = 10
-"""Characters of a name that is cut."""
+"""Minimum length of a name that is cut."""
 EIGHTHS = " ▏▎▍▌▋▊▉"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cells:
-    """A column as text."""
+    """One column of texts."""
 
     title: str
     unit: str
     texts: Sequence[Text]
     need: int
-    """A narrow terminal leaves out the columns with the highest values first; ``ALWAYS``: never."""
+    """A narrow terminal omits the columns with the highest values first, and never those with ``ALWAYS``."""
     is_number: bool = True
     short: str = ""
-    """The title in a narrow terminal; empty: the same."""
+    """Title in a narrow terminal. Empty: the same title."""
     names: Sequence[str] = ()
-    """The same names in fewer characters; empty: the column has no names, and is not cut."""
+    """Shorter forms of the texts. Empty: the column is never shortened or cut."""
     folds_at: int = 0
-    """Characters below which a column of words is not folded; 0: it is not folded at all."""
+    """Minimum width of a column of words that may be folded. 0: it is never folded."""
     lengths: Sequence[float | None] = ()
-    """What a bar stands for; empty: the column is no bar. ``None``: this row has none."""
+    """Values that bars stand for. Empty: the column has no bars. ``None``: this row has none."""
 
     @property
     def is_filled(self) -> bool:
+        """Whether at least one row has content."""
         return any(self.lengths) or any(text.plain for text in self.texts)
 
     @property
     def width(self) -> int:
-        """Of the widest line, a bar aside."""
+        """Width of the widest line, or 0 for a column of bars."""
         if self.lengths:
             return 0
         widest = max([cell_len(self.title), cell_len(self.unit), *(text.cell_len for text in self.texts)])
         return min(widest, self.folds_at) if self.folds_at else widest
 
     def narrow(self) -> Cells:
-        """With the short title and the short names."""
+        """Return the column with its short title and short names."""
         texts = [_renamed(text, name) for text, name in zip(self.texts, self.names, strict=True)] if self.names else self.texts
         return replace(self, title=self.short or self.title, texts=texts)
 
     def cut(self, width: int) -> Cells:
-        """With names of at most ``width`` characters."""
+        """Return the column with names of at most ``width`` characters."""
         return replace(self, texts=[_renamed(text, shortened(text.plain, width)) for text in self.texts])
 
     def drawn(self, width: int) -> Cells:
-        """With bars in place of lengths."""
+        """Return the column with bars in place of lengths."""
         longest = max((length for length in self.lengths if length), default=1.0)
         shares = [None if length is None else length / longest for length in self.lengths]
         return replace(self, texts=[Text(bar(share, width), style="cyan") for share in shares], lengths=())
@@ -76,17 +77,17 @@ class Cells:
 def column(
     title: str, texts: Iterable[str], need: int = ALWAYS, *, unit: str = "", is_number: bool = False, short: str = "", folds_at: int = 0
 ) -> Cells:
-    """A column of plain text."""
+    """Make a column of plain text."""
     return Cells(title, unit, [Text(text) for text in texts], need, is_number=is_number, short=short, folds_at=folds_at)
 
 
 def names_column(title: str, ids: Sequence[str]) -> Cells:
-    """A column of targets' ids, which a narrow terminal shows in brief."""
+    """Make a column of target ids, which a narrow terminal shortens."""
     return Cells(title, "", [Text(name) for name in ids], ALWAYS, is_number=False, names=brief_names(ids))
 
 
 def fitted(columns: Sequence[Cells], width: int, advice: str = "") -> list[RenderableType]:
-    """A table of what fits, and the columns that do not, with an advice how to see them; nothing if no column has content."""
+    """Return a table of the columns that fit, then a line that lists the others, followed by ``advice``."""
     laid, left_out = fit(columns, width)
     parts: list[RenderableType] = [grid(laid, width)] if laid else []
     if names := ", ".join(filter(None, (column.title for column in left_out))):
@@ -95,13 +96,13 @@ def fitted(columns: Sequence[Cells], width: int, advice: str = "") -> list[Rende
 
 
 def fit(columns: Sequence[Cells], width: int) -> tuple[list[Cells], list[Cells]]:
-    """Columns that fit side by side, and those that are left out because they do not. Columns without any content are neither."""
+    """Split columns into those that fit and those that don't. Columns without content are in neither list."""
     shown = [column for column in columns if column.is_filled]
     left_out: list[Cells] = []
     while (laid := _laid(shown, width)) is None:
         least = max(shown, key=lambda column: column.need)
         if least.need == ALWAYS:
-            laid = [column.narrow() for column in shown if not column.lengths]  # narrower than makes sense: cells are folded
+            laid = [column.narrow() for column in shown if not column.lengths]  # too narrow even so: cells are folded
             break
         shown.remove(least)
         left_out.append(least)
@@ -109,7 +110,7 @@ def fit(columns: Sequence[Cells], width: int) -> tuple[list[Cells], list[Cells]]
 
 
 def grid(columns: Sequence[Cells], width: int) -> Table:
-    """A table of rich, of columns that :func:`fit` returned."""
+    """Make a table of the columns that :func:`fit` returned."""
     table = Table(box=None, padding=(0, GAP, 0, 0), pad_edge=False, header_style="bold")
     fits = _spare(columns, width) >= 0
     has_units = any(column.unit for column in columns)
@@ -125,7 +126,7 @@ def grid(columns: Sequence[Cells], width: int) -> Table:
 
 
 def bar(share: float | None, width: int) -> str:
-    """A bar of at most ``width`` characters, in eighths of one; never empty for a share above zero."""
+    """Draw a bar of at most ``width`` characters in steps of 1/8. A share above zero is never empty."""
     if not share:
         return ""
     full, rest = divmod(max(round(share * width * 8), 1), 8)
@@ -133,7 +134,7 @@ def bar(share: float | None, width: int) -> str:
 
 
 def shortened(name: str, width: int) -> str:
-    """A name without its middle, if it is longer than ``width``: names differ at both ends."""
+    """Cut the middle of a name that is longer than ``width``, because names differ at both ends."""
     if cell_len(name) <= width:
         return name
     tail = width // 2
@@ -141,7 +142,7 @@ def shortened(name: str, width: int) -> str:
 
 
 def brief_names(ids: Sequence[str]) -> list[str]:
-    """``epoll/level`` of ``c/epoll/level``, ``curl`` of ``client:c/curl``; names that would become alike keep their language."""
+    """Remove the kind and the language, as in ``epoll/level`` for ``c/epoll/level``, unless names would become ambiguous."""
     own = {target: target.removeprefix("client:").removeprefix("proxy:") for target in ids}
     rests = {name: name.partition("/")[2] or name for name in own.values()}
     used = Counter(rests.values())
@@ -150,7 +151,7 @@ def brief_names(ids: Sequence[str]) -> list[str]:
 
 
 def _laid(columns: Sequence[Cells], width: int) -> list[Cells] | None:
-    """The columns with their bars, in the longest form that fits; ``None`` if none does."""
+    """Return the columns with their bars in the longest form that fits, or ``None`` if no form fits."""
     narrow = [column.narrow() for column in columns]
     forms: list[Callable[[], Sequence[Cells]]] = [lambda: columns, lambda: narrow, lambda: _cut(narrow, width)]
     for form in forms:
@@ -162,13 +163,13 @@ def _laid(columns: Sequence[Cells], width: int) -> list[Cells] | None:
 
 
 def _cut(columns: Sequence[Cells], width: int) -> Sequence[Cells]:
-    """With names cut by what is missing, if enough of them is left."""
+    """Cut names by the missing number of characters, if enough of them remains."""
     missing = (BAR_MIN if any(column.lengths for column in columns) else 0) - _spare(columns, width)
     return [_cut_names(column, column.width - missing) if column.names else column for column in columns]
 
 
 def _cut_names(column: Cells, width: int) -> Cells:
-    """The names as they are where too little would be left of them, or two would become alike."""
+    """Cut names unless they would become too short or ambiguous."""
     cut = column.cut(width)
     pairs = zip((text.plain for text in column.texts), (text.plain for text in cut.texts), strict=True)
     return cut if width >= NAME_MIN and _are_distinct(dict(pairs)) else column
@@ -179,7 +180,7 @@ def _are_distinct(renamed: Mapping[str, str]) -> bool:
 
 
 def _spare(columns: Sequence[Cells], width: int) -> int:
-    """Characters that are left beside the columns, bars aside."""
+    """Return the number of characters left beside the columns, not counting bars."""
     return width - sum(column.width for column in columns) - GAP * (len(columns) - 1)
 
 

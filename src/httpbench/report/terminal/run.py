@@ -1,6 +1,6 @@
-"""Tables for a terminal: the figures that a choice depends on, and the result below them. ``View`` asks for more.
+"""A run on a terminal: its tables with the most important columns, and the answer below each.
 
-Made of rich's parts, so that the console decides on colour (``NO_COLOR``, no terminal). Nothing is said by colour alone.
+Tables are made of rich's parts, so that the console decides about color (``NO_COLOR``, no terminal). No information is in color alone.
 """
 
 from __future__ import annotations
@@ -13,26 +13,28 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from httpbench.analysis.compared import composite_of
 from httpbench.analysis.groups import groups
 from httpbench.analysis.rows import Group, Row
-from httpbench.model import Run, Trial, VerdictKind
+from httpbench.model import Run, Search, Trial, VerdictKind
 from httpbench.model import Table as RunTable
 from httpbench.report.terminal.grid import Cells, brief_names, column, fitted, grid
-from httpbench.report.terminal.search import render_search
-from httpbench.report.words import brief, notes
+from httpbench.report.words import curves, loads, notes, tables
 from httpbench.report.words.answer import answer
 from httpbench.report.words.chosen import View, chosen, chosen_overhead
-from httpbench.report.words.claims import claims, precision, unranked
-from httpbench.report.words.columns import Column
-from httpbench.report.words.composite import COLUMNS, composite_note, composite_of, composite_rows
-from httpbench.report.words.composite import TITLE as TITLE_OF_COMPOSITE
-from httpbench.report.words.overhead import MEANING, TITLE, overhead_table
-from httpbench.report.words.parts import COLUMNS as PART_COLUMNS
-from httpbench.report.words.parts import TITLE as TITLE_OF_PARTS
-from httpbench.report.words.parts import WORDS, part_rows
+from httpbench.report.words.claims import claims, unranked
+from httpbench.report.words.columns import ALWAYS, Column
+from httpbench.report.words.run import heading, origin, precision, status
+from httpbench.stats.level import Saturation, saturation
 
 INDENT = 2
-"""Of continued lines and of logs below a table."""
+"""Indentation of continued lines and of logs."""
+
+SEARCH_NEEDS = {"mean": 5, "p90": 4, "p99.9": 3, "max": 6}
+"""How soon a narrow terminal omits a column of a search, as in ``Column.need``."""
+
+NOTE_MIN = 16
+"""Characters of a note before it is folded."""
 
 VERDICT_STYLES = {
     VerdictKind.TARGET: "green",
@@ -51,39 +53,39 @@ VERDICT_STYLES = {
 
 
 def render_terminal(run: Run, trials: Sequence[Trial], *, width: int, view: View | None = None) -> RenderableType:
-    """The tables of a run, for a console of ``width`` columns. Without any figures all notes are shown, whatever ``view`` says."""
+    """Render the tables of a run. If no round counts, all notes are shown, whatever ``view`` asks for."""
     view = view or View()
     if run.search:
-        return render_search(run, trials, width, view)
+        return _search(run, run.search, trials, width, view)
     found = groups(run, trials)
     explains = view.explain or not any(row.counts for group in found for row in group.rows)
-    parts: list[RenderableType] = [] if explains else [_line(brief.heading(run)), Text()]
-    said: set[notes.RowNote] = set()
+    parts: list[RenderableType] = [] if explains else [_line(heading(run)), Text()]
+    shown: set[notes.RowNote] = set()
     for group in found:
         parts += [*_table(group, chosen(found, group, run.table, view), width), *_overhead(group, run, width, view)]
         parts += _parts(group, width)
-        parts += [*_explained(run, group, said), Text()] if explains else [*_summed_up(run, group), Text()]
+        parts += [*_explained(run, group, shown), Text()] if explains else [*_summed_up(run, group), Text()]
     parts += _composite(trials, width)
     parts += [*_claims(precision(run, trials)), Text()] if run.precision else []
     if explains:
         parts += [_paragraph(Text(line, style="dim")) for line in notes.legend(found, run.table)]
-        parts += [Text(line, style="dim") for line in notes.origin(run, trials)]
+        parts += [Text(line, style="dim") for line in origin(run, trials)]
     else:
-        parts += [_line(text) for text in brief.brief_notes(run, trials, found)]
+        parts += [_line(text) for text in notes.brief_notes(run, trials, found)]
     return Stack(*parts)
 
 
 def _summed_up(run: Run, group: Group) -> Iterator[RenderableType]:
-    """The result of a table, and which rows are not ranked."""
+    """Yield the answer of a table, and the rows without a rank."""
     yield from _claims(answer(run, group))
     if reasons := unranked(group):
         yield _line(reasons)
 
 
-def _explained(run: Run, group: Group, said: set[notes.RowNote]) -> Iterator[RenderableType]:
-    """The notes of each row, and everything that is claimed. ``said``: notes of earlier tables, which are not repeated."""
-    new = [note for note in notes.row_notes(group) if note not in said]
-    said.update(new)
+def _explained(run: Run, group: Group, shown: set[notes.RowNote]) -> Iterator[RenderableType]:
+    """Yield the notes of each row and all claims. Notes in ``shown`` are not repeated."""
+    new = [note for note in notes.row_notes(group) if note not in shown]
+    shown.update(new)
     if new:
         yield Text()
     for note in new:
@@ -92,54 +94,45 @@ def _explained(run: Run, group: Group, said: set[notes.RowNote]) -> Iterator[Ren
 
 
 def _table(group: Group, columns: Sequence[Column], width: int) -> Iterator[RenderableType]:
-    yield Text(notes.title(group), style="bold")
-    yield Text(notes.method(group), style="dim")
+    yield Text(loads.title(group), style="bold")
+    yield Text(loads.method(group), style="dim")
     yield Text()
     yield from _columns(columns, group.rows, width)
 
 
 def _overhead(group: Group, run: Run, width: int, view: View) -> Iterator[RenderableType]:
-    table = overhead_table(group, run.baseline) if run.table is RunTable.TCP_PROXIES else None
+    table = tables.overhead_table(group, run.baseline) if run.table is RunTable.TCP_PROXIES else None
     if table is None:
         return
-    yield Text()
-    yield Text(TITLE, style="bold")
-    yield Text()
+    yield from (Text(), Text(tables.OVERHEAD, style="bold"), Text())
     yield from _columns(chosen_overhead(table.columns, view), table.rows, width)
     if view.explain:
-        yield _paragraph(Text(MEANING, style="dim"))
+        yield _paragraph(Text(tables.OVERHEAD_MEANING, style="dim"))
 
 
 def _parts(group: Group, width: int) -> Iterator[RenderableType]:
-    """What each request of a mix took."""
-    if rows := part_rows(group):
-        yield Text()
-        yield Text(TITLE_OF_PARTS, style="bold")
-        yield Text()
-        yield _plain_grid(PART_COLUMNS, rows, words=WORDS, width=width)
+    if rows := tables.part_rows(group):
+        yield from (Text(), Text(tables.PARTS, style="bold"), Text())
+        yield _plain_grid(tables.PART_COLUMNS, rows, words=tables.PART_WORDS, width=width)
 
 
 def _plain_grid(columns: Sequence[tuple[str, str]], rows: Sequence[tuple[str, ...]], *, words: int, width: int) -> Table:
-    """A table of texts, the first columns of which are ``words``. ``columns``: titles and units."""
+    """Lay out plain texts. ``columns`` are titles and units; the first ``words`` of them are left-aligned."""
     filled = zip(columns, zip(*rows, strict=True), strict=True)
     return grid([column(title, texts, unit=unit, is_number=place >= words) for place, ((title, unit), texts) in enumerate(filled)], width)
 
 
 def _composite(trials: Sequence[Trial], width: int) -> Iterator[RenderableType]:
-    """The composite ranking, if the run has several of TechEmpower's tests."""
     found = composite_of(trials)
-    if found is None:
-        return
-    yield Text(TITLE_OF_COMPOSITE, style="bold")
-    yield Text()
-    yield _plain_grid([(title, "") for title in COLUMNS], composite_rows(found), words=1, width=width)
-    yield Text()
-    yield _paragraph(Text(composite_note(found), style="dim"))
-    yield Text()
+    if found is not None:
+        columns = [(title, "") for title in tables.COMPOSITE_COLUMNS]
+        yield from (Text(tables.COMPOSITE, style="bold"), Text())
+        yield _plain_grid(columns, tables.composite_rows(found), words=1, width=width)
+        yield from (Text(), _paragraph(Text(tables.composite_note(found), style="dim")), Text())
 
 
 def _columns(columns: Sequence[Column], rows: Sequence[Row], width: int) -> Iterator[RenderableType]:
-    """A table, and which of its columns the terminal is too narrow for."""
+    """Lay out a table, and list the columns that don't fit."""
     yield from fitted([_cells(column, rows) for column in columns], width, " Use a wider terminal or --export-markdown -.")
 
 
@@ -169,7 +162,7 @@ def _cell(column: Column, row: Row) -> Text:
     if column.name == "verdict":
         return Text(text, style=VERDICT_STYLES[row.summary.verdict.kind])
     if column.is_struck(row):
-        return Text.assemble((text, "dim strike"))  # the padding is not struck
+        return Text.assemble((text, "dim strike"))  # a style of the whole cell would strike the padding too
     if not row.counts:
         return Text(text, style="dim")
     return Text(text, style="bold" if column.is_headline else "")
@@ -184,14 +177,42 @@ def _row_note(note: notes.RowNote) -> Iterator[RenderableType]:
 
 
 def _line(text: str) -> Text:
-    """One line, cut at the width of the terminal."""
+    """Return one line that is cut at the width of the terminal."""
     return Text(text, style="dim", no_wrap=True, overflow="ellipsis")
 
 
 def _paragraph(text: Text) -> RenderableType:
-    """A paragraph whose lines after the first are indented, so that each of several begins visibly."""
+    """Return a paragraph with a hanging indent."""
     table = Table.grid(padding=0)
     table.add_column(width=INDENT, no_wrap=True)
     table.add_column(overflow="fold")
     table.add_row("· ", text)
     return table
+
+
+def _search(run: Run, search: Search, trials: Sequence[Trial], width: int, view: View) -> RenderableType:
+    """Render a search for the highest rate: its curve in characters, the rates that count, and the result."""
+    result = saturation(search, trials)
+    parts: list[RenderableType] = [] if view.explain else [_line(heading(run)), Text()]
+    parts += [Text(curves.title(run, trials), style="bold"), Text(curves.method(search, trials), style="dim"), Text()]
+    parts += [Text(line, no_wrap=True) for line in curves.curve(search, result, width)]
+    parts += [Text(), *fitted(_search_columns(search, result, view), width), Text()]
+    parts += [Text(line, style="bold", overflow="fold") for line in curves.sentences(search, result, trials)]
+    below = origin(run, trials) if view.explain else list(status(run, trials))
+    return Stack(*parts, Text(), *(Text(line, style="dim") for line in below))
+
+
+def _search_columns(search: Search, result: Saturation, view: View) -> list[Cells]:
+    """Return the columns that the user named, all of them, or those that the service level mentions."""
+    header, rows = curves.table(search, result)
+    texts = dict(zip(curves.NAMES, zip(header, *rows, strict=True), strict=True))
+    usual = {"rps", "held", "p50", "p99", *(curves.figure_name(bound.figure) for bound in search.level.bounds), "note"}
+    shown = curves.NAMES if view.wide else view.names or [name for name in curves.NAMES if name in usual]
+    return [_search_column(name, *texts[name], need=ALWAYS if name in view.names else SEARCH_NEEDS.get(name, ALWAYS)) for name in shown]
+
+
+def _search_column(name: str, heading: str, *texts: str, need: int) -> Cells:
+    if name == "note":
+        return column("", texts, need, folds_at=NOTE_MIN)
+    title, _, unit = heading.partition(" (")
+    return column(title, texts, need, unit=unit.removesuffix(")"), is_number=True)

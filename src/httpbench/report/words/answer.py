@@ -1,6 +1,6 @@
-"""What a reader wants to know first: which target of a table is fastest, and by how much.
+"""The answer of a table: which target is fastest, and by how much.
 
-One line; where targets are compared with a baseline, and for clients, one for each of them.
+It takes one line, or one line per target for clients and for tables with a baseline.
 """
 
 from __future__ import annotations
@@ -12,17 +12,19 @@ from itertools import takewhile
 from httpbench.analysis.compared import Compared, ahead, ranking
 from httpbench.analysis.rows import Group, Row
 from httpbench.model import Run, Table
-from httpbench.report.words.claims import NO_RANKS, comparisons, headline, label, no_difference, percent, times
+from httpbench.report.words.claims import NO_RANKS, comparisons, headline, no_difference, times
+from httpbench.report.words.numbers import plus_minus
+from httpbench.report.words.targets import label
 from httpbench.stats.interval import ROUNDS_MIN
 from httpbench.stats.paired import Comparison
 from httpbench.text import listed
 
 TIES_NAMED = 3
-"""Targets that share rank 1 and are named; of more only the number."""
+"""Targets with rank 1 that are named. More are only counted."""
 
 
 def answer(run: Run, group: Group) -> list[str]:
-    """The result of one table in as few lines as possible."""
+    """Return the answer of one table in as few lines as possible."""
     if group.client_work is not None:
         return list(_clients(group))
     if len(group.rows) == 2 or (run.baseline is not None and run.table is not Table.TCP_PROXIES):
@@ -53,7 +55,7 @@ def _ranked(group: Group) -> Iterator[str]:
 
 
 def _best(group: Group, baseline: str | None) -> Iterator[str]:
-    """Of rows without ranks: by p99 at a rate, which fixes throughput. The baseline of proxies is none of them."""
+    """Name the best of rows without ranks: the lowest p99 at a rate, else the highest throughput. The baseline doesn't compete."""
     known = [row for row in group.rows if row.counts and not row.is_lower_bound and row.target.id != baseline]
     if group.load.rate_rps is not None:
         known.sort(key=_p99_us)
@@ -62,7 +64,7 @@ def _best(group: Group, baseline: str | None) -> Iterator[str]:
 
 
 def _lead(group: Group, first: Sequence[Row], others: Sequence[Row]) -> Iterator[str]:
-    """The first row against the nearest that it leads beyond doubt, and who shares its rank."""
+    """Compare the first row with the nearest row that is significantly slower, and name the rows that share its rank."""
     found = ahead(group, first[0], others)
     shown = next((each for each in found if any(one and one.differs for one in each.figures.values())), None)
     if shown is None and len(first) == 1:
@@ -70,16 +72,16 @@ def _lead(group: Group, first: Sequence[Row], others: Sequence[Row]) -> Iterator
     parts = [f"{_named(first)} share rank 1"] if len(first) > 1 else []
     if shown is not None:
         ((figure, comparison),) = shown.figures.items()
-        parts.append(headline(figure, comparison, label(shown.row), label(shown.baseline), len(found)))
+        parts.append(headline(figure, comparison, label(shown.row.target), label(shown.baseline.target), len(found)))
     yield "; ".join(parts)
 
 
 def _named(rows: Sequence[Row]) -> str:
-    return listed(map(label, rows)) if len(rows) <= TIES_NAMED else f"{len(rows)} targets"
+    return listed(label(row.target) for row in rows) if len(rows) <= TIES_NAMED else f"{len(rows)} targets"
 
 
 def _clients(group: Group) -> Iterator[str]:
-    """As hyperfine sums up: the fastest, and how much faster it is than each of the others."""
+    """Sum up like hyperfine: the fastest client, and how much faster it is than each other client."""
     known = [row for row in group.rows if row.counts]
     if len(known) < 2:
         return
@@ -101,11 +103,11 @@ def _faster(compared: Compared) -> str:
 
 
 def _noise(comparison: Comparison) -> str:
-    return f", within the noise ({percent(comparison.interval.half_width)})" if comparison.interval else ""
+    return f", within the noise ({plus_minus(comparison.interval.half_width)})" if comparison.interval else ""
 
 
 def _client(row: Row) -> str:
-    return label(row).removeprefix("client:")
+    return label(row.target).removeprefix("client:")
 
 
 def _p99_us(row: Row) -> float:

@@ -1,4 +1,4 @@
-"""Which columns of a table a reader sees: a few that fit a narrow terminal, all of them, or those that were named."""
+"""The columns that a terminal shows: those that fit, all columns, or those that ``--columns`` names."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from dataclasses import dataclass, replace
 
 from httpbench.analysis.compared import ranking
 from httpbench.analysis.rows import Group, Row
-from httpbench.model import Kind, Load, Table
+from httpbench.model import Load, Table
 from httpbench.report.words.columns import ALWAYS, Column, columns, further
+from httpbench.report.words.targets import short_name
 
 RANK_NEED, BAR_NEED = 5, 20
-"""A bar is the first to go from a narrow terminal: it repeats a figure."""
+"""Needs of these columns. Bars are omitted first, because they repeat a column."""
 
 TIE = "="
-"""After a rank that several rows share."""
+"""Mark after a rank that several rows share."""
 
 SERVERS = ("rank", "target", "rps", "spread", "p50", "p99", "cpu", "memory", "verdict")
 
@@ -26,34 +27,37 @@ USUAL = {
     Table.TCP_PROXIES: ("rank", "target", "held", "rps", "p50", "p99", "cpu-request", "memory", "verdict"),
     Table.HTTP_CLIENTS: ("rank", "target", "mean", "stddev", "relative", "startup", "cpu-request", "memory", "verdict"),
 }
-"""What is shown unless a reader asks for something else. A bar is added beside the figure that orders the rows."""
+"""Columns shown by default. A bar is added next to the column that orders the rows."""
 
 OF_GROUP = ("rank", "target", "bar")
-"""Columns that require the other rows of a table, or that only a terminal has."""
+"""Columns that depend on other rows of a table, or that only a terminal has."""
 
 OVERHEAD = ("target", "rps", "p50", "p99", "p99.9")
-"""The same for the second table of proxies."""
+"""Default columns of the overhead table of proxies."""
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What a reader asked to see."""
+    """What the user asked to see."""
 
     wide: bool = False
-    """Every column."""
+    """Whether to show every column."""
     names: tuple[str, ...] = ()
-    """These columns; empty: the usual ones."""
+    """Columns to show. Empty: the default."""
     explain: bool = False
-    """Every note."""
+    """Whether to show every note."""
 
 
 def names(table: Table) -> list[str]:
-    """What ``--columns`` accepts for this kind of table."""
+    """Return the names that ``--columns`` accepts for this kind of table."""
     return list(dict.fromkeys([*OF_GROUP, *(column.name for column in (*columns((), table), *further((), table)))]))
 
 
 def chosen(found: Sequence[Group], group: Group, table: Table, view: View) -> list[Column]:
-    """The columns of one table, from left to right. ``found``: all tables of the run. Names that this table lacks are left out."""
+    """Return the columns of one table, from left to right, ignoring names that this table lacks.
+
+    ``found`` are all tables of the run.
+    """
     if view.wide:
         return [replace(column, short="") for column in columns(found, table)]
     known = _available(found, group, table)
@@ -61,14 +65,8 @@ def chosen(found: Sequence[Group], group: Group, table: Table, view: View) -> li
 
 
 def chosen_overhead(every: Sequence[Column], view: View) -> list[Column]:
-    """Of the second table of proxies. Columns that were named are those of the first."""
+    """Return the columns of the overhead table of proxies, which ``--columns`` doesn't affect."""
     return [column for column in every if view.wide or column.name in OVERHEAD]
-
-
-def target_name(row: Row) -> str:
-    """Id without its kind; of a server that has none, its name."""
-    target = row.target
-    return target.id.removeprefix(f"{target.kind}:") if target.is_declared or target.kind is Kind.PROXY else target.title
 
 
 def _usual(table: Table, load: Load) -> list[str]:
@@ -89,20 +87,20 @@ def _of_group(group: Group) -> list[Column]:
     places = _rank_texts(group)
     return [
         Column("rank", "Rank", "", lambda row: places.get(row.target.id, ""), RANK_NEED, is_number=False, short="#"),
-        Column("target", "Target", "", target_name, ALWAYS, is_number=False, is_name=True),
+        Column("target", "Target", "", lambda row: short_name(row.target), ALWAYS, is_number=False, is_name=True),
         Column("bar", "", "", lambda row: "", BAR_NEED, is_number=False, length=lambda row: _length(row, group.load)),
     ]
 
 
 def _rank_texts(group: Group) -> dict[str, str]:
-    """Id → ``1``, or ``1=`` of those that share it. Empty if no row is shown to be faster than another."""
+    """Return ``1`` or, for a shared rank, ``1=`` by target; empty if all targets share one rank."""
     places = ranking(group)
     sizes = Counter(places.values())
     return {name: f"{place}{TIE if sizes[place] > 1 else ''}" for name, place in places.items()} if len(sizes) > 1 else {}
 
 
 def _length(row: Row, load: Load) -> float | None:
-    """The figure that orders the rows: throughput, time of a client, p99 at a rate."""
+    """Return the value that orders the rows: throughput, the time of a client, or p99 at a rate."""
     if not row.counts:
         return None
     if row.summary.client is not None:

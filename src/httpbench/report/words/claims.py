@@ -1,7 +1,7 @@
-"""What a table shows, in sentences: which target is faster, by how much, and what the rounds cannot show.
+"""The claims of a table: which target is faster, by how much, and what the rounds cannot show.
 
-Only what :mod:`httpbench.stats.paired` finds significant is claimed. Other differences are not printed as a number either: the reader
-gets the width of the noise instead.
+A claim requires that :mod:`httpbench.stats.paired` finds the difference significant. For other differences, sentences contain the width of
+the noise in place of the difference.
 """
 
 from __future__ import annotations
@@ -11,24 +11,23 @@ from collections.abc import Iterator, Sequence
 
 from httpbench.analysis.compared import Compared, against, flaky, ranking, rounds_to_tell
 from httpbench.analysis.rows import Group, Row
-from httpbench.model import Noise, Run, RunStatus, Trial, VerdictKind
-from httpbench.report.words.numbers import percentage
+from httpbench.model import Noise, Run, VerdictKind
+from httpbench.report.words.numbers import plural, plus_minus
+from httpbench.report.words.targets import label
 from httpbench.stats.figures import CPU, P99, THROUGHPUT, WALL
 from httpbench.stats.gates import lost_rounds
 from httpbench.stats.interval import CONFIDENCE, LEFT_OUT, ROUNDS_MIN
 from httpbench.stats.noise import floor, other_load
 from httpbench.stats.paired import ROUNDS_PATIENCE, Comparison
-from httpbench.stats.precision import widest
 
 WIDE = 0.25
-"""A half-width, relative to the ratio, from which both ends of an interval are printed: it is no longer symmetric."""
+"""Half-width relative to the ratio beyond which both ends of an interval are printed, because it is no longer symmetric."""
 
 LOPSIDED = 0.1
-"""Distance of a ratio from the middle of its interval, relative to the half-width, from which both ends are printed: rounds of one side
-were disturbed."""
+"""Distance of a ratio from the middle of its interval, relative to the half-width, beyond which both ends are printed."""
 
 BLIND = 1.0
-"""A half-width from which an interval includes both half and double: such rounds show nothing."""
+"""Half-width from which an interval includes both half and double, so that the rounds show nothing."""
 
 BOUNDS = {
     VerdictKind.GENERATOR: "generator-bound",
@@ -36,10 +35,10 @@ BOUNDS = {
     VerdictKind.BACKEND: "backend-bound",
     VerdictKind.DATABASE: "database-bound",
 }
-"""Verdicts with which a figure is a lower bound."""
+"""Verdicts with which a result is a lower bound."""
 
 LIMIT_KNOWN = (VerdictKind.TARGET, VerdictKind.SHARED)
-"""Verdicts of ranked rows that require no word. With ``shared`` the cores were full; titles say that they are shared."""
+"""Verdicts that need no note in a ranking. With ``shared``, the cores were full, and the title says that they are shared."""
 
 NO_RANKS = f"No ranks: {ROUNDS_MIN} or more rounds required"
 
@@ -47,59 +46,39 @@ SUBJECTS = {P99.name: "p99", CPU.name: "CPU time per request", WALL.name: "time"
 
 
 def claims(run: Run, group: Group) -> list[str]:
-    """Sentences on one table: against the run's baseline; between two rows; ranks of more."""
+    """Return all claims of one table: comparisons with the baseline or of two rows, then ranks."""
     lines = comparisons(run, group)
     return lines if len(group.rows) < 3 else [*lines, *_ranks(group), *(f"Not ranked {reason}" for reason in _unranked(group))]
 
 
 def comparisons(run: Run, group: Group) -> list[str]:
-    """A sentence for each row: against the run's baseline, or of two rows against the second."""
+    """Compare each row with the baseline; without a baseline, the first of two rows with the second."""
     baseline = run.baseline or (group.rows[1].target.id if len(group.rows) == 2 else None)
     compared = against(group, baseline) if baseline else []
     return [_sentence(each, len(compared), _noise(run, group)) for each in compared]
 
 
 def unranked(group: Group) -> str | None:
-    """Which rows with figures have no rank, and why, on one line; ``None``: none, or the table has no ranks."""
+    """Say which rows with results have no rank, and why; ``None`` if there are none."""
     reasons = list(_unranked(group)) if len(group.rows) > 2 else []
     return f"Not ranked {'; '.join(reasons)}" if reasons else None
 
 
-def precision(run: Run, trials: Sequence[Trial]) -> list[str]:
-    """Whether a run reached the precision that was requested."""
-    asked = run.precision
-    if asked is None or run.baseline is None or run.status is not RunStatus.FINISHED:
-        return []
-    width = widest(trials, run.baseline)
-    if width is None:
-        return [f"{percent(asked.half_width)} was not reached: too few valid rounds"]
-    if width.half_width <= asked.half_width:
-        return [f"{percent(width.half_width)} after {width.rounds} rounds, within the requested {percent(asked.half_width)}"]
-    needed = width.rounds_for(asked.half_width)
-    outlook = f"about {needed:,} would be enough" if needed else "more rounds than practical would be required"
-    return [f"{percent(asked.half_width)} was not reached in {width.rounds} rounds ({percent(width.half_width)}): {outlook}"]
-
-
 def no_difference(group: Group) -> str:
-    """That no row is shown to be faster than another, and how many rounds would show it."""
+    """Say that no difference is significant, and how many rounds would be enough."""
     enough = rounds_to_tell(group)
     outlook = f"about {enough} would be enough" if enough else f"more than {ROUNDS_PATIENCE} would be required"
     return f"No ranks: no difference is significant after {group.rounds} rounds; {outlook}"
 
 
-def label(row: Row) -> str:
-    """The name of a target in a sentence."""
-    return row.target.id if row.target.is_declared else row.target.framework
-
-
 def bound(rows: Sequence[Row]) -> str:
-    """What limited rows in place of the target, or together with it: ``generator-bound or bound by both``."""
+    """Say what limited these rows besides the target: ``generator-bound or bound by both``."""
     kinds = {row.summary.verdict.kind for row in rows}
     return " or ".join(words for kind, words in BOUNDS.items() if kind in kinds)
 
 
 def times(comparison: Comparison) -> str:
-    """``1.13 ± 0.02 times``, with the digits that the interval justifies; both ends of a wide one."""
+    """Format a ratio with the digits that its interval justifies: ``1.13 ± 0.02 times``; with both ends of a wide interval."""
     interval, ratio = comparison.interval, comparison.ratio
     if interval is None:
         return f"{ratio:.2f} times"
@@ -113,17 +92,12 @@ def times(comparison: Comparison) -> str:
 
 
 def _rough(ratio: float) -> str:
-    """Two significant digits: ``1.6``, ``560``, ``1,200``."""
+    """Format with two significant digits: ``1.6``, ``560``, ``1,200``."""
     return f"{float(f'{ratio:.2g}'):,g}"
 
 
-def percent(half_width: float) -> str:
-    """``± 1.8%``, ``± 25%``, ``± 0.04%``."""
-    return f"± {percentage(half_width)}"
-
-
 def _noise(run: Run, group: Group) -> Noise | None:
-    """``None`` also where it was measured under another load."""
+    """Return the noise of this machine under this table's load, or ``None`` if it is unknown."""
     workload = run.workloads.get(group.workload)
     if run.noise is None or workload is None or other_load(run.noise, group.load, workload) is not None:
         return None
@@ -131,7 +105,7 @@ def _noise(run: Run, group: Group) -> Noise | None:
 
 
 def _sentence(compared: Compared, family: int, noise: Noise | None) -> str:
-    ours, theirs = label(compared.row), label(compared.baseline)
+    ours, theirs = label(compared.row.target), label(compared.baseline.target)
     missing = [name for name, row in ((ours, compared.row), (theirs, compared.baseline)) if not row.counts]
     if missing:
         return f"{ours} cannot be compared with {theirs}: {' or '.join(missing)} has no valid round"
@@ -139,16 +113,17 @@ def _sentence(compared: Compared, family: int, noise: Noise | None) -> str:
     clauses = [headline(first, found, ours, theirs, family)]
     clauses += [_clause(name, other, family) for name, other in others if other is not None and other.interval is not None]
     clauses += _within_noise(compared, noise)
-    clauses += [f"{label(row)} is {bound([row])}" for row in (compared.row, compared.baseline) if row.is_lower_bound]
+    clauses += [f"{label(row.target)} is {bound([row])}" for row in (compared.row, compared.baseline) if row.is_lower_bound]
     return "; ".join(clauses)
 
 
 def headline(figure: str, comparison: Comparison | None, ours: str, theirs: str, family: int) -> str:
+    """Compare two targets in one figure. ``family`` is the number of comparisons that were corrected together."""
     if comparison is None:
-        return f"{ours} and {theirs} cannot be compared: no round has the figure of both"
+        return f"{ours} and {theirs} cannot be compared: no round has this result for both"
     if comparison.interval is None:
-        rounds = "1 round is" if comparison.rounds == 1 else f"{comparison.rounds} rounds are"
-        return f"{ours} and {theirs}: {rounds} too few for a claim; use {ROUNDS_MIN} or more"
+        verb = "is" if comparison.rounds == 1 else "are"
+        return f"{ours} and {theirs}: {plural(comparison.rounds, 'round')} {verb} too few for a claim; use {ROUNDS_MIN} or more"
     if not comparison.differs:
         subject = "" if figure == THROUGHPUT.name else f", {SUBJECTS[figure]}"
         return f"{ours} and {theirs}{subject}: {_tie(comparison, family)}"
@@ -166,10 +141,10 @@ def _clause(figure: str, comparison: Comparison, family: int) -> str:
 def _tie(comparison: Comparison, family: int) -> str:
     assert comparison.interval is not None
     if comparison.interval.half_width >= BLIND:
-        return f"{comparison.rounds} rounds vary too much for a claim ({percent(comparison.interval.half_width)})"
+        return f"{comparison.rounds} rounds vary too much for a claim ({plus_minus(comparison.interval.half_width)})"
     by_itself = comparison.p is not None and comparison.p <= 1 - CONFIDENCE
     corrected = f" after correction for {family} comparisons" if by_itself else ""
-    return f"no difference above the noise{corrected} ({percent(comparison.interval.half_width)})"
+    return f"no difference above the noise{corrected} ({plus_minus(comparison.interval.half_width)})"
 
 
 def _within_noise(compared: Compared, noise: Noise | None) -> Iterator[str]:
@@ -178,7 +153,7 @@ def _within_noise(compared: Compared, noise: Noise | None) -> Iterator[str]:
         least = floor(noise, name, comparison.rounds) if noise and comparison and comparison.differs else None
         if least is not None and comparison is not None and abs(math.log(comparison.ratio)) <= math.log1p(least):
             subject = SUBJECTS.get(name, "throughput")
-            yield f"the difference in {subject} is within this machine's A/A noise ({percent(least)})"
+            yield f"the difference in {subject} is within this machine's A/A noise ({plus_minus(least)})"
 
 
 def _doubt(comparison: Comparison) -> str:
@@ -201,12 +176,12 @@ def _unranked(group: Group) -> Iterator[str]:
     if group.load.rate_rps is not None:
         return
     if limited := [row for row in group.rows if row.is_lower_bound]:
-        yield f"({bound(limited)}): {', '.join(map(label, limited))}"
-    if partly := [label(row) for row in group.rows if row.counts_partly and row.summary.rounds_counting < ROUNDS_MIN]:
+        yield f"({bound(limited)}): {', '.join(label(row.target) for row in limited)}"
+    if partly := [label(row.target) for row in group.rows if row.counts_partly and row.summary.rounds_counting < ROUNDS_MIN]:
         yield f"(fewer than {ROUNDS_MIN} valid rounds): {', '.join(partly)}"
     for row in flaky(group) if group.rounds >= ROUNDS_MIN else []:
         reason = lost_rounds(row.trials) or f"{row.summary.rounds_counting} of {group.rounds} rounds are valid"
-        yield f"({reason}): {label(row)}"
+        yield f"({reason}): {label(row.target)}"
 
 
 def _shared_ranks(group: Group) -> Iterator[str]:
@@ -216,12 +191,12 @@ def _shared_ranks(group: Group) -> Iterator[str]:
     if set(places.values()) == {1}:
         yield no_difference(group)
         return
-    names = {row.target.id: label(row) for row in group.rows}
+    names = {row.target.id: label(row.target) for row in group.rows}
     shared = {place: [names[name] for name, own in places.items() if own == place] for place in sorted(set(places.values()))}
     listed = " · ".join(f"{place} {', '.join(members)}" for place, members in shared.items())
     yield f"Ranks (ties share a rank): {listed}"
     kinds = {row.target.id: row.summary.verdict.kind for row in group.rows}
     if group.client_work is not None:
-        return  # a client that waits takes that time all the same
+        return  # waiting is part of the time of a client
     if others := [f"{names[name]} ({kinds[name]})" for name in places if kinds[name] not in LIMIT_KNOWN]:
         yield f"Ranked, limit unknown: {', '.join(others)}"

@@ -1,7 +1,7 @@
-"""All columns of the tables, each with how it is computed, written and how much it is needed.
+"""All columns of the tables: name, title, unit, text, and how soon a narrow terminal omits them.
 
-One list for each kind of table, so that the terminal and Markdown cannot disagree. A figure that was not measured is an empty cell.
-``chosen.py`` says which of them a reader sees.
+All media share one list for each kind of table. Values that were not measured are empty cells. ``chosen.py`` decides which columns a
+terminal shows.
 """
 
 from __future__ import annotations
@@ -9,49 +9,56 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from httpbench.analysis.evidence import memory_is_proportional
 from httpbench.analysis.rows import Group, Row
 from httpbench.model import Table
 from httpbench.report.words.numbers import four_digits
+from httpbench.report.words.targets import short_name
 from httpbench.stats.clients import ClientSummary, Relative, relative
 from httpbench.stats.summary import Estimate
 
 LOWER_BOUND = "≥ "
-"""Before the figures of a generator-bound target."""
+"""Mark before results that the load generator limited."""
 ODD_SIZE = "*"
-"""After a response size that is far from the others'."""
+"""Mark after a response size that is far from that of the other rows."""
 PARTLY = "†"
-"""After the verdict of a row with rounds that are not valid."""
+"""Mark after the verdict of a row with invalid rounds."""
 
 ALWAYS = 0
-"""Never left out, however narrow the terminal."""
+"""Need of a column that is never omitted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
+    """One column of a table."""
+
     name: str
-    """For ``--columns``."""
+    """Name for ``--columns``."""
     title: str
     unit: str
-    """Of the figures; empty where there is none."""
+    """Unit of the values; empty if they have none."""
     text: Callable[[Row], str]
     need: int
-    """A narrow terminal leaves out the columns with the highest values first; ``ALWAYS``: never."""
+    """A narrow terminal omits the columns with the highest values first, and never those with ``ALWAYS``."""
     is_number: bool = True
     is_headline: bool = False
-    """The figure that rows are ordered by."""
+    """Whether the rows are ordered by this column."""
     short: str = ""
-    """The title in a narrow terminal; empty: the same."""
+    """Title in a narrow terminal. Empty: the same title."""
     is_name: bool = False
-    """A narrow terminal may cut it in the middle."""
+    """Whether a narrow terminal may cut the texts in the middle."""
     length: Callable[[Row], float | None] | None = None
-    """The figure that a bar stands for; ``None``: the column is text."""
+    """Value that a bar stands for. ``None``: the column is text."""
 
     def is_struck(self, row: Row) -> bool:
-        """Whether its figure is of invalid rounds."""
+        """Return whether the value comes from invalid rounds."""
         return not row.counts and not self.text(row) and bool(self.text(row.as_measured))
 
     def shown(self, row: Row) -> str:
-        """The text of a cell, with figures of invalid rounds; the headline is then in parentheses, as some terminals strike nothing."""
+        """Return the text of a cell, including results of invalid rounds.
+
+        The headline of invalid rounds is in parentheses, because some terminals don't support strikethrough.
+        """
         text = self.text(row.as_measured)
         return f"({text})" if self.is_headline and self.is_struck(row) else text
 
@@ -63,19 +70,19 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """The texts of the memory columns of a run."""
+    """Texts of the memory columns of a run."""
 
     peak: Callable[[Row], str]
     mean: Callable[[Row], str]
 
 
 def columns(found: Sequence[Group], table: Table) -> list[Column]:
-    """All columns of a run's tables, from left to right."""
+    """Return all columns of a run's tables, from left to right."""
     return _http_clients(found) if table is Table.HTTP_CLIENTS else _COLUMNS[table](_memory(found))
 
 
 def further(found: Sequence[Group], table: Table) -> list[Column]:
-    """Columns that a reader may name, and that no table has by itself."""
+    """Return columns that only ``--columns`` shows."""
     if table in (Table.HTTP_CLIENTS, Table.TCP_PROXIES):
         return []
     return [
@@ -138,11 +145,11 @@ def _server(row: Row) -> str:
 
 def _tcp_proxies(memory: Memory) -> list[Column]:
     return [
-        Column("target", "Proxy", "", _proxy, ALWAYS, is_number=False),
+        Column("target", "Proxy", "", lambda row: short_name(row.target), ALWAYS, is_number=False),
         Column("held", "Held", "1/s", lambda row: _exact(row.summary.rate_held_rps), ALWAYS),
         Column("rps", "Requests/s", "", _throughput, ALWAYS, is_headline=True),
         Column("spread", "±", "%", lambda row: _spread(row.summary.throughput_rps), 8),
-        *(_microseconds(title, name, need) for title, name, need in _TAIL),
+        *(_latency(title, name, need, unit="µs") for title, name, need in _TAIL),
         Column("cpu", "CPU", "cores", lambda row: scaled(row.summary.cpu_cores, 1, 2), 5),
         Column("cpu-request", "CPU/req", "µs", lambda row: scaled(row.summary.cpu_us_per_request, 1, 1), 6),
         Column("memory", "Memory", "MB", memory.peak, 7, short="Mem"),
@@ -169,14 +176,6 @@ _TAIL = (
 )
 
 
-def _proxy(row: Row) -> str:
-    return row.target.id.removeprefix(f"{row.target.kind}:")
-
-
-def _microseconds(title: str, name: str, need: int) -> Column:
-    return Column(_dotted(name), title, "µs", lambda row: scaled(getattr(row.latency, name), 1, 0) if row.latency else "", need)
-
-
 _COLUMNS = {Table.HTTP_SERVERS: _http_servers, Table.APP_SERVERS: _app_servers, Table.COMMANDS: _commands, Table.TCP_PROXIES: _tcp_proxies}
 
 _FURTHER_LATENCIES = (("p95", "p95"), ("p99.9", "p99_9"), ("p99.99", "p99_99"))
@@ -198,22 +197,13 @@ _LATENCIES = (
 )
 
 
-def _latency(title: str, name: str, need: int) -> Column:
+def _latency(title: str, name: str, need: int, *, unit: str = "ms") -> Column:
+    divisor, decimals = (1000, 3) if unit == "ms" else (1, 0)
+
     def text(row: Row) -> str:
-        return scaled(getattr(row.latency, name), 1000, 3) if row.latency else ""
+        return scaled(getattr(row.latency, name), divisor, decimals) if row.latency else ""
 
-    return Column(_dotted(name), title, "ms", text, need)
-
-
-def _dotted(name: str) -> str:
-    """``p99.9`` of the field ``p99_9``."""
-    return name.replace("_", ".")
-
-
-def memory_is_proportional(found: Sequence[Group]) -> bool:
-    """Whether the Memory column is the proportional set size: only where every row has it, for a column has one meaning."""
-    rows = [row for group in found for row in group.rows if row.summary.rss_bytes_peak is not None]
-    return all(row.summary.pss_bytes_peak is not None for row in rows)
+    return Column(name.replace("_", "."), title, unit, text, need)
 
 
 def _memory(found: Sequence[Group]) -> Memory:
@@ -245,12 +235,12 @@ def _spread(estimate: Estimate | None) -> str:
 
 
 def _exact(estimate: Estimate | None) -> str:
-    """A count, with every digit."""
+    """Format a count with every digit."""
     return "" if estimate is None else f"{estimate.median:,.0f}"
 
 
 def _http_clients(found: Sequence[Group]) -> list[Column]:
-    """Requires all tables: a row's relative speed is to the fastest of its own."""
+    """Return the columns of clients. Relative times are relative to the fastest client of the same table."""
     relatives = {id(row): known for group in found for row, known in _relatives(group)}
 
     def ratio(row: Row) -> str:
@@ -307,5 +297,5 @@ def _verdict(row: Row) -> str:
 
 
 def scaled(estimate: Estimate | None, unit: float, decimals: int) -> str:
-    """The median in multiples of ``unit``, with at most four significant digits; nothing where there is none."""
+    """Format the median as a multiple of ``unit`` with at most four significant digits; empty if there is none."""
     return "" if estimate is None else four_digits(estimate.median / unit, decimals)

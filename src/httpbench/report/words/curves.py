@@ -1,4 +1,4 @@
-"""A search for the highest rate as text: its curve in characters, a line for each rate that counts, and the result in sentences."""
+"""A search for the highest rate as text: its curve in characters, the rates that count, and the result in sentences."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import math
 from collections.abc import Iterator, Sequence
 
 from httpbench.model import Figure, Run, Search, Trial, VerdictKind
-from httpbench.report.words.notes import scaling_words
-from httpbench.report.words.numbers import four_digits, three_digits
+from httpbench.report.words.loads import scaling_words
+from httpbench.report.words.numbers import four_digits, plural, three_digits
+from httpbench.report.words.targets import label
 from httpbench.stats.level import DISTURBED_MAX, RatePoint, Saturation, held_in_most
 
 ROWS = 14
@@ -15,37 +16,38 @@ AXIS_COLUMNS = 11
 COLUMNS_MAX, COLUMNS_MIN = 87, 30
 SHOWN: tuple[Figure, ...] = ("mean", "p50", "p90", "p99", "p99_9", "max")
 NAMES = ("rps", "held", *(figure.replace("_", ".") for figure in SHOWN), "note")
-"""Of the columns of the table, for ``--columns``."""
+"""Names of the columns, for ``--columns``."""
+WHY_NOT = "Why not"
+"""Title of the last column, which contains words."""
 HELD, MISSED, MEDIAN, LIMIT = "●", "✗", "·", "─"
 
 
 def title(run: Run, trials: Sequence[Trial]) -> str:
-    """The target and its load: ``c/nginx · plaintext · one core's worth of target · 64 connections``."""
+    """Name the target and its load: ``c/nginx · plaintext · target on one core · 64 connections``."""
     plan = trials[0].plan
     shared = " · shared cores" if plan.cores.shared else ""
-    target = run.targets[plan.target]
-    name = target.id if target.is_declared else target.framework
+    name = label(run.targets[plan.target])
     scaling = scaling_words(plan.scaling, plan.cores.physical(plan.cores.target), plan.workers)
-    return f"{name} · {plan.workload} · {scaling} · {plan.load.connections:,} connections{shared}"
+    return f"{name} · {plan.workload} · {scaling} · {plural(plan.load.connections, 'connection')}{shared}"
 
 
 def method(search: Search, trials: Sequence[Trial]) -> str:
-    """How the rate was searched."""
+    """Say how the rate was searched."""
     plan = trials[0].plan
     made = f"{len(trials)} trials in total, up to {search.trials_per_rate} of {search.duration_s:g} s at each rate below"
     return f"open loop, evenly spaced · {made} · warm-up {plan.load.warmup_s:g} s · load generator {plan.load_generator}"
 
 
 def sentences(search: Search, found: Saturation, trials: Sequence[Trial]) -> list[str]:
-    """The result, and what to consider with it."""
+    """State the result and what to consider with it."""
     lines = [_result(search, found, trials)]
     if found.closed_loop_rps is not None:
         lines.append(f"closed loop, for comparison: {found.closed_loop_rps:,.0f} requests/s")
     if found.inversions:
         rates = ", ".join(f"{rate:,g}" for rate in found.inversions)
-        lines.append(f"SLO also held at {rates} requests/s, above a rate that failed; ignored")
+        lines.append(f"ignored: the SLO also held at {rates} requests/s, above a rate that failed")
     if found.rate_low_rps and found.rate_high_rps and (found.rate_low_rps, found.rate_high_rps) != (found.rate_rps, found.rate_failed_rps):
-        lines.append(f"trials contradict each other between {found.rate_low_rps:,g} and {found.rate_high_rps:,g} requests/s")
+        lines.append(f"trials disagree between {found.rate_low_rps:,g} and {found.rate_high_rps:,g} requests/s")
     if found.disturbed:
         lines.append(f"{found.disturbed} of {len(trials)} trials were disturbed and do not count: {found.disturbed_by[-1]}")
     if found.too_disturbed:
@@ -54,13 +56,13 @@ def sentences(search: Search, found: Saturation, trials: Sequence[Trial]) -> lis
 
 
 def table(search: Search, found: Saturation) -> tuple[list[str], list[list[str]]]:
-    """Header and rows: one for each rate that counts, ascending. The last column is words."""
-    header = ["Requests/s", "Held", *(f"{figure_name(figure)} (ms)" for figure in SHOWN), ""]
+    """Return header and rows, one for each rate that counts, in ascending order."""
+    header = ["Requests/s", "Held", *(f"{figure_name(figure)} (ms)" for figure in SHOWN), WHY_NOT]
     return header, [_row(point) for point in found.curve]
 
 
 def curve(search: Search, found: Saturation, width: int) -> list[str]:
-    """The figure of the level's first bound, and the median, against the rate; latency on the scale of logarithms."""
+    """Draw the figure of the first bound and the median against the rate, with latency on a logarithmic scale."""
     bound = search.level.bounds[0]
     points = [(point, value) for point in found.curve if (value := point.times_us.get(bound.figure)) is not None]
     if len(points) < 2:
@@ -82,7 +84,7 @@ def curve(search: Search, found: Saturation, width: int) -> list[str]:
 
 
 class _Canvas:
-    """Characters, addressed by rate and time."""
+    """A grid of characters, addressed by rate and time."""
 
     def __init__(self, columns: int, rates: tuple[float, float], times: tuple[float, float]):
         self._columns = columns
@@ -146,7 +148,7 @@ def _row(point: RatePoint) -> list[str]:
 
 
 def figure_name(figure: Figure) -> str:
-    """``p99.9`` of ``p99_9``."""
+    """Return ``p99.9`` for ``p99_9``."""
     return figure.replace("_", ".")
 
 

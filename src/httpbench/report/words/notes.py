@@ -1,7 +1,4 @@
-"""Notes of a table: how the load was made, why rows have no figures, what to consider in a comparison.
-
-Sentences only; the formats decide how to set them.
-"""
+"""Notes on the tables of a run: why rows have no results, what the columns mean, and what to consider in a comparison."""
 
 from __future__ import annotations
 
@@ -9,174 +6,49 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from httpbench.analysis.evidence import disturbances, memory_is_proportional
 from httpbench.analysis.groups import SIZE_TOLERANCE
 from httpbench.analysis.rows import Group, Row
-from httpbench.load import TIMERS
-from httpbench.model import STEADY_S_MIN, ClientWork, Kind, Learned, Limit, Load, Run, RunStatus, Scaling, Table, Trial, Tuning, VerdictKind
-from httpbench.report.words.columns import LOWER_BOUND, ODD_SIZE, PARTLY, memory_is_proportional
-from httpbench.report.words.containers import container_notes
-from httpbench.report.words.disturbed import disturbed_notes
-from httpbench.report.words.numbers import percentage
-from httpbench.report.words.probes import probe_legend
-from httpbench.stats.figures import P99, THROUGHPUT
+from httpbench.load import GENERATORS, TIMERS
+from httpbench.model import Isolation, Learned, NetworkMode, Run, Table, Trial, Tuning, VerdictKind
+from httpbench.report.words.columns import LOWER_BOUND, ODD_SIZE, PARTLY
+from httpbench.report.words.numbers import plural
+from httpbench.report.words.run import status
+from httpbench.report.words.targets import LIMITS, probe_legend, probe_warning
+from httpbench.stats.disturbance import disturbers
 from httpbench.stats.next_step import next_step
-from httpbench.stats.noise import floor, other_load
 from httpbench.stats.once import Said, once
-from httpbench.text import printable
-
-LIMITS = {
-    Limit.NO_ROUTER: "responds to every path alike",
-    Limit.NO_METHOD: "responds to every method alike",
-    Limit.NO_HEAD: "responds to HEAD with a body",
-    Limit.NO_CLOSE: "ignores «Connection: close»",
-    Limit.NO_PIPELINING: "responds to only one of several requests that arrive together",
-    Limit.NO_SPLIT: "requires a whole request in one read",
-    Limit.NO_BODY: "takes the body of a request for further requests",
-    Limit.NO_BODY_PIPELINING: "may lose a request that is pipelined behind a body",
-    Limit.NO_KEEPALIVE: "opens a new connection for each request",
-    Limit.NO_HALF_CLOSE: "closes both directions when one has ended",
-    Limit.STALLS: "sometimes keeps the last bytes after the sender has ended",
-}
+from httpbench.text import one_line, printable
 
 LOG_LINES = 12
-"""Of a log's tail below a table; the whole tail is in the JSON export."""
+"""Lines of a log below a table. The JSON export has more."""
+
+BRIEF_LINES_MAX = 3
+DISTURBERS_MAX = 5
+
+NETWORKS = {NetworkMode.HOST: "host network", NetworkMode.BRIDGE: "bridge network"}
 
 
 @dataclass(frozen=True, slots=True)
 class RowNote:
-    """Why a row has the verdict that it has, or why some of its rounds do not count."""
+    """Why a row has its verdict, or why some of its rounds don't count."""
 
     id: str
     kind: VerdictKind
     reasons: tuple[str, ...]
     log: tuple[str, ...]
-    """The last lines of the target's log, where a round failed."""
+    """The last lines of the target's log, if a round failed."""
     next_step: str | None = None
     """What to do if no round is valid."""
 
 
-def scaling_words(scaling: Scaling, target_cores: int, workers: int | None) -> str:
-    """How targets used cores: ``target on 2 cores with 8 workers``, ``one copy of the target on each of 2 cores``."""
-    if scaling is Scaling.SINGLE:
-        return "target on one core"
-    if not target_cores:
-        return "target on an unknown number of cores"  # published
-    cores = _count(target_cores, "core")
-    if scaling is Scaling.MULTI:
-        return f"target on {cores}" + (f" with {_count(workers, 'worker')}" if workers else "")
-    return f"{_count(workers, 'copy', 'copies')} of the target on {cores}" if workers else f"one copy of the target on each of {cores}"
-
-
-def title(group: Group) -> str:
-    """Workload and load: ``plaintext · target on one core · 64 connections · 10 s``."""
-    load = group.load
-    if group.client_work is not None:
-        return _client_title(group, group.client_work)
-    parts = [group.workload, scaling_words(group.scaling, group.target_cores, group.workers), _count(load.connections, "connection")]
-    if load.pipeline > 1:
-        parts.append(f"{load.pipeline} requests in flight per connection")
-    if not load.keepalive:
-        parts.append("a new connection for each request")
-    if load.requests_per_connection:
-        parts.append(f"{load.requests_per_connection} requests per connection")
-    if load.rate_rps is not None and load.rate_from_rps is None:
-        parts.append(f"offered {load.rate_rps:,.0f} requests/s")
-    parts.append(_rising(load) if load.rate_from_rps is not None else f"{load.duration_s:g} s")
-    if group.several_generators:
-        parts.append(f"by {group.load_generator}")
-    if group.scale != 1:
-        parts.append(f"scale {group.scale:g} (rates and times of the suite)")
-    if group.load_host is not None:
-        parts.append(f"load from {group.load_host}")
-    if group.cores_shared:
-        parts.append("shared cores")
-    if group.backend_shared and not group.cores_shared:
-        parts.append("backend and load generator share cores")
-    if group.database_shared and not group.cores_shared:
-        parts.append("database and load generator share cores")
-    return " · ".join(parts)
-
-
-def _rising(load: Load) -> str:
-    """``offered 2,000 to 5,000 requests/s, 200 more every 12 s, the last for 12 s``."""
-    first, last = load.levels[0], load.levels[-1]
-    rise = f"{load.rate_step_rps:,.0f} more every {load.step_s:g} s"
-    return f"offered {first.rate_rps:,.0f} to {last.rate_rps:,.0f} requests/s, {rise}, the last for {last.duration_s:g} s"
-
-
-def method(group: Group) -> str:
-    """How it was measured: rounds, warm-up, generator."""
-    version = f" {group.generator_version}" if group.generator_version else ""
-    if group.client_work is not None:
-        rounds = f"mean of {group.rounds} rounds ± standard deviation" if group.rounds > 1 else "1 round"
-        return f"{rounds} · timed by {group.load_generator}{version}"
-    threads = f", {_count(group.load.threads, 'thread')}" if group.load.threads else ""
-    rounds = f"median of {group.rounds} rounds, ± half their range" if group.rounds > 1 else "1 round"
-    return f"{rounds} · {_warmup(group.load)} · load generator {group.load_generator}{version}{threads}"
-
-
-def _warmup(load: Load) -> str:
-    if load.warmup_max_s is None:
-        return f"warm-up {load.warmup_s:g} s"
-    return f"warm-up until steady, {load.warmup_s + STEADY_S_MIN:g} to {load.warmup_max_s:g} s"
-
-
-def _client_title(group: Group, work: ClientWork) -> str:
-    """``client-large · 100 requests for 1,000,000 bytes each, one after the other · one connection``."""
-    parts = [group.workload, f"{_count(work.requests, 'request')} for {_count(work.body_bytes, 'byte')} each, one after the other"]
-    parts.append("a new connection for each" if work.reconnect else "one connection")
-    if group.cores_shared:
-        parts.append("shared cores")
-    return " · ".join(parts)
-
-
-def origin(run: Run, trials: Sequence[Trial]) -> list[str]:
-    """Where and when the run was made; and whether it is whole."""
-    environment = run.environment
-    place = f"{environment.hostname}: {environment.cpu_model}, {_count(len(environment.cpus_allowed), 'CPU')}, {environment.os}"
-    lines = [f"run {run.id} · {run.started_at[:16].replace('T', ' ')} UTC · httpbench {environment.httpbench_version}"]
-    lines.append(f"{place}, kernel {environment.kernel}")
-    return [*lines, *status(run, trials), *noise(run, trials)]
-
-
-def status(run: Run, trials: Sequence[Trial]) -> Iterator[str]:
-    """How much of a run was made, if it is not whole."""
-    made = sum(trial.plan.attempt == 0 for trial in trials)
-    ended_early = made < len(run.plan) and run.precision is None
-    if run.search:
-        if run.status is not RunStatus.FINISHED:
-            yield f"{run.status} after {_count(made, 'trial')}"
-    elif run.status is not RunStatus.FINISHED or ended_early:
-        yield f"{run.status}: {made} of {_count(len(run.plan), 'trial')}"
-
-
-def noise(run: Run, trials: Sequence[Trial]) -> Iterator[str]:
-    """How much identical servers differed on this machine under this load, with as many rounds; or that only another load is known."""
-    kinds = {name: workload.kind for name, workload in run.workloads.items()}
-    measured = [trial.plan for trial in trials if trial.measurement and kinds.get(trial.plan.workload) is Kind.SERVER]
-    if run.noise is None or not measured:
-        return
-    differences = [other_load(run.noise, plan.load, run.workloads[plan.workload]) for plan in measured]
-    alike = [plan for plan, difference in zip(measured, differences, strict=True) if difference is None]
-    if not alike:
-        yield f"noise under this load is unknown: A/A pairs had another load ({differences[0]})"
-        return
-    rounds = max(plan.round for plan in alike) + 1
-    throughput, p99 = (floor(run.noise, figure.name, rounds) for figure in (THROUGHPUT, P99))
-    if throughput is not None:
-        also = f", p99 {percentage(p99)}" if p99 is not None else ""
-        made = f"A/A of {run.noise.made_at[:10]}, {run.noise.rounds} pairs of {run.noise.duration_s:g} s"
-        made += "" if len(alike) == len(measured) else ", for tables under its load only"
-        yield f"noise floor with {_count(rounds, 'round')}: throughput {percentage(throughput)}{also} ({made})"
-
-
 def row_notes(group: Group) -> list[RowNote]:
-    """One for each row whose verdict has reasons, in the table's order."""
+    """Return a note for each row whose verdict has reasons, in the table's order."""
     return [_row_note(row) for row in group.rows if row.summary.verdict.reasons]
 
 
 def legend(found: Sequence[Group], table: Table) -> list[str]:
-    """What the columns and marks of a run's tables mean, and what to consider; only those that apply."""
+    """Explain the columns and marks of a run's tables, and what to consider; only notes that apply."""
     rows = [row for group in found for row in group.rows]
     return [
         *_generators(found),
@@ -196,13 +68,13 @@ def legend(found: Sequence[Group], table: Table) -> list[str]:
 def _generators(found: Sequence[Group]) -> Iterator[str]:
     measured = {group.load_generator: group for group in found if any(row.latency for row in group.rows)}
     for name, group in measured.items():
-        if group.latency_meaning:
-            yield f"Latency ({name}): {group.latency_meaning}"
+        if group.load_generator in GENERATORS:  # results may come from a later version
+            yield f"Latency ({name}): {GENERATORS[group.load_generator].latency_meaning}"
     yield from (_counted(said) for said in once(note for group in found for note in group.generator_notes))
 
 
 def _counted(said: Said) -> str:
-    """With the number of trials, where the trials differ."""
+    """Append the number of trials if not all trials reported the note."""
     return f"{said.text.removesuffix('.')} (in {said.count} trials)." if said.varies else said.text
 
 
@@ -211,14 +83,14 @@ def _clients(found: Sequence[Group]) -> Iterator[str]:
     for name in dict.fromkeys(group.load_generator for group in found if rows and group.load_generator in TIMERS):
         yield f"Time ({name}): the whole process, {TIMERS[name].meaning}"
     if rows:
-        yield "Relative: mean time in multiples of the shortest; ± σ is that of a ratio of independent figures, as in hyperfine."
+        yield "Relative: mean time as a multiple of the shortest; ± σ as in hyperfine, for a ratio of independent times."
         yield "Start-up: the same program with 0 requests. Requests/s and CPU/request (medians over rounds) exclude it."
         yield (
-            "Req, Conn, In flight: requests, connections and most requests in flight, counted by the reference server. "
-            "A client that did other work than required has no figures."
+            "Req, Conn, In flight: requests, connections and maximum requests in flight, counted by the reference server. "
+            "A client that did other work than required has no results."
         )
     if any(row.summary.verdict.kind is VerdictKind.IDLE for row in rows):
-        yield "idle: the client used a CPU for less than half of the time, and waited for the rest."
+        yield "idle: the client waited for more than half of the time."
 
 
 def _meanings(found: Sequence[Group], table: Table, rows: Sequence[Row]) -> Iterator[str]:
@@ -226,18 +98,18 @@ def _meanings(found: Sequence[Group], table: Table, rows: Sequence[Row]) -> Iter
         kind = "shared pages are split among processes" if memory_is_proportional(found) else "shared pages count once per process"
         yield f"{_CPU_AND_MEMORY[table]}; {kind}."
     if any(group.backend_shared and not group.cores_shared for group in found):
-        yield "Too few cores: backend and load generator shared theirs, also in the baseline; the proxy had its own."
+        yield "Too few cores: backend and load generator shared cores, also for the baseline; the proxy had its own."
     if any(group.database_shared and not group.cores_shared for group in found):
-        yield "Too few cores: database and load generator shared theirs; the target had its own."
+        yield "Too few cores: database and load generator shared cores; the target had its own."
     if any(group.load.rate_from_rps is not None for group in found):
-        yield "Rising rate: latencies and requests/s are those at the highest rate; CPU time is over the whole measurement."
-    if any(group.load_host for group in found):
-        yield "Load from another host: latencies include the network between the two hosts."
-    if any(group.backend_there for group in found):
-        yield "Backend on the load host: the baseline does not cross the network, so what a proxy adds includes two round trips."
+        yield "Rising rate: latencies and requests/s are from the highest rate; CPU time is from the whole measurement."
+    if any(group.load_origin for group in found):
+        yield "Load from another host: latencies include the network between the hosts."
+    if any(group.load_origin and group.load_origin.has_backend for group in found):
+        yield "Backend on the load host: the baseline does not cross the network, so the overhead of a proxy includes two round trips."
     if any(group.cores_shared for group in found):
         other = "reference server" if any(group.client_work for group in found) else "load generator"
-        yield f"Shared cores: target and {other} ran on the same cores, so the figures cover both together."
+        yield f"Shared cores: target and {other} ran on the same cores, so the results describe both together."
 
 
 _CPU_AND_MEMORY = {
@@ -256,11 +128,11 @@ _CPU_AND_MEMORY = {
 
 def _marks(rows: Sequence[Row]) -> Iterator[str]:
     if any(row.odd_size for row in rows):
-        yield f"{ODD_SIZE} Response size differs from the others' by more than {SIZE_TOLERANCE:.0%}."
+        yield f"{ODD_SIZE} Response size differs from that of the other rows by more than {SIZE_TOLERANCE:.0%}."
     if any(row.is_lower_bound for row in rows):
-        yield f"{LOWER_BOUND.strip()} {_limits_named(rows)} the limit: the target can do more, and its rank may be too low."
+        yield f"{LOWER_BOUND.strip()} {_limits_named(rows)} the limit: the target may be faster than measured, and its rank may be too low."
     if any(row.counts_partly for row in rows):
-        yield f"{PARTLY} Some rounds are not valid; the figures come from the others."
+        yield f"{PARTLY} Some rounds are not valid; results come from the other rounds."
 
 
 def _struck(rows: Sequence[Row]) -> Iterator[str]:
@@ -281,7 +153,7 @@ def _limits_named(rows: Sequence[Row]) -> str:
 
 
 def _limits(rows: Sequence[Row]) -> Iterator[str]:
-    """What some targets do not do and others do."""
+    """List the targets with limits that not all targets have."""
     targets = {row.target.id: row.target for row in rows}
     for limit, meaning in LIMITS.items():
         names = sorted(name for name, target in targets.items() if limit in target.limits)
@@ -293,7 +165,7 @@ def _limits(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def _learned(rows: Sequence[Row]) -> Iterator[str]:
-    """Which response was correct, where the workload does not say: once for targets that are alike."""
+    """Describe correct responses that the workload doesn't state, once for targets with the same response."""
     names: dict[Learned, list[str]] = {}
     for row in rows:
         if found := next((trial.learned for trial in row.trials if trial.learned), None):
@@ -304,15 +176,15 @@ def _learned(rows: Sequence[Row]) -> Iterator[str]:
         if learned.body_bytes is None:
             yield f"Correct response of {', '.join(targets)}, learned: {kept}. Its body changes, so bodies were not checked."
         else:
-            yield f"Correct response of {', '.join(targets)}, learned: {kept}, and one body of {_count(learned.body_bytes, 'byte')}."
+            yield f"Correct response of {', '.join(targets)}, learned: {kept}, and one body of {plural(learned.body_bytes, 'byte')}."
 
 
 def _running(rows: Sequence[Row]) -> Iterator[str]:
     names = sorted({row.target.framework for row in rows if row.target.url is not None})
     if names:
         yield (
-            f"{', '.join(names)}: already running, and not restarted between rounds. Effects of that one start are in all figures, "
-            "and no interval covers them. CPU time and memory are unknown."
+            f"{', '.join(names)}: already running and not restarted between rounds, so no interval covers the effects of that one start. "
+            "CPU time and memory are unknown."
         )
 
 
@@ -324,10 +196,126 @@ def _row_note(row: Row) -> RowNote:
 
 
 def _repeated_once(lines: Sequence[str]) -> list[str]:
-    """Lines that repeat become one: ``GET / (20 times)``."""
+    """Join repeated lines: ``GET / (20 times)``."""
     runs = [(line, len(list(own))) for line, own in groupby(lines)]
     return [line if count == 1 else f"{line} ({count} times)" for line, count in runs]
 
 
-def _count(number: int, noun: str, plural: str | None = None) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {plural or f'{noun}s'}"
+# --- in brief -------------------------------------------------------------------------------------------------------------------
+
+
+def brief_notes(run: Run, trials: Sequence[Trial], found: Sequence[Group]) -> list[str]:
+    """Return at most three lines: missing trials, disturbances, rows without results, and canned targets."""
+    rows = [row for group in found for row in group.rows]
+    lines = [*status(run, trials), *filter(None, [disturbed_note(rows)]), *_without_results(found), *_warnings(found)]
+    if len(lines) <= BRIEF_LINES_MAX:
+        return lines
+    return [*lines[: BRIEF_LINES_MAX - 1], f"{len(lines) - BRIEF_LINES_MAX + 1} more notes: httpbench report {run.id} --explain"]
+
+
+def _without_results(found: Sequence[Group]) -> Iterator[str]:
+    """Say why targets have no results, once per reason."""
+    seen = set()
+    for group in found:
+        without = {row.target.id for row in group.rows if not row.counts}
+        for note in row_notes(group):
+            line = _reason(note)
+            if note.id in without and line not in seen:
+                seen.add(line)
+                yield line
+
+
+def _reason(note: RowNote) -> str:
+    parts = ["; ".join(note.reasons), f"hint: {note.next_step}" if note.next_step else "", f"log: {note.log[-1]}" if note.log else ""]
+    return f"{note.id} {note.kind}: {' · '.join(filter(None, parts))}"
+
+
+def _warnings(found: Sequence[Group]) -> Iterator[str]:
+    probed = {row.target.id: (row.target, row.probed) for group in found for row in group.rows if row.probed is not None}
+    warnings = [warning for target, seen in probed.values() if seen and (warning := probe_warning(target, seen))]
+    if warnings:
+        yield f"warning: {'; '.join(warnings)}"
+
+
+# --- disturbed trials -----------------------------------------------------------------------------------------------------------
+
+
+def disturbed_notes(rows: Sequence[Row]) -> Iterator[str]:
+    """Count the disturbed trials of these rows, and name the programs that disturbed them."""
+    found = disturbances(rows)
+    repeated, lost, accepted = found.repeated, found.lost, found.accepted
+    if repeated:
+        yield f"{_were(repeated)} disturbed and repeated{_by(repeated)}."
+    if lost:
+        yield f"{_were(lost)} disturbed in the last attempt and {'does' if len(lost) == 1 else 'do'} not count{_by(lost)}."
+    if accepted:
+        yield f"{_were(accepted)} disturbed but {'counts' if len(accepted) == 1 else 'count'} because of `--retries 0`{_by(accepted)}."
+    if found.leaves_gaps:
+        yield "For undisturbed results, run again on a quiet machine or with more `--retries`. `--retries 0` counts disturbed trials."
+
+
+def disturbed_note(rows: Sequence[Row]) -> str | None:
+    """Count the disturbed trials of these rows in one clause, or return ``None`` if there are none."""
+    found = disturbances(rows)
+    repeated, lost = found.repeated, found.lost
+    if not repeated and not lost:
+        return None
+    parts = [f"{_were(repeated)} disturbed and repeated"] if repeated else []
+    parts += [f"{_were(lost)} disturbed in the last attempt and not counted"] if lost else []
+    names = [one_line(each.name) for each in disturbers([*repeated, *lost])]
+    more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+    return ", ".join([*parts, *(f"by {name}{more}" for name in names[:1])])
+
+
+def _were(trials: Sequence[Trial]) -> str:
+    return f"{plural(len(trials), 'trial')} {'was' if len(trials) == 1 else 'were'}"
+
+
+def _by(trials: Sequence[Trial]) -> str:
+    """``, by spin (pid 4711), up to 0.50 of a core in 3; 2 more``."""
+    found = disturbers(trials)
+    counted = "" if len(trials) == 1 else " in {}"
+    named = [f"{one_line(each.name)}, up to {each.cores:.2f} of a core{counted.format(each.trials)}" for each in found[:DISTURBERS_MAX]]
+    if len(found) > DISTURBERS_MAX:
+        named.append(f"{len(found) - DISTURBERS_MAX} more")
+    return f", by {'; '.join(named)}" if named else ""
+
+
+# --- containers -----------------------------------------------------------------------------------------------------------------
+
+
+def container_notes(rows: Sequence[Row]) -> Iterator[str]:
+    """Describe each target's container: its limits, how they were checked, and what its control groups counted."""
+    contained = [row for row in rows if row.target.isolation is not None]
+    for name in dict.fromkeys(row.target.id for row in contained):
+        own = [row for row in contained if row.target.id == name]
+        trials = [trial for row in own for trial in row.trials]
+        isolation = own[0].target.isolation
+        if isolation is not None:
+            yield f"{name}: {'; '.join([_container_limits(isolation, trials), *_container_usage(isolation, trials)])}."
+
+
+def _container_limits(isolation: Isolation, trials: Sequence[Trial]) -> str:
+    """``docker 20.10.24, --cpus 1, --memory 512m, host network; limits read and tried``."""
+    known = [trial.container for trial in trials if trial.container]
+    engine = f"{isolation.engine} {known[0].engine_version}" if known else str(isolation.engine)
+    memory = f"{isolation.memory_bytes / (1 << 20):g}m"
+    parts = f"{engine}, --cpus {isolation.cpus:g}, --memory {memory}, {NETWORKS[isolation.network]}"
+    if not known:
+        return parts
+    burned = [each.burned_cpus for each in known if each.burned_cpus is not None]
+    if not burned:
+        return f"{parts}; limits read, but not tried, which requires root"
+    if not any(each.was_tried for each in known):
+        return f"{parts}; limits read; the CPU limit was not tried, because a burn reached only {max(burned):.2f} cores"
+    return f"{parts}; limits read, and tried by a burn ({max(burned):.2f} cores)"
+
+
+def _container_usage(isolation: Isolation, trials: Sequence[Trial]) -> Iterator[str]:
+    usages = [trial.target_usage for trial in trials if trial.target_usage]
+    if throttled := [usage for usage in usages if usage.throttled_s]:
+        share, stopped_s = max((usage.throttled_share or 0, usage.throttled_s or 0) for usage in throttled)
+        worst = " (worst round)" if len(usages) > 1 else ""
+        yield f"its CPU limit stopped it in {share:.0%} of periods, {stopped_s:.1f} s in all{worst}"
+    if peaks := [usage.group_bytes_peak for usage in usages if usage.group_bytes_peak]:
+        yield f"peak memory, page cache included, {max(peaks) / 1e6:,.1f} of {isolation.memory_bytes / 1e6:,.0f} MB"

@@ -20,6 +20,7 @@ from httpbench.report.tables import notes
 from httpbench.report.tables.groups import groups
 from httpbench.report.tables.rows import Group
 from httpbench.report.within_run.claims import precision
+from httpbench.report.words.reasons import joined
 from httpbench.store.browse import State
 from httpbench.web import addresses
 from httpbench.web.frame import Frame, NotFound, Page
@@ -125,7 +126,7 @@ def _latest(trials: Sequence[Trial]) -> Table:
             str(trial.plan.load.connections),
             verdict(trial.verdict.kind),
             figure_text(trial.measurement.throughput_rps) if trial.measurement and trial.verdict.counts else "",
-            "; ".join(trial.verdict.reasons),
+            joined(trial.verdict.reasons),
         ]
         for trial in reversed(trials[-LATEST:])
     ]

@@ -11,6 +11,7 @@ from httpbench.model import Frozen, Gate, Load, Run, Scaling, Target, Trial, Ver
 from httpbench.report.between_runs.environments import differences, load_hosts, resources, toolchains
 from httpbench.report.tables.groups import groups
 from httpbench.report.tables.rows import Row
+from httpbench.report.words.reasons import sentence, sentences
 from httpbench.stats.figures import BY_NAME
 from httpbench.stats.gates import Passage, lost_rounds, passage
 from httpbench.stats.interval import ROUNDS_MIN
@@ -190,9 +191,9 @@ def _cell(base: Row, head: Row, names: Sequence[str], comparisons: int) -> Cell:
         load=summary.load,
         verdict_base=base.summary.verdict.kind,
         verdict_head=summary.verdict.kind,
-        reasons_head=summary.verdict.reasons,
+        reasons_head=tuple(sentences(summary.verdict)),
         figures={name: pair for name, pair in pairs.items() if pair is not None},
-        lost_head=lost_rounds(head.trials),
+        lost_head=sentence(lost) if (lost := lost_rounds(head.trials)) else None,
     )
 
 

@@ -9,9 +9,9 @@ Trials that do not count are in it with what was measured: look at the verdict f
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, BeforeValidator, Field, PlainSerializer
 
 from httpbench.model import (
     Category,
@@ -39,6 +39,7 @@ from httpbench.model import (
     Others,
     Precision,
     Probed,
+    Reason,
     Run,
     RunStatus,
     SampledResponse,
@@ -52,6 +53,7 @@ from httpbench.model import (
     Tuning,
     Usage,
     Verdict,
+    VerdictKind,
     Workload,
 )
 from httpbench.report.tables.composite import composite_of
@@ -60,13 +62,62 @@ from httpbench.report.tables.overhead import differences
 from httpbench.report.tables.rows import Group, Row
 from httpbench.report.within_run.compared_rows import against, ranking
 from httpbench.report.within_run.gates import Gated, gated
+from httpbench.report.words.reasons import joined, sentence, sentences
 from httpbench.stats.composite import Composite
 from httpbench.stats.facts import Facts, facts
-from httpbench.stats.level import Saturation, saturation
+from httpbench.stats.level import RatePoint, Saturation, saturation
 from httpbench.stats.overhead import Difference
 from httpbench.stats.paired import Comparison
 from httpbench.stats.steady import not_shown_steady, unsteady
 from httpbench.stats.summary import Summary, with_merged
+
+
+class ExportedVerdict(Frozen):
+    """What limited a trial; or why its figures do not count."""
+
+    kind: VerdictKind
+    """What limited the trial, or that it has no figures."""
+    reasons: tuple[str, ...] = ()
+    """Why, in sentences; may be empty."""
+    is_accepted: bool = False
+    """Whether the trial counts although it was disturbed, because repeats were turned off."""
+    causes: tuple[Reason, ...] = ()
+    """The reasons as values: their kinds, and the numbers and names that the sentences contain."""
+
+
+def _exported_verdict(verdict: Verdict) -> ExportedVerdict:
+    return ExportedVerdict(kind=verdict.kind, reasons=tuple(sentences(verdict)), is_accepted=verdict.is_accepted, causes=verdict.reasons)
+
+
+InWords = Annotated[Verdict, PlainSerializer(_exported_verdict, return_type=ExportedVerdict)]
+"""A verdict, exported with its sentences."""
+
+
+class ExportedPoint(RatePoint):
+    """All trials at one rate that count."""
+
+    misses: Annotated[tuple[Reason, ...], PlainSerializer(lambda found: tuple(map(sentence, found)), return_type=tuple[str, ...])]
+    """Why the service level did not hold, each reason once."""
+
+
+class ExportedSaturation(Saturation):
+    """The result of a search."""
+
+    curve: tuple[ExportedPoint, ...]
+    """All rates, ascending."""
+    disturbed_by: Annotated[
+        tuple[tuple[Reason, ...], ...],
+        BeforeValidator(lambda found: [[each] if isinstance(each, str) else each for each in found]),
+        PlainSerializer(lambda found: tuple(map(joined, found)), return_type=tuple[str, ...]),
+    ] = ()
+    """Who disturbed them and how much, in words, each trial that was."""
+
+
+class ExportedSummary(Summary):
+    """One cell of a run: what its rounds have in common, and their figures. ``None``: not measured, or no round counts."""
+
+    verdict: InWords
+    """The most common verdict of the rounds that count, but ``generator`` if one of them has it; or why none counts."""
 
 
 class ExportedTarget(Frozen):
@@ -126,7 +177,7 @@ class Round(Frozen):
     """Which CPUs each program got."""
     workers: int | None = None
     """Number of workers or copies of the target that the user chose. Null: one for each of its physical cores."""
-    verdict: Verdict
+    verdict: InWords
     """What limited the trial, or why it does not count."""
     measurement: Measurement | None
     """What the load generator measured. Null: nothing, or the target is a client."""
@@ -188,12 +239,12 @@ class Result(Frozen):
     """Name of the load generator; for clients of the timer."""
     load: Load
     """How the requests were made."""
-    verdict: Verdict
+    verdict: InWords
     """The most common verdict of the rounds that count, but ``generator`` if one of them has it; or why none counts."""
     rank: int | None
     """Rank by throughput; ties share one. Null: too few rounds count, fewer than those of the others, the load generator was the
     limit, or the load has a rate."""
-    summary: Summary
+    summary: ExportedSummary
     """Figures over the rounds that count."""
     overhead: dict[str, Difference]
     """For proxies, by figure: the difference to the baseline of the same rounds, in µs."""
@@ -276,7 +327,7 @@ class Document(Frozen):
     them."""
     search: Search | None = None
     """Search for the highest rate. Null: no search."""
-    saturation: Saturation | None = None
+    saturation: ExportedSaturation | None = None
     """Result of the search. Null: no search."""
     composite: Composite | None = None
     """Composite ranking. Null: the run has fewer than two of TechEmpower's tests, or fewer than two targets with all of them."""
@@ -299,7 +350,7 @@ def document(run: Run, trials: Sequence[Trial]) -> Document:
         targets={name: _exported(target) for name, target in run.targets.items()},
         probes={trial.plan.target: trial.probed for trial in trials if trial.probed is not None},
         results=tuple(result for group in found for result in _results(run, group)),
-        saturation=saturation(run.search, trials) if run.search else None,
+        saturation=_saturation(run, trials),
         composite=None if run.search else composite_of(trials),
         comparisons=tuple(part for group in found for part in _against(group, run.baseline)),
         gates=tuple(gated(run, trials)),
@@ -343,7 +394,7 @@ def _result(row: Row, rank: int | None, added: dict[str, Difference]) -> Result:
     return Result(
         **same_fields(row.summary, Result, but={"rounds"}),
         rank=rank,
-        summary=with_merged(row.summary, row.trials),
+        summary=ExportedSummary(**same_fields(with_merged(row.summary, row.trials), ExportedSummary)),
         overhead=added,
         rounds=tuple(map(_round, row.attempts)),
     )
@@ -353,6 +404,14 @@ def _round(trial: Trial) -> Round:
     return Round(
         **same_fields(trial, Round),
         **same_fields(trial.plan, Round),
-        unsteady=unsteady(trial) or not_shown_steady(trial),
+        unsteady=sentence(reason) if (reason := unsteady(trial) or not_shown_steady(trial)) else None,
         facts=facts(trial),
     )
+
+
+def _saturation(run: Run, trials: Sequence[Trial]) -> ExportedSaturation | None:
+    if run.search is None:
+        return None
+    found = saturation(run.search, trials)
+    curve = tuple(ExportedPoint(**same_fields(point, ExportedPoint)) for point in found.curve)
+    return ExportedSaturation(**same_fields(found, ExportedSaturation, but={"curve"}), curve=curve)

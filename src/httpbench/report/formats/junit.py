@@ -20,6 +20,7 @@ from httpbench.report.tables.groups import groups
 from httpbench.report.tables.rows import Row
 from httpbench.report.within_run.claims import label
 from httpbench.report.within_run.gates import gated
+from httpbench.report.words.reasons import joined, sentence
 from httpbench.stats.gates import Passage, lost_rounds
 from httpbench.stats.level import saturation
 from httpbench.text import one_line, printable
@@ -125,9 +126,9 @@ def _problem_of_row(row: Row) -> Problem | None:
     """A row without figures, or with rounds that failed or are invalid."""
     if not row.counts:
         verdict = row.summary.verdict
-        return Problem("error", verdict.kind, f"{verdict.kind}: {'; '.join(verdict.reasons)}", row.log_tail or "")
+        return Problem("error", verdict.kind, f"{verdict.kind}: {joined(verdict.reasons)}", row.log_tail or "")
     if lost := lost_rounds(row.trials):
-        return Problem("error", VerdictKind.INVALID, lost, row.log_tail or "")
+        return Problem("error", VerdictKind.INVALID, sentence(lost), row.log_tail or "")
     return None
 
 

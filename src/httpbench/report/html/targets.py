@@ -17,6 +17,7 @@ from httpbench.report.numbers import percentage
 from httpbench.report.responses import render_responses
 from httpbench.report.tables import evidence, notes
 from httpbench.report.tables.rows import Group, Row
+from httpbench.report.words.reasons import joined
 from httpbench.stats.facts import facts
 from httpbench.stats.summary import rss_bytes_peak, throughput_rps
 
@@ -104,7 +105,7 @@ def _place(group: Group) -> str:
 
 def _rounds(own: Sequence[tuple[Group, Row]]) -> Table:
     rows = [
-        [_place(group), _number(trial), verdict(trial.verdict.kind), *_figures(trial), "; ".join(trial.verdict.reasons)]
+        [_place(group), _number(trial), verdict(trial.verdict.kind), *_figures(trial), joined(trial.verdict.reasons)]
         for group, row in own
         for trial in row.attempts
     ]

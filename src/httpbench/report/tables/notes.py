@@ -18,10 +18,12 @@ from httpbench.report.tables.disturbed import disturbed_notes
 from httpbench.report.tables.groups import SIZE_TOLERANCE
 from httpbench.report.tables.probes import probe_legend
 from httpbench.report.tables.rows import Group, Row
+from httpbench.report.words.next_steps import next_step_text
+from httpbench.report.words.once import Said, once
+from httpbench.report.words.reasons import sentences
 from httpbench.stats.figures import P99, THROUGHPUT
 from httpbench.stats.next_step import next_step
 from httpbench.stats.noise import floor, other_load
-from httpbench.stats.once import Said, once
 from httpbench.text import printable
 
 LIMITS = {
@@ -318,9 +320,10 @@ def _running(rows: Sequence[Row]) -> Iterator[str]:
 
 def _row_note(row: Row) -> RowNote:
     verdict = row.summary.verdict
-    reasons = tuple("; ".join(printable(line) for line in reason.splitlines()) for reason in verdict.reasons)
+    reasons = tuple("; ".join(printable(line) for line in reason.splitlines()) for reason in sentences(verdict))
     log = tuple(printable(line) for line in _repeated_once((row.log_tail or "").strip().splitlines())[-LOG_LINES:])
-    return RowNote(row.target.id, verdict.kind, reasons, log, next_step(row.trials))
+    step = next_step(row.trials)
+    return RowNote(row.target.id, verdict.kind, reasons, log, next_step_text(step) if step else None)
 
 
 def _repeated_once(lines: Sequence[str]) -> list[str]:

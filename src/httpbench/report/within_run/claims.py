@@ -13,6 +13,7 @@ from httpbench.model import Noise, Run, RunStatus, Trial, VerdictKind
 from httpbench.report.numbers import percentage
 from httpbench.report.tables.rows import Group, Row
 from httpbench.report.within_run.compared_rows import Compared, against, flaky, ranking, rounds_to_tell
+from httpbench.report.words.reasons import sentence
 from httpbench.stats.figures import CPU, P99, THROUGHPUT, WALL
 from httpbench.stats.gates import lost_rounds
 from httpbench.stats.interval import CONFIDENCE, LEFT_OUT, ROUNDS_MIN
@@ -205,7 +206,8 @@ def _unranked(group: Group) -> Iterator[str]:
     if partly := [label(row) for row in group.rows if row.counts_partly and row.summary.rounds_counting < ROUNDS_MIN]:
         yield f"(fewer than {ROUNDS_MIN} valid rounds): {', '.join(partly)}"
     for row in flaky(group) if group.rounds >= ROUNDS_MIN else []:
-        reason = lost_rounds(row.trials) or f"{row.summary.rounds_counting} of {group.rounds} rounds are valid"
+        lost = lost_rounds(row.trials)
+        reason = sentence(lost) if lost else f"{row.summary.rounds_counting} of {group.rounds} rounds are valid"
         yield f"({reason}): {label(row)}"
 
 

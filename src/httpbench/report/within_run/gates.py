@@ -9,6 +9,7 @@ from httpbench.report.tables.groups import groups
 from httpbench.report.tables.notes import title
 from httpbench.report.tables.rows import Group, Row
 from httpbench.report.within_run.claims import label
+from httpbench.report.words.reasons import sentence
 from httpbench.stats.figures import BY_NAME
 from httpbench.stats.gates import Passage, lost_rounds, passage
 from httpbench.stats.interval import ROUNDS_MIN, ConfidenceInterval
@@ -83,7 +84,7 @@ def _why_unknown(gate: Gate, row: Row, group: Group, found: Comparison | None) -
     if gate.figure == "rps" and group.load.rate_rps is not None:
         return "`--rate` fixes throughput, so there is nothing to compare"
     if lost := lost_rounds(row.trials):
-        return lost
+        return sentence(lost)
     if found is None or found.interval is None:
         return f"{found.rounds if found else 0} rounds have the figure of both; {ROUNDS_MIN} or more are required"
     return None

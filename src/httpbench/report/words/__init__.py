@@ -1,0 +1,1 @@
+"""Sentences, made from typed values: the one place where they are written."""

@@ -11,11 +11,12 @@ from collections.abc import Iterator, Sequence
 from httpbench.analysis.groups import groups
 from httpbench.analysis.rows import Group, Row
 from httpbench.model import Run, Trial
-from httpbench.report.markdown.run import escape, fenced
+from httpbench.report.markdown.parts import escape, fenced
 from httpbench.report.words.answer import answer
 from httpbench.report.words.claims import unranked
-from httpbench.report.words.disturbed import disturbed_notes
-from httpbench.report.words.notes import noise, row_notes, status, title
+from httpbench.report.words.loads import title
+from httpbench.report.words.notes import disturbed_notes, row_notes
+from httpbench.report.words.run import noise, status
 from tools.results.machine import machine_title
 
 MARK = "<!-- Below this line the page is written by hand. `make results` keeps it. -->"

@@ -13,7 +13,8 @@ from httpbench.analysis.groups import groups
 from httpbench.model import Run, Trial
 from httpbench.report.data.read_json import read_export
 from httpbench.report.html import render_html
-from httpbench.report.markdown.run import fenced, render_markdown
+from httpbench.report.markdown.parts import fenced
+from httpbench.report.markdown.run import render_markdown
 from httpbench.text import printable
 from tools.results.analysis import analysis_page
 from tools.results.machine import machine_name

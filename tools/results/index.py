@@ -8,9 +8,9 @@ from pathlib import Path
 from httpbench.analysis.groups import groups
 from httpbench.model import Run, Trial
 from httpbench.report.data.read_json import read_export
-from httpbench.report.html.answer import answer
-from httpbench.report.markdown.run import escape
-from httpbench.report.words.notes import title
+from httpbench.report.html.run import answer
+from httpbench.report.markdown.parts import escape
+from httpbench.report.words.loads import title
 from tools.results.folder import ANALYSIS, DATA, REPORT, TABLE
 from tools.results.machine import machine_title
 

@@ -23,7 +23,7 @@ from httpbench.analysis.groups import groups
 from httpbench.analysis.rows import Group, Row
 from httpbench.errors import UsageError
 from httpbench.model import Run, Trial
-from httpbench.report.markdown.run import escape
+from httpbench.report.markdown.parts import escape
 from httpbench.report.words.numbers import four_digits, percentage
 from httpbench.stats.figures import THROUGHPUT
 from httpbench.stats.overhead import share_of

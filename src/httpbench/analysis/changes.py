@@ -11,7 +11,7 @@ from httpbench.analysis.environments import Mismatch, differences, load_hosts, r
 from httpbench.analysis.gates import Obstacle
 from httpbench.analysis.groups import groups
 from httpbench.analysis.rows import Row
-from httpbench.model import Frozen, Gate, Load, Run, Scaling, Target, Trial, VerdictKind
+from httpbench.model import Frozen, Gate, Load, Reason, Run, Scaling, Target, Trial, VerdictKind
 from httpbench.stats.figures import BY_NAME
 from httpbench.stats.gates import Passage, leaves_doubt, lost_rounds, passage
 from httpbench.stats.summary import Summary
@@ -42,11 +42,11 @@ class Cell(Frozen):
     load: Load
     verdict_base: VerdictKind
     verdict_head: VerdictKind
-    reasons_head: tuple[str, ...]
+    reasons_head: tuple[Reason, ...]
     """Why the rounds of head do not count, or what limited them."""
     figures: dict[str, Change]
     """Changes by the name of the figure, without figures that a run lacks. A load with a rate has no ``rps``."""
-    lost_head: str | None = None
+    lost_head: Reason | None = None
     """How many rounds of head failed or are invalid, and why. Null: none."""
 
 

@@ -8,7 +8,7 @@ from enum import Enum, auto
 
 from httpbench.analysis.groups import groups
 from httpbench.analysis.rows import Group, Row
-from httpbench.model import Gate, Run, RunStatus, Trial
+from httpbench.model import Gate, Reason, Run, RunStatus, Trial
 from httpbench.stats.figures import BY_NAME
 from httpbench.stats.gates import Passage, lost_rounds, passage
 from httpbench.stats.interval import ConfidenceInterval
@@ -51,7 +51,7 @@ class RunGate:
     """``None``: the gate was judged."""
     rounds: int = 0
     """Rounds that have the figure of both."""
-    lost: str | None = None
+    lost: Reason | None = None
     """The rounds that failed or are invalid, if these are the obstacle."""
 
 
@@ -83,7 +83,7 @@ def _judged(gate: Gate, row: Row, theirs: Row, group: Group) -> RunGate:
     return RunGate(gate, group, theirs.target.id, row, passage(gate, found.interval), found.ratio, found.interval)
 
 
-def _obstacle(gate: Gate, group: Group, lost: str | None, found: Comparison | None) -> Obstacle | None:
+def _obstacle(gate: Gate, group: Group, lost: Reason | None, found: Comparison | None) -> Obstacle | None:
     if gate.figure == "rps" and group.load.rate_rps is not None:
         return Obstacle.FIXED_BY_RATE
     if lost:

@@ -16,6 +16,7 @@ from httpbench.report.charts.theme import svg_file
 from httpbench.report.html.parts import Picture, Table, verdict
 from httpbench.report.html.run import results, search_of
 from httpbench.report.words.numbers import figure_text
+from httpbench.report.words.reasons import joined
 from httpbench.report.words.run import machine, origin, status, title
 from httpbench.store.browse import State
 from httpbench.web import addresses
@@ -117,7 +118,7 @@ def _latest(trials: Sequence[Trial]) -> Table:
             str(trial.plan.load.connections),
             verdict(trial.verdict.kind),
             figure_text(trial.measurement.throughput_rps) if trial.measurement and trial.verdict.counts else "",
-            "; ".join(trial.verdict.reasons),
+            joined(trial.verdict.reasons),
         ]
         for trial in reversed(trials[-LATEST:])
     ]

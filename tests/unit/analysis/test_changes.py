@@ -10,6 +10,9 @@ from rich.console import Console
 
 from httpbench.model import Engine, Expectation, Gate, Isolation, Load, Run, Trial, Verdict, VerdictKind, Workload
 from httpbench.report import Changes, View, changes, render_changes, render_changes_json, render_changes_markdown
+from httpbench.report.words.changes import mismatch_text, not_compared
+from httpbench.report.words.gates import change_gate_reason
+from httpbench.report.words.loads import place
 from tests.factories import make_client, make_failed, make_plan, make_rounds, make_run, make_target, make_trial
 
 SLOWER = Gate(figure="rps", side="<", change=-0.03)
@@ -41,7 +44,7 @@ def test_each_cell_has_ratios_intervals_and_both_verdicts() -> None:
     text = render_changes_markdown(found)
     assert "BREACHED rps&lt;-3%: c/a, plaintext single -c 64: -10.0%" in text
     assert "verdict of c/b, plaintext single -c 64, changed from target to generator: generator-bound" in text
-    assert "Generator-bound, so figures are not the target's alone: c/b" in text
+    assert "Limited by the load generator, so the target may be faster than measured: c/b" in text
     assert '"schema": "httpbench-changes/1"' in render_changes_json(found)
 
 
@@ -64,7 +67,7 @@ def test_a_gate_is_unknown_where_one_round_of_head_failed_however_good_the_other
     head = measured([*make_rounds("c/a", (100_000, 101_000, 99_000)), crashed], make_rounds("c/b", (50_000, 50_500, 50_100)))
     found = changes(base, head, [SLOWER])
     reason = "in head 1 of 4 rounds failed or are invalid: exited with status 139"
-    assert [(judged.passage, judged.reason) for judged in found.gates] == [("unknown", reason), ("passed", None)]
+    assert [(judged.passage, change_gate_reason(judged)) for judged in found.gates] == [("unknown", reason), ("passed", None)]
     assert found.unknown
     sentence = f"NOT JUDGED rps&lt;-3%: c/a, plaintext single -c 64: {reason}"
     assert sentence in render_changes_markdown(found)
@@ -88,7 +91,7 @@ def test_a_gate_is_unknown_at_a_target_that_head_lacks() -> None:
     base = measured(make_rounds("c/a", (1000, 1010, 1020)), make_rounds("c/gone", (1000, 1010, 1020)))
     found = changes(base, measured(make_rounds("c/a", (1000, 1010, 1020))), [SLOWER])
     reason = "head lacks this target under this load"
-    assert [(judged.place, judged.passage, judged.reason) for judged in found.gates] == [
+    assert [(place(judged.at), judged.passage, change_gate_reason(judged)) for judged in found.gates] == [
         ("c/a, plaintext single -c 64", "passed", None),
         ("c/gone, plaintext single -c 64", "unknown", reason),
     ]
@@ -116,18 +119,18 @@ def test_only_what_is_alike_is_compared() -> None:
     head = measured(make_rounds("c/a", (1000, 1010, 1020), plan=other))
     found = changes(base, head)
     assert found.cells == ()
-    assert found.not_compared == (
+    assert not_compared(found) == [
         "Only in base: c/a (plaintext, 64 connections); head has it with another load",
         "Only in base: c/gone (plaintext, 64 connections)",
         "Only in head: c/a (plaintext, 8 connections); base has it with another load",
-    )
+    ]
 
 
 def test_a_target_that_only_head_has_is_named_once_however_many_loads_it_has() -> None:
     base = measured(make_rounds("c/a", (1000, 1010, 1020)))
     alone = [make_rounds("c/nginx", (1000,), plan={"load": Load(rate_rps=rate)}) for rate in range(1, 11)]
     found = changes(base, measured(make_rounds("c/a", (1000, 1010, 1020)), *alone))
-    assert found.not_compared == ("Only in head: c/nginx (plaintext, 64 connections, 10 loads)",)
+    assert not_compared(found) == ["Only in head: c/nginx (plaintext, 64 connections, 10 loads)"]
 
 
 def test_a_workload_that_expects_something_else_is_another_one() -> None:
@@ -151,7 +154,7 @@ def test_containers_with_other_limits_are_not_compared() -> None:
     rounds = make_rounds(name, (1000, 1010, 1020))
     found = changes(measured(rounds, targets={name: half}), measured(rounds, targets={name: whole}))
     assert found.cells == ()
-    assert found.not_compared[0] == "Only in base: c/a@docker (plaintext, 64 connections); head has it with other limits"
+    assert not_compared(found)[0] == "Only in base: c/a@docker (plaintext, 64 connections); head has it with other limits"
     assert len(changes(measured(rounds, targets={name: half}), measured(rounds, targets={name: half})).cells) == 1
 
 
@@ -160,7 +163,10 @@ def test_cores_and_workers_that_differ_are_said_with_the_environment() -> None:
     base = measured(make_rounds("c/a", (100_000, 101_000, 99_000)))
     head = measured([trial.model_copy(update={"plan": trial.plan.model_copy(update={"cores": two, "workers": 8})}) for trial in base[1]])
     assert changes(base, base).environment == ()
-    assert changes(base, head).environment == ("cores of targets (1 → 2)", "workers of targets (one per core → 8)")
+    assert [mismatch_text(each) for each in changes(base, head).environment] == [
+        "cores of targets (1 → 2)",
+        "workers of targets (one per core → 8)",
+    ]
 
 
 # --- on a terminal -------------------------------------------------------------------------------------------------------------

@@ -2,10 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import pytest
 
-from httpbench.analysis.environments import differences, load_hosts, toolchains
+from httpbench.analysis import environments
+from httpbench.analysis.environments import Mismatch
+from httpbench.model import Environment, LoadHost
+from httpbench.report.words.changes import mismatch_text, version_text
 from tests.factories import make_environment, make_load_host
+
+
+def texts(found: Iterable[Mismatch]) -> list[str]:
+    return list(map(mismatch_text, found))
+
+
+def differences(base: Environment, head: Environment) -> list[str]:
+    return texts(environments.differences(base, head))
+
+
+def load_hosts(before: LoadHost | None, after: LoadHost | None) -> list[str]:
+    return texts(environments.load_hosts(before, after))
 
 
 @pytest.mark.parametrize(
@@ -46,7 +63,7 @@ def test_what_may_be_compared_is_no_difference() -> None:
     base = make_environment()
     head = base.model_copy(update={"git_commit": "f" * 40, "load_average_1m": 9.0, "versions": {**base.versions, "go": "1.27"}})
     assert differences(base, head) == []
-    assert toolchains(base, head) == [f"go {base.versions['go']} → 1.27"]
+    assert list(map(version_text, environments.toolchains(base, head))) == [f"go {base.versions['go']} → 1.27"]
 
 
 def test_names_of_containers_are_made_up_anew_each_time() -> None:
@@ -61,4 +78,4 @@ def test_load_hosts_must_be_alike_too() -> None:
     assert load_hosts(None, there) == ["load host (the target's machine → load1)"]
     assert load_hosts(there, faster) == ["load host: processor (AMD EPYC 7B13 → Faster)"]
     with_backend = make_load_host(backend_cpus=(2, 3))
-    assert load_hosts(there, with_backend) == ["place of the backend (here → there)"]
+    assert load_hosts(there, with_backend) == ["host of the backend (the target's machine → load host)"]

@@ -89,10 +89,5 @@ def test_a_group_says_when_cores_were_shared_and_what_its_generator_leaves_out()
     assert group.rounds == 2
 
 
-def test_a_generator_that_this_version_does_not_know_has_no_meaning() -> None:
-    (group,) = groups_of([make_trial(make_plan(load_generator="slowloris"))])
-    assert group.latency_meaning is None
-
-
 def test_a_run_without_trials_has_no_tables() -> None:
     assert groups_of([]) == []

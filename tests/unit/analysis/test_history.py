@@ -10,6 +10,8 @@ import pytest
 
 from httpbench.analysis.history import Series, histories
 from httpbench.model import Bound, Expectation, Kind, Load, Search, ServiceLevel, Verdict, VerdictKind, Workload
+from httpbench.report.words.changes import mismatch_text, mismatches_text
+from httpbench.report.words.history import series_load
 from httpbench.store import Store
 from tests.factories import (
     make_client,
@@ -38,7 +40,7 @@ def test_each_run_is_a_point_with_its_interval(store: Store) -> None:
     keep(store, 2, rounds(101_000)[:2], commit=None)
     (series,) = of(histories(store, A), "rps")
     first, second = series.points
-    assert (series.title, series.differs, series.changes) == ("plaintext single -c 64 -d 10s", (), ())
+    assert (series_load(series), series.differs, series.changes) == ("plaintext single -c 64 -d 10s", (), ())
     assert (first.run, first.name, first.git_commit, first.verdict) == ("run-0001", "first", "aaaa", VerdictKind.TARGET)
     assert first.estimate.median == 100_000
     assert first.estimate.interval is not None
@@ -57,7 +59,7 @@ def test_requests_per_second_and_p99_have_a_series_each_and_a_rate_has_p99_alone
     rated = make_trial(make_plan(A, load=Load(connections=64, rate_rps=1000)), measurement=timed)
     keep(store, 1, [*rounds(100_000), rated])
     found = histories(store, A)
-    assert [(series.title, series.figure) for series in found] == [
+    assert [(series_load(series), series.figure) for series in found] == [
         ("plaintext single -c 64 --rate 1000 -d 10s", "p99"),
         ("plaintext single -c 64 -d 10s", "rps"),
         ("plaintext single -c 64 -d 10s", "p99"),
@@ -68,7 +70,7 @@ def test_requests_per_second_and_p99_have_a_series_each_and_a_rate_has_p99_alone
 def test_loads_that_differ_have_names_that_differ(store: Store) -> None:
     loads = [Load(), Load(pipeline=16), Load(keepalive=False), Load(requests_per_connection=50), Load(duration_s=2)]
     keep(store, 1, [make_trial(make_plan(A, number, load=load)) for number, load in enumerate(loads)])
-    assert {series.title.removeprefix("plaintext single -c 64 ") for series in of(histories(store, A), "rps")} == {
+    assert {series_load(series).removeprefix("plaintext single -c 64 ") for series in of(histories(store, A), "rps")} == {
         "-d 10s",
         "--pipeline 16 -d 10s",
         "--no-keepalive -d 10s",
@@ -120,7 +122,7 @@ def test_another_environment_is_another_series_and_the_newest_comes_first(store:
     assert [point.run for point in newest.points] == ["run-0002", "run-0004"]
     assert [point.run for point in other.points] == ["run-0001", "run-0003"]
     assert newest.differs == ()
-    assert other.differs == ("kernel (5.10 → 6.1.0-28-amd64)",)
+    assert list(map(mismatch_text, other.differs)) == ["kernel (5.10 → 6.1.0-28-amd64)"]
 
 
 @pytest.mark.parametrize(
@@ -139,7 +141,7 @@ def test_what_compare_keeps_apart_is_in_no_series_together(store: Store, changed
 def test_another_number_of_workers_is_another_series(store: Store) -> None:
     keep(store, 1, rounds(100_000, plan={"workers": 4}))
     keep(store, 2, rounds(100_000))
-    assert [series.differs for series in of(histories(store, A), "rps")] == [(), ("workers of targets (4 → one per core)",)]
+    assert [mismatches_text(series.differs) for series in of(histories(store, A), "rps")] == ["", "workers of targets (4 → one per core)"]
 
 
 def test_searches_are_left_out(store: Store) -> None:

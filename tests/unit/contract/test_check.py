@@ -6,6 +6,7 @@ import pytest
 
 from httpbench.contract import Check
 from httpbench.model import Limit
+from httpbench.report.words.checks import check_text
 
 
 @pytest.mark.parametrize(
@@ -26,5 +27,5 @@ def test_a_clause_holds_or_is_declared_not_to(problem: str | None, limit: Limit 
 
 
 def test_a_limit_that_is_not_one_is_told_from_one_that_was_not_seen_this_time() -> None:
-    assert Check("a clause", None, Limit.NO_ROUTER, True).text == "holds, but no-router is declared"
-    assert Check("a clause", None, Limit.STALLS, True).text == "holds this time, although stalls is declared"
+    assert check_text(Check("a clause", None, Limit.NO_ROUTER, True)) == "holds, but no-router is declared"
+    assert check_text(Check("a clause", None, Limit.STALLS, True)) == "holds this time, although stalls is declared"

@@ -15,6 +15,7 @@ from httpbench.errors import UsageError
 from httpbench.model import Distribution, Measurement, OverSeconds, Run, Trial
 from httpbench.quantiles import decoded, is_known, percentile_us, recorded
 from httpbench.report.words.loads import title
+from httpbench.report.words.reasons import joined
 from httpbench.stats.per_second import per_second
 from httpbench.stats.validity import failed_requests
 from httpbench.text import one_line
@@ -63,7 +64,7 @@ def _block(group: Group, row: Row) -> str:
     version = f" {group.generator_version}" if group.generator_version else ""
     heading = f"{row.target.id}: {title(group)} · {group.load_generator}{version}{rounds}\n"
     if trial.measurement is None or not trial.verdict.counts:
-        return f"{heading}{trial.verdict.kind}: {one_line('; '.join(trial.verdict.reasons))}\n"
+        return f"{heading}{trial.verdict.kind}: {one_line(joined(trial.verdict.reasons))}\n"
     return heading + result(trial.measurement)
 
 

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, PlainSerializer
 
 from httpbench.analysis.changes import Cell, ChangeGate, Changes, Side
-from httpbench.model import Frozen, Gate
+from httpbench.model import Frozen, Gate, Reason
 from httpbench.report.data.junit import GATES, Suite, document, gate_case
 from httpbench.report.words.changes import mismatch_text, not_compared, version_text
 from httpbench.report.words.gates import change_gate_reason, change_gate_sentence
 from httpbench.report.words.loads import place
+from httpbench.report.words.reasons import sentence
 from httpbench.stats.gates import Passage
+
+
+class ExportedCell(Cell):
+    """One target under one load, in both runs, with its reasons as sentences."""
+
+    reasons_head: Annotated[tuple[Reason, ...], PlainSerializer(lambda found: tuple(map(sentence, found)), return_type=tuple[str, ...])]
+    """Why the rounds of head don't count, or what limited them."""
+    lost_head: Annotated[Reason | None, PlainSerializer(lambda lost: sentence(lost) if lost else None, return_type=str | None)] = None
+    """How many rounds of head failed or are invalid, and why. Null: none."""
 
 
 class GateResult(Frozen):
@@ -38,7 +48,7 @@ class ChangesDocument(Frozen):
     """Properties of the environment that must match and don't."""
     toolchains: tuple[str, ...]
     """Programs and libraries with different versions."""
-    cells: tuple[Cell, ...]
+    cells: tuple[ExportedCell, ...]
     not_compared: tuple[str, ...]
     """Cells that only one run has."""
     gates: tuple[GateResult, ...]
@@ -51,7 +61,7 @@ def render_changes_json(found: Changes) -> str:
         head=found.head,
         environment=tuple(map(mismatch_text, found.environment)),
         toolchains=tuple(map(version_text, found.toolchains)),
-        cells=found.cells,
+        cells=tuple(ExportedCell(**dict(cell)) for cell in found.cells),
         not_compared=tuple(not_compared(found)),
         gates=tuple(map(_gate, found.gates)),
     )

@@ -27,6 +27,7 @@ from httpbench.model import (
     Usage,
     WorkDone,
 )
+from httpbench.report.words.reasons import joined
 from httpbench.stats.attempts import last_attempts
 from httpbench.stats.facts import Facts, facts
 from httpbench.stats.overhead import FIGURES as ADDED
@@ -114,7 +115,7 @@ def _line(run: Run, trial: Trial, labels: Mapping[str, Label | None]) -> dict[st
         "cores_generator": _numbers(plan.cores.generator),
         "cores_shared": _plain(plan.cores.shared),
         "verdict": trial.verdict.kind,
-        "verdict_reasons": "; ".join(trial.verdict.reasons),
+        "verdict_reasons": joined(trial.verdict.reasons),
         **_of_measurement(trial.measurement, counts=trial.verdict.counts),
         **_of_usage("target", trial.target_usage),
         "cpu_us_per_request": cpu_us_per_request(trial) if trial.verdict.counts else None,

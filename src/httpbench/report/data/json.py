@@ -9,9 +9,9 @@ The document includes the measurements of trials that don't count, so programs m
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, BeforeValidator, Field, PlainSerializer
 
 from httpbench.analysis.compared import against, composite_of, differences, ranking
 from httpbench.analysis.gates import RunGate, gated
@@ -44,6 +44,7 @@ from httpbench.model import (
     Others,
     Precision,
     Probed,
+    Reason,
     Run,
     RunStatus,
     SampledResponse,
@@ -57,18 +58,68 @@ from httpbench.model import (
     Tuning,
     Usage,
     Verdict,
+    VerdictKind,
     Workload,
 )
 from httpbench.report.words.gates import gate_place, gate_reason
+from httpbench.report.words.reasons import joined, sentence, sentences
 from httpbench.stats.composite import Composite
 from httpbench.stats.facts import Facts, facts
 from httpbench.stats.gates import Passage
 from httpbench.stats.interval import ConfidenceInterval
-from httpbench.stats.level import Saturation, saturation
+from httpbench.stats.level import RatePoint, Saturation, saturation
 from httpbench.stats.overhead import Difference
 from httpbench.stats.paired import Comparison
 from httpbench.stats.steady import not_shown_steady, unsteady
 from httpbench.stats.summary import Summary, with_merged
+
+
+class ExportedVerdict(Frozen):
+    """What limited a trial, or why it doesn't count."""
+
+    kind: VerdictKind
+    """What limited the trial, or that it doesn't count."""
+    reasons: tuple[str, ...] = ()
+    """Reasons as sentences; may be empty."""
+    is_accepted: bool = False
+    """Whether the trial counts although it was disturbed, because repeats were turned off."""
+    causes: tuple[Reason, ...] = ()
+    """Reasons as values: their kinds, and the numbers and names in the sentences."""
+
+
+def _exported_verdict(verdict: Verdict) -> ExportedVerdict:
+    return ExportedVerdict(kind=verdict.kind, reasons=tuple(sentences(verdict)), is_accepted=verdict.is_accepted, causes=verdict.reasons)
+
+
+InWords = Annotated[Verdict, PlainSerializer(_exported_verdict, return_type=ExportedVerdict)]
+"""A verdict, exported with its sentences."""
+
+
+class ExportedPoint(RatePoint):
+    """All trials at one rate that count."""
+
+    misses: Annotated[tuple[Reason, ...], PlainSerializer(lambda found: tuple(map(sentence, found)), return_type=tuple[str, ...])]
+    """Why the service level did not hold, without duplicates."""
+
+
+class ExportedSaturation(Saturation):
+    """The result of a search."""
+
+    curve: tuple[ExportedPoint, ...]
+    """All rates, in ascending order."""
+    disturbed_by: Annotated[
+        tuple[tuple[Reason, ...], ...],
+        BeforeValidator(lambda found: [[each] if isinstance(each, str) else each for each in found]),
+        PlainSerializer(lambda found: tuple(map(joined, found)), return_type=tuple[str, ...]),
+    ] = ()
+    """Programs that disturbed each disturbed trial, in words."""
+
+
+class ExportedSummary(Summary):
+    """Results of one cell over its rounds. Null: not measured, or no round counts."""
+
+    verdict: InWords
+    """``generator`` if one round that counts has it, else the most common verdict of these rounds, or why none counts."""
 
 
 class ExportedTarget(Frozen):
@@ -128,7 +179,7 @@ class Round(Frozen):
     """CPUs of each program."""
     workers: int | None = None
     """Number of workers or copies of the target that the user chose. Null: one for each of its physical cores."""
-    verdict: Verdict
+    verdict: InWords
     """What limited the trial, or why it doesn't count."""
     measurement: Measurement | None
     """Measurement of the load generator. Null: none, or the target is a client."""
@@ -190,11 +241,11 @@ class Result(Frozen):
     """Name of the load generator, or of the timer for clients."""
     load: Load
     """How the requests were made."""
-    verdict: Verdict
+    verdict: InWords
     """``generator`` if one round that counts has it, else the most common verdict of these rounds, or why none counts."""
     rank: int | None
     """Rank by throughput; ties share one. Null: too few rounds count, the load generator was the limit, or the load has a rate."""
-    summary: Summary
+    summary: ExportedSummary
     """Results over the rounds that count."""
     overhead: dict[str, Difference]
     """For proxies, by figure: difference to the baseline in the same rounds, in µs."""
@@ -296,7 +347,7 @@ class Document(Frozen):
     them."""
     search: Search | None = None
     """Search for the highest rate. Null: no search."""
-    saturation: Saturation | None = None
+    saturation: ExportedSaturation | None = None
     """Result of the search. Null: no search."""
     composite: Composite | None = None
     """Composite ranking. Null: the run has fewer than two of TechEmpower's tests, or fewer than two targets with all of them."""
@@ -320,7 +371,7 @@ def document(run: Run, trials: Sequence[Trial]) -> Document:
         targets={name: _exported(target) for name, target in run.targets.items()},
         probes={trial.plan.target: trial.probed for trial in trials if trial.probed is not None},
         results=tuple(result for group in found for result in _results(run, group)),
-        saturation=saturation(run.search, trials) if run.search else None,
+        saturation=_saturation(run, trials),
         composite=None if run.search else composite_of(trials),
         comparisons=tuple(part for group in found for part in _against(group, run.baseline)),
         gates=tuple(map(_gate, gated(run, trials))),
@@ -376,7 +427,7 @@ def _result(row: Row, rank: int | None, added: dict[str, Difference]) -> Result:
     return Result(
         **same_fields(row.summary, Result, but={"rounds"}),
         rank=rank,
-        summary=with_merged(row.summary, row.trials),
+        summary=ExportedSummary(**same_fields(with_merged(row.summary, row.trials), ExportedSummary)),
         overhead=added,
         rounds=tuple(map(_round, row.attempts)),
     )
@@ -386,6 +437,14 @@ def _round(trial: Trial) -> Round:
     return Round(
         **same_fields(trial, Round),
         **same_fields(trial.plan, Round),
-        unsteady=unsteady(trial) or not_shown_steady(trial),
+        unsteady=sentence(reason) if (reason := unsteady(trial) or not_shown_steady(trial)) else None,
         facts=facts(trial),
     )
+
+
+def _saturation(run: Run, trials: Sequence[Trial]) -> ExportedSaturation | None:
+    if run.search is None:
+        return None
+    found = saturation(run.search, trials)
+    curve = tuple(ExportedPoint(**same_fields(point, ExportedPoint)) for point in found.curve)
+    return ExportedSaturation(**same_fields(found, ExportedSaturation, but={"curve"}), curve=curve)

@@ -21,6 +21,7 @@ from httpbench.report.words import curves, loads
 from httpbench.report.words.columns import Column, columns
 from httpbench.report.words.gates import gate_place, gate_sentence
 from httpbench.report.words.numbers import plural
+from httpbench.report.words.reasons import joined, sentence
 from httpbench.report.words.targets import label
 from httpbench.stats.gates import Passage, lost_rounds
 from httpbench.stats.level import saturation
@@ -131,9 +132,9 @@ def _problem_of_row(row: Row) -> Problem | None:
     """Return the problem of a row without results or with rounds that failed or are invalid."""
     if not row.counts:
         verdict = row.summary.verdict
-        return Problem("error", verdict.kind, f"{verdict.kind}: {'; '.join(verdict.reasons)}", row.log_tail or "")
+        return Problem("error", verdict.kind, f"{verdict.kind}: {joined(verdict.reasons)}", row.log_tail or "")
     if lost := lost_rounds(row.trials):
-        return Problem("error", VerdictKind.INVALID, lost, row.log_tail or "")
+        return Problem("error", VerdictKind.INVALID, sentence(lost), row.log_tail or "")
     return None
 
 

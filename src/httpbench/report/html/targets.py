@@ -17,6 +17,7 @@ from httpbench.report.html.parts import Figure, Table, verdict
 from httpbench.report.words import evidence, notes
 from httpbench.report.words.loads import short_place
 from httpbench.report.words.numbers import figure_text, percentage
+from httpbench.report.words.reasons import joined
 from httpbench.report.words.targets import LIMITS, render_responses
 from httpbench.stats.summary import rss_bytes_peak, throughput_rps
 
@@ -100,7 +101,7 @@ def _verdicts(own: Sequence[tuple[Group, Row]]) -> Iterator[tuple[str, Markup, S
 
 def _rounds(own: Sequence[tuple[Group, Row]]) -> Table:
     rows = [
-        [short_place(group), _number(trial), verdict(trial.verdict.kind), *_figures(trial), "; ".join(trial.verdict.reasons)]
+        [short_place(group), _number(trial), verdict(trial.verdict.kind), *_figures(trial), joined(trial.verdict.reasons)]
         for group, row in own
         for trial in row.attempts
     ]

@@ -9,6 +9,7 @@ from httpbench.analysis.environments import Mismatch
 from httpbench.model import VerdictKind
 from httpbench.report.words.loads import load_text, place
 from httpbench.report.words.numbers import commit_text, minute, plural, three_digits
+from httpbench.report.words.reasons import joined
 from httpbench.stats.unpaired import Change
 
 TITLES = {"rps": "Requests/s", "cpu": "CPU/request", "memory": "Memory", "time": "Time"}
@@ -159,7 +160,7 @@ def verdict_changes(found: Changes) -> Iterator[str]:
     """List the cells whose verdict changed."""
     for cell in found.cells:
         if cell.verdict_base is not cell.verdict_head:
-            reasons = f": {'; '.join(cell.reasons_head)}" if cell.reasons_head else ""
+            reasons = f": {joined(cell.reasons_head)}" if cell.reasons_head else ""
             yield f"verdict of {place(cell)}, changed from {cell.verdict_base} to {cell.verdict_head}{reasons}"
 
 

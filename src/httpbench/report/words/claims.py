@@ -13,6 +13,7 @@ from httpbench.analysis.compared import Compared, against, flaky, ranking, round
 from httpbench.analysis.rows import Group, Row
 from httpbench.model import Noise, Run, VerdictKind
 from httpbench.report.words.numbers import plural, plus_minus
+from httpbench.report.words.reasons import sentence
 from httpbench.report.words.targets import label
 from httpbench.stats.figures import CPU, P99, THROUGHPUT, WALL
 from httpbench.stats.gates import lost_rounds
@@ -180,7 +181,8 @@ def _unranked(group: Group) -> Iterator[str]:
     if partly := [label(row.target) for row in group.rows if row.counts_partly and row.summary.rounds_counting < ROUNDS_MIN]:
         yield f"(fewer than {ROUNDS_MIN} valid rounds): {', '.join(partly)}"
     for row in flaky(group) if group.rounds >= ROUNDS_MIN else []:
-        reason = lost_rounds(row.trials) or f"{row.summary.rounds_counting} of {group.rounds} rounds are valid"
+        lost = lost_rounds(row.trials)
+        reason = sentence(lost) if lost else f"{row.summary.rounds_counting} of {group.rounds} rounds are valid"
         yield f"({reason}): {label(row.target)}"
 
 

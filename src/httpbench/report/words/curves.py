@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from httpbench.model import Figure, Run, Search, Trial, VerdictKind
 from httpbench.report.words.loads import scaling_words
 from httpbench.report.words.numbers import four_digits, plural, three_digits
+from httpbench.report.words.reasons import joined, sentence
 from httpbench.report.words.targets import label
 from httpbench.stats.level import DISTURBED_MAX, RatePoint, Saturation, held_in_most
 
@@ -49,7 +50,7 @@ def sentences(search: Search, found: Saturation, trials: Sequence[Trial]) -> lis
     if found.rate_low_rps and found.rate_high_rps and (found.rate_low_rps, found.rate_high_rps) != (found.rate_rps, found.rate_failed_rps):
         lines.append(f"trials disagree between {found.rate_low_rps:,g} and {found.rate_high_rps:,g} requests/s")
     if found.disturbed:
-        lines.append(f"{found.disturbed} of {len(trials)} trials were disturbed and do not count: {found.disturbed_by[-1]}")
+        lines.append(f"{found.disturbed} of {len(trials)} trials were disturbed and do not count: {joined(found.disturbed_by[-1])}")
     if found.too_disturbed:
         lines.append(f"the search ended because {DISTURBED_MAX} trials in a row were disturbed; repeat it on a quiet machine")
     return lines
@@ -137,13 +138,13 @@ def _nowhere(found: Saturation, trials: Sequence[Trial]) -> str:
     if found.curve:
         return f" down to {found.curve[0].rate_rps:,g} requests/s"
     failed = [trial for trial in trials if trial.verdict.kind is VerdictKind.FAILED]
-    return f": {'; '.join(failed[-1].verdict.reasons)}" if failed else ": the search ended before any rate was decided"
+    return f": {joined(failed[-1].verdict.reasons)}" if failed else ": the search ended before any rate was decided"
 
 
 def _row(point: RatePoint) -> list[str]:
     figures = [four_digits(point.times_us[figure] / 1000, 3) if figure in point.times_us else "" for figure in SHOWN]
     busy = f"generator busy in {point.generator_busy} of {point.trials} trials" if point.generator_busy else ""
-    words = "" if not point.misses else point.misses[0]
+    words = "" if not point.misses else sentence(point.misses[0])
     return [f"{point.rate_rps:,g}", f"{point.held}/{point.trials}", *figures, "; ".join(filter(None, (words, busy)))]
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from httpbench.analysis.changes import ChangeGate, Changes
+from httpbench.analysis.changes import Cell, ChangeGate, Changes
 from httpbench.analysis.gates import Obstacle, RunGate
 from httpbench.model import Gate
 from httpbench.report.words.loads import place, title
+from httpbench.report.words.reasons import sentence
 from httpbench.report.words.targets import label
 from httpbench.stats.gates import Passage
 from httpbench.stats.interval import ROUNDS_MIN, ConfidenceInterval
@@ -48,7 +49,9 @@ def gate_reason(judged: RunGate) -> str | None:
     if judged.obstacle is None:
         return None
     where = "with the figure of both targets"
-    return OBSTACLES[judged.obstacle].format(baseline=judged.baseline, lost=judged.lost, rounds=judged.rounds, where=where)
+    return OBSTACLES[judged.obstacle].format(
+        baseline=judged.baseline, lost=sentence(judged.lost) if judged.lost else "", rounds=judged.rounds, where=where
+    )
 
 
 def gate_sentence(judged: RunGate) -> str:
@@ -64,9 +67,9 @@ def change_gate_reason(judged: ChangeGate) -> str | None:
     if judged.obstacle is None:
         return None
     change = judged.change
-    lost = f"in head {getattr(judged.at, 'lost_head', None)}"
+    lost = judged.at.lost_head if isinstance(judged.at, Cell) else None
     rounds = min(change.rounds_base, change.rounds_head) if change else 0
-    return OBSTACLES[judged.obstacle].format(lost=lost, rounds=rounds, where="in each run")
+    return OBSTACLES[judged.obstacle].format(lost=f"in head {sentence(lost)}" if lost else "", rounds=rounds, where="in each run")
 
 
 def change_gate_sentence(judged: ChangeGate) -> str:

@@ -12,12 +12,14 @@ from httpbench.analysis.rows import Group, Row
 from httpbench.load import GENERATORS, TIMERS
 from httpbench.model import Isolation, Learned, NetworkMode, Run, Table, Trial, Tuning, VerdictKind
 from httpbench.report.words.columns import LOWER_BOUND, ODD_SIZE, PARTLY
+from httpbench.report.words.next_steps import next_step_text
 from httpbench.report.words.numbers import plural
+from httpbench.report.words.once import Said, once
+from httpbench.report.words.reasons import sentences
 from httpbench.report.words.run import status
 from httpbench.report.words.targets import LIMITS, probe_legend, probe_warning
 from httpbench.stats.disturbance import disturbers
 from httpbench.stats.next_step import next_step
-from httpbench.stats.once import Said, once
 from httpbench.text import one_line, printable
 
 LOG_LINES = 12
@@ -190,9 +192,10 @@ def _running(rows: Sequence[Row]) -> Iterator[str]:
 
 def _row_note(row: Row) -> RowNote:
     verdict = row.summary.verdict
-    reasons = tuple("; ".join(printable(line) for line in reason.splitlines()) for reason in verdict.reasons)
+    reasons = tuple("; ".join(printable(line) for line in reason.splitlines()) for reason in sentences(verdict))
     log = tuple(printable(line) for line in _repeated_once((row.log_tail or "").strip().splitlines())[-LOG_LINES:])
-    return RowNote(row.target.id, verdict.kind, reasons, log, next_step(row.trials))
+    step = next_step(row.trials)
+    return RowNote(row.target.id, verdict.kind, reasons, log, next_step_text(step) if step else None)
 
 
 def _repeated_once(lines: Sequence[str]) -> list[str]:

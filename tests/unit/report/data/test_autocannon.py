@@ -78,7 +78,7 @@ def test_percentiles_that_a_generator_does_not_report_come_from_its_histogram() 
 
 def test_without_figures_per_second_the_mean_and_a_sentence_stand_there() -> None:
     text = result(measured(generator="wrk", intervals=()))
-    assert "wrk reported no figures per second.\n" in text
+    assert "wrk reported no values per second.\n" in text
     assert "samples" not in text
     assert "│ Req/Sec   │ -  │ -    │ -   │ -     │ 10,000  │ -     │ -   │" in text
     assert "│ Bytes/Sec │ -  │ -    │ -   │ -     │ 1.77 MB │ -     │ -   │" in text

@@ -18,7 +18,7 @@ from httpbench.report import FORMATS
 from httpbench.report.data.csv import HEADER
 from httpbench.report.data.json import Document, Round
 from httpbench.report.data.schema import schema_text
-from httpbench.report.markdown.run import escape, fenced
+from httpbench.report.markdown.parts import escape, fenced
 from tests.factories import (
     make_distribution,
     make_failed,
@@ -167,7 +167,7 @@ def test_json_names_its_schema_and_keeps_every_round_with_its_histogram() -> Non
     assert [round_["round"] for round_ in result["rounds"]] == [0, 1, 2]
     assert {round_["measurement"]["service_time_us"]["histogram"] for round_ in result["rounds"]} == {histogram}
     assert result["summary"]["service_time_us"]["merged"]["count"] == 9
-    assert result["verdict"] == {"kind": "target", "reasons": [], "is_accepted": False}
+    assert result["verdict"] == {"kind": "target", "reasons": [], "is_accepted": False, "causes": []}
 
 
 def test_json_is_strict_where_a_figure_is_no_number() -> None:

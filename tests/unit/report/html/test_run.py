@@ -17,7 +17,7 @@ from httpbench.analysis.groups import groups
 from httpbench.errors import UsageError
 from httpbench.model import Build, Commands, Run, Trial, VerdictKind
 from httpbench.report import changes, charts, read_export, render_changes_html, render_html
-from httpbench.report.charts.marks import GLYPHS
+from httpbench.report.charts.drawing import GLYPHS
 from httpbench.report.data.json import Document, document
 from httpbench.report.html import download, parts
 from httpbench.report.html.parts import Table, link, struck

@@ -8,16 +8,17 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from httpbench.analysis.history import Change, histories
+from httpbench.analysis.history import LevelChange, histories
 from httpbench.model import Verdict, VerdictKind
-from httpbench.report.terminal.history import change_text, commits_text, render_history
+from httpbench.report.terminal.history import render_history
+from httpbench.report.words.history import commits_text, level_change_text
 from httpbench.stats.interval import ConfidenceInterval
 from httpbench.store import Store
 from tests.histories import A, fall, keep, rounds
 
 
-def change(before: str | None = None, after: str | None = None, ratio: float = 0.95) -> Change:
-    return Change(3, ratio, ConfidenceInterval(low=ratio - 0.01, high=ratio + 0.02), before, after)
+def change(before: str | None = None, after: str | None = None, ratio: float = 0.95) -> LevelChange:
+    return LevelChange(3, ratio, ConfidenceInterval(low=ratio - 0.01, high=ratio + 0.02), before, after)
 
 
 def shown(store: Store, width: int = 80) -> list[str]:
@@ -43,19 +44,19 @@ def test_a_generator_bound_run_is_marked_and_the_mark_explained(tmp_path: Path) 
         keep(store, 1, rounds(95_123, verdict=generator))
         text = "\n".join(shown(store))
     assert "≥95,120" in text
-    assert "≥: a round was generator-bound" in text
+    assert "≥: the load generator limited a round" in text
 
 
 def test_a_change_is_a_shape_and_a_figure() -> None:
-    assert change_text(change()) == "▼ -5.0% ± 1.5%"
-    assert change_text(change(ratio=1.1)) == "▲ +10.0% ± 1.5%"
+    assert level_change_text(change()) == "▼ -5.0% ± 1.5%"
+    assert level_change_text(change(ratio=1.1)) == "▲ +10.0% ± 1.5%"
 
 
 @pytest.mark.parametrize(
     ("before", "after", "text"),
     [
         ("0123456789abcdef", "ba9876543210+changes", "commits 0123456789ab..ba9876543210+changes"),
-        ("0123456789abcdef", "0123456789abcdef", "commit 0123456789ab, as before: not a change of the source"),
+        ("0123456789abcdef", "0123456789abcdef", "same commit 0123456789ab: not a change of the source"),
         ("0123456789abcdef+changes", "0123456789abcdef+changes", "commits unknown"),
         (None, "0123456789abcdef", "commits unknown..0123456789ab"),
         (None, None, "commits unknown"),

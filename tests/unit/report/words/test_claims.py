@@ -10,8 +10,9 @@ import pytest
 from httpbench.analysis.compared import ranking
 from httpbench.analysis.groups import groups
 from httpbench.model import Load, Noise, Precision, Run, RunStatus, Trial, Verdict, VerdictKind
-from httpbench.report.words.claims import claims, percent, precision, times
-from httpbench.report.words.notes import origin
+from httpbench.report.words.claims import claims, times
+from httpbench.report.words.numbers import plus_minus
+from httpbench.report.words.run import origin, precision
 from httpbench.stats.paired import Comparison, compare
 from tests.factories import make_distribution, make_failed, make_measurement, make_plan, make_rounds, make_run, make_target, make_trial
 
@@ -222,8 +223,8 @@ def test_an_interval_of_rounds_that_were_disturbed_on_one_side_shows_both_ends()
 
 
 @pytest.mark.parametrize(("half_width", "text"), [(0.018, "± 1.8%"), (0.25, "± 25%"), (0.0004, "± 0.04%"), (0, "± 0%")])
-def test_percent(half_width: float, text: str) -> None:
-    assert percent(half_width) == text
+def test_plus_minus(half_width: float, text: str) -> None:
+    assert plus_minus(half_width) == text
 
 
 def noise(deviation: float) -> Noise:

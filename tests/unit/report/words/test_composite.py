@@ -6,10 +6,10 @@ import json
 
 from rich.console import Console
 
+from httpbench.analysis.compared import composite_of
 from httpbench.model import Load, Run, Trial
 from httpbench.report import render_html, render_markdown, render_terminal
 from httpbench.report.data.json import render_json
-from httpbench.report.words.composite import composite_of
 from tests.factories import make_rounds, make_run, make_target
 
 FAST, SLOW = "go/fast", "go/slow"

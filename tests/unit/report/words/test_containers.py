@@ -6,7 +6,7 @@ from typing import Any
 
 from httpbench.analysis.groups import groups
 from httpbench.model import ContainerRun, Engine, Isolation, Run, Trial
-from httpbench.report.words.containers import container_notes
+from httpbench.report.words.notes import container_notes
 from tests.factories import make_rounds, make_run, make_target, make_usage
 
 HALF = Isolation(engine=Engine.DOCKER, cpus=0.5, memory_bytes=64 << 20)
@@ -28,7 +28,7 @@ def notes(**changes: Any) -> list[str]:
 def test_limits_and_counts_are_said_once_for_each_target() -> None:
     assert notes() == [
         "golang/net-http@docker: docker 20.10, --cpus 0.5, --memory 64m, host network; limits read, and tried by a burn (0.50 cores); "
-        "its CPU limit stopped it in 98% of periods, 4.9 s in all (worst round); most memory, page cache included, 21.0 of 67 MB."
+        "its CPU limit stopped it in 98% of periods, 4.9 s in all (worst round); peak memory, page cache included, 21.0 of 67 MB."
     ]
 
 
@@ -37,7 +37,7 @@ def test_limits_that_were_not_tried_are_not_said_to_be() -> None:
 
 
 def test_a_burn_that_others_held_up_tried_nothing() -> None:
-    assert "a burn reached 0.08 cores only, so it did not try the CPU limit" in notes(burned_cpus=0.08)[0]
+    assert "the CPU limit was not tried, because a burn reached only 0.08 cores" in notes(burned_cpus=0.08)[0]
 
 
 def test_processes_have_no_note() -> None:

@@ -14,8 +14,8 @@ from httpbench.report import gated
 from httpbench.report.data.csv import render_csv
 from httpbench.report.data.json import render_json
 from httpbench.report.words.claims import claims
-from httpbench.report.words.disturbed import disturbed_note
-from httpbench.report.words.notes import legend, origin, row_notes
+from httpbench.report.words.notes import disturbed_note, legend, row_notes
+from httpbench.report.words.run import origin
 from httpbench.stats.gates import Passage
 from tests.factories import make_disturbed, make_plan, make_rounds, make_run, make_stranger, make_trial
 
@@ -98,7 +98,7 @@ def test_accepted_trials_count_and_keep_their_verdict() -> None:
     trials = [trial.model_copy(update={"verdict": trial.verdict.model_copy(update={"is_accepted": True})}) for trial in accepted]
     (row,) = table(trials).rows
     assert (row.summary.verdict.kind, row.summary.rounds_counting) == (VerdictKind.DISTURBED, 3)
-    assert "3 trials were disturbed and count all the same (`--retries 0`), by spin (pid 4711)" in notes(trials)
+    assert "3 trials were disturbed but count because of `--retries 0`, by spin (pid 4711)" in notes(trials)
 
 
 def test_invalid_says_more_than_disturbed() -> None:

@@ -6,7 +6,8 @@ import pytest
 
 from httpbench.analysis.groups import groups
 from httpbench.model import Cores, Scaling, Verdict, VerdictKind
-from httpbench.report.words.notes import legend, row_notes, scaling_words, title
+from httpbench.report.words.loads import scaling_words, title
+from httpbench.report.words.notes import legend, row_notes
 from tests.factories import make_host_share, make_load_host, make_measurement, make_plan, make_run, make_trial
 
 
@@ -70,7 +71,7 @@ def test_a_table_says_which_host_sent_the_load() -> None:
     run = make_run(trials, load_host=make_load_host("user@load1", cores=1))
     (group,) = groups(run, trials)
     assert "load from user@load1 with 1 core" in title(group)
-    assert "Load from another host: latencies include the network between the two hosts." in legend([group], run.table)
+    assert "Load from another host: latencies include the network between the hosts." in legend([group], run.table)
 
 
 def test_a_table_says_how_many_hosts_sent_the_load_and_which_was_the_slowest() -> None:

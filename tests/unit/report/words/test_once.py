@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from httpbench.stats.once import Said, family, once
+from httpbench.report.words.once import Said, family, once
 
 
 def test_sentences_that_differ_in_their_numbers_alone_become_one_with_ranges_and_a_count() -> None:

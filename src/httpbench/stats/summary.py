@@ -10,6 +10,9 @@ from __future__ import annotations
 import statistics
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Annotated
+
+from pydantic import Field
 
 from httpbench.model import (
     ENDINGS,
@@ -67,35 +70,26 @@ class Estimate(Frozen):
         return cls(median=median, min=low, max=high, spread=spread, rounds=len(present), interval=interval(sorted(present)))
 
 
-class Latency(Frozen):
-    """Times in µs: for each figure of a distribution, the estimate over rounds; and all rounds' samples as one distribution."""
+OverRounds = Annotated[Estimate | None, Field(description="Estimate over rounds. Null: a round lacks it.")]
 
-    min: Estimate | None
-    """Minimum, over rounds. Null: a round lacks it."""
-    mean: Estimate | None
-    """Mean, over rounds. Null: a round lacks it."""
-    stddev: Estimate | None
-    """Standard deviation, over rounds. Null: a round lacks it."""
-    max: Estimate | None
-    """Maximum, over rounds. Null: a round lacks it."""
-    tm99_9: Estimate | None
-    """Mean without the lowest and the highest 0.1% of samples, over rounds. Null: a round lacks it."""
-    p25: Estimate | None
-    """p25, over rounds. Null: a round lacks it."""
-    p50: Estimate | None
-    """p50, over rounds. Null: a round lacks it."""
-    p75: Estimate | None
-    """p75, over rounds. Null: a round lacks it."""
-    p90: Estimate | None
-    """p90, over rounds. Null: a round lacks it."""
-    p95: Estimate | None
-    """p95, over rounds. Null: a round lacks it."""
-    p99: Estimate | None
-    """p99, over rounds. Null: a round lacks it."""
-    p99_9: Estimate | None
-    """p99.9, over rounds. Null: a round lacks it."""
-    p99_99: Estimate | None
-    """p99.99, over rounds. Null: a round lacks it."""
+
+class Latency(Frozen):
+    """Times in µs: an estimate over rounds for each figure of a distribution, and the samples of all rounds as one distribution."""
+
+    min: OverRounds
+    mean: OverRounds
+    stddev: OverRounds
+    max: OverRounds
+    tm99_9: OverRounds
+    """Mean without the lowest and the highest 0.1% of samples. Null: a round lacks it."""
+    p25: OverRounds
+    p50: OverRounds
+    p75: OverRounds
+    p90: OverRounds
+    p95: OverRounds
+    p99: OverRounds
+    p99_9: OverRounds
+    p99_99: OverRounds
     merged: Distribution | None
     """All samples of the rounds that count, as one distribution. Null: a round kept no histogram."""
     merged_intervals: dict[str, ConfidenceInterval]

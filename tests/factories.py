@@ -30,6 +30,8 @@ from httpbench.model import (
     Others,
     Probed,
     Proof,
+    Reason,
+    ReasonKind,
     Requests,
     RoundTrips,
     Run,
@@ -50,6 +52,7 @@ from httpbench.model import (
     Workload,
 )
 from httpbench.stats.disturbance import disturbance
+from httpbench.stats.evidence import fill
 from httpbench.stats.noise import noise_of
 
 APART = Cores(target=(0,), generator=(1,), harness=(2,), shared=False)
@@ -264,12 +267,12 @@ def make_disturbed(plan: TrialPlan | None = None, stranger: Stranger | None = No
         others=Others(strangers=(found,)),
         **changes,
     )
-    verdict = Verdict(kind=VerdictKind.DISTURBED, reasons=(disturbance(trial) or "",))
+    verdict = Verdict(kind=VerdictKind.DISTURBED, reasons=disturbance(trial))
     return trial.model_copy(update={"verdict": verdict})
 
 
 def make_failed(plan: TrialPlan, reason: str = "did not respond within 10 s", log_tail: str | None = None) -> Trial:
-    verdict = Verdict(kind=VerdictKind.FAILED, reasons=(reason,))
+    verdict = Verdict(kind=VerdictKind.FAILED, reasons=(Reason.of(ReasonKind.NOT_STARTED, message=reason),))
     return Trial(plan=plan, started_at="2026-11-21T08:00:00.000Z", verdict=verdict, log_tail=log_tail)
 
 
@@ -354,13 +357,14 @@ def make_mixed_run() -> tuple[Run, list[Trial]]:
     """Return a run with two loads and one row of each outcome: target, generator, idle, partly invalid, invalid, failed."""
     generator = Verdict(
         kind=VerdictKind.GENERATOR,
-        reasons=("generator-bound (generator 1.00 of 1 core, target 0.62 of 1 core)",),
+        reasons=(Reason.of(ReasonKind.GENERATOR_BOUND, programs=[fill("generator", 1.0, 1), fill("target", 0.62, 1)]),),
     )
     idle = Verdict(
         kind=VerdictKind.IDLE,
-        reasons=("neither busy (generator 0.10 of 1 core, target 0.31 of 1 core): the target waited, or the load is too small",),
+        reasons=(Reason.of(ReasonKind.NEITHER_BUSY, programs=[fill("generator", 0.1, 1), fill("target", 0.31, 1)]),),
     )
-    wrong = Verdict(kind=VerdictKind.INVALID, reasons=("1,204 of 402,113 responses were wrong (unexpected status 1,204)",))
+    counted = Reason.of(ReasonKind.WRONG_RESPONSES, wrong=1204, completed=402_113, errors={"unexpected_status": 1204})
+    wrong = Verdict(kind=VerdictKind.INVALID, reasons=(counted,))
     meinheld = make_rounds("python/gunicorn-meinheld", (61_250, 60_871, 61_034), response=make_response(181))
     meinheld[1] = meinheld[1].model_copy(update={"verdict": wrong})
     trials = [

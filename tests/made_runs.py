@@ -16,6 +16,8 @@ from httpbench.model import (
     Interval,
     Kind,
     Load,
+    Reason,
+    ReasonKind,
     Run,
     Sample,
     Search,
@@ -30,6 +32,7 @@ from httpbench.model import (
 )
 from httpbench.quantiles import figures_us, recorded
 from httpbench.run import BASELINE
+from httpbench.stats.evidence import fill
 from tests.factories import (
     make_client,
     make_failed,
@@ -59,6 +62,7 @@ SERVERS = (
     "rust/hyper",
 )
 CLIENT_TIMES_S = {"client:c/curl": (0.11, 0.12, 0.10), "client:golang/http-client": (0.21, 0.2, 0.25)}
+BOUND = Reason.of(ReasonKind.GENERATOR_BOUND, programs=[fill("generator", 1.0, 1), fill("target", 0.62, 1)])
 LOG = "thread 'main' panicked at src/main.rs:12\nAddress in use"
 
 
@@ -98,7 +102,7 @@ def _server_trial(number: int, place: int, load: Load, name: str, round_: int) -
     chance = np.random.default_rng(number)
     rps = 400_000 * 0.82**place * (1 - 1 / (1 + load.connections / 8)) * float(chance.normal(1, 0.01))
     p50_us = load.connections / rps * 1e6
-    generator = Verdict(kind=VerdictKind.GENERATOR, reasons=("generator-bound (generator 1.00 of 1 core, target 0.62 of 1 core)",))
+    generator = Verdict(kind=VerdictKind.GENERATOR, reasons=(BOUND,))
     return make_trial(
         make_plan(name, round_, number, load),
         verdict=generator if place == 1 else Verdict(kind=VerdictKind.TARGET),

@@ -18,7 +18,7 @@ from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.main import cli
 from httpbench.cli.options import foreign as foreign_options
 from httpbench.report import render_targets
-from httpbench.report.formats.markdown import pipe_table
+from httpbench.report.markdown.parts import pipe_table
 from httpbench.run import TargetState, sources_of, states
 
 STATES = "## State on one machine"

@@ -6,6 +6,7 @@ import pytest
 
 from httpbench import catalog, host
 from httpbench.model import Kind, Scaling, Target
+from httpbench.report.words.checks import check_text
 from httpbench.run import KINDS
 from tests.contract.cases import built, case
 
@@ -20,4 +21,4 @@ def test_the_contract_is_kept(target: Target) -> None:
         target, Scaling.SINGLE, workload, built(target), host.partition(host.read_topology(), Scaling.SINGLE), None
     )
     assert verified.error is None, f"{verified.error}\n{verified.error.log_tail}"
-    assert [f"{check.name}: {check.text}" for check in verified.checks if not check.passed] == []
+    assert [f"{check.name}: {check_text(check)}" for check in verified.checks if not check.passed] == []

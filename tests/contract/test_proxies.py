@@ -9,6 +9,7 @@ import pytest
 
 from httpbench import catalog, host
 from httpbench.model import Kind, Scaling, Target
+from httpbench.report.words.checks import check_text
 from httpbench.run import KINDS, State, state_of
 from httpbench.run.builds.build import build
 from httpbench.run.trial.inputs import Backend
@@ -44,4 +45,4 @@ def test_the_contract_is_kept(target: Target, scaling: Scaling) -> None:
     backend = Backend(server, built(server), host.core_groups(cores.backend))
     verified = OF_KIND.verify(target, scaling, workload, folder, cores, backend)
     assert verified.error is None, f"{verified.error}\n{verified.error.log_tail}"
-    assert [f"{check.name}: {check.text}" for check in verified.checks if not check.passed] == []
+    assert [f"{check.name}: {check_text(check)}" for check in verified.checks if not check.passed] == []

@@ -7,6 +7,7 @@ import pytest
 from httpbench import catalog, host
 from httpbench.model import Kind, Scaling, Target, Workload
 from httpbench.probe import contradiction
+from httpbench.report.words.checks import check_text
 from httpbench.run import cores_beside_database, database_of, verify
 from httpbench.run.trial.inputs import Backend
 from tests.contract.cases import built, case
@@ -29,7 +30,7 @@ def test_the_contract_is_kept(target: Target, scaling: Scaling) -> None:
     workload = catalog.load().workload("plaintext")
     verified = verify(target, scaling, workload, folder, host.partition(host.read_topology(), scaling))
     assert verified.error is None, f"{verified.error}\n{verified.error.log_tail}"
-    assert [f"{check.name}: {check.text}" for check in verified.checks if not check.passed] == []
+    assert [f"{check.name}: {check_text(check)}" for check in verified.checks if not check.passed] == []
     assert verified.probed is not None
     assert verified.probed.label is not None
     assert contradiction(target.category, verified.probed.label) is None
@@ -44,4 +45,4 @@ def test_each_test_that_it_declares_has_correct_responses(target: Target, worklo
     beside = None if database is None else Backend(database, built(database), topology.groups(cores.database))
     verified = verify(target, Scaling.SINGLE, workload, built(target), cores, beside)
     assert verified.error is None, f"{verified.error}\n{verified.error.log_tail}"
-    assert [f"{check.name}: {check.text}" for check in verified.checks if not check.passed] == []
+    assert [f"{check.name}: {check_text(check)}" for check in verified.checks if not check.passed] == []

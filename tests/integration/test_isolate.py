@@ -14,6 +14,7 @@ import pytest
 
 from httpbench.errors import StartError
 from httpbench.isolate import Command, ProcessTree, accepts, free_port, listeners, require_free, tail
+from httpbench.report.words.reasons import sentence
 from tests.harness import PYTHON
 from tests.waiting import gone, until
 
@@ -80,7 +81,7 @@ def test_what_ignores_sigterm_is_killed_and_named(tmp_path: Path) -> None:
         until(lambda: "up" in (tail(tmp_path / "log") or ""))
         stopped = tree.stop(0.2)
     assert stopped.problem is not None
-    assert "did not end on SIGTERM and was killed: sh (pid" in stopped.problem
+    assert "did not end on SIGTERM and was killed: sh (pid" in sentence(stopped.problem)
     assert gone(tree.pids)
 
 

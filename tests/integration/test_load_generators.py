@@ -13,7 +13,7 @@ from httpbench import load
 from httpbench.errors import LoadError
 from httpbench.load import Job, LoadGenerator, Output, Phase
 from httpbench.model import Expectation, Load, Measurement, Request, Workload
-from httpbench.report.formats.autocannon import result
+from httpbench.report.data.autocannon import result
 from tests.servers import Mode, Server, free_port
 
 pytestmark = pytest.mark.alone

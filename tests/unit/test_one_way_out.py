@@ -25,7 +25,7 @@ ALLOWED: dict[str, set[str]] = {
     "cluster/dask/by_ssh.py": {"logging", "warnings"},  # silences Dask
     "cluster/dask/conductor.py": {"print", "sys.stderr", "sys.stdout"},  # a process of its own, to the harness
     "cluster/dask/hosts.py": {"logging", "warnings"},  # silences Dask
-    "report/formats/schema.py": {"write_text"},  # of the documentation
+    "report/data/schema.py": {"write_text"},  # of the documentation
     "report/charts/__init__.py": {"save"},  # of theme.py
     "report/charts/theme.py": {"save", "write_text", "write_bytes"},  # charts hold ids and figures only
     "host/tools/packages.py": {"sys.stderr"},  # for apt-get

@@ -8,14 +8,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from httpbench.analysis.groups import groups
+from httpbench.analysis.rows import Group, Row
 from httpbench.model import Run, Trial
-from httpbench.report.formats.markdown import escape, fenced
-from httpbench.report.tables.disturbed import disturbed_notes
-from httpbench.report.tables.groups import groups
-from httpbench.report.tables.notes import noise, row_notes, status, title
-from httpbench.report.tables.rows import Group, Row
-from httpbench.report.within_run.answer import answer
-from httpbench.report.within_run.claims import unranked
+from httpbench.report.markdown.parts import escape, fenced
+from httpbench.report.words.answer import answer
+from httpbench.report.words.claims import unranked
+from httpbench.report.words.loads import title
+from httpbench.report.words.notes import disturbed_notes, row_notes
+from httpbench.report.words.run import noise, status
 from tools.results.machine import machine_title
 
 MARK = "<!-- Below this line the page is written by hand. `make results` keeps it. -->"

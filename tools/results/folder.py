@@ -9,11 +9,12 @@ from tempfile import TemporaryDirectory
 
 import zstandard
 
+from httpbench.analysis.groups import groups
 from httpbench.model import Run, Trial
-from httpbench.report.formats.markdown import fenced, render_markdown
-from httpbench.report.formats.read_json import read_export
+from httpbench.report.data.read_json import read_export
 from httpbench.report.html import render_html
-from httpbench.report.tables.groups import groups
+from httpbench.report.markdown.parts import fenced
+from httpbench.report.markdown.run import render_markdown
 from httpbench.text import printable
 from tools.results.analysis import analysis_page
 from tools.results.machine import machine_name
@@ -61,7 +62,7 @@ def table_page(run: Run, trials: Sequence[Trial], suite: str) -> str:
 
 def _charts(run: Run, trials: Sequence[Trial], folder: Path) -> Sequence[str]:
     """Draws the first chart of the run's first table; the names of its files, or nothing where there is nothing to draw."""
-    charts = importlib.import_module("httpbench.report.charts.of_run")  # altair takes a second to load
+    charts = importlib.import_module("httpbench.report.charts.run")  # altair takes a second to load
     theme = importlib.import_module("httpbench.report.charts.theme")
     _, drawing = next(charts.of_group(run, groups(run, trials)[0]), (None, None))
     if drawing is None:

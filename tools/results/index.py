@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from httpbench.analysis.groups import groups
 from httpbench.model import Run, Trial
-from httpbench.report.formats.markdown import escape
-from httpbench.report.formats.read_json import read_export
-from httpbench.report.html.answer import answer
-from httpbench.report.tables.groups import groups
-from httpbench.report.tables.notes import title
+from httpbench.report.data.read_json import read_export
+from httpbench.report.html.run import answer
+from httpbench.report.markdown.parts import escape
+from httpbench.report.words.loads import title
 from tools.results.folder import ANALYSIS, DATA, REPORT, TABLE
 from tools.results.machine import machine_title
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from httpbench.model import Run, Trial
-from httpbench.report.formats.markdown import escape, fenced
+from httpbench.report.markdown.parts import escape, fenced
 from httpbench.text import printable
 from tools.results.analysis import picture
 from tools.results.folder import ANALYSIS, CHARTS

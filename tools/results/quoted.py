@@ -18,13 +18,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from httpbench.analysis.compared import ahead, ranking
+from httpbench.analysis.groups import groups
+from httpbench.analysis.rows import Group, Row
 from httpbench.errors import UsageError
 from httpbench.model import Run, Trial
-from httpbench.report.formats.markdown import escape
-from httpbench.report.numbers import four_digits, percentage
-from httpbench.report.tables.groups import groups
-from httpbench.report.tables.rows import Group, Row
-from httpbench.report.within_run.compared_rows import ahead, ranking
+from httpbench.report.markdown.parts import escape
+from httpbench.report.words.numbers import four_digits, percentage
 from httpbench.stats.figures import THROUGHPUT
 from httpbench.stats.overhead import share_of
 from tools.results.folder import ANALYSIS

@@ -15,7 +15,7 @@ from httpbench.cli.options.load_host import LoadHostOptions
 from httpbench.cli.terminal import console, progress
 from httpbench.errors import UsageError
 from httpbench.model import Run, RunStatus, Trial, VerdictKind
-from httpbench.report import View, gated, render_terminal
+from httpbench.report import View, gate_sentence, gated, render_terminal
 from httpbench.run import Outcome, RunSpec, make_run, refusals, require_programs, with_warmup_of_its_own
 from httpbench.stats.attempts import last_attempts
 from httpbench.stats.gates import Passage
@@ -77,7 +77,7 @@ def judge(outcome: Outcome, files: Exports) -> list[Passage]:
     """Prints and returns how each gate ended. A run that was interrupted has no gates."""
     judged = gated(outcome.run, outcome.trials)
     for gate in judged:
-        console.beside(files).print(gate.sentence, markup=False, soft_wrap=True)
+        console.beside(files).print(gate_sentence(gate), markup=False, soft_wrap=True)
     return [gate.passage for gate in judged]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from httpbench.model import DatabaseRun, Rule, Workload
+from httpbench.model import DatabaseRun, Reason, ReasonKind, Rule, Workload
 
 FORTUNES = 12
 """Rows of the table Fortune."""
@@ -35,19 +35,18 @@ def requires_rows(workload: Workload) -> bool:
     return workload.asks_database and workload.asked != CACHED
 
 
-def counting_problem(workload: Workload, responses: int, counted: DatabaseRun) -> str | None:
-    """Return a problem if the database did less work than the correct responses require. Returns ``None`` if it didn't count."""
+def counting_problem(workload: Workload, responses: int, counted: DatabaseRun) -> Reason | None:
+    """Return a reason if the database did less work than the responses require, or ``None`` if it did enough or didn't count."""
     read, written = counted.rows_read, counted.rows_written
     if read is not None and workload.expect.rule is Rule.FORTUNES:
         read += counted.rows_scanned or 0  # a page requires the whole table
     rows = rows_of(workload)
     if not requires_rows(workload) or not responses:
         return None
-    required = f"rows for {responses:,} responses, which require {rows * responses:,}"
     if read is not None and read < rows * responses:
-        return f"the database read {read:,} {required}: the target did not ask it each time"
+        return Reason.of(ReasonKind.DATABASE_NOT_READ, rows=read, responses=responses, required_rows=rows * responses)
     if workload.asked == UPDATE and written is not None and written < WRITTEN_SHARE_MIN * rows * responses:
-        return f"the database wrote {written:,} {required}: the target did not write its updates"
+        return Reason.of(ReasonKind.DATABASE_NOT_WRITTEN, rows=written, responses=responses, required_rows=rows * responses)
     return None
 
 

@@ -21,7 +21,6 @@ from typing import Any, Self
 from httpbench.errors import LostHostError, StartError, StopError
 from httpbench.isolate.ssh import SshConnection
 from httpbench.isolate.tree import GUARD, GUARD_GONE, Exit
-from httpbench.model.endings import LOST_HOST
 
 BEAT_S = 0.25
 SILENCE_S = 2.0
@@ -219,7 +218,7 @@ class RemoteTree:
     def _lost(self, how: str) -> LostHostError:
         """Return the error with its first cause, and drop the connection so that the next load generator gets a new one."""
         if self._loss is None:
-            self._loss = LostHostError(f"{LOST_HOST} {self._connection.host} was lost: it {how}")
+            self._loss = LostHostError(f"the connection to load host {self._connection.host} was lost: it {how}")
         if threading.current_thread() is not self._beats:
             self._connection.drop()
         return self._loss

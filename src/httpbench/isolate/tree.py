@@ -23,7 +23,7 @@ from httpbench.errors import StartError, StopError
 from httpbench.host import inherited, open_files
 from httpbench.isolate import out_of_memory
 from httpbench.isolate.adopted import adopt_orphans, end_adopted
-from httpbench.model.endings import CRASHED, HELD_PORT, IGNORED_SIGTERM, LEFT_PROCESSES
+from httpbench.model import Reason, ReasonKind
 
 GUARD = Path(__file__).with_name("guard.py")
 GUARD_GONE = "the guard of a process tree was killed before the processes that it guards: out of memory, or by another program"
@@ -82,16 +82,16 @@ class Stopped:
     """How long the port accepted connections after the last process had ended."""
 
     @property
-    def problem(self) -> str | None:
-        """A clause that says what was wrong with the way it ended."""
+    def problem(self) -> Reason | None:
+        """The problem with the way it ended, or ``None``."""
         if self.crashes:
-            return f"{CRASHED} ({self.crashes[0]})"
+            return Reason.of(ReasonKind.CRASHED_ON_SIGTERM, exit=str(self.crashes[0]))
         if self.ignored_sigterm:
-            return f"{IGNORED_SIGTERM} and was killed: {', '.join(self.ignored_sigterm)}"
+            return Reason.of(ReasonKind.IGNORED_SIGTERM, killed=list(self.ignored_sigterm))
         if self.left_behind:
-            return f"{LEFT_PROCESSES}, which were killed: {', '.join(self.left_behind)}"
+            return Reason.of(ReasonKind.LEFT_PROCESSES, killed=list(self.left_behind))
         if self.port_held_s > PORT_HELD_S_MAX:
-            return f"{HELD_PORT} for {self.port_held_s:.1f} s after its end"
+            return Reason.of(ReasonKind.HELD_PORT, held_s=self.port_held_s)
         return None
 
 

@@ -29,6 +29,7 @@ from httpbench.model.noise import Noise
 from httpbench.model.plan import Cores, TrialPlan
 from httpbench.model.probe import Label, Observation, Probed, Trait
 from httpbench.model.proof import Proof, ProofFile
+from httpbench.model.reason import ENDINGS, Reason, ReasonKind
 from httpbench.model.response import SampledRequest, SampledResponse
 from httpbench.model.run import Precision, Run, RunStatus
 from httpbench.model.search import Bound, Figure, Search, ServiceLevel
@@ -42,6 +43,7 @@ from httpbench.model.workload import ClientWork, Expectation, MixPart, Request, 
 
 __all__ = [
     "CPUS",
+    "ENDINGS",
     "MEMORY_BYTES",
     "PLACEHOLDERS",
     "STEADY_S_MIN",
@@ -96,6 +98,8 @@ __all__ = [
     "Probed",
     "Proof",
     "ProofFile",
+    "Reason",
+    "ReasonKind",
     "Request",
     "Requests",
     "Requirement",

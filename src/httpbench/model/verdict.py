@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
+from typing import Any
+
+from pydantic import model_validator
 
 from httpbench.model.frozen import Frozen
+from httpbench.model.reason import Reason
 
 
 class VerdictKind(StrEnum):
@@ -27,10 +32,18 @@ class Verdict(Frozen):
 
     kind: VerdictKind
     """What limited the trial, or that it has no figures."""
-    reasons: tuple[str, ...] = ()
-    """Why, in words; may be empty."""
+    reasons: tuple[Reason, ...] = ()
+    """Why; may be empty."""
     is_accepted: bool = False
     """Whether the trial counts although it was disturbed, because repeats were turned off."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_export(cls, value: Any) -> Any:
+        """Read the form of the JSON export, whose ``reasons`` are sentences and whose ``causes`` are the reasons."""
+        if not isinstance(value, Mapping) or "causes" not in value:
+            return value
+        return {name: each for name, each in value.items() if name not in ("reasons", "causes")} | {"reasons": value["causes"]}
 
     @property
     def counts(self) -> bool:

@@ -1,43 +1,51 @@
-"""Results as text and charts, made from what is stored alone.
+"""Results as text, pages and charts, made from the store alone.
 
-A new format is a function from a run and its trials to text, and a line in ``FORMATS``: the command line's exports come from there.
+A new format is a function from a run and its trials to text, and a line in ``FORMATS``, from which the command line takes its exports.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from httpbench.analysis.changes import Changes, changes
+from httpbench.analysis.gates import gated
+from httpbench.analysis.history import FIGURES as HISTORY_FIGURES
+from httpbench.analysis.history import Series, histories
 from httpbench.model import Run, Trial
-from httpbench.report.between_runs.changes import Changes, changes, render_changes_json
-from httpbench.report.between_runs.history import FIGURES as HISTORY_FIGURES
-from httpbench.report.between_runs.history import Series, histories
-from httpbench.report.between_runs.history_text import render_history
-from httpbench.report.between_runs.junit import render_changes_junit
-from httpbench.report.between_runs.published import render_beside
-from httpbench.report.between_runs.terminal import NAMES as CHANGE_COLUMNS
-from httpbench.report.between_runs.terminal import render_changes
-from httpbench.report.between_runs.text import render_changes_markdown
-from httpbench.report.formats.autocannon import render_autocannon
-from httpbench.report.formats.csv import render_csv
-from httpbench.report.formats.grid import Cells, column, fitted, names_column
-from httpbench.report.formats.hyperfine import render_hyperfine
-from httpbench.report.formats.json import render_json
-from httpbench.report.formats.junit import render_junit
-from httpbench.report.formats.markdown import render_markdown
-from httpbench.report.formats.openmetrics import render_openmetrics
-from httpbench.report.formats.read_json import read_export
-from httpbench.report.formats.terminal import render_terminal
+from httpbench.report.data.autocannon import render_autocannon
+from httpbench.report.data.changes import render_changes_json, render_changes_junit
+from httpbench.report.data.csv import render_csv
+from httpbench.report.data.hyperfine import render_hyperfine
+from httpbench.report.data.json import render_json
+from httpbench.report.data.junit import render_junit
+from httpbench.report.data.openmetrics import render_openmetrics
+from httpbench.report.data.read_json import read_export
 from httpbench.report.html import render_changes_html, render_html
-from httpbench.report.responses import render_responses
-from httpbench.report.tables.chosen import View
-from httpbench.report.tables.chosen import names as column_names
-from httpbench.report.tables.curves import NAMES as SEARCH_COLUMNS
-from httpbench.report.tables.evidence import render_evidence
-from httpbench.report.tables.probes import probe_lines, probe_table, probe_warning
-from httpbench.report.tables.proofs import HERE, NOT_VERIFIED, UNKNOWN, proof_words
-from httpbench.report.tables.targets import render_targets
-from httpbench.report.tables.versions import render_versions
-from httpbench.report.within_run.gates import gated
+from httpbench.report.markdown.changes import render_changes_markdown
+from httpbench.report.markdown.run import render_markdown
+from httpbench.report.markdown.targets import render_targets, render_versions
+from httpbench.report.terminal.changes import NAMES as CHANGE_COLUMNS
+from httpbench.report.terminal.changes import render_changes
+from httpbench.report.terminal.evidence import render_evidence
+from httpbench.report.terminal.grid import Cells, column, fitted, names_column
+from httpbench.report.terminal.history import render_history
+from httpbench.report.terminal.published import render_beside
+from httpbench.report.terminal.run import render_terminal
+from httpbench.report.words.changes import mismatches_text
+from httpbench.report.words.chosen import View
+from httpbench.report.words.chosen import names as column_names
+from httpbench.report.words.curves import NAMES as SEARCH_COLUMNS
+from httpbench.report.words.gates import gate_sentence
+from httpbench.report.words.targets import (
+    HERE,
+    NOT_VERIFIED,
+    UNKNOWN,
+    probe_lines,
+    probe_table,
+    probe_warning,
+    proof_words,
+    render_responses,
+)
 
 __all__ = [
     "CHANGE_COLUMNS",
@@ -58,8 +66,10 @@ __all__ = [
     "column",
     "column_names",
     "fitted",
+    "gate_sentence",
     "gated",
     "histories",
+    "mismatches_text",
     "names_column",
     "probe_lines",
     "probe_table",
@@ -94,7 +104,7 @@ FORMATS: Mapping[str, Format] = {
     "junit": render_junit,
     "openmetrics": render_openmetrics,
 }
-"""Those that go into files, by the name that the command line has for them."""
+"""Formats of files, by their names on the command line."""
 
 CHANGE_FORMATS: Mapping[str, Callable[[Changes], str]] = {
     "json": render_changes_json,
@@ -102,7 +112,7 @@ CHANGE_FORMATS: Mapping[str, Callable[[Changes], str]] = {
     "html": render_changes_html,
     "junit": render_changes_junit,
 }
-"""Those of changes from one run to another."""
+"""Formats of changes from one run to another."""
 
 CLIENT_FORMATS: Mapping[str, Format] = {"hyperfine": render_hyperfine}
-"""Those of runs with clients alone."""
+"""Formats of runs that contain only clients."""

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from httpbench.errors import HttpbenchError
 from httpbench.load import Progress
-from httpbench.model import Target, Trial, TrialPlan
+from httpbench.model import Reason, Target, Trial, TrialPlan
 from httpbench.sample import Current
 
 
@@ -39,4 +39,4 @@ class Observer(Protocol):
 
     def trial_ended(self, trial: Trial) -> None: ...
 
-    def warning(self, text: str) -> None: ...
+    def warning(self, warning: str | Reason) -> None: ...

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from httpbench.model import Others, Stranger
 
-NAMED_MAX = 3
 BLAMED_CORES_MIN = 0.01
 REST_CORES_MIN = 0.02
 """Less than this is what counting in ticks may err by."""
@@ -56,14 +55,6 @@ def blame(others: Others | None, taken: Iterable[Taken]) -> tuple[Blamed, ...]:
             name = ENDED if others.all_visible else HIDDEN
             found[name] = found.get(name, 0.0) + rest
     return tuple(sorted((Blamed(name, cores) for name, cores in found.items()), key=lambda each: -each.cores))
-
-
-def blamed_text(by: Sequence[Blamed]) -> str:
-    """``spin (pid 4711) 0.40, sshd (pid 12) 0.03``, with a sum of those beyond the first few."""
-    named = [f"{each.name} {each.cores:.2f}" for each in by[:NAMED_MAX]]
-    if more := by[NAMED_MAX:]:
-        named.append(f"{len(more)} other{'' if len(more) == 1 else 's'} {sum(each.cores for each in more):.2f}")
-    return ", ".join(named)
 
 
 def pinned_cores(others: Others | None, cpus: frozenset[int]) -> float:

@@ -11,20 +11,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
-from httpbench.model import Trial, Usage
-from httpbench.stats.blame import Blamed, Taken, blame, blamed_text, pinned_cores
+from httpbench.model import Reason, ReasonKind, Trial, Usage
+from httpbench.stats.blame import Blamed, Taken, blame, pinned_cores
 from httpbench.stats.evidence import (
     OTHERS_SHARE_MAX,
     THROTTLED_SHARE_MIN,
     Evidence,
-    cores_text,
     evidence_of,
     generator_capacity,
     target_capacity,
     throttled,
 )
-from httpbench.text import listed
 
 WAIT_SHARE_MAX = 0.10
 """Of the cores that a program can fill: time in which it was ready to run and others had its CPU. It shows strangers that run between two
@@ -40,7 +39,7 @@ STOLEN_BY = "other virtual machines"
 class Disturbance:
     """One way in which others disturbed a trial."""
 
-    text: str
+    reason: Reason
     by: tuple[Blamed, ...] = ()
     """Empty: nobody can be named."""
     is_steal: bool = False
@@ -69,19 +68,11 @@ class Part:
     used_cores: float | None
     """CPU use of these programs, and of httpbench where it shares their cores. ``None``: unknown."""
 
-    @property
-    def place(self) -> str:
-        """``the target's core``, ``the 2 cores of target and load generator``."""
-        count = "" if self.capacity == 1 else f"{self.capacity} "
-        if len(self.names) > 1:
-            return f"the {count}{cores_text(self.capacity)} of {', '.join(self.names[:-1])} and {self.names[-1]}"
-        return f"the {self.names[0]}'s {count}{cores_text(self.capacity)}"
 
-
-def disturbance(trial: Trial) -> str | None:
-    """Who disturbed a stored trial and how much, in words; ``None``: nobody, or it was not watched."""
+def disturbance(trial: Trial) -> tuple[Reason, ...]:
+    """Return how other programs disturbed a stored trial; empty if none did, or if it was not watched."""
     evidence = evidence_of(trial)
-    return "; ".join(each.text for each in disturbances(evidence)) or None if evidence else None
+    return tuple(each.reason for each in disturbances(evidence)) if evidence else ()
 
 
 def disturbers(trials: Iterable[Trial]) -> list[Disturber]:
@@ -113,14 +104,16 @@ def _programs(parts: Sequence[Part], evidence: Evidence) -> Iterator[Disturbance
     taken = {part: others for part in parts if (others := _others(part, evidence)) is not None and others >= _limit(part, evidence)}
     if taken:
         by = blame(evidence.others, [Taken(cores, part.cpus, part.cpus - part.own_cpus) for part, cores in taken.items()])
-        yield Disturbance(f"other programs took {_places(taken)}{f': {blamed_text(by)}' if by else ''}", by)
+        named = [{"name": each.name, "cores": each.cores} for each in by]
+        yield Disturbance(Reason.of(ReasonKind.OTHERS_TOOK, places=_places(taken), by=named), by)
 
 
 def _steal(parts: Sequence[Part], evidence: Evidence) -> Iterator[Disturbance]:
     stolen = {part: sum(core.stolen for core in evidence.occupancy if core.cpu in part.cpus) for part in parts}
     taken = {part: cores for part, cores in stolen.items() if cores >= _limit(part, evidence)}
     if taken:
-        yield Disturbance(f"{STOLEN_BY} took {_places(taken)}", (Blamed(STOLEN_BY, sum(taken.values())),), is_steal=True)
+        stolen_by = (Blamed(STOLEN_BY, sum(taken.values())),)
+        yield Disturbance(Reason.of(ReasonKind.STOLEN, places=_places(taken)), stolen_by, is_steal=True)
 
 
 def _quota(evidence: Evidence) -> Iterator[Disturbance]:
@@ -131,8 +124,8 @@ def _quota(evidence: Evidence) -> Iterator[Disturbance]:
     usages = (evidence.target_usage, evidence.generator_usage, evidence.backend_usage, evidence.database_usage)
     others = quota.used_cores - sum(usage.cpu_cores_mean for usage in usages if usage) - evidence.others.harness_cores
     if others >= OTHERS_SHARE_MAX * quota.used_cores + TICKS_S / max(evidence.measurement.duration_s, TICKS_S):
-        used = f"other programs took {others:.2f} of the {quota.used_cores:.2f} cores of a CPU quota"
-        yield Disturbance(f"{used}, which stopped all of them in {quota.throttled_share:.0%} of its periods")
+        share = quota.throttled_share
+        yield Disturbance(Reason.of(ReasonKind.SHARED_QUOTA, cores=others, quota_cores=quota.used_cores, periods_share=share))
 
 
 def _wait(parts: Sequence[Part], evidence: Evidence) -> Iterator[Disturbance]:
@@ -154,7 +147,7 @@ def _wait(parts: Sequence[Part], evidence: Evidence) -> Iterator[Disturbance]:
             continue
         waited = usage.cpu_wait_cores_mean - _harness_cores(part.own_cpus, evidence) - _interrupts(part, evidence)
         if waited >= WAIT_SHARE_MAX * capacity:
-            yield Disturbance(f"the {part.names[0]} waited for a CPU {waited / capacity:.0%} of the time")
+            yield Disturbance(Reason.of(ReasonKind.WAITED, program=part.names[0], share=waited / capacity))
 
 
 def _on_load_host(evidence: Evidence) -> Iterator[Disturbance]:
@@ -163,22 +156,22 @@ def _on_load_host(evidence: Evidence) -> Iterator[Disturbance]:
     if there is None or usage is None or not there.occupancy:
         return
     limit = OTHERS_SHARE_MAX * there.cores + _ticks_share(evidence)
-    place = f"the {there.cores} cores of load host {there.name}" if there.cores > 1 else f"the core of load host {there.name}"
+    place = {"host": there.name, "host_cores": there.cores}
     others = sum(core.busy for core in there.occupancy) - usage.cpu_cores_mean
     if others >= limit:
-        yield Disturbance(f"other programs took {others:.2f} of {place}")
+        yield Disturbance(Reason.of(ReasonKind.OTHERS_TOOK_ON_HOST, cores=others, **place))
     stolen = sum(core.stolen for core in there.occupancy)
     if stolen >= limit:
-        yield Disturbance(f"{STOLEN_BY} took {stolen:.2f} of {place}", (Blamed(STOLEN_BY, stolen),), is_steal=True)
+        yield Disturbance(Reason.of(ReasonKind.STOLEN_ON_HOST, cores=stolen, **place), (Blamed(STOLEN_BY, stolen),), is_steal=True)
     capacity = generator_capacity(evidence)
     waited = (usage.cpu_wait_cores_mean or 0.0) - sum(core.interrupts for core in there.occupancy)
     if others < limit and (usage.threads or 0) <= len(there.occupancy) + 1 and waited >= WAIT_SHARE_MAX * capacity:
-        yield Disturbance(f"the load generator waited for a CPU {waited / capacity:.0%} of the time on load host {there.name}")
+        yield Disturbance(Reason.of(ReasonKind.WAITED_ON_HOST, share=waited / capacity, host=there.name))
 
 
-def _places(taken: Mapping[Part, float]) -> str:
-    """``0.49 of the target's core and 0.20 of the load generator's core``."""
-    return listed(f"{cores:.2f} of {part.place}" for part, cores in taken.items())
+def _places(taken: Mapping[Part, float]) -> list[dict[str, Any]]:
+    """Return how much of which programs' cores was taken, as data of a reason."""
+    return [{"cores": cores, "programs": list(part.names), "capacity": part.capacity} for part, cores in taken.items()]
 
 
 def _limit(part: Part, evidence: Evidence) -> float:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from httpbench.model import WorkDone
+from httpbench.model import Reason, ReasonKind, WorkDone
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,31 +22,27 @@ class Told:
     """Each request requires a connection of its own: the server closes after each response, or the client is declared to keep none."""
 
 
-def unequal(told: Told, done: WorkDone, printed: str) -> dict[str, str]:
-    """What the client did differently, a clause each, by what it is about; empty: it did equal work."""
-    found: dict[str, str] = {}
+def unequal(told: Told, done: WorkDone, printed: str) -> dict[ReasonKind, Reason]:
+    """Return what the client did differently, by kind; empty if it did the required work."""
+    found: list[Reason] = []
     connections = told.requests if told.reconnects else 1
     body_bytes = told.requests * told.body_bytes
     if done.requests != told.requests:
-        found["requests"] = f"sent {_count(done.requests, 'request')} instead of {told.requests:,}"
+        found.append(Reason.of(ReasonKind.CLIENT_REQUESTS, sent=done.requests, required=told.requests))
     if done.in_flight_max > 1:
-        found["in flight"] = f"had {done.in_flight_max:,} requests in flight at once instead of one after the other"
+        found.append(Reason.of(ReasonKind.CLIENT_IN_FLIGHT, in_flight_max=done.in_flight_max))
     if done.pipelined:
-        found["pipelined"] = f"sent {_count(done.pipelined, 'request')} before the previous response had arrived"
+        found.append(Reason.of(ReasonKind.CLIENT_PIPELINED, pipelined=done.pipelined))
     if done.connections != connections and done.requests:
-        found["connections"] = f"opened {_count(done.connections, 'connection')} instead of {connections:,}"
+        found.append(Reason.of(ReasonKind.CLIENT_CONNECTIONS, opened=done.connections, required=connections))
     if done.wrong_requests:
-        found["wrong"] = f"sent {_count(done.wrong_requests, 'wrong request')} (not GET, another path, or not HTTP)"
-    if "requests" not in found and not done.wrong_requests and done.body_bytes_sent != body_bytes:
-        found["bytes"] = f"received {done.body_bytes_sent:,} bytes of bodies instead of {body_bytes:,}"
+        found.append(Reason.of(ReasonKind.CLIENT_WRONG_REQUESTS, wrong=done.wrong_requests))
+    if done.requests == told.requests and not done.wrong_requests and done.body_bytes_sent != body_bytes:
+        found.append(Reason.of(ReasonKind.CLIENT_BYTES, received_bytes=done.body_bytes_sent, required_bytes=body_bytes))
     expected = f"{told.requests} {body_bytes}"
     if printed.strip() != expected:
-        found["printed"] = f"printed «{_short(printed)}» instead of «{expected}»"
-    return found
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+        found.append(Reason.of(ReasonKind.CLIENT_PRINTED, printed=_short(printed), required=expected))
+    return {reason.kind: reason for reason in found}
 
 
 def _short(text: str) -> str:

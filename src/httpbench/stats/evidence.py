@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from httpbench.model import CoreOccupancy, Cores, Load, LoadHostUse, Measurement, Network, Others, Scaling, Trial, Usage, Workload
 
@@ -196,22 +197,23 @@ def _kept_waiting(evidence: Evidence) -> float:
     return 0.0 if usage is None or cores.shared or cores.database_shared else usage.cpu_wait_cores_mean or 0.0
 
 
-def generator_text(evidence: Evidence) -> str:
-    """``0.99 of 1 core``, and how long it was kept off its cores; of several load hosts the fullest."""
+def fill(name: str, cores: float, capacity: float, **more: Any) -> dict[str, Any]:
+    """Return how much of its cores a program used, as data of a reason. What is ``None`` is left out."""
+    return {"name": name, "cores": cores, "capacity": capacity, **{key: value for key, value in more.items() if value is not None}}
+
+
+def generator_fill(evidence: Evidence) -> dict[str, Any]:
+    """Return how full the generator was and how long it was kept off its cores; with several load hosts, the fullest one."""
     if hosts := evidence.measurement.load_hosts:
         fullest = max(hosts, key=lambda host: host.full)
-        return f"{fullest.full:.2f} of a core in its fullest thread, on load host {fullest.name}"
+        return {"name": "generator", "fullest_thread_cores": fullest.full, "load_host": fullest.name}
     assert evidence.generator_usage is not None
-    waited = _kept_waiting(evidence)
-    more = f", waiting for a core {waited:.2f} of the time" if waited >= 1 - GENERATOR_BUSY else ""
-    capacity = generator_capacity(evidence)
-    full = (
-        f", one of its {evidence.generator_usage.threads} threads was full" if generator_thread_is_full(evidence) and capacity > 1 else ""
+    waited, capacity = _kept_waiting(evidence), generator_capacity(evidence)
+    return fill(
+        "generator",
+        generator_cores(evidence, evidence.generator_usage),
+        capacity,
+        host=evidence.load_host.name if evidence.load_host else None,
+        full_thread_of=evidence.generator_usage.threads if generator_thread_is_full(evidence) and capacity > 1 else None,
+        waited_share=waited if waited >= 1 - GENERATOR_BUSY else None,
     )
-    place = f" on {evidence.load_host.name}" if evidence.load_host else ""
-    return f"{generator_cores(evidence, evidence.generator_usage):.2f} of {capacity} {cores_text(capacity)}{place}{full}{more}"
-
-
-def cores_text(count: float) -> str:
-    """``core`` or ``cores``."""
-    return "core" if count == 1 else "cores"

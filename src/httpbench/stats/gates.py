@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import StrEnum
 
-from httpbench.model import Gate, Trial, VerdictKind
+from httpbench.model import Gate, Reason, ReasonKind, Trial, VerdictKind
 from httpbench.stats.interval import ConfidenceInterval
 
 
@@ -32,10 +32,10 @@ def leaves_doubt(gate: Gate, interval: ConfidenceInterval) -> bool:
     return interval.low < 1 + gate.change < interval.high
 
 
-def lost_rounds(trials: Sequence[Trial]) -> str | None:
-    """``12 of 15 rounds failed or are invalid: exited with status 1``, with the first reason; ``None``: all rounds are valid."""
+def lost_rounds(trials: Sequence[Trial]) -> Reason | None:
+    """Return how many rounds failed or are invalid, with the first reason; ``None`` if all rounds are valid."""
     lost = [trial.verdict for trial in trials if trial.verdict.kind in (VerdictKind.FAILED, VerdictKind.INVALID)]
     if not lost:
         return None
     reason = next((verdict.reasons[0] for verdict in lost if verdict.reasons), None)
-    return f"{len(lost)} of {len(trials)} rounds failed or are invalid" + (f": {reason}" if reason else "")
+    return Reason.of(ReasonKind.LOST_ROUNDS, found=len(lost), rounds=len(trials), reason=reason.dumped if reason else None)

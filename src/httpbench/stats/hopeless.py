@@ -4,25 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from httpbench.model import Trial, Verdict, VerdictKind
-from httpbench.model.endings import LOST_HOST, LOST_WORKER
-from httpbench.stats.once import family, once
+from httpbench.model import Reason, ReasonKind, Trial, Verdict, VerdictKind
 
 
-def common_failure(trials: Sequence[Trial]) -> str | None:
-    """The reason that all trials of the first round have, in one sentence; ``None`` if one counts, or if the reasons differ.
+def common_failure(trials: Sequence[Trial]) -> tuple[Reason, ...]:
+    """Return the first reason of each trial if it is the same in all of them; empty if one trial counts, or if the reasons differ.
 
-    ``trials``: all of the first round; those that were disturbed, or whose load host was lost, say nothing. Reasons that differ in their
-    numbers alone are the same.
+    ``trials``: all of the first round. Those that were disturbed, or that lost their load host, are ignored. Reasons that differ only in
+    their numbers are the same.
     """
     undisturbed = [trial.verdict for trial in trials if trial.verdict.counts or not _says_nothing(trial.verdict)]
     if not undisturbed or any(verdict.counts or not verdict.reasons for verdict in undisturbed):
-        return None
-    first = [verdict.reasons[0] for verdict in undisturbed]
-    if len(set(map(family, first))) > 1:
-        return None
-    return once(first)[0].text
+        return ()
+    first = tuple(verdict.reasons[0] for verdict in undisturbed)
+    return first if len({reason.family for reason in first}) == 1 else ()
 
 
 def _says_nothing(verdict: Verdict) -> bool:
-    return verdict.kind is VerdictKind.DISTURBED or any(reason.startswith((LOST_HOST, LOST_WORKER)) for reason in verdict.reasons)
+    return verdict.kind is VerdictKind.DISTURBED or any(reason.kind is ReasonKind.LOAD_HOST_LOST for reason in verdict.reasons)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import get_args
 
-from httpbench.model import Bound, Distribution, Figure, Frozen, Measurement, Search, Trial, VerdictKind
+from httpbench.model import Bound, Distribution, Figure, Frozen, Measurement, Reason, ReasonKind, Search, Trial, VerdictKind
 from httpbench.quantiles import PERCENTILES, samples_needed
 from httpbench.stats.disturbance import disturbance
 from httpbench.stats.evidence import evidence_of, generator_is_busy
@@ -40,7 +40,7 @@ class RatePoint(Frozen):
     """Trials in which the service level held."""
     times_us: dict[Figure, float]
     """Median over trials of each figure of the response times, in µs; a percentile for which no trial has enough responses is left out."""
-    misses: tuple[str, ...]
+    misses: tuple[Reason, ...]
     """Why the service level did not hold, each reason once."""
     generator_busy: int
     """Trials in which the load generator was busy."""
@@ -73,8 +73,8 @@ class Saturation(Frozen):
     """Whether both ends were tried again after other trials."""
     disturbed: int = 0
     """Trials that others disturbed. They do not count."""
-    disturbed_by: tuple[str, ...] = ()
-    """Who disturbed them and how much, in words, each trial that was."""
+    disturbed_by: tuple[tuple[Reason, ...], ...] = ()
+    """How other programs disturbed each disturbed trial."""
     too_disturbed: bool = False
     """Whether the search ended because too many trials in a row were disturbed."""
 
@@ -101,10 +101,10 @@ def rate_min_rps(search: Search) -> float:
     return max(responses_needed(search) * SPARE_RESPONSES / DURATION_MAX_S, 1.0)
 
 
-def misses(search: Search, trial: Trial) -> tuple[str, ...]:
+def misses(search: Search, trial: Trial) -> tuple[Reason, ...]:
     """Why the level did not hold in a trial with a rate, in words; empty: it held."""
     if trial.measurement is None or not trial.verdict.counts:
-        return trial.verdict.reasons or ("nothing was measured",)
+        return trial.verdict.reasons or (Reason.of(ReasonKind.NOT_MEASURED),)
     times = _times(trial.measurement)
     found = (_miss(bound, times) for bound in search.level.bounds)
     return tuple(miss for miss in found if miss is not None)
@@ -120,13 +120,13 @@ def observations(search: Search, trials: Sequence[Trial]) -> list[Observation]:
 
 
 def _says_something(trial: Trial) -> bool:
-    return trial.verdict.kind is not VerdictKind.FAILED and disturbance(trial) is None
+    return trial.verdict.kind is not VerdictKind.FAILED and not disturbance(trial)
 
 
 def is_too_disturbed(trials: Sequence[Trial]) -> bool:
     """Whether so many of the last trials were disturbed that a search ends."""
     last = [trial for trial in trials if trial.plan.load.rate_rps is not None][-DISTURBED_MAX:]
-    return len(last) == DISTURBED_MAX and all(disturbance(trial) is not None for trial in last)
+    return len(last) == DISTURBED_MAX and all(disturbance(trial) for trial in last)
 
 
 def saturation(search: Search, trials: Sequence[Trial]) -> Saturation:
@@ -136,7 +136,7 @@ def saturation(search: Search, trials: Sequence[Trial]) -> Saturation:
     found = places(seen, final)
     known = bounds(found)
     curve = [_point(search, rate, _counting(rate, trials, final)) for rate in found]
-    by = tuple(who for trial in trials if trial.plan.load.rate_rps is not None and (who := disturbance(trial)) is not None)
+    by = tuple(who for trial in trials if trial.plan.load.rate_rps is not None and (who := disturbance(trial)))
     return Saturation(
         rate_rps=known.lower,
         rate_failed_rps=known.upper,
@@ -184,7 +184,7 @@ def _point(search: Search, rate: float, trials: Sequence[Trial]) -> RatePoint:
         trials=len(trials),
         held=sum(not each for each in missed),
         times_us={figure: value for figure in get_args(Figure) if (value := _median(times, figure)) is not None},
-        misses=tuple(dict.fromkeys(reason for each in missed for reason in each)),
+        misses=_each_once(reason for each in missed for reason in each),
         generator_busy=sum(one is not None and generator_is_busy(one) for one in evidence),
     )
 
@@ -202,9 +202,16 @@ def _median(times: Sequence[Distribution | None], figure: str) -> float | None:
     return statistics.median(values) if values else None
 
 
-def _miss(bound: Bound, times: Distribution | None) -> str | None:
-    name = bound.figure.replace("_", ".")
+def _each_once(reasons: Iterable[Reason]) -> tuple[Reason, ...]:
+    found: list[Reason] = []
+    for reason in reasons:
+        if reason not in found:
+            found.append(reason)
+    return tuple(found)
+
+
+def _miss(bound: Bound, times: Distribution | None) -> Reason | None:
     value: float | None = getattr(times, bound.figure, None)
     if value is None:
-        return f"too few responses for {name}"
-    return f"{name} was {float(f'{value / 1000:.3g}'):,g} ms" if value >= bound.limit_us else None
+        return Reason.of(ReasonKind.TOO_FEW_RESPONSES, figure=bound.figure)
+    return Reason.of(ReasonKind.LATENCY_MISSED, figure=bound.figure, latency_us=value) if value >= bound.limit_us else None

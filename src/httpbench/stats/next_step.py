@@ -1,56 +1,92 @@
-"""What to do about rounds that are invalid: the change that is most likely to make them valid, with the option."""
+"""The change that is most likely to make invalid rounds valid."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from enum import StrEnum
 
-from httpbench.model import Trial, VerdictKind
+from httpbench.model import Frozen, ReasonKind, Trial, VerdictKind
 from httpbench.stats.validity import WRONG_RESPONSES
 
 TIMEOUT_FACTOR = 5
 CONNECTIONS_DIVISOR = 4
 RATE_FACTOR = 0.9
-"""Of the rate that was achieved."""
+"""Fraction of the achieved rate to offer next."""
+
+WRONG = frozenset((ReasonKind.WRONG_RESPONSES, ReasonKind.WRONG_SAMPLES, ReasonKind.TRUNCATED, ReasonKind.WRONG_AFTER_LOAD))
+"""Reasons that report wrong responses."""
 
 
-def next_step(trials: Sequence[Trial]) -> str | None:
-    """One clause for the rounds of a cell; ``None`` if a round counts, or if none was measured."""
+class Step(StrEnum):
+    """What to change."""
+
+    READ_LOG = "read_log"  # the target died
+    EXPECT_STATUS = "expect_status"
+    COMPARE_RESPONSE = "compare_response"
+    VERIFY = "verify"
+    FIT_ACCEPT_QUEUE = "fit_accept_queue"
+    ALLOW_LATE = "allow_late"  # some responses exceed the timeout
+    OFFER_LESS = "offer_less"
+    FEWER_CONNECTIONS = "fewer_connections"
+    ALLOW_MORE_TIME = "allow_more_time"
+
+
+class NextStep(Frozen):
+    """What to try next, with the value of the option."""
+
+    step: Step
+    """What to change."""
+    connections: int | None = None
+    """Value of `-c`."""
+    rate_rps: float | None = None
+    """Value of `--rate`, in requests/s."""
+    timeout_s: float | None = None
+    """Value of `--timeout`, in seconds."""
+    timeout_now_s: float | None = None
+    """Timeout so far, in seconds."""
+    status: int | None = None
+    """Value of `--expect-status`."""
+    target: str | None = None
+    """Target to verify."""
+
+
+def next_step(trials: Sequence[Trial]) -> NextStep | None:
+    """Return what to try next if every round of a cell is invalid, else ``None``."""
     invalid = [trial for trial in trials if trial.verdict.kind is VerdictKind.INVALID and trial.measurement]
     if not invalid or any(trial.verdict.counts for trial in trials):
         return None
     load, errors = invalid[0].plan.load, _errors(invalid)
-    if any("died under the load" in reason for trial in invalid for reason in trial.verdict.reasons):
-        return "its last lines of output are below; try `-c 1`"
+    if any(reason.kind is ReasonKind.TARGET_DIED_UNDER_LOAD for trial in invalid for reason in trial.verdict.reasons):
+        return NextStep(step=Step.READ_LOG, connections=1)
     if any(errors[kind] for kind in WRONG_RESPONSES) or any(map(_was_wrong, invalid)):
         return _about_wrong_responses(invalid[0])
     lost = any(kind.startswith(("timeout", "connect", "reset", "closed")) for kind in errors)
     queue = min((trial.accept_queue for trial in invalid if trial.accept_queue), default=None)
     if queue is not None and queue < load.connections and (lost or _has_overflowed(invalid)):
-        return f"the server accepts {queue} connection{'' if queue == 1 else 's'} at a time: try `-c {queue}`"
+        return NextStep(step=Step.FIT_ACCEPT_QUEUE, connections=queue)
     if errors["timeout"]:
-        return f"some responses take longer than {load.timeout_s:g} s: try `--timeout {load.timeout_s * TIMEOUT_FACTOR:g}s`"
+        return NextStep(step=Step.ALLOW_LATE, timeout_now_s=load.timeout_s, timeout_s=load.timeout_s * TIMEOUT_FACTOR)
     achieved = min(trial.measurement.throughput_rps for trial in invalid if trial.measurement)
     if load.rate_rps and not lost and achieved >= 1:
-        return f"offer less: try `--rate {float(f'{achieved * RATE_FACTOR:.2g}'):g}`"
+        return NextStep(step=Step.OFFER_LESS, rate_rps=achieved * RATE_FACTOR)
     if load.connections > 1:
-        return f"use fewer connections: try `-c {max(load.connections // CONNECTIONS_DIVISOR, 1)}`"
-    return f"give it more time: try `--timeout {load.timeout_s * TIMEOUT_FACTOR:g}s`"
+        return NextStep(step=Step.FEWER_CONNECTIONS, connections=max(load.connections // CONNECTIONS_DIVISOR, 1))
+    return NextStep(step=Step.ALLOW_MORE_TIME, timeout_s=load.timeout_s * TIMEOUT_FACTOR)
 
 
-def _about_wrong_responses(trial: Trial) -> str:
+def _about_wrong_responses(trial: Trial) -> NextStep:
     if trial.learned is not None:
-        return f"if the response may change, state what is correct: `--expect-status {trial.learned.status}`"
+        return NextStep(step=Step.EXPECT_STATUS, status=trial.learned.status)
     if trial.plan.target.startswith("command/"):
-        return "compare one response with what is expected: `--expect-status`, `--expect-body`"
-    return f"`httpbench verify {trial.plan.target}` shows what is wrong"
+        return NextStep(step=Step.COMPARE_RESPONSE)
+    return NextStep(step=Step.VERIFY, target=trial.plan.target)
 
 
 def _was_wrong(trial: Trial) -> bool:
-    """Whether responses were wrong that no error names: under the load, or after it."""
+    """Return whether a reason reports wrong responses; the generator's errors may not."""
     sampled = trial.measurement.sampled_bodies if trial.measurement else None
-    told = any("responses were" in reason or reason.startswith("after the load") for reason in trial.verdict.reasons)
-    return told or bool(sampled and sampled.problems)
+    return any(reason.kind in WRONG for reason in trial.verdict.reasons) or bool(sampled and sampled.problems)
 
 
 def _errors(trials: Sequence[Trial]) -> Counter[str]:

@@ -7,25 +7,20 @@ moment after each request and sleeps when none comes.
 
 from __future__ import annotations
 
-from httpbench.model import Verdict, VerdictKind
+from typing import Any
+
+from httpbench.model import Reason, ReasonKind, Verdict, VerdictKind
 from httpbench.stats.evidence import Evidence, generator_is_nearly_busy
 
 POLLING_THREADS_MIN = 0.5
 """Busy threads without requests from which a target polls: a thread that polls is always busy, any other hardly ever."""
 
 
-def polling(evidence: Evidence) -> str | None:
-    """That a target polls, and how much, in words; ``None``: it does not, or that is unknown."""
+def limit_of_polling(evidence: Evidence, programs: list[dict[str, Any]]) -> Verdict | None:
+    """Return the verdict if the target looks full only because it polls, else ``None``. ``programs``: how full each program was."""
     busy = evidence.target_polling_threads
-    return None if busy is None or busy < POLLING_THREADS_MIN else f"the target polls ({busy:.2f} threads busy without requests)"
-
-
-def limit_of_polling(evidence: Evidence, said: str) -> Verdict | None:
-    """Of a target that looks full: whether that is only because it polls. ``said``: how full each was."""
-    found = polling(evidence)
-    if found is None:
+    if busy is None or busy < POLLING_THREADS_MIN:
         return None
-    reason = f"{found}, so its CPU time does not show whether it is full ({said})"
-    if generator_is_nearly_busy(evidence):
-        return Verdict(kind=VerdictKind.BOTH, reasons=(f"the generator was nearly full, and {reason}",))
-    return Verdict(kind=VerdictKind.UNKNOWN, reasons=(reason,))
+    is_nearly_busy = generator_is_nearly_busy(evidence)
+    reason = Reason.of(ReasonKind.POLLS, threads=busy, generator_is_nearly_full=is_nearly_busy, programs=programs)
+    return Verdict(kind=VerdictKind.BOTH if is_nearly_busy else VerdictKind.UNKNOWN, reasons=(reason,))

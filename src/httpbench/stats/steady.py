@@ -28,7 +28,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from httpbench.model import Measurement, Settling, Trial
+from httpbench.model import Measurement, Reason, ReasonKind, Settling, Trial
 from httpbench.stats.interval import Floats, quantile
 from httpbench.stats.validity import EDGE_REQUESTS
 
@@ -116,7 +116,7 @@ def truncation(values: Sequence[float]) -> int:
     return int(np.argmin(errors[::-1]))
 
 
-def changed(measurement: Measurement) -> str | None:
+def changed(measurement: Measurement) -> Reason | None:
     """What of a measurement was not steady, in words; ``None`` where nothing was, or where there are too few intervals to tell."""
     usual_s = measurement.intervals[0].duration_s if measurement.intervals else 0
     whole = [interval for interval in measurement.intervals if interval.duration_s > usual_s / 2]
@@ -129,27 +129,29 @@ def changed(measurement: Measurement) -> str | None:
     if abs(mean - rest) <= max(SHIFT_MAX * rest, SOUGHT_ERRORS_MAX * _error(rest_rates)):
         return None
     rest_s = sum(interval.duration_s for interval in whole[dropped:])
-    return f"{rest:,.0f} responses/s in the last {rest_s:.1f} s, {mean:,.0f} overall"
+    return Reason.of(ReasonKind.RATE_CHANGED, last_rps=rest, last_s=rest_s, overall_rps=mean)
 
 
-def unsteady(trial: Trial) -> str | None:
+def unsteady(trial: Trial) -> Reason | None:
     """Why a trial is «not steady», in words; ``None`` if it is, if that is unknown, and if the rate was meant to rise."""
     if trial.measurement is None or trial.plan.load.rate_from_rps is not None:
         return None
     if changed_by := changed(trial.measurement):
         return changed_by
     settling = _unfinished(trial)
-    return f"throughput still changed after {settling.duration_s:.1f} s of warm-up" if settling and _still_changed(settling) else None
+    if settling is None or not _still_changed(settling):
+        return None
+    return Reason.of(ReasonKind.WARMUP_STILL_CHANGED, warmup_s=settling.duration_s)
 
 
-def not_shown_steady(trial: Trial) -> str | None:
+def not_shown_steady(trial: Trial) -> Reason | None:
     """Why it is unknown whether a trial is steady, in words: noise hid it. ``None`` if it was shown, and if the trial is «not steady»."""
     settling = _unfinished(trial)
     if settling is None or unsteady(trial):
         return None
     change = _last_change(settling)
-    varied = f": the noise hides changes below {change.furthest:.1%}" if change else ""
-    return f"{settling.duration_s:.1f} s of warm-up were too short{varied}"
+    hidden = change.furthest if change else None
+    return Reason.of(ReasonKind.WARMUP_TOO_SHORT, warmup_s=settling.duration_s, hidden_share=hidden)
 
 
 def _unfinished(trial: Trial) -> Settling | None:

@@ -10,17 +10,30 @@ from __future__ import annotations
 import statistics
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Annotated
 
-from httpbench.model import Distribution, Frozen, Load, Measurement, Scaling, Trial, Usage, Verdict, VerdictKind
-from httpbench.model.endings import ENDINGS
+from pydantic import Field
+
+from httpbench.model import (
+    ENDINGS,
+    Distribution,
+    Frozen,
+    Load,
+    Measurement,
+    Reason,
+    ReasonKind,
+    Scaling,
+    Trial,
+    Usage,
+    Verdict,
+    VerdictKind,
+)
 from httpbench.stats.clients import ClientSummary, summarise_clients
-from httpbench.stats.evidence import evidence_of
 from httpbench.stats.histogram import merged, merged_intervals
 from httpbench.stats.interval import ConfidenceInterval, interval
-from httpbench.stats.once import once
 from httpbench.stats.steady import not_shown_steady, unsteady
 from httpbench.stats.validity import failed_requests, rate_held
-from httpbench.stats.withheld import withheld, withheld_in_rounds
+from httpbench.stats.withheld import WITHHELD, withheld_in_rounds
 
 NOT_THE_TARGETS_ALONE = (VerdictKind.GENERATOR, VerdictKind.BOTH)
 """Verdicts of which one round is enough for the row: its median is then no longer the target's alone."""
@@ -57,35 +70,26 @@ class Estimate(Frozen):
         return cls(median=median, min=low, max=high, spread=spread, rounds=len(present), interval=interval(sorted(present)))
 
 
-class Latency(Frozen):
-    """Times in µs: for each figure of a distribution, the estimate over rounds; and all rounds' samples as one distribution."""
+OverRounds = Annotated[Estimate | None, Field(description="Estimate over rounds. Null: a round lacks it.")]
 
-    min: Estimate | None
-    """Minimum, over rounds. Null: a round lacks it."""
-    mean: Estimate | None
-    """Mean, over rounds. Null: a round lacks it."""
-    stddev: Estimate | None
-    """Standard deviation, over rounds. Null: a round lacks it."""
-    max: Estimate | None
-    """Maximum, over rounds. Null: a round lacks it."""
-    tm99_9: Estimate | None
-    """Mean without the lowest and the highest 0.1% of samples, over rounds. Null: a round lacks it."""
-    p25: Estimate | None
-    """p25, over rounds. Null: a round lacks it."""
-    p50: Estimate | None
-    """p50, over rounds. Null: a round lacks it."""
-    p75: Estimate | None
-    """p75, over rounds. Null: a round lacks it."""
-    p90: Estimate | None
-    """p90, over rounds. Null: a round lacks it."""
-    p95: Estimate | None
-    """p95, over rounds. Null: a round lacks it."""
-    p99: Estimate | None
-    """p99, over rounds. Null: a round lacks it."""
-    p99_9: Estimate | None
-    """p99.9, over rounds. Null: a round lacks it."""
-    p99_99: Estimate | None
-    """p99.99, over rounds. Null: a round lacks it."""
+
+class Latency(Frozen):
+    """Times in µs: an estimate over rounds for each figure of a distribution, and the samples of all rounds as one distribution."""
+
+    min: OverRounds
+    mean: OverRounds
+    stddev: OverRounds
+    max: OverRounds
+    tm99_9: OverRounds
+    """Mean without the lowest and the highest 0.1% of samples. Null: a round lacks it."""
+    p25: OverRounds
+    p50: OverRounds
+    p75: OverRounds
+    p90: OverRounds
+    p95: OverRounds
+    p99: OverRounds
+    p99_9: OverRounds
+    p99_99: OverRounds
     merged: Distribution | None
     """All samples of the rounds that count, as one distribution. Null: a round kept no histogram."""
     merged_intervals: dict[str, ConfidenceInterval]
@@ -237,18 +241,18 @@ def overall(trials: Sequence[Trial]) -> Verdict:
         return Verdict(kind=kind, reasons=tuple(reasons))
     kinds = Counter(verdict.kind for verdict in counting)
     kind = next((kind for kind in NOT_THE_TARGETS_ALONE if kind in kinds), kinds.most_common(1)[0][0])
-    notes = []
+    notes: list[Reason] = []
     if len(kinds) > 1:
-        notes.append("rounds differ: " + ", ".join(f"{count} {name}" for name, count in kinds.most_common()))
-    for words, why in (("not steady", unsteady), ("not shown to be steady", not_shown_steady)):
+        notes.append(Reason.of(ReasonKind.ROUNDS_DIFFER, verdicts={str(name): count for name, count in kinds.most_common()}))
+    for how, why in ((ReasonKind.NOT_STEADY, unsteady), (ReasonKind.NOT_SHOWN_STEADY, not_shown_steady)):
         found = [reason for trial in trials if trial.verdict.counts and (reason := why(trial))]
         if found:
-            notes.append(f"{words}{f' in {len(found)} of {len(counting)} rounds' if len(counting) > 1 else ''}: {found[0]}")
+            notes.append(Reason.of(how, reason=found[0].dumped, found=len(found), rounds=len(counting)))
     notes += _notes_on_dropped(dropped, len(trials))
     notes += withheld_in_rounds([trial for trial in trials if trial.verdict.counts])
     of_kind = [trial for trial in trials if trial.verdict.kind is kind]
     own = _own_reasons(of_kind)
-    return Verdict(kind=kind, reasons=(*notes, *own[:1], *(reason for reason in own[1:] if reason.startswith(ENDINGS))))
+    return Verdict(kind=kind, reasons=(*notes, *own[:1], *(reason for reason in own[1:] if _first_of(reason).kind in ENDINGS)))
 
 
 def bytes_per_s(measurement: Measurement) -> float | None:
@@ -336,32 +340,50 @@ def _with_merged(latency: Latency | None, rounds: Sequence[Distribution | None])
     return latency.model_copy(update={"merged": merged(rounds), "merged_intervals": merged_intervals(rounds)})
 
 
-def _notes_on_dropped(dropped: Sequence[Verdict], rounds: int) -> Iterator[str]:
-    """Why rounds do not count. Of those that were disturbed one example: who did it is said once for all rows."""
+def _notes_on_dropped(dropped: Sequence[Verdict], rounds: int) -> Iterator[Reason]:
+    """Explain why rounds do not count. Of disturbed rounds, one example: a note below the tables names all disturbers."""
     lost, disturbed = ([one for one in dropped if _is_disturbed(one) is wanted] for wanted in (False, True))
     if lost:
-        yield f"{len(lost)} of {rounds} rounds not valid: {'; '.join(_reasons(lost, len(lost)))}"
+        reasons = [reason.dumped for reason in _reasons(lost, len(lost))]
+        yield Reason.of(ReasonKind.ROUNDS_INVALID, found=len(lost), rounds=rounds, reasons=reasons)
     if disturbed:
-        yield f"{len(disturbed)} of {rounds} rounds disturbed: {disturbed[0].reasons[0] if disturbed[0].reasons else 'by others'}"
+        example = disturbed[0].reasons[0].dumped if disturbed[0].reasons else None
+        yield Reason.of(ReasonKind.ROUNDS_DISTURBED, found=len(disturbed), rounds=rounds, reason=example)
 
 
 def _is_disturbed(verdict: Verdict) -> bool:
     return verdict.kind is VerdictKind.DISTURBED
 
 
-def _own_reasons(trials: Sequence[Trial]) -> tuple[str, ...]:
-    """Each reason once, in order, but for those that are said once for all rounds."""
-    said = {each.text for trial in trials if (evidence := evidence_of(trial)) for each in withheld(evidence).values()}
+def _own_reasons(trials: Sequence[Trial]) -> tuple[Reason, ...]:
+    """Return each reason once, in order, without those that a note states for all rounds together."""
     own = [
-        Verdict(kind=trial.verdict.kind, reasons=tuple(reason for reason in trial.verdict.reasons if reason not in said))
-        if said
-        else trial.verdict
+        trial.verdict.model_copy(update={"reasons": tuple(reason for reason in trial.verdict.reasons if reason.kind not in WITHHELD)})
         for trial in trials
     ]
     return _reasons(own, len(own))
 
 
-def _reasons(verdicts: Sequence[Verdict], rounds: int | None = None) -> tuple[str, ...]:
-    """Each reason once, in order, with the number of rounds that have it. ``rounds``: a number that the reader knows already."""
-    found = once(reason for verdict in verdicts for reason in verdict.reasons)
-    return tuple(said.text if said.count in (1, rounds) else f"{said.text}, in {said.count} rounds" for said in found)
+def _reasons(verdicts: Sequence[Verdict], rounds: int | None = None) -> tuple[Reason, ...]:
+    """Return each reason once, in order, with the number of rounds that have it unless that is ``rounds``.
+
+    Reasons that differ only in their numbers become one.
+    """
+    families: dict[str, list[Reason]] = {}
+    for reason in (reason for verdict in verdicts for reason in verdict.reasons):
+        families.setdefault(reason.family, []).append(reason)
+    return tuple(_repeated(found, known=len(found) == rounds) for found in families.values())
+
+
+def _repeated(reasons: Sequence[Reason], *, known: bool) -> Reason:
+    """Make one reason of several that differ only in their numbers. ``known``: the reader knows in how many rounds they are."""
+    if all(reason == reasons[0] for reason in reasons) and (known or len(reasons) == 1):
+        return reasons[0]
+    distinct = [reason.dumped for place, reason in enumerate(reasons) if reason not in reasons[:place]]
+    return Reason.of(ReasonKind.REPEATED, reasons=distinct, rounds=None if known else len(reasons))
+
+
+def _first_of(reason: Reason) -> Reason:
+    """Return the first of the reasons that became one."""
+    repeated = reason.data.get("reasons")
+    return Reason.model_validate(repeated[0]) if reason.kind is ReasonKind.REPEATED and isinstance(repeated, list) else reason

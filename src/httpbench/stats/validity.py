@@ -1,11 +1,11 @@
-"""Are the figures of a trial true: the rules that make it invalid, each with its reason in words."""
+"""The rules that make a trial invalid, each with its reason."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from httpbench.model import Load, Measurement, Step
-from httpbench.stats.evidence import Evidence, generator_is_busy, generator_text
+from httpbench.model import Load, Measurement, Reason, ReasonKind, Step
+from httpbench.stats.evidence import Evidence, generator_fill, generator_is_busy
 
 ACHIEVED_SHARE_MIN = 0.99
 """Achieved / offered rate. Below, the target got fewer requests than the table says; 1% covers requests in flight at the end."""
@@ -39,11 +39,11 @@ def is_incorrect(evidence: Evidence) -> bool:
     return any(_wrong_responses(evidence)) or any(_wrong_samples(evidence)) or any(_short_bodies(evidence))
 
 
-def untrue(evidence: Evidence) -> Iterator[str]:
+def untrue(evidence: Evidence) -> Iterator[Reason]:
     """Why the figures are not true; nothing if they are."""
     measurement = evidence.measurement
     if measurement.requests.ok == 0:
-        yield "no correct response" + _named_errors(measurement)
+        yield Reason.of(ReasonKind.NO_CORRECT_RESPONSE, errors=_errors_made(measurement))
         return
     yield from _wrong_responses(evidence)
     yield from _wrong_samples(evidence)
@@ -53,21 +53,20 @@ def untrue(evidence: Evidence) -> Iterator[str]:
     yield from _little(evidence)
 
 
-def _wrong_responses(evidence: Evidence) -> Iterator[str]:
+def _wrong_responses(evidence: Evidence) -> Iterator[Reason]:
     measurement = evidence.measurement
     requests = measurement.requests
     named = sum(count for kind, count in measurement.errors.items() if kind in WRONG_RESPONSES)
     unnamed = max(requests.completed - requests.ok - measurement.errors_total, 0)
     if named + unnamed > evidence.wrong_share_limit * requests.completed:
-        yield f"{named + unnamed:,} of {requests.completed:,} responses were wrong{_named_errors(measurement)}"
+        yield Reason.of(ReasonKind.WRONG_RESPONSES, wrong=named + unnamed, completed=requests.completed, errors=_errors_made(measurement))
 
 
-def _wrong_samples(evidence: Evidence) -> Iterator[str]:
+def _wrong_samples(evidence: Evidence) -> Iterator[Reason]:
     sampled = evidence.measurement.sampled_bodies
     if sampled is None or not sampled.problems:
         return
-    count = f"{sampled.wrong:,} of {sampled.checked:,} responses" if sampled.wrong else f"the {sampled.checked:,} responses"
-    yield f"{count} that were sampled during the load were wrong: {'; '.join(sampled.problems)}"
+    yield Reason.of(ReasonKind.WRONG_SAMPLES, wrong=sampled.wrong, checked=sampled.checked, problems=list(sampled.problems))
 
 
 def failed_requests(measurement: Measurement) -> int:
@@ -75,20 +74,20 @@ def failed_requests(measurement: Measurement) -> int:
     return max(measurement.errors_total, measurement.requests.completed - measurement.requests.ok)
 
 
-def _errors(evidence: Evidence) -> Iterator[str]:
+def _errors(evidence: Evidence) -> Iterator[Reason]:
     measurement = evidence.measurement
     failed = failed_requests(measurement)
     share = failed / (measurement.requests.ok + failed)
     if share > evidence.error_share_limit:
-        yield f"{share:.2%} of requests failed, more than {evidence.error_share_limit:.2%}{_named_errors(measurement)}"
+        limit = evidence.error_share_limit
+        yield Reason.of(ReasonKind.REQUESTS_FAILED, share=share, limit_share=limit, errors=_errors_made(measurement))
 
 
-def _named_errors(measurement: Measurement) -> str:
-    named = ", ".join(f"{kind.replace('_', ' ')} {count:,}" for kind, count in sorted(measurement.errors.items()) if count)
-    return f" ({named})" if named else ""
+def _errors_made(measurement: Measurement) -> dict[str, int]:
+    return {kind: count for kind, count in sorted(measurement.errors.items()) if count}
 
 
-def _short_bodies(evidence: Evidence) -> Iterator[str]:
+def _short_bodies(evidence: Evidence) -> Iterator[Reason]:
     """Most generators check the status alone; this finds truncated bodies behind a correct status."""
     received = evidence.measurement.bytes_received
     workload = evidence.workload
@@ -99,10 +98,10 @@ def _short_bodies(evidence: Evidence) -> Iterator[str]:
     if evidence.response_bytes is not None:
         needed, place = (evidence.response_bytes - HEADERS_VARY_BYTES) * evidence.measurement.requests.ok, "responses"
     if received < BODY_BYTES_SHARE_MIN * needed:
-        yield f"{received:,} bytes received, {needed:,} expected in {place}: responses were truncated"
+        yield Reason.of(ReasonKind.TRUNCATED, received_bytes=received, expected_bytes=needed, place=place)
 
 
-def _rate_not_reached(evidence: Evidence) -> Iterator[str]:
+def _rate_not_reached(evidence: Evidence) -> Iterator[Reason]:
     offered = evidence.load.rate_rps
     if offered is None:
         return
@@ -111,18 +110,17 @@ def _rate_not_reached(evidence: Evidence) -> Iterator[str]:
         return
     achieved, duration_s = evidence.measurement.throughput_rps, evidence.measurement.duration_s
     if not is_achieved(offered, duration_s, achieved * duration_s):
-        yield f"offered {offered:,.0f} requests/s, achieved {achieved:,.0f} ({achieved / offered:.1%})"
+        yield Reason.of(ReasonKind.RATE_NOT_REACHED, offered_rps=offered, achieved_rps=achieved)
         if generator_is_busy(evidence):
-            yield f"generator-bound (generator {generator_text(evidence)}): it may be unable to offer more"
+            yield Reason.of(ReasonKind.GENERATOR_SHORT, programs=[generator_fill(evidence)])
 
 
-def _highest_not_held(steps: tuple[Step, ...], load: Load) -> Iterator[str]:
+def _highest_not_held(steps: tuple[Step, ...], load: Load) -> Iterator[Reason]:
     """A rising rate says how far it was followed; the figures at the highest rate are valid only if every rate was achieved."""
     held = rate_held(steps)
     if len(steps) == load.steps and held == load.rate_rps:
         return
-    rate = f"{held:,.0f}" if held else "none"
-    yield f"held {rate} of {load.rate_rps or 0:,.0f} requests/s (achieved / offered at least {ACHIEVED_SHARE_MIN:.0%})"
+    yield Reason.of(ReasonKind.RATE_NOT_HELD, held_rps=held, offered_rps=load.rate_rps or 0, share_min=ACHIEVED_SHARE_MIN)
 
 
 def is_achieved(rate_rps: float, duration_s: float, responses: float) -> bool:
@@ -140,7 +138,7 @@ def rate_held(steps: tuple[Step, ...]) -> float | None:
     return held
 
 
-def _little(evidence: Evidence) -> Iterator[str]:
+def _little(evidence: Evidence) -> Iterator[Reason]:
     ratio = little_ratio(evidence)
     if ratio is None:
         return
@@ -150,9 +148,9 @@ def _little(evidence: Evidence) -> Iterator[str]:
     usual_us = next((us for us in (times.p99, times.p90, times.max) if us is not None), 0.0) if times else 0.0
     longest_us = (times.max or 0.0) if times else 0.0
     if ratio + _cut_off_by_the_end(evidence) < LITTLE_MIN - usual_us / 1e6 / duration_s:
-        yield f"connections stalled for {1 - ratio:.1%} of the time (throughput × mean service time / requests in flight = {ratio:.3f})"
+        yield Reason.of(ReasonKind.STALLED, little_ratio=ratio)
     elif ratio > LITTLE_MAX + longest_us / 1e6 / duration_s:
-        yield f"throughput × mean service time is {ratio:.3f} × requests in flight, which is impossible: a clock or a count is wrong"
+        yield Reason.of(ReasonKind.IMPOSSIBLE_THROUGHPUT, little_ratio=ratio)
 
 
 def _cut_off_by_the_end(evidence: Evidence) -> float:

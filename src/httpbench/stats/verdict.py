@@ -13,18 +13,18 @@ comes next, then whether the figures are true, and at last what they are limited
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from httpbench.model import Usage, Verdict, VerdictKind
+from httpbench.model import Reason, ReasonKind, Usage, Verdict, VerdictKind
 from httpbench.stats.disturbance import disturbances
 from httpbench.stats.evidence import (
     THREAD_FULL,
     Evidence,
     backend_capacity,
-    cores_text,
+    fill,
+    generator_fill,
     generator_is_busy,
     generator_is_nearly_busy,
-    generator_text,
     target_capacity,
     target_cores,
     target_fill,
@@ -33,7 +33,6 @@ from httpbench.stats.evidence import (
 from httpbench.stats.polling import limit_of_polling
 from httpbench.stats.validity import is_incorrect, untrue
 from httpbench.stats.withheld import withheld
-from httpbench.text import listed
 
 TARGET_BUSY = 0.90
 """Share of its cores from which a target counts as busy. Not 1: interrupts and network work of the kernel are charged to no process."""
@@ -61,25 +60,25 @@ WAITING_SHARE_MIN = 0.05
 
 
 def judge(evidence: Evidence, *, accepts_disturbed: bool = False) -> Verdict:
-    """The verdict of a trial, with its reasons in words. Never ``failed``: that is a trial without a measurement.
+    """The verdict of a trial, with its reasons. Never ``failed``: that is a trial without a measurement.
 
     ``accepts_disturbed``: a disturbed trial counts, if its figures are true.
     """
-    wrong, disturbed = tuple(untrue(evidence)), tuple(each.text for each in disturbances(evidence))
+    wrong, disturbed = tuple(untrue(evidence)), tuple(each.reason for each in disturbances(evidence))
     if wrong and (not disturbed or accepts_disturbed or is_incorrect(evidence)):
         verdict = Verdict(kind=VerdictKind.INVALID, reasons=(*wrong, *disturbed))
     elif disturbed:
         verdict = Verdict(kind=VerdictKind.DISTURBED, reasons=(*disturbed, *wrong), is_accepted=accepts_disturbed)
     else:
         verdict = _limit(evidence)
-    also = tuple(each.text for each in withheld(evidence).values())
+    also = tuple(each.reason for each in withheld(evidence).values())
     return verdict.model_copy(update={"reasons": (*verdict.reasons, *also)})
 
 
 def _limit(evidence: Evidence) -> Verdict:
     target, generator = evidence.target_usage, evidence.generator_usage
     if generator is None:
-        return Verdict(kind=VerdictKind.UNKNOWN, reasons=("CPU time was not sampled, so the limit is unknown",))
+        return Verdict(kind=VerdictKind.UNKNOWN, reasons=(Reason.of(ReasonKind.NOT_SAMPLED),))
     if target is None:
         return _limit_beside_unknown(evidence)
     if limit := _limit_of_shared_cores(evidence, target, generator):
@@ -90,38 +89,39 @@ def _limit(evidence: Evidence) -> Verdict:
         return limit
     if evidence.database_usage is not None and (limit := _limit_of_database(evidence, evidence.database_usage, generator)):
         return limit
-    losses = _losses(evidence)
-    if losses:
+    if losses := _losses(evidence):
         return Verdict(kind=VerdictKind.NETWORK, reasons=(losses,))
     return Verdict(kind=VerdictKind.IDLE, reasons=(_why_idle(evidence, target, generator),))
 
 
 def _limit_beside_unknown(evidence: Evidence) -> Verdict:
     """Of a target whose CPU time is unknown: a generator that was full is the limit all the same."""
-    said = f"generator {generator_text(evidence)}, target not sampled"
+    programs = [generator_fill(evidence), {"name": "target"}]
     if generator_is_busy(evidence):
-        return Verdict(kind=VerdictKind.GENERATOR, reasons=(f"generator-bound ({said})",))
-    return Verdict(kind=VerdictKind.UNKNOWN, reasons=(f"the target's CPU time is unknown, so its limit is unknown ({said})",))
+        return _verdict(VerdictKind.GENERATOR, ReasonKind.GENERATOR_BOUND, programs=programs)
+    return _verdict(VerdictKind.UNKNOWN, ReasonKind.TARGET_NOT_SAMPLED, programs=programs)
+
+
+def _verdict(kind: VerdictKind, why: ReasonKind, **data: Any) -> Verdict:
+    return Verdict(kind=kind, reasons=(Reason.of(why, **data),))
 
 
 def _limit_of_either(evidence: Evidence, target: Usage) -> Verdict | None:
     """Target or generator, or both where neither is the limit for certain; ``None``: neither was full."""
-    said = _each(evidence, target)
+    programs = _each(evidence, target)
     used, capacity = target_fill(evidence, target)
     share = used / capacity
     has_full_thread = target.thread_cores_max is not None and target.thread_cores_max >= THREAD_FULL
     looks_full = share >= BOTH_TARGET or has_full_thread
-    if looks_full and not throttled(target) and (limit := limit_of_polling(evidence, said)):
+    if looks_full and not throttled(target) and (limit := limit_of_polling(evidence, programs)):
         return limit
     if share >= TARGET_FULL:
-        both = (f"both busy ({said}): another load generator might show more",) if generator_is_busy(evidence) else ()
+        both = (Reason.of(ReasonKind.BOTH_BUSY, programs=programs),) if generator_is_busy(evidence) else ()
         return Verdict(kind=VerdictKind.TARGET, reasons=(*_quota(evidence, target, capacity), *both))
     if throttled(target) and throttled(evidence.generator_usage):
-        reason = f"a CPU quota stopped target and generator: figures are of both together ({said})"
-        return Verdict(kind=VerdictKind.SHARED, reasons=(reason,))
+        return _verdict(VerdictKind.SHARED, ReasonKind.QUOTA_STOPPED_BOTH, programs=programs)
     if (share >= BOTH_TARGET or has_full_thread or throttled(target)) and generator_is_nearly_busy(evidence):
-        reason = f"target and generator were both nearly full ({said}): the target can do more"
-        return Verdict(kind=VerdictKind.BOTH, reasons=(reason,))
+        return _verdict(VerdictKind.BOTH, ReasonKind.BOTH_NEARLY_FULL, programs=programs)
     if share >= TARGET_BUSY:
         return Verdict(kind=VerdictKind.TARGET, reasons=_quota(evidence, target, capacity))
     if has_full_thread:
@@ -129,23 +129,23 @@ def _limit_of_either(evidence: Evidence, target: Usage) -> Verdict | None:
     if throttled(target):
         return Verdict(kind=VerdictKind.TARGET)  # the reason is one that is always said
     if generator_is_busy(evidence):
-        return Verdict(kind=VerdictKind.GENERATOR, reasons=(f"generator-bound ({said})",))
+        return _verdict(VerdictKind.GENERATOR, ReasonKind.GENERATOR_BOUND, programs=programs)
     return None
 
 
-def _quota(evidence: Evidence, target: Usage, capacity: float) -> tuple[str, ...]:
+def _quota(evidence: Evidence, target: Usage, capacity: float) -> tuple[Reason, ...]:
     """That a target filled the CPU limit of its container, unless the periods in which it was stopped say so."""
     if capacity >= target_capacity(evidence) or throttled(target):
         return ()
-    return (f"the target used up its CPU quota ({target.cpu_cores_mean:.2f} of {capacity:g} {cores_text(capacity)})",)
+    return (Reason.of(ReasonKind.TARGET_QUOTA_USED, programs=[fill("target", target.cpu_cores_mean, capacity)]),)
 
 
-def _full_thread(evidence: Evidence, target: Usage) -> str:
+def _full_thread(evidence: Evidence, target: Usage) -> Reason:
     mean = target_cores(evidence, target) / target_capacity(evidence)
-    return f"one of the target's {target.threads} threads was full ({target.thread_cores_max:.2f} of a core, mean {mean:.2f})"
+    return Reason.of(ReasonKind.THREAD_FULL, threads=target.threads, thread_cores_max=target.thread_cores_max, mean_share=mean)
 
 
-def _losses(evidence: Evidence) -> str | None:
+def _losses(evidence: Evidence) -> Reason | None:
     """What the network lost, where the wait for it is enough to have been the limit. An offered rate that was reached has none."""
     sides = (evidence.network, evidence.load_host.network if evidence.load_host else None)
     timeouts = sum(side.retransmission_timeouts or 0 for side in sides if side)
@@ -154,8 +154,7 @@ def _losses(evidence: Evidence) -> str | None:
     share = timeouts * RETRANSMISSION_S / (evidence.load.connections * evidence.measurement.duration_s)
     if share < LOST_SHARE_MIN:
         return None
-    lost = f"connections waited {timeouts:,} times for TCP to resend a lost segment"
-    return f"{lost}, at least {min(share, 1):.0%} of their time"
+    return Reason.of(ReasonKind.RETRANSMISSIONS, timeouts=timeouts, time_share_min=min(share, 1))
 
 
 def _limit_of_backend(evidence: Evidence, backend: Usage, generator: Usage) -> Verdict | None:
@@ -165,14 +164,13 @@ def _limit_of_backend(evidence: Evidence, backend: Usage, generator: Usage) -> V
         capacity = backend_capacity(evidence)
         if backend.cpu_cores_mean < TARGET_BUSY * capacity:
             return None
-        place = f" on {evidence.load_host.name}" if evidence.load_host and evidence.load_host.backend_cores else ""
-        said = f"{_of(backend, capacity)}{place}"
-        return Verdict(kind=VerdictKind.BACKEND, reasons=(f"backend-bound (backend {said})",))
+        host = evidence.load_host.name if evidence.load_host and evidence.load_host.backend_cores else None
+        programs = [fill("backend", backend.cpu_cores_mean, capacity, host=host)]
+        return _verdict(VerdictKind.BACKEND, ReasonKind.BACKEND_BOUND, programs=programs)
     capacity = cores.physical({*cores.backend, *cores.generator})
     if backend.cpu_cores_mean + generator.cpu_cores_mean < MACHINE_BUSY * capacity:
         return None
-    said = f"generator {generator.cpu_cores_mean:.2f} and backend {backend.cpu_cores_mean:.2f} of {capacity} shared {cores_text(capacity)}"
-    return Verdict(kind=VerdictKind.BACKEND, reasons=(f"generator and backend filled the cores that they share ({said})",))
+    return _verdict(VerdictKind.BACKEND, ReasonKind.BACKEND_SHARED, **_pair(generator, "backend", backend, capacity))
 
 
 def _limit_of_database(evidence: Evidence, database: Usage, generator: Usage) -> Verdict | None:
@@ -180,15 +178,18 @@ def _limit_of_database(evidence: Evidence, database: Usage, generator: Usage) ->
     cores = evidence.cores
     capacity = cores.physical({*cores.database, *cores.generator} if cores.database_shared else cores.database)
     if (share := throttled(database)) is not None:
-        reason = f"database-bound (a CPU quota stopped the database in {share:.0%} of its periods)"
-    elif not cores.database_shared and database.cpu_cores_mean >= TARGET_BUSY * capacity:
-        reason = f"database-bound (database {_of(database, capacity)})"
-    elif cores.database_shared and database.cpu_cores_mean + generator.cpu_cores_mean >= MACHINE_BUSY * capacity:
-        both = f"generator {generator.cpu_cores_mean:.2f} and database {database.cpu_cores_mean:.2f} of {capacity} shared"
-        reason = f"generator and database filled the cores that they share ({both} {cores_text(capacity)})"
-    else:
-        return None
-    return Verdict(kind=VerdictKind.DATABASE, reasons=(reason,))
+        return _verdict(VerdictKind.DATABASE, ReasonKind.DATABASE_THROTTLED, periods_share=share)
+    if not cores.database_shared and database.cpu_cores_mean >= TARGET_BUSY * capacity:
+        return _verdict(VerdictKind.DATABASE, ReasonKind.DATABASE_BOUND, programs=[fill("database", database.cpu_cores_mean, capacity)])
+    if cores.database_shared and database.cpu_cores_mean + generator.cpu_cores_mean >= MACHINE_BUSY * capacity:
+        return _verdict(VerdictKind.DATABASE, ReasonKind.DATABASE_SHARED, **_pair(generator, "database", database, capacity))
+    return None
+
+
+def _pair(generator: Usage, name: str, usage: Usage, capacity: int) -> dict[str, Any]:
+    """Return how much the generator and another program used of the cores that they share, as data of a reason."""
+    programs = [{"name": "generator", "cores": generator.cpu_cores_mean}, {"name": name, "cores": usage.cpu_cores_mean}]
+    return {"programs": programs, "shared_cores": capacity}
 
 
 def _limit_of_shared_cores(evidence: Evidence, target: Usage, generator: Usage) -> Verdict | None:
@@ -198,9 +199,7 @@ def _limit_of_shared_cores(evidence: Evidence, target: Usage, generator: Usage) 
     sharing = _sharing(evidence, target, generator)
     if sum(each.usage.cpu_cores_mean for each in sharing) < MACHINE_BUSY * _shared_capacity(evidence, sharing):
         return None
-    others = [each.name for each in sharing if each.name != "target"]
-    reason = f"shared cores were full: figures are of {listed(['target', *others])} together ({_together(evidence, sharing)})"
-    return Verdict(kind=VerdictKind.SHARED, reasons=(reason,))
+    return _verdict(VerdictKind.SHARED, ReasonKind.SHARED_CORES_FULL, **_together(evidence, sharing))
 
 
 class _Program(NamedTuple):
@@ -222,28 +221,28 @@ def _shared_capacity(evidence: Evidence, sharing: Sequence[_Program]) -> int:
     return evidence.cores.physical({cpu for each in sharing for cpu in each.cpus})
 
 
-def _together(evidence: Evidence, sharing: Sequence[_Program]) -> str:
-    """How full the cores that they share were."""
-    capacity = _shared_capacity(evidence, sharing)
-    used = listed(f"{each.name} {each.usage.cpu_cores_mean:.2f}" for each in sharing)
-    return f"{used} of {capacity} shared {cores_text(capacity)}"
+def _together(evidence: Evidence, sharing: Sequence[_Program]) -> dict[str, Any]:
+    """Return how full the cores that these programs share were, as data of a reason."""
+    programs = [{"name": each.name, "cores": each.usage.cpu_cores_mean} for each in sharing]
+    return {"programs": programs, "shared_cores": _shared_capacity(evidence, sharing)}
 
 
-def _each(evidence: Evidence, target: Usage) -> str:
-    """How full each was."""
+def _each(evidence: Evidence, target: Usage) -> list[dict[str, Any]]:
+    """Return how full the generator and the target were, as data of a reason."""
     cores, capacity = target_fill(evidence, target)
     waited = target.cpu_wait_cores_mean or 0.0
-    more = f", its fullest thread {target.thread_cores_max:.2f}" if target.thread_cores_max is not None and capacity > 1 else ""
-    more += f", waiting for a core {waited:.2f} of the time" if waited >= WAITING_SHARE_MIN * capacity else ""
-    return f"generator {generator_text(evidence)}, target {cores:.2f} of {capacity:g} {cores_text(capacity)}{more}"
+    own = fill(
+        "target",
+        cores,
+        capacity,
+        fullest_thread_cores=target.thread_cores_max if capacity > 1 else None,
+        waited_share=waited if waited >= WAITING_SHARE_MIN * capacity else None,
+    )
+    return [generator_fill(evidence), own]
 
 
-def _why_idle(evidence: Evidence, target: Usage, generator: Usage) -> str:
-    said = _together(evidence, _sharing(evidence, target, generator)) if evidence.cores.shared else _each(evidence, target)
-    if evidence.load.rate_rps is not None:
-        return f"the offered rate left cores idle ({said})"
-    return f"neither busy ({said}): the target waited, or the load is too small"
-
-
-def _of(usage: Usage, capacity: int) -> str:
-    return f"{usage.cpu_cores_mean:.2f} of {capacity} {cores_text(capacity)}"
+def _why_idle(evidence: Evidence, target: Usage, generator: Usage) -> Reason:
+    kind = ReasonKind.NEITHER_BUSY if evidence.load.rate_rps is None else ReasonKind.RATE_LEFT_IDLE
+    if evidence.cores.shared:
+        return Reason.of(kind, **_together(evidence, _sharing(evidence, target, generator)))
+    return Reason.of(kind, programs=_each(evidence, target))

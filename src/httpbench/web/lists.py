@@ -1,4 +1,4 @@
-"""The pages that everything is found from: runs, newest first and narrowed by a search, and targets."""
+"""The lists of runs, which a search can filter, and of targets."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 from markupsafe import Markup
 
 from httpbench.report.html.parts import Table
+from httpbench.report.words.numbers import commit_text, minute, plural, shortened
 from httpbench.store import Store, browse
 from httpbench.store.browse import ListedRun, Wanted
 from httpbench.text import printable
@@ -18,13 +19,12 @@ from httpbench.web.frame import Frame, NotFound, Page
 
 RUNS_PER_PAGE = 50
 TARGETS_NAMED = 3
-"""Targets of a run that a list names."""
-COMMIT_DIGITS = 12
+"""Targets of a run that the list names."""
 COMMAND_CHARACTERS = 120
 LONG_CHARACTERS = 24
-"""A longer text may take several lines."""
+"""Length beyond which a text may take several lines."""
 FIELD_CHARACTERS = 200
-"""Of a search."""
+"""Maximum length of a field of the search form."""
 
 FIELDS = (
     ("target", "Target", "text"),
@@ -37,20 +37,20 @@ FIELDS = (
 
 
 def wanted_of(query: Mapping[str, str]) -> Wanted:
-    """What a search looks for; other parameters are ignored."""
+    """Return the fields of a search. Other parameters are ignored."""
     names = [field.name for field in dataclasses.fields(Wanted)]
     return Wanted(**{name: query.get(name, "").strip()[:FIELD_CHARACTERS] for name in names})
 
 
 def runs_page(frame: Frame, store: Store, path: str, number: int, wanted: Wanted, runs_max: int | None = None) -> Page:
-    """``runs_max``: how many of the newest runs there are at most. Raises :class:`NotFound` beyond the last page."""
+    """Make a page of the list of runs. ``runs_max`` limits it to the newest runs. Raises :class:`NotFound` beyond the last page."""
     first = (number - 1) * RUNS_PER_PAGE
     last = RUNS_PER_PAGE if runs_max is None else max(min(RUNS_PER_PAGE, runs_max - first), 0)
     found, count = browse.runs(store, wanted, first=first, limit=last)
     count = count if runs_max is None else min(count, runs_max)
     pages = max(math.ceil(count / RUNS_PER_PAGE), 1)
     if not 1 <= number <= pages:
-        raise NotFound(f"The list of runs has {pages} page{'' if pages == 1 else 's'}.")
+        raise NotFound(f"The list of runs has {plural(pages, 'page')}.")
     asked = {name: value for name, value in dataclasses.asdict(wanted).items() if value}
     query = f"?{urlencode(asked)}" if asked else ""
     context = {
@@ -66,27 +66,23 @@ def runs_page(frame: Frame, store: Store, path: str, number: int, wanted: Wanted
 
 
 def targets_page(frame: Frame, store: Store, path: str) -> Page:
+    """Make the list of targets."""
     rows = [
         [
             Markup('<a href="{}">{}</a>').format(addresses.target(target.id), printable(target.id)),
             f"{target.runs:,}",
-            Markup('<a href="{}">{}</a>').format(addresses.run(target.last_run), when(target.last_started_at)),
+            Markup('<a href="{}">{}</a>').format(addresses.run(target.last_run), minute(target.last_started_at)),
         ]
         for target in browse.targets(store)
     ]
     return frame.page("targets.html", path, {"title": "Targets", "targets": Table.of("Targets", ["Target", "Runs", "Last run"], rows)})
 
 
-def when(moment: str) -> str:
-    """``2026-11-23 08:00``, in UTC."""
-    return moment[:16].replace("T", " ")
-
-
 def _counted(count: int, first: int, shown: int, *, is_narrowed: bool) -> str:
-    noun = f"{count:,} run{'' if count == 1 else 's'}{' found' if is_narrowed else ''}"
+    noun = f"{plural(count, 'run')}{' found' if is_narrowed else ''}"
     if not count and not is_narrowed:
         return "No runs yet. `httpbench bench` makes one."
-    return noun if shown == count else f"{noun}, shown are {first + 1:,} to {first + shown:,}"
+    return noun if shown == count else f"{noun}, {first + 1:,} to {first + shown:,} shown"
 
 
 def _table(found: list[ListedRun], *, is_static: bool) -> Table:
@@ -98,22 +94,22 @@ def _table(found: list[ListedRun], *, is_static: bool) -> Table:
 def _row(run: ListedRun, index: int, *, is_static: bool) -> list[str]:
     sides = () if is_static else (_choice("base", run, index == 1), _choice("head", run, index == 0))
     return [
-        Markup('<a href="{}">{}</a>').format(addresses.run(run.id), when(run.started_at)),
+        Markup('<a href="{}">{}</a>').format(addresses.run(run.id), minute(run.started_at)),
         *sides,
         Markup('<span class="status-{0}">{0}</span>').format(str(run.status)),
         f"{run.trials_done:,} of {run.trials_planned:,}" if run.trials_done != run.trials_planned else f"{run.trials_done:,}",
         _targets(run),
         _text(run.name or ""),
-        Markup('<code class="commit">{}</code>').format(_commit(run.git_commit)) if run.git_commit else "",
+        Markup('<code class="commit">{}</code>').format(printable(commit_text(run.git_commit))) if run.git_commit else "",
         _text(", ".join(run.tags)),
-        _text(_cut(run.command)),
+        _text(shortened(run.command, COMMAND_CHARACTERS)),
     ]
 
 
 def _choice(side: str, run: ListedRun, is_chosen: bool) -> Markup:
     checked = Markup(" checked") if is_chosen else ""
     return Markup('<label><input type="radio" name="{}" value="{}"{}><span class="unseen">{}: {}</span></label>').format(
-        side, run.id, checked, side, when(run.started_at)
+        side, run.id, checked, side, minute(run.started_at)
     )
 
 
@@ -131,14 +127,5 @@ def _text(text: str) -> str:
 
 
 def _long(text: str) -> Markup:
-    """May take several lines."""
+    """Allow a text to take several lines."""
     return Markup('<span class="long">{}</span>').format(text)
-
-
-def _commit(commit: str) -> str:
-    name, plus, changes = commit.partition("+")
-    return printable(f"{name[:COMMIT_DIGITS]}{plus}{changes}")
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= COMMAND_CHARACTERS else f"{text[: COMMAND_CHARACTERS - 1]}…"

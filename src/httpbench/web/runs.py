@@ -1,70 +1,68 @@
-"""The page of one run: the answers, tables and notes of its report, with one chart for each table; and its state while it is running."""
+"""The page of one run: answers, tables and notes of its report, one chart per table, and the progress of a run that is not finished."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
+from httpbench.analysis.groups import groups
+from httpbench.analysis.rows import Group
 from httpbench.model import Kind, Run, RunStatus, Trial
 from httpbench.report import render_html
-from httpbench.report.charts import saturation
-from httpbench.report.charts.drawing import figure_text
-from httpbench.report.charts.of_run import of_group
+from httpbench.report.charts import search as search_charts
+from httpbench.report.charts.run import of_group
 from httpbench.report.charts.servers import figure_of
 from httpbench.report.charts.theme import svg_file
-from httpbench.report.html import composite, machine
-from httpbench.report.html import groups as tables
-from httpbench.report.html.page import answers, search_of, title
 from httpbench.report.html.parts import Picture, Table, verdict
-from httpbench.report.tables import notes
-from httpbench.report.tables.groups import groups
-from httpbench.report.tables.rows import Group
-from httpbench.report.within_run.claims import precision
+from httpbench.report.html.run import results, search_of
+from httpbench.report.words.numbers import figure_text
+from httpbench.report.words.reasons import joined
+from httpbench.report.words.run import machine, origin, status, title
 from httpbench.store.browse import State
 from httpbench.web import addresses
 from httpbench.web.frame import Frame, NotFound, Page
 
 SEARCH = "search"
 TABLE = "table-"
-"""Names of charts; the second with the number of its table, from 1."""
+"""Names of charts. The number of the table, from 1, follows the second."""
 
 LATEST = 10
-"""Trials that the page of a run in progress lists."""
+"""Trials that the page of an unfinished run lists."""
 
 FRAME_HEIGHT, ROW_HEIGHT, SEARCH_HEIGHT = 110, 26, 420
-"""Of charts, in pixels, about."""
+"""Approximate heights in charts, in pixels."""
 
 
 def run_page(frame: Frame, path: str, run: Run, trials: Sequence[Trial], state: State, before: str | None) -> Page:
-    """``before``: id of the previous run that it can be compared with."""
+    """Make the page of a run. ``before`` is the id of the previous run that it can be compared with."""
     is_running = state.status is RunStatus.RUNNING and not frame.is_static
     context = {
         "title": title(run, trials),
-        # The line of the state follows the run, so it stands below.
-        "origin": [line for line in notes.origin(run, trials) if not is_running or line not in notes.status(run, trials)],
+        # The page of an unfinished run has a line with the current state.
+        "origin": [line for line in origin(run, trials) if not is_running or line not in status(run, trials)],
         "run_id": run.id,
         "is_running": is_running,
         "has_report": bool(trials),
         "state": state_text(state),
         "before": before,
-        "machine": [*machine.facts(run), *([("Tags", ", ".join(run.tags))] if run.tags else [])],
+        "machine": [*machine(run), *([("Tags", ", ".join(run.tags))] if run.tags else [])],
         **_results(run, trials, path, is_running=is_running),
     }
     return frame.page("run.html", path, context)
 
 
 def results_part(frame: Frame, path: str, run: Run, trials: Sequence[Trial]) -> str:
-    """What changes on the page of a run in progress."""
+    """Make the part of a page that changes while the run continues."""
     return frame.part("run_results.html", path, _results(run, trials, path, is_running=True))
 
 
 def state_text(state: State) -> str:
-    """``running · 12 of 36 trials``."""
+    """Describe a state: ``running · 12 of 36 trials``."""
     return f"{state.status} · {state.trials_done} of {state.trials_planned} trials"
 
 
 def report_page(run: Run, trials: Sequence[Trial]) -> Page:
-    """The report, as `httpbench report --format html` writes it. Raises :class:`NotFound` before the first trial."""
+    """Make the report that ``httpbench report --format html`` writes. Raises :class:`NotFound` before the first trial."""
     if not trials:
         raise NotFound(f"Run {run.id} has no finished trial, so it has no report.")
     return Page(render_html(run, trials))
@@ -73,31 +71,26 @@ def report_page(run: Run, trials: Sequence[Trial]) -> Page:
 def chart(run: Run, trials: Sequence[Trial], name: str) -> Page:
     """Raises :class:`NotFound`."""
     if name == SEARCH:
-        drawings = list(saturation.of_search(run, trials).values())
+        drawings = list(search_charts.of_search(run, trials).values())
     else:
         found = groups(run, trials)
         number = int(name.removeprefix(TABLE)) - 1
         drawings = [drawing for _, drawing in of_group(run, found[number])] if 0 <= number < len(found) else []
     if not drawings:
-        raise NotFound(f"Run {run.id} has no chart «{name}».")
+        raise NotFound(f'Run {run.id} has no chart "{name}".')
     return Page(svg_file(drawings[0]), "image/svg+xml")
 
 
 def _results(run: Run, trials: Sequence[Trial], path: str, *, is_running: bool) -> dict[str, Any]:
     found = groups(run, trials)
-    # The picture of a run in progress has the number of trials in its address: a browser keeps one that it has.
+    # The number of trials in the address makes browsers load the chart again when there are more.
     version = f"?{len(trials)}" if is_running else ""
     address = addresses.root(path) + addresses.run_chart(run.id, "{}") + version
     search = search_of(run, trials, [Picture("Latency against the offered rate", address.format(SEARCH), SEARCH_HEIGHT)])
     numbers = {id(group): number for number, group in enumerate(found, 1)}
-    sections = [] if search else tables.sections(run, found, lambda group: _pictures(group, address.format(f"{TABLE}{numbers[id(group)]}")))
+    parts = results(run, trials, found, search, lambda group: _pictures(group, address.format(f"{TABLE}{numbers[id(group)]}")))
     return {
-        "answers": answers(sections, search),
-        "precision": precision(run, trials),
-        "search": search,
-        "sections": sections,
-        "composite": None if search else composite.section(trials),
-        "legend": [] if search else notes.legend(found, run.table),
+        **parts,
         "latest": _latest(trials) if is_running and trials else None,
         "targets": list(dict.fromkeys(trial.plan.target for trial in trials)),
     }
@@ -110,7 +103,7 @@ def _pictures(group: Group, address: str) -> list[Picture]:
 
 
 def _chart_title(group: Group) -> str:
-    """What its first chart shows."""
+    """Return the title of a table's first chart."""
     if group.client_work is not None:
         return "Time of the whole process"
     return "Latency" if any(row.target.kind is Kind.PROXY for row in group.rows) else figure_of(group)[1]
@@ -125,7 +118,7 @@ def _latest(trials: Sequence[Trial]) -> Table:
             str(trial.plan.load.connections),
             verdict(trial.verdict.kind),
             figure_text(trial.measurement.throughput_rps) if trial.measurement and trial.verdict.counts else "",
-            "; ".join(trial.verdict.reasons),
+            joined(trial.verdict.reasons),
         ]
         for trial in reversed(trials[-LATEST:])
     ]

@@ -1,4 +1,4 @@
-"""The page of one target: its figures over many runs, each with its interval, and where they changed."""
+"""The page of one target: its figures over many runs with intervals, and where they changed."""
 
 from __future__ import annotations
 
@@ -9,22 +9,29 @@ from pathlib import Path
 
 from markupsafe import Markup
 
+from httpbench.analysis.history import LevelChange, Point, Series, histories
 from httpbench.host import commits_between
-from httpbench.report.between_runs.history import Change, Point, Series, histories
-from httpbench.report.between_runs.history_text import UNITS, change_sentence, change_text, commits_text, figure_title
-from httpbench.report.between_runs.text import commit_text
-from httpbench.report.charts.drawing import figure_text
 from httpbench.report.charts.history import of_series
 from httpbench.report.charts.theme import svg_file
 from httpbench.report.html.parts import Picture, Table, verdict
+from httpbench.report.words.changes import figure_title
+from httpbench.report.words.history import (
+    UNITS,
+    change_sentence,
+    column_title,
+    commits_text,
+    environment_notes,
+    level_change_text,
+    series_load,
+)
+from httpbench.report.words.numbers import commit_text, figure_text, minute, plural
 from httpbench.store import Store, browse
 from httpbench.text import printable
 from httpbench.web import addresses
 from httpbench.web.frame import Frame, NotFound, Page
-from httpbench.web.lists import when
 
 ROWS_MAX = 400
-"""Of all tables of a page. Each has the newest runs of its series."""
+"""Maximum number of rows of all tables of a page together."""
 ROWS_MIN = 5
 SERIES_MAX = 40
 
@@ -32,20 +39,20 @@ CHART_HEIGHT = 330
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
-    """One series."""
+class SeriesSection:
+    """One series of a target."""
 
     anchor: str
     title: str
     notes: tuple[str, ...]
     changes: tuple[tuple[str, tuple[str, ...]], ...]
-    """A sentence, and the commits between."""
+    """A sentence, and the commits of the change."""
     figures: tuple[Picture, ...]
     table: Table
 
 
 def target_page(frame: Frame, store: Store, path: str, target: str, linked: Set[str] | None) -> Page:
-    """``linked``: ids of the runs that have a page. ``None``: all."""
+    """Make the page of a target. ``linked`` are the ids of the runs that have a page; ``None`` means all."""
     found = histories(store, target, _commits_between)
     shown = found[:SERIES_MAX]
     rows = max(ROWS_MAX // len(shown), ROWS_MIN) if shown else 0
@@ -58,7 +65,7 @@ def target_page(frame: Frame, store: Store, path: str, target: str, linked: Set[
 
 
 def target_chart(store: Store, target: str, number: int) -> Page:
-    """Of a series, numbered from 1 as on the page. Raises :class:`NotFound`."""
+    """Draw the chart of a series, numbered from 1 as on the page. Raises :class:`NotFound`."""
     found = histories(store, target, _commits_between)
     if not 1 <= number <= len(found):
         raise NotFound(f"{target} has no chart {number}.")
@@ -66,7 +73,7 @@ def target_chart(store: Store, target: str, number: int) -> Page:
 
 
 def target_of(store: Store, name: str) -> str:
-    """The target whose page has this name. Raises :class:`NotFound`."""
+    """Return the target whose page has this name. Raises :class:`NotFound`."""
     for target in browse.target_ids(store):
         if addresses.target_name(target) == name:
             return target
@@ -78,19 +85,19 @@ def _commits_between(folder: Path, before: str, after: str) -> tuple[str, ...]:
     return tuple(commits_between(folder, before, after))
 
 
-def _section(series: Series, number: int, rows: int, path: str, linked: Set[str] | None) -> Section:
-    title = f"{figure_title(series.figure)} · {series.title} · {series.load_generator}"
+def _section(series: Series, number: int, rows: int, path: str, linked: Set[str] | None) -> SeriesSection:
+    title = f"{figure_title(series.figure)} · {series_load(series)} · {series.load_generator}"
     address = addresses.root(path) + addresses.target_chart(series.target, number)
     older = len(series.points) - rows
-    return Section(
+    return SeriesSection(
         anchor=f"history-{number}",
         title=title,
         notes=(
-            *(f"Environment: {phrase}" for phrase in series.differs),
-            *([] if series.changes else [f"No change in {len(series.points)} run{'' if len(series.points) == 1 else 's'}."]),
+            *environment_notes(series),
+            *([] if series.changes else [f"No change in {plural(len(series.points), 'run')}."]),
         ),
         changes=tuple((change_sentence(series, change), (commits_text(change), *change.commits)) for change in reversed(series.changes)),
-        # The chart of the newest points only is drawn again: its address has their number.
+        # The number of points in the address makes browsers load the chart again when there are more.
         figures=(
             Picture(
                 f"{figure_title(series.figure)} over runs", f"{address}?{len(series.points)}" if linked is None else address, CHART_HEIGHT
@@ -103,19 +110,18 @@ def _section(series: Series, number: int, rows: int, path: str, linked: Set[str]
 
 
 def _table(series: Series, rows: int, root: str, linked: Set[str] | None, caption: str) -> Table:
-    unit, divisor, _ = UNITS[series.figure]
-    figure = f"{figure_title(series.figure)}{f' ({unit})' if unit else ''}"
+    divisor = UNITS[series.figure][1]
     changed = {series.points[change.index].run: change for change in series.changes}
     return Table.of(
         caption,
-        ["Run", "Name", "Commit", figure, "95% from", "to", "Rounds", "Verdict", "Change"],
+        ["Run", "Name", "Commit", column_title(series), "95% from", "to", "Rounds", "Verdict", "Change"],
         [_row(point, divisor, root, linked, changed.get(point.run)) for point in reversed(series.points[-rows:])],
     )
 
 
-def _row(point: Point, divisor: float, root: str, linked: Set[str] | None, change: Change | None) -> list[str]:
+def _row(point: Point, divisor: float, root: str, linked: Set[str] | None, change: LevelChange | None) -> list[str]:
     interval = point.estimate.interval
-    started = when(point.started_at)
+    started = minute(point.started_at)
     has_page = linked is None or point.run in linked
     return [
         Markup('<a href="{}">{}</a>').format(root + addresses.run(point.run), started) if has_page else started,
@@ -126,5 +132,5 @@ def _row(point: Point, divisor: float, root: str, linked: Set[str] | None, chang
         figure_text(interval.high / divisor) if interval else "",
         str(point.estimate.rounds),
         verdict(point.verdict),
-        change_text(change) if change else "",
+        level_change_text(change) if change else "",
     ]

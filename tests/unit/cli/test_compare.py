@@ -10,7 +10,7 @@ import pytest
 from httpbench.cli.main import cli
 from httpbench.errors import UsageError
 from httpbench.model import Trial
-from httpbench.report.formats.json import render_json
+from httpbench.report.data.json import render_json
 from tests.factories import make_failed, make_plan, make_rounds, make_run
 
 STEADY = (100_000, 101_000, 99_000)

@@ -45,7 +45,7 @@ def test_a_figure_can_be_chosen_and_other_environments_be_shown(db: Path, capsys
     text = shown(db, capsys, "a", "--figure", "p99", "--all-environments")
     assert "native: p99" in text
     assert "environment: kernel (5.10 → 6.1.0-28-amd64)" in text
-    assert "1 run is too few to find a change; 6 or more are required." in text
+    assert "1 run is not enough to find a change; at least 6 are required." in text
 
 
 def test_what_is_not_there_is_said(db: Path) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from httpbench.contract import Check
 from httpbench.model import Limit
+from httpbench.report.words.checks import check_text
 
 
 @pytest.mark.parametrize(
@@ -28,5 +29,5 @@ def test_a_clause_passes_if_it_holds_or_its_failure_is_declared(
 
 
 def test_an_unnecessary_limit_differs_from_one_that_only_shows_sometimes() -> None:
-    assert Check("a clause", None, Limit.NO_ROUTER, True).text == "holds, but no-router is declared"
-    assert Check("a clause", None, Limit.STALLS, True).text == "holds this time, although stalls is declared"
+    assert check_text(Check("a clause", None, Limit.NO_ROUTER, True)) == "holds, but no-router is declared"
+    assert check_text(Check("a clause", None, Limit.STALLS, True)) == "holds this time, although stalls is declared"

@@ -7,6 +7,7 @@ import pytest
 from httpbench import catalog
 from httpbench.databases import counting_problem
 from httpbench.model import Database, DatabaseRun
+from httpbench.report.words.reasons import sentence
 
 KNOWN = catalog.load()
 
@@ -21,8 +22,9 @@ def test_each_response_requires_its_rows(workload: str, rows: int) -> None:
     assert counting_problem(known, 100, counted(100 * rows, 100 * rows)) is None
     problem = counting_problem(known, 100, counted(100 * rows - 1, 100 * rows))
     assert problem is not None
-    assert problem.endswith("the target did not ask it each time")
-    assert f"for 100 responses, which require {100 * rows:,}" in problem
+    said = sentence(problem)
+    assert said.endswith("the target did not ask it each time")
+    assert f"for 100 responses, which require {100 * rows:,}" in said
 
 
 @pytest.mark.parametrize(("written", "passes"), [(2_000, True), (1_900, True), (1_899, False), (0, False)])

@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from httpbench.model import CoreOccupancy, Cores, Load, Others, Scaling, SharedQuota, Trial, Verdict, VerdictKind
-from httpbench.stats.disturbance import disturbance, disturbers
+from httpbench.report.words.reasons import joined
+from httpbench.stats.disturbance import disturbance as disturbed_by
+from httpbench.stats.disturbance import disturbers
 from tests.factories import (
     APART,
     SHARED,
@@ -40,6 +42,11 @@ def trial(target_core: float = 0.85, generator_core: float = 0.85, waited: float
         "occupancy": occupied(target_core, generator_core, interrupts=interrupts, stolen=stolen),
     }
     return make_trial(changes.pop("plan", make_plan()), **{**values, **changes})
+
+
+def disturbance(trial: Trial) -> str | None:
+    """Return how other programs disturbed a trial, in words."""
+    return joined(disturbed_by(trial)) or None
 
 
 @pytest.mark.parametrize(

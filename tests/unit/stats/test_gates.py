@@ -6,7 +6,7 @@ from typing import Literal
 
 import pytest
 
-from httpbench.model import Gate, Verdict, VerdictKind
+from httpbench.model import Gate, Reason, ReasonKind, Verdict, VerdictKind
 from httpbench.stats.gates import Passage, lost_rounds, passage
 from httpbench.stats.interval import ConfidenceInterval
 from tests.factories import make_failed, make_plan, make_rounds
@@ -39,6 +39,6 @@ def test_rounds_that_failed_or_are_invalid_are_counted_with_their_reason() -> No
     wrong = Verdict(kind=VerdictKind.INVALID, reasons=("1 of 10 responses were wrong",))
     rounds = make_rounds("c/a", (100, 101))
     assert lost_rounds(rounds) is None
-    assert lost_rounds([*rounds, make_failed(make_plan("c/a", 2), "exited with status 1"), *make_rounds("c/a", (1,), verdict=wrong)]) == (
-        "2 of 4 rounds failed or are invalid: exited with status 1"
-    )
+    failed = make_failed(make_plan("c/a", 2), "exited with status 1")
+    found = lost_rounds([*rounds, failed, *make_rounds("c/a", (1,), verdict=wrong)])
+    assert found == Reason.of(ReasonKind.LOST_ROUNDS, found=2, rounds=4, reason=failed.verdict.reasons[0].dumped)

@@ -2,44 +2,49 @@
 
 from __future__ import annotations
 
-from httpbench.model import Trial, Verdict, VerdictKind
-from httpbench.model.endings import LOST_HOST, LOST_WORKER
+from httpbench.model import Reason, ReasonKind, Trial, Verdict, VerdictKind
 from httpbench.stats.hopeless import common_failure
 from tests.factories import make_disturbed, make_failed, make_plan, make_rounds, make_trial
 
+DIED = Reason.of(ReasonKind.TARGET_DIED_UNDER_LOAD, death="exit code 3")
 
-def invalid(target: str, reason: str) -> Trial:
-    return make_trial(make_plan(target), Verdict(kind=VerdictKind.INVALID, reasons=(reason, "and more")))
+
+def invalid(target: str, *reasons: Reason) -> Trial:
+    return make_trial(make_plan(target), Verdict(kind=VerdictKind.INVALID, reasons=(*reasons, Reason.of(ReasonKind.NOT_SAMPLED))))
+
+
+def failed_share(share: float, timeouts: int) -> Reason:
+    return Reason.of(ReasonKind.REQUESTS_FAILED, share=share, limit_share=0.001, errors={"timeout": timeouts})
 
 
 def test_one_reason_of_every_target_ends_the_run() -> None:
-    trials = [invalid("a/a", "0.64% of requests failed (timeout 77)"), invalid("b/b", "0.14% of requests failed (timeout 18)")]
-    assert common_failure(trials) == "0.14 to 0.64% of requests failed (timeout 18 to 77)"
+    reasons = (failed_share(0.0064, 77), failed_share(0.0014, 18))
+    assert common_failure([invalid("a/a", reasons[0]), invalid("b/b", reasons[1])]) == reasons
 
 
 def test_reasons_that_differ_do_not() -> None:
-    assert common_failure([invalid("a/a", "it died"), invalid("b/b", "0.14% of requests failed")]) is None
+    assert common_failure([invalid("a/a", DIED), invalid("b/b", failed_share(0.0014, 18))]) == ()
 
 
 def test_a_target_that_counts_is_measured_on() -> None:
-    assert common_failure([invalid("a/a", "it died"), *make_rounds("b/b", (1000,))]) is None
+    assert common_failure([invalid("a/a", DIED), *make_rounds("b/b", (1000,))]) == ()
 
 
 def test_targets_that_fail_alike_end_the_run_too() -> None:
-    assert common_failure([make_failed(make_plan("a/a")), make_failed(make_plan("b/b"))]) == "did not respond within 10 s"
+    same = Reason.of(ReasonKind.NOT_STARTED, message="did not respond within 10 s")
+    assert common_failure([make_failed(make_plan("a/a")), make_failed(make_plan("b/b"))]) == (same, same)
 
 
 def test_disturbed_trials_say_nothing() -> None:
-    timed_out = invalid("a/a", "0.64% of requests failed (timeout 77)")
-    assert common_failure([timed_out, make_disturbed(make_plan("b/b"))]) is not None
-    assert common_failure([make_disturbed(make_plan("a/a")), make_disturbed(make_plan("b/b"))]) is None
+    timed_out = invalid("a/a", failed_share(0.0064, 77))
+    assert common_failure([timed_out, make_disturbed(make_plan("b/b"))])
+    assert common_failure([make_disturbed(make_plan("a/a")), make_disturbed(make_plan("b/b"))]) == ()
     accepted = make_disturbed(make_plan("b/b"))
     accepted = accepted.model_copy(update={"verdict": accepted.verdict.model_copy(update={"is_accepted": True})})
-    assert common_failure([timed_out, accepted]) is None
+    assert common_failure([timed_out, accepted]) == ()
 
 
-def test_trials_whose_load_host_was_lost_say_nothing() -> None:
-    for reason in (f"{LOST_HOST} load1 was lost: it ended", f"{LOST_WORKER} load1: its Dask worker is gone"):
-        lost = invalid("a/a", reason)
-        assert common_failure([lost]) is None
-        assert common_failure([lost, invalid("b/b", "it died")]) == "it died"
+def test_trials_that_lost_their_load_host_are_ignored() -> None:
+    lost = invalid("a/a", Reason.of(ReasonKind.LOAD_HOST_LOST, message="the connection to load host load1 was lost: it ended"))
+    assert common_failure([lost]) == ()
+    assert common_failure([lost, invalid("b/b", DIED)]) == (DIED,)

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from httpbench.model import Bound, CoreOccupancy, Load, Search, ServiceLevel, Trial, Verdict, VerdictKind
-from httpbench.report.tables import curves
+from httpbench.report.words import curves
+from httpbench.report.words.reasons import joined, sentence
 from httpbench.stats.level import (
     DISTURBED_MAX,
     closed_loop_rps,
@@ -39,12 +40,12 @@ def trial(rate: float | None, p99_us: float = 1000, duration_s: float = 5.0, ver
 
 @pytest.mark.parametrize(("p99_us", "missed"), [(4999, ()), (5000, ("p99 was 5 ms",)), (7310, ("p99 was 7.31 ms",))])
 def test_a_bound_is_a_limit_that_is_not_to_be_reached(p99_us: float, missed: tuple[str, ...]) -> None:
-    assert misses(make_search(), trial(1000, p99_us)) == missed
+    assert tuple(map(sentence, misses(make_search(), trial(1000, p99_us)))) == missed
 
 
 def test_all_bounds_are_to_hold_and_each_that_does_not_is_named() -> None:
     search = make_search(Bound(figure="p50", limit_us=100), Bound(figure="p99", limit_us=5000), Bound(figure="max", limit_us=7000))
-    assert misses(search, trial(1000, 1000)) == ("p50 was 0.4 ms", "max was 8 ms")
+    assert tuple(map(sentence, misses(search, trial(1000, 1000)))) == ("p50 was 0.4 ms", "max was 8 ms")
 
 
 def test_a_rate_that_was_not_reached_does_not_hold_however_short_the_times() -> None:
@@ -54,7 +55,7 @@ def test_a_rate_that_was_not_reached_does_not_hold_however_short_the_times() -> 
 def test_a_figure_that_is_not_told_is_not_below_its_limit() -> None:
     search = make_search(Bound(figure="p99_99", limit_us=5000))
     few = make_measurement(1000, response_time_us=make_distribution(100, p99_99=None))
-    assert misses(search, trial(1000).model_copy(update={"measurement": few})) == ("too few responses for p99.99",)
+    assert joined(misses(search, trial(1000).model_copy(update={"measurement": few}))) == "too few responses for p99.99"
 
 
 def test_trials_are_long_enough_for_the_rarest_percentile() -> None:
@@ -130,7 +131,7 @@ def test_the_range_that_is_printed_covers_all_trials_that_count() -> None:
     found = saturation(search, trials)
     assert (found.rate_rps, found.rate_failed_rps) == (1000, 1008)
     assert (found.rate_low_rps, found.rate_high_rps) == (950, 1008)
-    assert "trials contradict each other between 950 and 1,008 requests/s" in curves.sentences(search, found, trials)
+    assert "trials disagree between 950 and 1,008 requests/s" in curves.sentences(search, found, trials)
 
 
 def test_a_search_that_ended_before_the_retest_says_so() -> None:

@@ -6,11 +6,18 @@ from typing import Any
 
 import pytest
 
-from httpbench.model import Learned, Load, SampledBodies, Trial, Verdict, VerdictKind
-from httpbench.stats.next_step import next_step
+from httpbench.model import Learned, Load, Reason, ReasonKind, SampledBodies, Trial, Verdict, VerdictKind
+from httpbench.report.words.next_steps import next_step_text
+from httpbench.stats.next_step import next_step as step_of
 from tests.factories import make_measurement, make_plan, make_rounds, make_trial
 
-INVALID = Verdict(kind=VerdictKind.INVALID, reasons=("0.64% of requests failed",))
+INVALID = Verdict(kind=VerdictKind.INVALID, reasons=(Reason.of(ReasonKind.REQUESTS_FAILED, share=0.0064, limit_share=0.001, errors={}),))
+
+
+def next_step(trials: list[Trial]) -> str | None:
+    """Return the next step in words."""
+    step = step_of(trials)
+    return next_step_text(step) if step else None
 
 
 def invalid(errors: dict[str, int], load: Load | None = None, **changes: Any) -> Trial:
@@ -44,7 +51,7 @@ def test_a_built_in_target_that_is_wrong_is_verified() -> None:
 
 
 def test_a_target_that_died_has_its_output_shown() -> None:
-    died = Verdict(kind=VerdictKind.INVALID, reasons=("the target died under the load (exit code 3)",))
+    died = Verdict(kind=VerdictKind.INVALID, reasons=(Reason.of(ReasonKind.TARGET_DIED_UNDER_LOAD, death="exit code 3"),))
     assert next_step([make_trial(verdict=died)]) == "its last lines of output are below; try `-c 1`"
 
 
@@ -56,7 +63,7 @@ def test_there_is_always_a_next_step(connections: int, step: str) -> None:
 
 
 def test_wrong_responses_that_no_error_names_are_wrong_all_the_same() -> None:
-    wrong = Verdict(kind=VerdictKind.INVALID, reasons=("1 of 10 responses were wrong",))
+    wrong = Verdict(kind=VerdictKind.INVALID, reasons=(Reason.of(ReasonKind.WRONG_RESPONSES, wrong=1, completed=10, errors={}),))
     assert next_step([make_trial(verdict=wrong)]) == "`httpbench verify c/epoll/level` shows what is wrong"
 
 

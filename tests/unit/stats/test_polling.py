@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from httpbench.model import Scaling, VerdictKind
+from httpbench.report.words.reasons import joined
 from httpbench.stats.evidence import evidence_of
 from httpbench.stats.verdict import judge
 from tests.factories import make_plan, make_trial, make_usage
@@ -20,7 +21,7 @@ def verdict(idle: float | None, target: float = 0.99, generator: float = 0.5, **
     evidence = evidence_of(trial)
     assert evidence is not None
     found = judge(evidence)
-    return found.kind, "; ".join(found.reasons)
+    return found.kind, joined(found.reasons)
 
 
 @pytest.mark.parametrize("idle", [None, 0.0, 0.2, 0.49])

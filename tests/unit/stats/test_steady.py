@@ -11,7 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from httpbench.model import STEADY_S_MIN, Interval, Load, Settling, Trial
-from httpbench.stats.steady import LOOKED_AT_MIN, LOOKS, REST_MIN, WINDOWS_MIN, changed, is_warm, not_shown_steady, truncation, unsteady
+from httpbench.report.words.reasons import joined, sentences
+from httpbench.stats.steady import LOOKED_AT_MIN, LOOKS, REST_MIN, WINDOWS_MIN, changed, is_warm, truncation
+from httpbench.stats.steady import not_shown_steady as why_not_shown
+from httpbench.stats.steady import unsteady as why_unsteady
 from httpbench.stats.summary import summarise
 from tests.factories import make_measurement, make_plan, make_trial
 
@@ -31,6 +34,14 @@ def noise(count: int, size: float = 0.03, level: float = 100_000.0) -> list[floa
 def trial_of(rates: list[float], settling: Settling | None = None, load: Load | None = None) -> Trial:
     intervals = tuple(Interval(start_s=i * 0.25, duration_s=0.25, completed=round(rate / 4)) for i, rate in enumerate(rates))
     return make_trial(make_plan(load=load), measurement=make_measurement(intervals=intervals), settling=settling)
+
+
+def unsteady(trial: Trial) -> str | None:
+    return joined([reason]) if (reason := why_unsteady(trial)) else None
+
+
+def not_shown_steady(trial: Trial) -> str | None:
+    return joined([reason]) if (reason := why_not_shown(trial)) else None
 
 
 WINDOW_S = 0.1
@@ -167,11 +178,11 @@ def test_a_warm_up_that_was_never_over_is_said_also_of_a_row() -> None:
         for number, settling in enumerate((warm, cold, None))
     ]
     assert [unsteady(trial) for trial in trials] == [None, "throughput still changed after 9.0 s of warm-up", None]
-    assert summarise(trials).verdict.reasons == ("not steady in 1 of 3 rounds: throughput still changed after 9.0 s of warm-up",)
+    assert sentences(summarise(trials).verdict) == ["not steady in 1 of 3 rounds: throughput still changed after 9.0 s of warm-up"]
 
 
 def test_a_row_says_in_how_many_rounds_steadiness_was_not_shown() -> None:
     noisy = Settling(window_s=0.1, throughput_rps=(900.0, 1100.0) * 48, is_steady=False)
     trials = [trial_of(noise(40, 0.001), settling) for settling in (noisy, None)]
-    (reason,) = summarise(trials).verdict.reasons
+    (reason,) = sentences(summarise(trials).verdict)
     assert reason == "not shown to be steady in 1 of 2 rounds: 9.6 s of warm-up were too short: the noise hides changes below 5.9%"

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from httpbench.model import CoreOccupancy, Cores, Distribution, Requests, Trial, Verdict, VerdictKind
-from httpbench.model.endings import ENDINGS
+from httpbench.model import ENDINGS, CoreOccupancy, Cores, Distribution, Reason, ReasonKind, Requests, Trial, Verdict, VerdictKind
+from httpbench.report.words.reasons import sentence, sentences
 from httpbench.stats import Estimate, summarise
 from httpbench.stats.summary import cells, cpu_us_per_request, overall, with_merged
 from tests.factories import make_distribution, make_failed, make_histogram, make_measurement, make_plan, make_rounds, make_trial, make_usage
@@ -69,9 +69,9 @@ def test_rounds_that_do_not_count_are_not_mixed_in() -> None:
     assert (summary.rounds, summary.rounds_counting) == (4, 2)
     assert summary.throughput_rps is not None
     assert summary.throughput_rps.max == 102_000
-    assert "2 of 4 rounds not valid" in summary.verdict.reasons[0]
-    assert "3 responses were wrong" in summary.verdict.reasons[0]
-    assert "did not respond within 10 s" in summary.verdict.reasons[0]
+    assert "2 of 4 rounds not valid" in sentence(summary.verdict.reasons[0])
+    assert "3 responses were wrong" in sentence(summary.verdict.reasons[0])
+    assert "did not respond within 10 s" in sentence(summary.verdict.reasons[0])
 
 
 def test_a_cell_without_a_round_that_counts_has_no_figure_at_all() -> None:
@@ -82,7 +82,7 @@ def test_a_cell_without_a_round_that_counts_has_no_figure_at_all() -> None:
     )
     assert set(figures.values()) == {None}
     assert summary.verdict.kind is VerdictKind.INVALID
-    assert summary.verdict.reasons == ("3 responses were wrong, in 2 rounds",)
+    assert tuple(sentences(summary.verdict)) == ("3 responses were wrong, in 2 rounds",)
 
 
 def test_percentiles_are_medians_over_rounds_and_merged_beside() -> None:
@@ -151,8 +151,8 @@ TARGET = Verdict(kind=VerdictKind.TARGET)
 def test_one_round_of_the_generators_makes_the_row_the_generators() -> None:
     verdict = overall(_of(TARGET, TARGET, GENERATOR))
     assert verdict.kind is VerdictKind.GENERATOR
-    assert verdict.reasons[0] == "rounds differ: 2 target, 1 generator"
-    assert "generator-bound" in verdict.reasons
+    assert sentence(verdict.reasons[0]) == "rounds differ: 2 target, 1 generator"
+    assert "generator-bound" in sentences(verdict)
 
 
 def test_one_round_of_both_is_enough_and_one_of_the_generators_comes_before_it() -> None:
@@ -166,10 +166,10 @@ def test_steal_of_any_round_is_said_once_for_the_row() -> None:
         """On one of four cores: too little to disturb the trial."""
         occupancy = tuple(CoreOccupancy(cpu=cpu, busy=0.2, stolen=share if cpu == 0 else 0) for cpu in range(4))
         plan = make_plan(cores=Cores(target=(0, 1, 2, 3), generator=(4,), harness=(5,), shared=False))
-        said = (f"steal: other virtual machines took {share:.0%} of core 0",) if share >= 0.05 else ()
+        said = (Reason.of(ReasonKind.STEAL, cores=[{"cpu": 0, "share": share}]),) if share >= 0.05 else ()
         return make_trial(plan, Verdict(kind=VerdictKind.TARGET, reasons=said), occupancy=occupancy)
 
-    assert overall([stolen(0.0), stolen(0.06), stolen(0.2)]).reasons == (
+    assert tuple(sentences(overall([stolen(0.0), stolen(0.06), stolen(0.2)]))) == (
         "steal: other virtual machines took 20% of core 0 (worst of 2 in 3 rounds)",
     )
     assert overall([stolen(0.0), stolen(0.04)]).reasons == ()
@@ -203,8 +203,9 @@ def test_a_summary_is_of_one_cell(trials: list[Trial]) -> None:
         summarise(trials)
 
 
-@pytest.mark.parametrize("ending", ENDINGS)
-def test_how_a_target_ended_is_said_beside_what_limited_it(ending: str) -> None:
-    reasons = ("generator-bound", "virtual machines took 6 %", f"{ending} and so on")
+@pytest.mark.parametrize("ending", sorted(ENDINGS))
+def test_a_bad_end_is_reported_beside_the_limit(ending: ReasonKind) -> None:
+    bound, disturbed, ended = (Reason.of(kind, name="x") for kind in (ReasonKind.GENERATOR_BOUND, ReasonKind.STOLEN, ending))
+    reasons = (bound, disturbed, ended)
     trials = [make_trial(make_plan(round_=number), Verdict(kind=VerdictKind.GENERATOR, reasons=reasons)) for number in range(3)]
-    assert overall(trials).reasons == ("generator-bound", f"{ending} and so on")
+    assert overall(trials).reasons == (bound, ended)

@@ -24,6 +24,7 @@ from httpbench.model import (
     VerdictKind,
     Workload,
 )
+from httpbench.report.words.reasons import joined, sentence, sentences
 from httpbench.stats.evidence import Evidence
 from httpbench.stats.validity import failed_requests, little_ratio, rate_held
 from httpbench.stats.verdict import judge
@@ -60,14 +61,14 @@ def kind_of(evidence: Evidence) -> VerdictKind:
 def test_no_right_answer_is_said_once_with_what_came_instead() -> None:
     verdict = judge(requests(0, connect_refused=640))
     assert verdict.kind is VerdictKind.INVALID
-    assert verdict.reasons == ("no correct response (connect refused 640)",)
+    assert tuple(sentences(verdict)) == ("no correct response (connect refused 640)",)
 
 
 @pytest.mark.parametrize("errors", [{"unexpected_body": 1}, {"unexpected_status": 1}, {}])
 def test_one_wrong_answer_is_too_many(errors: dict[str, int]) -> None:
     verdict = judge(requests(1_000_000, 999_999, **errors))
     assert verdict.kind is VerdictKind.INVALID
-    assert "1 of 1,000,000 responses were wrong" in verdict.reasons[0]
+    assert "1 of 1,000,000 responses were wrong" in sentence(verdict.reasons[0])
 
 
 def test_late_answers_are_errors_and_not_wrong_ones() -> None:
@@ -82,7 +83,7 @@ def test_errors_may_be_one_in_a_thousand(errors: int, kind: VerdictKind) -> None
 def test_the_share_of_errors_can_be_chosen() -> None:
     evidence = requests(100, reset=5)
     verdict = judge(evidence)
-    assert verdict.reasons == ("4.76% of requests failed, more than 0.10% (reset 5)",)
+    assert tuple(sentences(verdict)) == ("4.76% of requests failed, more than 0.10% (reset 5)",)
     assert judge(dataclasses.replace(evidence, error_share_limit=0.05)).kind is not VerdictKind.INVALID
 
 
@@ -169,7 +170,7 @@ def test_a_stall_that_the_end_cuts_off_is_like_one_in_the_middle(age_s: float, u
 
 
 def test_connections_that_stood_still_are_named() -> None:
-    assert "connections stalled for 50.0% of the time" in judge(with_ratio(0.5)).reasons[0]
+    assert "connections stalled for 50.0% of the time" in sentence(judge(with_ratio(0.5)).reasons[0])
 
 
 def test_pipelined_requests_are_all_in_flight() -> None:
@@ -227,11 +228,11 @@ def test_the_busy_one_is_the_limit(target: float, generator: float, kind: Verdic
 
 def test_a_busy_target_needs_no_words_unless_the_generator_was_busy_too() -> None:
     assert judge(make_evidence(0.99, 0.5)).reasons == ()
-    assert "both busy (" in judge(make_evidence(0.99, 0.99)).reasons[0]
+    assert "both busy (" in sentence(judge(make_evidence(0.99, 0.99)).reasons[0])
 
 
 def test_both_full_says_how_full_each_was() -> None:
-    assert judge(make_evidence(0.91, 1.0)).reasons == (
+    assert tuple(sentences(judge(make_evidence(0.91, 1.0)))) == (
         "target and generator were both nearly full (generator 1.00 of 1 core, target 0.91 of 1 core): the target can do more",
     )
 
@@ -257,7 +258,7 @@ SMT = Cores(
 def test_four_full_workers_fill_four_physical_cores_of_eight_threads() -> None:
     assert kind_of(make_evidence(4.0, 1.0, cores=SMT, scaling=Scaling.MULTI)) is VerdictKind.TARGET
     assert kind_of(make_evidence(3.2, 0.5, cores=SMT, scaling=Scaling.MULTI)) is VerdictKind.IDLE
-    assert "3.20 of 4 cores" in judge(make_evidence(3.2, 0.5, cores=SMT, scaling=Scaling.MULTI)).reasons[0]
+    assert "3.20 of 4 cores" in sentence(judge(make_evidence(3.2, 0.5, cores=SMT, scaling=Scaling.MULTI)).reasons[0])
 
 
 def test_a_single_target_on_two_siblings_has_one_core_to_fill() -> None:
@@ -299,7 +300,7 @@ def test_a_generator_with_a_thread_for_each_core_is_busy_on_all() -> None:
 def test_full_shared_cores_are_a_verdict_of_their_own_whoever_used_more(target: float, generator: float, kind: VerdictKind) -> None:
     verdict = judge(make_evidence(target, generator, cores=SHARED, load=Load(connections=64)))
     assert verdict.kind is kind
-    assert "shared cores" in verdict.reasons[0]
+    assert "shared cores" in sentence(verdict.reasons[0])
 
 
 def test_on_shared_cores_with_time_to_spare_a_full_generator_thread_is_still_the_limit() -> None:
@@ -309,7 +310,7 @@ def test_on_shared_cores_with_time_to_spare_a_full_generator_thread_is_still_the
 
 def test_an_offered_rate_that_leaves_cores_to_spare_is_said_to_do_so() -> None:
     load = LOAD.model_copy(update={"rate_rps": 400_000})
-    assert "left cores idle" in judge(make_evidence(0.3, 0.3, load=load)).reasons[0]
+    assert "left cores idle" in sentence(judge(make_evidence(0.3, 0.3, load=load)).reasons[0])
 
 
 @pytest.mark.parametrize("changes", [{"target_usage": None}, {"generator_usage": None}])
@@ -324,7 +325,7 @@ def test_a_full_generator_is_named_although_the_target_was_not_sampled(generator
     """A server behind ``--url``."""
     verdict = judge(make_evidence(generator_cores=generator, target_usage=None))
     assert verdict.kind is kind
-    assert f"generator {generator:.2f} of 1 core" in verdict.reasons[0]
+    assert f"generator {generator:.2f} of 1 core" in sentence(verdict.reasons[0])
 
 
 # --- what CPU time alone does not show -----------------------------------------------------------------------------------------
@@ -332,7 +333,7 @@ def test_a_full_generator_is_named_although_the_target_was_not_sampled(generator
 
 def verdict(target_cores: float = 0.4, generator_cores: float = 0.2, **changes: Any) -> tuple[VerdictKind, str]:
     found = judge(make_evidence(target_cores, generator_cores, **{"load": Load(connections=64), **changes}))
-    return found.kind, "; ".join(found.reasons)
+    return found.kind, joined(found.reasons)
 
 
 BY_A_QUOTA = {"throttled_share": 0.9}
@@ -606,7 +607,7 @@ def test_a_backend_on_the_load_host_is_busy_when_its_cores_there_are() -> None:
         return judge(make_evidence(0.5, 0.5, cores=beside, backend_usage=make_usage(backend), load_host=there))
 
     assert judged(1.85).kind is VerdictKind.BACKEND
-    assert judged(1.85).reasons == ("backend-bound (backend 1.85 of 2 cores on load1)",)
+    assert tuple(sentences(judged(1.85))) == ("backend-bound (backend 1.85 of 2 cores on load1)",)
     assert judged(0.95).kind is VerdictKind.IDLE
 
 
@@ -634,9 +635,9 @@ def steps(*achieved: int) -> Evidence:
 def test_a_rising_rate_counts_when_its_highest_was_held() -> None:
     assert judge(steps(100, 200, 295)).counts
     verdict = judge(steps(100, 196, 290))
-    assert verdict.kind is VerdictKind.INVALID and verdict.reasons[0].startswith("held 200 of 300 requests/s")
-    assert judge(steps(90, 200, 300)).reasons[0].startswith("held none of 300 requests/s")
-    assert judge(steps(100, 200)).reasons[0].startswith("held 200 of 300 requests/s")
+    assert verdict.kind is VerdictKind.INVALID and sentence(verdict.reasons[0]).startswith("held 200 of 300 requests/s")
+    assert sentence(judge(steps(90, 200, 300)).reasons[0]).startswith("held none of 300 requests/s")
+    assert sentence(judge(steps(100, 200)).reasons[0]).startswith("held 200 of 300 requests/s")
 
 
 def test_the_rate_held_ends_before_the_first_that_was_not() -> None:
@@ -649,7 +650,7 @@ def test_a_generator_that_polls_is_not_busy_for_that() -> None:
     assert judge(idle).kind is VerdictKind.IDLE
     busy = make_evidence(0.3, 0.99, measurement=make_measurement(busy_cores=0.97))
     assert judge(busy).kind is VerdictKind.GENERATOR
-    assert "0.97 of 1 core" in judge(busy).reasons[0]
+    assert "0.97 of 1 core" in sentence(judge(busy).reasons[0])
 
 
 # --- load from another host ------------------------------------------------------------------------------------------------------
@@ -665,7 +666,7 @@ def from_load_host(target_cores: float, generator_cores: float, host_cores: int 
 def test_a_generator_that_fills_its_load_host_is_the_limit() -> None:
     verdict = judge(from_load_host(0.5, 1.97))
     assert verdict.kind is VerdictKind.GENERATOR
-    assert "generator 1.97 of 2 cores on load1, target 0.50 of 1 core" in verdict.reasons[0]
+    assert "generator 1.97 of 2 cores on load1, target 0.50 of 1 core" in sentence(verdict.reasons[0])
 
 
 def test_a_target_that_is_full_under_load_from_another_host_is_the_limit() -> None:
@@ -690,7 +691,7 @@ def on_load_hosts(*full: float, target_cores: float = 0.5) -> Evidence:
 def test_one_full_load_host_is_enough_for_the_verdict_generator() -> None:
     verdict = judge(on_load_hosts(0.3, 0.97, 0.3))
     assert verdict.kind is VerdictKind.GENERATOR
-    assert "generator 0.98 of a core in its fullest thread, on load host load2" in verdict.reasons[0]
+    assert "generator 0.98 of a core in its fullest thread, on load host load2" in sentence(verdict.reasons[0])
     assert kind_of(on_load_hosts(0.3, 0.6, 0.3)) is VerdictKind.IDLE
 
 
@@ -725,7 +726,7 @@ def test_a_generator_that_is_busy_beside_a_database_is_the_limit() -> None:
 def test_generator_and_database_can_fill_the_core_that_they_share() -> None:
     verdict = judge(make_evidence(0.5, 0.3, cores=DATABASE_SHARES, database_usage=make_usage(0.67)))
     said = "generator and database filled the cores that they share (generator 0.30 and database 0.67 of 1 shared core)"
-    assert (verdict.kind, verdict.reasons[0]) == (VerdictKind.DATABASE, said)
+    assert (verdict.kind, sentence(verdict.reasons[0])) == (VerdictKind.DATABASE, said)
 
 
 def test_a_generator_that_its_database_keeps_waiting_is_not_the_limit() -> None:
@@ -740,14 +741,14 @@ def test_cores_that_three_share_are_full_if_all_of_them_fill_these(database: flo
     cores = Cores(target=(0, 1), generator=(0, 1), harness=(0,), database=(0, 1), shared=True)
     verdict = judge(make_evidence(1.2, 0.3, cores=cores, database_usage=make_usage(database)))
     assert verdict.kind is kind
-    assert f"generator 0.30, target 1.20 and database {database:.2f} of 2 shared cores" in verdict.reasons[0]
+    assert f"generator 0.30, target 1.20 and database {database:.2f} of 2 shared cores" in sentence(verdict.reasons[0])
 
 
 def test_a_database_that_its_quota_stops_is_the_limit() -> None:
     throttled = make_usage(0.2).model_copy(update={"throttled_share": 0.4})
     verdict = judge(make_evidence(0.5, 0.5, cores=WITH_DATABASE, database_usage=throttled))
     assert verdict.kind is VerdictKind.DATABASE
-    assert verdict.reasons[0] == "database-bound (a CPU quota stopped the database in 40% of its periods)"
+    assert sentence(verdict.reasons[0]) == "database-bound (a CPU quota stopped the database in 40% of its periods)"
 
 
 def test_a_database_is_no_stranger_on_its_own_cores() -> None:

@@ -68,9 +68,9 @@ def test_a_long_list_has_pages_that_keep_the_search(tmp_path: Path) -> None:
         add_run(tmp_path / "results.db", make_run(make_rounds_of("c/a"), id=f"n{number}", name="x&y", tags=("t",)), [])
     site = Site(tmp_path / "results.db")
     first = site.page("", {"name": "x&y"})
-    assert "51 runs found, shown are 1 to 50" in Seen(first.content).text
+    assert "51 runs found, 1 to 50 shown" in Seen(first.content).text
     assert "runs-2.html?name=x%26y" in first.content.replace("&amp;", "&")
-    assert "shown are 51 to 51" in Seen(site.page("runs-2.html", {"name": "x&y"}).content).text
+    assert "51 to 51 shown" in Seen(site.page("runs-2.html", {"name": "x&y"}).content).text
     with pytest.raises(NotFound, match="has 2 pages"):
         site.page("runs-3.html", {"name": "x&y"})
 

@@ -26,7 +26,7 @@ from httpbench.cli.terminal.progress import Lines, clock, load_of, outcome
 from httpbench.errors import HttpbenchError
 from httpbench.load import Phase, Progress
 from httpbench.model import Target, Trial, TrialPlan
-from httpbench.report.numbers import three_digits
+from httpbench.report.words.numbers import three_digits
 from httpbench.run import Stage
 from httpbench.sample import Current
 from httpbench.text import one_line

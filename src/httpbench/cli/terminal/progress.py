@@ -11,8 +11,9 @@ from rich.console import Console
 from httpbench.cli.terminal.safe_console import SafeConsole
 from httpbench.errors import HttpbenchError
 from httpbench.load import Progress
-from httpbench.model import Kind, Target, Trial, TrialPlan, VerdictKind
-from httpbench.report.numbers import three_digits
+from httpbench.model import Kind, Reason, Target, Trial, TrialPlan, VerdictKind
+from httpbench.report.words.numbers import three_digits
+from httpbench.report.words.reasons import joined, sentence
 from httpbench.run import Stage
 from httpbench.sample import Current
 from httpbench.stats.steady import not_shown_steady, unsteady
@@ -46,8 +47,8 @@ class Lines:
     def trial_ended(self, trial: Trial) -> None:
         self._say(f"{self._place}: {outcome(trial)}")
 
-    def warning(self, text: str) -> None:
-        self._say(f"warning: {text}")
+    def warning(self, warning: str | Reason) -> None:
+        self._say(f"warning: {sentence(warning) if isinstance(warning, Reason) else warning}")
 
     def __enter__(self) -> Self:
         return self
@@ -84,7 +85,7 @@ def outcome(trial: Trial) -> str:
         rate = trial.client.requests_rps
         return f"{trial.client.whole.wall_s * 1000:,.1f} ms" + (f", {rate:,.0f} requests/s without start-up" if rate else "")
     if not trial.verdict.counts or trial.measurement is None:
-        return f"{trial.verdict.kind}: {'; '.join(trial.verdict.reasons)}"
+        return f"{trial.verdict.kind}: {joined(trial.verdict.reasons)}"
     parts = [f"{trial.measurement.throughput_rps:,.0f} requests/s"]
     times = trial.measurement.service_time_us
     if times and times.p50 is not None:

@@ -53,7 +53,7 @@ def compare(options: CompareOptions) -> ExitCode:
     files = Exports.of(json=options.export_json, markdown=options.export_markdown, html=options.export_html, junit=options.export_junit)
     if options.export_junit and not options.gates:
         raise UsageError("--export-junit writes gates, and there is none", hint="add a gate, such as --fail-if 'rps<-3%'")
-    from httpbench.report import CHANGE_COLUMNS, CHANGE_FORMATS, changes, render_beside, render_changes
+    from httpbench.report import CHANGE_COLUMNS, CHANGE_FORMATS, changes, mismatches_text, render_beside, render_changes
     from httpbench.store import Store
 
     view = options.tables.view(CHANGE_COLUMNS)
@@ -70,7 +70,7 @@ def compare(options: CompareOptions) -> ExitCode:
     found = changes(base, head, options.gates, further)
     if found.environment and not options.across_environments:
         raise UsageError(
-            f"{options.base} and {options.head} were measured in different environments: {'; '.join(found.environment)}",
+            f"{options.base} and {options.head} were measured in different environments: {mismatches_text(found.environment)}",
             hint="measure both with one `httpbench run`; to compare anyway: --across-environments",
         )
     output = console.beside(files)

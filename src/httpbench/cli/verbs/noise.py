@@ -105,7 +105,7 @@ def _plan(options: NoiseOptions) -> RunSpec:
 def _print(known: Noise) -> None:
     from rich.table import Table
 
-    from httpbench.report.numbers import percentage
+    from httpbench.report.words.numbers import percentage
     from httpbench.stats.figures import CPU, P99, THROUGHPUT
     from httpbench.stats.noise import floor
 

@@ -148,14 +148,14 @@ def _keep(target: Target, results: Sequence[Verified], built: Built, *, record: 
 
 
 def _show(output: Console, result: Verified) -> None:
+    from httpbench.report.words.checks import check_text
+
     asked = f" {result.workload}" if result.target.paths else ""
     output.print(f"{result.target.id} {result.scaling}{asked}: {'passed' if result.passed else 'FAILED'}", markup=False)
     for check in result.checks:
-        output.print(
-            f"  {'✓' if check.passed else '✗'} {check.name}" + ("" if check.text == "holds" else f": {one_line(check.text)}"),
-            markup=False,
-            soft_wrap=True,
-        )
+        text = check_text(check)
+        mark, more = "✓" if check.passed else "✗", "" if text == "holds" else f": {one_line(text)}"
+        output.print(f"  {mark} {check.name}{more}", markup=False, soft_wrap=True)
     if result.probed:
         _label(output, result.target, result.probed)
     if result.error:

@@ -36,7 +36,6 @@ from httpbench.cluster.dask.silence import LOOK_S, SILENT_S, Silence
 from httpbench.errors import HttpbenchError, LoadError, LostHostError
 from httpbench.load import Job, Phase, get
 from httpbench.model import HostShare, Load, Workload
-from httpbench.model.endings import LOST_WORKER
 
 READY_S = 10.0
 """For the start of an agent and its connections, beyond the request timeout."""
@@ -205,8 +204,8 @@ def _silent(names: Sequence[str], gone: Sequence[Host]) -> LostHostError:
     """Of load hosts that were not heard of; ``gone``: those whose workers the scheduler misses, too."""
     for host in gone:
         if host.name in names:
-            return LostHostError(f"{LOST_WORKER} {host.name}: its Dask worker at {host.address} is gone")
-    return LostHostError(f"{LOST_WORKER} {', '.join(names)}: nothing came from there for {SILENT_S:g} s")
+            return LostHostError(f"lost load host {host.name}: its Dask worker at {host.address} is gone")
+    return LostHostError(f"lost load host {', '.join(names)}: nothing came from there for {SILENT_S:g} s")
 
 
 def _first(errors: ExceptionGroup[Exception]) -> Exception:

@@ -16,7 +16,6 @@ from distributed.client import FutureCancelledError
 from httpbench.cluster.dask.agent import perform
 from httpbench.cluster.dask.orders import Orders, Outcome
 from httpbench.errors import LoadError, LostHostError
-from httpbench.model.endings import LOST_WORKER
 
 CONNECT_S = 5.0
 CANCEL_S = 3.0
@@ -142,7 +141,7 @@ def named(workers: Mapping[str, Mapping[str, Any]]) -> list[Host]:
 
 def lost(host: Host) -> LostHostError:
     """Of a worker that does not respond, or is gone."""
-    return LostHostError(f"{LOST_WORKER} {host.name}: its Dask worker at {host.address} does not respond")
+    return LostHostError(f"lost load host {host.name}: its Dask worker at {host.address} does not respond")
 
 
 def _named(host: Host, error: BaseException) -> LostHostError:

@@ -1,6 +1,6 @@
-"""Charts of a run, as SVG and PNG, each for light and for dark pages. They require the extra «charts»: altair draws, without a browser.
+"""Charts as SVG and PNG, for light and dark pages. They require the extra ``charts``: altair draws them without a browser.
 
-``of_run`` has all charts, ``theme`` their colours. Both are loaded when they are required: altair takes a second to load.
+Modules that use altair are loaded only when needed, because altair takes a second to load.
 """
 
 from __future__ import annotations
@@ -11,26 +11,26 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from httpbench.analysis.history import Series
 from httpbench.errors import StoreError, UsageError
 from httpbench.model import Run, Trial
-from httpbench.report.between_runs.history import Series
 
 PACKAGES = ("altair", "jinja2", "vl_convert")
 
 
 def check_charts(what: str = "charts") -> None:
-    """Raises :class:`UsageError` where the extra is not installed: checked before a run, not after it."""
+    """Raise :class:`UsageError` if the extra is not installed, so that a run fails early."""
     if any(importlib.util.find_spec(name) is None for name in PACKAGES):
         raise UsageError(f"{what} require the packages altair, jinja2 and vl-convert-python", hint="pip install 'httpbench[charts]'")
 
 
 def write_charts(run: Run, trials: Sequence[Trial], folder: Path) -> list[Path]:
-    """Writes ``NAME-light.svg``, ``NAME-dark.svg`` and both as PNG into the folder, which is made; the files, in order.
+    """Write the charts of a run into a folder, each as ``NAME-light.svg``, ``NAME-dark.svg`` and PNG, and return the files.
 
-    Raises :class:`UsageError` where there is nothing to draw, and :class:`StoreError` where a file cannot be written.
+    Raises :class:`UsageError` if there is nothing to draw, and :class:`StoreError` if a file cannot be written.
     """
     check_charts()
-    found = importlib.import_module("httpbench.report.charts.of_run").of_run(run, trials)
+    found = importlib.import_module("httpbench.report.charts.run").of_run(run, trials)
     if not found:
         what = "fewer than two rates that count" if run.search else "no valid trial"
         raise UsageError(f"run {run.id} has nothing to draw: it has {what}")
@@ -38,7 +38,7 @@ def write_charts(run: Run, trials: Sequence[Trial], folder: Path) -> list[Path]:
 
 
 def write_histories(found: Sequence[Series], folder: Path, *, everything: bool = False) -> list[Path]:
-    """The same of a target over many runs; with ``everything``, also of runs from other environments."""
+    """Write the charts of a target over many runs. Series of other environments require ``everything``."""
     check_charts()
     history = importlib.import_module("httpbench.report.charts.history")
     drawn: dict[str, Any] = {}
@@ -49,7 +49,7 @@ def write_histories(found: Sequence[Series], folder: Path, *, everything: bool =
 
 
 def add(drawn: dict[str, Any], more: Iterable[tuple[str, Any]]) -> None:
-    """Drawings that differ in what their names do not say are numbered."""
+    """Add drawings, numbering those with the same name."""
     for name, drawing in more:
         alike = sum(other == name or other.startswith(f"{name}--") for other in drawn)
         drawn[f"{name}--{alike + 1}" if alike else name] = drawing

@@ -1,4 +1,4 @@
-"""What changed from one run to another: for each figure a dot for the change and a whisker for its interval, the largest change first."""
+"""Changes from one run to another: for each figure, a dot for each change and a whisker for its interval, the largest change first."""
 
 from __future__ import annotations
 
@@ -6,17 +6,23 @@ import math
 
 import altair as alt
 
-from httpbench.report.between_runs.changes import Changes, place
-from httpbench.report.between_runs.text import TITLES, value_text
+from httpbench.analysis.changes import Changes
 from httpbench.report.charts.drawing import WIDTH, Drawing, data
+from httpbench.report.words.changes import figure_title, value_text
+from httpbench.report.words.loads import place
 from httpbench.text import one_line
 
 ROW_HEIGHT = 24
 SIGNIFICANT, NOT = "significant", "no significant difference"
 
 
+def chart_title(name: str) -> str:
+    """Return the title of the chart of a figure."""
+    return f"{figure_title(name)}: change from base to head"
+
+
 def of_figure(found: Changes, name: str) -> Drawing | None:
-    """``None`` where no cell has the figure."""
+    """Draw the changes of one figure, or return ``None`` if no cell has it."""
     known = [(one_line(place(cell)), cell.figures[name]) for cell in found.cells if name in cell.figures]
     known.sort(key=lambda pair: -abs(math.log(pair[1].ratio)))
     if not known:
@@ -31,7 +37,7 @@ def of_figure(found: Changes, name: str) -> Drawing | None:
         }
         for where, change in known
     ]
-    title = f"{TITLES.get(name, name)}: change from base to head"
+    title = chart_title(name)
     axis = alt.Axis(format="+%")
     y = alt.Y("place:N", title=None, sort=[where for where, _ in known], axis=alt.Axis(ticks=False, domain=False, labelLimit=220))
     shape = alt.Shape("claim:N", title=None, scale=alt.Scale(domain=[SIGNIFICANT, NOT], range=["circle", "diamond"]))

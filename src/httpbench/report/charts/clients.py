@@ -1,7 +1,6 @@
-"""Whiskers of clients: for each table the times of all rounds, the fastest row on top.
+"""Box plots of clients: the times of all rounds, the fastest client on top.
 
-The box reaches from the lower to the upper quartile with the median in it, the whiskers over all rounds; each round is a dot, because
-five rounds are too few to be hidden behind a box. The axis begins at zero: lengths are what a reader compares.
+Each round is also a dot, because a box would hide that there are only few rounds. The axis begins at zero, because readers compare lengths.
 """
 
 from __future__ import annotations
@@ -10,19 +9,20 @@ from collections.abc import Iterator
 
 import altair as alt
 
+from httpbench.analysis.rows import Group
 from httpbench.model import Run
-from httpbench.report.charts.drawing import WIDTH, Drawing, data, figure_text, folded, label
-from httpbench.report.tables import notes
-from httpbench.report.tables.rows import Group
+from httpbench.report.charts.drawing import WIDTH, Drawing, data, folded, label
+from httpbench.report.words.loads import title
+from httpbench.report.words.numbers import figure_text
 
 BOX = "#3a8fd0"
-"""Seen on white and on black."""
+"""Visible on white and on black."""
 
 ROW_HEIGHT = 26
 
 
 def of_group(run: Run, group: Group) -> Iterator[tuple[str, Drawing]]:
-    """By kind of chart; none for a table without figures."""
+    """Yield the chart of a table, if a row has results."""
     clients = {label(row): row.summary.client for row in group.rows if row.summary.client}
     if not clients:
         return
@@ -39,7 +39,7 @@ def of_group(run: Run, group: Group) -> Iterator[tuple[str, Drawing]]:
         "whiskers",
         Drawing(
             title="Time of the whole process",
-            notes=(*folded(notes.title(group)), how, place),
+            notes=(*folded(title(group)), how, place),
             chart=alt.layer(box, dots).properties(width=WIDTH, height=ROW_HEIGHT * len(clients)),
             header=("Command", "Median (ms)", "Lowest", "Highest", "Rounds (ms)"),
             rows=tuple(

@@ -1,56 +1,78 @@
-"""What a chart is here: something that altair draws, and the table of the same data."""
+"""A drawing: a chart of altair with the table of the same data. Also the shapes of verdicts, colors and names of files."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import altair as alt
 
-from httpbench.report.tables.rows import Group, Row
+from httpbench.analysis.rows import Group, Row
+from httpbench.model import VerdictKind
+from httpbench.report.words.numbers import figure_text
 from httpbench.text import one_line
 
 WIDTH, HEIGHT = 480, 150
-"""Of a plot without its axes, in pixels: its labels can still be read on a telephone."""
+"""Size of a plot without its axes, in pixels. Its labels are readable on a phone."""
 
 HUES = 7
-"""Colours of a palette."""
+"""Number of colors in a palette."""
 
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])
-"""Solid, and what tells lines of one hue apart."""
+"""Dashes that tell lines of the same color apart. The first is solid."""
+
+GLYPHS: Mapping[VerdictKind, str] = {
+    VerdictKind.TARGET: "●",
+    VerdictKind.GENERATOR: "▶",
+    VerdictKind.BOTH: "▶",
+    VerdictKind.BACKEND: "▶",
+    VerdictKind.DATABASE: "▶",
+    VerdictKind.SHARED: "■",
+    VerdictKind.NETWORK: "◆",
+    VerdictKind.IDLE: "◆",
+    VerdictKind.UNKNOWN: "◆",
+    VerdictKind.DISTURBED: "▲",
+    VerdictKind.INVALID: "✖",
+    VerdictKind.FAILED: "✖",
+}
+"""Shape of each verdict, in charts and pages, so that no one depends on colors. A triangle to the right: the target may be faster."""
+
+_SHAPES = {"●": "circle", "▶": "triangle-right", "■": "square", "◆": "diamond", "▲": "triangle-up", "✖": "cross"}
+SHAPES: Mapping[VerdictKind, str] = {kind: _SHAPES[glyph] for kind, glyph in GLYPHS.items()}
+"""The same shapes by their names in vega."""
 
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A chart with its title and its figures."""
+    """A chart with its title and its data."""
 
     title: str
     notes: tuple[str, ...]
-    """Below the title, a line each: how it was measured, and what the marks mean."""
+    """Lines below the title: how it was measured, and what the marks mean."""
     chart: Any
-    """Of altair, without title and colours."""
+    """A chart of altair, without title and colors."""
     header: tuple[str, ...]
-    """Of the table. The first column names the row, the others are figures."""
+    """Header of the table. The first column names the row, the others are numbers."""
     rows: tuple[tuple[str, ...], ...]
     series: tuple[str, ...] = ()
-    """Names of the lines, in the order of their colours, where a reader may hide some. Empty: no choice."""
+    """Names of the lines that a reader can hide, in the order of their colors. Empty: none."""
 
 
 def data(values: Iterable[dict[str, Any]]) -> dict[str, Any]:
-    """Rows of data for altair, which keeps rows that are used twice once."""
+    """Wrap rows of data for altair, which stores equal data once."""
     return {"values": list(values)}
 
 
 def colour(field: str, names: Sequence[str], *, has_legend: bool = True) -> Any:
-    """A colour for each name, in their order."""
+    """Assign a color to each name, in their order."""
     legend = alt.Undefined if has_legend else None
     return alt.Color(f"{field}:N", title=None, scale=alt.Scale(domain=list(names)), legend=legend)
 
 
 def dash(field: str, names: Sequence[str], *, has_legend: bool = True) -> Any:
-    """Solid lines for the first names, dashed ones for those whose colour was used before. Its legend is one with that of the colours."""
+    """Make lines solid, or dashed if their color was used before. The legend is merged with that of the colors."""
     dashes = [DASHES[index // HUES % len(DASHES)] for index in range(len(names))]
     return alt.StrokeDash(
         f"{field}:N", title=None, scale=alt.Scale(domain=list(names), range=dashes), legend=alt.Undefined if has_legend else None
@@ -60,27 +82,21 @@ def dash(field: str, names: Sequence[str], *, has_legend: bool = True) -> Any:
 def wide(
     first: str, names: Sequence[str], points: Iterable[tuple[str, str, float | None]]
 ) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """Header and rows of a table with a column for each name. Points: the row, the name and the figure; rows in the order of the points."""
+    """Return header and rows of a table with a column for each name. A point is a row, a name and a value."""
     rows: dict[str, dict[str, str]] = {}
     for row, name, value in points:
         rows.setdefault(row, {})[name] = "" if value is None else figure_text(value)
     return (first, *names), [(row, *(cells.get(name, "") for name in names)) for row, cells in rows.items()]
 
 
-def figure_text(value: float) -> str:
-    """Four significant digits: ``0.2024``, ``10.64``, ``412,300``, never with an exponent."""
-    rounded = float(f"{value:.4g}")
-    return f"{rounded:,.0f}" if abs(rounded) >= 1000 else f"{rounded:f}".rstrip("0").rstrip(".")
-
-
 def label(row: Row) -> str:
-    """The name of a target in a chart, on one line."""
+    """Return the name of a target in a chart, on one line."""
     name = row.target.id.removeprefix(f"{row.target.kind}:") if row.target.is_declared else row.target.title
     return one_line(name)
 
 
 def file_name(group: Group) -> str:
-    """What tells the groups of a run apart, as a part of a file's name."""
+    """Return the part of a file name that tells the groups of a run apart."""
     load = group.load
     own = [] if group.load_generator == "native" else [group.load_generator]
     if group.client_work is not None:
@@ -94,12 +110,12 @@ def file_name(group: Group) -> str:
 
 
 def slug(parts: Sequence[str]) -> str:
-    """Lower case and no character that a shell or a URL would take for something else."""
+    """Join parts in lower case, without characters that are special in a shell or a URL."""
     return re.sub(r"[^a-z0-9.]+", "-", "-".join(parts).lower()).strip("-")
 
 
 def folded(text: str, width: int = 80) -> tuple[str, ...]:
-    """Lines that break at the dots."""
+    """Break a text into lines at its dots."""
     lines = [""]
     for part in text.split(" · "):
         if lines[-1] and len(lines[-1]) + len(part) > width:

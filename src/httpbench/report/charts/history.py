@@ -1,4 +1,4 @@
-"""One figure of a target over many runs: a dot and a whisker for each run, a line for each level, and its changes in words."""
+"""One figure of a target over many runs: a dot and a whisker for each run, a line for each level, and labels for changes."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ from typing import Any
 
 import altair as alt
 
-from httpbench.report.between_runs.history import Point, Series
-from httpbench.report.between_runs.history_text import UNITS, change_text, date, figure_title
-from httpbench.report.between_runs.text import commit_text
-from httpbench.report.charts.drawing import WIDTH, Drawing, data, figure_text, folded, slug
+from httpbench.analysis.history import Point, Series
+from httpbench.report.charts.drawing import WIDTH, Drawing, data, folded, slug
+from httpbench.report.words.changes import figure_title
+from httpbench.report.words.history import UNITS, column_title, environment_notes, level_change_text, series_load
+from httpbench.report.words.numbers import commit_text, figure_text, minute
 from httpbench.text import one_line
 
 HEIGHT = 200
 LABEL_ROWS = 3
-"""Rows at the top for the words of changes: those of neighbours stand below each other."""
+"""Rows for the labels of changes, so that neighboring labels don't overlap."""
 LABEL_HEIGHT = 16
 
 
 def of_series(series: Series) -> Drawing:
-    """The chart of a series. Runs stand side by side in the order in which they were made: the time between them says nothing."""
-    unit, divisor, _ = UNITS[series.figure]
-    name = figure_title(series.figure)
-    title = f"{name} ({unit})" if unit else name
+    """Draw a series. Runs are evenly spaced, because the time between them doesn't matter."""
+    divisor = UNITS[series.figure][1]
+    title = column_title(series)
     scale = alt.Scale(domain=[0.5, len(series.points) + 0.5], nice=False)
     x = alt.X("run:Q", title="run", scale=scale, axis=alt.Axis(grid=False, tickMinStep=1, format="d"))
     axis = alt.Axis(format="~s") if series.figure == "rps" else alt.Axis()
@@ -31,7 +31,7 @@ def of_series(series: Series) -> Drawing:
     levels = [
         {"run": level.first + 0.6, "end": level.last + 1.4, "value": level.value / divisor, "level": "level"} for level in series.levels
     ]
-    # Of the palette's first two colours; a legend would say no more than the notes do.
+    # The first two colors of the palette. The notes explain them, so there is no legend.
     shown = alt.Color("level:N", scale=alt.Scale(domain=["run", "level"]), legend=None)
     layers = [
         points.mark_rule(opacity=0.6).encode(x=x, y=y["low"], y2="high:Q"),
@@ -42,10 +42,10 @@ def of_series(series: Series) -> Drawing:
         layers.append(alt.Chart(data(_marks(series))).mark_rule(strokeDash=[4, 3]).encode(x=x))
         layers += [_words(mark, number, len(series.points)).encode(x=x) for number, mark in enumerate(_marks(series))]
     return Drawing(
-        title=one_line(f"{series.target}: {name}"),
+        title=one_line(f"{series.target}: {figure_title(series.figure)}"),
         notes=(
-            *folded(one_line(f"{series.title} · {series.load_generator} · {len(series.points)} runs")),
-            *(one_line(f"environment: {phrase}") for phrase in series.differs),
+            *folded(one_line(f"{series_load(series)} · {series.load_generator} · {len(series.points)} runs")),
+            *map(one_line, environment_notes(series)),
             "dot: median over rounds · whisker: 95% interval · line: level · dashed: change, with its 95% interval",
         ),
         chart=alt.layer(*layers).properties(width=WIDTH, height=HEIGHT),
@@ -55,7 +55,7 @@ def of_series(series: Series) -> Drawing:
 
 
 def name_of(series: Series) -> str:
-    """Of its file: unlike that of any other series of the target, environments aside."""
+    """Return the name of the file, which only series of other environments share."""
     load = series.load
     rate = [f"{load.rate_rps:g}rps"] if load.rate_rps is not None else []
     return slug(["history", series.target, series.workload, str(series.scaling), f"{load.connections}c", *rate, series.figure])
@@ -68,12 +68,12 @@ def _dot(number: int, point: Point, divisor: float) -> dict[str, object]:
 
 
 def _marks(series: Series) -> list[dict[str, Any]]:
-    """Between the last run before a change and the first one after it."""
-    return [{"run": change.index + 0.5, "words": change_text(change)} for change in series.changes]
+    """Place a label between the last run before a change and the first run after it."""
+    return [{"run": change.index + 0.5, "words": level_change_text(change)} for change in series.changes]
 
 
 def _words(mark: dict[str, Any], number: int, runs: int) -> Any:
-    """Beside the mark, towards the middle of the chart, where there is room."""
+    """Draw a label on the side of the line that faces the middle of the chart, where there is room."""
     side: dict[str, Any] = {"align": "left", "dx": 4} if mark["run"] < runs / 2 else {"align": "right", "dx": -4}
     height = 8 + LABEL_HEIGHT * (number % LABEL_ROWS)
     return alt.Chart(data([mark])).mark_text(**side).encode(y=alt.value(height), text="words:N")
@@ -81,9 +81,18 @@ def _words(mark: dict[str, Any], number: int, runs: int) -> Any:
 
 def _row(series: Series, number: int, divisor: float) -> tuple[str, ...]:
     point = series.points[number]
-    found = [change_text(change) for change in series.changes if change.index == number]
+    found = [level_change_text(change) for change in series.changes if change.index == number]
     interval = point.estimate.interval
     bounds = ("", "") if interval is None else (figure_text(interval.low / divisor), figure_text(interval.high / divisor))
     commit = commit_text(point.git_commit) if point.git_commit else ""
     value = figure_text(point.estimate.median / divisor)
-    return (str(number + 1), one_line(point.run), date(point), commit, value, *bounds, str(point.estimate.rounds), *(found or [""]))
+    return (
+        str(number + 1),
+        one_line(point.run),
+        minute(point.started_at),
+        commit,
+        value,
+        *bounds,
+        str(point.estimate.rounds),
+        *(found or [""]),
+    )

@@ -1,28 +1,65 @@
-"""One target over time, in its first valid round: responses/s, latency, CPU, memory and throttling, with a line for each load."""
+"""One target over time in its first valid round: responses/s, latency, CPU, memory and throttling, with a line for each load.
+
+A chart has room for a limited number of slices, so neighboring slices are joined.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
 import altair as alt
 
-from httpbench.model import Trial
+from httpbench.analysis.rows import Group, Row
+from httpbench.model import Interval, Trial, Usage
 from httpbench.report.charts.drawing import WIDTH, Drawing, colour, dash, data, slug, wide
-from httpbench.report.charts.slices import Served, Used, served, used
-from httpbench.report.tables import notes
-from httpbench.report.tables.rows import Group, Row
+from httpbench.report.words.loads import load_label, setup
 
 HEIGHT = 110
 FIGURES = ("p50", "p99", "p99.9")
 WIDTHS = (0.8, 1.6, 2.8)
-"""Of their lines: the wider, the higher."""
+"""Line widths of these percentiles."""
 _TIME = alt.X("s:Q", title=None, axis=alt.Axis(grid=False))
 _LAST_TIME = alt.X("s:Q", title="time (s)", axis=alt.Axis(grid=False))
 
 
+SECOND = 0.95  # less than a second, because samples may come early
+SLICES_MAX = 60
+"""Maximum number of slices of a line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """Responses of one slice or several joined slices."""
+
+    at_s: float
+    rate_rps: float
+    offered_rps: float | None
+    p50_us: float | None
+    """Highest value of the joined slices, because percentiles can't be averaged. The same applies to the other percentiles."""
+    p90_us: float | None
+    p99_us: float | None
+    p99_9_us: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Used:
+    """CPU, memory and throttling of one slice."""
+
+    at_s: float
+    cores: float
+    """Mean use of CPUs."""
+    rss_bytes: int
+    """Highest memory use."""
+    throttled_cores: float | None = None
+    """Time in which a quota stopped the target, in cores. ``None``: no quota."""
+
+
 def of_target(found: Sequence[Group], target: str) -> Iterator[tuple[str, Drawing]]:
-    """One chart for each workload, scaling and load generator, by what they are."""
+    """Yield a chart for each workload, scaling and load generator, by its file name."""
     alike: dict[tuple[object, ...], list[tuple[Group, Trial]]] = {}
     for group in found:
         for row in group.rows:
@@ -47,26 +84,13 @@ def _drawing(measured: Sequence[tuple[Group, Trial]]) -> Drawing | None:
     if not panels:
         return None
     first = measured[0][0]
-    how = f"{first.workload} · {notes.scaling_words(first.scaling, first.target_cores, first.workers)} · {first.load_generator}"
-    note = "first valid round · a point stands for one slice, or for several: their mean rate and CPU, their highest latency and memory"
+    note = "first valid round · a point is one or more slices: their mean rate and CPU use, their highest latency and memory"
     header, rows = _table(responses, usage, names)
-    return Drawing("Over time", (how, note), alt.vconcat(*panels, spacing=6), header, rows, tuple(names) if len(names) > 1 else ())
-
-
-def load_label(group: Group) -> str:
-    """What tells the loads of one target apart."""
-    load = group.load
-    parts = [f"{load.connections:,} connections"] + ([f"{load.pipeline} in flight"] if load.pipeline > 1 else [])
-    parts += [] if load.keepalive else ["no keep-alive"]
-    parts += [f"{load.requests_per_connection} requests each"] if load.requests_per_connection else []
-    if load.rate_rps is not None:
-        first = f"{load.rate_from_rps:,.0f} to " if load.rate_from_rps else ""
-        parts.append(f"{first}{load.rate_rps:,.0f}/s")
-    return ", ".join(parts)
+    return Drawing("Over time", (setup(first), note), alt.vconcat(*panels, spacing=6), header, rows, tuple(names) if len(names) > 1 else ())
 
 
 def _responses(slices: dict[str, list[Served]], names: list[str]) -> Iterator[Any]:
-    """Rate, and below it the percentiles."""
+    """Draw the rate and the percentiles."""
     rates = [{"s": one.at_s, "load": name, "rps": one.rate_rps} for name, each in slices.items() for one in each]
     if len(rates) < 2:
         return
@@ -126,7 +150,7 @@ def _usage(slices: dict[str, list[Used]], names: list[str]) -> Iterator[Any]:
 def _table(
     responses: dict[str, list[Served]], usage: dict[str, list[Used]], names: list[str]
 ) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
-    """A row for each slice. Slices of responses and of CPU time have lengths of their own, so a row has one or the other, or both."""
+    """Return a row for each slice. Slices of responses and of CPU time differ in length, so a row may have only one of them."""
     several = len(names) > 1
 
     def column(title: str, name: str) -> str:
@@ -139,7 +163,7 @@ def _table(
             points += [(one.at_s, column(f"{figure} (ms)", name), us / 1000) for figure, us in _known(one)]
     for name, each_used in usage.items():
         for slice_used in each_used:
-            at_s = round(slice_used.at_s, 1)  # samples are late by some ms, and loads share their rows
+            at_s = round(slice_used.at_s, 1)  # samples are some ms late, and all loads share the rows
             points.append((at_s, column("CPU (cores)", name), slice_used.cores))
             if slice_used.throttled_cores is not None:
                 points.append((at_s, column("Throttled (cores)", name), slice_used.throttled_cores))
@@ -152,3 +176,53 @@ def _table(
 
 def _known(one: Served) -> list[tuple[str, float]]:
     return [(figure, us) for figure, us in zip(FIGURES, (one.p50_us, one.p99_us, one.p99_9_us), strict=True) if us is not None]
+
+
+# --- slices ----------------------------------------------------------------------------------------------------------------------
+
+
+def served(intervals: Sequence[Interval], slices_max: int = SLICES_MAX) -> list[Served]:
+    """Join slices until at most ``slices_max`` remain."""
+    each = math.ceil(len(intervals) / slices_max) or 1
+    return [_joined(intervals[start : start + each]) for start in range(0, len(intervals), each)]
+
+
+def used(usage: Usage) -> list[Used]:
+    """Return at most ``SLICES_MAX`` slices of about a second or more.
+
+    The kernel counts in ticks of 10 ms, which would show as spikes in shorter slices. A short trial has four slices nevertheless.
+    """
+    return list(_used(usage)) if usage.samples else []
+
+
+def _used(usage: Usage) -> Iterator[Used]:
+    length_s = usage.samples[-1].at_s
+    slice_s = max(min(SECOND, length_s / 4), length_s / SLICES_MAX)
+    begin_s, cpu_s, before_s, most, stopped_s = 0.0, 0.0, 0.0, 0, 0.0
+    for sample, throttled_s in zip_longest(usage.samples, usage.throttled_samples_s, fillvalue=None):
+        assert sample is not None, "throttled time belongs to a sample"
+        cpu_s += sample.cpu_cores * (sample.at_s - before_s)
+        stopped_s += throttled_s or 0.0
+        before_s, most = sample.at_s, max(most, sample.rss_bytes)
+        if before_s - begin_s >= slice_s > 0:
+            length = before_s - begin_s
+            yield Used(before_s, cpu_s / length, most, None if throttled_s is None else stopped_s / length)
+            begin_s, cpu_s, most, stopped_s = before_s, 0.0, 0, 0.0
+
+
+def _joined(parts: Sequence[Interval]) -> Served:
+    length_s = sum(part.duration_s for part in parts)
+    offered = [part.offered_rps for part in parts if part.offered_rps is not None]
+    return Served(
+        at_s=parts[0].start_s,
+        rate_rps=sum(part.completed for part in parts) / length_s if length_s > 0 else 0.0,
+        offered_rps=sum(offered) / len(offered) if offered else None,
+        p50_us=_highest([part.p50_us for part in parts]),
+        p90_us=_highest([part.p90_us for part in parts]),
+        p99_us=_highest([part.p99_us for part in parts]),
+        p99_9_us=_highest([part.p99_9_us for part in parts]),
+    )
+
+
+def _highest(values: Sequence[float | None]) -> float | None:
+    return max((value for value in values if value is not None), default=None)

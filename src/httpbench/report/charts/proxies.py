@@ -1,6 +1,6 @@
-"""Charts of TCP proxies: percentiles against a rising rate over time, what each adds to the baseline, throughput with its tail, usage.
+"""Charts of TCP proxies: percentiles at a rising rate over time, overhead, throughput with tail latency, CPU and memory.
 
-What is drawn over time is the first round that counts; everything else is over all rounds.
+Charts over time show the first round that counts, all others show all rounds.
 """
 
 from __future__ import annotations
@@ -10,29 +10,31 @@ from typing import Any
 
 import altair as alt
 
+from httpbench.analysis.compared import differences
+from httpbench.analysis.rows import Group, Row
 from httpbench.model import Run, Trial
-from httpbench.report.charts.drawing import HEIGHT, WIDTH, Drawing, data, figure_text, folded, label
-from httpbench.report.charts.slices import Used, served, used
-from httpbench.report.tables import notes
-from httpbench.report.tables.overhead import MEANING, differences, overhead_table
-from httpbench.report.tables.rows import Group, Row
+from httpbench.report.charts.drawing import HEIGHT, WIDTH, Drawing, data, folded, label
+from httpbench.report.charts.over_time import Used, served, used
+from httpbench.report.words.loads import title
+from httpbench.report.words.numbers import figure_text
+from httpbench.report.words.tables import OVERHEAD_MEANING, overhead_table
 from httpbench.stats.summary import Estimate
 
 PERCENTILES = {"p50_us": "p50", "p90_us": "p90", "p99_us": "p99"}
-"""Of each slice of the measurement."""
+"""Percentiles of each slice of the measurement."""
 TAIL_OF_STEP = {"p99_9": "p99.9 of a step", "p99_99": "p99.99 of a step"}
-"""A slice has too few samples for these; a step of the rate has more."""
+"""Percentiles for which a slice has too few samples, but a step of the rate has enough."""
 ADDED = {"p50": "p50", "p90": "p90", "p99": "p99", "p99_9": "p99.9", "tm99_9": "tm99.9"}
 TAIL = {"p99": "p99", "p99_9": "p99.9"}
 SLICES_MAX = 96
-"""Of a rising rate, so that each step has several."""
+"""Slices at a rising rate: enough for several per step."""
 GREY = "#999999"
 _TIME = alt.X("s:Q", title="time (s)", axis=alt.Axis(grid=False))
 _RIGHT = alt.Axis(orient="right", grid=False)
 
 
 def of_group(run: Run, group: Group) -> Iterator[tuple[str, Drawing]]:
-    """By kind of chart."""
+    """Yield the charts of a table, by kind."""
     shown = [(row, trial) for row in group.rows if (trial := _first_that_counts(row)) is not None]
     if group.load.step_s is not None and shown:
         yield "latency-over-time", _latency_over_time(group, shown)
@@ -54,7 +56,7 @@ def _latency_over_time(group: Group, shown: Sequence[tuple[Row, Trial]]) -> Draw
     ]
     return Drawing(
         title="Response time against the rate, over time",
-        notes=(*folded(notes.title(group)), "first valid round · dashed: offered rate · flat lines: the tail of each step of the rate"),
+        notes=(*folded(title(group)), "first valid round · dashed: offered rate · flat lines: the tail of each step of the rate"),
         chart=alt.vconcat(*(_over_time(row, trial, low, high) for row, trial in shown)),
         header=("Proxy", "Time (s)", *(f"{title} (µs)" for title in PERCENTILES.values()), "Offered (requests/s)"),
         rows=tuple(rows),
@@ -70,7 +72,7 @@ def _usage_over_time(group: Group, lasting: Sequence[tuple[Row, Trial]]) -> Draw
     ]
     return Drawing(
         title="CPU and memory over time",
-        notes=(*folded(notes.title(group)), "first valid round · dashed: memory"),
+        notes=(*folded(title(group)), "first valid round · dashed: memory"),
         chart=alt.vconcat(*(_usage(row, trial) for row, trial in lasting)),
         header=("Proxy", "Program", "Time (s)", "CPU (cores)", "Memory (MB)"),
         rows=tuple(rows),
@@ -86,7 +88,7 @@ def _first_that_counts(row: Row) -> Trial | None:
 
 
 def _extent(trials: Sequence[Trial]) -> tuple[float, float]:
-    """Of all percentiles, in µs: all proxies are drawn on one scale."""
+    """Return the range of all percentiles in µs, so that all proxies share one scale."""
     values = [
         value
         for trial in trials
@@ -99,14 +101,14 @@ def _extent(trials: Sequence[Trial]) -> tuple[float, float]:
 
 
 def _sources(trial: Trial) -> Iterator[tuple[object, Sequence[str]]]:
-    """What has percentiles: slices, and steps."""
+    """Yield slices and steps with the names of their percentiles."""
     assert trial.measurement is not None
     yield from ((interval, tuple(PERCENTILES)) for interval in trial.measurement.intervals)
     yield from ((step.response_time_us, tuple(TAIL_OF_STEP)) for step in trial.measurement.steps)
 
 
 def _over_time(row: Row, trial: Trial, low: float, high: float) -> Any:
-    """One round of one proxy: percentiles on the left axis, the offered rate on the right."""
+    """Draw one round of a proxy: percentiles on the left axis, the offered rate on the right."""
     assert trial.measurement is not None
     points = [
         {"s": one.at_s, "percentile": name, "us": value}
@@ -141,13 +143,16 @@ def _over_time(row: Row, trial: Trial, low: float, high: float) -> Any:
 
 
 def _slices(trial: Trial) -> dict[str, list[Used]]:
-    """By program."""
+    """Return CPU and memory use by program."""
     usages = {"proxy": trial.target_usage, "backend": trial.backend_usage, "load generator": trial.generator_usage}
     return {who: used(usage) for who, usage in usages.items() if usage}
 
 
 def _usage(row: Row, trial: Trial) -> Any:
-    """One round of one proxy: CPU of the three on the left axis, memory of the proxy (of the baseline: of the backend) on the right."""
+    """Draw one round of a proxy: CPU on the left axis, memory of the proxy on the right.
+
+    The baseline has no proxy, so its chart shows the memory of the backend.
+    """
     slices = _slices(trial)
     whose = "proxy" if trial.target_usage else "backend"
     cores = [{"s": one.at_s, "who": who, "cores": one.cores} for who, each in slices.items() for one in each]
@@ -168,7 +173,7 @@ def _usage(row: Row, trial: Trial) -> Any:
 
 
 def _has_a_course(trial: Trial) -> bool:
-    """Whether it was long enough for a line to be drawn."""
+    """Return whether the trial was long enough to draw a line."""
     return trial.generator_usage is not None and len(used(trial.generator_usage)) > 1
 
 
@@ -198,10 +203,10 @@ def _overhead(run: Run, group: Group) -> Drawing | None:
     bars = [_added([value for value in values if value["figure"] == title], title) for title in shown]
     return Drawing(
         title="Added to the baseline of the same rounds",
-        notes=(*folded(notes.title(group)), "with 95% intervals · each figure on a scale of its own", MEANING),
+        notes=(*folded(title(group)), "with 95% intervals · each figure on a scale of its own", OVERHEAD_MEANING),
         chart=alt.concat(*bars, columns=3),
-        header=tuple(column.heading for column in table.columns),
-        rows=tuple(tuple(column.text(row) for column in table.columns) for row in table.rows),
+        header=tuple(table.headings),
+        rows=tuple(map(tuple, table.texts)),
     )
 
 
@@ -242,7 +247,7 @@ def _throughput(group: Group) -> Drawing:
     )
     return Drawing(
         title="Throughput and tail latency",
-        notes=(*folded(notes.title(group)), "medians over rounds"),
+        notes=(*folded(title(group)), "medians over rounds"),
         chart=alt.layer(bars, points).resolve_scale(y="independent").properties(width=WIDTH, height=2 * HEIGHT),
         header=("Proxy", "Requests/s", *(f"{title} (µs)" for title in TAIL.values())),
         rows=tuple((label(row), *map(_median, _estimates(row))) for row in rows),

@@ -1,7 +1,7 @@
-"""Charts of servers: who is fastest and how sure that is, latency percentiles, and requests/s by connections.
+"""Charts of servers: throughput with intervals, latency percentiles, and requests/s by connections.
 
-A dot is a median over rounds, a whisker its 95% interval, a small dot a round: so a reader sees the noise beside the claim. Axes of
-figures with an interval do not begin at zero, because a reader compares places, not lengths.
+A dot is a median over rounds, a whisker its 95% interval, and a small dot a round, so that readers see the noise. Axes of such charts don't
+begin at zero, because readers compare positions instead of lengths.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ from typing import Any
 
 import altair as alt
 
+from httpbench.analysis.rows import Group, Row
 from httpbench.model import Run
-from httpbench.report.charts.drawing import HEIGHT, WIDTH, Drawing, colour, dash, data, figure_text, folded, label, slug, wide
-from httpbench.report.charts.marks import SHAPES
-from httpbench.report.tables import notes
-from httpbench.report.tables.rows import Group, Row
+from httpbench.report.charts.drawing import HEIGHT, SHAPES, WIDTH, Drawing, colour, dash, data, folded, label, slug, wide
+from httpbench.report.words import loads
+from httpbench.report.words.numbers import figure_text
 from httpbench.stats.figures import P99, THROUGHPUT, Figure
 from httpbench.stats.histogram import percentile_curve_us
 from httpbench.stats.summary import Estimate
 
 ROW_HEIGHT = 24
 BELOW = 8
-"""Pixels from a median to its rounds, which it would cover."""
+"""Distance in pixels between a median and its rounds, so that they don't overlap."""
 
 ROUNDS = "dot: median over rounds · whisker: 95% interval · small dots below: rounds"
 BY_CONNECTIONS = "line: median over rounds · whisker: 95% interval · small dots: rounds"
@@ -35,7 +35,7 @@ _PERCENTILES = alt.Axis(
 
 
 def of_group(run: Run, group: Group) -> Iterator[tuple[str, Drawing]]:
-    """By kind of chart."""
+    """Yield the charts of a table, by kind."""
     if ranking := _ranking(group):
         yield "ranking", ranking
     if percentiles := _percentiles(group):
@@ -43,7 +43,7 @@ def of_group(run: Run, group: Group) -> Iterator[tuple[str, Drawing]]:
 
 
 def over_connections(found: Sequence[Group]) -> Iterator[tuple[str, Drawing]]:
-    """Requests/s by connections, wherever loads differ in nothing else; by what they have in common."""
+    """Yield requests/s by connections for loads that differ in nothing else, by name."""
     alike: dict[tuple[object, ...], list[Group]] = {}
     for group in found:
         if group.load.rate_rps is None and group.client_work is None:
@@ -57,12 +57,12 @@ def over_connections(found: Sequence[Group]) -> Iterator[tuple[str, Drawing]]:
 
 
 def figure_of(group: Group) -> tuple[Figure, str, float]:
-    """What its rows are compared in, its title, and the unit: with a rate, which all serve alike, p99."""
+    """Return the figure that orders the rows, its title and its divisor: throughput, or p99 if the load has a rate."""
     return (THROUGHPUT, CORRECT, 1.0) if group.load.rate_rps is None else (P99, "p99 (ms)", 1000.0)
 
 
 def estimate_of(row: Row) -> Estimate | None:
-    """The figure of :func:`figure_of` over rounds."""
+    """Return the estimate of the figure of :func:`figure_of`."""
     if row.summary.load.rate_rps is None:
         return row.summary.throughput_rps
     return row.latency.p99 if row.latency else None
@@ -95,7 +95,7 @@ def _ranking(group: Group) -> Drawing | None:
     marks = alt.Chart(data(medians)).mark_point(filled=True, size=110, opacity=1).encode(x=median, y=target, shape=shape)
     return Drawing(
         title=f"{title.partition(' (')[0]} of each target",
-        notes=(*folded(notes.title(group)), ROUNDS),
+        notes=(*folded(loads.title(group)), ROUNDS),
         chart=alt.layer(whiskers, dots, marks).properties(width=WIDTH, height=ROW_HEIGHT * len(rows)),
         header=("Target", title, "95% from", "to", "Rounds", "Verdict"),
         rows=tuple(
@@ -112,7 +112,7 @@ def _ranking(group: Group) -> Drawing | None:
 
 
 def _ends(estimate: Estimate, unit: float) -> dict[str, float]:
-    """With few rounds there is no interval, and the whisker has no length."""
+    """Return median and ends of a whisker, which has no length if there is no interval."""
     low, high = (estimate.interval.low, estimate.interval.high) if estimate.interval else (estimate.median, estimate.median)
     return {"median": estimate.median / unit, "low": low / unit, "high": high / unit}
 
@@ -146,11 +146,11 @@ def _percentiles(group: Group) -> Drawing | None:
     )
     times = "response time" if group.load.rate_rps is not None else "service time"
     note = f"{times} of all rounds together; as far as ten samples lie beyond"
-    return Drawing("Latency by percentile", (*folded(notes.title(group)), note), lines, header, tuple(rows), tuple(names))
+    return Drawing("Latency by percentile", (*folded(loads.title(group)), note), lines, header, tuple(rows), tuple(names))
 
 
 def _curve(row: Row) -> list[tuple[float, float]]:
-    """Percentile and µs; of a load generator that kept no histogram the percentiles that it reported."""
+    """Return percentiles and their values in µs, or those that the load generator reported if it kept no histogram."""
     counting = [trial.measurement for trial in row.trials if trial.verdict.counts and trial.measurement]
     times = [measurement.times_us for measurement in counting]
     if curve := percentile_curve_us(times):
@@ -184,7 +184,5 @@ def _by_connections(found: Sequence[Group]) -> Drawing:
     whiskers = base.mark_rule(strokeWidth=1.7).encode(y=alt.Y("low:Q", title=CORRECT), y2="high:Q")
     rounds = alt.Chart(data(points)).mark_point(filled=True, size=14, opacity=0.7).encode(x=x, y=alt.Y("round:Q", title=CORRECT), color=hue)
     header, rows = wide("Connections", names, ((f"{number:,}", label(row), estimate.median) for number, row, estimate in cells))
-    first = found[0]
-    how = f"{first.workload} · {notes.scaling_words(first.scaling, first.target_cores, first.workers)} · {first.load_generator}"
     drawn: Any = alt.layer(lines, whiskers, rounds).properties(width=WIDTH, height=2 * HEIGHT)
-    return Drawing("Requests/s by connections", (how, BY_CONNECTIONS), drawn, header, tuple(rows), tuple(names))
+    return Drawing("Requests/s by connections", (loads.setup(found[0]), BY_CONNECTIONS), drawn, header, tuple(rows), tuple(names))

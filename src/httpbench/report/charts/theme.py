@@ -1,6 +1,7 @@
-"""How charts look: palettes of the same hues for light pages, for dark ones, and for pages whose style sheet decides.
+"""The look of charts: palettes of the same hues for light pages, for dark pages, and for pages whose style sheet decides.
 
-The hues are those of Okabe and Ito («Color universal design», 2008), a little lighter on dark ground: told apart by the colour-blind.
+The hues are those of Okabe and Ito ("Color Universal Design", 2008), which color-blind people can distinguish; slightly lighter on dark
+pages.
 """
 
 from __future__ import annotations
@@ -35,22 +36,22 @@ THEMES: dict[str, dict[str, Any]] = {"light": LIGHT, "dark": DARK}
 FONT_SIZE = 12
 
 LEGEND: dict[str, Any] = {"orient": "top", "columns": 3, "labelLimit": 150}
-"""Above the plot: beside it, a narrow page would have no room."""
+"""Position above the plot, because a narrow page has no room beside it."""
 
 SERIES_MAX = 96
-"""Colours of a page that can be set one by one; more lines share them."""
+"""Number of colors that a page can set one by one. Further lines share them."""
 
 PAGE: dict[str, Any] = {
     "background": "transparent",
     "ink": "var(--ink)",
     "faint": "var(--faint)",
     "hues": [f"var(--series-{number})" for number in range(1, SERIES_MAX + 1)],
-    # Fonts of browsers differ, and wide ones must not be cut off or cover each other.
+    # Room for wide fonts, since fonts differ between browsers.
     "padding": {"left": 40, "right": 24, "top": 8, "bottom": 8},
     "title_padding": 16,
-    "aria": False,  # the page names the chart and has its figures as a table
+    "aria": False,  # the page has a label and a table for each chart
 }
-"""Custom properties of CSS: the reader's setting decides between light and dark, and a line is hidden by setting its colour."""
+"""Custom properties of CSS: the reader's setting selects light or dark, and a transparent color hides a line."""
 
 
 _UNSEEN = re.compile(
@@ -63,7 +64,7 @@ _DECIMALS = re.compile(r"(\.\d)\d+")
 
 
 def save(drawing: Drawing, folder: Path, name: str, *, png: bool = True) -> list[Path]:
-    """Writes a chart in both themes, as SVG and as PNG; the files."""
+    """Write a chart in both themes as SVG and PNG, and return the files."""
     paths = []
     titled = drawing.chart.properties(title=alt.TitleParams(one_line(drawing.title), subtitle=list(map(one_line, drawing.notes))))
     for theme, colours in THEMES.items():
@@ -77,7 +78,7 @@ def save(drawing: Drawing, folder: Path, name: str, *, png: bool = True) -> list
 
 
 def inline_svg(drawing: Drawing) -> str:
-    """The chart for a page, with the properties of ``PAGE`` as colours, and without title. A legend that the page makes is left out."""
+    """Return the SVG for a page, with the colors of ``PAGE``, without title, and without a legend if the page makes one."""
     themed = _themed(drawing.chart, PAGE)
     if drawing.series:
         themed.config["legend"]["disable"] = True  # shapes and widths keep theirs
@@ -85,7 +86,7 @@ def inline_svg(drawing: Drawing) -> str:
 
 
 def svg_file(drawing: Drawing) -> str:
-    """The chart as an SVG of its own, with the colours that the reader prefers: a page shows it as a picture."""
+    """Return a standalone SVG in the colors that the reader prefers."""
     svg = _compact(_svg(_themed(drawing.chart, PAGE)))
     return svg.replace(">", f"><style>svg{{font:{FONT_SIZE}px Arial,Helvetica,sans-serif}}{style()}</style>", 1)
 
@@ -97,14 +98,13 @@ def _svg(chart: Any) -> str:
 
 
 def _compact(svg: str) -> str:
-    """Half as long: places to a tenth of a pixel, without elements that show nothing, and without what a browser or the page's style sheet
-    assumes anyway."""
+    """Halve the size: round positions to a tenth of a pixel, and remove invisible elements and defaults."""
     svg = _UNSEEN.sub("", svg)
     return _PLACES.sub(lambda match: _DECIMALS.sub(r"\1", match[0]), svg)
 
 
 def style() -> str:
-    """Declarations of the properties of ``PAGE``, for a style sheet: light ones, and dark ones where the reader prefers them."""
+    """Return a style sheet that declares the properties of ``PAGE`` for light and dark pages."""
     return f":root {{{_declared(LIGHT)}}}\n@media (prefers-color-scheme: dark) {{:root {{{_declared(DARK)}}}}}\n"
 
 

@@ -1,7 +1,7 @@
-"""A run as one HTML file: it opens from disk, makes no request, and runs no script.
+"""A run as one HTML file that opens from disk, makes no requests and runs no scripts.
 
-Charts are SVG, drawn when the file is written. What a reader can choose (which lines are shown, light or dark, which tables are open)
-is CSS, so the page's Content-Security-Policy forbids scripts altogether: nothing that a target sent can become one.
+Charts are SVG, drawn when the file is written. Everything that a reader can choose (visible lines, light or dark, open tables) works with
+CSS alone. So the Content-Security-Policy can forbid all scripts, and no response of a target can become one.
 """
 
 from __future__ import annotations
@@ -9,29 +9,29 @@ from __future__ import annotations
 import importlib
 from collections.abc import Sequence
 
+from httpbench.analysis.changes import Changes
 from httpbench.model import Run, Trial
-from httpbench.report.between_runs.changes import Changes
 from httpbench.report.charts import check_charts
 
-PAGE = "httpbench.report.html.page"
+PAGE = "httpbench.report.html.run"
 CHANGES = "httpbench.report.html.changes"
-"""Modules, loaded when a page is made: altair takes a second to load."""
+"""Modules that are loaded when a page is made, because altair takes a second to load."""
 
 
 def check_html() -> None:
-    """Raises :class:`UsageError` where the extra «charts» is not installed: checked before a run, not after it."""
+    """Raise :class:`UsageError` if the extra ``charts`` is not installed, so that a run fails early."""
     check_charts("HTML reports")
 
 
 def render_html(run: Run, trials: Sequence[Trial]) -> str:
-    """The page. Ends with a line break. Raises as :func:`check_html` does."""
+    """Render the page of a run. Raises like :func:`check_html`."""
     check_html()
     text: str = importlib.import_module(PAGE).render(run, trials)
     return text
 
 
 def render_changes_html(found: Changes) -> str:
-    """The page of a comparison of two runs. As :func:`render_html`."""
+    """Render the page of a comparison of two runs. Raises like :func:`check_html`."""
     check_html()
     text: str = importlib.import_module(CHANGES).render(found)
     return text

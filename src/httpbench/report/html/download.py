@@ -1,4 +1,4 @@
-"""The run inside its page: the JSON export, compressed, as the address of a file that a browser saves."""
+"""The compressed JSON export inside the page of a run, as a data URL that a browser saves to a file."""
 
 from __future__ import annotations
 
@@ -10,26 +10,28 @@ from dataclasses import dataclass
 from typing import Any
 
 from httpbench.model import Run, Trial
-from httpbench.report.formats.json import document
+from httpbench.report.data.json import document
 
 BYTES_MAX = 720_000
-"""Of the compressed file. A larger one leaves out its histograms, which are most of it, so that the page can still be sent."""
+"""Size limit of the compressed file. Larger files omit their histograms, so that the page stays small enough for email."""
 
 DIGITS = 7
-"""Significant digits of figures."""
+"""Significant digits of numbers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Download:
+    """A file inside a page."""
+
     name: str
-    """Of the file."""
+    """Name of the file."""
     size: str
     address: str
     has_histograms: bool
 
 
 def download(run: Run, trials: Sequence[Trial]) -> Download:
-    """With the histograms of all rounds, if they are not too many. Those of all rounds together are left out: they can be computed."""
+    """Compress the export, with the histograms of all rounds if they fit. Merged histograms are omitted: they can be computed."""
     whole = json.loads(document(run, trials).model_dump_json(by_alias=True))
     data = _compressed(_without_histograms(whole, merged_only=True))
     has_histograms = len(data) <= BYTES_MAX
@@ -49,7 +51,7 @@ def _compressed(found: Any) -> bytes:
 
 
 def _without_histograms(found: Any, *, merged_only: bool, is_merged: bool = False) -> Any:
-    """The same document, with null in their place, and figures of seven digits: beyond is noise, which cannot be compressed."""
+    """Replace histograms with null, and round numbers to seven digits, because further digits are noise that doesn't compress."""
     if isinstance(found, float):
         return float(f"{found:.{DIGITS}g}")
     if isinstance(found, list):

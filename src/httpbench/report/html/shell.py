@@ -1,7 +1,6 @@
-"""The frame of every page: style sheet, Content-Security-Policy, and how texts become markup.
+"""The frame of every page: style sheet, Content-Security-Policy, and the escaping of texts.
 
-Texts reach a template as they are. It escapes every one, and what a browser or a terminal would obey (control characters, bidirectional
-overrides) becomes an escape first.
+Templates escape every text, after control characters and bidirectional overrides were replaced by visible escapes.
 """
 
 from __future__ import annotations
@@ -19,18 +18,19 @@ from httpbench.report.charts import theme
 from httpbench.text import printable
 
 POLICY = "default-src 'none'; style-src 'sha256-{}'; img-src data:; base-uri 'none'; form-action 'none'"
-"""No script, no request, no style but the one of the page. ``img-src``: the empty icon, without which a browser asks for one."""
+"""Forbids scripts, requests and all styles except that of the page. ``img-src`` allows the empty icon, which keeps browsers from requesting
+one."""
 
 OWN = "httpbench.report.html"
 
 LINES = ("solid", "dashed", "dotted", "double")
-"""As ``DASHES`` of charts, in the words of CSS."""
+"""CSS equivalents of the dashes in charts."""
 
 
 def render(template: str, context: Mapping[str, Any], *, folders: tuple[str, ...] = (), policy: str = POLICY) -> str:
-    """A whole page. Ends with a line break.
+    """Render a whole page.
 
-    ``folders``: packages whose templates and ``style.css`` are added. ``policy`` has a place for the hash of the style.
+    ``folders`` are packages with further templates and a ``style.css``. ``policy`` has a placeholder for the hash of the style.
     """
     style = _style(folders)
     found = policy.format(base64.b64encode(hashlib.sha256(style.encode()).digest()).decode())
@@ -39,7 +39,7 @@ def render(template: str, context: Mapping[str, Any], *, folders: tuple[str, ...
 
 @cache
 def templates(folders: tuple[str, ...] = ()) -> Environment:
-    """Those of a report, and of further packages: every text that they show is escaped."""
+    """Return the templates of reports and of further packages. They escape every text."""
     return Environment(
         loader=ChoiceLoader([PackageLoader(name, ".") for name in (OWN, *folders)]),
         autoescape=True,
@@ -51,7 +51,7 @@ def templates(folders: tuple[str, ...] = ()) -> Environment:
 
 
 def _shown(value: Any) -> Any:
-    """What is already markup was made from texts that went this way, or by vega."""
+    """Replace control characters, except in markup, which was made from safe texts or by vega."""
     return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
@@ -65,5 +65,5 @@ def _style(folders: tuple[str, ...]) -> str:
 
 
 def _line(number: int) -> str:
-    """The style of a border that stands for the dashes of a line."""
+    """Return the border style that represents the dashes of a line."""
     return LINES[(number - 1) // len(theme.LIGHT["hues"]) % len(LINES)]

@@ -1,4 +1,4 @@
-"""The section of one target: what it is, how it was started, each of its rounds, what it sent, and why it has its verdicts."""
+"""The section of one target on the page of a run: facts, verdicts with reasons, charts over time, rounds, commands and responses."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from httpbench.analysis.evidence import known
+from httpbench.analysis.rows import Group, Row
 from httpbench.model import Run, Target, Trial
-from httpbench.report.charts.drawing import figure_text, label
-from httpbench.report.charts.of_run import of_target
-from httpbench.report.charts.over_time import load_label
+from httpbench.report.charts.drawing import label
+from httpbench.report.charts.run import of_target
 from httpbench.report.html.parts import Figure, Table, verdict
-from httpbench.report.numbers import percentage
-from httpbench.report.responses import render_responses
-from httpbench.report.tables import evidence, notes
-from httpbench.report.tables.rows import Group, Row
-from httpbench.stats.facts import facts
+from httpbench.report.words import evidence, notes
+from httpbench.report.words.loads import short_place
+from httpbench.report.words.numbers import figure_text, percentage
+from httpbench.report.words.reasons import joined
+from httpbench.report.words.targets import LIMITS, render_responses
 from httpbench.stats.summary import rss_bytes_peak, throughput_rps
 
 ROUNDS = (
@@ -36,24 +37,27 @@ ROUNDS = (
     "Reasons",
 )
 PERCENTILES = ("p50", "p99", "p99_9")
+RUN_NAMES = {"held": "delayed responses", "timed": "timed"}
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class TargetSection:
+    """Everything that a page shows about one target."""
+
     id: str
     name: str
     facts: Sequence[tuple[str, str]]
     upstream: str | None
     verdicts: Sequence[tuple[str, Markup, Sequence[str]]]
-    """The load, the verdict and its reasons."""
+    """Load, verdict and its reasons."""
     figures: Sequence[Figure]
     tables: Sequence[Table]
     texts: Sequence[tuple[str, str]]
-    """Title and text as it came: the command, a response, a log."""
+    """Title and text of commands, responses and logs."""
 
 
-def sections(run: Run, found: Sequence[Group]) -> list[Section]:
-    """One for each target, in the order of the tables."""
+def sections(run: Run, found: Sequence[Group]) -> list[TargetSection]:
+    """Return a section for each target, in the order of the tables."""
     rows: dict[str, list[tuple[Group, Row]]] = {}
     for group in found:
         for row in group.rows:
@@ -61,9 +65,9 @@ def sections(run: Run, found: Sequence[Group]) -> list[Section]:
     return [_section(run, found, own) for own in rows.values()]
 
 
-def _section(run: Run, found: Sequence[Group], own: Sequence[tuple[Group, Row]]) -> Section:
+def _section(run: Run, found: Sequence[Group], own: Sequence[tuple[Group, Row]]) -> TargetSection:
     target = own[0][1].target
-    return Section(
+    return TargetSection(
         id=target.id,
         name=label(own[0][1]),
         facts=list(_facts(target)),
@@ -83,7 +87,7 @@ def _facts(target: Target) -> Iterator[tuple[str, str]]:
     if target.notes:
         yield "Notes", " ".join(target.notes.split())
     if target.limits:
-        yield "Limits", "; ".join(f"{limit}: {notes.LIMITS[limit]}" for limit in target.limits)
+        yield "Limits", "; ".join(f"{limit}: {LIMITS[limit]}" for limit in target.limits)
     if target.url:
         yield "URL", target.url
 
@@ -92,19 +96,12 @@ def _verdicts(own: Sequence[tuple[Group, Row]]) -> Iterator[tuple[str, Markup, S
     for group, row in own:
         note = next((note for note in notes.row_notes(group) if note.id == row.target.id), None)
         reasons = [] if note is None else [*note.reasons, *([f"Hint: {note.next_step}"] if note.next_step else [])]
-        yield _place(group), verdict(row.summary.verdict.kind), reasons
-
-
-def _place(group: Group) -> str:
-    """The table, as short as it can be told from the others."""
-    if group.client_work is not None:
-        return group.workload
-    return f"{group.workload}, {load_label(group)}"
+        yield short_place(group), verdict(row.summary.verdict.kind), reasons
 
 
 def _rounds(own: Sequence[tuple[Group, Row]]) -> Table:
     rows = [
-        [_place(group), _number(trial), verdict(trial.verdict.kind), *_figures(trial), "; ".join(trial.verdict.reasons)]
+        [short_place(group), _number(trial), verdict(trial.verdict.kind), *_figures(trial), joined(trial.verdict.reasons)]
         for group, row in own
         for trial in row.attempts
     ]
@@ -137,27 +134,22 @@ def _text(value: float | None) -> str:
 
 
 def _evidence(own: Sequence[tuple[Group, Row]]) -> Table:
-    """The figures behind each verdict; of clients what the reference server counted."""
+    """Return the facts behind each verdict, or for clients the counts of the reference server."""
     title = "Evidence of the verdicts"
     if own[0][0].client_work is not None:
         return _counted(title, own)
     columns = [(name, text) for name, text in evidence.COLUMNS if name not in evidence.NAMES]
-    rows = [
-        [_place(group), _number(trial), *(text(evidence.Measured(trial, known)) for _, text in columns)]
-        for group, row in own
-        for trial in row.attempts
-        if (known := facts(trial))
-    ]
+    rows = [[short_place(group), _number(one.trial), *(text(one) for _, text in columns)] for group, row in own for one in known([row])]
     return Table.of(title, ["Table", "Round", *(name for name, _ in columns)], rows)
 
 
 def _counted(title: str, own: Sequence[tuple[Group, Row]]) -> Table:
     rows = [
-        [_place(group), _number(trial), name, *(f"{figure(done):,}" for _, figure in evidence.CLIENT_COLUMNS)]
+        [short_place(group), _number(trial), RUN_NAMES[name], *counts]
         for group, row in own
         for trial in row.attempts
         if trial.client
-        for name, done in (("delayed responses", trial.client.done_held), ("timed", trial.client.done))
+        for name, counts in evidence.client_lines(trial)
     ]
     return Table.of(title, ["Table", "Round", "Run", *(name for name, _ in evidence.CLIENT_COLUMNS)], rows)
 
@@ -177,14 +169,14 @@ def _texts(target: Target, own: Sequence[tuple[Group, Row]]) -> Iterator[tuple[s
 
 
 def _commands(target: Target, own: Sequence[tuple[Group, Row]]) -> Iterator[str]:
-    """Of the build, of the target, and of each load: as they ran in the first round that stored them, else as they were planned."""
+    """Yield the commands of the build, the target and each load, from the first round that stored them or else from the plan."""
     if target.build.commands:
         yield "# build"
         yield from (shlex.join(command) for command in target.build.commands)
     if target.prepare:
         yield "# before each trial"
         yield shlex.join(target.prepare)
-    ran = [(_place(group), trial) for group, row in own for trial in row.trials[:1]]
+    ran = [(short_place(group), trial) for group, row in own for trial in row.trials[:1]]
     loads = {place: shlex.join(trial.commands.load) for place, trial in ran if trial.commands and trial.commands.load}
     if text := _started(target, [trial for _, trial in ran]):
         yield "# target"
@@ -196,7 +188,7 @@ def _commands(target: Target, own: Sequence[tuple[Group, Row]]) -> Iterator[str]
 
 
 def _started(target: Target, trials: Sequence[Trial]) -> str:
-    """What started the target; empty: it was already running."""
+    """Return the command that started the target; empty if it was already running."""
     for trial in trials:
         if trial.container is not None:
             return trial.container.command

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from httpbench.errors import TargetDiedError
-from httpbench.model import ClientMeasurement, Commands, Limit, Timing, Trial, Verdict, VerdictKind
+from httpbench.model import ClientMeasurement, Commands, Limit, Reason, Timing, Trial, Verdict, VerdictKind
 from httpbench.run.client.reference import reference
 from httpbench.run.client.run_once import Client, ClientRun, run_client
 from httpbench.run.observer import Observer, Stage
@@ -74,7 +74,7 @@ def _require_success(ran: ClientRun, requests: int) -> None:
         raise TargetDiedError(f"crashed when it was told to make {requests:,} requests ({ran.timed})", log_tail=ran.log_tail)
 
 
-def _verdict(differences: tuple[str, ...], timing: Timing) -> Verdict:
+def _verdict(differences: tuple[Reason, ...], timing: Timing) -> Verdict:
     if differences:
         return Verdict(kind=VerdictKind.INVALID, reasons=differences)
     return Verdict(kind=VerdictKind.TARGET if timing.cpu_s >= BUSY_SHARE * timing.wall_s else VerdictKind.IDLE)

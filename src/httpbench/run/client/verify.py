@@ -8,12 +8,14 @@ from pathlib import Path
 
 from httpbench import contract, load
 from httpbench.errors import HttpbenchError
-from httpbench.model import ClientWork, Cores, Limit, SampledRequest, Scaling, Target, WorkDone, Workload
+from httpbench.model import ClientWork, Cores, Limit, Reason, ReasonKind, SampledRequest, Scaling, Target, WorkDone, Workload
 from httpbench.run.client.reference import reference
 from httpbench.run.client.run_once import Client, ClientRun, run_client
 from httpbench.run.client.trial import HELD_REQUESTS, HELD_S
 from httpbench.run.trial.verified import Verified
 from httpbench.stats.equal_work import Told, unequal
+
+Problem = str | tuple[Reason, ...] | None
 
 LIMIT_S = 60.0
 FEW = ClientWork(requests=HELD_REQUESTS, body_bytes=12)
@@ -26,7 +28,7 @@ def verify_client(target: Target, scaling: Scaling, workload: Workload, folder: 
     client = Client(target, folder, cores, load.timer("native"), LIMIT_S)
     checks: list[contract.Check] = []
     keeps_none = Limit.NO_KEEPALIVE in target.limits
-    clauses: tuple[tuple[str, Callable[[Path], str | None], Limit | None], ...] = (
+    clauses: tuple[tuple[str, Callable[[Path], Problem], Limit | None], ...] = (
         ('with 0 requests it prints "0 0" and opens no connection', lambda scratch: _idle(client, workload, scratch), None),
         (f"sends {FEW.requests} requests, one after the other", lambda scratch: _works(client, workload, FEW, scratch, keeps_none), None),
         ("sends all requests over one connection", lambda scratch: _keeps(client, workload, scratch), Limit.NO_KEEPALIVE),
@@ -72,14 +74,14 @@ def _idle(client: Client, workload: Workload, scratch: Path) -> str | None:
     return None if ran.printed.strip() == "0 0" else f'printed "{ran.printed.strip()}"'
 
 
-def _works(client: Client, workload: Workload, work: ClientWork, scratch: Path, reconnects: bool) -> str | None:
+def _works(client: Client, workload: Workload, work: ClientWork, scratch: Path, reconnects: bool) -> Problem:
     ran, done = _run(client, workload.request.path, work, scratch, held_s=HELD_S)
     if ran.timed.code != 0:
         return _crashed(ran)
     found = unequal(Told(work.requests, work.body_bytes, reconnects), done, ran.printed)
     if not work.reconnect:
-        found.pop("connections", None)  # another clause checks this
-    return "; ".join(found.values()) or None
+        found.pop(ReasonKind.CLIENT_CONNECTIONS, None)  # another clause checks this
+    return tuple(found.values()) or None
 
 
 def _keeps(client: Client, workload: Workload, scratch: Path) -> str | None:

@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 
-from httpbench.model import Build, Kind, Scaling, Target, Trial, Tuning, Verdict, VerdictKind, Workload
+from httpbench.model import Build, Kind, Reason, ReasonKind, Scaling, Target, Trial, Tuning, Verdict, VerdictKind, Workload
 from httpbench.run.observer import Observer, Stage
 from httpbench.run.proxy.backend_there import started_there
 from httpbench.run.trial.inputs import Backend, TrialInputs
@@ -39,8 +39,6 @@ BROKEN = ("unexpected_body", "unexpected_status", "invalid_response")
 MISSING = ("timeout", "closed_early", "reset")
 """Errors that a lost byte may cause, among other things."""
 
-BYTES_DIFFER = "bytes were lost, changed or invented between backend and load generator"
-
 
 def measure_proxy(inputs: TrialInputs, scratch: Path, observer: Observer) -> Trial:
     """Make a trial of a proxy, or of the baseline. ``scratch`` must be an empty folder."""
@@ -65,7 +63,7 @@ def measure_proxy(inputs: TrialInputs, scratch: Path, observer: Observer) -> Tri
         with start(inputs.target, inputs.plan.scaling, inputs.workload, place) as running:
             trial = measure(inputs, running, scratch / "generator", observer, backend)
         if (death := backend.death()) is not None:
-            return _invalid(trial, f"the backend died under the load ({death})")
+            return _invalid(trial, Reason.of(ReasonKind.BACKEND_DIED_UNDER_LOAD, death=death))
         backend.stop()
     return _explained(trial)
 
@@ -98,14 +96,14 @@ def _explained(trial: Trial) -> Trial:
     if measurement is None or trial.verdict.counts:
         return trial
     if any(measurement.errors.get(kind) for kind in BROKEN):
-        return _invalid(trial, BYTES_DIFFER)
+        return _invalid(trial, Reason.of(ReasonKind.BYTES_DIFFER))
     if trial.verdict.kind is not VerdictKind.DISTURBED and any(measurement.errors.get(kind) for kind in MISSING):
         verdict = trial.verdict
-        hint = f"httpbench verify {trial.plan.target} shows whether bytes are lost"
+        hint = Reason.of(ReasonKind.BYTES_MAY_BE_LOST, target=trial.plan.target)
         return trial.model_copy(update={"verdict": verdict.model_copy(update={"reasons": (*verdict.reasons, hint)})})
     return trial
 
 
-def _invalid(trial: Trial, reason: str) -> Trial:
+def _invalid(trial: Trial, reason: Reason) -> Trial:
     verdict = Verdict(kind=VerdictKind.INVALID, reasons=(reason, *trial.verdict.reasons))
     return trial.model_copy(update={"verdict": verdict})

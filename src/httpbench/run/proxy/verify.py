@@ -31,7 +31,12 @@ def verify_proxy(target: Target, scaling: Scaling, workload: Workload, folder: P
                     death = running.death()
                     checks = [*checks, contract.Check("stays alive", f"it ended by itself ({death})" if death else None)]
                     stopped = running.stop()
-            checks = [*checks, contract.Check(f"ends within {STOP_GRACE_S:g} s of SIGTERM, children included", stopped.problem)]
+            checks = [
+                *checks,
+                contract.Check(
+                    f"ends within {STOP_GRACE_S:g} s of SIGTERM, children included", (stopped.problem,) if stopped.problem else None
+                ),
+            ]
             with started_backend(backend, workload, behind) as server:
                 place = Place(folder, second, groups, backend=(server.host, server.port))
                 with start(target, scaling, workload, place) as running:

@@ -11,7 +11,9 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from httpbench.model import Commands, Expectation, MixPart, Probed, Request, Run, SampledResponse, Target, Trial, Workload
+from pydantic import JsonValue
+
+from httpbench.model import Commands, Expectation, MixPart, Probed, Reason, Request, Run, SampledResponse, Target, Trial, Workload
 
 REDACTED = "<redacted>"
 BODY_CHARACTERS = 2000
@@ -72,13 +74,25 @@ def kept_trial(trial: Trial, secrets: Secrets) -> Trial:
     """Return the trial without secrets, with the sampled body cut."""
     return trial.model_copy(
         update={
-            "verdict": trial.verdict.model_copy(update={"reasons": secrets.out_of_all(trial.verdict.reasons)}),
+            "verdict": trial.verdict.model_copy(update={"reasons": tuple(_kept_reason(each, secrets) for each in trial.verdict.reasons)}),
             "log_tail": trial.log_tail and secrets.out_of(trial.log_tail),
             "response": trial.response and _kept_response(trial.response, secrets),
             "probed": trial.probed and _kept_probe(trial.probed, secrets),
             "commands": trial.commands and _kept_commands(trial.commands, secrets),
         }
     )
+
+
+def _kept_reason(reason: Reason, secrets: Secrets) -> Reason:
+    return reason.model_copy(update={"data": _kept_data(reason.data, secrets)})
+
+
+def _kept_data(value: JsonValue, secrets: Secrets) -> JsonValue:
+    if isinstance(value, str):
+        return secrets.out_of(value)
+    if isinstance(value, list):
+        return [_kept_data(each, secrets) for each in value]
+    return {name: _kept_data(each, secrets) for name, each in value.items()} if isinstance(value, dict) else value
 
 
 def _kept_target(target: Target, secrets: Secrets) -> Target:

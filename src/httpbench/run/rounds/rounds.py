@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from httpbench.host import Topology
-from httpbench.model import Cores, RunStatus, Target, Trial, TrialPlan, Workload
+from httpbench.model import Cores, Reason, ReasonKind, RunStatus, Target, Trial, TrialPlan, Workload
 from httpbench.run.builds.prepare import Built, prepare
 from httpbench.run.clock import now
 from httpbench.run.database.choice import database_of, databases_of
@@ -86,10 +86,11 @@ def _is_hopeless(spec: RunSpec, planned: TrialPlan, made: Sequence[Trial], obser
     """Return whether every trial of the first round was invalid for the same reason, so that later rounds would be too."""
     if spec.search or planned.round != 1 or made[-1].plan.round != 0:
         return False
-    reason = common_failure(made)
-    if reason is not None:
-        observer.warning(f"stopped after round 1 of {spec.plan.rounds}: no trial is valid, all for the same reason: {reason}")
-    return reason is not None
+    reasons = common_failure(made)
+    if reasons:
+        same = [reason.dumped for reason in reasons]
+        observer.warning(Reason.of(ReasonKind.HOPELESS, rounds=spec.plan.rounds, reasons=same))
+    return bool(reasons)
 
 
 def _upcoming(spec: RunSpec, made: Sequence[Trial], observer: Observer) -> Iterator[TrialPlan]:

@@ -13,11 +13,42 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from httpbench.errors import HttpbenchError, LimitError, LoadError, LostHostError
-from httpbench.model import Trial, TrialPlan, Verdict, VerdictKind
+from httpbench.errors import (
+    BuildError,
+    ContainerError,
+    CoresInUseError,
+    HttpbenchError,
+    LimitError,
+    LoadError,
+    LostHostError,
+    RequirementError,
+    StartError,
+    StopError,
+    StoreError,
+    TargetDiedError,
+    UsageError,
+)
+from httpbench.model import Reason, ReasonKind, Trial, TrialPlan, Verdict, VerdictKind
 from httpbench.run.kinds import KINDS
 from httpbench.run.observer import Observer
 from httpbench.run.trial.inputs import TrialInputs
+
+KINDS_OF_ERROR: dict[type[HttpbenchError], ReasonKind] = {
+    BuildError: ReasonKind.NOT_BUILT,
+    ContainerError: ReasonKind.CONTAINER_FAILED,
+    CoresInUseError: ReasonKind.CORES_IN_USE,
+    HttpbenchError: ReasonKind.FAILED,
+    LimitError: ReasonKind.LIMIT_NOT_IN_FORCE,
+    LoadError: ReasonKind.LOAD_FAILED,
+    LostHostError: ReasonKind.LOAD_HOST_LOST,
+    RequirementError: ReasonKind.REQUIREMENT_MISSING,
+    StartError: ReasonKind.NOT_STARTED,
+    StopError: ReasonKind.NOT_STOPPED,
+    StoreError: ReasonKind.NOT_STORED,
+    TargetDiedError: ReasonKind.TARGET_DIED,
+    UsageError: ReasonKind.USAGE,
+}
+"""Kind of reason for each exception class; a class that is not listed has that of its base class."""
 
 
 def make_trial(inputs: TrialInputs, observer: Observer) -> Trial:
@@ -27,7 +58,7 @@ def make_trial(inputs: TrialInputs, observer: Observer) -> Trial:
         with tempfile.TemporaryDirectory(prefix="httpbench-", ignore_cleanup_errors=True) as scratch, _kept_to(inputs.plan.cores.harness):
             trial = KINDS[inputs.target.kind].trial(inputs, Path(scratch), observer)
     except (LimitError, LostHostError) as error:
-        verdict = Verdict(kind=VerdictKind.INVALID, reasons=(error.message,))
+        verdict = Verdict(kind=VerdictKind.INVALID, reasons=(_reason(error),))
         return Trial(plan=inputs.plan, started_at=inputs.started_at, verdict=verdict)
     except HttpbenchError as error:
         return failed(inputs.plan, inputs.started_at, error)
@@ -42,9 +73,13 @@ def make_trial(inputs: TrialInputs, observer: Observer) -> Trial:
 
 def failed(planned: TrialPlan, started_at: str, error: HttpbenchError) -> Trial:
     """Return a trial without results, with the reason."""
-    reason = f"{error.message}; {error.hint}" if error.hint else error.message
-    verdict = Verdict(kind=VerdictKind.FAILED, reasons=(reason,))
+    verdict = Verdict(kind=VerdictKind.FAILED, reasons=(_reason(error, error.hint),))
     return Trial(plan=planned, started_at=started_at, verdict=verdict, log_tail=error.log_tail)
+
+
+def _reason(error: HttpbenchError, hint: str | None = None) -> Reason:
+    kind = next(KINDS_OF_ERROR[each] for each in type(error).__mro__ if each in KINDS_OF_ERROR)
+    return Reason.of(kind, message=error.message, hint=hint)
 
 
 @contextmanager

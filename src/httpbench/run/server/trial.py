@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from httpbench.databases import counting_problem
-from httpbench.model import Trial, Verdict, VerdictKind, Workload
+from httpbench.model import Reason, ReasonKind, Trial, Verdict, VerdictKind, Workload
 from httpbench.run.database.running import started
 from httpbench.run.observer import Observer, Stage
 from httpbench.run.trial.inputs import Backend, TrialInputs
@@ -44,7 +44,7 @@ def _beside_database(inputs: TrialInputs, placed: Backend, place: Place, scratch
         with start(inputs.target, inputs.plan.scaling, inputs.workload, place) as running:
             trial = measure(inputs, running, scratch / "generator", observer, database=database)
         if (death := database.death()) is not None:
-            return with_problem(trial, f"the database died under the load ({death})")
+            return with_problem(trial, Reason.of(ReasonKind.DATABASE_DIED_UNDER_LOAD, death=death))
         trial = trial.model_copy(update={"database": database.record(before)})
     return _judged(trial, inputs.workload)
 
@@ -57,7 +57,7 @@ def _judged(trial: Trial, workload: Workload) -> Trial:
     return with_problem(trial, problem) if problem else trial
 
 
-def with_problem(trial: Trial, reason: str) -> Trial:
+def with_problem(trial: Trial, reason: Reason) -> Trial:
     """Return the trial with an invalid verdict."""
     verdict = Verdict(kind=VerdictKind.INVALID, reasons=(reason, *trial.verdict.reasons))
     return trial.model_copy(update={"verdict": verdict})

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from httpbench.isolate import Stopped
-from httpbench.model import Verdict, VerdictKind
-from httpbench.model.endings import FILLED_LOG
+from httpbench.model import Reason, ReasonKind, Verdict, VerdictKind
 from httpbench.run.load.generator import UnderLoad
 from httpbench.run.trial.inputs import TrialInputs
 from httpbench.stats.evidence import ERROR_SHARE_LIMIT, Evidence
@@ -27,30 +26,30 @@ def verdict_of(
     ``polling_threads``: busy without requests. ``problems``: of the response after the load. ``response_bytes``: the size of each
     correct response; ``None``: they may differ. ``target_cpus``: the CPU limit of the target's container; ``None``: none.
     """
-    kind, reasons = VerdictKind.INVALID, list[str]()
+    kind, reasons = VerdictKind.INVALID, list[Reason]()
     if evidence := _evidence(inputs, under_load, polling_threads, response_bytes, target_cpus):
         judged = judge(evidence, accepts_disturbed=inputs.accepts_disturbed)
         kind, reasons = judged.kind, list(judged.reasons)
     if under_load.death:
         kind = VerdictKind.INVALID
-        reasons.insert(0, f"the target died under the load ({under_load.death})")
+        reasons.insert(0, Reason.of(ReasonKind.TARGET_DIED_UNDER_LOAD, death=under_load.death))
     elif (killed := _out_of_memory(under_load)) is not None:
         kind = VerdictKind.INVALID
         reasons.insert(0, killed)
     if problems:
         kind = VerdictKind.INVALID
-        reasons.append(f"after the load the target {'; '.join(problems)}")
+        reasons.append(Reason.of(ReasonKind.WRONG_AFTER_LOAD, problems=list(problems)))
     if stopped.problem:
         reasons.append(stopped.problem)  # the figures are valid all the same
     if stopped.log_bytes_dropped:
-        reasons.append(f"{FILLED_LOG} ({stopped.log_bytes_dropped / 1e6:,.0f} MB), while it was measured")
+        reasons.append(Reason.of(ReasonKind.FILLED_LOG, dropped_bytes=stopped.log_bytes_dropped))
     return Verdict(kind=kind, reasons=tuple(reasons), is_accepted=kind is VerdictKind.DISTURBED and inputs.accepts_disturbed)
 
 
-def _out_of_memory(under_load: UnderLoad) -> str | None:
+def _out_of_memory(under_load: UnderLoad) -> Reason | None:
     """What the kernel killed inside a container that went on running."""
     kills = under_load.target_usage.oom_kills if under_load.target_usage else None
-    return f"out of memory: the kernel killed processes inside the container at its memory limit ({kills} so far)" if kills else None
+    return Reason.of(ReasonKind.OUT_OF_MEMORY, kills=kills) if kills else None
 
 
 def _evidence(

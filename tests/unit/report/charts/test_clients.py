@@ -9,8 +9,8 @@ import pytest
 
 from httpbench.errors import UsageError
 from httpbench.report.charts import write_charts
-from httpbench.report.charts.of_run import of_run
-from httpbench.report.formats.hyperfine import render_hyperfine
+from httpbench.report.charts.run import of_run
+from httpbench.report.data.hyperfine import render_hyperfine
 from tests.factories import make_mixed_run
 from tests.made_runs import CLIENT_TIMES_S, make_clients_run
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from httpbench.report.between_runs.history import histories
+from httpbench.analysis.history import histories
 from httpbench.report.charts import add, write_histories
 from httpbench.report.charts.history import of_series
 from httpbench.store import Store

@@ -10,7 +10,7 @@ from httpbench.errors import UsageError
 from httpbench.model import Interval, Kind, Load, Run, Sample, Step, Table, Trial
 from httpbench.report import charts
 from httpbench.report.charts import check_charts, write_charts
-from httpbench.report.charts.of_run import of_run
+from httpbench.report.charts.run import of_run
 from httpbench.run import BASELINE
 from tests.factories import make_distribution, make_measurement, make_plan, make_run, make_target, make_trial, make_usage
 

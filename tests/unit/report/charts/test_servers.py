@@ -7,15 +7,14 @@ from typing import Any
 
 import pytest
 
+from httpbench.analysis.groups import groups
 from httpbench.model import Interval, Load, Sample, Search, ServiceLevel, Trial, Verdict, VerdictKind
 from httpbench.model.search import Bound
 from httpbench.report.charts import write_charts
-from httpbench.report.charts.drawing import Drawing, label
-from httpbench.report.charts.marks import GLYPHS, SHAPES
-from httpbench.report.charts.of_run import of_run
-from httpbench.report.charts.slices import SLICES_MAX, served, used
+from httpbench.report.charts.drawing import GLYPHS, SHAPES, Drawing, label
+from httpbench.report.charts.over_time import SLICES_MAX, served, used
+from httpbench.report.charts.run import of_run
 from httpbench.report.charts.theme import inline_svg, save
-from httpbench.report.tables.groups import groups
 from tests.factories import (
     make_distribution,
     make_histogram,

@@ -6,7 +6,8 @@ import json
 import random
 
 from httpbench.load import KeptResponse
-from httpbench.model import Expectation, Rule, SampledBodies, Workload
+from httpbench.model import Expectation, ReasonKind, Rule, SampledBodies, Workload
+from httpbench.report.words.reasons import sentence
 from httpbench.run.load.sampled_bodies import with_sampled_bodies
 from httpbench.stats.evidence import Evidence
 from httpbench.stats.validity import is_incorrect, untrue
@@ -62,13 +63,9 @@ def test_wrong_samples_make_a_trial_invalid() -> None:
         evidence = Evidence(
             measurement=measurement, load=make_plan().load, cores=make_plan().cores, target_usage=None, generator_usage=None
         )
-        assert is_incorrect(evidence) == any("sampled" in reason for reason in untrue(evidence))
-        return [reason for reason in untrue(evidence) if "sampled" in reason]
+        assert is_incorrect(evidence) == any(reason.kind is ReasonKind.WRONG_SAMPLES for reason in untrue(evidence))
+        return [sentence(reason) for reason in untrue(evidence) if reason.kind is ReasonKind.WRONG_SAMPLES]
 
     assert reasons(None) == reasons(SampledBodies(checked=9, wrong=0)) == []
-    assert reasons(SampledBodies(checked=9, wrong=2, problems=("x",))) == [
-        "2 of 9 responses that were sampled during the load were wrong: x"
-    ]
-    assert reasons(SampledBodies(checked=9, wrong=0, problems=("y",))) == [
-        "the 9 responses that were sampled during the load were wrong: y"
-    ]
+    assert reasons(SampledBodies(checked=9, wrong=2, problems=("x",))) == ["2 of 9 responses sampled during the load were wrong: x"]
+    assert reasons(SampledBodies(checked=9, wrong=0, problems=("y",))) == ["the 9 responses sampled during the load were wrong: y"]

@@ -11,6 +11,7 @@ import pytest
 from httpbench import load
 from httpbench.errors import HttpbenchError, LimitError, LoadError, LostHostError
 from httpbench.model import Kind, VerdictKind, Workload
+from httpbench.report.words.reasons import sentence
 from httpbench.run.observer import Observer
 from httpbench.run.rounds import trial
 from httpbench.run.rounds.trial import make_trial
@@ -52,4 +53,4 @@ def test_an_error_becomes_a_verdict_with_its_reason(
     )
     verdict = make_trial(inputs, cast("Observer", None)).verdict
     assert verdict.kind is kind
-    assert (error.message if isinstance(error, HttpbenchError) else "No space left on device") in verdict.reasons[0]
+    assert (error.message if isinstance(error, HttpbenchError) else "No space left on device") in sentence(verdict.reasons[0])

@@ -1,0 +1,252 @@
+"""What changed from one run to another, cell by cell: figures, verdicts and gates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Literal
+
+from httpbench.analysis.environments import Mismatch, differences, load_hosts, resources, toolchains
+from httpbench.analysis.gates import Obstacle
+from httpbench.analysis.groups import groups
+from httpbench.analysis.rows import Row
+from httpbench.model import Frozen, Gate, Load, Reason, Run, Scaling, Target, Trial, VerdictKind
+from httpbench.stats.figures import BY_NAME
+from httpbench.stats.gates import Passage, leaves_doubt, lost_rounds, passage
+from httpbench.stats.summary import Summary
+from httpbench.stats.unpaired import Change, change
+
+SHOWN = ("rps", "p50", "p99", "cpu", "memory", "time")
+"""Figures that are compared even if no gate names them."""
+
+RunAndTrials = tuple[Run, Sequence[Trial]]
+
+
+class Side(Frozen):
+    """One of the two runs."""
+
+    run: str
+    name: str | None
+    started_at: str
+    git_commit: str | None
+
+
+class Cell(Frozen):
+    """One target under one load, in both runs."""
+
+    target: str
+    workload: str
+    scaling: Scaling
+    load_generator: str
+    load: Load
+    verdict_base: VerdictKind
+    verdict_head: VerdictKind
+    reasons_head: tuple[Reason, ...]
+    """Why the rounds of head do not count, or what limited them."""
+    figures: dict[str, Change]
+    """Changes by the name of the figure, without figures that a run lacks. A load with a rate has no ``rps``."""
+    lost_head: Reason | None = None
+    """How many rounds of head failed or are invalid, and why. Null: none."""
+
+
+class ElsewhereDiffers(Enum):
+    """How the other run differs if it has the target, but not the cell."""
+
+    LIMITS = auto()
+    """The limits of the container."""
+    LOAD = auto()
+    """The workload or the load."""
+
+
+@dataclass(frozen=True, slots=True)
+class Alone:
+    """The loads of a target that only one run has."""
+
+    side: Literal["base", "head"]
+    target: str
+    workload: str
+    connections: int
+    loads: int
+    elsewhere: ElsewhereDiffers | None
+    """``None``: the other run lacks the target."""
+
+    @property
+    def other_side(self) -> str:
+        """Name of the run that lacks these loads."""
+        return "head" if self.side == "base" else "base"
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeGate:
+    """A gate at one cell."""
+
+    gate: Gate
+    at: Cell | Summary
+    """The cell; a summary if only base has it."""
+    index: int | None
+    """Index of the cell in ``Changes.cells``. ``None``: only base has it."""
+    passage: Passage
+    obstacle: Obstacle | None
+    """``None``: the gate was judged."""
+
+    @property
+    def change(self) -> Change | None:
+        """The change that the gate is about. ``None``: a run lacks the figure."""
+        return self.at.figures.get(self.gate.figure) if isinstance(self.at, Cell) else None
+
+    @property
+    def leaves_doubt(self) -> bool:
+        """Whether the interval includes the bound of the gate, so that a larger change is neither shown nor excluded."""
+        return self.change is not None and self.change.interval is not None and leaves_doubt(self.gate, self.change.interval)
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """Two runs, base and head, and the differences between them."""
+
+    base: Side
+    head: Side
+    environment: tuple[Mismatch, ...]
+    """Properties that must match and don't."""
+    toolchains: tuple[Mismatch, ...]
+    """Programs and libraries with different versions."""
+    cells: tuple[Cell, ...]
+    not_compared: tuple[Alone, ...]
+    gates: tuple[ChangeGate, ...]
+
+    @property
+    def breached(self) -> bool:
+        """Whether at least one gate was breached."""
+        return any(judged.passage is Passage.BREACHED for judged in self.gates)
+
+    @property
+    def unknown(self) -> bool:
+        """Whether at least one gate could not be judged."""
+        return any(judged.passage is Passage.UNKNOWN for judged in self.gates)
+
+    @property
+    def figures(self) -> list[str]:
+        """Names of the figures that at least one cell has."""
+        return list(dict.fromkeys(name for cell in self.cells for name in cell.figures))
+
+
+def changes(base: RunAndTrials, head: RunAndTrials, gates: Sequence[Gate] = (), further: Sequence[str] = ()) -> Changes:
+    """Compare each cell that both runs have, in the order of head's tables. ``further``: figures to compare beyond the usual ones."""
+    before, after = _cells(base), _cells(head)
+    common = [key for key in after if key in before]
+    names = list(dict.fromkeys((*SHOWN, *further, *(gate.figure for gate in gates))))
+    found = [_cell(before[key], after[key], names, len(common)) for key in common]
+    return Changes(
+        base=_side(base[0]),
+        head=_side(head[0]),
+        environment=(
+            *differences(base[0].environment, head[0].environment),
+            *load_hosts(base[0].load_host, head[0].load_host),
+            *_resources((before[key], after[key]) for key in common),
+        ),
+        toolchains=tuple(toolchains(base[0].environment, head[0].environment)),
+        cells=tuple(found),
+        not_compared=(*_alone(before, after, "base"), *_alone(after, before, "head")),
+        gates=tuple(
+            judged
+            for gate in gates
+            for judged in (
+                *(_judged(gate, index, cell) for index, cell in enumerate(found)),
+                *(
+                    ChangeGate(gate, row.summary, None, Passage.UNKNOWN, Obstacle.NO_TARGET)
+                    for key, row in before.items()
+                    if key not in after
+                ),
+            )
+        ),
+    )
+
+
+_Key = tuple[object, ...]
+
+
+def _cells(measured: RunAndTrials) -> dict[_Key, Row]:
+    """Return rows by everything that must match: the cell, the definition of its workload and the limits of its container.
+
+    The name of the workload is not enough, because its definition may have changed between the runs.
+    """
+    run, trials = measured
+    rows = [row for group in groups(run, trials) for row in group.rows]
+    return {(*row.summary.cell, run.workloads[row.summary.workload].model_dump_json(), _limits(row.target)): row for row in rows}
+
+
+def _limits(target: Target) -> tuple[float, int] | None:
+    return None if target.isolation is None else (target.isolation.cpus, target.isolation.memory_bytes)
+
+
+def _resources(pairs: Iterable[tuple[Row, Row]]) -> list[Mismatch]:
+    return list(dict.fromkeys(mismatch for base, head in pairs for mismatch in resources(base.trials[0].plan, head.trials[0].plan)))
+
+
+def _cell(base: Row, head: Row, names: Sequence[str], comparisons: int) -> Cell:
+    summary = head.summary
+    pairs = {name: _change(base, head, name, comparisons) for name in names if name != "rps" or summary.load.rate_rps is None}
+    return Cell(
+        target=summary.target,
+        workload=summary.workload,
+        scaling=summary.scaling,
+        load_generator=summary.load_generator,
+        load=summary.load,
+        verdict_base=base.summary.verdict.kind,
+        verdict_head=summary.verdict.kind,
+        reasons_head=summary.verdict.reasons,
+        figures={name: pair for name, pair in pairs.items() if pair is not None},
+        lost_head=lost_rounds(head.trials),
+    )
+
+
+def _judged(gate: Gate, index: int, cell: Cell) -> ChangeGate:
+    obstacle = _obstacle(gate, cell)
+    known = cell.figures.get(gate.figure)
+    kind = Passage.UNKNOWN if obstacle or known is None else passage(gate, known.interval)
+    return ChangeGate(gate, cell, index, kind, obstacle)
+
+
+def _obstacle(gate: Gate, cell: Cell) -> Obstacle | None:
+    if cell.lost_head is not None:
+        return Obstacle.LOST_ROUNDS
+    if gate.figure == "rps" and cell.load.rate_rps is not None:
+        return Obstacle.FIXED_BY_RATE
+    change = cell.figures.get(gate.figure)
+    if change is None:
+        return Obstacle.NO_ROUNDS
+    return Obstacle.TOO_FEW_ROUNDS if change.interval is None else None
+
+
+def _change(base: Row, head: Row, name: str, comparisons: int) -> Change | None:
+    figure = BY_NAME[name]
+    before, after = (list(figure.rounds(row.trials).values()) for row in (base, head))
+    return change(before, after, comparisons, figure.resolution)
+
+
+def _alone(ours: dict[_Key, Row], theirs: dict[_Key, Row], side: Literal["base", "head"]) -> list[Alone]:
+    """Return the cells that only one run has, one item per target, workload and number of connections."""
+    others = {row.target.id for row in theirs.values()}
+    without_limits = {key[:-1] for key in theirs}
+    limited = {row.target.id for key, row in ours.items() if key not in theirs and key[:-1] in without_limits}
+    alone: dict[tuple[str, str, int], int] = {}
+    for key, row in ours.items():
+        if key not in theirs:
+            place = (row.target.id, row.summary.workload, row.summary.load.connections)
+            alone[place] = alone.get(place, 0) + 1
+    return [
+        Alone(
+            side,
+            name,
+            workload,
+            connections,
+            loads,
+            elsewhere=None if name not in others else ElsewhereDiffers.LIMITS if name in limited else ElsewhereDiffers.LOAD,
+        )
+        for (name, workload, connections), loads in alone.items()
+    ]
+
+
+def _side(run: Run) -> Side:
+    return Side(run=run.id, name=run.name, started_at=run.started_at, git_commit=run.environment.git_commit)

@@ -1,0 +1,89 @@
+"""Whether the environments of two runs allow a comparison: every property that must match and doesn't.
+
+Ignored are properties that may be under test (the commit, versions of toolchains and libraries) or that say nothing about the machine (its
+load a minute ago). Containers have random host names, so these are ignored too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from httpbench.model import Environment, LoadHost, TrialPlan
+
+MUST_MATCH = (
+    "hostname",
+    "cpu_model",
+    "cpus_online",
+    "cpus_allowed",
+    "smt",
+    "governor",
+    "turbo",
+    "mitigations",
+    "kernel",
+    "os",
+    "virtualization",
+    "container",
+    "cpu_quota_cores",
+    "memory_limit_bytes",
+    "httpbench_version",
+)
+"""Fields of an environment."""
+
+MEMORY_TOLERANCE = 0.02
+"""Relative difference in memory that is ignored: the size changes slightly from boot to boot."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mismatch:
+    """One property that differs between two runs and must not."""
+
+    subject: str
+    """A field of the environment, ``load_host``, ``has_backend`` (of the load host), ``target_cores``, ``workers`` or a knob."""
+    base: object
+    head: object
+    is_knob: bool = False
+    of_load_host: bool = False
+
+
+def differences(base: Environment, head: Environment) -> list[Mismatch]:
+    """Return what differs between two environments and must not; empty if the runs may be compared."""
+    return list(_differences(base, head))
+
+
+def load_hosts(before: LoadHost | None, after: LoadHost | None) -> list[Mismatch]:
+    """Return what differs between the machines that sent the load."""
+    if before is None or after is None:
+        names = [there.name if there else None for there in (before, after)]
+        return [] if before is after else [Mismatch("load_host", names[0], names[1])]
+    found = [replace(mismatch, of_load_host=True) for mismatch in _differences(before.environment, after.environment)]
+    places = [bool(host.backend_cpus) for host in (before, after)]
+    return found if places[0] == places[1] else [*found, Mismatch("has_backend", *places)]
+
+
+def resources(base: TrialPlan, head: TrialPlan) -> list[Mismatch]:
+    """Return what differs between the cores and workers that a target got."""
+    cores = (base.cores.physical(base.cores.target), head.cores.physical(head.cores.target))
+    pairs = (("target_cores", cores), ("workers", (base.workers, head.workers)))
+    return [Mismatch(subject, old, new) for subject, (old, new) in pairs if old != new]
+
+
+def toolchains(base: Environment, head: Environment) -> list[Mismatch]:
+    """Return what changed among programs and libraries, which may be under test."""
+    names = sorted(base.versions.keys() | head.versions.keys())
+    pairs = [Mismatch(name, base.versions.get(name), head.versions.get(name)) for name in names]
+    return [pair for pair in pairs if pair.base != pair.head]
+
+
+def _differences(base: Environment, head: Environment) -> Iterator[Mismatch]:
+    for field in MUST_MATCH:
+        before, after = getattr(base, field), getattr(head, field)
+        if before != after and not (field == "hostname" and base.container and head.container):
+            yield Mismatch(field, before, after)
+    if abs(base.memory_bytes - head.memory_bytes) > MEMORY_TOLERANCE * base.memory_bytes:
+        yield Mismatch("memory_bytes", base.memory_bytes, head.memory_bytes)
+    if base.tuning and head.tuning:  # earlier versions stored none
+        for name in sorted((base.tuning.keys() | head.tuning.keys()) - set(MUST_MATCH)):  # governor and turbo have fields of their own
+            before, after = base.tuning.get(name), head.tuning.get(name)
+            if before != after:
+                yield Mismatch(name, before, after, is_knob=True)

@@ -1,0 +1,59 @@
+"""Facts about groups of trials: what was measured, what was disturbed, and which memory figure all rows have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from httpbench.analysis.rows import Group, Row
+from httpbench.model import Trial, VerdictKind
+from httpbench.stats.facts import Facts, facts
+
+
+@dataclass(frozen=True, slots=True)
+class TrialFacts:
+    """A measured trial and the facts behind its verdict."""
+
+    trial: Trial
+    facts: Facts
+
+
+def known(rows: Iterable[Row]) -> list[TrialFacts]:
+    """Return the facts of every attempt that was measured."""
+    return [TrialFacts(trial, found) for row in rows for trial in row.attempts if (found := facts(trial))]
+
+
+def client_rounds(rows: Iterable[Row]) -> Iterator[Trial]:
+    """Yield the trials of clients that ran."""
+    yield from (trial for row in rows for trial in row.trials if trial.client)
+
+
+@dataclass(frozen=True, slots=True)
+class Disturbances:
+    """The disturbed trials of some rows."""
+
+    repeated: tuple[Trial, ...]
+    """Trials that were followed by another attempt."""
+    lost: tuple[Trial, ...]
+    """Last attempts that don't count."""
+    accepted: tuple[Trial, ...]
+    """Last attempts that count because the run had no retries."""
+    leaves_gaps: bool
+    """Whether a row has no results because all its rounds were disturbed."""
+
+
+def disturbances(rows: Sequence[Row]) -> Disturbances:
+    """Sort the disturbed trials by what became of them."""
+    last = [trial for row in rows for trial in row.trials if trial.verdict.kind is VerdictKind.DISTURBED]
+    return Disturbances(
+        repeated=tuple(trial for row in rows for trial in row.repeated),
+        lost=tuple(trial for trial in last if not trial.verdict.counts),
+        accepted=tuple(trial for trial in last if trial.verdict.counts),
+        leaves_gaps=any(not row.counts and row.summary.verdict.kind is VerdictKind.DISTURBED for row in rows),
+    )
+
+
+def memory_is_proportional(found: Sequence[Group]) -> bool:
+    """Return whether every row with a memory figure has the proportional set size, so that a column can show it."""
+    rows = [row for group in found for row in group.rows if row.summary.rss_bytes_peak is not None]
+    return all(row.summary.pss_bytes_peak is not None for row in rows)

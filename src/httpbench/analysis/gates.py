@@ -1,0 +1,91 @@
+"""Gates within one run: each target against the baseline, round by round, so that what the machine did to both cancels out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from httpbench.analysis.groups import groups
+from httpbench.analysis.rows import Group, Row
+from httpbench.model import Gate, Reason, Run, RunStatus, Trial
+from httpbench.stats.figures import BY_NAME
+from httpbench.stats.gates import Passage, lost_rounds, passage
+from httpbench.stats.interval import ConfidenceInterval
+from httpbench.stats.paired import Comparison, compare
+
+
+class Obstacle(Enum):
+    """Why a gate could not be judged."""
+
+    NO_BASELINE = auto()
+    """The baseline was not measured."""
+    NO_TARGET = auto()
+    """The second run lacks the target under this load."""
+    FIXED_BY_RATE = auto()
+    """The load has a rate, which fixes throughput."""
+    LOST_ROUNDS = auto()
+    """Rounds of the target failed or are invalid."""
+    NO_ROUNDS = auto()
+    """A run has no valid round with the figure."""
+    TOO_FEW_ROUNDS = auto()
+    """There is no interval."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunGate:
+    """A gate at one target, or at a table without a baseline."""
+
+    gate: Gate
+    group: Group
+    baseline: str | None
+    """Id of the baseline."""
+    row: Row | None
+    """``None``: the table lacks the baseline, so no target is judged."""
+    passage: Passage
+    ratio: float | None = None
+    """Figure of the target divided by that of the baseline. ``None``: unknown."""
+    interval: ConfidenceInterval | None = None
+    """95% interval of the ratio. ``None``: unknown."""
+    obstacle: Obstacle | None = None
+    """``None``: the gate was judged."""
+    rounds: int = 0
+    """Rounds that have the figure of both."""
+    lost: Reason | None = None
+    """The rounds that failed or are invalid, if these are the obstacle."""
+
+
+def gated(run: Run, trials: Sequence[Trial]) -> list[RunGate]:
+    """Judge every gate of a run at every row except the baseline; empty if the run was interrupted."""
+    if not run.gates or run.status is RunStatus.INTERRUPTED:
+        return []
+    return [judged for group in groups(run, trials) for judged in _of_table(group, run.baseline, run.gates)]
+
+
+def _of_table(group: Group, baseline: str | None, gates: Sequence[Gate]) -> Iterator[RunGate]:
+    theirs = group.row(baseline)
+    if theirs is None:
+        yield from (RunGate(gate, group, baseline, None, Passage.UNKNOWN, obstacle=Obstacle.NO_BASELINE) for gate in gates)
+        return
+    for row in group.rows:
+        if row is not theirs:
+            yield from (_judged(gate, row, theirs, group) for gate in gates)
+
+
+def _judged(gate: Gate, row: Row, theirs: Row, group: Group) -> RunGate:
+    figure = BY_NAME[gate.figure]
+    found = compare(figure.rounds(row.trials), figure.rounds(theirs.trials), figure.resolution)
+    lost = lost_rounds(row.trials)
+    obstacle = _obstacle(gate, group, lost, found)
+    if obstacle is not None or found is None:
+        rounds = found.rounds if found else 0
+        return RunGate(gate, group, theirs.target.id, row, Passage.UNKNOWN, obstacle=obstacle, rounds=rounds, lost=lost)
+    return RunGate(gate, group, theirs.target.id, row, passage(gate, found.interval), found.ratio, found.interval)
+
+
+def _obstacle(gate: Gate, group: Group, lost: Reason | None, found: Comparison | None) -> Obstacle | None:
+    if gate.figure == "rps" and group.load.rate_rps is not None:
+        return Obstacle.FIXED_BY_RATE
+    if lost:
+        return Obstacle.LOST_ROUNDS
+    return Obstacle.TOO_FEW_ROUNDS if found is None or found.interval is None else None

@@ -1,0 +1,124 @@
+"""The tables of a run: its cells, in groups whose rows may be compared, and the order of both.
+
+The rows of a group share workload, load, scaling and load generator. Nothing is ranked across groups.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+
+from httpbench.analysis.rows import Group, LoadOrigin, Row
+from httpbench.model import Load, Measurement, Probed, Run, Scaling, Table, Trial
+from httpbench.stats.attempts import last_attempts
+from httpbench.stats.summary import cells, summarise
+
+GroupKey = tuple[Scaling, str, str, Load]
+"""What the rows of a table have in common: scaling, workload, load generator and load."""
+
+SIZE_TOLERANCE = 0.10
+"""Relative distance from the group's median beyond which the size of a response is marked."""
+
+
+def groups(run: Run, trials: Sequence[Trial]) -> list[Group]:
+    """Return the tables of a run, in order. ``trials`` may be fewer than planned."""
+    found: dict[GroupKey, list[list[Trial]]] = {}
+    for cell in cells(trials):
+        _, scaling, workload, generator, load = cell[0].plan.cell
+        # Multi-core and prefork proxies get the same cores and share one baseline, so they share a table.
+        own = Scaling.MULTI if run.table is Table.TCP_PROXIES and scaling is Scaling.PREFORK else scaling
+        found.setdefault((own, workload, generator, load), []).append(cell)
+    probed = {trial.plan.target: trial.probed for trial in trials if trial.probed is not None}
+    several = len({generator for _, _, generator, _ in found}) > 1
+    return [_group(run, key, found[key], probed, several_generators=several) for key in sorted(found, key=_table_place)]
+
+
+def _group(run: Run, key: GroupKey, found: Sequence[Sequence[Trial]], probed: Mapping[str, Probed], *, several_generators: bool) -> Group:
+    scaling, workload, generator, load = key
+    trials = last_attempts(trial for cell in found for trial in cell)
+    measurements = [trial.measurement for trial in trials if trial.measurement is not None]
+    versions = [measurement.generator_version for measurement in measurements]
+    versions += [trial.client.timer_version for trial in trials if trial.client is not None]
+    return Group(
+        scaling=scaling,
+        workload=workload,
+        load=load,
+        load_generator=generator,
+        several_generators=several_generators,
+        generator_version=versions[0] if versions else None,
+        cores_shared=any(trial.plan.cores.shared for trial in trials),
+        backend_shared=any(trial.plan.cores.backend_shared for trial in trials),
+        database_shared=any(trial.plan.cores.database_shared for trial in trials),
+        target_cores=max(trial.plan.cores.physical(trial.plan.cores.target) for trial in trials),
+        workers=next((trial.plan.workers for trial in trials if trial.plan.workers), None),
+        scale=run.scale,
+        rounds=max(len(last_attempts(cell)) for cell in found),
+        generator_notes=tuple(note for measurement in measurements for note in measurement.notes),
+        rows=tuple(sorted(_rows(run, found, probed), key=_proxy_place if run.table is Table.TCP_PROXIES else _row_place)),
+        load_origin=_load_origin(run, measurements),
+        client_work=run.workloads[workload].client if workload in run.workloads else None,
+    )
+
+
+def _load_origin(run: Run, measurements: Sequence[Measurement]) -> LoadOrigin | None:
+    there = run.load_host
+    if there is not None:
+        return LoadOrigin(1, name=there.name, cores=there.cores, has_backend=bool(there.backend_cpus))
+    count = max((len(measurement.load_hosts) for measurement in measurements), default=0)
+    if count == 0:
+        return None
+    lags = [(share.lag_us_p99, share.name) for each in measurements for share in each.load_hosts if share.lag_us_p99 is not None]
+    lag_us, slowest = max(lags, default=(0.0, None))
+    return LoadOrigin(count, slowest=slowest, lag_us=lag_us)
+
+
+def _rows(run: Run, found: Sequence[Sequence[Trial]], probed: Mapping[str, Probed]) -> Iterable[Row]:
+    sizes = [_response_bytes(cell) for cell in found]
+    known = [size for size in sizes if size is not None]
+    usual = statistics.median_low(known) if known else 0
+    for attempts, size in zip(found, sizes, strict=True):
+        cell = last_attempts(attempts)
+        last = {trial.plan.number for trial in cell}
+        summary = summarise(cell)
+        odd = size is not None and abs(size - usual) > SIZE_TOLERANCE * usual
+        yield Row(
+            target=run.targets[summary.target],
+            summary=summary,
+            trials=tuple(cell),
+            repeated=tuple(trial for trial in attempts if trial.plan.number not in last),
+            response_bytes=size,
+            odd_size=odd,
+            log_tail=_log_tail(cell),
+            probed=probed.get(summary.target),
+            measured=None if summary.rounds_counting else summarise(cell, invalid=True),
+        )
+
+
+def _response_bytes(cell: Sequence[Trial]) -> int | None:
+    """Return the size of the first sampled response: a target's responses differ only by their date."""
+    return next((trial.response.size_bytes for trial in cell if trial.response is not None), None)
+
+
+def _log_tail(cell: Sequence[Trial]) -> str | None:
+    return next((trial.log_tail for trial in reversed(cell) if trial.log_tail and not trial.verdict.counts), None)
+
+
+def _table_place(key: GroupKey) -> tuple[object, ...]:
+    """Order tables by workload, then by the size of the load."""
+    scaling, workload, generator, load = key
+    return (workload, list(Scaling).index(scaling), generator, load.connections, load.pipeline, load.rate_rps or 0, str(load))
+
+
+def _row_place(row: Row) -> tuple[bool, float, str]:
+    """Order rows by throughput, clients by time; rows without results come last, by id."""
+    client, throughput = row.summary.client, row.summary.throughput_rps
+    if client is not None:
+        return (False, client.mean_s, row.target.id)
+    return (throughput is None, -throughput.median if throughput else 0, row.target.id)
+
+
+def _proxy_place(row: Row) -> tuple[object, ...]:
+    """Put the baseline first. Order proxies by p99 if the load has a rate, since all of them serve the same rate."""
+    times = row.latency
+    p99_us = times.p99.median if times and times.p99 and row.summary.load.rate_rps else 0.0
+    return (row.target.is_declared, not row.counts, p99_us, *_row_place(row))

@@ -1,0 +1,251 @@
+"""One target over many runs: each of its figures over time, and where it changed.
+
+Runs share a series only if ``compare`` would compare their environments. Trials are read from the summaries in the store, so a hundred
+thousand of them take less than a second.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from itertools import pairwise
+from pathlib import Path
+
+from httpbench.analysis.environments import Mismatch, differences, load_hosts, resources
+from httpbench.model import Environment, Load, Scaling, TrialPlan, VerdictKind, Workload
+from httpbench.stats.change_points import RUNS_MAX, change_points
+from httpbench.stats.interval import ConfidenceInterval
+from httpbench.stats.summary import NOT_THE_TARGETS_ALONE, Estimate
+from httpbench.stats.unpaired import change
+from httpbench.store import RunFigures, Store, TrialFigures
+
+FIGURES = ("rps", "p99", "time")
+
+CommitsBetween = Callable[[Path, str, str], Sequence[str]]
+"""Lists the commits of a folder after the first commit, up to and including the second: one line each, newest first. Empty: unknown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One run of a series."""
+
+    run: str
+    """Id of the run."""
+    name: str | None
+    started_at: str
+    """UTC, ISO 8601."""
+    git_commit: str | None
+    """Commit of the folder with the targets. Ends with ``+changes`` if the folder had uncommitted changes."""
+    estimate: Estimate
+    """Estimate over the rounds that count."""
+    verdict: VerdictKind
+    """``generator`` or ``both`` if one round has it, else the most common verdict."""
+
+
+@dataclass(frozen=True, slots=True)
+class LevelChange:
+    """A change from one level to the next."""
+
+    index: int
+    """Index of the first point after the change."""
+    ratio: float
+    """Level after the change divided by the level before it."""
+    interval: ConfidenceInterval | None
+    """95% interval of the ratio."""
+    commit_before: str | None
+    """Commit of the last run before the change."""
+    commit_after: str | None
+    """Commit of the first run after the change."""
+    commits: tuple[str, ...] = ()
+    """Commits between these two runs, one line each, newest first. Empty: unknown, or both runs have the same commit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """The points between two changes."""
+
+    first: int
+    """Index of the first point."""
+    last: int
+    """Index of the last point."""
+    value: float
+    """Geometric mean of the medians."""
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """One figure of one cell over runs in matching environments, oldest first."""
+
+    target: str
+    workload: str
+    scaling: Scaling
+    load: Load
+    load_generator: str
+    figure: str
+    """``rps`` (requests/s, closed loops only), ``p99`` (µs) or, for clients, ``time`` (s)."""
+    environment: Environment
+    """Environment of the newest run."""
+    differs: tuple[Mismatch, ...]
+    """How the environment of the newest series of this cell differs. Empty: this is the newest series."""
+    points: tuple[Point, ...]
+    """At least one."""
+    changes: tuple[LevelChange, ...]
+
+    @property
+    def cell(self) -> tuple[str, str, Scaling, Load, str]:
+        """Key that all series of one target under one load share."""
+        return (self.target, self.workload, self.scaling, self.load, self.load_generator)
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        """The levels before, between and after the changes."""
+        bounds = [0, *(found.index for found in self.changes), len(self.points)]
+        return tuple(
+            Level(first, end - 1, math.exp(sum(math.log(point.estimate.median) for point in self.points[first:end]) / (end - first)))
+            for first, end in pairwise(bounds)
+        )
+
+
+def histories(store: Store, target: str, commits_between: CommitsBetween | None = None) -> list[Series]:
+    """Return every figure of a target over the newest runs; for each cell, the newest environment comes first.
+
+    ``commits_between`` is called once for each change between two commits. Without it, changes have no commits: a report uses only the
+    store, and the caller decides whether to run git on this machine.
+    """
+    found: dict[tuple[object, ...], list[list[_Measured]]] = {}
+    for measured in _measured(store.figures(target, RUNS_MAX)):
+        alike = found.setdefault(measured.key, [])
+        group = next((group for group in alike if not _differences(group[0], measured)), None)
+        if group is None:
+            alike.append([measured])
+        else:
+            group.append(measured)
+    return [
+        series
+        for key in sorted(found, key=lambda key: _place(found[key][0][0]))
+        for figure in FIGURES
+        for group in found[key]
+        if (series := _series(found[key][0][0], group, figure, commits_between))
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Measured:
+    """One cell of one run."""
+
+    run: RunFigures
+    plan: TrialPlan
+    workload: Workload | None
+    trials: Sequence[TrialFigures]
+    """The last attempt of each round that counts."""
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """Everything except the environment that the runs of a series share. Includes the workload's definition, which may change."""
+        limits = self.run.target.isolation
+        return (*self.plan.cell, self.workload.model_dump_json() if self.workload else None, limits and (limits.cpus, limits.memory_bytes))
+
+
+def _measured(runs: Sequence[RunFigures]) -> Iterator[_Measured]:
+    """Yield the cells of all runs, the newest run first."""
+    plan_of, workloads_of = cache(_plan), cache(_workloads)
+    for run in reversed(runs):
+        cells: dict[str, dict[int, TrialFigures]] = {}
+        for trial in run.trials:
+            rounds = cells.setdefault(trial.cell, {})
+            if trial.round not in rounds or trial.attempt > rounds[trial.round].attempt:
+                rounds[trial.round] = trial
+        for text, rounds in cells.items():
+            counting = [trial for trial in rounds.values() if trial.throughput_rps is not None or trial.wall_s is not None]
+            if counting:
+                plan = plan_of(text)
+                yield _Measured(run, plan, workloads_of(run.workloads).get(plan.workload), counting)
+
+
+def _plan(text: str) -> TrialPlan:
+    return TrialPlan.model_validate({**json.loads(text), "number": 0, "round": 0})
+
+
+def _workloads(text: str) -> dict[str, Workload]:
+    return {name: Workload.model_validate(workload) for name, workload in json.loads(text).items()}
+
+
+def _differences(base: _Measured, head: _Measured) -> list[Mismatch]:
+    return [
+        *differences(base.run.environment, head.run.environment),
+        *load_hosts(base.run.load_host, head.run.load_host),
+        *resources(base.plan, head.plan),
+    ]
+
+
+def _place(measured: _Measured) -> tuple[object, ...]:
+    load = measured.plan.load
+    return (measured.plan.workload, measured.plan.scaling, measured.plan.load_generator, load.connections, load.rate_rps or math.inf)
+
+
+def _series(newest: _Measured, group: Sequence[_Measured], figure: str, commits_between: CommitsBetween | None) -> Series | None:
+    """Return the series of a figure, or ``None`` if no run has it."""
+    plan = newest.plan
+    values = partial(_values, figure=figure, plan=plan)
+    measured = [each for each in reversed(group) if values(each)]
+    if not measured:
+        return None
+    points = tuple(_point(each, values(each)) for each in measured)
+    return Series(
+        target=plan.target,
+        workload=plan.workload,
+        scaling=plan.scaling,
+        load=plan.load,
+        load_generator=plan.load_generator,
+        figure=figure,
+        environment=group[0].run.environment,
+        differs=tuple(_differences(group[0], newest)),
+        points=points,
+        changes=tuple(_changes(points, measured, commits_between)),
+    )
+
+
+def _values(measured: _Measured, figure: str, plan: TrialPlan) -> list[float]:
+    """Return the values of all rounds. A load with a rate has no ``rps``, because the rate fixes it."""
+    if figure == "rps":
+        found = [] if plan.load.rate_rps is not None else [trial.throughput_rps for trial in measured.trials]
+    else:
+        found = [trial.latency_us_p99 if figure == "p99" else trial.wall_s for trial in measured.trials]
+    return [value for value in found if value is not None and value > 0]
+
+
+def _point(measured: _Measured, values: Sequence[float]) -> Point:
+    run, estimate = measured.run, Estimate.of(values)
+    assert estimate is not None, "a point has values"
+    return Point(
+        run=run.id,
+        name=run.name,
+        started_at=run.started_at,
+        git_commit=run.environment.git_commit,
+        estimate=estimate,
+        verdict=_overall([trial.verdict for trial in measured.trials]),
+    )
+
+
+def _overall(verdicts: Sequence[VerdictKind]) -> VerdictKind:
+    for kind in NOT_THE_TARGETS_ALONE:
+        if kind in verdicts:
+            return kind
+    return max(verdicts, key=verdicts.count)
+
+
+def _changes(points: Sequence[Point], measured: Sequence[_Measured], commits_between: CommitsBetween | None) -> Iterator[LevelChange]:
+    values = [point.estimate.median for point in points]
+    indices = change_points(values)
+    bounds = [0, *indices, len(values)]
+    for place, index in enumerate(indices, 1):
+        found = change(values[bounds[place - 1] : index], values[index : bounds[place + 1]])
+        assert found is not None, "values are above zero"
+        before, after = points[index - 1].git_commit, points[index].git_commit
+        commits: Iterable[str] = ()
+        if commits_between and before and after and before != after:
+            commits = commits_between(Path(measured[index].run.target.folder), before, after)
+        yield LevelChange(index, found.ratio, found.interval, before, after, tuple(commits))

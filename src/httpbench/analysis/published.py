@@ -1,0 +1,71 @@
+"""Published results next to our own: each target's best throughput on both sides, and the correlation of both orders.
+
+Machines, loads and load generators differ, so each side is relative to its own fastest target.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from httpbench.analysis.changes import RunAndTrials
+from httpbench.stats.rank_correlation import rank_correlation
+from httpbench.stats.summary import cells, summarise
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """One target on both sides."""
+
+    name: str
+    """The published name."""
+    theirs_rps: float
+    ours_rps: float
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """The targets that both runs measured under one workload."""
+
+    workload: str
+    pairs: tuple[Pair, ...]
+    """The fastest published target first."""
+
+    @property
+    def correlation(self) -> float | None:
+        """Rank correlation of both orders. ``None``: too few targets."""
+        return rank_correlation([pair.ours_rps for pair in self.pairs], [pair.theirs_rps for pair in self.pairs])
+
+    @property
+    def ranks(self) -> list[tuple[int, int]]:
+        """Published rank and our rank of each target, by throughput alone."""
+        theirs, ours = [pair.theirs_rps for pair in self.pairs], [pair.ours_rps for pair in self.pairs]
+        return [(_rank(pair.theirs_rps, theirs), _rank(pair.ours_rps, ours)) for pair in self.pairs]
+
+
+def _rank(value: float, values: list[float]) -> int:
+    return sum(other > value for other in values) + 1
+
+
+def beside(theirs: RunAndTrials, ours: RunAndTrials) -> list[Beside]:
+    """Match the targets of both runs by workload and published name, in the order of our workloads."""
+    published, own = _best(theirs), _best(ours)
+    found = []
+    for workload in dict.fromkeys(workload for workload, _ in own):
+        names = [name for of, name in own if of == workload and (of, name) in published]
+        pairs = [Pair(name, published[workload, name], own[workload, name]) for name in names]
+        if pairs:
+            found.append(Beside(workload, tuple(sorted(pairs, key=lambda pair: -pair.theirs_rps))))
+    return found
+
+
+def _best(measured: RunAndTrials) -> dict[tuple[str, str], float]:
+    """Return the median throughput at each target's best load, by workload and published name."""
+    run, trials = measured
+    best: dict[tuple[str, str], float] = {}
+    for rounds in cells(trials):
+        found = summarise(rounds)
+        entry = run.targets[found.target].entry
+        if found.throughput_rps is not None and found.load.rate_rps is None:
+            key = (found.workload, entry.name if entry else found.target)
+            best[key] = max(best.get(key, 0.0), found.throughput_rps.median)
+    return best

@@ -1,0 +1,119 @@
+"""The rows of a table, and what the rows of one table have in common."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from httpbench.model import ClientWork, Load, Probed, Scaling, Target, Trial, VerdictKind
+from httpbench.stats.summary import Latency, Summary
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One target under one load."""
+
+    target: Target
+    summary: Summary
+    trials: tuple[Trial, ...]
+    """The last attempt of each round."""
+    response_bytes: int | None
+    """Size of the sampled response: header block and body."""
+    odd_size: bool
+    """Whether that size is far from the sizes of the other rows."""
+    log_tail: str | None
+    """End of the log of the last round that does not count."""
+    probed: Probed | None
+    """Result of the first probe of this target in the run."""
+    measured: Summary | None = None
+    """Results of rounds that don't count, if no round counts. Shown struck through and never compared."""
+    repeated: tuple[Trial, ...] = ()
+    """Disturbed trials that were followed by another attempt."""
+
+    @property
+    def counts(self) -> bool:
+        """Whether at least one round counts."""
+        return self.summary.rounds_counting > 0
+
+    @property
+    def as_measured(self) -> Row:
+        """The same row, with the results of rounds that don't count if no round counts."""
+        return self if self.measured is None else replace(self, summary=self.measured)
+
+    @property
+    def counts_partly(self) -> bool:
+        """Whether some rounds count and others don't."""
+        return 0 < self.summary.rounds_counting < self.summary.rounds
+
+    @property
+    def attempts(self) -> list[Trial]:
+        """All trials, ordered by round and attempt."""
+        return sorted((*self.trials, *self.repeated), key=lambda trial: (trial.plan.round, trial.plan.attempt))
+
+    @property
+    def is_lower_bound(self) -> bool:
+        """Whether the load generator, the backend or the database was (nearly) full, so that the target may be faster than measured."""
+        limits = (
+            VerdictKind.GENERATOR,
+            VerdictKind.BOTH,
+            VerdictKind.DATABASE,
+            *([VerdictKind.BACKEND] if self.target.is_declared else []),
+        )
+        return self.counts and self.summary.verdict.kind in limits
+
+    @property
+    def latency(self) -> Latency | None:
+        """Response time if the load has a rate and the load generator reports it, else service time."""
+        return self.summary.response_time_us or self.summary.service_time_us
+
+
+@dataclass(frozen=True, slots=True)
+class LoadOrigin:
+    """The machines that sent the load, if it wasn't the target's own."""
+
+    hosts: int
+    name: str | None = None
+    """Name of a single load host that was reached by ssh. ``None``: scheduled hosts."""
+    cores: int = 0
+    """Physical cores of that host."""
+    has_backend: bool = False
+    """Whether that host also ran the backend of the proxies."""
+    slowest: str | None = None
+    """The scheduled host that sent its requests latest. ``None``: unknown."""
+    lag_us: float = 0.0
+    """99th percentile of the delay with which ``slowest`` sent its requests."""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """One table: rows that may be compared with each other."""
+
+    scaling: Scaling
+    workload: str
+    load: Load
+    load_generator: str
+    several_generators: bool
+    """Whether other tables of the run used other load generators."""
+    generator_version: str | None
+    """``None``: no trial recorded it."""
+    cores_shared: bool
+    backend_shared: bool
+    """Whether the backend of proxies and the load generator shared a core."""
+    database_shared: bool
+    """Whether the database and the load generator shared a core."""
+    target_cores: int
+    """Physical cores of the targets."""
+    workers: int | None
+    """Number of workers that the user chose. ``None``: one per core."""
+    scale: float
+    rounds: int
+    generator_notes: tuple[str, ...]
+    """Limitations that the load generator reported: all notes of all trials."""
+    rows: tuple[Row, ...]
+    load_origin: LoadOrigin | None = None
+    """``None``: the target's own machine."""
+    client_work: ClientWork | None = None
+    """The work of clients. ``None``: the targets are not clients."""
+
+    def row(self, target: str | None) -> Row | None:
+        """Return the row of a target, or ``None`` if this table lacks it."""
+        return next((row for row in self.rows if row.target.id == target), None)

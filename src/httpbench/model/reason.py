@@ -1,0 +1,182 @@
+"""Reasons of verdicts, as values: a kind, and the numbers and names that its sentence contains.
+
+``report/words/reasons.py`` makes the sentences. Code decides by kinds and never searches sentences.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from enum import StrEnum
+from typing import Any, Self
+
+from pydantic import JsonValue, model_validator
+
+from httpbench.model.frozen import Frozen
+
+NUMBER = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?")
+
+
+class ReasonKind(StrEnum):
+    TEXT = "text"  # a sentence from a store or export of an earlier version
+
+    # The results are not valid.
+    NO_CORRECT_RESPONSE = "no_correct_response"
+    WRONG_RESPONSES = "wrong_responses"
+    WRONG_SAMPLES = "wrong_samples"
+    REQUESTS_FAILED = "requests_failed"
+    TRUNCATED = "truncated"
+    RATE_NOT_REACHED = "rate_not_reached"
+    GENERATOR_SHORT = "generator_short"  # a full generator may be why the rate was not reached
+    RATE_NOT_HELD = "rate_not_held"
+    STALLED = "stalled"
+    IMPOSSIBLE_THROUGHPUT = "impossible_throughput"
+
+    # What limited the trial.
+    NOT_SAMPLED = "not_sampled"
+    TARGET_NOT_SAMPLED = "target_not_sampled"
+    GENERATOR_BOUND = "generator_bound"
+    BOTH_BUSY = "both_busy"
+    BOTH_NEARLY_FULL = "both_nearly_full"
+    QUOTA_STOPPED_BOTH = "quota_stopped_both"
+    TARGET_QUOTA_USED = "target_quota_used"
+    THREAD_FULL = "thread_full"
+    POLLS = "polls"
+    RETRANSMISSIONS = "retransmissions"
+    BACKEND_BOUND = "backend_bound"
+    BACKEND_SHARED = "backend_shared"
+    DATABASE_BOUND = "database_bound"
+    DATABASE_THROTTLED = "database_throttled"
+    DATABASE_SHARED = "database_shared"
+    SHARED_CORES_FULL = "shared_cores_full"
+    RATE_LEFT_IDLE = "rate_left_idle"
+    NEITHER_BUSY = "neither_busy"
+    QUOTA_STOPPED_TARGET = "quota_stopped_target"
+    STEAL = "steal"
+
+    # Other programs disturbed the trial.
+    OTHERS_TOOK = "others_took"
+    STOLEN = "stolen"
+    SHARED_QUOTA = "shared_quota"
+    WAITED = "waited"
+    OTHERS_TOOK_ON_HOST = "others_took_on_host"
+    STOLEN_ON_HOST = "stolen_on_host"
+    WAITED_ON_HOST = "waited_on_host"
+
+    # Throughput was not steady.
+    RATE_CHANGED = "rate_changed"
+    WARMUP_STILL_CHANGED = "warmup_still_changed"
+    WARMUP_TOO_SHORT = "warmup_too_short"
+
+    # The target, or a program beside it, did something wrong.
+    TARGET_DIED_UNDER_LOAD = "target_died_under_load"
+    BACKEND_DIED_UNDER_LOAD = "backend_died_under_load"
+    DATABASE_DIED_UNDER_LOAD = "database_died_under_load"
+    OUT_OF_MEMORY = "out_of_memory"
+    WRONG_AFTER_LOAD = "wrong_after_load"
+    DATABASE_NOT_READ = "database_not_read"
+    DATABASE_NOT_WRITTEN = "database_not_written"
+    BYTES_DIFFER = "bytes_differ"
+    BYTES_MAY_BE_LOST = "bytes_may_be_lost"
+    CRASHED_ON_SIGTERM = "crashed_on_sigterm"
+    IGNORED_SIGTERM = "ignored_sigterm"
+    LEFT_PROCESSES = "left_processes"
+    HELD_PORT = "held_port"
+    FILLED_LOG = "filled_log"
+
+    # A client did other work than required.
+    CLIENT_REQUESTS = "client_requests"
+    CLIENT_IN_FLIGHT = "client_in_flight"
+    CLIENT_PIPELINED = "client_pipelined"
+    CLIENT_CONNECTIONS = "client_connections"
+    CLIENT_WRONG_REQUESTS = "client_wrong_requests"
+    CLIENT_BYTES = "client_bytes"
+    CLIENT_PRINTED = "client_printed"
+
+    # An exception ended the trial: one kind for each class.
+    FAILED = "failed"
+    USAGE = "usage"
+    NOT_BUILT = "not_built"
+    REQUIREMENT_MISSING = "requirement_missing"
+    NOT_STARTED = "not_started"
+    TARGET_DIED = "target_died"
+    NOT_STOPPED = "not_stopped"
+    CONTAINER_FAILED = "container_failed"
+    LIMIT_NOT_IN_FORCE = "limit_not_in_force"
+    LOAD_FAILED = "load_failed"
+    LOAD_HOST_LOST = "load_host_lost"
+    CORES_IN_USE = "cores_in_use"
+    NOT_STORED = "not_stored"
+
+    # A service level did not hold.
+    NOT_MEASURED = "not_measured"
+    TOO_FEW_RESPONSES = "too_few_responses"
+    LATENCY_MISSED = "latency_missed"
+
+    # Several rounds or trials have reasons in common.
+    REPEATED = "repeated"
+    WORST_ROUND = "worst_round"
+    ROUNDS_DIFFER = "rounds_differ"
+    LOST_ROUNDS = "lost_rounds"
+    NOT_STEADY = "not_steady"
+    NOT_SHOWN_STEADY = "not_shown_steady"
+    ROUNDS_INVALID = "rounds_invalid"
+    ROUNDS_DISTURBED = "rounds_disturbed"
+    HOPELESS = "hopeless"
+
+
+ENDINGS = frozenset(
+    (
+        ReasonKind.CRASHED_ON_SIGTERM,
+        ReasonKind.IGNORED_SIGTERM,
+        ReasonKind.LEFT_PROCESSES,
+        ReasonKind.HELD_PORT,
+        ReasonKind.FILLED_LOG,
+    )
+)
+"""Kinds of bad behavior at the end of a target. Its results count all the same."""
+
+
+class Reason(Frozen):
+    """Why a trial has its verdict."""
+
+    kind: ReasonKind
+    """Kind of reason."""
+    data: dict[str, JsonValue] = {}
+    """Numbers and names of its sentence, in the units that the names state."""
+
+    @classmethod
+    def of(cls, kind: ReasonKind, **data: Any) -> Self:
+        """Make a reason; data that is ``None`` is left out."""
+        return cls(kind=kind, data={name: value for name, value in data.items() if value is not None})
+
+    @classmethod
+    def text(cls, text: str) -> Self:
+        """Make a reason of a sentence, as earlier versions stored them."""
+        return cls.of(ReasonKind.TEXT, text=text)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_text(cls, value: Any) -> Any:
+        """Read the sentences of earlier versions."""
+        return {"kind": ReasonKind.TEXT, "data": {"text": value}} if isinstance(value, str) else value
+
+    @property
+    def family(self) -> str:
+        """What reasons have in common that differ only in their numbers or in counts of errors."""
+        return f"{self.kind} {json.dumps(_without_numbers(self.data), sort_keys=True)}"
+
+    @property
+    def dumped(self) -> dict[str, JsonValue]:
+        """The reason as data of another one."""
+        return {"kind": str(self.kind), "data": self.data}
+
+
+def _without_numbers(value: JsonValue) -> JsonValue:
+    if isinstance(value, dict):
+        return {name: _without_numbers(each) for name, each in value.items() if name != "errors"}
+    if isinstance(value, list):
+        return [_without_numbers(each) for each in value]
+    if isinstance(value, str):
+        return NUMBER.sub("0", value)
+    return 0 if isinstance(value, int | float) and not isinstance(value, bool) else value

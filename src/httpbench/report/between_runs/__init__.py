@@ -1,1 +1,0 @@
-"""One run compared with another, as ``httpbench compare`` does: their rounds are not pairs."""

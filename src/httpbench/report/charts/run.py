@@ -1,0 +1,51 @@
+"""All charts of a run: of each table, over several tables, of each target over time, and of a search.
+
+To add a chart, write a function from a group to drawings by kind in a new file, and add it to ``_kinds``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from httpbench.analysis.groups import groups
+from httpbench.analysis.rows import Group
+from httpbench.model import Run, Table, Trial
+from httpbench.report.charts import add, clients, over_time, proxies, search, servers
+from httpbench.report.charts.drawing import Drawing, file_name
+
+Kinds = Callable[[Run, Group], Iterator[tuple[str, Drawing]]]
+
+
+def of_run(run: Run, trials: Sequence[Trial]) -> dict[str, Drawing]:
+    """Draw every chart of a run, by file name."""
+    if run.search:
+        return search.of_search(run, trials)
+    found = groups(run, trials)
+    drawn: dict[str, Drawing] = {}
+    for group in found:
+        add(drawn, ((f"{kind}-{file_name(group)}", drawing) for kind, drawing in of_group(run, group)))
+    add(drawn, ((f"connections-{name}", drawing) for name, drawing in servers.over_connections(found)))
+    add(drawn, ((f"over-time-{name}", drawing) for target in _watched(run, found) for name, drawing in over_time.of_target(found, target)))
+    return drawn
+
+
+def of_group(run: Run, group: Group) -> Iterator[tuple[str, Drawing]]:
+    """Draw the charts of one table, by kind."""
+    return _kinds(run, group)(run, group)
+
+
+def of_target(run: Run, found: Sequence[Group], target: str) -> list[Drawing]:
+    """Draw one target over time. Clients have no such chart, and those of proxies belong to their tables."""
+    return [drawing for _, drawing in over_time.of_target(found, target)] if target in _watched(run, found) else []
+
+
+def _kinds(run: Run, group: Group) -> Kinds:
+    if group.client_work is not None:
+        return clients.of_group
+    return proxies.of_group if run.table is Table.TCP_PROXIES else servers.of_group
+
+
+def _watched(run: Run, found: Sequence[Group]) -> list[str]:
+    if run.table is Table.TCP_PROXIES:
+        return []
+    return list(dict.fromkeys(row.target.id for group in found if group.client_work is None for row in group.rows))

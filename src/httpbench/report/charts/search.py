@@ -1,0 +1,67 @@
+"""The curve of a search: latency against the offered rate, with the service level and the highest rate that keeps it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import altair as alt
+
+from httpbench.model import Run, Trial
+from httpbench.report.charts.drawing import HEIGHT, WIDTH, Drawing, data
+from httpbench.report.words import curves
+from httpbench.stats.level import Saturation, held_in_most, saturation
+
+HELD, FAILED, MEDIAN = "SLO held", "SLO failed", "p50"
+SHAPES = {HELD: "circle", FAILED: "cross", MEDIAN: "diamond"}
+
+
+def of_search(run: Run, trials: Sequence[Trial]) -> dict[str, Drawing]:
+    """Draw the curve, by file name; empty if fewer than two rates count."""
+    if run.search is None or not trials:
+        return {}
+    found = saturation(run.search, trials)
+    bound = run.search.level.bounds[0]
+    points = [
+        {"rate": point.rate_rps, "ms": us / 1000, "what": HELD if held_in_most(point, run.search) else FAILED}
+        for point in found.curve
+        if (us := point.times_us.get(bound.figure)) is not None
+    ]
+    if len(points) < 2:
+        return {}
+    medians = [{"rate": point.rate_rps, "ms": us / 1000, "what": MEDIAN} for point in found.curve if (us := point.times_us.get("p50"))]
+    header, rows = curves.table(run.search, found)
+    name = curves.figure_name(bound.figure)
+    keys = f"{name} and p50 · level: SLO {name} < {bound.limit_us / 1000:g} ms · band: range of the highest rate that keeps it"
+    drawing = Drawing(
+        title=f"Latency ({name}) against the offered rate",
+        notes=(curves.title(run, trials), keys),
+        chart=_chart(points, medians, bound.limit_us / 1000, found),
+        header=tuple(header),
+        rows=tuple(tuple(row) for row in rows),
+    )
+    return {"latency-against-rate": drawing}
+
+
+def _chart(points: list[dict[str, Any]], medians: list[dict[str, Any]], limit_ms: float, found: Saturation) -> Any:
+    kinds = list(SHAPES)
+    x = alt.X("rate:Q", title="offered rate (requests/s)", scale=alt.Scale(zero=False, nice=False, padding=10))
+    y = alt.Y("ms:Q", title="response time (ms)", scale=alt.Scale(type="log", nice=True), axis=alt.Axis(tickCount=5))
+    legend = alt.Legend(orient="top")
+    encoded: dict[str, Any] = {
+        "x": x,
+        "y": y,
+        "shape": alt.Shape("what:N", title=None, scale=alt.Scale(domain=kinds, range=list(SHAPES.values())), legend=legend),
+        "color": alt.Color("what:N", title=None, scale=alt.Scale(domain=kinds), legend=legend),
+    }
+    marks = alt.Chart(data([*points, *medians])).mark_point(filled=True, size=70, opacity=0.9).encode(**encoded)
+    line = alt.Chart(data(points)).mark_line(strokeWidth=1, opacity=0.6).encode(x=x, y=y)
+    level = alt.Chart(data([{"ms": limit_ms}])).mark_rule(strokeDash=[5, 4]).encode(y="ms:Q")
+    layers = [level, line, marks]
+    if found.rate_rps is not None:
+        low = found.rate_low_rps if found.rate_low_rps is not None else found.rate_rps
+        high = next((rate for rate in (found.rate_high_rps, found.rate_failed_rps) if rate is not None), found.rate_rps)
+        band = alt.Chart(data([{"low": low, "high": high}])).mark_rect(opacity=0.2).encode(x="low:Q", x2="high:Q")
+        best = alt.Chart(data([{"rate": found.rate_rps}])).mark_rule(strokeWidth=2).encode(x="rate:Q")
+        layers = [band, best, *layers]
+    return alt.layer(*layers).properties(width=WIDTH, height=2 * HEIGHT)

@@ -1,0 +1,79 @@
+"""Changes from one run to another as JSON, of the schema ``httpbench-changes/1``, and their gates as JUnit XML."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, PlainSerializer
+
+from httpbench.analysis.changes import Cell, ChangeGate, Changes, Side
+from httpbench.model import Frozen, Gate, Reason
+from httpbench.report.data.junit import GATES, Suite, document, gate_case
+from httpbench.report.words.changes import mismatch_text, not_compared, version_text
+from httpbench.report.words.gates import change_gate_reason, change_gate_sentence
+from httpbench.report.words.loads import place
+from httpbench.report.words.reasons import sentence
+from httpbench.stats.gates import Passage
+
+
+class ExportedCell(Cell):
+    """One target under one load, in both runs, with its reasons as sentences."""
+
+    reasons_head: Annotated[tuple[Reason, ...], PlainSerializer(lambda found: tuple(map(sentence, found)), return_type=tuple[str, ...])]
+    """Why the rounds of head don't count, or what limited them."""
+    lost_head: Annotated[Reason | None, PlainSerializer(lambda lost: sentence(lost) if lost else None, return_type=str | None)] = None
+    """How many rounds of head failed or are invalid, and why. Null: none."""
+
+
+class GateResult(Frozen):
+    """A gate at one cell."""
+
+    gate: Gate
+    cell: int | None
+    """Index in ``cells``. Null: only base has the cell."""
+    place: str
+    """Target, workload and load."""
+    passage: Passage
+    reason: str | None
+    """Why the gate could not be judged. Null: it was judged."""
+
+
+class ChangesDocument(Frozen):
+    """Base and head, and the differences between them."""
+
+    schema_: Literal["httpbench-changes/1"] = Field(default="httpbench-changes/1", alias="schema")
+    base: Side
+    head: Side
+    environment: tuple[str, ...]
+    """Properties of the environment that must match and don't."""
+    toolchains: tuple[str, ...]
+    """Programs and libraries with different versions."""
+    cells: tuple[ExportedCell, ...]
+    not_compared: tuple[str, ...]
+    """Cells that only one run has."""
+    gates: tuple[GateResult, ...]
+
+
+def render_changes_json(found: Changes) -> str:
+    """Render the changes as JSON. The text ends with a line break."""
+    exported = ChangesDocument(
+        base=found.base,
+        head=found.head,
+        environment=tuple(map(mismatch_text, found.environment)),
+        toolchains=tuple(map(version_text, found.toolchains)),
+        cells=tuple(ExportedCell(**dict(cell)) for cell in found.cells),
+        not_compared=tuple(not_compared(found)),
+        gates=tuple(map(_gate, found.gates)),
+    )
+    return exported.model_dump_json(indent=2, by_alias=True) + "\n"
+
+
+def render_changes_junit(found: Changes) -> str:
+    """Render a test case for each gate at each target. The text ends with a line break."""
+    cases = [gate_case(f"{judged.gate} {place(judged.at)}", judged.passage, change_gate_sentence(judged)) for judged in found.gates]
+    return document([Suite(GATES, cases)], found.head.started_at, {"base": found.base.run, "head": found.head.run})
+
+
+def _gate(judged: ChangeGate) -> GateResult:
+    reason = change_gate_reason(judged)
+    return GateResult(gate=judged.gate, cell=judged.index, place=place(judged.at), passage=judged.passage, reason=reason)

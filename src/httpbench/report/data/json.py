@@ -1,0 +1,450 @@
+"""A whole run as one JSON document of the schema ``httpbench/1``, for programs and for readers who check the arithmetic.
+
+The models below are the schema; ``report.data.schema`` writes it as JSON Schema. A field may be added within a version of the schema.
+If a field is removed or changes its meaning, the version changes.
+
+The document includes the measurements of trials that don't count, so programs must look at the verdict first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, Field, PlainSerializer
+
+from httpbench.analysis.compared import against, composite_of, differences, ranking
+from httpbench.analysis.gates import RunGate, gated
+from httpbench.analysis.groups import groups
+from httpbench.analysis.rows import Group, Row
+from httpbench.model import (
+    Category,
+    ClientMeasurement,
+    Commands,
+    ContainerRun,
+    CoreOccupancy,
+    Cores,
+    Database,
+    DatabaseRun,
+    Entry,
+    Environment,
+    Frozen,
+    Gate,
+    Id,
+    Isolation,
+    Kind,
+    Learned,
+    Limit,
+    Load,
+    LoadHost,
+    LoadHostUse,
+    Measurement,
+    Network,
+    Noise,
+    Others,
+    Precision,
+    Probed,
+    Reason,
+    Run,
+    RunStatus,
+    SampledResponse,
+    Scaling,
+    Search,
+    Settling,
+    Table,
+    Target,
+    Trial,
+    TrialPlan,
+    Tuning,
+    Usage,
+    Verdict,
+    VerdictKind,
+    Workload,
+)
+from httpbench.report.words.gates import gate_place, gate_reason
+from httpbench.report.words.reasons import joined, sentence, sentences
+from httpbench.stats.composite import Composite
+from httpbench.stats.facts import Facts, facts
+from httpbench.stats.gates import Passage
+from httpbench.stats.interval import ConfidenceInterval
+from httpbench.stats.level import RatePoint, Saturation, saturation
+from httpbench.stats.overhead import Difference
+from httpbench.stats.paired import Comparison
+from httpbench.stats.steady import not_shown_steady, unsteady
+from httpbench.stats.summary import Summary, with_merged
+
+
+class ExportedVerdict(Frozen):
+    """What limited a trial, or why it doesn't count."""
+
+    kind: VerdictKind
+    """What limited the trial, or that it doesn't count."""
+    reasons: tuple[str, ...] = ()
+    """Reasons as sentences; may be empty."""
+    is_accepted: bool = False
+    """Whether the trial counts although it was disturbed, because repeats were turned off."""
+    causes: tuple[Reason, ...] = ()
+    """Reasons as values: their kinds, and the numbers and names in the sentences."""
+
+
+def _exported_verdict(verdict: Verdict) -> ExportedVerdict:
+    return ExportedVerdict(kind=verdict.kind, reasons=tuple(sentences(verdict)), is_accepted=verdict.is_accepted, causes=verdict.reasons)
+
+
+InWords = Annotated[Verdict, PlainSerializer(_exported_verdict, return_type=ExportedVerdict)]
+"""A verdict, exported with its sentences."""
+
+
+class ExportedPoint(RatePoint):
+    """All trials at one rate that count."""
+
+    misses: Annotated[tuple[Reason, ...], PlainSerializer(lambda found: tuple(map(sentence, found)), return_type=tuple[str, ...])]
+    """Why the service level did not hold, without duplicates."""
+
+
+class ExportedSaturation(Saturation):
+    """The result of a search."""
+
+    curve: tuple[ExportedPoint, ...]
+    """All rates, in ascending order."""
+    disturbed_by: Annotated[
+        tuple[tuple[Reason, ...], ...],
+        BeforeValidator(lambda found: [[each] if isinstance(each, str) else each for each in found]),
+        PlainSerializer(lambda found: tuple(map(joined, found)), return_type=tuple[str, ...]),
+    ] = ()
+    """Programs that disturbed each disturbed trial, in words."""
+
+
+class ExportedSummary(Summary):
+    """Results of one cell over its rounds. Null: not measured, or no round counts."""
+
+    verdict: InWords
+    """``generator`` if one round that counts has it, else the most common verdict of these rounds, or why none counts."""
+
+
+class ExportedTarget(Frozen):
+    """A target, without its folder and build on this machine."""
+
+    id: Id
+    """Id: ``language/framework[/variant]``."""
+    kind: Kind
+    """Kind of target."""
+    language: str
+    """Programming language."""
+    framework: str
+    """Framework or library."""
+    variant: str | None
+    """Name of the variant. Null: there is only one."""
+    category: Category | None
+    """Category that the target declares. Null: the target comes from the command line, or its catalog doesn't say."""
+    tuning: Tuning
+    """How the target is written."""
+    limits: tuple[Limit, ...]
+    """Features that the target lacks by design."""
+    upstream: str | None
+    """Home page of the framework. Null: the target comes from the command line, or its catalog doesn't say."""
+    notes: str | None
+    """Notes for readers of the results. Null: none."""
+    run: tuple[str, ...]
+    """Command line; empty if there is a ``url``."""
+    url: str | None
+    """``http://HOST:PORT`` of a running server, which httpbench neither starts nor stops. Its CPU time is unknown. Null: httpbench
+    starts the target."""
+    prepare: tuple[str, ...]
+    """Command that runs before each trial. Empty: none."""
+    env: dict[str, str]
+    """Environment variables."""
+    isolation: Isolation | None = None
+    """Container of the target, and its limits. Null: the target runs as a process."""
+    paths: dict[str, str] = Field(default_factory=dict)
+    """Path of each test by its name. Empty: the target serves every workload at the workload's own path."""
+    database: Database | None = None
+    """Database that the target uses. Null: none."""
+    entry: Entry | None = None
+    """Entry in the catalog of another project. Null: the target is from none."""
+
+
+class Round(Frozen):
+    """A trial, without the properties that all rounds of its cell share."""
+
+    number: int
+    """Position in the run, from 0."""
+    round: int
+    """Number of the round, from 0."""
+    attempt: int = 0
+    """Number of the attempt: 0 for the first, higher if earlier attempts were disturbed."""
+    started_at: str
+    """Start (UTC, ISO 8601)."""
+    cores: Cores
+    """CPUs of each program."""
+    workers: int | None = None
+    """Number of workers or copies of the target that the user chose. Null: one for each of its physical cores."""
+    verdict: InWords
+    """What limited the trial, or why it doesn't count."""
+    measurement: Measurement | None
+    """Measurement of the load generator. Null: none, or the target is a client."""
+    client: ClientMeasurement | None = None
+    """Measurement of the timer. Null: none, or the target is not a client."""
+    target_usage: Usage | None
+    """CPU and memory of the target. Null: not measured."""
+    target_polling_threads: float | None = None
+    """Mean number of the target's threads that ran or were ready to run while it got no requests: the lowest of several samples. The target
+    polls from 0.5 on. Null: not measured."""
+    generator_usage: Usage | None
+    """CPU and memory of the load generator. Null: not measured."""
+    backend_usage: Usage | None = None
+    """CPU and memory of the server behind a proxy. Null: no proxy, or not measured."""
+    database_usage: Usage | None = None
+    """CPU and memory of the target's database. Null: none, or not measured."""
+    database: DatabaseRun | None = None
+    """Database of the target, and its counters. Null: none."""
+    settling: Settling | None = None
+    """Part of the warm-up that lasts until throughput is steady. Null: the warm-up had a fixed length."""
+    unsteady: str | None = None
+    """Why the round is not steady or not known to be steady. Null: no change was found."""
+    occupancy: tuple[CoreOccupancy, ...]
+    """Use of the CPUs of target and load generator, and of their SMT siblings."""
+    others: Others | None = None
+    """Other programs on the machine. Null: not measured."""
+    network: Network | None = None
+    """Counters of the kernel's network stack. Null: not read."""
+    facts: Facts | None = None
+    """Facts behind the verdict. Null: nothing was measured."""
+    response: SampledResponse | None
+    """Sampled response of the target. Null: none was kept."""
+    learned: Learned | None = None
+    """Correct response, learned from the target. Null: the workload states it."""
+    accept_queue: int | None = None
+    """Length of the accept queue of the target's listening socket. Null: unknown."""
+    overhead_s: float | None
+    """Wall time in seconds without builds, warm-up and measurement. Null: unknown."""
+    log_tail: str | None
+    """Last lines of the output of the program that failed. Null: none."""
+    container: ContainerRun | None = None
+    """Container of the target. Null: the target ran as a process, or its container did not start."""
+    load_host: LoadHostUse | None = None
+    """Use of the load host. Null: the load generator ran on the target's machine, or nothing was measured."""
+    commands: Commands | None = None
+    """Command lines of the trial. Null: it failed before they ran, or an earlier version stored it."""
+
+
+class Result(Frozen):
+    """A cell: one target under one load, with all its rounds."""
+
+    target: Id
+    """Key of ``targets``."""
+    workload: str
+    """Key of ``workloads``."""
+    scaling: Scaling
+    """How the target used cores."""
+    load_generator: str
+    """Name of the load generator, or of the timer for clients."""
+    load: Load
+    """How the requests were made."""
+    verdict: InWords
+    """``generator`` if one round that counts has it, else the most common verdict of these rounds, or why none counts."""
+    rank: int | None
+    """Rank by throughput; ties share one. Null: too few rounds count, the load generator was the limit, or the load has a rate."""
+    summary: ExportedSummary
+    """Results over the rounds that count."""
+    overhead: dict[str, Difference]
+    """For proxies, by figure: difference to the baseline in the same rounds, in µs."""
+    rounds: tuple[Round, ...]
+    """All rounds, including those that don't count and disturbed attempts that were repeated."""
+
+
+class Against(Frozen):
+    """One target compared with the baseline of its table in one figure."""
+
+    target: str
+    """Id of the target."""
+    baseline: str
+    """Id of the baseline."""
+    workload: str
+    """Name of the workload."""
+    scaling: Scaling
+    """How the target used cores."""
+    load_generator: str
+    """Name of the load generator."""
+    load: Load
+    """How the requests were made."""
+    figure: str
+    """``throughput_rps``, ``latency_us_p99`` (response time with a rate) or ``cpu_us_per_request``."""
+    comparison: Comparison
+    """The ratio of the target to the baseline."""
+    differs: bool
+    """Whether the difference is significant: the corrected p-value is at most 0.05."""
+
+
+class GateResult(Frozen):
+    """A gate at one target, or at a table whose baseline was not measured."""
+
+    gate: Gate
+    """The gate."""
+    target: str | None
+    """Id of the target. Null: no target is judged, because the baseline was not measured."""
+    place: str
+    """Target, baseline, workload and load, in words."""
+    passage: Passage
+    """Whether the gate passed."""
+    ratio: float | None = None
+    """Figure of the target divided by that of the baseline. Null: unknown."""
+    interval: ConfidenceInterval | None = None
+    """95% interval of the ratio. Null: unknown."""
+    reason: str | None = None
+    """Why the gate could not be judged. Null: it was judged."""
+
+
+class Document(Frozen):
+    """A run: where and how it was made, and its results."""
+
+    schema_: Literal["httpbench/1"] = Field(default="httpbench/1", alias="schema")
+    """Name and version of this schema."""
+    run: str
+    """Id of the run."""
+    started_at: str
+    """Start (UTC, ISO 8601)."""
+    finished_at: str | None
+    """End (UTC, ISO 8601). Null: not finished."""
+    status: RunStatus
+    """Whether the run is finished."""
+    command: tuple[str, ...]
+    """The command line."""
+    environment: Environment
+    """The machine and its state."""
+    targets: dict[str, ExportedTarget]
+    """Targets by id."""
+    workloads: dict[str, Workload]
+    """Workloads by name."""
+    table: Table = Table.HTTP_SERVERS
+    """Kind of tables."""
+    scale: float = 1.0
+    """Factor on the suite's rates and times."""
+    baseline: str | None
+    """Id of the target that all others are compared with. Null: none."""
+    precision: Precision | None
+    """Requested precision. Null: the number of rounds is fixed."""
+    retries: int = 0
+    """Maximum number of repeats of a disturbed trial."""
+    measures_noise: bool = False
+    """Whether the rounds are A/A pairs, which compare one server with itself."""
+    noise: Noise | None = None
+    """Noise of this machine when the run began. Null: unknown, or no longer valid."""
+    plan: tuple[TrialPlan, ...]
+    """All trials in order, without repeats. A search has only the first trial."""
+    probes: dict[str, Probed]
+    """Results of probes, by id of the target. Targets that were not probed are missing."""
+    results: tuple[Result, ...]
+    """Cells, in the order of the tables."""
+    name: str | None = None
+    """Name of the run. Null: none."""
+    tags: tuple[str, ...] = ()
+    """Tags of the run."""
+    load_host: LoadHost | None = None
+    """Machine that ran the load generators. Null: the target's own."""
+    published: str | None = None
+    """Project that published the results, such as ``techempower``; most of the environment is then unknown. Null: httpbench measured
+    them."""
+    search: Search | None = None
+    """Search for the highest rate. Null: no search."""
+    saturation: ExportedSaturation | None = None
+    """Result of the search. Null: no search."""
+    composite: Composite | None = None
+    """Composite ranking. Null: the run has fewer than two of TechEmpower's tests, or fewer than two targets with all of them."""
+    comparisons: tuple[Against, ...]
+    """Comparisons with the baseline. Empty: the run has none."""
+    gates: tuple[GateResult, ...] = ()
+    """Result of each gate of ``--fail-if``. Empty: no gates, or the run was interrupted."""
+
+
+def render_json(run: Run, trials: Sequence[Trial]) -> str:
+    """Render strict JSON (RFC 8259), with ``null`` for missing numbers. The text ends with a line break."""
+    return document(run, trials).model_dump_json(indent=2, by_alias=True) + "\n"
+
+
+def document(run: Run, trials: Sequence[Trial]) -> Document:
+    """Make the document of a run."""
+    found = groups(run, trials)
+    return Document(
+        **same_fields(run, Document, but={"targets", "gates"}),
+        run=run.id,
+        targets={name: _exported(target) for name, target in run.targets.items()},
+        probes={trial.plan.target: trial.probed for trial in trials if trial.probed is not None},
+        results=tuple(result for group in found for result in _results(run, group)),
+        saturation=_saturation(run, trials),
+        composite=None if run.search else composite_of(trials),
+        comparisons=tuple(part for group in found for part in _against(group, run.baseline)),
+        gates=tuple(map(_gate, gated(run, trials))),
+    )
+
+
+def same_fields(source: BaseModel, model: type[BaseModel], but: Collection[str] = ()) -> dict[str, Any]:
+    """Return the fields that two models share, except those in ``but``."""
+    return {name: getattr(source, name) for name in type(source).model_fields if name in model.model_fields and name not in but}
+
+
+def _exported(target: Target) -> ExportedTarget:
+    return ExportedTarget(**same_fields(target, ExportedTarget))
+
+
+def _gate(judged: RunGate) -> GateResult:
+    return GateResult(
+        gate=judged.gate,
+        target=judged.row.target.id if judged.row else None,
+        place=gate_place(judged),
+        passage=judged.passage,
+        ratio=judged.ratio,
+        interval=judged.interval,
+        reason=gate_reason(judged),
+    )
+
+
+def _against(group: Group, baseline: str | None) -> Iterator[Against]:
+    for compared in against(group, baseline) if baseline else ():
+        for figure, comparison in compared.figures.items():
+            if comparison is not None:
+                yield Against(
+                    target=compared.row.target.id,
+                    baseline=compared.baseline.target.id,
+                    workload=group.workload,
+                    scaling=group.scaling,
+                    load_generator=group.load_generator,
+                    load=group.load,
+                    figure=figure,
+                    comparison=comparison,
+                    differs=comparison.differs,
+                )
+
+
+def _results(run: Run, group: Group) -> Iterator[Result]:
+    ranks = ranking(group)
+    added = differences(group, run.baseline) if run.table is Table.TCP_PROXIES else {}
+    for row in group.rows:
+        yield _result(row, ranks.get(row.target.id), added.get(row.target.id, {}))
+
+
+def _result(row: Row, rank: int | None, added: dict[str, Difference]) -> Result:
+    return Result(
+        **same_fields(row.summary, Result, but={"rounds"}),
+        rank=rank,
+        summary=ExportedSummary(**same_fields(with_merged(row.summary, row.trials), ExportedSummary)),
+        overhead=added,
+        rounds=tuple(map(_round, row.attempts)),
+    )
+
+
+def _round(trial: Trial) -> Round:
+    return Round(
+        **same_fields(trial, Round),
+        **same_fields(trial.plan, Round),
+        unsteady=sentence(reason) if (reason := unsteady(trial) or not_shown_steady(trial)) else None,
+        facts=facts(trial),
+    )
+
+
+def _saturation(run: Run, trials: Sequence[Trial]) -> ExportedSaturation | None:
+    if run.search is None:
+        return None
+    found = saturation(run.search, trials)
+    curve = tuple(ExportedPoint(**same_fields(point, ExportedPoint)) for point in found.curve)
+    return ExportedSaturation(**same_fields(found, ExportedSaturation, but={"curve"}), curve=curve)

@@ -1,1 +1,0 @@
-"""A run in each form: on a terminal, and as files. One module for each format."""

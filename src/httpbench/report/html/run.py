@@ -1,0 +1,185 @@
+"""The page of a run: its answers, a section for each table and target, its notes, and the run itself as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from markupsafe import Markup
+
+from httpbench.analysis.compared import composite_of, ranking
+from httpbench.analysis.groups import groups
+from httpbench.analysis.rows import Group, Row
+from httpbench.model import Run, Trial
+from httpbench.report.charts import search as search_charts
+from httpbench.report.charts import servers
+from httpbench.report.charts.drawing import file_name
+from httpbench.report.charts.drawing import label as short
+from httpbench.report.charts.run import of_group
+from httpbench.report.html import targets
+from httpbench.report.html.download import download
+from httpbench.report.html.parts import Figure, Picture, Table, link, struck, verdict
+from httpbench.report.html.shell import render as render_page
+from httpbench.report.words import curves, loads, notes, tables
+from httpbench.report.words.answer import answer as answer_lines
+from httpbench.report.words.claims import claims, unranked
+from httpbench.report.words.columns import Column, columns
+from httpbench.report.words.numbers import figure_text
+from httpbench.report.words.run import machine, origin, precision, title
+from httpbench.stats.level import saturation
+
+NAMES = ("language", "framework", "variant", "server", "target")
+"""Columns that name a target. A page replaces them by a single column."""
+
+VERDICT = "verdict"
+"""The second column of a page, so that narrow screens show it beside the name."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableSection:
+    """One table with its answer, charts and notes."""
+
+    anchor: str
+    title: str
+    method: str
+    answer: str
+    claims: Sequence[str]
+    figures: Sequence[Figure | Picture]
+    table: Table
+    notes: Sequence[notes.RowNote]
+
+
+@dataclass(frozen=True, slots=True)
+class CompositeSection:
+    """The composite score of a run."""
+
+    title: str
+    note: str
+    table: Table
+
+
+def render(run: Run, trials: Sequence[Trial]) -> str:
+    """Render the page. The same run always gives the same page."""
+    found = groups(run, trials)
+    search = search_of(run, trials, [Figure.of(drawing) for drawing in search_charts.of_search(run, trials).values()])
+    parts = results(run, trials, found, search, lambda group: [Figure.of(drawing) for _, drawing in of_group(run, group)])
+    page = {
+        **parts,
+        "title": title(run, trials),
+        "figures": [] if search else [Figure.of(drawing) for _, drawing in servers.over_connections(found)],
+        "targets": targets.sections(run, found),
+        "origin": origin(run, trials),
+        "machine": list(machine(run)),
+        "versions": versions(run),
+        "download": download(run, trials),
+    }
+    return render_page("page.html", page)
+
+
+def results(
+    run: Run,
+    trials: Sequence[Trial],
+    found: Sequence[Group],
+    search: dict[str, Any] | None,
+    figures: Callable[[Group], Sequence[Figure | Picture]],
+) -> dict[str, Any]:
+    """Return the results as the template expects them. ``figures`` draws the charts of a table."""
+    sections = [] if search else _sections(run, found, figures)
+    return {
+        "answers": _answers(sections, search),
+        "search": search,
+        "sections": sections,
+        "composite": None if search else _composite(trials),
+        "legend": [] if search else notes.legend(found, run.table),
+        "precision": precision(run, trials),
+    }
+
+
+def search_of(run: Run, trials: Sequence[Trial], figures: Sequence[Figure | Picture]) -> dict[str, Any] | None:
+    """Return the section of a search, or ``None`` if the run is not a search or has no trials."""
+    if run.search is None or not trials:
+        return None
+    found = saturation(run.search, trials)
+    return {
+        "title": curves.title(run, trials),
+        "method": curves.method(run.search, trials),
+        "sentences": curves.sentences(run.search, found, trials),
+        "figures": figures,
+        "table": Table.of("Rates", *curves.table(run.search, found)),
+    }
+
+
+def versions(run: Run) -> Table:
+    """Return a table of toolchains and libraries."""
+    found = run.environment.versions
+    return Table.of("Versions", ["Name", "Version"], [[name, " ".join(version.split())] for name, version in sorted(found.items())])
+
+
+def _answers(sections: Sequence[TableSection], search: dict[str, Any] | None) -> list[tuple[str, str, str]]:
+    """Return anchor, title and sentence of each answer."""
+    if search:
+        return [("saturation", search["title"], search["sentences"][0])]
+    return [(section.anchor, section.title, section.answer) for section in sections]
+
+
+def _sections(run: Run, found: Sequence[Group], figures: Callable[[Group], Sequence[Figure | Picture]]) -> list[TableSection]:
+    every = columns(found, run.table)
+    return [
+        TableSection(
+            anchor=f"table-{number}-{file_name(group)}",
+            title=loads.title(group),
+            method=loads.method(group),
+            answer=answer(run, group),
+            claims=claims(run, group),
+            figures=figures(group),
+            table=_table(group, every),
+            notes=notes.row_notes(group),
+        )
+        for number, group in enumerate(found, 1)
+    ]
+
+
+def answer(run: Run, group: Group) -> str:
+    """Return the first sentence of a table's answer, or else why it has none, or the result of its only target."""
+    lines = [line.strip() for line in answer_lines(run, group)]
+    if lines:
+        return " ".join(lines[:2]) if group.client_work is not None else lines[0]
+    return unranked(group) or next((_only(row) for row in group.rows if row.counts), "No round is valid")
+
+
+def _only(row: Row) -> str:
+    client = row.summary.client
+    if client is not None:
+        return f"{short(row)}: {figure_text(client.median_s * 1000)} ms"
+    estimate = row.summary.throughput_rps
+    return f"{short(row)}: {figure_text(estimate.median)} requests/s" if estimate and row.summary.load.rate_rps is None else short(row)
+
+
+def _composite(trials: Sequence[Trial]) -> CompositeSection | None:
+    found = composite_of(trials)
+    if found is None:
+        return None
+    table = Table.of("Score of each target", tables.COMPOSITE_COLUMNS, tables.composite_rows(found))
+    return CompositeSection(tables.COMPOSITE, tables.composite_note(found), table)
+
+
+def _table(group: Group, every: Sequence[Column]) -> Table:
+    places = ranking(group)
+    shown = [column for column in every if column.name not in (*NAMES, VERDICT)]
+    (judged,) = [column for column in every if column.name == VERDICT]
+    rows = [
+        [
+            link(row.target.id, short(row)),
+            verdict(row.summary.verdict.kind, judged.shown(row)),
+            str(places.get(row.target.id, "")),
+            *(_cell(column, row) for column in shown),
+        ]
+        for row in group.rows
+    ]
+    return Table.of("All figures", ["Target", judged.title, "Rank", *(column.heading for column in shown)], rows)
+
+
+def _cell(column: Column, row: Row) -> str | Markup:
+    text = column.shown(row)
+    return struck(text) if column.is_struck(row) else text

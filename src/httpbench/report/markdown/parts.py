@@ -1,0 +1,40 @@
+"""Markdown (GitHub's flavor): tables, escaped texts and blocks of code."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+SHORTEST_FENCE = 3
+
+
+def pipe_table(
+    header: Sequence[str], numbers: Sequence[bool], rows: Sequence[Sequence[str]], struck: Sequence[Sequence[bool]] = ()
+) -> list[str]:
+    """Return the lines of a table, with padded columns so that the source is readable.
+
+    ``numbers`` marks right-aligned columns, ``struck`` cells that are struck through (empty: none).
+    """
+    cells = [[escape(text) for text in row] for row in (header, *rows)]
+    for row, marks in zip(cells[1:], struck, strict=False):
+        row[:] = [f"~~{text}~~" if mark else text for text, mark in zip(row, marks, strict=True)]
+    widths = [max(3, *(len(row[index]) for row in cells)) for index in range(len(header))]
+    ruler = [("-" * (width - 1) + ":") if number else "-" * width for width, number in zip(widths, numbers, strict=True)]
+    padded = [
+        [text.rjust(width) if number else text.ljust(width) for text, width, number in zip(row, widths, numbers, strict=True)]
+        for row in cells
+    ]
+    return [f"| {' | '.join(row)} |" for row in (padded[0], ruler, *padded[1:])]
+
+
+def escape(text: str) -> str:
+    """Escape a text so that Markdown shows it unchanged, also in the cell of a table."""
+    text = re.sub(r"([\\|*`\[\]])", r"\\\1", text)
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace("\n", "<br>")
+
+
+def fenced(text: str) -> list[str]:
+    """Return a block of code, in a fence longer than any in the text."""
+    longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
+    fence = "`" * max(SHORTEST_FENCE, longest + 1)
+    return [fence, *text.splitlines(), fence]

@@ -1,0 +1,188 @@
+"""A table for a terminal of a given width.
+
+If the columns don't fit, titles and names are shortened first, then names are cut, then the least needed columns are omitted. A bar fills
+the remaining space.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from rich.cells import cell_len
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from httpbench.report.words.columns import ALWAYS
+
+GAP = 2
+"""Spaces between columns."""
+
+BAR_MIN, BAR_MAX = 6, 16
+NAME_MIN = 10
+"""Minimum length of a name that is cut."""
+EIGHTHS = " ▏▎▍▌▋▊▉"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cells:
+    """One column of texts."""
+
+    title: str
+    unit: str
+    texts: Sequence[Text]
+    need: int
+    """A narrow terminal omits the columns with the highest values first, and never those with ``ALWAYS``."""
+    is_number: bool = True
+    short: str = ""
+    """Title in a narrow terminal. Empty: the same title."""
+    names: Sequence[str] = ()
+    """Shorter forms of the texts. Empty: the column is never shortened or cut."""
+    folds_at: int = 0
+    """Minimum width of a column of words that may be folded. 0: it is never folded."""
+    lengths: Sequence[float | None] = ()
+    """Values that bars stand for. Empty: the column has no bars. ``None``: this row has none."""
+
+    @property
+    def is_filled(self) -> bool:
+        """Whether at least one row has content."""
+        return any(self.lengths) or any(text.plain for text in self.texts)
+
+    @property
+    def width(self) -> int:
+        """Width of the widest line, or 0 for a column of bars."""
+        if self.lengths:
+            return 0
+        widest = max([cell_len(self.title), cell_len(self.unit), *(text.cell_len for text in self.texts)])
+        return min(widest, self.folds_at) if self.folds_at else widest
+
+    def narrow(self) -> Cells:
+        """Return the column with its short title and short names."""
+        texts = [_renamed(text, name) for text, name in zip(self.texts, self.names, strict=True)] if self.names else self.texts
+        return replace(self, title=self.short or self.title, texts=texts)
+
+    def cut(self, width: int) -> Cells:
+        """Return the column with names of at most ``width`` characters."""
+        return replace(self, texts=[_renamed(text, shortened(text.plain, width)) for text in self.texts])
+
+    def drawn(self, width: int) -> Cells:
+        """Return the column with bars in place of lengths."""
+        longest = max((length for length in self.lengths if length), default=1.0)
+        shares = [None if length is None else length / longest for length in self.lengths]
+        return replace(self, texts=[Text(bar(share, width), style="cyan") for share in shares], lengths=())
+
+
+def column(
+    title: str, texts: Iterable[str], need: int = ALWAYS, *, unit: str = "", is_number: bool = False, short: str = "", folds_at: int = 0
+) -> Cells:
+    """Make a column of plain text."""
+    return Cells(title, unit, [Text(text) for text in texts], need, is_number=is_number, short=short, folds_at=folds_at)
+
+
+def names_column(title: str, ids: Sequence[str]) -> Cells:
+    """Make a column of target ids, which a narrow terminal shortens."""
+    return Cells(title, "", [Text(name) for name in ids], ALWAYS, is_number=False, names=brief_names(ids))
+
+
+def fitted(columns: Sequence[Cells], width: int, advice: str = "") -> list[RenderableType]:
+    """Return a table of the columns that fit, then a line that lists the others, followed by ``advice``."""
+    laid, left_out = fit(columns, width)
+    parts: list[RenderableType] = [grid(laid, width)] if laid else []
+    if names := ", ".join(filter(None, (column.title for column in left_out))):
+        parts.append(Text(f"Not shown at this width: {names}.{advice}", style="dim", overflow="fold"))
+    return parts
+
+
+def fit(columns: Sequence[Cells], width: int) -> tuple[list[Cells], list[Cells]]:
+    """Split columns into those that fit and those that don't. Columns without content are in neither list."""
+    shown = [column for column in columns if column.is_filled]
+    left_out: list[Cells] = []
+    while (laid := _laid(shown, width)) is None:
+        least = max(shown, key=lambda column: column.need)
+        if least.need == ALWAYS:
+            laid = [column.narrow() for column in shown if not column.lengths]  # too narrow even so: cells are folded
+            break
+        shown.remove(least)
+        left_out.append(least)
+    return laid, [column for column in columns if column in left_out]
+
+
+def grid(columns: Sequence[Cells], width: int) -> Table:
+    """Make a table of the columns that :func:`fit` returned."""
+    table = Table(box=None, padding=(0, GAP, 0, 0), pad_edge=False, header_style="bold")
+    fits = _spare(columns, width) >= 0
+    has_units = any(column.unit for column in columns)
+    for column in columns:
+        header = Text(column.title)
+        if has_units:
+            header.append(f"\n{column.unit}", style="not bold dim")
+        is_whole = fits and not column.folds_at
+        table.add_column(header, justify="right" if column.is_number else "left", overflow="fold", no_wrap=is_whole)
+    for cells in zip(*(column.texts for column in columns), strict=True):
+        table.add_row(*cells)
+    return table
+
+
+def bar(share: float | None, width: int) -> str:
+    """Draw a bar of at most ``width`` characters in steps of 1/8. A share above zero is never empty."""
+    if not share:
+        return ""
+    full, rest = divmod(max(round(share * width * 8), 1), 8)
+    return ("█" * full + EIGHTHS[rest]).rstrip()
+
+
+def shortened(name: str, width: int) -> str:
+    """Cut the middle of a name that is longer than ``width``, because names differ at both ends."""
+    if cell_len(name) <= width:
+        return name
+    tail = width // 2
+    return f"{name[: width - tail - 1]}…{name[-tail:]}"
+
+
+def brief_names(ids: Sequence[str]) -> list[str]:
+    """Remove the kind and the language, as in ``epoll/level`` for ``c/epoll/level``, unless names would become ambiguous."""
+    own = {target: target.removeprefix("client:").removeprefix("proxy:") for target in ids}
+    rests = {name: name.partition("/")[2] or name for name in own.values()}
+    used = Counter(rests.values())
+    brief = {target: rests[name] if used[rests[name]] == 1 else name for target, name in own.items()}
+    return [brief[target] for target in ids] if _are_distinct(brief) else list(ids)
+
+
+def _laid(columns: Sequence[Cells], width: int) -> list[Cells] | None:
+    """Return the columns with their bars in the longest form that fits, or ``None`` if no form fits."""
+    narrow = [column.narrow() for column in columns]
+    forms: list[Callable[[], Sequence[Cells]]] = [lambda: columns, lambda: narrow, lambda: _cut(narrow, width)]
+    for form in forms:
+        found = form()
+        spare = _spare(found, width)
+        if spare >= (BAR_MIN if any(column.lengths for column in found) else 0):
+            return [column.drawn(min(spare, BAR_MAX)) if column.lengths else column for column in found]
+    return None
+
+
+def _cut(columns: Sequence[Cells], width: int) -> Sequence[Cells]:
+    """Cut names by the missing number of characters, if enough of them remains."""
+    missing = (BAR_MIN if any(column.lengths for column in columns) else 0) - _spare(columns, width)
+    return [_cut_names(column, column.width - missing) if column.names else column for column in columns]
+
+
+def _cut_names(column: Cells, width: int) -> Cells:
+    """Cut names unless they would become too short or ambiguous."""
+    cut = column.cut(width)
+    pairs = zip((text.plain for text in column.texts), (text.plain for text in cut.texts), strict=True)
+    return cut if width >= NAME_MIN and _are_distinct(dict(pairs)) else column
+
+
+def _are_distinct(renamed: Mapping[str, str]) -> bool:
+    return len({*renamed.values()}) == len(renamed)
+
+
+def _spare(columns: Sequence[Cells], width: int) -> int:
+    """Return the number of characters left beside the columns, not counting bars."""
+    return width - sum(column.width for column in columns) - GAP * (len(columns) - 1)
+
+
+def _renamed(text: Text, name: str) -> Text:
+    return Text(name, style=text.style)

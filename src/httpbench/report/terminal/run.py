@@ -1,0 +1,218 @@
+"""A run on a terminal: its tables with the most important columns, and the answer below each.
+
+Tables are made of rich's parts, so that the console decides about color (``NO_COLOR``, no terminal). No information is in color alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rich.console import Group as Stack
+from rich.console import RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from httpbench.analysis.compared import composite_of
+from httpbench.analysis.groups import groups
+from httpbench.analysis.rows import Group, Row
+from httpbench.model import Run, Search, Trial, VerdictKind
+from httpbench.model import Table as RunTable
+from httpbench.report.terminal.grid import Cells, brief_names, column, fitted, grid
+from httpbench.report.words import curves, loads, notes, tables
+from httpbench.report.words.answer import answer
+from httpbench.report.words.chosen import View, chosen, chosen_overhead
+from httpbench.report.words.claims import claims, unranked
+from httpbench.report.words.columns import ALWAYS, Column
+from httpbench.report.words.run import heading, origin, precision, status
+from httpbench.stats.level import Saturation, saturation
+
+INDENT = 2
+"""Indentation of continued lines and of logs."""
+
+SEARCH_NEEDS = {"mean": 5, "p90": 4, "p99.9": 3, "max": 6}
+"""How soon a narrow terminal omits a column of a search, as in ``Column.need``."""
+
+NOTE_MIN = 16
+"""Characters of a note before it is folded."""
+
+VERDICT_STYLES = {
+    VerdictKind.TARGET: "green",
+    VerdictKind.GENERATOR: "yellow",
+    VerdictKind.BOTH: "yellow",
+    VerdictKind.SHARED: "yellow",
+    VerdictKind.BACKEND: "yellow",
+    VerdictKind.DATABASE: "yellow",
+    VerdictKind.NETWORK: "yellow",
+    VerdictKind.IDLE: "cyan",
+    VerdictKind.UNKNOWN: "dim",
+    VerdictKind.DISTURBED: "yellow",
+    VerdictKind.INVALID: "red",
+    VerdictKind.FAILED: "red",
+}
+
+
+def render_terminal(run: Run, trials: Sequence[Trial], *, width: int, view: View | None = None) -> RenderableType:
+    """Render the tables of a run. If no round counts, all notes are shown, whatever ``view`` asks for."""
+    view = view or View()
+    if run.search:
+        return _search(run, run.search, trials, width, view)
+    found = groups(run, trials)
+    explains = view.explain or not any(row.counts for group in found for row in group.rows)
+    parts: list[RenderableType] = [] if explains else [_line(heading(run)), Text()]
+    shown: set[notes.RowNote] = set()
+    for group in found:
+        parts += [*_table(group, chosen(found, group, run.table, view), width), *_overhead(group, run, width, view)]
+        parts += _parts(group, width)
+        parts += [*_explained(run, group, shown), Text()] if explains else [*_summed_up(run, group), Text()]
+    parts += _composite(trials, width)
+    parts += [*_claims(precision(run, trials)), Text()] if run.precision else []
+    if explains:
+        parts += [_paragraph(Text(line, style="dim")) for line in notes.legend(found, run.table)]
+        parts += [Text(line, style="dim") for line in origin(run, trials)]
+    else:
+        parts += [_line(text) for text in notes.brief_notes(run, trials, found)]
+    return Stack(*parts)
+
+
+def _summed_up(run: Run, group: Group) -> Iterator[RenderableType]:
+    """Yield the answer of a table, and the rows without a rank."""
+    yield from _claims(answer(run, group))
+    if reasons := unranked(group):
+        yield _line(reasons)
+
+
+def _explained(run: Run, group: Group, shown: set[notes.RowNote]) -> Iterator[RenderableType]:
+    """Yield the notes of each row and all claims. Notes in ``shown`` are not repeated."""
+    new = [note for note in notes.row_notes(group) if note not in shown]
+    shown.update(new)
+    if new:
+        yield Text()
+    for note in new:
+        yield from _row_note(note)
+    yield from _claims(claims(run, group))
+
+
+def _table(group: Group, columns: Sequence[Column], width: int) -> Iterator[RenderableType]:
+    yield Text(loads.title(group), style="bold")
+    yield Text(loads.method(group), style="dim")
+    yield Text()
+    yield from _columns(columns, group.rows, width)
+
+
+def _overhead(group: Group, run: Run, width: int, view: View) -> Iterator[RenderableType]:
+    table = tables.overhead_table(group, run.baseline) if run.table is RunTable.TCP_PROXIES else None
+    if table is None:
+        return
+    yield from (Text(), Text(tables.OVERHEAD, style="bold"), Text())
+    yield from _columns(chosen_overhead(table.columns, view), table.rows, width)
+    if view.explain:
+        yield _paragraph(Text(tables.OVERHEAD_MEANING, style="dim"))
+
+
+def _parts(group: Group, width: int) -> Iterator[RenderableType]:
+    if rows := tables.part_rows(group):
+        yield from (Text(), Text(tables.PARTS, style="bold"), Text())
+        yield _plain_grid(tables.PART_COLUMNS, rows, words=tables.PART_WORDS, width=width)
+
+
+def _plain_grid(columns: Sequence[tuple[str, str]], rows: Sequence[tuple[str, ...]], *, words: int, width: int) -> Table:
+    """Lay out plain texts. ``columns`` are titles and units; the first ``words`` of them are left-aligned."""
+    filled = zip(columns, zip(*rows, strict=True), strict=True)
+    return grid([column(title, texts, unit=unit, is_number=place >= words) for place, ((title, unit), texts) in enumerate(filled)], width)
+
+
+def _composite(trials: Sequence[Trial], width: int) -> Iterator[RenderableType]:
+    found = composite_of(trials)
+    if found is not None:
+        columns = [(title, "") for title in tables.COMPOSITE_COLUMNS]
+        yield from (Text(tables.COMPOSITE, style="bold"), Text())
+        yield _plain_grid(columns, tables.composite_rows(found), words=1, width=width)
+        yield from (Text(), _paragraph(Text(tables.composite_note(found), style="dim")), Text())
+
+
+def _columns(columns: Sequence[Column], rows: Sequence[Row], width: int) -> Iterator[RenderableType]:
+    """Lay out a table, and list the columns that don't fit."""
+    yield from fitted([_cells(column, rows) for column in columns], width, " Use a wider terminal or --export-markdown -.")
+
+
+def _cells(column: Column, rows: Sequence[Row]) -> Cells:
+    texts = [_cell(column, row) for row in rows]
+    return Cells(
+        title=column.title,
+        unit=column.unit,
+        texts=texts,
+        need=column.need,
+        is_number=column.is_number,
+        short=column.short,
+        names=brief_names([text.plain for text in texts]) if column.is_name else (),
+        lengths=[column.length(row) for row in rows] if column.length else (),
+    )
+
+
+def _claims(sentences: Sequence[str]) -> Iterator[RenderableType]:
+    if sentences:
+        yield Text()
+    for sentence in sentences:
+        yield Text(sentence, style="bold", overflow="fold")
+
+
+def _cell(column: Column, row: Row) -> Text:
+    text = column.shown(row)
+    if column.name == "verdict":
+        return Text(text, style=VERDICT_STYLES[row.summary.verdict.kind])
+    if column.is_struck(row):
+        return Text.assemble((text, "dim strike"))  # a style of the whole cell would strike the padding too
+    if not row.counts:
+        return Text(text, style="dim")
+    return Text(text, style="bold" if column.is_headline else "")
+
+
+def _row_note(note: notes.RowNote) -> Iterator[RenderableType]:
+    yield _paragraph(Text.assemble((note.id, "bold"), " ", (note.kind, VERDICT_STYLES[note.kind]), ": ", "; ".join(note.reasons)))
+    if note.next_step:
+        yield Padding(Text(f"hint: {note.next_step}", style="bold", overflow="fold"), (0, 0, 0, INDENT), expand=False)
+    for line in note.log:
+        yield Padding(Text(f"│ {line}", style="dim", no_wrap=True, overflow="ellipsis"), (0, 0, 0, INDENT), expand=False)
+
+
+def _line(text: str) -> Text:
+    """Return one line that is cut at the width of the terminal."""
+    return Text(text, style="dim", no_wrap=True, overflow="ellipsis")
+
+
+def _paragraph(text: Text) -> RenderableType:
+    """Return a paragraph with a hanging indent."""
+    table = Table.grid(padding=0)
+    table.add_column(width=INDENT, no_wrap=True)
+    table.add_column(overflow="fold")
+    table.add_row("· ", text)
+    return table
+
+
+def _search(run: Run, search: Search, trials: Sequence[Trial], width: int, view: View) -> RenderableType:
+    """Render a search for the highest rate: its curve in characters, the rates that count, and the result."""
+    result = saturation(search, trials)
+    parts: list[RenderableType] = [] if view.explain else [_line(heading(run)), Text()]
+    parts += [Text(curves.title(run, trials), style="bold"), Text(curves.method(search, trials), style="dim"), Text()]
+    parts += [Text(line, no_wrap=True) for line in curves.curve(search, result, width)]
+    parts += [Text(), *fitted(_search_columns(search, result, view), width), Text()]
+    parts += [Text(line, style="bold", overflow="fold") for line in curves.sentences(search, result, trials)]
+    below = origin(run, trials) if view.explain else list(status(run, trials))
+    return Stack(*parts, Text(), *(Text(line, style="dim") for line in below))
+
+
+def _search_columns(search: Search, result: Saturation, view: View) -> list[Cells]:
+    """Return the columns that the user named, all of them, or those that the service level mentions."""
+    header, rows = curves.table(search, result)
+    texts = dict(zip(curves.NAMES, zip(header, *rows, strict=True), strict=True))
+    usual = {"rps", "held", "p50", "p99", *(curves.figure_name(bound.figure) for bound in search.level.bounds), "note"}
+    shown = curves.NAMES if view.wide else view.names or [name for name in curves.NAMES if name in usual]
+    return [_search_column(name, *texts[name], need=ALWAYS if name in view.names else SEARCH_NEEDS.get(name, ALWAYS)) for name in shown]
+
+
+def _search_column(name: str, heading: str, *texts: str, need: int) -> Cells:
+    if name == "note":
+        return column("", texts, need, folds_at=NOTE_MIN)
+    title, _, unit = heading.partition(" (")
+    return column(title, texts, need, unit=unit.removesuffix(")"), is_number=True)

@@ -1,1 +1,0 @@
-"""Targets of one run compared with each other, round by round."""

@@ -1,0 +1,301 @@
+"""All columns of the tables: name, title, unit, text, and how soon a narrow terminal omits them.
+
+All media share one list for each kind of table. Values that were not measured are empty cells. ``chosen.py`` decides which columns a
+terminal shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from httpbench.analysis.evidence import memory_is_proportional
+from httpbench.analysis.rows import Group, Row
+from httpbench.model import Table
+from httpbench.report.words.numbers import four_digits
+from httpbench.report.words.targets import short_name
+from httpbench.stats.clients import ClientSummary, Relative, relative
+from httpbench.stats.summary import Estimate
+
+LOWER_BOUND = "≥ "
+"""Mark before results that the load generator limited."""
+ODD_SIZE = "*"
+"""Mark after a response size that is far from that of the other rows."""
+PARTLY = "†"
+"""Mark after the verdict of a row with invalid rounds."""
+
+ALWAYS = 0
+"""Need of a column that is never omitted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of a table."""
+
+    name: str
+    """Name for ``--columns``."""
+    title: str
+    unit: str
+    """Unit of the values; empty if they have none."""
+    text: Callable[[Row], str]
+    need: int
+    """A narrow terminal omits the columns with the highest values first, and never those with ``ALWAYS``."""
+    is_number: bool = True
+    is_headline: bool = False
+    """Whether the rows are ordered by this column."""
+    short: str = ""
+    """Title in a narrow terminal. Empty: the same title."""
+    is_name: bool = False
+    """Whether a narrow terminal may cut the texts in the middle."""
+    length: Callable[[Row], float | None] | None = None
+    """Value that a bar stands for. ``None``: the column is text."""
+
+    def is_struck(self, row: Row) -> bool:
+        """Return whether the value comes from invalid rounds."""
+        return not row.counts and not self.text(row) and bool(self.text(row.as_measured))
+
+    def shown(self, row: Row) -> str:
+        """Return the text of a cell, including results of invalid rounds.
+
+        The headline of invalid rounds is in parentheses, because some terminals don't support strikethrough.
+        """
+        text = self.text(row.as_measured)
+        return f"({text})" if self.is_headline and self.is_struck(row) else text
+
+    @property
+    def heading(self) -> str:
+        """Title and unit on one line."""
+        return f"{self.title} ({self.unit})" if self.unit else self.title
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """Texts of the memory columns of a run."""
+
+    peak: Callable[[Row], str]
+    mean: Callable[[Row], str]
+
+
+def columns(found: Sequence[Group], table: Table) -> list[Column]:
+    """Return all columns of a run's tables, from left to right."""
+    return _http_clients(found) if table is Table.HTTP_CLIENTS else _COLUMNS[table](_memory(found))
+
+
+def further(found: Sequence[Group], table: Table) -> list[Column]:
+    """Return columns that only ``--columns`` shows."""
+    if table in (Table.HTTP_CLIENTS, Table.TCP_PROXIES):
+        return []
+    return [
+        *(_latency(title, name, ALWAYS) for title, name in _FURTHER_LATENCIES),
+        _CPU_PER_REQUEST,
+        *_DATABASE,
+        *_http_servers(_memory(found)),
+    ]
+
+
+def _http_servers(memory: Memory) -> list[Column]:
+    return [
+        Column("language", "Language", "", lambda row: row.target.language, ALWAYS, is_number=False),
+        Column("framework", "Framework", "", lambda row: row.target.title, ALWAYS, is_number=False),
+        Column("category", "Category", "", lambda row: row.target.category or "", 7, is_number=False),
+        Column("variant", "Name", "", lambda row: row.target.variant or "", ALWAYS, is_number=False),
+        *_figures(memory),
+    ]
+
+
+def _commands(memory: Memory) -> list[Column]:
+    return [Column("target", "Server", "", lambda row: row.target.title, ALWAYS, is_number=False), *_figures(memory)]
+
+
+def _figures(memory: Memory) -> list[Column]:
+    return [
+        Column("response", "Res", "B", _response, 8),
+        Column("requests", "Req", "", lambda row: _exact(row.summary.requests), 15),
+        Column("errors", "Err", "", lambda row: _exact(row.summary.errors), 5),
+        Column("rps", "Requests/s", "", _throughput, ALWAYS, is_headline=True),
+        Column("spread", "±", "%", lambda row: _spread(row.summary.throughput_rps), 1),
+        Column("bytes", "BPS", "MB/s", lambda row: scaled(row.summary.bytes_per_s, 1e6, 1), 14),
+        *(_latency(title, name, need) for title, name, need in _LATENCIES),
+        Column("cpu", "CPU", "%", lambda row: scaled(row.summary.cpu_cores, 0.01, 0), 4),
+        Column("memory", "Memory", "MB", memory.peak, 6, short="Mem"),
+        Column("memory-mean", "Memory mean", "MB", memory.mean, 16),
+        Column("probe", "Probe", "", _label, ALWAYS, is_number=False),
+        Column("verdict", "Verdict", "", _verdict, ALWAYS, is_number=False),
+    ]
+
+
+def _app_servers(memory: Memory) -> list[Column]:
+    return [
+        Column("language", "Language", "", lambda row: row.target.language, ALWAYS, is_number=False),
+        Column("server", "App Server", "", _server, ALWAYS, is_number=False),
+        Column("rps", "Requests/s", "", _throughput, ALWAYS, is_headline=True),
+        Column("spread", "±", "%", lambda row: _spread(row.summary.throughput_rps), 1),
+        Column("memory", "RAM", "MB", memory.peak, ALWAYS),
+        Column("memory-mean", "RAM mean", "MB", memory.mean, ALWAYS),
+        Column("cpu-peak", "CPU peak", "%", lambda row: scaled(row.summary.cpu_cores_peak, 0.01, 1), ALWAYS),
+        Column("cpu", "CPU mean", "%", lambda row: scaled(row.summary.cpu_cores, 0.01, 1), ALWAYS, short="CPU"),
+        Column("probe", "Probe", "", _label, ALWAYS, is_number=False),
+        Column("verdict", "Verdict", "", _verdict, ALWAYS, is_number=False),
+    ]
+
+
+def _server(row: Row) -> str:
+    return "/".join(filter(None, (row.target.title, row.target.variant)))
+
+
+def _tcp_proxies(memory: Memory) -> list[Column]:
+    return [
+        Column("target", "Proxy", "", lambda row: short_name(row.target), ALWAYS, is_number=False),
+        Column("held", "Held", "1/s", lambda row: _exact(row.summary.rate_held_rps), ALWAYS),
+        Column("rps", "Requests/s", "", _throughput, ALWAYS, is_headline=True),
+        Column("spread", "±", "%", lambda row: _spread(row.summary.throughput_rps), 8),
+        *(_latency(title, name, need, unit="µs") for title, name, need in _TAIL),
+        Column("cpu", "CPU", "cores", lambda row: scaled(row.summary.cpu_cores, 1, 2), 5),
+        Column("cpu-request", "CPU/req", "µs", lambda row: scaled(row.summary.cpu_us_per_request, 1, 1), 6),
+        Column("memory", "Memory", "MB", memory.peak, 7, short="Mem"),
+        Column("memory-mean", "Memory mean", "MB", memory.mean, 19),
+        Column("backend", "Backend", "cores", lambda row: scaled(row.summary.backend_cpu_cores, 1, 2), 14),
+        Column("backend-request", "Backend/req", "µs", lambda row: scaled(row.summary.backend_cpu_us_per_request, 1, 1), 16),
+        Column("generator", "Generator", "cores", lambda row: scaled(row.summary.generator_cpu_cores, 1, 2), 15),
+        Column("generator-request", "Generator/req", "µs", lambda row: scaled(row.summary.generator_cpu_us_per_request, 1, 1), 17),
+        Column("errors", "Err", "", lambda row: _exact(row.summary.errors), 13),
+        Column("verdict", "Verdict", "", _verdict, ALWAYS, is_number=False),
+    ]
+
+
+_TAIL = (
+    ("p50", "p50", ALWAYS),
+    ("p90", "p90", 9),
+    ("p95", "p95", 18),
+    ("p99", "p99", ALWAYS),
+    ("p99.9", "p99_9", 2),
+    ("p99.99", "p99_99", 11),
+    ("max", "max", 10),
+    ("tm99.9", "tm99_9", 4),
+    ("σ", "stddev", 12),
+)
+
+
+_COLUMNS = {Table.HTTP_SERVERS: _http_servers, Table.APP_SERVERS: _app_servers, Table.COMMANDS: _commands, Table.TCP_PROXIES: _tcp_proxies}
+
+_FURTHER_LATENCIES = (("p95", "p95"), ("p99.9", "p99_9"), ("p99.99", "p99_99"))
+
+_DATABASE = (
+    Column("database", "Database", "%", lambda row: scaled(row.summary.database_cpu_cores, 0.01, 0), ALWAYS),
+    Column("database-request", "Database/req", "µs", lambda row: scaled(row.summary.database_cpu_us_per_request, 1, 1), ALWAYS),
+)
+_CPU_PER_REQUEST = Column("cpu-request", "CPU/req", "µs", lambda row: scaled(row.summary.cpu_us_per_request, 1, 1), ALWAYS)
+
+_LATENCIES = (
+    ("min", "min", 11),
+    ("max", "max", 10),
+    ("p25", "p25", 13),
+    ("p50", "p50", 2),
+    ("p75", "p75", 12),
+    ("p90", "p90", 9),
+    ("p99", "p99", 3),
+)
+
+
+def _latency(title: str, name: str, need: int, *, unit: str = "ms") -> Column:
+    divisor, decimals = (1000, 3) if unit == "ms" else (1, 0)
+
+    def text(row: Row) -> str:
+        return scaled(getattr(row.latency, name), divisor, decimals) if row.latency else ""
+
+    return Column(name.replace("_", "."), title, unit, text, need)
+
+
+def _memory(found: Sequence[Group]) -> Memory:
+    kind = "pss" if memory_is_proportional(found) else "rss"
+
+    def text(figure: str) -> Callable[[Row], str]:
+        return lambda row: scaled(getattr(row.summary, f"{kind}_bytes_{figure}"), 1e6, 1)
+
+    return Memory(peak=text("peak"), mean=text("mean"))
+
+
+def _response(row: Row) -> str:
+    if row.response_bytes is None:
+        return ""
+    return f"{row.response_bytes:,}{ODD_SIZE if row.odd_size else ''}"
+
+
+def _throughput(row: Row) -> str:
+    text = scaled(row.summary.throughput_rps, 1, 0)
+    return LOWER_BOUND + text if text and row.is_lower_bound else text
+
+
+def _label(row: Row) -> str:
+    return (row.probed.label or "") if row.probed else ""
+
+
+def _spread(estimate: Estimate | None) -> str:
+    return "" if estimate is None or estimate.spread is None else f"{estimate.spread * 100:.1f}"
+
+
+def _exact(estimate: Estimate | None) -> str:
+    """Format a count with every digit."""
+    return "" if estimate is None else f"{estimate.median:,.0f}"
+
+
+def _http_clients(found: Sequence[Group]) -> list[Column]:
+    """Return the columns of clients. Relative times are relative to the fastest client of the same table."""
+    relatives = {id(row): known for group in found for row, known in _relatives(group)}
+
+    def ratio(row: Row) -> str:
+        known = relatives.get(id(row))
+        return f"{known.ratio:.2f}" if known else ""
+
+    def ratio_stddev(row: Row) -> str:
+        known = relatives.get(id(row))
+        return f"{known.stddev:.2f}" if known and known.stddev is not None else ""
+
+    return [
+        Column("target", "Command", "", lambda row: row.target.id.removeprefix("client:"), ALWAYS, is_number=False),
+        Column("mean", "Mean", "ms", _ms(lambda client: client.mean_s), ALWAYS, is_headline=True),
+        Column("stddev", "± σ", "ms", _ms(lambda client: client.stddev_s), 1),
+        Column("min", "Min", "ms", _ms(lambda client: client.min_s), 5),
+        Column("max", "Max", "ms", _ms(lambda client: client.max_s), 6),
+        Column("relative", "Relative", "", ratio, ALWAYS, short="×"),
+        Column("relative-stddev", "± σ ", "", ratio_stddev, 2),
+        Column("startup", "Start-up", "ms", _ms(lambda client: client.startup_s), 4, short="Start"),
+        Column("rps", "Requests/s", "", lambda row: scaled(row.summary.throughput_rps, 1, 0), 3),
+        Column("cpu-request", "CPU/request", "µs", lambda row: scaled(row.summary.cpu_us_per_request, 1, 1), 7, short="CPU/req"),
+        Column("memory", "Memory", "MB", lambda row: scaled(row.summary.rss_bytes_peak, 1e6, 1), 8, short="Mem"),
+        Column("requests", "Req", "", _count(lambda client: client.requests), 10),
+        Column("connections", "Conn", "", _count(lambda client: client.connections), 9),
+        Column("in-flight", "In flight", "", _count(lambda client: client.in_flight_max), 11),
+        Column("verdict", "Verdict", "", _verdict, ALWAYS, is_number=False),
+    ]
+
+
+def _relatives(group: Group) -> list[tuple[Row, Relative]]:
+    known = [(row, row.summary.client) for row in group.rows]
+    clients = [client for _, client in known if client is not None]
+    if not clients:
+        return []
+    fastest = min(clients, key=lambda client: client.mean_s)
+    return [(row, relative(client, fastest)) for row, client in known if client is not None]
+
+
+def _ms(figure: Callable[[ClientSummary], float | None]) -> Callable[[Row], str]:
+    def text(row: Row) -> str:
+        value = figure(row.summary.client) if row.summary.client else None
+        return "" if value is None else four_digits(value * 1000, 1)
+
+    return text
+
+
+def _count(figure: Callable[[ClientSummary], int]) -> Callable[[Row], str]:
+    return lambda row: f"{figure(row.summary.client):,}" if row.summary.client else ""
+
+
+def _verdict(row: Row) -> str:
+    kind = row.summary.verdict.kind
+    return f"{kind}{PARTLY}" if row.counts_partly else str(kind)
+
+
+def scaled(estimate: Estimate | None, unit: float, decimals: int) -> str:
+    """Format the median as a multiple of ``unit`` with at most four significant digits; empty if there is none."""
+    return "" if estimate is None else four_digits(estimate.median / unit, decimals)

@@ -1,0 +1,177 @@
+"""Loads, and how targets used cores: as the title of a table, as command-line options, and as the label of a line in a chart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Protocol
+
+from httpbench.analysis.rows import Group, LoadOrigin
+from httpbench.model import STEADY_S_MIN, ClientWork, Load, Scaling
+from httpbench.report.words.numbers import plural
+
+
+class HasLoad(Protocol):
+    """Anything that was measured under a load."""
+
+    @property
+    def workload(self) -> str:
+        """Name of the workload."""
+
+    @property
+    def scaling(self) -> Scaling:
+        """How the target used cores."""
+
+    @property
+    def load(self) -> Load:
+        """How the requests were made."""
+
+
+class HasTargetAndLoad(HasLoad, Protocol):
+    """One target under a load."""
+
+    @property
+    def target(self) -> str:
+        """Id of the target."""
+
+
+# --- as command-line options ----------------------------------------------------------------------------------------------------
+
+
+def place(cell: HasTargetAndLoad) -> str:
+    """Name a target and its load: ``c/nginx, plaintext single -c 64``."""
+    return f"{cell.target}, {load_text(cell)}"
+
+
+def load_text(cell: HasLoad) -> str:
+    """Name a load by its options: ``plaintext single -c 64``, and every option that isn't the default."""
+    return " ".join(filter(None, load_parts(cell)))
+
+
+def load_parts(cell: HasLoad) -> tuple[str, ...]:
+    """Return workload, scaling and options one by one. Options with their default are empty."""
+    return (cell.workload, str(cell.scaling), *load_options(cell.load))
+
+
+def load_options(load: Load) -> tuple[str, ...]:
+    """Return connections and the other options. Options with their default are empty."""
+    return (
+        f"-c {load.connections}",
+        f"--rate {load.rate_rps:g}" if load.rate_rps else "",
+        f"--pipeline {load.pipeline}" if load.pipeline > 1 else "",
+        "" if load.keepalive else "--no-keepalive",
+        f"--requests-per-connection {load.requests_per_connection}" if load.requests_per_connection else "",
+    )
+
+
+# --- in words -------------------------------------------------------------------------------------------------------------------
+
+
+def title(group: Group) -> str:
+    """Name a table by its load: ``plaintext · target on one core · 64 connections · 10 s``."""
+    return " · ".join(_client_title(group, group.client_work) if group.client_work is not None else _title(group))
+
+
+def method(group: Group) -> str:
+    """Say how a table was measured: rounds, warm-up and load generator."""
+    version = f" {group.generator_version}" if group.generator_version else ""
+    if group.client_work is not None:
+        rounds = f"mean of {group.rounds} rounds ± standard deviation" if group.rounds > 1 else "1 round"
+        return f"{rounds} · timed by {group.load_generator}{version}"
+    threads = f", {plural(group.load.threads, 'thread')}" if group.load.threads else ""
+    rounds = f"median of {group.rounds} rounds, ± half their range" if group.rounds > 1 else "1 round"
+    return f"{rounds} · {_warmup(group.load)} · load generator {group.load_generator}{version}{threads}"
+
+
+def scaling_words(scaling: Scaling, target_cores: int, workers: int | None) -> str:
+    """Say how targets used cores: ``target on 2 cores with 8 workers``, ``one copy of the target on each of 2 cores``."""
+    if scaling is Scaling.SINGLE:
+        return "target on one core"
+    if not target_cores:  # published results don't include the number
+        return "target on an unknown number of cores"
+    cores = plural(target_cores, "core")
+    if scaling is Scaling.MULTI:
+        return f"target on {cores}" + (f" with {plural(workers, 'worker')}" if workers else "")
+    return f"{plural(workers, 'copy', 'copies')} of the target on {cores}" if workers else f"one copy of the target on each of {cores}"
+
+
+def setup(group: Group) -> str:
+    """Name what the tables of one target may have in common: workload, cores and load generator."""
+    return f"{group.workload} · {scaling_words(group.scaling, group.target_cores, group.workers)} · {group.load_generator}"
+
+
+def load_label(group: Group) -> str:
+    """Name a load as briefly as the legend of a chart requires: ``64 connections, 4 in flight``."""
+    load = group.load
+    rate = []
+    if load.rate_rps is not None:
+        first = f"{load.rate_from_rps:,.0f} to " if load.rate_from_rps else ""
+        rate = [f"{first}{load.rate_rps:,.0f}/s"]
+    return ", ".join([*_connections(load, "in flight", "no keep-alive", "requests each"), *rate])
+
+
+def short_place(group: Group) -> str:
+    """Name a table as briefly as possible: workload and load."""
+    return group.workload if group.client_work is not None else f"{group.workload}, {load_label(group)}"
+
+
+def _title(group: Group) -> Iterator[str]:
+    load = group.load
+    yield group.workload
+    yield scaling_words(group.scaling, group.target_cores, group.workers)
+    yield from _connections(load, "requests in flight per connection", "a new connection for each request", "requests per connection")
+    if load.rate_rps is not None and load.rate_from_rps is None:
+        yield f"offered {load.rate_rps:,.0f} requests/s"
+    yield _rising(load) if load.rate_from_rps is not None else f"{load.duration_s:g} s"
+    if group.several_generators:
+        yield f"by {group.load_generator}"
+    if group.scale != 1:
+        yield f"scale {group.scale:g} (rates and times of the suite)"
+    if group.load_origin is not None:
+        yield f"load from {_origin(group.load_origin)}"
+    if group.cores_shared:
+        yield "shared cores"
+        return
+    if group.backend_shared:
+        yield "backend and load generator share cores"
+    if group.database_shared:
+        yield "database and load generator share cores"
+
+
+def _connections(load: Load, in_flight: str, without_keepalive: str, each: str) -> Iterator[str]:
+    yield plural(load.connections, "connection")
+    if load.pipeline > 1:
+        yield f"{load.pipeline} {in_flight}"
+    if not load.keepalive:
+        yield without_keepalive
+    if load.requests_per_connection:
+        yield f"{load.requests_per_connection} {each}"
+
+
+def _rising(load: Load) -> str:
+    """``offered 2,000 to 5,000 requests/s, 200 more every 12 s, the last for 12 s``."""
+    first, last = load.levels[0], load.levels[-1]
+    rise = f"{load.rate_step_rps:,.0f} more every {load.step_s:g} s"
+    return f"offered {first.rate_rps:,.0f} to {last.rate_rps:,.0f} requests/s, {rise}, the last for {last.duration_s:g} s"
+
+
+def _warmup(load: Load) -> str:
+    if load.warmup_max_s is None:
+        return f"warm-up {load.warmup_s:g} s"
+    return f"warm-up until steady, {load.warmup_s + STEADY_S_MIN:g} to {load.warmup_max_s:g} s"
+
+
+def _origin(origin: LoadOrigin) -> str:
+    """``load1 with 4 cores`` or ``3 load hosts (slowest: load2, lag p99 0.20 ms)``."""
+    if origin.name is not None:
+        return f"{origin.name} with {plural(origin.cores, 'core')}" + (f", backend on {origin.name}" if origin.has_backend else "")
+    lag = f" (slowest: {origin.slowest}, lag p99 {origin.lag_us / 1000:.2f} ms)" if origin.slowest else ""
+    return plural(origin.hosts, "load host") + lag
+
+
+def _client_title(group: Group, work: ClientWork) -> Iterator[str]:
+    """``client-large``, ``100 requests for 1,000,000 bytes each, one after the other``, ``one connection``."""
+    yield group.workload
+    yield f"{plural(work.requests, 'request')} for {plural(work.body_bytes, 'byte')} each, one after the other"
+    yield "a new connection for each" if work.reconnect else "one connection"
+    if group.cores_shared:
+        yield "shared cores"

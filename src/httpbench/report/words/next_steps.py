@@ -1,0 +1,30 @@
+"""Sentences for what to try next when no round is valid."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from httpbench.stats.next_step import NextStep, Step
+
+
+def next_step_text(step: NextStep) -> str:
+    """Return a hint, without a period."""
+    return _TEXTS[step.step](step)
+
+
+def _queue(step: NextStep) -> str:
+    plural = "" if step.connections == 1 else "s"
+    return f"the server accepts {step.connections} connection{plural} at a time: try `-c {step.connections}`"
+
+
+_TEXTS: dict[Step, Callable[[NextStep], str]] = {
+    Step.READ_LOG: lambda step: f"its last lines of output are below; try `-c {step.connections}`",
+    Step.EXPECT_STATUS: lambda step: f"if the response may change, state what is correct: `--expect-status {step.status}`",
+    Step.COMPARE_RESPONSE: lambda step: "compare one response with what is expected: `--expect-status`, `--expect-body`",
+    Step.VERIFY: lambda step: f"`httpbench verify {step.target}` shows what is wrong",
+    Step.FIT_ACCEPT_QUEUE: _queue,
+    Step.ALLOW_LATE: lambda step: f"some responses take longer than {step.timeout_now_s:g} s: try `--timeout {step.timeout_s:g}s`",
+    Step.OFFER_LESS: lambda step: f"offer less: try `--rate {float(f'{step.rate_rps:.2g}'):g}`",
+    Step.FEWER_CONNECTIONS: lambda step: f"use fewer connections: try `-c {step.connections}`",
+    Step.ALLOW_MORE_TIME: lambda step: f"give it more time: try `--timeout {step.timeout_s:g}s`",
+}

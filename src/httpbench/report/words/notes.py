@@ -1,0 +1,324 @@
+"""Notes on the tables of a run: why rows have no results, what the columns mean, and what to consider in a comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from httpbench.analysis.evidence import disturbances, memory_is_proportional
+from httpbench.analysis.groups import SIZE_TOLERANCE
+from httpbench.analysis.rows import Group, Row
+from httpbench.load import GENERATORS, TIMERS
+from httpbench.model import Isolation, Learned, NetworkMode, Run, Table, Trial, Tuning, VerdictKind
+from httpbench.report.words.columns import LOWER_BOUND, ODD_SIZE, PARTLY
+from httpbench.report.words.next_steps import next_step_text
+from httpbench.report.words.numbers import plural
+from httpbench.report.words.once import Said, once
+from httpbench.report.words.reasons import sentences
+from httpbench.report.words.run import status
+from httpbench.report.words.targets import LIMITS, probe_legend, probe_warning
+from httpbench.stats.disturbance import disturbers
+from httpbench.stats.next_step import next_step
+from httpbench.text import one_line, printable
+
+LOG_LINES = 12
+"""Lines of a log below a table. The JSON export has more."""
+
+BRIEF_LINES_MAX = 3
+DISTURBERS_MAX = 5
+
+NETWORKS = {NetworkMode.HOST: "host network", NetworkMode.BRIDGE: "bridge network"}
+
+
+@dataclass(frozen=True, slots=True)
+class RowNote:
+    """Why a row has its verdict, or why some of its rounds don't count."""
+
+    id: str
+    kind: VerdictKind
+    reasons: tuple[str, ...]
+    log: tuple[str, ...]
+    """The last lines of the target's log, if a round failed."""
+    next_step: str | None = None
+    """What to do if no round is valid."""
+
+
+def row_notes(group: Group) -> list[RowNote]:
+    """Return a note for each row whose verdict has reasons, in the table's order."""
+    return [_row_note(row) for row in group.rows if row.summary.verdict.reasons]
+
+
+def legend(found: Sequence[Group], table: Table) -> list[str]:
+    """Explain the columns and marks of a run's tables, and what to consider; only notes that apply."""
+    rows = [row for group in found for row in group.rows]
+    return [
+        *_generators(found),
+        *_clients(found),
+        *_meanings(found, table, rows),
+        *_marks(rows),
+        *_struck(rows),
+        *disturbed_notes(rows),
+        *probe_legend(rows),
+        *container_notes(rows),
+        *_learned(rows),
+        *_limits(rows),
+        *_running(rows),
+    ]
+
+
+def _generators(found: Sequence[Group]) -> Iterator[str]:
+    measured = {group.load_generator: group for group in found if any(row.latency for row in group.rows)}
+    for name, group in measured.items():
+        if group.load_generator in GENERATORS:  # results may come from a later version
+            yield f"Latency ({name}): {GENERATORS[group.load_generator].latency_meaning}"
+    yield from (_counted(said) for said in once(note for group in found for note in group.generator_notes))
+
+
+def _counted(said: Said) -> str:
+    """Append the number of trials if not all trials reported the note."""
+    return f"{said.text.removesuffix('.')} (in {said.count} trials)." if said.varies else said.text
+
+
+def _clients(found: Sequence[Group]) -> Iterator[str]:
+    rows = [row for group in found for row in group.rows if row.summary.client]
+    for name in dict.fromkeys(group.load_generator for group in found if rows and group.load_generator in TIMERS):
+        yield f"Time ({name}): the whole process, {TIMERS[name].meaning}"
+    if rows:
+        yield "Relative: mean time as a multiple of the shortest; ± σ as in hyperfine, for a ratio of independent times."
+        yield "Start-up: the same program with 0 requests. Requests/s and CPU/request (medians over rounds) exclude it."
+        yield (
+            "Req, Conn, In flight: requests, connections and maximum requests in flight, counted by the reference server. "
+            "A client that did other work than required has no results."
+        )
+    if any(row.summary.verdict.kind is VerdictKind.IDLE for row in rows):
+        yield "idle: the client waited for more than half of the time."
+
+
+def _meanings(found: Sequence[Group], table: Table, rows: Sequence[Row]) -> Iterator[str]:
+    if any(row.summary.cpu_cores for row in rows):
+        kind = "shared pages are split among processes" if memory_is_proportional(found) else "shared pages count once per process"
+        yield f"{_CPU_AND_MEMORY[table]}; {kind}."
+    if any(group.backend_shared and not group.cores_shared for group in found):
+        yield "Too few cores: backend and load generator shared cores, also for the baseline; the proxy had its own."
+    if any(group.database_shared and not group.cores_shared for group in found):
+        yield "Too few cores: database and load generator shared cores; the target had its own."
+    if any(group.load.rate_from_rps is not None for group in found):
+        yield "Rising rate: latencies and requests/s are from the highest rate; CPU time is from the whole measurement."
+    if any(group.load_origin for group in found):
+        yield "Load from another host: latencies include the network between the hosts."
+    if any(group.load_origin and group.load_origin.has_backend for group in found):
+        yield "Backend on the load host: the baseline does not cross the network, so the overhead of a proxy includes two round trips."
+    if any(group.cores_shared for group in found):
+        other = "reference server" if any(group.client_work for group in found) else "load generator"
+        yield f"Shared cores: target and {other} ran on the same cores, so the results describe both together."
+
+
+_CPU_AND_MEMORY = {
+    Table.HTTP_SERVERS: "CPU: mean over the measurement; 100 is one core. Memory, Memory mean: peak and mean",
+    Table.TCP_PROXIES: (
+        "CPU: mean cores over the measurement, and µs per request, of proxy, backend and load generator. "
+        "Memory, Memory mean: peak and mean of the proxy"
+    ),
+    Table.COMMANDS: "CPU: mean over the measurement, of the whole process tree; 100 is one core. Memory, Memory mean: peak and mean",
+    Table.APP_SERVERS: (
+        "CPU peak, CPU mean: the highest sample, and the mean over the measurement, of the whole process tree; 100 is one core. "
+        "RAM, RAM mean: peak and mean, of the whole process tree"
+    ),
+}
+
+
+def _marks(rows: Sequence[Row]) -> Iterator[str]:
+    if any(row.odd_size for row in rows):
+        yield f"{ODD_SIZE} Response size differs from that of the other rows by more than {SIZE_TOLERANCE:.0%}."
+    if any(row.is_lower_bound for row in rows):
+        yield f"{LOWER_BOUND.strip()} {_limits_named(rows)} the limit: the target may be faster than measured, and its rank may be too low."
+    if any(row.counts_partly for row in rows):
+        yield f"{PARTLY} Some rounds are not valid; results come from the other rounds."
+
+
+def _struck(rows: Sequence[Row]) -> Iterator[str]:
+    if any(row.measured and (row.measured.throughput_rps or row.measured.client) for row in rows):
+        yield f"(…) Measured in {_not_counting(rows)} rounds: not ranked and not compared."
+
+
+def _not_counting(rows: Sequence[Row]) -> str:
+    kinds = {row.summary.verdict.kind for row in rows if row.measured}
+    return " or ".join(kind for kind in (VerdictKind.INVALID, VerdictKind.DISTURBED) if kind in kinds) or "invalid"
+
+
+def _limits_named(rows: Sequence[Row]) -> str:
+    kinds = {row.summary.verdict.kind for row in rows if row.is_lower_bound}
+    named = [f"the {kind}" for kind in (VerdictKind.BACKEND, VerdictKind.DATABASE) if kind in kinds]
+    subject = " or ".join(["The load generator", *named])
+    return f"{subject} was or nearly was" if VerdictKind.BOTH in kinds else f"{subject} was"
+
+
+def _limits(rows: Sequence[Row]) -> Iterator[str]:
+    """List the targets with limits that not all targets have."""
+    targets = {row.target.id: row.target for row in rows}
+    for limit, meaning in LIMITS.items():
+        names = sorted(name for name, target in targets.items() if limit in target.limits)
+        if names:
+            yield f"{limit} ({meaning}): {', '.join(names)}"
+    below = sorted(name for name, target in targets.items() if target.tuning is Tuning.ENGINE)
+    if below:
+        yield f"engine (written below the framework's public API): {', '.join(below)}"
+
+
+def _learned(rows: Sequence[Row]) -> Iterator[str]:
+    """Describe correct responses that the workload doesn't state, once for targets with the same response."""
+    names: dict[Learned, list[str]] = {}
+    for row in rows:
+        if found := next((trial.learned for trial in row.trials if trial.learned), None):
+            own = names.setdefault(found, [])
+            own += [] if row.target.framework in own else [row.target.framework]
+    for learned, targets in names.items():
+        kept = f"status {learned.status}" + (f", {learned.content_type}" if learned.content_type else "")
+        if learned.body_bytes is None:
+            yield f"Correct response of {', '.join(targets)}, learned: {kept}. Its body changes, so bodies were not checked."
+        else:
+            yield f"Correct response of {', '.join(targets)}, learned: {kept}, and one body of {plural(learned.body_bytes, 'byte')}."
+
+
+def _running(rows: Sequence[Row]) -> Iterator[str]:
+    names = sorted({row.target.framework for row in rows if row.target.url is not None})
+    if names:
+        yield (
+            f"{', '.join(names)}: already running and not restarted between rounds, so no interval covers the effects of that one start. "
+            "CPU time and memory are unknown."
+        )
+
+
+def _row_note(row: Row) -> RowNote:
+    verdict = row.summary.verdict
+    reasons = tuple("; ".join(printable(line) for line in reason.splitlines()) for reason in sentences(verdict))
+    log = tuple(printable(line) for line in _repeated_once((row.log_tail or "").strip().splitlines())[-LOG_LINES:])
+    step = next_step(row.trials)
+    return RowNote(row.target.id, verdict.kind, reasons, log, next_step_text(step) if step else None)
+
+
+def _repeated_once(lines: Sequence[str]) -> list[str]:
+    """Join repeated lines: ``GET / (20 times)``."""
+    runs = [(line, len(list(own))) for line, own in groupby(lines)]
+    return [line if count == 1 else f"{line} ({count} times)" for line, count in runs]
+
+
+# --- in brief -------------------------------------------------------------------------------------------------------------------
+
+
+def brief_notes(run: Run, trials: Sequence[Trial], found: Sequence[Group]) -> list[str]:
+    """Return at most three lines: missing trials, disturbances, rows without results, and canned targets."""
+    rows = [row for group in found for row in group.rows]
+    lines = [*status(run, trials), *filter(None, [disturbed_note(rows)]), *_without_results(found), *_warnings(found)]
+    if len(lines) <= BRIEF_LINES_MAX:
+        return lines
+    return [*lines[: BRIEF_LINES_MAX - 1], f"{len(lines) - BRIEF_LINES_MAX + 1} more notes: httpbench report {run.id} --explain"]
+
+
+def _without_results(found: Sequence[Group]) -> Iterator[str]:
+    """Say why targets have no results, once per reason."""
+    seen = set()
+    for group in found:
+        without = {row.target.id for row in group.rows if not row.counts}
+        for note in row_notes(group):
+            line = _reason(note)
+            if note.id in without and line not in seen:
+                seen.add(line)
+                yield line
+
+
+def _reason(note: RowNote) -> str:
+    parts = ["; ".join(note.reasons), f"hint: {note.next_step}" if note.next_step else "", f"log: {note.log[-1]}" if note.log else ""]
+    return f"{note.id} {note.kind}: {' · '.join(filter(None, parts))}"
+
+
+def _warnings(found: Sequence[Group]) -> Iterator[str]:
+    probed = {row.target.id: (row.target, row.probed) for group in found for row in group.rows if row.probed is not None}
+    warnings = [warning for target, seen in probed.values() if seen and (warning := probe_warning(target, seen))]
+    if warnings:
+        yield f"warning: {'; '.join(warnings)}"
+
+
+# --- disturbed trials -----------------------------------------------------------------------------------------------------------
+
+
+def disturbed_notes(rows: Sequence[Row]) -> Iterator[str]:
+    """Count the disturbed trials of these rows, and name the programs that disturbed them."""
+    found = disturbances(rows)
+    repeated, lost, accepted = found.repeated, found.lost, found.accepted
+    if repeated:
+        yield f"{_were(repeated)} disturbed and repeated{_by(repeated)}."
+    if lost:
+        yield f"{_were(lost)} disturbed in the last attempt and {'does' if len(lost) == 1 else 'do'} not count{_by(lost)}."
+    if accepted:
+        yield f"{_were(accepted)} disturbed but {'counts' if len(accepted) == 1 else 'count'} because of `--retries 0`{_by(accepted)}."
+    if found.leaves_gaps:
+        yield "For undisturbed results, run again on a quiet machine or with more `--retries`. `--retries 0` counts disturbed trials."
+
+
+def disturbed_note(rows: Sequence[Row]) -> str | None:
+    """Count the disturbed trials of these rows in one clause, or return ``None`` if there are none."""
+    found = disturbances(rows)
+    repeated, lost = found.repeated, found.lost
+    if not repeated and not lost:
+        return None
+    parts = [f"{_were(repeated)} disturbed and repeated"] if repeated else []
+    parts += [f"{_were(lost)} disturbed in the last attempt and not counted"] if lost else []
+    names = [one_line(each.name) for each in disturbers([*repeated, *lost])]
+    more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+    return ", ".join([*parts, *(f"by {name}{more}" for name in names[:1])])
+
+
+def _were(trials: Sequence[Trial]) -> str:
+    return f"{plural(len(trials), 'trial')} {'was' if len(trials) == 1 else 'were'}"
+
+
+def _by(trials: Sequence[Trial]) -> str:
+    """``, by spin (pid 4711), up to 0.50 of a core in 3; 2 more``."""
+    found = disturbers(trials)
+    counted = "" if len(trials) == 1 else " in {}"
+    named = [f"{one_line(each.name)}, up to {each.cores:.2f} of a core{counted.format(each.trials)}" for each in found[:DISTURBERS_MAX]]
+    if len(found) > DISTURBERS_MAX:
+        named.append(f"{len(found) - DISTURBERS_MAX} more")
+    return f", by {'; '.join(named)}" if named else ""
+
+
+# --- containers -----------------------------------------------------------------------------------------------------------------
+
+
+def container_notes(rows: Sequence[Row]) -> Iterator[str]:
+    """Describe each target's container: its limits, how they were checked, and what its control groups counted."""
+    contained = [row for row in rows if row.target.isolation is not None]
+    for name in dict.fromkeys(row.target.id for row in contained):
+        own = [row for row in contained if row.target.id == name]
+        trials = [trial for row in own for trial in row.trials]
+        isolation = own[0].target.isolation
+        if isolation is not None:
+            yield f"{name}: {'; '.join([_container_limits(isolation, trials), *_container_usage(isolation, trials)])}."
+
+
+def _container_limits(isolation: Isolation, trials: Sequence[Trial]) -> str:
+    """``docker 20.10.24, --cpus 1, --memory 512m, host network; limits read and tried``."""
+    known = [trial.container for trial in trials if trial.container]
+    engine = f"{isolation.engine} {known[0].engine_version}" if known else str(isolation.engine)
+    memory = f"{isolation.memory_bytes / (1 << 20):g}m"
+    parts = f"{engine}, --cpus {isolation.cpus:g}, --memory {memory}, {NETWORKS[isolation.network]}"
+    if not known:
+        return parts
+    burned = [each.burned_cpus for each in known if each.burned_cpus is not None]
+    if not burned:
+        return f"{parts}; limits read, but not tried, which requires root"
+    if not any(each.was_tried for each in known):
+        return f"{parts}; limits read; the CPU limit was not tried, because a burn reached only {max(burned):.2f} cores"
+    return f"{parts}; limits read, and tried by a burn ({max(burned):.2f} cores)"
+
+
+def _container_usage(isolation: Isolation, trials: Sequence[Trial]) -> Iterator[str]:
+    usages = [trial.target_usage for trial in trials if trial.target_usage]
+    if throttled := [usage for usage in usages if usage.throttled_s]:
+        share, stopped_s = max((usage.throttled_share or 0, usage.throttled_s or 0) for usage in throttled)
+        worst = " (worst round)" if len(usages) > 1 else ""
+        yield f"its CPU limit stopped it in {share:.0%} of periods, {stopped_s:.1f} s in all{worst}"
+    if peaks := [usage.group_bytes_peak for usage in usages if usage.group_bytes_peak]:
+        yield f"peak memory, page cache included, {max(peaks) / 1e6:,.1f} of {isolation.memory_bytes / 1e6:,.0f} MB"

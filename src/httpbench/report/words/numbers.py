@@ -1,0 +1,65 @@
+"""Numbers, counts and values with units as text."""
+
+from __future__ import annotations
+
+import math
+
+DIGITS = 4
+"""Significant digits in tables. Further digits are below the noise of any machine."""
+
+COMMIT_DIGITS = 12
+
+
+def percentage(share: float) -> str:
+    """Format a share: ``1.8%``, ``25%``, ``0.04%``."""
+    value = share * 100
+    return f"{value:.2g}%" if value < 0.1 else f"{value:.{1 if value < 10 else 0}f}%"
+
+
+def plus_minus(half_width: float) -> str:
+    """Format half the width of a relative interval: ``± 1.8%``."""
+    return f"± {percentage(half_width)}"
+
+
+def three_digits(value: float) -> str:
+    """Format with three significant digits and without an exponent: ``0.202``, ``10.6``, ``1,500``."""
+    return f"{value:.3g}" if value < 1000 else f"{float(f'{value:.3g}'):,.0f}"
+
+
+def four_digits(value: float, decimals: int) -> str:
+    """Format with at most four significant digits and at most ``decimals`` decimals: ``409,900``, ``16.71``, ``0.149``."""
+    rounded = round(value, DIGITS - _whole_digits(value))
+    places = min(max(DIGITS - _whole_digits(rounded), 0), decimals)
+    return f"{rounded:,.{places}f}"
+
+
+def figure_text(value: float) -> str:
+    """Format with four significant digits, without trailing zeros and without an exponent: ``0.2024``, ``10.64``, ``412,300``."""
+    rounded = float(f"{value:.4g}")
+    return f"{rounded:,.0f}" if abs(rounded) >= 1000 else f"{rounded:f}".rstrip("0").rstrip(".")
+
+
+def plural(count: int, noun: str, several: str | None = None) -> str:
+    """Count things: ``1 round``, ``1,000 rounds``, ``2 copies``."""
+    return f"{count:,} {noun if count == 1 else several or f'{noun}s'}"
+
+
+def shortened(name: str, width: int) -> str:
+    """Cut a text to ``width`` characters."""
+    return name if len(name) <= width else f"{name[: width - 1]}…"
+
+
+def minute(moment: str) -> str:
+    """Format an ISO 8601 time: ``2026-11-23 08:00``."""
+    return moment[:16].replace("T", " ")
+
+
+def commit_text(name: str, digits: int = COMMIT_DIGITS) -> str:
+    """Shorten a commit: ``0123456789ab`` or ``0123456789ab+changes``."""
+    commit, plus, changes = name.partition("+")
+    return commit[:digits] + plus + changes
+
+
+def _whole_digits(value: float) -> int:
+    """Return the number of digits before the point: zero or fewer for values below one."""
+    return math.floor(math.log10(abs(value))) + 1 if value else 1

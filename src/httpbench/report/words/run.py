@@ -1,0 +1,118 @@
+"""The run as a whole: when and where it was made, whether it is complete, and its noise and precision."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+
+from httpbench.model import Kind, Run, RunStatus, Table, Trial
+from httpbench.report.words.numbers import minute, percentage, plural, plus_minus
+from httpbench.stats.figures import P99, THROUGHPUT
+from httpbench.stats.noise import floor, other_load
+from httpbench.stats.precision import widest
+
+NAMED_MAX = 3
+"""Targets that the title of a run names."""
+
+
+def title(run: Run, trials: Sequence[Trial]) -> str:
+    """Return the name of a run, or else what it compares."""
+    if run.name:
+        return run.name
+    measured = dict.fromkeys(trial.plan.target for trial in trials) or run.targets
+    found = [run.targets[name] for name in measured if name != run.baseline or run.table is not Table.TCP_PROXIES]
+    if len(found) <= NAMED_MAX:
+        return ", ".join(target.id if target.is_declared else target.title for target in found)
+    kinds = {target.kind.plural for target in found}
+    return f"{len(found)} {kinds.pop() if len(kinds) == 1 else 'targets'}"
+
+
+def heading(run: Run) -> str:
+    """Say when and where: ``run 20261121T080000-c0de · 2026-11-21 08:00 UTC · AMD EPYC 7B13, 8 CPUs``."""
+    environment = run.environment
+    machine = f"{environment.cpu_model}, {plural(len(environment.cpus_allowed), 'CPU')}"
+    if run.published:
+        machine = f"published by {run.published}, measured on: {environment.cpu_model}"
+    return f"run {run.id} · {minute(run.started_at)} UTC · {machine}"
+
+
+def origin(run: Run, trials: Sequence[Trial]) -> list[str]:
+    """Say where and when a run was made, whether it is complete, and how large its noise is."""
+    environment = run.environment
+    place = f"{environment.hostname}: {environment.cpu_model}, {plural(len(environment.cpus_allowed), 'CPU')}, {environment.os}"
+    lines = [f"run {run.id} · {minute(run.started_at)} UTC · httpbench {environment.httpbench_version}"]
+    lines.append(f"{place}, kernel {environment.kernel}")
+    return [*lines, *status(run, trials), *noise(run, trials)]
+
+
+def status(run: Run, trials: Sequence[Trial]) -> Iterator[str]:
+    """Say how many trials an incomplete run has."""
+    made = sum(trial.plan.attempt == 0 for trial in trials)
+    ended_early = made < len(run.plan) and run.precision is None
+    if run.search:
+        if run.status is not RunStatus.FINISHED:
+            yield f"{run.status} after {plural(made, 'trial')}"
+    elif run.status is not RunStatus.FINISHED or ended_early:
+        yield f"{run.status}: {made} of {plural(len(run.plan), 'trial')}"
+
+
+def noise(run: Run, trials: Sequence[Trial]) -> Iterator[str]:
+    """Say how much identical servers differ on this machine under this load, with the same number of rounds."""
+    kinds = {name: workload.kind for name, workload in run.workloads.items()}
+    measured = [trial.plan for trial in trials if trial.measurement and kinds.get(trial.plan.workload) is Kind.SERVER]
+    if run.noise is None or not measured:
+        return
+    differences = [other_load(run.noise, plan.load, run.workloads[plan.workload]) for plan in measured]
+    alike = [plan for plan, difference in zip(measured, differences, strict=True) if difference is None]
+    if not alike:
+        yield f"noise under this load is unknown: A/A pairs had another load ({differences[0]})"
+        return
+    rounds = max(plan.round for plan in alike) + 1
+    throughput, p99 = (floor(run.noise, figure.name, rounds) for figure in (THROUGHPUT, P99))
+    if throughput is not None:
+        also = f", p99 {percentage(p99)}" if p99 is not None else ""
+        made = f"A/A of {run.noise.made_at[:10]}, {run.noise.rounds} pairs of {run.noise.duration_s:g} s"
+        made += "" if len(alike) == len(measured) else ", for tables under its load only"
+        yield f"noise floor with {plural(rounds, 'round')}: throughput {percentage(throughput)}{also} ({made})"
+
+
+def precision(run: Run, trials: Sequence[Trial]) -> list[str]:
+    """Say whether a run reached the requested precision."""
+    asked = run.precision
+    if asked is None or run.baseline is None or run.status is not RunStatus.FINISHED:
+        return []
+    width = widest(trials, run.baseline)
+    if width is None:
+        return [f"{plus_minus(asked.half_width)} was not reached: too few valid rounds"]
+    if width.half_width <= asked.half_width:
+        return [f"{plus_minus(width.half_width)} after {width.rounds} rounds, within the requested {plus_minus(asked.half_width)}"]
+    needed = width.rounds_for(asked.half_width)
+    outlook = f"about {needed:,} would be enough" if needed else "more rounds than practical would be required"
+    return [f"{plus_minus(asked.half_width)} was not reached in {width.rounds} rounds ({plus_minus(width.half_width)}): {outlook}"]
+
+
+def machine(run: Run) -> Iterator[tuple[str, str]]:
+    """Describe the machine and its state when the run began: names and values."""
+    environment = run.environment
+    yield "Command", shlex.join(run.command)
+    yield "Machine", environment.hostname
+    yield "CPU", f"{environment.cpu_model}, {environment.cpus_online} online, {len(environment.cpus_allowed)} allowed"
+    yield "SMT", _switch(environment.smt)
+    yield "Turbo", _switch(environment.turbo)
+    yield "Governor", environment.governor or "none"
+    yield "Memory", f"{environment.memory_bytes / 1e9:.1f} GB"
+    yield "System", f"{environment.os}, kernel {environment.kernel}"
+    yield "Virtual machine", environment.virtualization or "no"
+    if environment.container:
+        yield "Container", environment.container
+    if environment.cpu_quota_cores is not None:
+        yield "CPU quota", f"{environment.cpu_quota_cores:g} cores"
+    yield "Load average", f"{environment.load_average_1m:g} when the run began"
+    if environment.git_commit:
+        yield "Commit", environment.git_commit
+    if environment.tuning:
+        yield "Knobs", ", ".join(f"{name} {value}" for name, value in environment.tuning.items())
+
+
+def _switch(state: bool | None) -> str:
+    return "unknown" if state is None else "on" if state else "off"

@@ -1,0 +1,160 @@
+"""The smaller tables of a run: the parts of a mix, the overhead of proxies, and the composite score."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from httpbench.analysis.compared import differences
+from httpbench.analysis.rows import Group, Row
+from httpbench.model import PartMeasurement
+from httpbench.report.words.columns import ALWAYS, Column
+from httpbench.report.words.numbers import four_digits, percentage, three_digits
+from httpbench.report.words.targets import short_name
+from httpbench.stats.composite import WEIGHTS, Composite
+from httpbench.stats.figures import THROUGHPUT
+from httpbench.stats.overhead import Difference, share_of
+
+# --- parts of a mix -------------------------------------------------------------------------------------------------------------
+
+PARTS = "Parts of the mix"
+PART_COLUMNS = (("Target", ""), ("Part", ""), ("Sent", ""), ("Requests/s", ""), ("p50", "ms"), ("p99", "ms"), ("Errors", ""))
+"""Titles and units."""
+PART_WORDS = 2
+"""Number of columns that contain words."""
+
+
+def part_rows(group: Group) -> list[tuple[str, ...]]:
+    """Return a row for each target and part, with medians over the rounds that count; empty if the workload is not a mix."""
+    return [cells for row in group.rows for cells in _parts(row)]
+
+
+def _parts(row: Row) -> Iterator[tuple[str, ...]]:
+    rounds = [trial.measurement.parts for trial in row.trials if trial.measurement and trial.verdict.counts]
+    for of_part in zip(*(parts for parts in rounds if parts), strict=False):
+        sent = [share for parts, part in zip(rounds, of_part, strict=False) if (share := _sent_share(parts, part)) is not None]
+        yield (
+            row.target.id,
+            of_part[0].name,
+            percentage(statistics.median(sent)) if sent else "",
+            four_digits(statistics.median(part.throughput_rps for part in of_part), 0),
+            _median_ms(of_part, lambda part: part.time_us.p50),
+            _median_ms(of_part, lambda part: part.time_us.p99),
+            f"{statistics.median(part.errors for part in of_part):,.0f}",
+        )
+
+
+def _sent_share(parts: Sequence[PartMeasurement], part: PartMeasurement) -> float | None:
+    total = sum(each.sent for each in parts)
+    return part.sent / total if total else None
+
+
+def _median_ms(parts: Sequence[PartMeasurement], figure: Callable[[PartMeasurement], float | None]) -> str:
+    found = [us for part in parts if (us := figure(part)) is not None]
+    return four_digits(statistics.median(found) / 1000, 3) if len(found) == len(parts) else ""
+
+
+# --- overhead of proxies --------------------------------------------------------------------------------------------------------
+
+OVERHEAD = "Added to the baseline"
+
+OVERHEAD_MEANING = (
+    "Added: difference to the baseline in the same round; median over rounds, ± half the 95% interval, and relative to the baseline. "
+    "A difference of percentiles is not a percentile of differences."
+)
+
+_OVERHEAD_TITLES = {
+    "p50": ("p50", ALWAYS),
+    "p90": ("p90", 4),
+    "p95": ("p95", 9),
+    "p99": ("p99", ALWAYS),
+    "p99_9": ("p99.9", 1),
+    "p99_99": ("p99.99", 6),
+    "max": ("max", 7),
+    "tm99_9": ("tm99.9", 3),
+    "stddev": ("σ", 8),
+}
+"""Title of each figure and, as in ``Column.need``, how soon a narrow terminal omits it."""
+
+
+@dataclass(frozen=True, slots=True)
+class OverheadTable:
+    """What each proxy adds to the baseline."""
+
+    columns: list[Column]
+    rows: list[Row]
+
+    @property
+    def headings(self) -> list[str]:
+        """Titles with units."""
+        return [column.heading for column in self.columns]
+
+    @property
+    def texts(self) -> list[list[str]]:
+        """Cells of each row."""
+        return [[column.text(row) for column in self.columns] for row in self.rows]
+
+
+def overhead_table(group: Group, baseline: str | None) -> OverheadTable | None:
+    """Return the overhead of each proxy, or ``None`` if no proxy can be compared with the baseline."""
+    found = differences(group, baseline)
+    rows = [row for row in group.rows if found.get(row.target.id)]
+    theirs = group.row(baseline)
+    if not rows or theirs is None:
+        return None
+    columns = [Column("target", "Proxy", "", lambda row: short_name(row.target), ALWAYS, is_number=False, is_name=True)]
+    if group.load.rate_rps is None:
+        columns.append(Column("rps", "Requests/s", "of baseline", lambda row: _throughput_share(row, theirs), ALWAYS))
+    columns += [_overhead_column(title, name, need, found) for name, (title, need) in _OVERHEAD_TITLES.items()]
+    return OverheadTable(columns, rows)
+
+
+def _overhead_column(title: str, name: str, need: int, found: Mapping[str, Mapping[str, Difference]]) -> Column:
+    def text(row: Row) -> str:
+        difference = found[row.target.id].get(name)
+        return "" if difference is None else difference_text(difference)
+
+    return Column(name.replace("_", "."), title, "µs", text, need)
+
+
+def difference_text(difference: Difference) -> str:
+    """Format a difference: ``+45 ± 5 (+12%)``."""
+    interval = difference.us_interval
+    reach = f" ± {(interval.high - interval.low) / 2:,.0f}" if interval else ""
+    return f"{difference.us:+,.0f}{reach} ({difference.share * 100:+,.0f}%)"
+
+
+def _throughput_share(row: Row, theirs: Row) -> str:
+    found = share_of(row.trials, theirs.trials, THROUGHPUT.of)
+    if found is None:
+        return ""
+    ratio, reach = found
+    return f"{ratio * 100:.1f}" + (f" ± {reach * 100:.1f}" if reach is not None else "") + " %"
+
+
+# --- composite score ------------------------------------------------------------------------------------------------------------
+
+COMPOSITE = "Composite score, with TechEmpower's weights"
+COMPOSITE_COLUMNS = ("Target", "% of best", "95% interval")
+
+
+def composite_rows(found: Composite) -> list[tuple[str, str, str]]:
+    """Return the score of each target."""
+    rows = []
+    for score in found.scores:
+        between = f"{three_digits(score.interval.low)} – {three_digits(score.interval.high)}" if score.interval else ""
+        rows.append((score.target, three_digits(score.percent), between))
+    return rows
+
+
+def composite_note(found: Composite) -> str:
+    """Say how the score is made, which tests are missing, and which targets have no score."""
+    weights = ", ".join(f"{test} {WEIGHTS[test]:g}" for test in found.tests)
+    missing = [test for test in WEIGHTS if test not in found.tests]
+    note = f"Weights: {weights}. Each test is relative to its mean, at the best load of each target."
+    if missing:
+        note += f" Not measured: {', '.join(missing)}."
+    if found.left_out:
+        note += f" Without a score, because a test is missing: {', '.join(found.left_out)}."
+    return note

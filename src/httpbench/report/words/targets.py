@@ -1,0 +1,142 @@
+"""Targets: names, limits, results of probes, proofs that they work, and sampled responses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from httpbench.analysis.rows import Row
+from httpbench.model import Kind, Label, Limit, Probed, Proof, SampledRequest, SampledResponse, Target
+from httpbench.probe import MEANINGS, TRAITS, contradiction
+from httpbench.text import listed, one_line
+
+LIMITS = {
+    Limit.NO_ROUTER: "gives the same response to every path",
+    Limit.NO_METHOD: "gives the same response to every method",
+    Limit.NO_HEAD: "responds to HEAD with a body",
+    Limit.NO_CLOSE: 'ignores "Connection: close"',
+    Limit.NO_PIPELINING: "responds to only one of several requests that arrive together",
+    Limit.NO_SPLIT: "requires a whole request in one read",
+    Limit.NO_BODY: "takes the body of a request for further requests",
+    Limit.NO_BODY_PIPELINING: "may lose a request that is pipelined behind a body",
+    Limit.NO_KEEPALIVE: "opens a new connection for each request",
+    Limit.NO_HALF_CLOSE: "closes both directions when one of them ends",
+    Limit.STALLS: "sometimes keeps the last bytes after the sender has ended",
+}
+
+NEVER = "never built"
+HERE = "verified here"
+NOT_VERIFIED = "not verified"
+"""The target can start here, but has not been verified."""
+UNKNOWN = "unknown"
+"""The target runs in a container, where ``verify`` keeps no result."""
+
+BODY_CHARACTERS = 2000
+"""Characters of a body that are shown."""
+
+MARKS = {True: "✓", False: "✗", None: "?"}
+
+
+def label(target: Target) -> str:
+    """Name a target in a sentence."""
+    return target.id if target.is_declared else target.framework
+
+
+def short_name(target: Target) -> str:
+    """Name a target in a table: the id without its kind, or the title of a server without an id."""
+    return target.id.removeprefix(f"{target.kind}:") if target.is_declared or target.kind is Kind.PROXY else target.title
+
+
+# --- probes ---------------------------------------------------------------------------------------------------------------------
+
+
+def probe_legend(rows: Sequence[Row]) -> Iterator[str]:
+    """Explain the labels in a table, then warn about targets that are canned or contradict their category."""
+    probed = {row.target.id: row for row in rows if row.probed is not None and row.probed.label is not None}
+    labels = {row.probed.label for row in probed.values() if row.probed}
+    if labels:
+        yield "Probe: " + "; ".join(f"{label} ({MEANINGS[label]})" for label in Label if label in labels)
+    for name in sorted(probed):
+        row = probed[name]
+        if row.probed and (warning := probe_warning(row.target, row.probed)):
+            yield f"warning: {warning}"
+
+
+def probe_warning(target: Target, probed: Probed) -> str | None:
+    """Warn about a target that is canned or contradicts its category.
+
+    Targets of foreign catalogs never contradict theirs: other projects call a small framework "micro".
+    """
+    if probed.label is Label.CANNED:
+        return f"{label(target)} is canned: {'; '.join(probed.reasons)}"
+    wrong = contradiction(target.category, probed.label) if target.entry is None else None
+    return f"{label(target)} is {wrong}" if wrong else None
+
+
+def probe_lines(target: Target, probed: Probed) -> Iterator[str]:
+    """List every observation: what the probe sent and what it received."""
+    yield f"{target.id}: {probed.label or 'unknown'}, {probed.response_bytes:,} bytes per response"
+    if warning := probe_warning(target, probed):
+        yield f"  warning: {warning}"
+    for seen in probed.observations:
+        yield f"  {MARKS[seen.holds]} {TRAITS[seen.trait]}: {seen.sent} → {seen.came}"
+
+
+def probe_table(found: Iterable[tuple[Target, Probed]]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Return header and rows, one per target."""
+    header = ("Target", "Category", "Probe", "Res", "Failed")
+    return header, [
+        (
+            target.id,
+            str(target.category or ""),
+            str(probed.label or "unknown"),
+            f"{probed.response_bytes:,}",
+            ", ".join(TRAITS[seen.trait] for seen in probed.observations if seen.holds is False),
+        )
+        for target, probed in found
+    ]
+
+
+# --- proofs ---------------------------------------------------------------------------------------------------------------------
+
+
+def proof_words(target: Target, proof: Proof | None, sources: str) -> str:
+    """Say when and where a target was verified, and what that doesn't cover.
+
+    ``sources`` is the fingerprint of today's sources.
+    """
+    if proof is None:
+        return NEVER
+    place = f"{proof.date.isoformat()} on {proof.os}"
+    if not proof.scaling:
+        return f"built and not verified: failed {place}"
+    words = [f"verified {place}"]
+    if set(proof.scaling) < set(target.scaling):
+        words.append(f"{listed(proof.scaling)} only")
+    if proof.sources != sources:
+        words.append("before its sources changed" if proof.sources else "sources not recorded")
+    return ", ".join(words)
+
+
+# --- responses ------------------------------------------------------------------------------------------------------------------
+
+
+def render_responses(responses: Mapping[str, SampledResponse | SampledRequest]) -> str:
+    """Show the sampled response of each server, or request of each client, by id. Control characters are escaped."""
+    return "\n".join(line for name in sorted(responses) for line in _block(name, responses[name])).rstrip("\n")
+
+
+def _block(name: str, response: SampledResponse | SampledRequest) -> Iterator[str]:
+    if isinstance(response, SampledRequest):
+        yield f"{name}: {len(response.text.encode()):,} bytes"
+        yield from (f"  {one_line(line)}" for line in response.text.rstrip().splitlines())
+        yield ""
+        return
+    yield f"{name}: {response.size_bytes:,} bytes"
+    yield f"  {response.status}"
+    for header, value in response.headers:
+        yield f"  {one_line(header)}: {one_line(value)}"
+    yield "  "
+    yield from (f"  {one_line(line)}" for line in response.body[:BODY_CHARACTERS].split("\n"))
+    if len(response.body) > BODY_CHARACTERS:
+        yield f"  … {len(response.body) - BODY_CHARACTERS:,} more characters"
+    yield ""

@@ -1,0 +1,67 @@
+"""Gates of one run: what fails or was not measured passes no gate."""
+
+from __future__ import annotations
+
+import json
+
+from httpbench.model import Gate, RunStatus, Trial
+from httpbench.report import FORMATS, gate_sentence, gated
+from httpbench.report.data.json import render_json
+from httpbench.stats.gates import Passage
+from tests.factories import make_failed, make_plan, make_rounds, make_run
+
+SLOWER = Gate(figure="rps", side="<", change=-0.03)
+STEADY = (100_000, 101_000, 99_000, 100_500)
+
+
+def judged(trials: list[Trial], baseline: str = "c/old") -> list[tuple[Passage, str]]:
+    found = gated(make_run(trials, baseline=baseline, gates=(SLOWER,)), trials)
+    return [(each.passage, gate_sentence(each)) for each in found]
+
+
+def test_a_gate_passes_where_every_round_is_valid() -> None:
+    ((kind, _),) = judged([*make_rounds("c/old", STEADY), *make_rounds("c/new", STEADY)])
+    assert kind is Passage.PASSED
+
+
+def test_a_gate_is_unknown_where_one_round_of_the_target_failed() -> None:
+    crashed = make_failed(make_plan("c/new", 4), "exited with status 139")
+    for rates in (STEADY, [rate / 2 for rate in STEADY]):
+        ((kind, sentence),) = judged([*make_rounds("c/old", STEADY), *make_rounds("c/new", rates), crashed])
+        assert kind is Passage.UNKNOWN
+        assert sentence.startswith("NOT JUDGED rps<-3%: c/new against c/old, plaintext")
+        assert sentence.endswith(": 1 of 5 rounds failed or are invalid: exited with status 139")
+
+
+def test_a_gate_is_unknown_where_the_baseline_was_not_measured() -> None:
+    ((kind, sentence),) = judged(make_rounds("c/new", STEADY))
+    assert kind is Passage.UNKNOWN
+    assert sentence.endswith("the baseline c/old was not measured")
+
+
+def test_json_says_how_each_gate_ended_and_why() -> None:
+    never = Gate(figure="rps", side="<", change=-0.99)
+    crashed = make_failed(make_plan("c/new", 4), "exited with status 139")
+    trials = [*make_rounds("c/old", STEADY), *make_rounds("c/new", STEADY), crashed, *make_rounds("c/other", STEADY)]
+    run = make_run(trials, baseline="c/old", gates=(never,))
+    unknown, passed = json.loads(render_json(run, trials))["gates"]
+    assert (unknown["target"], unknown["passage"]) == ("c/new", "unknown")
+    assert unknown["reason"] == "1 of 5 rounds failed or are invalid: exited with status 139"
+    assert (passed["target"], passed["passage"], passed["reason"]) == ("c/other", "passed", None)
+    assert passed["interval"]["low"] > 0.9
+    interrupted = run.model_copy(update={"status": RunStatus.INTERRUPTED})
+    assert json.loads(render_json(interrupted, trials))["gates"] == []
+
+
+def test_markdown_begins_with_the_gates() -> None:
+    crashed = make_failed(make_plan("c/other", 4), "exited with status 139")
+    trials = [*make_rounds("c/old", STEADY), *make_rounds("c/new", [rate / 2 for rate in STEADY]), *make_rounds("c/other", STEADY), crashed]
+    text = FORMATS["markdown"](make_run(trials, baseline="c/old", gates=(SLOWER,)), trials)
+    lines = text.splitlines()
+    assert lines[0] == "### Gates"
+    cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines[2:6]]
+    assert cells[0] == ["Gate", "Result", "Change", "95% interval", "Where"]
+    unknown, breached = cells[2:]
+    assert breached[:3] == ["rps&lt;-3%", "breached", "-50.0%"] and " to " in breached[3]
+    assert unknown[:4] == ["rps&lt;-3%", "unknown", "", ""]
+    assert "- NOT JUDGED rps&lt;-3%: c/other against c/old" in text

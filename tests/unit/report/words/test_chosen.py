@@ -1,0 +1,85 @@
+"""Which columns a reader sees."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from httpbench.analysis.groups import groups
+from httpbench.model import Load, Table
+from httpbench.report import CHANGE_COLUMNS, SEARCH_COLUMNS, View, column_names
+from httpbench.report.words.chosen import SERVERS, USUAL, chosen
+from httpbench.report.words.columns import columns
+from tests.factories import make_mixed_run, make_rounds, make_run
+
+ROOT = Path(__file__).parents[4]
+PAGE = (ROOT / "docs" / "reports.md").read_text(encoding="utf-8")
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def names(view: View, table: Table = Table.HTTP_SERVERS, load: Load | None = None) -> list[str]:
+    trials = make_rounds("a/a", (1000,), plan={"load": load or Load()})
+    found = groups(make_run(trials), trials)
+    return [column.name for column in chosen(found, found[0], table, view)]
+
+
+def test_the_usual_columns_have_a_bar_beside_what_orders_the_rows() -> None:
+    assert names(View()) == ["rank", "target", "rps", "spread", "bar", "p50", "p99", "cpu", "memory", "verdict"]
+    assert names(View(), load=Load(rate_rps=1000)) == [*SERVERS[:6], "bar", *SERVERS[6:]]
+
+
+@pytest.mark.parametrize("table", list(Table))
+def test_wide_has_all_columns_of_the_table(table: Table) -> None:
+    assert names(View(wide=True), table) == [column.name for column in columns((), table)]
+
+
+@pytest.mark.parametrize("table", list(Table))
+def test_each_name_is_accepted_alone_and_documented(table: Table) -> None:
+    assert len(set(column_names(table))) == len(column_names(table))
+    assert set(USUAL[table]) <= set(column_names(table))
+    for name in column_names(table):
+        assert names(View(names=(name,)), table) == [name]
+        assert f"`{name}`" in PAGE, name
+
+
+def test_the_sample_in_the_readme_has_the_usual_columns() -> None:
+    run, trials = make_mixed_run()
+    found = groups(run, trials)
+    titles = [column.title for column in chosen(found, found[0], run.table, View()) if column.title]
+    assert titles in [line.split() for line in README.splitlines()]
+
+
+def test_names_of_searches_and_changes_are_documented() -> None:
+    for name in (*SEARCH_COLUMNS, *CHANGE_COLUMNS):
+        assert f"`{name}`" in PAGE, name
+
+
+def test_rows_that_share_a_rank_say_so_and_rows_without_one_have_none() -> None:
+    trials = [
+        *make_rounds("a/a", (1000, 1010, 1020)),
+        *make_rounds("a/b", (1001, 1009, 1021)),
+        *make_rounds("a/c", (100, 101, 102)),
+        *make_rounds("a/d", (99_999,)),
+    ]
+    run = make_run(trials)
+    found = groups(run, trials)
+    rank = chosen(found, found[0], run.table, View())[0]
+    assert {row.target.id: rank.text(row) for row in found[0].rows} == {"a/a": "1=", "a/b": "1=", "a/c": "3", "a/d": ""}
+
+
+def test_without_any_difference_there_is_no_rank() -> None:
+    trials = [*make_rounds("a/a", (1000, 1010, 1020)), *make_rounds("a/b", (1001, 1009, 1021))]
+    found = groups(make_run(trials), trials)
+    rank = chosen(found, found[0], Table.HTTP_SERVERS, View())[0]
+    assert not any(rank.text(row) for row in found[0].rows)
+
+
+def test_a_row_without_valid_rounds_has_no_bar() -> None:
+    run, trials = make_mixed_run()
+    found = groups(run, trials)
+    (bar,) = chosen(found, found[0], run.table, View(names=("bar",)))
+    assert bar.length is not None
+    lengths = {row.target.id: bar.length(row) for row in found[0].rows}
+    assert lengths["rust/actix-raw"] is None
+    assert lengths["c/epoll/level"] == 409_871.3

@@ -1,0 +1,278 @@
+"""Sentences below a table: what is claimed, what is not, and why."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from httpbench.analysis.compared import ranking
+from httpbench.analysis.groups import groups
+from httpbench.model import Load, Noise, Precision, Run, RunStatus, Trial, Verdict, VerdictKind
+from httpbench.report.words.claims import claims, times
+from httpbench.report.words.numbers import plus_minus
+from httpbench.report.words.run import origin, precision
+from httpbench.stats.paired import Comparison, compare
+from tests.factories import make_distribution, make_failed, make_measurement, make_plan, make_rounds, make_run, make_target, make_trial
+
+GENERATOR = Verdict(kind=VerdictKind.GENERATOR, reasons=("generator-bound",))
+BOTH = Verdict(kind=VerdictKind.BOTH, reasons=("both nearly full",))
+OLD, NEW = "command/old", "command/new"
+
+STEADY = (100_000, 101_000, 100_500, 99_800, 100_200)
+SAME = (100_300, 100_600, 100_900, 99_500, 100_400)
+FASTER = tuple(rate * factor for rate, factor in zip(STEADY, (1.12, 1.14, 1.13, 1.125, 1.135), strict=True))
+
+
+def run_of(trials: list[Trial], **changes: Any) -> Run:
+    targets = {name: make_target(name, category=None, framework=name.partition("/")[2], language="command") for name in (OLD, NEW)}
+    return make_run(trials, targets, **{"baseline": OLD, **changes})
+
+
+def said(trials: list[Trial], **changes: Any) -> list[str]:
+    run = run_of(trials, **changes)
+    return [line for group in groups(run, trials) for line in claims(run, group)]
+
+
+def comparison(ours: tuple[float, ...], theirs: tuple[float, ...]) -> Comparison:
+    found = compare(dict(enumerate(ours)), dict(enumerate(theirs)))
+    assert found is not None
+    return found
+
+
+def test_a_difference_is_a_ratio_with_its_interval_and_names_the_baseline_last() -> None:
+    (line,) = said([*make_rounds(OLD, STEADY), *make_rounds(NEW, FASTER)])
+    assert line == "new serves 1.130 ± 0.010 times the requests of old; p99 is 0.885 ± 0.009 times"
+
+
+def test_no_difference_gives_the_noise_and_no_ratio() -> None:
+    (line,) = said([*make_rounds(OLD, STEADY), *make_rounds(NEW, SAME)])
+    assert line.startswith("new and old: no difference above the noise (± 0.5%); p99: no difference above the noise (± 0.")
+
+
+def test_too_few_rounds_say_how_many_a_claim_takes() -> None:
+    lines = said([*make_rounds(OLD, STEADY[:2]), *make_rounds(NEW, FASTER[:2])])
+    assert lines == ["new and old: 2 rounds are too few for a claim; use 3 or more"]
+
+
+def test_a_row_without_figures_is_not_compared() -> None:
+    lines = said([*make_rounds(OLD, STEADY), *(make_failed(make_plan(NEW, round_=number)) for number in range(5))])
+    assert lines == ["new cannot be compared with old: new has no valid round"]
+
+
+def test_rounds_of_which_only_one_counts_are_not_compared() -> None:
+    wrong = Verdict(kind=VerdictKind.INVALID, reasons=("7 responses were wrong",))
+    trials = [*make_rounds(OLD, STEADY[:4]), *make_rounds(NEW, FASTER[:4])]
+    trials[0] = trials[0].model_copy(update={"verdict": wrong})
+    trials[7] = trials[7].model_copy(update={"verdict": wrong})
+    assert said(trials) == ["new and old: 2 rounds are too few for a claim; use 3 or more"]
+
+
+def test_a_row_that_the_generator_limited_is_said_to_be() -> None:
+    (line,) = said([*make_rounds(OLD, STEADY), *make_rounds(NEW, FASTER, verdict=GENERATOR)])
+    assert line.endswith("; new is generator-bound")
+
+
+def test_with_a_rate_the_times_are_compared_and_what_they_cost() -> None:
+    load = Load(rate_rps=1000)
+
+    def rounds(name: str, p99s: tuple[float, ...]) -> list[Trial]:
+        return [
+            make_trial(
+                make_plan(name, round_=number, load=load),
+                measurement=make_measurement(1000, response_time_us=make_distribution(p99 / 2.5, 10_000)),
+            )
+            for number, p99 in enumerate(p99s)
+        ]
+
+    (line,) = said([*rounds(OLD, (900, 910, 905)), *rounds(NEW, (450, 452, 456))])
+    assert line.startswith("the p99 of new is 0.500 ± 0.009 times that of old; CPU time per request: no difference")
+    (line,) = said([*rounds(OLD, (900, 910, 905)), *rounds(NEW, (902, 909, 905))])
+    assert line.startswith("new and old, p99: no difference above the noise (± ")
+    (line,) = said([*rounds(OLD, (900, 910, 905)), *rounds(NEW, (300, 905, 2700))])
+    assert line.startswith("new and old, p99: 3 rounds vary too much for a claim (± ")
+
+
+def test_two_rows_of_a_bench_are_compared_with_each_other() -> None:
+    trials = [*make_rounds("c/one", STEADY), *make_rounds("c/two", FASTER)]
+    run = make_run(trials)
+    (group,) = groups(run, trials)
+    (line,) = claims(run, group)
+    assert line.startswith("c/two serves 1.130 ± 0.010 times the requests of c/one")
+
+
+# --- ranks ---------------------------------------------------------------------------------------------------------------------
+
+
+def rank_lines(trials: list[Trial]) -> list[str]:
+    run = make_run(trials)
+    (group,) = groups(run, trials)
+    return claims(run, group)
+
+
+def test_rows_that_cannot_be_told_apart_share_a_rank() -> None:
+    trials = [*make_rounds("c/one", STEADY), *make_rounds("c/two", SAME), *make_rounds("c/fast", [3 * rate for rate in SAME])]
+    (line,) = rank_lines(trials)
+    assert line == "Ranks (ties share a rank): 1 c/fast · 2 c/two, c/one"
+
+
+def test_equals_have_no_ranks() -> None:
+    trials = [*make_rounds("c/one", STEADY), *make_rounds("c/two", SAME), *make_rounds("c/three", STEADY)]
+    (line,) = rank_lines(trials)
+    assert line.startswith("No ranks: no difference is significant after 5 rounds")
+    assert line.endswith(("would be enough", "would be required"))
+
+
+def test_rows_that_the_generator_limited_or_that_have_too_few_rounds_are_not_ranked() -> None:
+    failed = [make_failed(make_plan("c/partly", round_=number)) for number in range(2, 5)]
+    trials = [
+        *make_rounds("c/one", STEADY),
+        *make_rounds("c/fast", FASTER),
+        *make_rounds("c/limited", STEADY, verdict=GENERATOR),
+        *make_rounds("c/partly", STEADY[:2]),
+        *failed,
+    ]
+    assert rank_lines(trials) == [
+        "Ranks (ties share a rank): 1 c/fast · 2 c/one",
+        "Not ranked (generator-bound): c/limited",
+        "Not ranked (fewer than 3 valid rounds): c/partly",
+    ]
+
+
+def test_rows_of_which_target_and_generator_were_both_nearly_full_are_not_ranked() -> None:
+    trials = [*make_rounds("c/one", STEADY), *make_rounds("c/fast", FASTER), *make_rounds("c/both", STEADY, verdict=BOTH)]
+    assert rank_lines(trials) == ["Ranks (ties share a rank): 1 c/fast · 2 c/one", "Not ranked (bound by both): c/both"]
+    trials += make_rounds("c/limited", STEADY, verdict=GENERATOR)
+    assert rank_lines(trials)[-1] == "Not ranked (generator-bound or bound by both): c/both, c/limited"
+
+
+def test_rows_on_full_shared_cores_are_ranked() -> None:
+    shared = Verdict(kind=VerdictKind.SHARED, reasons=("full",))
+    rows = {"c/one": STEADY, "c/fast": FASTER, "c/slow": [rate / 2 for rate in STEADY]}
+    trials = [trial for name, rates in rows.items() for trial in make_rounds(name, rates, verdict=shared)]
+    assert rank_lines(trials) == ["Ranks (ties share a rank): 1 c/fast · 2 c/one · 3 c/slow"]
+
+
+def test_one_flaky_target_does_not_cost_the_table_its_ranks() -> None:
+    """It failed in two rounds of five: over the three that are left the others could not be told apart."""
+    random = np.random.default_rng(20)
+    names = [f"c/{name}" for name in ("one", "two", "three", "four", "five", "six")]
+    rates = [rate * np.exp(random.normal(0, 0.02, 5)) for rate in (100_000, 100_000, 100_000, 88_000, 88_000, 88_000)]
+    others = [trial for name, own in zip(names, rates, strict=True) for trial in make_rounds(name, own.tolist())]
+    flaky = [make_failed(make_plan("c/flaky", number), "exited with status 139") for number in (3, 4)]
+    expected = rank_lines(others)
+    assert expected[0].startswith("Ranks (ties share a rank): 1 ")
+    assert rank_lines([*others, *make_rounds("c/flaky", STEADY[:3]), *flaky]) == [
+        *expected,
+        "Not ranked (2 of 5 rounds failed or are invalid: exited with status 139): c/flaky",
+    ]
+
+
+def test_fewer_than_three_rounds_have_no_ranks_and_neither_has_a_rate() -> None:
+    trials = [trial for name in ("c/one", "c/two", "c/three") for trial in make_rounds(name, STEADY[:2])]
+    assert rank_lines(trials) == ["No ranks: 3 or more rounds required"]
+    load = Load(rate_rps=1000)
+    offered = [trial for name in ("c/one", "c/two", "c/three") for trial in make_rounds(name, STEADY, plan={"load": load})]
+    assert rank_lines(offered) == []
+    assert ranking(groups(make_run(offered), offered)[0]) == {}
+
+
+# --- rounds until it is known --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("half_width", "sentence"),
+    [
+        (0.02, "± 0.5% after 5 rounds, within the requested ± 2.0%"),
+        (0.002, "± 0.2% was not reached in 5 rounds (± 0.5%): about 46 would be enough"),
+        (0.000001, "± 0.0001% was not reached in 5 rounds (± 0.5%): more rounds than practical would be required"),
+    ],
+)
+def test_precision_is_reached_or_not(half_width: float, sentence: str) -> None:
+    trials = [*make_rounds(OLD, STEADY), *make_rounds(NEW, SAME)]
+    asked = Precision(rounds_min=3, rounds_max=5, half_width=half_width)
+    assert precision(run_of(trials, precision=asked), trials) == [sentence]
+
+
+def test_precision_is_not_spoken_of_where_it_was_not_asked_for_or_the_run_was_interrupted() -> None:
+    trials = [*make_rounds(OLD, STEADY), *make_rounds(NEW, SAME)]
+    assert precision(run_of(trials), trials) == []
+    asked = Precision(rounds_min=3, rounds_max=9, half_width=0.02)
+    assert precision(run_of(trials, precision=asked, status=RunStatus.INTERRUPTED), trials) == []
+    few = [*make_rounds(OLD, STEADY[:2]), *make_rounds(NEW, SAME[:2])]
+    assert precision(run_of(few, precision=asked), few) == ["± 2.0% was not reached: too few valid rounds"]
+
+
+# --- figures -------------------------------------------------------------------------------------------------------------------
+
+
+def test_a_wide_interval_shows_both_ends() -> None:
+    assert times(comparison((300, 100, 200), (100, 100, 100))) == "1.8 times (0.46 to 7.2)"
+    assert times(comparison((30_000, 100_000, 60_000), (100, 100, 100))) == "560 times (130 to 2,500)"
+
+
+def test_digits_follow_the_interval() -> None:
+    assert times(comparison((2.0, 2.0, 2.0), (1.0, 1.0, 1.0))) == "2.00 ± 0.00 times"
+    assert times(comparison((31.0, 35.0, 33.0), (1.0, 1.0, 1.0))) == "33 ± 5 times"
+
+
+def test_an_interval_of_rounds_that_were_disturbed_on_one_side_shows_both_ends() -> None:
+    ours = (100.0, 101.0, 99.0, 100.5, 99.5, 100.0, 100.2, 99.8, 60.0, 100.0)
+    assert times(comparison(ours, (100.0,) * 10)) == "0.95 times (0.84 to 1.12)"
+
+
+@pytest.mark.parametrize(("half_width", "text"), [(0.018, "± 1.8%"), (0.25, "± 25%"), (0.0004, "± 0.04%"), (0, "± 0%")])
+def test_plus_minus(half_width: float, text: str) -> None:
+    assert plus_minus(half_width) == text
+
+
+def noise(deviation: float) -> Noise:
+    return Noise(
+        run="aa",
+        made_at="2026-11-20T08:00:00.000Z",
+        hostname="bench-1",
+        cpu_model="AMD EPYC 7B13",
+        kernel="6.1.0-28-amd64",
+        tuning={},
+        target="c/epoll/edge",
+        connections=64,
+        load=Load(connections=64, threads=1),
+        duration_s=1,
+        rounds=20,
+        deviation={"throughput_rps": deviation, "latency_us_p99": deviation / 100},
+    )
+
+
+def test_a_difference_that_equals_have_shown_here_is_called_that() -> None:
+    trials = [*make_rounds(OLD, STEADY), *make_rounds(NEW, FASTER)]
+    (line,) = said(trials, noise=noise(0.2))
+    assert line.endswith("0.885 ± 0.009 times; the difference in throughput is within this machine's A/A noise (± 21%)")
+    assert said(trials, noise=noise(0.01)) == said(trials)
+
+
+def test_the_noise_of_the_machine_stands_below_the_tables() -> None:
+    trials = [*make_rounds(OLD, STEADY), *make_rounds(NEW, SAME)]
+    (line,) = [line for line in origin(run_of(trials, noise=noise(0.02)), trials) if "noise" in line]
+    assert line == "noise floor with 5 rounds: throughput 1.9%, p99 0.019% (A/A of 2026-11-20, 20 pairs of 1 s)"
+    assert not [line for line in origin(run_of(trials), trials) if "noise" in line]
+
+
+def test_under_another_load_nothing_is_within_the_noise_and_it_is_said_once() -> None:
+    other = {"load": Load(connections=256, threads=1)}
+    trials = [*make_rounds(OLD, STEADY, plan=other), *make_rounds(NEW, FASTER, plan=other)]
+    assert said(trials, noise=noise(0.2)) == said(trials)
+    found = [line for line in origin(run_of(trials, noise=noise(0.2)), trials) if "noise" in line]
+    assert found == ["noise under this load is unknown: A/A pairs had another load (connections 64 → 256)"]
+
+
+def test_of_two_loads_the_noise_floor_is_for_one() -> None:
+    other = {"load": Load(connections=256, threads=1)}
+    trials = [
+        *make_rounds(OLD, STEADY),
+        *make_rounds(NEW, SAME),
+        *make_rounds(OLD, STEADY, plan=other),
+        *make_rounds(NEW, SAME, plan=other),
+    ]
+    (line,) = [line for line in origin(run_of(trials, noise=noise(0.02)), trials) if "noise" in line]
+    assert line.endswith("20 pairs of 1 s, for tables under its load only)")

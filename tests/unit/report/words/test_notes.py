@@ -1,0 +1,84 @@
+"""Notes below tables: each fact once."""
+
+from __future__ import annotations
+
+import pytest
+
+from httpbench.analysis.groups import groups
+from httpbench.model import Cores, Scaling, Verdict, VerdictKind
+from httpbench.report.words.loads import scaling_words, title
+from httpbench.report.words.notes import legend, row_notes
+from tests.factories import make_host_share, make_load_host, make_measurement, make_plan, make_run, make_trial
+
+
+def test_notes_of_trials_are_said_once_with_ranges_and_a_count() -> None:
+    noted = [("1,032 requests timed out.", "wrk does not check bodies."), ("9 requests timed out.", "wrk does not check bodies.")]
+    trials = [make_trial(make_plan(round_=index), measurement=make_measurement(notes=notes)) for index, notes in enumerate(noted)]
+    run = make_run(trials)
+    lines = legend(groups(run, trials), run.table)
+    assert "9 to 1,032 requests timed out (in 2 trials)." in lines
+    assert lines.count("wrk does not check bodies.") == 1
+
+
+def test_a_reason_of_ten_rounds_is_said_once_with_its_count() -> None:
+    verdicts = [
+        Verdict(kind=VerdictKind.INVALID, reasons=(f"0.{number}% of requests failed (timeout {number})",)) for number in range(17, 27)
+    ]
+    trials = [make_trial(make_plan(round_=index), verdict) for index, verdict in enumerate(verdicts)]
+    (note,) = row_notes(groups(make_run(trials), trials)[0])
+    assert note.reasons == ("0.17 to 0.26% of requests failed (timeout 17 to 26), in 10 rounds",)
+
+
+def test_lines_of_a_log_that_repeat_are_shown_once() -> None:
+    invalid = Verdict(kind=VerdictKind.INVALID, reasons=("it died",))
+    trials = [make_trial(verdict=invalid, log_tail="GET /\n" * 20 + "panic")]
+    (note,) = row_notes(groups(make_run(trials), trials)[0])
+    assert note.log == ("GET / (20 times)", "panic")
+
+
+@pytest.mark.parametrize(
+    ("scaling", "cores", "workers", "words"),
+    [
+        (Scaling.SINGLE, 1, None, "target on one core"),
+        (Scaling.MULTI, 1, None, "target on 1 core"),
+        (Scaling.MULTI, 2, None, "target on 2 cores"),
+        (Scaling.MULTI, 2, 8, "target on 2 cores with 8 workers"),
+        (Scaling.PREFORK, 2, None, "one copy of the target on each of 2 cores"),
+        (Scaling.PREFORK, 2, 1, "1 copy of the target on 2 cores"),
+        (Scaling.PREFORK, 2, 8, "8 copies of the target on 2 cores"),
+    ],
+)
+def test_a_title_says_how_many_cores_and_workers_there_were(scaling: Scaling, cores: int, workers: int | None, words: str) -> None:
+    assert scaling_words(scaling, cores, workers) == words
+
+
+def test_the_title_has_the_physical_cores_of_the_target() -> None:
+    smt = Cores(target=(0, 1, 2, 3), generator=(4,), harness=(4,), shared=False, siblings=((0, 2), (1, 3)))
+    trials = [make_trial(make_plan(scaling=Scaling.MULTI, cores=smt, workers=8))]
+    (group,) = groups(make_run(trials), trials)
+    assert title(group).startswith("plaintext · target on 2 cores with 8 workers · 64 connections")
+
+
+def test_tables_of_several_load_generators_have_different_titles() -> None:
+    trials = [make_trial(make_plan(load_generator=name)) for name in ("native", "autocannon")]
+    run = make_run(trials)
+    assert [title(group).rpartition(" · ")[2] for group in groups(run, trials)] == ["by autocannon", "by native"]
+    assert " by " not in title(groups(run, trials[:1])[0])
+
+
+def test_a_table_says_which_host_sent_the_load() -> None:
+    trials = [make_trial()]
+    run = make_run(trials, load_host=make_load_host("user@load1", cores=1))
+    (group,) = groups(run, trials)
+    assert "load from user@load1 with 1 core" in title(group)
+    assert "Load from another host: latencies include the network between the hosts." in legend([group], run.table)
+
+
+def test_a_table_says_how_many_hosts_sent_the_load_and_which_was_the_slowest() -> None:
+    shares = (make_host_share(), make_host_share("load2", lag_us_p99=3140.0))
+    trials = [make_trial(measurement=make_measurement(load_hosts=shares)), make_trial(measurement=make_measurement(load_hosts=shares[:1]))]
+    (group,) = groups(make_run(trials), trials)
+    assert "load from 2 load hosts (slowest: load2, lag p99 3.14 ms)" in title(group)
+    closed = [make_trial(measurement=make_measurement(load_hosts=(make_host_share(lag_us_p99=None),)))]
+    (group,) = groups(make_run(closed), closed)
+    assert title(group).endswith("load from 1 load host")

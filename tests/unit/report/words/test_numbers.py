@@ -1,0 +1,35 @@
+"""Figures as text."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from httpbench.report.words.numbers import four_digits
+
+
+@pytest.mark.parametrize(
+    ("value", "decimals", "text"),
+    [
+        (409_871.3, 0, "409,900"),
+        (9_120, 0, "9,120"),
+        (16.7081, 3, "16.71"),
+        (0.1493, 3, "0.149"),
+        (99.996, 3, "100.0"),
+        (9_999.6, 1, "10,000"),
+        (71.2, 1, "71.2"),
+        (0, 3, "0.000"),
+        (0.00004, 3, "0.000"),
+        (-1234.56, 1, "-1,235"),
+    ],
+)
+def test_at_most_four_digits_are_significant(value: float, decimals: int, text: str) -> None:
+    assert four_digits(value, decimals) == text
+
+
+@given(st.floats(1e-3, 1e12), st.integers(0, 3))
+def test_no_figure_is_off_by_more_than_its_last_digit(value: float, decimals: int) -> None:
+    shown = float(four_digits(value, decimals).replace(",", ""))
+    assert abs(shown - value) <= max(0.000501 * value, 0.501 * 10**-decimals)
+    assert len(four_digits(value, decimals).replace(",", "").replace(".", "").strip("0")) <= 4

@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from httpbench import host
-from httpbench.cluster.address import chosen, round_trips
+from httpbench.cluster.address import address_for, round_trips
 from httpbench.cluster.remote_programs import NATIVE, found_there, names_of, require_backend
-from httpbench.cluster.remote_server import RemoteServer
 from httpbench.errors import UsageError
 from httpbench.host.mirror import FILES, mirrored
 from httpbench.isolate import Exit
@@ -88,6 +87,48 @@ class SshLoadHost:
             yield RemoteServer(tree, self.own_address, port, self.host.backend_cpus)
 
 
+class RemoteServer:
+    """A server that was started there."""
+
+    def __init__(self, tree: RemoteTree, host: str, port: int, cpus: Sequence[int]):
+        self._tree, self._cpus = tree, cpus
+        self.host, self.port = host, port
+
+    def death(self) -> str | None:
+        """How it ended, if it has. Raises :class:`~httpbench.errors.LostHostError` if its host is lost; call it often."""
+        exits = self._tree.exits()
+        return str(exits[0]) if exits else None
+
+    def log(self) -> str:
+        """What it printed."""
+        return self._tree.stdout()
+
+    def sampler(self) -> RemoteSampler:
+        return RemoteSampler(self._tree, self._cpus)
+
+    def stop(self, grace_s: float) -> None:
+        self._tree.stop(grace_s)
+
+
+class RemoteSampler:
+    """What a server there costs; its agent watches it."""
+
+    current = None
+    """The cost at this moment is not known here."""
+
+    def __init__(self, tree: RemoteTree, cpus: Sequence[int]):
+        self._tree, self._cpus = tree, cpus
+
+    def start(self) -> None:
+        self._tree.mark()
+
+    def mark(self) -> None:
+        self._tree.mark()
+
+    def stop(self) -> Usage:
+        return seen_there(self._tree.close(), self._cpus).usage
+
+
 class _RunningThere:
     """A load generator that runs on the load host."""
 
@@ -137,7 +178,7 @@ def connected(
     wanted = list(generators)
     with SshConnection(name) as connection:
         connection.open()
-        own = chosen(connection, address)
+        own = address_for({name: connection.setting("hostname") or name.rpartition("@")[2]}, address)
         commands = [["ip", "-o", "route", "get", own]]
         programs = [*names_of(wanted), *(one.program for one in (backend.requires if backend else ()) if one.program)]
         seen = connection.ask({"do": "look", "files": FILES, "programs": programs, "commands": commands})

@@ -10,12 +10,8 @@ on one start with all, and prints the merged result in the form of the load gene
 ``hosts.py``       load hosts as workers of a Dask cluster
 ``by_ssh.py``      starts such a cluster
 ``agent.py``       what runs on a load host
-``ask.py``         what load hosts are, and what their clocks say
-``sink.py``        how much load a load host can make
-``survey.py``      the same, before a run begins
-``reach.py``       at which address they reach this machine
-``orders.py``      what an agent is told to do, and what it hands back
-``division.py``    connections and threads of each load host
+``survey.py``      questions to all load hosts: versions, clocks, speed, reach
+``orders.py``      what an agent gets and returns; connections and threads of each load host
 ``clocks.py``      one instant in the terms of many clocks
 ``results.py``     a result as it travels; ``packing.py`` packs its histograms
 ``merge.py``       results of all agents as one; ``sums.py`` adds up their histograms

@@ -35,6 +35,10 @@ END_S = 2.0
 """From the end of its standard input until a load generator is killed."""
 MESSAGES = 15  # lines
 
+SINK = "httpbench-reference"
+SINK_LOAD = ("-c", "32", "-d", "1s", "--warmup", "200ms", "--json", "-")
+SINK_LIMIT_S = 10.0
+
 
 @dataclass(slots=True)
 class _Running:
@@ -72,6 +76,28 @@ async def connects(address: str, port: int, limit_s: float) -> str | None:
         return error.strerror or str(error)
     writer.close()
     return None
+
+
+async def sink_rate_rps() -> float | None:
+    """Return the requests/s of one thread to our fastest server on this host, or ``None`` if that server is not installed."""
+    return await asyncio.to_thread(_sink_rate_rps)
+
+
+def _sink_rate_rps() -> float | None:
+    server, generator = programs.locate(SINK), programs.locate(PROGRAM)
+    if server is None or generator is None:
+        return None
+    with subprocess.Popen([server, "--threads", "1"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True) as sink:
+        try:
+            assert sink.stdout is not None
+            url = json.loads(sink.stdout.readline())["url"]
+            argv = [generator, *SINK_LOAD, url]
+            done = subprocess.run(argv, capture_output=True, timeout=SINK_LIMIT_S, check=True, stdin=subprocess.DEVNULL)
+            return float(json.loads(done.stdout)["throughput_rps"])
+        except (KeyError, ValueError, subprocess.SubprocessError) as error:
+            raise LoadError(f"{PROGRAM} cannot load a server on the same host: {error}") from error
+        finally:
+            sink.terminate()
 
 
 async def wait_until_ready(token: str, limit_s: float) -> Readiness:

@@ -24,15 +24,14 @@ from pathlib import Path
 from typing import Any
 
 from httpbench.cluster.dask import agent
-from httpbench.cluster.dask.ask import check_clocks, check_versions, read_clocks, read_facts
 from httpbench.cluster.dask.clocks import NS_PER_MS, Offset
-from httpbench.cluster.dask.division import Division, divided
 from httpbench.cluster.dask.generator import EXIT_LOST
 from httpbench.cluster.dask.hosts import SCHEDULER_LOST, DaskHosts, Host, Sent, connected
 from httpbench.cluster.dask.merge import MergedResults
-from httpbench.cluster.dask.orders import Orders, Outcome, Readiness, packed
+from httpbench.cluster.dask.orders import Division, Orders, Outcome, Readiness, divided, packed
 from httpbench.cluster.dask.results import Document, Result
 from httpbench.cluster.dask.silence import LOOK_S, SILENT_S, Silence
+from httpbench.cluster.dask.survey import check_clocks, check_versions, read_clocks, read_facts
 from httpbench.errors import HttpbenchError, LoadError, LostHostError
 from httpbench.load import Job, Phase, get
 from httpbench.model import HostShare, Load, Workload

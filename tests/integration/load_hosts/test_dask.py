@@ -178,9 +178,9 @@ def test_no_scheduler_and_no_workers_are_one_sentence(harness: Harness, server: 
 
 
 def test_hosts_check_shows_each_load_host(harness: Harness, pair: Cluster) -> None:
-    done = harness.run("hosts", "check", pair.scheduler, "--json")
+    done = harness.run("hosts", "check", "--scheduler", pair.scheduler, "--json")
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert [host["name"] for host in found] == ["load1", "load2"]
     assert all(host["facts"]["cpus"] >= 1 and host["round_trip_ms"] > 0 and host["sink_rps"] > 100 for host in found)
-    assert "load2" in harness.run("hosts", "check", pair.scheduler).stdout
+    assert "load2" in harness.run("hosts", "check", "--scheduler", pair.scheduler).stdout

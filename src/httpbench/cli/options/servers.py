@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from httpbench.cli.options.fields import group, option
+from httpbench.cli.options.load import ShareOptions
 from httpbench.cli.options.params import REQUEST_PATH
-from httpbench.cli.options.shared import ShareOptions, port_option, start_timeout_option
+from httpbench.cli.options.shared import port_option, start_timeout_option
 from httpbench.errors import SelectionError, UsageError
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from httpbench.text import one_line, printable
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from httpbench.cli.exports import Exports
+    from httpbench.cli.terminal.progress import Lines
     from httpbench.errors import HttpbenchError
 
 WIDTH_WITHOUT_TERMINAL = 240  # nothing is cut from a table that goes into a file
@@ -38,9 +38,17 @@ def stderr() -> Console:
     return SafeConsole(stderr=True)
 
 
-def beside(files: Exports) -> Console:
-    """Where tables go: standard output, unless an export is written there."""
-    return stderr() if files.to_stdout else stdout()
+def observer(*, quiet: bool = False) -> Lines:
+    """Return the progress display for standard error: a live area on a terminal, lines elsewhere, or nothing."""
+    from httpbench.cli.terminal.progress import Lines
+    from httpbench.cli.terminal.safe_console import SafeConsole
+
+    output = SafeConsole(stderr=True, quiet=quiet)
+    if quiet or not output.is_terminal:
+        return Lines(output)
+    from httpbench.cli.terminal.live_area import LiveArea
+
+    return LiveArea(output)
 
 
 def echo(text: str, *, err: bool = False) -> None:

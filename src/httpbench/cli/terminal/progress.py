@@ -8,7 +8,6 @@ from typing import Self
 
 from rich.console import Console
 
-from httpbench.cli.terminal.safe_console import SafeConsole
 from httpbench.errors import HttpbenchError
 from httpbench.load import Progress
 from httpbench.model import Kind, Target, Trial, TrialPlan, VerdictKind
@@ -57,17 +56,6 @@ class Lines:
 
     def _say(self, text: str) -> None:
         self._console.print(one_line(text), soft_wrap=True)
-
-
-def observer(console: Console, *, quiet: bool) -> Lines:
-    """The progress for a terminal, a pipe or nobody."""
-    if quiet:
-        return Lines(SafeConsole(stderr=True, quiet=True))
-    if not console.is_terminal:
-        return Lines(console)
-    from httpbench.cli.terminal.live_area import LiveArea
-
-    return LiveArea(console)
 
 
 def load_of(plan: TrialPlan) -> str:

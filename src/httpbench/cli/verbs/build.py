@@ -27,12 +27,11 @@ def build(options: BuildOptions) -> ExitCode:
     \b
     httpbench build rust --jobs 4   all targets in a language
     """
-    from httpbench.cli.terminal import progress
     from httpbench.run import prepare
 
     targets = options.selection.of(options.selection.catalog())
     output = console.stdout()
-    with progress.observer(console.stderr(), quiet=False) as observer:
+    with console.observer() as observer:
         built = prepare(targets, observer, options.jobs)
     failed = False
     for name, error in built.errors.items():

@@ -7,12 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from httpbench.cli.exit_codes import ExitCode
-from httpbench.cli.exports import Exports
 from httpbench.cli.options.choices import GATES
 from httpbench.cli.options.fields import argument, command, group, option
-from httpbench.cli.options.shared import db_option, export_option, gates_option
-from httpbench.cli.options.tables import TableOptions
-from httpbench.cli.run_named import run_named
+from httpbench.cli.options.output import Exports, TableOptions, db_option, export_option, run_named
+from httpbench.cli.options.shared import gates_option
 from httpbench.cli.terminal import console
 from httpbench.errors import SelectionError, UsageError
 
@@ -73,7 +71,7 @@ def compare(options: CompareOptions) -> ExitCode:
             f"{options.base} and {options.head} were measured in different environments: {'; '.join(found.environment)}",
             hint="measure both with one `httpbench run`; to compare anyway: --across-environments",
         )
-    output = console.beside(files)
+    output = files.tables
     output.print(render_changes(found, width=output.width, view=view))
     files.put({name: CHANGE_FORMATS[name](found) for name in files.paths})
     if found.breached:

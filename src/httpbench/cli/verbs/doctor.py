@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.options.fields import command, option
-from httpbench.cli.options.shared import json_option
+from httpbench.cli.options.output import json_option
 from httpbench.cli.terminal import console
 from httpbench.errors import UsageError
 
@@ -48,7 +48,7 @@ def doctor(options: DoctorOptions) -> ExitCode:
     from httpbench.run import left_behind
 
     if options.host and not options.load_host:
-        raise UsageError("--host applies to a load host only", hint="add --load-host HOST")
+        raise UsageError("--host requires a load host", hint="add -r HOST")
     environment = host.read_environment(catalog.root(), {})
     findings = [*left_behind(), *host.examine()]
     there, of_both = _load_host(options)

@@ -11,7 +11,8 @@ import click
 from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.options import choices
 from httpbench.cli.options.fields import argument, command, option
-from httpbench.cli.options.shared import charts_option, complete_target, db_option
+from httpbench.cli.options.output import charts_option, db_option
+from httpbench.cli.options.shared import complete_target
 from httpbench.cli.terminal import console
 from httpbench.errors import SelectionError
 

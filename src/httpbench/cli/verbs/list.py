@@ -11,17 +11,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from httpbench.cli.exit_codes import ExitCode
-from httpbench.cli.images import show_images
 from httpbench.cli.options import choices
 from httpbench.cli.options.fields import command, group, option
-from httpbench.cli.options.shared import Selection, json_option
+from httpbench.cli.options.output import json_option
+from httpbench.cli.options.shared import Selection
 from httpbench.cli.terminal import console
 
 if TYPE_CHECKING:
     from httpbench.model import Proof, Target
-    from httpbench.run import TargetState
+    from httpbench.run import Base, TargetState
 
 
+IMAGE_TARGETS_SHOWN = 3
 ID_WIDTH = 40
 """Of another project's targets: a few have far longer ids, which are folded."""
 
@@ -67,7 +68,7 @@ def list_targets(options: ListOptions) -> ExitCode:
     from httpbench.run import cache_folder, states
 
     if options.images:
-        show_images(options.selection.of(options.selection.catalog()), options.isolate, as_json=options.json)
+        _list_images(options.selection.of(options.selection.catalog()), options.isolate, as_json=options.json)
         return ExitCode.OK
     targets = _placed(options.selection.of(options.selection.catalog()), options.isolate)
     with host.remembering(cache_folder() / "versions.json"):
@@ -206,3 +207,38 @@ def _entry(listed: Listed) -> dict[str, Any]:
         "stages": [asdict(stage) for stage in stages_of(target)],
         "entry": target.entry.model_dump(mode="json") if target.entry else None,
     }
+
+
+def _list_images(targets: Sequence[Target], place: str | None, *, as_json: bool) -> None:
+    """Print each base image of the targets that can run. Raise :class:`ContainerError` if the engine does not respond."""
+    from httpbench.model import Engine
+    from httpbench.run import bases_of
+
+    engine = Engine.DOCKER if place in (None, choices.PLACES[0]) else Engine(place)
+    possible = [target for target in targets if target.entry is None or target.entry.refusal is None]
+    found = bases_of(possible, engine)
+    if as_json:
+        console.echo_json([asdict(base) for base in found])
+        return
+    _show_images(found)
+    here = sum(base.is_here for base in found)
+    console.echo(f"{here:,} of {len(found):,} base images of {len(possible):,} targets are on this machine", err=True)
+    if here < len(found):
+        console.echo(f"to add one: {engine} pull IMAGE", err=True)
+    if refused := len(targets) - len(possible):
+        console.echo(f"not counted: {refused:,} refused target{'' if refused == 1 else 's'}", err=True)
+
+
+def _show_images(found: Sequence[Base]) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False)
+    table.add_column("Base image", overflow="fold")
+    table.add_column("State", no_wrap=True)
+    table.add_column("Targets", overflow="fold")
+    for base in found:
+        state = Text("here", style="green") if base.is_here else Text("to pull", style="yellow")
+        shown = ", ".join(base.targets[:IMAGE_TARGETS_SHOWN]) + (", …" if len(base.targets) > IMAGE_TARGETS_SHOWN else "")
+        table.add_row(Text(base.image), state, Text(f"{len(base.targets):,}: {shown}"))
+    console.stdout().print(table)

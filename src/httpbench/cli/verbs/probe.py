@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.options.fields import command, group, option
-from httpbench.cli.options.shared import Selection, jobs_option, json_option
+from httpbench.cli.options.output import json_option
+from httpbench.cli.options.shared import Selection, jobs_option
 from httpbench.cli.terminal import console
 from httpbench.errors import HttpbenchError
 
@@ -38,7 +39,6 @@ def probe(options: ProbeOptions) -> ExitCode:
     httpbench probe --targets ~/mine mine    a target of your own
     """
     from httpbench import host
-    from httpbench.cli.terminal import progress
     from httpbench.model import Kind, Scaling
     from httpbench.run import prepare, probe_target
 
@@ -46,7 +46,7 @@ def probe(options: ProbeOptions) -> ExitCode:
     workload = known.workload(options.workload)
     targets = options.selection.of(known, kind=Kind.SERVER)
     errors = console.stderr()
-    with progress.observer(errors, quiet=False) as observer:
+    with console.observer() as observer:
         built = prepare(targets, observer, options.jobs)
     found: list[tuple[Target, Probed]] = []
     topology = host.read_topology()

@@ -10,7 +10,7 @@ import click
 
 from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.options.fields import command, option
-from httpbench.cli.options.shared import db_option
+from httpbench.cli.options.output import db_option
 from httpbench.cli.terminal import console
 
 HOST = "127.0.0.1"

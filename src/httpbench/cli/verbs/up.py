@@ -51,9 +51,7 @@ def up(options: UpOptions) -> ExitCode:
     httpbench up proxy:c/haproxy --scaling multi  a proxy, on all its cores
     """
     from httpbench import catalog, host
-    from httpbench.cli.engines import prepare_engines
-    from httpbench.cli.kinds import with_backends
-    from httpbench.cli.terminal import progress
+    from httpbench.cli.targets import prepare_engines, with_backends
     from httpbench.model import Kind
     from httpbench.run import KINDS, Place, backend_of, cores_beside_database, prepare, scaling_of
     from httpbench.run import up as running
@@ -71,7 +69,7 @@ def up(options: UpOptions) -> ExitCode:
     known = catalog.load(options.targets)
     workload, errors = _workload(known, target, options.request).of(target), console.stderr()
     prepare_engines([target], errors)
-    with progress.observer(errors, quiet=False) as observer:
+    with console.observer() as observer:
         built = prepare(with_backends(known, [target], {target.kind: workload}), observer, 1)
     for error in built.errors.values():
         raise error
@@ -99,7 +97,7 @@ def up(options: UpOptions) -> ExitCode:
 
 def _workload(known: Catalog, target: Target, request: RequestOptions) -> Workload:
     """Its first response must be correct: that of its kind's workload for a target, any success for a command."""
-    from httpbench.cli.kinds import workloads_of
+    from httpbench.cli.targets import workloads_of
     from httpbench.model import Kind
     from httpbench.run import KINDS
 

@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING
 
-import click
-
 from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.options.fields import command, group, option
 from httpbench.cli.options.isolation import IsolationOptions
-from httpbench.cli.options.shared import Selection, jobs_option, workload_option
+from httpbench.cli.options.shared import Selection, jobs_option, scaling_option, workload_option
 from httpbench.cli.terminal import console
 from httpbench.errors import UsageError
 from httpbench.text import one_line
@@ -30,13 +28,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class VerifyOptions:
     selection: Selection = group(Selection)
-    scaling: tuple[str, ...] = option(
-        "--scaling",
-        type=click.Choice(["single", "multi"]),
-        multiple=True,
-        default_text="all that the target has",
-        help="Scaling to verify.",
-    )
+    scaling: tuple[str, ...] = scaling_option("all that the target has", "Scaling to verify.")
     isolation: IsolationOptions = group(IsolationOptions)
     workload: str | None = workload_option()
     jobs: int = jobs_option()
@@ -59,9 +51,7 @@ def verify(options: VerifyOptions) -> ExitCode:
     httpbench verify golang --record         for `list` on other machines
     """
     from httpbench import host
-    from httpbench.cli.engines import prepare_engines
-    from httpbench.cli.kinds import with_backends, workloads_of
-    from httpbench.cli.terminal import progress
+    from httpbench.cli.targets import prepare_engines, with_backends, workloads_of
     from httpbench.model import Kind, Scaling
     from httpbench.run import KINDS, backend_of, cores_beside_database, databases_of, prepare, scaling_of
 
@@ -72,7 +62,7 @@ def verify(options: VerifyOptions) -> ExitCode:
     prepare_engines(targets, console.stderr())
     workloads = workloads_of(known, targets, options.workload)
     output = console.stdout()
-    with progress.observer(console.stderr(), quiet=False) as observer:
+    with console.observer() as observer:
         served_by = {target.id: _served(known, target, workloads[target.kind], options.workload) for target in targets}
         databases = databases_of((target, each) for target in targets for each in served_by[target.id])
         built = prepare(_each_once([*with_backends(known, targets, workloads), *databases]), observer, options.jobs)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import tomllib
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -34,18 +34,21 @@ class SshHosts(Frozen):
     """Configuration of ssh. Null: the user's."""
 
 
-def read_hosts(text: str) -> SshHosts:
-    """From ``a,b,c`` or the name of a TOML file. Raises :class:`UsageError`."""
+def read_hosts(names: Sequence[str]) -> SshHosts:
+    """Return the named load hosts, or those in a TOML file, if that is the one name. Raise :class:`UsageError` if it is wrong."""
+    files = [name for name in names if name.endswith(SUFFIX)]
+    if not files:
+        return SshHosts(hosts=tuple(names))
+    if len(names) > 1:
+        raise UsageError(f"{files[0]} lists load hosts, and more are given", hint=f"add them to {files[0]}")
     try:
-        if not text.endswith(SUFFIX):
-            return SshHosts(hosts=tuple(filter(None, text.split(","))))
-        return SshHosts.model_validate(tomllib.loads(Path(text).read_text(encoding="utf-8")))
+        return SshHosts.model_validate(tomllib.loads(Path(files[0]).read_text(encoding="utf-8")))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise UsageError(f"the load hosts in {text} cannot be read: {error}") from None
+        raise UsageError(f"cannot read the load hosts in {files[0]}: {error}") from None
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))
-        raise UsageError(f"the load hosts in {text} are wrong: {place}: {first['msg']}") from None
+        raise UsageError(f"the load hosts in {files[0]} are wrong: {place}: {first['msg']}") from None
 
 
 def connections(ssh_hosts: SshHosts) -> tuple[list[str], list[dict[str, Any]]]:

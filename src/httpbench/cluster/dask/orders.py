@@ -52,8 +52,8 @@ class HostFacts:
     hostname: str
     cpus: int
     """CPUs that its worker may use."""
-    httpbench: str
-    """Version of httpbench."""
+    httpbench: str | None
+    """Version of httpbench. ``None`` if the host does not need it."""
     loadgen: str | None
     """Version of its load generator; ``None``: it is not installed."""
 

@@ -1,6 +1,6 @@
 """The whole run as one JSON document, of the schema ``httpbench/1``: for programs, and to check the arithmetic.
 
-The models below are the schema; ``report.formats.schema`` writes it out as JSON Schema. Fields may be added to a version of the schema;
+The models below are the schema; ``tools/schemas.py`` writes it out as JSON Schema. Fields may be added to a version of the schema;
 if one changes its meaning or goes, that is a new version.
 
 Trials that do not count are in it with what was measured: look at the verdict first.

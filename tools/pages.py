@@ -7,7 +7,8 @@ last in their page, below ``STATES``, and no test compares them.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 import click
@@ -21,6 +22,8 @@ from httpbench.report.formats.markdown import pipe_table
 from httpbench.run import TargetState, sources_of, states
 
 STATES = "## State on one machine"
+COMMON_MIN = 3
+"""Verbs that must share an option before the page describes it only once."""
 
 CLI_INTRO = """\
 # Command line
@@ -55,6 +58,13 @@ This page lists the built-in targets. Each has a link to its upstream, and:
   that the target was written without its toolchain. *Before its sources changed* means that the current sources have not been verified.
 """
 
+COMMON = """\
+## Common options
+
+Several verbs have these options. The section of each verb names the ones it has.
+
+"""
+
 FOREIGN = """\
 ## Options of other tools
 
@@ -68,11 +78,14 @@ def cli_page() -> str:
     root = click.Context(cli, info_name="httpbench")
     codes = pipe_table(("Code", "Meaning"), (True, False), [(str(code.value), code.meaning) for code in ExitCode])
     foreign = [f"- `{name}`: {hint}\n" for name, (_, hint) in foreign_options.OURS.items()]
-    lines = [CLI_INTRO + "\n".join(codes) + "\n", COMPLETION, FOREIGN + "".join(foreign)]
-    for name in cli.list_commands(root):
-        command = cli.get_command(root, name)
-        assert command is not None
-        lines += _verb(command, click.Context(command, info_name=name, parent=root))
+    commands = {name: command for name in cli.list_commands(root) if (command := cli.get_command(root, name))}
+    contexts = [click.Context(command, info_name=name, parent=root) for name, command in commands.items()]
+    counts = Counter(record for context in contexts for record in _options(context))
+    common = {record for record, count in counts.items() if count >= COMMON_MIN}
+    shared = [_item(record) + "\n" for record in counts if record in common]
+    lines = [CLI_INTRO + "\n".join(codes) + "\n", COMPLETION, FOREIGN + "".join(foreign), COMMON + "".join(shared)]
+    for context in contexts:
+        lines += _verb(context, common)
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -98,17 +111,31 @@ def write(root: Path) -> None:
     (root / "targets/README.md").write_text(f"{targets_page()}\n{states_section()}", encoding="utf-8")
 
 
-def _verb(command: click.Command, context: click.Context) -> Iterator[str]:
+def _options(context: click.Context) -> Iterator[tuple[str, str]]:
+    """Yield the names and the help of each visible option."""
+    for parameter in context.command.get_params(context):
+        if isinstance(parameter, click.Option) and "--help" not in parameter.opts and (record := parameter.get_help_record(context)):
+            yield record[0], " ".join(record[1].split())
+
+
+def _item(record: tuple[str, str]) -> str:
+    return f"- `{record[0]}`: {record[1]}"
+
+
+def _verb(context: click.Context, common: Collection[tuple[str, str]]) -> Iterator[str]:
+    """Yield the section of a verb; options that many verbs share are named only."""
+    command = context.command
     yield f"## `{' '.join([context.command_path, *command.collect_usage_pieces(context)])}`"
     yield ""
     paragraphs = inspect.cleandoc(command.help or "").split("\n\n")
     for paragraph in paragraphs:
         kept = paragraph.removeprefix("\b\n")  # in click, this marks lines that are not wrapped
         yield f"{' '.join(paragraph.split())}\n" if kept == paragraph else f"```\n{kept}\n```\n"
-    for parameter in command.get_params(context):
-        if isinstance(parameter, click.Option) and "--help" not in parameter.opts and (record := parameter.get_help_record(context)):
-            option, meaning = record
-            yield f"- `{option}`: {' '.join(meaning.split())}"
+    options = list(_options(context))
+    yield from (_item(record) for record in options if record not in common)
+    if shared := [record[0] for record in options if record in common]:
+        names = ", ".join(f"`{next(word for word in names.replace(',', ' ').split() if word.startswith('--'))}`" for names in shared)
+        yield f"- Common options: {names}"
     yield ""
 
 

@@ -123,7 +123,7 @@ def test_a_worker_that_is_killed_makes_its_trial_invalid_and_is_named(harness: H
     assert [verdict["kind"] for verdict in found] == ["invalid", "invalid"], errors
     said = sorted(verdict["reasons"][0] for verdict in found)
     assert re.fullmatch(r"lost load host load2: its Dask worker at tcp://127\.0\.0\.1:\d+ is gone", said[0])
-    assert said[1] == "the run began with 3 load hosts, but 2 are there: load1, load3"
+    assert said[1] == "the run began with 3 load hosts, but now there are 2: load1, load3"
     assert pair.load_generators() == []
 
 

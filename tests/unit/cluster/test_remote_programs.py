@@ -36,7 +36,7 @@ def test_in_a_checkout_it_is_built(checkout: Path) -> None:
     said: list[str] = []
     own = checkout / "target/release/httpbench-loadgen"
     assert portable(own, HERE, said.append).read_text() == "built\n"
-    assert said == ["building httpbench-loadgen for load hosts, once: this takes a minute or two"]
+    assert said == ["building httpbench-loadgen for load hosts, once; this takes a minute or two"]
     portable(own, HERE, said.append)
     assert len(said) == 1
     calls = (checkout / "calls").read_text().splitlines()

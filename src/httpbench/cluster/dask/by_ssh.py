@@ -1,6 +1,6 @@
-"""Starts a Dask cluster on load hosts by ssh, and stops it.
+"""A Dask cluster that is started on load hosts by ssh, and stopped.
 
-Dask's own ``SSHCluster`` does it: the scheduler runs on the first load host, and a worker on each. It reads the user's ssh configuration.
+Dask's ``SSHCluster`` runs the scheduler on the first load host and a worker on each. It reads the user's ssh configuration.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ START_S = 60
 
 
 class SshHosts(Frozen):
-    """Load hosts that ssh reaches."""
+    """Load hosts, reached by ssh."""
 
     hosts: tuple[str, ...] = Field(min_length=1)
-    """Names or addresses, as ssh knows them, each with ``user@`` if that is another one."""
+    """Names or addresses as ssh takes them, with ``user@`` if necessary."""
     python: str | None = None
-    """Path of the Python that has httpbench there. Null: the path of this one."""
+    """Path of the Python with httpbench on the load hosts. Null: the path of the current Python."""
     ssh_config: str | None = None
-    """Configuration of ssh. Null: the user's."""
+    """File with the ssh configuration. Null: the user's."""
 
 
 def read_hosts(names: Sequence[str]) -> SshHosts:
@@ -52,7 +52,7 @@ def read_hosts(names: Sequence[str]) -> SshHosts:
 
 
 def connections(ssh_hosts: SshHosts) -> tuple[list[str], list[dict[str, Any]]]:
-    """The names of all hosts, and for each how asyncssh connects to it: it takes no ``user@`` in a name."""
+    """Return the host names, and for each the options of asyncssh, which accepts no ``user@`` in a name."""
     common: dict[str, Any] = {} if ssh_hosts.ssh_config is None else {"config": [str(Path(ssh_hosts.ssh_config).expanduser())]}
     parts = [host.rpartition("@") for host in ssh_hosts.hosts]
     return [name for _, _, name in parts], [{**common, "username": user} if user else common for user, _, _ in parts]
@@ -60,7 +60,7 @@ def connections(ssh_hosts: SshHosts) -> tuple[list[str], list[dict[str, Any]]]:
 
 @contextmanager
 def started(ssh_hosts: SshHosts) -> Iterator[str]:
-    """The address of the scheduler. Raises :class:`LoadError` if the cluster does not start."""
+    """Start a cluster; yield the address of its scheduler. Raise :class:`LoadError` if it does not start."""
     for name in ("distributed", "asyncssh"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
     warnings.simplefilter("ignore")
@@ -74,9 +74,9 @@ def started(ssh_hosts: SshHosts) -> Iterator[str]:
             worker_class="distributed.Worker",
             remote_python=ssh_hosts.python,
         )
-    except Exception as error:  # asyncssh and Dask each raise their own
+    except Exception as error:  # asyncssh and Dask raise many types
         raise LoadError(
-            f"no Dask cluster starts on {', '.join(ssh_hosts.hosts)}: {error}",
+            f"cannot start a Dask cluster on {', '.join(ssh_hosts.hosts)}: {error}",
             hint="check `ssh HOST PYTHON -m distributed.cli.dask_spec --help`",
         ) from error
     with cluster:

@@ -1,4 +1,8 @@
-"""What an agent is told to do, and what it hands back. Both travel between hosts, so they hold plain data only."""
+"""The orders of an agent and its results. They travel between hosts, so they hold only plain data.
+
+Connections are divided here. The rate is not: each agent gets the rate of the whole load and its part of the schedule, so all parts
+together make exactly the schedule of one load generator.
+"""
 
 from __future__ import annotations
 
@@ -11,30 +15,30 @@ from httpbench.cluster.dask.results import Result
 from httpbench.errors import UsageError
 
 BEAT_S = 0.5
-"""An agent says this often that it is there."""
+"""Time between two heartbeats of an agent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Orders:
-    """One agent's part of one load."""
+    """The part of a load that one agent makes."""
 
     token: str
-    """Of the trial."""
+    """Identifies the trial."""
     options: tuple[str, ...]
-    """Of the load generator, without the program. ``@@NAME`` stands for ``@`` and the path of the file NAME."""
+    """Options of the load generator. ``@@NAME`` stands for ``@`` and the path of the file NAME."""
     files: dict[str, bytes]
-    """Files to be written there, by name."""
+    """Files to write on the load host, by name."""
     limit_s: float
-    """How long the load generator may take in all."""
+    """Time limit of the load generator."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How an agent's load generator ended."""
+    """The outcome of an agent's load generator."""
 
     exit_code: int
     result: Result | None
-    """``None``: it failed."""
+    """``None`` if it failed."""
     messages: str
     """The last lines of its standard error, without progress."""
 
@@ -47,15 +51,15 @@ class Readiness(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class HostFacts:
-    """What a load host is."""
+    """CPU count and versions of a load host."""
 
     hostname: str
     cpus: int
-    """CPUs that its worker may use."""
+    """CPUs available to its worker."""
     httpbench: str | None
     """Version of httpbench. ``None`` if the host does not need it."""
     loadgen: str | None
-    """Version of its load generator; ``None``: it is not installed."""
+    """Version of its load generator, or ``None`` if it is not installed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +73,15 @@ class Division:
 
 
 def divided(connections: int, threads: int | None, cpus: Sequence[int]) -> list[Division]:
-    """The part of each load host, in their order. Shares of the connections differ by one at most, and sum up to ``connections``.
+    """Divide a load among hosts; their numbers of connections differ by at most one.
 
-    ``threads``: of each load generator; ``None``: one for each of its CPUs. ``cpus``: the number of CPUs of each load host.
-    Raises :class:`UsageError` if there are fewer connections than load hosts.
+    Args:
+        connections: Connections of the whole load.
+        threads: Threads of each load generator. ``None``: one per CPU.
+        cpus: Number of CPUs of each load host.
+
+    Raises:
+        UsageError: There are fewer connections than load hosts.
     """
     hosts = len(cpus)
     if connections < hosts:
@@ -85,7 +94,7 @@ def divided(connections: int, threads: int | None, cpus: Sequence[int]) -> list[
 
 
 def packed(options: Sequence[str], scratch: Path) -> tuple[tuple[str, ...], dict[str, bytes]]:
-    """Options without paths into ``scratch``, and the files that these named."""
+    """Replace paths into ``scratch`` in the options; return the options and the files at these paths."""
     files: dict[str, bytes] = {}
     kept = []
     for option in options:
@@ -98,7 +107,7 @@ def packed(options: Sequence[str], scratch: Path) -> tuple[tuple[str, ...], dict
 
 
 def unpacked(orders: Orders, folder: Path) -> list[str]:
-    """Writes the files into ``folder``; the options with their paths."""
+    """Write the files into ``folder``; return the options with their paths."""
     for name, content in orders.files.items():
         (folder / name).write_bytes(content)
     names = {f"@@{name}": f"@{folder / name}" for name in orders.files}

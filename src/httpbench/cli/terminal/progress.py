@@ -1,4 +1,4 @@
-"""Progress of a run, on standard error: a live area on a terminal, plain lines elsewhere."""
+"""Progress of a run as plain lines on standard error."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from httpbench.text import one_line
 
 
 class Lines:
-    """One plain line for each finished build and trial: for logs and pipes."""
+    """One plain line for each finished build and trial, for logs and pipes."""
 
     def __init__(self, console: Console):
         self._console = console
@@ -59,7 +59,7 @@ class Lines:
 
 
 def load_of(plan: TrialPlan) -> str:
-    """What distinguishes a trial from the others of its target."""
+    """Format what distinguishes a trial from other trials of its target."""
     if plan.target.startswith(f"{Kind.CLIENT}:"):
         return plan.workload
     rate = f", {plan.load.rate_rps:,g} requests/s offered" if plan.load.rate_rps else ""
@@ -67,7 +67,7 @@ def load_of(plan: TrialPlan) -> str:
 
 
 def outcome(trial: Trial) -> str:
-    """One trial in a few words."""
+    """Summarize a trial in a few words."""
     if trial.verdict.counts and trial.client is not None:
         rate = trial.client.requests_rps
         return f"{trial.client.whole.wall_s * 1000:,.1f} ms" + (f", {rate:,.0f} requests/s without start-up" if rate else "")
@@ -97,7 +97,7 @@ def _count(plan: TrialPlan, done: int, total: int | None) -> str:
 
 
 def clock(seconds: float) -> str:
-    """``1h 05m``, ``2m 30s``, ``12s``."""
+    """Format a duration: ``1h 05m``, ``2m 30s``, ``12s``."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}h {minutes:02}m" if hours else f"{minutes}m {rest:02}s" if minutes else f"{rest}s"

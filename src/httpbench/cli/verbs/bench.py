@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 DEFAULT_SUITE = "quick"
 QUICK = {"duration_s": 1.0, "warmup_s": 0.5, "warmup_max_s": None}
 HERE, LOAD = "here", "load"
-"""Where the backend of proxies runs: on this machine, or on the load host."""
+"""Values of ``--backend-host``: this machine, or the load host."""
 ROUNDS = 3
 
 
@@ -53,7 +53,7 @@ class BenchOptions:
         "--suite",
         metavar="NAME",
         default_text=f"{DEFAULT_SUITE}, if no target is named",
-        help="Suite of targets and loads; options override it.",
+        help="Suite of targets and loads; other options override it.",
     )
     scaling: tuple[str, ...] = scaling_option()
     isolation: IsolationOptions = group(IsolationOptions)
@@ -72,7 +72,7 @@ class BenchOptions:
         type=click.FloatRange(0, 1, min_open=True),
         default=1.0,
         metavar="FACTOR",
-        help="Multiply the suite's rates and times by this, such as 0.2. Values of other options stay as given.",
+        help="Factor for the rates and times of the suite, such as 0.2. Values given by options are not scaled.",
     )
     generators: tuple[str, ...] = option(
         "--load-generator",
@@ -100,7 +100,7 @@ class BenchOptions:
 
 @dataclass(frozen=True, slots=True)
 class Selected:
-    """What is to be measured: targets of one kind, with the suite that names them, if any."""
+    """The selected targets, all of one kind, with the suite that names them, if any."""
 
     catalog: Catalog
     suite: Suite | None
@@ -109,7 +109,7 @@ class Selected:
 
     @property
     def of_kind(self) -> OfKind:
-        """How targets of this kind are measured."""
+        """The way targets of this kind are measured."""
         from httpbench.run import KINDS
 
         return KINDS[self.kind]
@@ -147,7 +147,7 @@ def bench(options: BenchOptions) -> ExitCode:
 
 
 def _select(options: BenchOptions) -> Selected:
-    """The targets that were named; without any, those of the suite that was named, or of the default one."""
+    """Return the named targets, or else those of the named or default suite."""
     from httpbench.model import Kind
 
     selection, catalog = options.selection, options.selection.catalog()
@@ -156,7 +156,7 @@ def _select(options: BenchOptions) -> Selected:
     kind = _kind(selection, catalog, suite)
     if options.exports.export_hyperfine and kind is not Kind.CLIENT:
         raise UsageError("--export-hyperfine applies to clients only", hint="use --export-json")
-    words = suite.targets if suite and not selection.is_of_other_project else ()  # a suite names built-in targets
+    words = suite.targets if suite and not selection.is_of_other_project else ()  # suites only name built-in targets
     targets = selection.of(catalog, words, kind)
     placed = options.isolation.applied([target.at(options.path) for target in targets], suite)
     if options.backend_host == LOAD and options.source.only is None:
@@ -167,7 +167,7 @@ def _select(options: BenchOptions) -> Selected:
 
 
 def _kind(selection: Selection, known: Catalog, suite: Suite | None) -> Kind:
-    """The kind that was named; otherwise the suite's; otherwise the first with a target for each word."""
+    """Return the named kind, or the suite's, or the first kind with a target for each word."""
     from httpbench import catalog
     from httpbench.model import Kind
 
@@ -177,7 +177,7 @@ def _kind(selection: Selection, known: Catalog, suite: Suite | None) -> Kind:
         return suite.kind
     kind = catalog.kind_of(list(known.targets.values()), selection.words)
     if kind is None:
-        found = {target.kind for target in selection.of(known)}  # raises for a word that matches nothing
+        found = {target.kind for target in selection.of(known)}  # raises for a word without a match
         kinds = listed(kind.plural for kind in Kind if kind in found)
         hint = "measure one kind after the other, or choose one with --kind"
         raise SelectionError(f"a run measures targets of one kind, but {' '.join(selection.words)} matches {kinds}", hint=hint)
@@ -224,15 +224,15 @@ def _plan(selected: Selected, source: LoadSource, tools: dict[str, Tool], option
 
 
 def _itself(targets: Sequence[Target]) -> str | None:
-    """What one target in several places is compared with: itself in the first."""
+    """Return the baseline of one target in several places: the target in the first place."""
     sources = {(target.folder, target.variant) for target in targets}
     return targets[0].id if len(sources) == 1 and len(targets) > 1 else None
 
 
 def _possible(spec: RunSpec, suite: Suite | None) -> RunSpec:
-    """The run without those loads of a suite that the load generator cannot make, which are listed.
+    """Remove and list loads of a suite that the load generator cannot make.
 
-    Raises :class:`UsageError` if none is left, or if the command line asks for one that cannot be made.
+    Raise :class:`UsageError` if none is left, or if the command line itself asks for an impossible load.
     """
     from httpbench.cli.measure import refuse_impossible
     from httpbench.run import without_refused
@@ -268,12 +268,12 @@ def _matrix(selected: Selected, workloads: Sequence[str], source: LoadSource, to
 
 
 def _scalings(selected: Selected, options: BenchOptions) -> list[Scaling]:
-    """Those that were named; otherwise the suite's."""
+    """Return the given scalings, or else those of the suite."""
     from httpbench.model import Kind, Scaling
 
     share = options.share
     if selected.kind is Kind.CLIENT and (share.cores or share.workers):
-        raise UsageError("--cores and --workers apply to servers and proxies only: a client makes one request after the other")
+        raise UsageError("--cores and --workers apply to servers and proxies only: a client makes one request at a time")
     return share.scalings(options.scaling, selected.suite.scaling if selected.suite else (Scaling.SINGLE,))
 
 
@@ -284,7 +284,7 @@ def _workloads(selected: Selected, options: BenchOptions) -> dict[str, Workload]
 
 
 def _workload(workload: Workload, kind: Kind, options: BenchOptions) -> Workload:
-    """The workload with the path and the number of requests that the options override."""
+    """Return the workload with the path and the number of requests of the options."""
     from httpbench.cli.targets import check_kind
 
     check_kind(workload, kind)
@@ -300,7 +300,7 @@ def _workload(workload: Workload, kind: Kind, options: BenchOptions) -> Workload
 
 
 def _skip_missing(targets: Sequence[Target]) -> list[Target]:
-    """The targets whose toolchain is installed; the others are listed."""
+    """Return the targets whose toolchain is installed; list the rest."""
     from httpbench.run import State, states
 
     kept = []

@@ -1,4 +1,4 @@
-"""``httpbench compare``: what changed from one run to another, and gates for pipelines."""
+"""``httpbench compare``: changes from one run to another, and gates for pipelines."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def compare(options: CompareOptions) -> ExitCode:
     """
     files = Exports.of(json=options.export_json, markdown=options.export_markdown, html=options.export_html, junit=options.export_junit)
     if options.export_junit and not options.gates:
-        raise UsageError("--export-junit writes gates, and there is none", hint="add a gate, such as --fail-if 'rps<-3%'")
+        raise UsageError("--export-junit exports gates, but none is given", hint="add a gate, such as --fail-if 'rps<-3%'")
     from httpbench.report import CHANGE_COLUMNS, CHANGE_FORMATS, changes, render_beside, render_changes
     from httpbench.store import Store
 
@@ -61,7 +61,7 @@ def compare(options: CompareOptions) -> ExitCode:
         base, head = _run(store, options.base), _run(store, options.head)
     if base[0].published:
         if files.paths or options.gates:
-            raise UsageError(f"{options.base} was published by {base[0].published}: neither gates nor exports apply", hint="remove them")
+            raise UsageError(f"{options.base} was published by {base[0].published}, so it has no gates or exports", hint="remove them")
         output = console.stdout()
         output.print(render_beside(base, head, output.width))
         return ExitCode.OK
@@ -80,7 +80,7 @@ def compare(options: CompareOptions) -> ExitCode:
 
 
 def _run(store: Store, word: str) -> tuple[Run, list[Trial]]:
-    """The run that a word names. Raises :class:`SelectionError`."""
+    """Return the run that a word names. Raise :class:`SelectionError` if there is none."""
     from httpbench.store import WAYS
 
     try:
@@ -92,12 +92,12 @@ def _run(store: Store, word: str) -> tuple[Run, list[Trial]]:
     try:
         return store.run(commit)
     except SelectionError:
-        message = f"no run of commit {commit[:12]} («{word}») in {store.path}"
+        message = f"no run of commit {commit[:12]} ({word}) in {store.path}"
         raise SelectionError(message, hint="runs from a modified working tree do not match a commit") from None
 
 
 def _commit(word: str) -> str | None:
-    """The commit that git finds for a word in the working directory."""
+    """Return the commit that git finds for a word in the working directory, if any."""
     if word.startswith("-"):
         return None
     from httpbench import host

@@ -1,4 +1,4 @@
-"""``httpbench hosts``: what load hosts can do."""
+"""``httpbench hosts``: check load hosts before a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``httpbench list``: every target, its state, and the fix for what is missing."""
+"""``httpbench list``: targets, their state, and the fix for what is missing."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 IMAGE_TARGETS_SHOWN = 3
 ID_WIDTH = 40
-"""Of another project's targets: a few have far longer ids, which are folded."""
+"""Width of ids in another project's catalog; a few longer ones are folded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class ListOptions:
         "--isolate",
         type=click.Choice(choices.PLACES),
         default_text="process",
-        help="Where the targets would run. In containers, their images count.",
+        help="Where the targets would run; in containers, the state is that of their images.",
     )
     images: bool = option("--images", is_flag=True, help="List the base images that the targets are built from in containers.")
     json: bool = json_option()
@@ -42,12 +42,12 @@ class ListOptions:
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A target, and what is known of it."""
+    """A target with its state and proof."""
 
     target: Target
     state: TargetState
     proof: Proof | None
-    """What the project has recorded."""
+    """The proof that the project has recorded."""
     proof_words: str
 
 
@@ -86,7 +86,7 @@ def list_targets(options: ListOptions) -> ExitCode:
 
 
 def _placed(targets: Sequence[Target], place: str | None) -> Sequence[Target]:
-    """The targets at this place; clients only run as processes."""
+    """Return the targets at this place; clients only run as processes."""
     if place in (None, choices.PLACES[0]):
         return targets
     from httpbench.model import Engine, Isolation, Kind
@@ -96,7 +96,7 @@ def _placed(targets: Sequence[Target], place: str | None) -> Sequence[Target]:
 
 
 def _proofs(targets: Sequence[Target]) -> list[Proof | None]:
-    """What the project has recorded of each target; nothing of one in a folder of the user."""
+    """Return the recorded proof of each target, or ``None`` for a target in a folder of the user."""
     from httpbench import catalog
     from httpbench.paths import is_built_in
 
@@ -160,7 +160,7 @@ def _state_words(listed: Listed) -> str:
 
 
 def _show_catalogue(found: Sequence[Listed], folders: Sequence[Path]) -> None:
-    """Hundreds of targets, of which each has the same fix: so it stands below, once."""
+    """Print another project's targets. All have the same fix, so it is printed once, below."""
     from rich.table import Table
     from rich.text import Text
 

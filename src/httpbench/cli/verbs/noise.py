@@ -1,4 +1,4 @@
-"""``httpbench noise``: this machine's noise floor."""
+"""``httpbench noise``: measure the noise floor of this machine."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ class NoiseOptions:
 def noise(options: NoiseOptions) -> ExitCode:
     """Measure this machine's noise floor: one server against itself.
 
-    Identical servers differ only by noise. Later runs under the same load note the differences that are within the noise floor. They warn
-    if kernel, tuning, CPUs, quota or httpbench have changed since, or after 30 days.
+    Identical servers differ only by noise. Later runs under the same load mark differences within the noise floor. They warn if kernel,
+    tuning, CPUs, quota or httpbench have changed since then, or after 30 days.
 
     \b
     httpbench noise                    20 pairs of 1 s: a minute and a half

@@ -1,4 +1,4 @@
-"""``httpbench probe``: what servers do beyond the contract."""
+"""``httpbench probe``: find out how servers handle requests beyond the contract."""
 
 from __future__ import annotations
 
@@ -30,8 +30,7 @@ class ProbeOptions:
 def probe(options: ProbeOptions) -> ExitCode:
     """Find out whether servers route, parse or respond to anything.
 
-    Each server gets one label for what it was seen to do: canned, loop, parser, router or server. `bench` shows the same label. Default:
-    all servers.
+    Labels each server by its behavior: canned, loop, parser, router or server. `bench` shows the same label. Default: all servers.
 
     \b
     httpbench probe                          a table of all servers

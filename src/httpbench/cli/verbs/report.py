@@ -1,4 +1,4 @@
-"""``httpbench report``: a stored run again, in any format."""
+"""``httpbench report``: show a stored run again, in any format."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class ReportOptions:
     printed: str | None = option(
         "--format", type=click.Choice(choices.FORMATS), default_text="tables", help="Print this format instead of the tables."
     )
-    evidence: bool = option("--evidence", is_flag=True, help="Show the figures behind each verdict, one line per trial.")
+    evidence: bool = option("--evidence", is_flag=True, help="Show the numbers behind each verdict, one line per trial.")
     charts: Path | None = charts_option()
     db: Path = db_option()
     tables: TableOptions = group(TableOptions)

@@ -1,4 +1,4 @@
-"""``httpbench responses``: what each server sends, and what each client requests, byte for byte."""
+"""``httpbench responses``: responses of servers and requests of clients, byte for byte."""
 
 from __future__ import annotations
 

@@ -39,10 +39,10 @@ class RunOptions:
     commands: tuple[str, ...] = argument(nargs=-1, metavar="[CMD]...")
     servers: ServerOptions = group(ServerOptions)
     images: tuple[str, ...] = option(
-        "--image", multiple=True, metavar="IMAGE[:TAG]", help="Image whose own command serves HTTP; --port is the port inside."
+        "--image", multiple=True, metavar="IMAGE[:TAG]", help="Image with a command that serves HTTP; --port is the port inside."
     )
     names: tuple[str, ...] = option(
-        "--name", multiple=True, metavar="NAME", help="Name of a server: one per server; commands, URLs, images."
+        "--name", multiple=True, metavar="NAME", help="Name of a server: one per server, in the order commands, URLs, images."
     )
     baseline: str | None = option("--baseline", metavar="NAME", default_text="the first", help="Server to compare the others with.")
     isolation: IsolationOptions = group(IsolationOptions)
@@ -150,7 +150,7 @@ def _loads(source: LoadSource, options: RunOptions) -> list[Load]:
 
 
 def _precision(options: RunOptions) -> Precision | None:
-    """When to stop; ``None``: after a fixed number of rounds."""
+    """Return the precision at which to stop, or ``None`` for a fixed number of rounds."""
     from httpbench.model import Precision
 
     if not (options.precision or options.min_rounds or options.max_rounds):
@@ -166,7 +166,7 @@ def _precision(options: RunOptions) -> Precision | None:
 
 
 def _baseline(targets: Sequence[Target], name: str | None) -> str:
-    """The id of the server that was named; otherwise of the first."""
+    """Return the id of the named server, or else of the first one."""
     if name is None:
         return targets[0].id
     found = [target.id for target in targets if name.lower() in (target.framework, target.id)]

@@ -1,4 +1,4 @@
-"""``httpbench runs``: the stored runs, their sizes, and how to delete them."""
+"""``httpbench runs``: list and delete stored runs, and import published results."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ DAYS = {"d": 1, "w": 7}
 
 
 class Retention(click.ParamType["int | timedelta"]):
-    """``20``: the newest runs; ``30d``, ``8w``: the runs of the last days or weeks."""
+    """The runs to keep: ``20`` for the newest runs, ``30d`` or ``8w`` for those of the last days or weeks."""
 
     name = "count|age"
 
@@ -80,7 +80,7 @@ def runs(options: RunsOptions) -> ExitCode:
     if options.published is not None:
         return _import(options, options.published[1])
     if options.name is not None:
-        raise UsageError("--name names a run that is imported", hint="add --import")
+        raise UsageError("--name requires --import", hint="add --import techempower:FILE")
     if options.delete and options.prune is not None:
         raise UsageError("--delete and --prune cannot be combined", hint="use one of them")
     if options.delete or options.prune is not None:
@@ -98,7 +98,7 @@ def runs(options: RunsOptions) -> ExitCode:
 
 
 def _import(options: RunsOptions, path: Path) -> ExitCode:
-    """Stores published results as a run."""
+    """Store published results as a run."""
     import sys
 
     from httpbench import catalog

@@ -1,4 +1,4 @@
-"""``httpbench saturate``: the highest rate that keeps a service level."""
+"""``httpbench saturate``: find the highest rate that keeps a service level."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ WIDTH_MIN, WIDTH_MAX = 0.002, 0.5
 
 @dataclass(frozen=True, slots=True)
 class SearchOptions:
-    """The service level, and how closely its rate is searched for."""
+    """The service level, and the precision of the search."""
 
     bounds: tuple[Bound, ...] = option(
         "--slo",
@@ -54,7 +54,7 @@ class SearchOptions:
 
 @dataclass(frozen=True, slots=True)
 class SearchLoadOptions:
-    """How the requests are made; the search chooses the rates."""
+    """The load; the search chooses the rates."""
 
     connections: int = option("-c", "--connections", type=COUNT, default=64, help="Connections.")
     duration: float = option("-d", "--duration", type=DURATION, default="5s", help="Measured duration of each trial.")
@@ -83,9 +83,9 @@ class SaturateOptions:
 def saturate(options: SaturateOptions) -> ExitCode:
     """Find the highest rate that keeps a service level.
 
-    Also draws latency against rate. Open loop: requests are due on a schedule, and times count from when each was due. Short trials
-    narrow the range of rates; several longer trials decide each rate in it (MLRsearch). Trials that others disturbed do not count, and
-    both ends of the result are tried again. TARGET is the id of one server, or a part of it. CMD is a command line that serves HTTP on
+    Also draws latency against rate. The load is an open loop: latency counts from the time when each request was due. Short trials
+    narrow the range of rates, and several longer trials decide each rate in it (MLRsearch). Disturbed trials do not count, and both
+    ends of the result are tried again. TARGET is the id of one server, or a part of it. CMD is a command line that serves HTTP on
     {port}.
 
     \b
@@ -128,7 +128,7 @@ def _plan(target: Target, source: LoadSource, tools: Mapping[str, Tool], options
 
 
 def _load(options: SearchLoadOptions) -> Load:
-    """A closed loop as short as a scout: the most that the server can do, where the search begins."""
+    """Return a short closed loop, whose throughput is the starting point of the search."""
     from httpbench.model import Load
 
     return Load(

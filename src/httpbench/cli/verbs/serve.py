@@ -1,4 +1,4 @@
-"""``httpbench serve``: the dashboard over all stored runs, and a static copy of it."""
+"""``httpbench serve``: a dashboard of all stored runs, or a static copy of it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HOST = "127.0.0.1"
 PORT = 8420
 RUNS = 100
 NICENESS = 10
-"""A dashboard gives way to what is measured beside it."""
+"""Lowers the priority of the dashboard below that of a measurement on the same machine."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ class VerifyOptions:
     workload: str | None = workload_option()
     jobs: int = jobs_option()
     record: bool = option(
-        "--record", is_flag=True, help="Write what passed into targets/verified.toml of this checkout, with date, system and toolchain."
+        "--record", is_flag=True, help="Record passed targets in targets/verified.toml of this checkout, with date, system and toolchain."
     )
 
 
@@ -103,7 +103,7 @@ def _each_once(targets: Sequence[Target]) -> list[Target]:
 
 
 def _served(known: Catalog, target: Target, usual: Workload, named: str | None) -> list[Workload]:
-    """The workloads to verify: the usual one, or of a target that declares paths, all that it has a path for."""
+    """Return the workloads to verify: the usual one, or all that the target declares a path for."""
     if named is not None or not target.paths:
         return list(usual.each) if usual.is_served_by(target) else []
     return [workload for workload in known.workloads.values() if workload.kind is target.kind and workload.is_served_by(target)]
@@ -123,9 +123,9 @@ def _require_recordable(targets: Sequence[Target], workload: str | None) -> None
 
 
 def _keep(target: Target, results: Sequence[Verified], built: Built, *, record: bool) -> list[Path]:
-    """Marks on this machine what passed as a process; with ``record``, also in the project, whose file is returned.
+    """Mark on this machine what passed as a process; with ``record``, also in the project. Return the files of the project.
 
-    A container has another toolchain. One target at a time, so that what an interruption follows is kept.
+    Containers are not marked, because they have another toolchain. This runs after each target, so an interruption loses nothing.
     """
     from httpbench import catalog
     from httpbench.run import mark_verified, proof_of

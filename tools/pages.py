@@ -1,14 +1,14 @@
-"""Generated pages of the documentation: the command line from its definition, the targets from their manifests.
+"""Generated pages: ``docs/cli.md`` from the definition of the command line, ``targets/README.md`` from the targets' manifests.
 
-``python -m tools.pages DIR`` writes them; a test fails if those in ``docs`` are outdated. The state of each target depends on the
-machine: it stands last in its page, below ``STATES``, and no test compares it.
+``python -m tools.pages`` writes them; a test fails if they are outdated. The states of the targets depend on the machine, so they come
+last in their page, below ``STATES``, and no test compares them.
 """
 
 from __future__ import annotations
 
 import inspect
-import sys
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 import click
@@ -22,6 +22,8 @@ from httpbench.report.markdown.parts import pipe_table
 from httpbench.run import TargetState, sources_of, states
 
 STATES = "## State on one machine"
+COMMON_MIN = 3
+"""Verbs that must share an option before the page describes it only once."""
 
 CLI_INTRO = """\
 # Command line
@@ -29,8 +31,8 @@ CLI_INTRO = """\
 This page lists every verb and option. `httpbench VERB --help` prints the same text.
 
 - `TARGET` is an id (`c/epoll/level`), a part of one (`epoll`, `golang`) or a category (`micro`, `platform`, `fullstack`).
-- `DURATION` is written as `500ms`, `10s` or `2m`, `COUNT` as `64`, `10k` or `1M`, `PERCENT` as `2%`.
-- Data goes to standard output, everything else to standard error. `NO_COLOR` turns colour off.
+- `DURATION` looks like `500ms`, `10s` or `2m`, `COUNT` like `64`, `10k` or `1M`, `PERCENT` like `2%`.
+- Data goes to standard output, everything else to standard error. Set `NO_COLOR` to turn off color.
 
 ## Exit codes
 
@@ -39,54 +41,63 @@ This page lists every verb and option. `httpbench VERB --help` prints the same t
 COMPLETION = """\
 ## Completion
 
-`httpbench completion` makes the tab key complete verbs, options and targets in bash, zsh or fish.
+`httpbench completion` installs tab completion of verbs, options and targets for bash, zsh or fish.
 """
 
 TARGETS_INTRO = """\
 # Targets
 
-Each target has its upstream, and:
+This page lists the built-in targets. Each has a link to its upstream, and:
 
 - its category: `micro` (an event loop that responds), `platform` (parser, router and response writer) or `fullstack`
-- its tuning: `default` (as its documentation shows), `tuned` (the documented production settings) or `engine` (below the framework's
-  public API)
+- its tuning: `default` (as in its documentation), `tuned` (the documented production settings) or `engine` (below the public API of the
+  framework)
 - its scaling: `single` (one core), `multi` (all cores by itself) or `prefork` (one copy per core)
-- its limits: what it cannot do by design; `httpbench verify` checks that this is true
-- its proof: when, where and with which toolchain it last passed `httpbench verify`, from `targets/verified.toml`. A target that is *never
-  built* was written without its toolchain; *before its sources changed* means that today's sources were not verified.
+- its limits: features it lacks by design, as checked by `httpbench verify`
+- its proof: date, system and toolchain of its last successful `httpbench verify`, from [verified.toml](verified.toml). *Never built* means
+  that the target was written without its toolchain. *Before its sources changed* means that the current sources have not been verified.
 """
 
+COMMON = """\
+## Common options
+
+Several verbs have these options. The section of each verb names the ones it has.
+
+"""
 
 FOREIGN = """\
 ## Options of other tools
 
-An option that a verb does not have gets an error that names ours:
+If you use an option of another tool that a verb lacks, the error names the equivalent:
 
 """
 
 
 def cli_page() -> str:
-    """Every verb, argument and option."""
+    """Return a page with every verb, argument and option."""
     root = click.Context(cli, info_name="httpbench")
     codes = pipe_table(("Code", "Meaning"), (True, False), [(str(code.value), code.meaning) for code in ExitCode])
     foreign = [f"- `{name}`: {hint}\n" for name, (_, hint) in foreign_options.OURS.items()]
-    lines = [CLI_INTRO + "\n".join(codes) + "\n", COMPLETION, FOREIGN + "".join(foreign)]
-    for name in cli.list_commands(root):
-        command = cli.get_command(root, name)
-        assert command is not None
-        lines += _verb(command, click.Context(command, info_name=name, parent=root))
+    commands = {name: command for name in cli.list_commands(root) if (command := cli.get_command(root, name))}
+    contexts = [click.Context(command, info_name=name, parent=root) for name, command in commands.items()]
+    counts = Counter(record for context in contexts for record in _options(context))
+    common = {record for record, count in counts.items() if count >= COMMON_MIN}
+    shared = [_item(record) + "\n" for record in counts if record in common]
+    lines = [CLI_INTRO + "\n".join(codes) + "\n", COMPLETION, FOREIGN + "".join(foreign), COMMON + "".join(shared)]
+    for context in contexts:
+        lines += _verb(context, common)
     return "\n".join(lines).rstrip() + "\n"
 
 
 def targets_page() -> str:
-    """Every target: the part that is the same on every machine."""
+    """Return the page of all targets, without their states on this machine."""
     targets = catalog.load().targets
     sources = {name: sources_of(target) for name, target in targets.items()}
     return f"{TARGETS_INTRO}\n{render_targets(targets.values(), catalog.read_proofs(), sources)}"
 
 
 def states_section() -> str:
-    """The state and version of every target on this machine."""
+    """Return a table of the state and version of every target on this machine."""
     targets = sorted(catalog.load().targets.values(), key=lambda target: target.id)
     lines = [(target.id, _state(state), state.version or "") for target, state in zip(targets, states(targets), strict=True)]
     where = host.read_environment(catalog.root(), {}).os
@@ -94,22 +105,37 @@ def states_section() -> str:
     return f"{STATES}\n\nOn the machine that generated this page ({where}). `httpbench list` shows the state on yours.\n\n{table}\n"
 
 
-def write(folder: Path) -> None:
-    (folder / "cli.md").write_text(cli_page(), encoding="utf-8")
-    (folder / "targets.md").write_text(f"{targets_page()}\n{states_section()}", encoding="utf-8")
+def write(root: Path) -> None:
+    """Write both pages below the root of the repository."""
+    (root / "docs/cli.md").write_text(cli_page(), encoding="utf-8")
+    (root / "targets/README.md").write_text(f"{targets_page()}\n{states_section()}", encoding="utf-8")
 
 
-def _verb(command: click.Command, context: click.Context) -> Iterator[str]:
+def _options(context: click.Context) -> Iterator[tuple[str, str]]:
+    """Yield the names and the help of each visible option."""
+    for parameter in context.command.get_params(context):
+        if isinstance(parameter, click.Option) and "--help" not in parameter.opts and (record := parameter.get_help_record(context)):
+            yield record[0], " ".join(record[1].split())
+
+
+def _item(record: tuple[str, str]) -> str:
+    return f"- `{record[0]}`: {record[1]}"
+
+
+def _verb(context: click.Context, common: Collection[tuple[str, str]]) -> Iterator[str]:
+    """Yield the section of a verb; options that many verbs share are named only."""
+    command = context.command
     yield f"## `{' '.join([context.command_path, *command.collect_usage_pieces(context)])}`"
     yield ""
     paragraphs = inspect.cleandoc(command.help or "").split("\n\n")
     for paragraph in paragraphs:
-        kept = paragraph.removeprefix("\b\n")  # click's mark of lines that stay as they are
+        kept = paragraph.removeprefix("\b\n")  # in click, this marks lines that are not wrapped
         yield f"{' '.join(paragraph.split())}\n" if kept == paragraph else f"```\n{kept}\n```\n"
-    for parameter in command.get_params(context):
-        if isinstance(parameter, click.Option) and "--help" not in parameter.opts:
-            option, meaning = parameter.get_help_record(context) or (parameter.opts[0], "")
-            yield f"- `{option}`: {' '.join(meaning.split())}"
+    options = list(_options(context))
+    yield from (_item(record) for record in options if record not in common)
+    if shared := [record[0] for record in options if record in common]:
+        names = ", ".join(f"`{next(word for word in names.replace(',', ' ').split() if word.startswith('--'))}`" for names in shared)
+        yield f"- Common options: {names}"
     yield ""
 
 
@@ -118,4 +144,4 @@ def _state(state: TargetState) -> str:
 
 
 if __name__ == "__main__":
-    write(Path(sys.argv[1]))
+    write(catalog.root())

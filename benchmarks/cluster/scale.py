@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 from hdrh.histogram import HdrHistogram
 
-from httpbench.cluster.dask.ask import READINGS
 from httpbench.cluster.dask.merge import MergedResults
 from httpbench.cluster.dask.results import read
+from httpbench.cluster.dask.survey import READINGS
 
 INTERVALS, INTERVAL_S, RATE_RPS = 240, 0.25, 2500
 DISTINCT = 8

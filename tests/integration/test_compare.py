@@ -75,7 +75,7 @@ def test_refused(harness: Harness) -> None:
     for words, sentence in {
         (): "no run «",
         ("no-such", "latest"): "no run «no-such»",
-        ("a", "b", "--fail-if", "rps"): "«rps» is not a gate; write it as 'rps<-3%'",
+        ("a", "b", "--fail-if", "rps"): "\"rps\" is not a gate; write it as 'rps<-3%'",
         ("a", "b", "--fail-if", "speed<3%"): "with one of rps, mean, p50",
         ("a", "b", "--fail-if", "rps<-100%"): "a change must be above −100%",
     }.items():

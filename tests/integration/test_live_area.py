@@ -21,13 +21,12 @@ WIDTHS = [80, 100, 200]
 
 PROGRAM = """
 import os, sys, time
-from httpbench.cli.terminal.console import stderr
-from httpbench.cli.terminal.progress import observer
+from httpbench.cli.terminal.console import observer
 from httpbench.load import Phase, Progress
 from httpbench.sample import Current
 from tests.factories import make_plan
 
-with observer(stderr(), quiet=False) as shown:
+with observer() as shown:
     shown.trial_started(make_plan("python/gunicorn-meinheld"), 3, 12, 100)
     for number in range(5):
         shown.progress(Progress(Phase.MEASURE, number / 10, 250_000.0, 150.0, 609.0), lambda: Current(0.62, 9_000_000))

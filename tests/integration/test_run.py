@@ -215,7 +215,7 @@ def test_gates_decide_the_exit_code(harness: Harness) -> None:
         (("a {port}", "--env", "nonsense"), "write it as KEY=VALUE"),
         (("a {port}", "--body", "@/nowhere"), "cannot read /nowhere"),
         (("a {port}", "--rate", "1k", "--load-generator", "wrk"), "wrk has no open loop"),
-        (("a {port}", "--columns", "target,p98"), "no column is called p98"),
+        (("a {port}", "--columns", "target,p98"), "this table has no column p98"),
         (("a {port}", "--columns", "p99", "--wide"), "--wide and --columns cannot be combined"),
     ],
 )

@@ -68,7 +68,7 @@ def test_refused_before_anything_runs(harness: Harness) -> None:
     for words, sentence in {
         (): "no server given",
         ("c",): "saturate takes one server; ",
-        ("c/nginx", "--slo", "p99"): "«p99» is not a bound; write it as p99<5ms",
+        ("c/nginx", "--slo", "p99"): '"p99" is not a bound; write it as p99<5ms',
         ("c/nginx", "--slo", "p98<5ms"): "with one of mean, p50",
         ("c/nginx", "--width", "0.01%"): "is not between 0.2% and 50%",
         ("c/nginx", "--url", "http://127.0.0.1:1/"): "are two servers",

@@ -39,7 +39,7 @@ def test_a_format_is_printed_in_place_of_the_tables_and_once(harness: Harness) -
     assert json.loads(printed.stdout)["schema"] == "httpbench/1"
     twice = harness.run("report", "--format", "json", "--export-json", "x.json")
     assert twice.returncode == 2
-    assert "--format json and --export-json name the same format" in twice.stderr
+    assert "--format json and --export-json request the same format" in twice.stderr
 
 
 def test_what_one_of_them_cannot_do_is_refused_by_its_name(harness: Harness) -> None:

@@ -78,4 +78,4 @@ def test_a_dry_run_names_what_would_be_set_and_touches_nothing(harness: Harness,
 
 def test_an_unknown_knob_is_a_usage_error(harness: Harness) -> None:
     wrong = harness.run("tune", "apply", "swappiness")
-    assert (wrong.returncode, "no knob is called swappiness" in wrong.stderr) == (2, True)
+    assert (wrong.returncode, "there is no knob swappiness" in wrong.stderr) == (2, True)

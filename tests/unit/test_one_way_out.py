@@ -18,14 +18,13 @@ FILES = {"write_text", "write_bytes", "save"}
 
 ALLOWED: dict[str, set[str]] = {
     "cli/terminal/console.py": {"click.echo", "click.style", "sys.stdout", "write_text"},
-    "cli/exports.py": {"save"},  # of the console
+    "cli/options/output.py": {"save"},  # of the console
     "cli/verbs/completion.py": {"save"},  # of the console
     "cli/main.py": {"sys.stdout", "sys.stderr"},  # sets how they encode
     "cli/__init__.py": {"print", "sys.stderr"},  # one word, before modules are loaded
     "cluster/dask/by_ssh.py": {"logging", "warnings"},  # silences Dask
     "cluster/dask/conductor.py": {"print", "sys.stderr", "sys.stdout"},  # a process of its own, to the harness
     "cluster/dask/hosts.py": {"logging", "warnings"},  # silences Dask
-    "report/data/schema.py": {"write_text"},  # of the documentation
     "report/charts/__init__.py": {"save"},  # of theme.py
     "report/charts/theme.py": {"save", "write_text", "write_bytes"},  # charts hold ids and figures only
     "host/tools/packages.py": {"sys.stderr"},  # for apt-get

@@ -1,4 +1,4 @@
-"""The command line: one file per verb; options in, printing out, nothing else."""
+"""The command line. Each verb is one file that turns options into calls and prints the results."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ __all__ = ["main"]
 
 
 def main() -> None:
-    """Runs the command line and ends the process with its exit code.
+    """Run the command line and end the process with its exit code.
 
-    Ctrl-C while modules load waits until they are loaded: within an extension module it would become any other error.
+    Ctrl-C takes effect only after the imports, because inside an extension module it could turn into any other error.
     """
     try:
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})

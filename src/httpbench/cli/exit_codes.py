@@ -1,4 +1,4 @@
-"""How the command ends: every exit code, and what it means."""
+"""The exit codes of the command."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from httpbench.errors import HttpbenchError, UsageError
 
 
 class ExitCode(IntEnum):
-    """The codes; ``docs/cli.md`` shows this table."""
+    """The exit codes, which ``docs/cli.md`` lists."""
 
     meaning: str
 
@@ -26,5 +26,5 @@ class ExitCode(IntEnum):
 
 
 def of_error(error: HttpbenchError) -> ExitCode:
-    """The code with which an error ends the command."""
+    """Return the exit code for an error."""
     return ExitCode.USAGE if isinstance(error, UsageError) else ExitCode.FAILED

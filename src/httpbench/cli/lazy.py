@@ -1,7 +1,7 @@
-"""A group of verbs that are imported when they are used.
+"""A group of verbs, each imported only when it is used.
 
-Based on «Lazily Loading Subcommands» in click's documentation. Help and completion ask a group for every verb, which would import them
-all: here they get the first sentence of each from the table that the group is made from.
+Based on "Lazily Loading Subcommands" in click's documentation. Help and completion ask a group for every verb, which would import them
+all. Here they get the first sentence of each verb's help from a table.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from click.shell_completion import CompletionItem
 
 @dataclass(frozen=True, slots=True)
 class Verb:
-    """Where a verb is defined, and what a list of verbs says about it."""
+    """The location of a verb, and its line in the list of verbs."""
 
     command: str
     """``module:attribute``."""
     summary: str
-    """The first sentence of its help; a test checks that they are equal."""
+    """The first sentence of its help, as checked by a test."""
 
 
 class LazyGroup(click.Group):
-    """Verbs in a fixed order. click suggests the verb nearest to an unknown one."""
+    """A group of verbs in a fixed order."""
 
     def __init__(self, *args: Any, verbs: Mapping[str, Verb], **options: Any):
         super().__init__(*args, **options)
@@ -37,7 +37,7 @@ class LazyGroup(click.Group):
         return list(self._verbs)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The verb itself: imports its module."""
+        """Import the module of a verb; return the verb."""
         if cmd_name not in self._verbs:
             return None
         module, _, name = self._verbs[cmd_name].command.partition(":")

@@ -1,4 +1,4 @@
-"""The command ``httpbench``: its verbs, and how it reports errors.
+"""The command ``httpbench``: its verbs, and its error reports.
 
 Data goes to standard output, everything else to standard error.
 """
@@ -64,7 +64,7 @@ VERBS = {
     "noise": Verb("httpbench.cli.verbs.noise:noise", "Measure this machine's noise floor: one server against itself."),
     "completion": Verb("httpbench.cli.verbs.completion:completion", "Install tab completion for your shell."),
 }
-"""In the order in which a user meets them."""
+"""The verbs in the order in which a user needs them."""
 
 
 @click.group(
@@ -77,7 +77,7 @@ VERBS = {
 @click.version_option(__version__, message="%(prog)s %(version)s")
 @click.pass_context
 def cli(context: click.Context) -> ExitCode | None:
-    """hyperfine for network services: build, run, load and compare servers written in any language."""
+    """Build, run, load and compare servers in any language: hyperfine for network services."""
     if context.invoked_subcommand is not None:
         return None
     from httpbench.cli.welcome import welcome
@@ -86,10 +86,10 @@ def cli(context: click.Context) -> ExitCode | None:
 
 
 def run_command_line() -> None:
-    """Runs the command line and ends the process with its exit code."""
+    """Run the command line and end the process with its exit code."""
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # it may be closed
-            stream.reconfigure(errors="replace")  # a terminal without «µ» shows a question mark
+        if isinstance(stream, io.TextIOWrapper):  # otherwise it is closed
+            stream.reconfigure(errors="replace")  # a terminal without "µ" shows a question mark
     sys.excepthook = console.fault
     if isinstance(sys.stderr, io.TextIOWrapper):
         raw = io.BufferedWriter(_StandardError(STDERR, "w", closefd=False))
@@ -99,7 +99,7 @@ def run_command_line() -> None:
 
 
 class _StandardError(io.FileIO):
-    """Drops messages that nobody can read any more: a terminal that is gone must not fail a trial."""
+    """A standard error that drops messages once its terminal is gone, which must not fail a trial."""
 
     def write(self, data: ReadableBuffer, /) -> int:
         try:
@@ -110,7 +110,7 @@ class _StandardError(io.FileIO):
 
 
 def _exit_code() -> int:
-    """Runs the command line; an error is printed and becomes its exit code."""
+    """Run the command line, print an error if there is one, and return the exit code."""
     try:
         _require_utf8()
         code = cli.main(prog_name="httpbench", standalone_mode=False)
@@ -139,7 +139,7 @@ def _exit_code() -> int:
 
 
 def _require_utf8() -> None:
-    """Raises :class:`UsageError` if an argument or the current folder is not UTF-8, because it can be neither stored nor shown."""
+    """Raise :class:`UsageError` if an argument or the current folder is not UTF-8, because we can neither store nor show it."""
     texts = {f"argument {number}": word for number, word in enumerate(sys.argv[1:], 1)}
     with contextlib.suppress(OSError):  # the folder may be gone
         texts["the name of the current folder"] = str(Path.cwd())
@@ -151,11 +151,11 @@ def _require_utf8() -> None:
 
 
 def _discard_output(stream: int) -> None:
-    """Nobody reads the stream any more, and Python's flush at exit would raise again."""
+    """Redirect a closed stream to nowhere, because Python's flush at exit would raise again."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
 
 
 def _search_system_folders() -> None:
-    """Debian keeps servers such as nginx and haproxy in folders that a user's PATH lacks."""
+    """Add system folders to PATH: Debian installs servers such as nginx there, and a user's PATH lacks them."""
     folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
     os.environ["PATH"] = os.pathsep.join([*folders, *(folder for folder in SYSTEM_FOLDERS if folder not in folders)])

@@ -1,63 +1,124 @@
-"""What the verbs that measure share: build and run a plan, show and export what was measured, judge its gates."""
+"""Helpers for verbs that measure: make the specification of a run, run it, show and export the results, and choose the exit code."""
 
 from __future__ import annotations
 
-import contextlib
 import random
-from collections.abc import Sequence
+import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from httpbench import host, load
-from httpbench.cli.engines import prepare_engines
 from httpbench.cli.exit_codes import ExitCode
-from httpbench.cli.exports import Exports
-from httpbench.cli.options.load_host import LoadHostOptions
-from httpbench.cli.terminal import console, progress
+from httpbench.cli.options.load import ShareOptions
+from httpbench.cli.options.load_source import LoadSource
+from httpbench.cli.options.output import Exports, RecordOptions, StoreOptions
+from httpbench.cli.targets import prepare_engines
+from httpbench.cli.terminal import console
 from httpbench.errors import UsageError
-from httpbench.model import Run, RunStatus, Trial, VerdictKind
-from httpbench.report import View, gate_sentence, gated, render_terminal
-from httpbench.run import Outcome, RunSpec, make_run, refusals, require_programs, with_warmup_of_its_own
+from httpbench.model import Run, RunStatus, Target, Trial, VerdictKind, Workload
+from httpbench.report import SEARCH_COLUMNS, View, column_names, gated, render_terminal
+from httpbench.run import (
+    Matrix,
+    Outcome,
+    RunSpec,
+    make_plan,
+    make_run,
+    refusals,
+    require_programs,
+    with_database_cores,
+    with_warmup_of_its_own,
+)
 from httpbench.stats.attempts import last_attempts
 from httpbench.stats.gates import Passage
 from httpbench.stats.level import saturation
 from httpbench.store import Store
 from httpbench.text import listed
 
+if TYPE_CHECKING:
+    from httpbench.cli.options.load_source import Divide
+    from httpbench.load import Tool
 
-def build_and_run(spec: RunSpec, db: Path, load_host: LoadHostOptions | None = None, *, quiet: bool, waits: bool) -> Outcome:
-    """Builds what is missing, then makes and stores every trial. Raises before the first build what cannot be done.
+THIS_MACHINE = LoadSource()
 
-    ``waits``: until another run on the same cores has ended; otherwise raises :class:`~httpbench.errors.CoresInUseError`.
+
+def make_spec(
+    matrix: Matrix,
+    tools: Mapping[str, Tool],
+    targets: Sequence[Target],
+    workloads: Mapping[str, Workload],
+    *,
+    source: LoadSource = THIS_MACHINE,
+    share: ShareOptions | None = None,
+    partition: Divide = host.partition,
+    seed: int | None = None,
+) -> RunSpec:
+    """Return a run of all combinations in a matrix. The verbs replace the fields that are theirs alone.
+
+    Args:
+        matrix: The targets, workloads and loads to combine.
+        tools: The load generators, or the timers of clients, by name.
+        targets: All targets that the run may start, backends included.
+        workloads: The workloads of the matrix, by name.
+        source: Where the load comes from.
+        share: The cores that the user gave the targets, if any.
+        partition: The function that divides the cores of this machine.
+        seed: Seed of the trial order. ``None``: random.
     """
+    topology = host.read_topology()
+    cores, divide = share.cores_of(topology) if share else None, source.divide(partition)
+    seed = random.randrange(2**32) if seed is None else seed
+    spec = RunSpec(
+        plan=make_plan(matrix, lambda scaling: divide(topology, scaling, cores), seed),
+        targets={target.id: target for target in targets},
+        workloads=workloads,
+        generators=source.generators(tools),
+        topology=topology,
+        command=("httpbench", *sys.argv[1:]),
+    )
+    return with_database_cores(spec)
+
+
+def measure(spec: RunSpec, source: LoadSource, record: RecordOptions, files: Exports) -> ExitCode:
+    """Make a run, show and export it, and return the exit code."""
+    view = record.tables.view(SEARCH_COLUMNS if spec.search else column_names(spec.table))
+    files.check()
+    outcome = build_and_run(spec, record, source)
+    report(outcome, record.db, files, view)
+    return exit_code(outcome, _judge(outcome, files))
+
+
+def build_and_run(spec: RunSpec, options: StoreOptions, source: LoadSource = THIS_MACHINE) -> Outcome:
+    """Build what is missing, then make and store every trial. Raise before the first build if the run is impossible."""
     refuse_impossible(spec)
-    with load_host.placed(spec) if load_host else contextlib.nullcontext(spec) as placed:
-        return _build_and_run(placed, db, quiet=quiet, waits=waits)
+    with source.placed(spec) as placed:
+        return _build_and_run(placed, options)
 
 
-def _build_and_run(spec: RunSpec, db: Path, *, quiet: bool, waits: bool) -> Outcome:
+def _build_and_run(spec: RunSpec, options: StoreOptions) -> Outcome:
     require_programs(spec)
     prepare_engines([spec.targets[name] for name in spec.target_ids], console.stderr())
     own = with_warmup_of_its_own(spec)
-    with Store(db) as store, progress.observer(console.stderr(), quiet=quiet) as observer:
+    with Store(options.db) as store, console.observer(quiet=options.quiet) as observer:
         if own != spec:
-            observer.warning(f"httpbench-loadgen is missing: {listed(own.generators)} warms up, for the longest time allowed")
-        say = _print_warning if quiet else observer.warning  # who waits for another run wants to know
-        with host.only_run_on(own.cpus, own.topology, waits=waits, say=say):
+            observer.warning(f"httpbench-loadgen is missing: {listed(own.generators)} warms up, for the maximum time")
+        say = _print_warning if options.quiet else observer.warning  # a wait is reported even with --quiet
+        with host.only_run_on(own.cpus, own.topology, waits=not options.no_wait, say=say):
             return make_run(own, store, observer)
 
 
 def refuse_impossible(spec: RunSpec) -> None:
-    """Raises :class:`UsageError` if the load generator or this machine cannot make every trial."""
+    """Raise :class:`UsageError` if the load generator or this machine cannot make every trial."""
     refused = refusals(spec)
     if refused:
         raise UsageError("\n".join(refused), hint=f"use another load, or another load generator: {', '.join(load.GENERATORS)}")
 
 
 def report(outcome: Outcome, db: Path, files: Exports, view: View | None = None) -> None:
-    """Shows and exports what was measured, also of a run that was interrupted. Raises what could not be stored."""
+    """Show and export the results, even if the run was interrupted. Raise the error of a failed store."""
     run, trials = outcome.run, outcome.trials
     interrupted = run.status is RunStatus.INTERRUPTED
-    output, errors = console.beside(files), console.stderr()
+    output, errors = files.tables, console.stderr()
     if trials:
         try:
             output.print(render_terminal(run, trials, width=output.width, view=view))
@@ -73,15 +134,8 @@ def report(outcome: Outcome, db: Path, files: Exports, view: View | None = None)
         raise outcome.store_error
 
 
-def judge(outcome: Outcome, files: Exports) -> list[Passage]:
-    """Prints and returns how each gate ended. A run that was interrupted has no gates."""
-    judged = gated(outcome.run, outcome.trials)
-    for gate in judged:
-        console.beside(files).print(gate_sentence(gate), markup=False, soft_wrap=True)
-    return [gate.passage for gate in judged]
-
-
 def exit_code(outcome: Outcome, passages: Sequence[Passage] = ()) -> ExitCode:
+    """Return the exit code of a run and its gates."""
     if outcome.run.status is RunStatus.INTERRUPTED:
         return ExitCode.INTERRUPTED
     if Passage.BREACHED in passages:
@@ -91,9 +145,12 @@ def exit_code(outcome: Outcome, passages: Sequence[Passage] = ()) -> ExitCode:
     return ExitCode.OK
 
 
-def seed_or_random(seed: int | None) -> int:
-    """Of the order of trials."""
-    return random.randrange(2**32) if seed is None else seed
+def _judge(outcome: Outcome, files: Exports) -> list[Passage]:
+    """Print and return the result of each gate. An interrupted run has no gates."""
+    judged = gated(outcome.run, outcome.trials)
+    for gate in judged:
+        files.tables.print(gate_sentence(gate), markup=False, soft_wrap=True)
+    return [gate.passage for gate in judged]
 
 
 def _print_warning(text: str) -> None:
@@ -101,9 +158,10 @@ def _print_warning(text: str) -> None:
 
 
 def _is_fine(run: Run, trials: Sequence[Trial]) -> bool:
-    """Whether each target has figures and no trial failed or is invalid: a disturbed round is nobody's fault, if another one counts.
+    """Return whether each target has a result, and no trial failed or is invalid.
 
-    A search tries rates that fail: it is fine if it found a rate that holds.
+    A disturbed round is fine if another round of the same cell counts. A search tries rates that fail, so it is fine if it found a rate
+    that holds.
     """
     if run.search:
         return saturation(run.search, trials).rate_rps is not None

@@ -1,4 +1,4 @@
-"""``httpbench`` without a verb: what is ready on this machine, and what to do next, in ten lines."""
+"""``httpbench`` without a verb: a summary of this machine and of useful commands, in ten lines."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ COMMAND_CHARACTERS = 48
 
 
 def welcome() -> ExitCode:
-    """Prints it. Starts no target and builds nothing."""
+    """Print the summary, without starting or building anything."""
     from httpbench import catalog, host, load
     from httpbench.run import State, cache_folder, states
 
@@ -39,7 +39,7 @@ def welcome() -> ExitCode:
 
 
 def _ready(targets: Sequence[Target]) -> str:
-    """``12 servers, 1 client``; ``no target``."""
+    """Format the targets that are ready: ``12 servers, 1 client``, or ``no target``."""
     from httpbench.model import Kind
 
     counts = {kind: sum(target.kind is kind for target in targets) for kind in Kind}
@@ -51,7 +51,7 @@ def _count(count: int, kind: Kind) -> str:
 
 
 def _rest(found: Sequence[State]) -> str:
-    """What is not ready."""
+    """Format the numbers of targets that are not ready, by reason."""
     from httpbench.run import State
 
     counts = {state: found.count(state) for state in (State.NOT_BUILT, State.MISSING, State.BROKEN)}
@@ -61,7 +61,7 @@ def _rest(found: Sequence[State]) -> str:
 
 
 def _servers(ready: Sequence[Target]) -> list[str]:
-    """Ids of two servers that are ready, of different languages if possible."""
+    """Return the ids of two servers that are ready, in different languages if possible."""
     from httpbench.model import Kind
 
     servers = [target for target in ready if target.kind is Kind.SERVER]
@@ -70,7 +70,7 @@ def _servers(ready: Sequence[Target]) -> list[str]:
 
 
 def _next(servers: Sequence[str]) -> list[tuple[str, str]]:
-    """Commands, and what each does; those with targets name some that are ready."""
+    """Return useful commands and their purpose, with targets that are ready."""
     compare = f"httpbench bench {' '.join(servers)}" if len(servers) == 2 else "httpbench bench --suite quick --skip-missing"
     return [
         ("httpbench run './old {port}' './new {port}'", "compare servers of your own"),

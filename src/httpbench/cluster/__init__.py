@@ -1,4 +1,4 @@
-"""Load generators on other hosts: a run gets one of these places, and does not know which."""
+"""Load generators on other hosts. A run starts them through one interface, wherever they are."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""At which address a load host reaches this machine, and how long that takes."""
+"""The address at which load hosts reach this machine, and the round trip from there."""
 
 from __future__ import annotations
 
@@ -7,27 +7,28 @@ import ipaddress
 import socket
 import statistics
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 from httpbench.errors import UsageError
 from httpbench.isolate.ssh import SshConnection
 from httpbench.model import RoundTrips
 
 DISCARD_PORT = 9
-"""Nothing is sent to it: a datagram socket that is connected only chooses its route."""
+"""Port for route lookups. No packet is sent: connecting a datagram socket only selects its route."""
 ROUND_TRIPS = 50
 ACCEPT_LIMIT_S = 60.0
-HINT = "name the address at which it reaches this machine with --host"
+HINT = "choose an address of this machine that every load host reaches: --host ADDRESS"
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """From this machine to another host, or to itself."""
+    """The route from this machine to another host, or to itself."""
 
     source: str
-    """The address of this machine from which it leaves."""
+    """The address of this machine that the packets carry."""
     destination: str
 
     @property
@@ -36,63 +37,118 @@ class Route:
 
 
 def route_to(name: str) -> Route:
-    """The route to a host of this name or address. Raises :class:`UsageError` if there is none."""
+    """Return the route to a host name or address. Raise :class:`UsageError` if there is none."""
     try:
         places = socket.getaddrinfo(name, DISCARD_PORT, type=socket.SOCK_DGRAM)
     except OSError:
-        raise UsageError(f"the address of {name} is unknown here", hint=HINT) from None
+        raise UsageError(f"cannot resolve {name} on this machine", hint=HINT) from None
     for family, kind, protocol, _, place in places:
         with contextlib.suppress(OSError), socket.socket(family, kind, protocol) as probe:
             probe.connect(place)
             return Route(probe.getsockname()[0], str(place[0]))
-    raise UsageError(f"there is no route from here to {name}", hint=HINT)
+    raise UsageError(f"no route from this machine to {name}", hint=HINT)
 
 
-def chosen(connection: SshConnection, named: str | None) -> str:
-    """The address that was named; otherwise the one from which the route to the load host leaves. Raises :class:`UsageError`."""
-    if named is not None:
-        return checked(named)
-    route = route_to(connection.setting("hostname") or connection.host.rpartition("@")[2])
-    if ipaddress.ip_address(route.source).is_loopback:
-        raise UsageError(f"{connection.host} is this machine", hint="omit --load-host")
-    return route.source
-
-
-def checked(named: str) -> str:
-    """The address if other hosts can reach it. Raises :class:`UsageError`."""
+def is_here(url: str) -> bool:
+    """Return whether the host of a URL is this machine. A host without a route runs elsewhere."""
     try:
-        address = ipaddress.ip_address(named)
+        return route_to(_host_of(url)).stays_here
+    except UsageError:
+        return False
+
+
+def is_loopback(url: str) -> bool:
+    """Return whether the host of a URL is a loopback address or name, without a lookup."""
+    name = _host_of(url)
+    try:
+        return ipaddress.ip_address(name).is_loopback
     except ValueError:
-        raise UsageError(f"--host {named} is not an IP address", hint="name one of this machine's, as `ip address` shows them") from None
-    if address.is_unspecified or address.is_loopback:
-        raise UsageError(f"--host {named} is not reached from another host", hint="name one of this machine's, as `ip address` shows them")
-    return str(address)
+        return name == "localhost" or name.endswith(".localhost")
+
+
+def address_for(load_hosts: Mapping[str, str], given: str | None) -> str:
+    """Return the address that targets listen on: ``given``, or the source address of the routes to all load hosts.
+
+    Args:
+        load_hosts: Host name, address or URL of each load host, by its display name.
+        given: The value of ``--host``, if any.
+
+    Raises:
+        UsageError: No such address, or the routes to the load hosts leave from different addresses.
+    """
+    if given is not None:
+        return _checked(given)
+    routes = {name: route_to(_host_of(place)) for name, place in load_hosts.items()}
+    for name, route in routes.items():
+        if ipaddress.ip_address(route.source).is_loopback:
+            raise UsageError(f"{name} is this machine", hint="remove --load-host")
+    sources = {name: route.source for name, route in routes.items()}
+    if len(set(sources.values())) > 1:
+        ways = ", ".join(f"{source} to {name}" for name, source in sources.items())
+        raise UsageError(f"the routes to the load hosts leave from different addresses: {ways}", hint=HINT)
+    return next(iter(sources.values()))
 
 
 def round_trips(connection: SshConnection, address: str, port: int | None) -> tuple[RoundTrips, str]:
-    """Lets the load host connect to this machine, on ``port`` if one is given; also its own address. Raises :class:`UsageError`."""
-    with _echoes(address, port) as listened:
+    """Let the load host connect to this machine, and measure round trips.
+
+    Args:
+        connection: The connection to the load host.
+        address: The address of this machine to connect to.
+        port: The port to listen on, if the user chose one.
+
+    Returns:
+        The round trips, and the address that the load host connected from.
+
+    Raises:
+        UsageError: The load host cannot connect.
+    """
+    with _echo_server(address, port) as listened:
         task = {"do": "connect", "address": address, "port": listened, "count": ROUND_TRIPS}
         seen = connection.ask(task)
     times = seen.get("times_us")
     if not times:
-        reason = seen.get("error", "the connection was closed")
-        raise UsageError(
-            f"{connection.host} does not reach this machine at {address}, port {listened}: {reason}",
-            hint="name another address with --host, or allow the port, which --port sets, in the firewall",
-        )
+        raise unreachable(connection.host, address, listened, seen.get("error", "the connection was closed"))
     trips = RoundTrips(count=len(times), min_us=min(times), p50_us=statistics.median(times), max_us=max(times))
     return trips, seen["local"]
 
 
+def unreachable(load_host: str, address: str, port: int, reason: str) -> UsageError:
+    """Return the error for a load host that cannot connect to this machine."""
+    return UsageError(
+        f"load host {load_host} cannot connect to this machine at {address}, port {port}: {reason}",
+        hint="choose another address with --host, or a port that the firewall allows with --port",
+    )
+
+
+def cannot_listen(address: str, error: OSError) -> UsageError:
+    """Return the error for an address on which this machine cannot listen."""
+    return UsageError(f"cannot listen on {address}: {error.strerror}", hint="--host must be an address of this machine")
+
+
+def _host_of(place: str) -> str:
+    return (urlsplit(place).hostname or "") if "://" in place else place
+
+
+def _checked(given: str) -> str:
+    hint = "use an address of this machine; `ip address` lists them"
+    try:
+        address = ipaddress.ip_address(given)
+    except ValueError:
+        raise UsageError(f"--host {given} is not an IP address", hint=hint) from None
+    if address.is_unspecified or address.is_loopback:
+        raise UsageError(f"--host {given} is not reachable from other hosts", hint=hint)
+    return str(address)
+
+
 @contextmanager
-def _echoes(address: str, port: int | None) -> Iterator[int]:
-    """A server for one connection that sends back what comes; its port."""
+def _echo_server(address: str, port: int | None) -> Iterator[int]:
+    """Run a server that echoes one connection; yield its port."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     try:
         server = socket.create_server((address, port or 0), family=family)
     except OSError as error:
-        raise UsageError(f"cannot listen on {address}: {error.strerror}", hint="--host names an address of this machine") from None
+        raise cannot_listen(address, error) from None
     with server:
         server.settimeout(ACCEPT_LIMIT_S)
         thread = threading.Thread(target=_echo, args=(server,), name="echo", daemon=True)

@@ -1,4 +1,4 @@
-"""What on a load host, or on the way to it, will disturb a measurement."""
+"""Findings on a load host, and on the network in between, that will disturb a measurement."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from httpbench.host.mirror import mirrored
 from httpbench.model import RoundTrips
 
 JITTER_SHARE_MAX, JITTER_US_MIN = 0.25, 50.0
-"""Of the fastest round trip: how much slower the median may be, and what never matters."""
+"""Accepted delay of the median round trip: as a share of the fastest one, and in µs."""
 OFFLOADS = ("tcp-segmentation-offload", "generic-receive-offload")
 OF_TARGETS = "cores"
-"""The finding that target and load generator share cores."""
+"""The finding that target and load generator share cores, which does not apply to load hosts."""
 ORDER = {"warning": 0, "note": 1, "ok": 2}
 
 
 def findings_of(load_host: SshLoadHost) -> list[Finding]:
-    """All findings, the worst first, named after the load host. Only files are read there."""
+    """Return all findings, worst first, prefixed with the name of the load host. Nothing is changed there."""
     name = load_host.host.name
     with tempfile.TemporaryDirectory(prefix="httpbench-") as folder:
         root = mirrored(load_host.seen["files"], Path(folder))
@@ -43,13 +43,13 @@ def _round_trips(trips: RoundTrips) -> Iterator[Finding]:
         "round-trips",
         trips.jitter_us <= max(JITTER_US_MIN, JITTER_SHARE_MAX * trips.min_us),
         f"a round trip takes {trips.min_us:,.0f} µs, p50 {trips.p50_us:,.0f} µs, at most {trips.max_us:,.0f} µs of {trips.count}",
-        "each latency holds a round trip, and what varies between them is the network's, not the target's",
+        "each latency includes a round trip, so its variation comes from the network, not from the target",
         "use a wired link and a switch without other traffic; compare latencies only with runs over the same link",
     )
 
 
 def _link(load_host: SshLoadHost, root: Path) -> Iterator[Finding]:
-    """Of the interfaces at both ends of the route, where they are known."""
+    """Yield findings on the interfaces at both ends of the route, if they are known."""
     (route,) = load_host.seen["printed"]
     there = _interface(route["stdout"])
     printed = host.capture(("ip", "-o", "address"))
@@ -62,7 +62,7 @@ def _link(load_host: SshLoadHost, root: Path) -> Iterator[Finding]:
         "mtu",
         mtus["there"] == mtus["here"],
         f"packets hold {mtus['there']} bytes there ({there}) and {mtus['here']} here ({here})",
-        "large packets of one side are cut or lost on the way to the other",
+        "large packets from one side are fragmented or lost",
         "set the same MTU on both: ip link set dev DEVICE mtu N",
     )
     yield from _offloads(load_host, there, here)
@@ -71,20 +71,20 @@ def _link(load_host: SshLoadHost, root: Path) -> Iterator[Finding]:
 
 
 def _offloads(load_host: SshLoadHost, there: str, here: str) -> Iterator[Finding]:
-    """What the devices leave to the kernel, where ``ethtool`` is installed."""
+    """Yield a finding if the devices leave segmentation to the kernel, and ``ethtool`` is installed."""
     printed = host.capture(("ethtool", "-k", here))
     task = {"do": "look", "files": [], "programs": [], "commands": [["ethtool", "-k", there]]}
     (printed_there,) = load_host.connection.ask(task)["printed"]
     sides = {f"there ({there})": printed_there["stdout"], f"here ({here})": printed.stdout if printed else ""}
     off = [f"{name} {side}" for side, text in sides.items() for name in OFFLOADS if re.search(rf"^{name}: off", text, re.MULTILINE)]
     if any(sides.values()):
-        what = f"off: {', '.join(off)}" if off else "segments are cut and merged by the devices"
+        what = f"off: {', '.join(off)}" if off else "the devices split and merge segments"
         why = "the kernel spends CPU time on each packet of a large response"
         yield judged("offloads", not off, what, why, "ethtool -K DEVICE tso on gro on", "note")
 
 
 def _speed(mbit: Mapping[str, int]) -> Iterator[Finding]:
-    """Of the devices that have one; a virtual one has none."""
+    """Yield a finding on the link speed. A virtual device has none."""
     if not mbit:
         return
     slowest = min(mbit.values())
@@ -99,6 +99,6 @@ def _interface(route: str) -> str | None:
 
 
 def _interface_with(addresses: str, address: str) -> str | None:
-    """The device that has the address, in what ``ip -o address`` prints."""
+    """Return the device with the address, from the output of ``ip -o address``."""
     match = re.search(rf"^\d+: (\S+?)(?:@\S+)?\s+inet6? {re.escape(address)}/", addresses, re.MULTILINE)
     return match[1] if match else None

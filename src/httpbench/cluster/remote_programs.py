@@ -1,34 +1,50 @@
-"""The load generators of a load host: where they are there, of which version, and how ours gets there."""
+"""The load generators on a load host: their paths, their versions, and the installation of the native one.
+
+The native one is copied as a single file without shared libraries, which runs on any Linux of its architecture.
+"""
 
 from __future__ import annotations
 
 import base64
 import hashlib
+import platform
+import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from httpbench import load
-from httpbench.cluster.static_build import portable
 from httpbench.errors import UsageError
 from httpbench.isolate.ssh import SshConnection
 from httpbench.load import LoadGenerator, programs
 from httpbench.load.native import PROGRAM
 from httpbench.load.tool import Found, first_version
 from httpbench.model import Target
+from httpbench.paths import root
+from httpbench.text import listed
 
 NATIVE = "native"
 NAME_DIGITS = 16
 INSTALL_LIMIT_S = 300.0
+MACHINES = ("x86_64", "aarch64")
+BUILD_LIMIT_S = 1200.0
 
 
 def found_there(
     connection: SshConnection, seen: Mapping[str, Any], generators: Iterable[LoadGenerator], install: Callable[[str], None] | None = None
 ) -> dict[str, LoadGenerator]:
-    """The load generators as they are at the load host, by name; ours too, if it is there. ``seen``: what the agent saw of the host.
+    """Find the load generators on a load host, by name. The native one is included whenever it is there.
 
-    ``install``: copy ours if it is missing, and call this with a sentence before what takes long. Raises :class:`UsageError` for one that
-    is missing or has the wrong version.
+    Args:
+        connection: The connection to the load host.
+        seen: The report of its agent.
+        generators: The load generators of the run.
+        install: Install the native one if it is missing, and pass progress messages to this function.
+
+    Raises:
+        UsageError: A load generator is missing or has the wrong version.
     """
     found = {}
     wanted = {generator.name: generator for generator in generators}
@@ -42,12 +58,12 @@ def found_there(
 
 
 def names_of(generators: Iterable[LoadGenerator]) -> list[str]:
-    """The programs to look for at the load host."""
+    """Return the names of the programs to look for on a load host."""
     return [PROGRAM, *(generator.requirement.program or generator.name for generator in generators)]
 
 
 def require_backend(host: str, backend: Target, seen: Mapping[str, Any]) -> None:
-    """Raises :class:`UsageError` if a load host cannot run the backend of proxies: it is started there, but not built."""
+    """Raise :class:`UsageError` if a load host cannot run the backend of proxies, which is never built there."""
     if backend.build.commands:
         raise UsageError(f"{backend.id} requires a build, so it runs on this machine only", hint="use --backend-host here")
     for one in backend.requires:
@@ -57,12 +73,12 @@ def require_backend(host: str, backend: Target, seen: Mapping[str, Any]) -> None
 
 
 def _own(connection: SshConnection, seen: Mapping[str, Any], install: Callable[[str], None] | None, *, required: bool) -> Found | None:
-    """Ours, of the same build in the cache there, or of the same version in PATH; ``None`` if it is neither and not required."""
+    """Find the native load generator: the same build in the cache there, or the same version in PATH."""
     if not required and programs.locate(PROGRAM) is None:
         return None
     here = Path(programs.require(PROGRAM))
     version = load.get(NATIVE).version()
-    name = f"{PROGRAM}-{_digest(here.read_bytes())[:NAME_DIGITS]}"  # the build here, whichever form of it is copied
+    name = f"{PROGRAM}-{_digest(here.read_bytes())[:NAME_DIGITS]}"  # names the local build, even if its portable form is copied
     kept, in_path = f"{seen['cache']}/programs/{name}", seen["programs"].get(PROGRAM)
     if _version(connection, kept) == version:
         return Found(kept, version)
@@ -75,18 +91,18 @@ def _own(connection: SshConnection, seen: Mapping[str, Any], install: Callable[[
         return None
     if in_path:
         what = f"{in_path} on {connection.host} is version {there or 'unknown'}, and {version} is required"
-        raise UsageError(what, hint="add --install, which copies ours to the user's cache there")
-    raise UsageError(f"{connection.host} has no {PROGRAM}", hint="add --install, which copies ours to the user's cache there")
+        raise UsageError(what, hint="add --install to copy it to the user's cache there")
+    raise UsageError(f"{connection.host} has no {PROGRAM}", hint="add --install to copy it to the user's cache there")
 
 
 def _installed(connection: SshConnection, program: Path, name: str, version: str) -> str:
-    """Copies ours; its path there. Raises :class:`UsageError` if it does not arrive whole, or does not run there."""
+    """Copy the native load generator; return its path there. Raise :class:`UsageError` if it is damaged or does not run."""
     data = program.read_bytes()
     task = {"do": "install", "name": name, "data": base64.b64encode(data).decode()}
     written = connection.ask(task, INSTALL_LIMIT_S)
     path: str = written["path"]
     if written["sha256"] != _digest(data):
-        raise UsageError(f"{path} on {connection.host} is not what was sent", hint="check its disk, and try again")
+        raise UsageError(f"{path} on {connection.host} was damaged on the way", hint="check the disk there, and try again")
     if _version(connection, path) != version:
         what = f"the {PROGRAM} of this machine does not run on {connection.host}"
         raise UsageError(what, hint=f"build it there: cargo build --release --locked --package {PROGRAM}, and put it into PATH")
@@ -98,7 +114,7 @@ def _digest(data: bytes) -> str:
 
 
 def _other(connection: SshConnection, seen: Mapping[str, Any], generator: LoadGenerator) -> Found:
-    """A program of others, in PATH there."""
+    """Find another load generator in the PATH of the load host."""
     name = generator.requirement.program or generator.name
     path = seen["programs"].get(name)
     if path is None:
@@ -109,12 +125,63 @@ def _other(connection: SshConnection, seen: Mapping[str, Any], generator: LoadGe
 
 
 def _version(connection: SshConnection, path: str) -> str | None:
-    """``None`` if it does not run."""
+    """Return the version of a program there, or ``None`` if it does not run."""
     text = _printed(connection, (path, "--version"))
     return first_version(text) if text else None
 
 
 def _printed(connection: SshConnection, argv: tuple[str, ...]) -> str:
-    """What a short command prints there; nothing if it cannot run."""
+    """Return the output of a short command there, or nothing if it cannot run."""
     (printed,) = connection.ask({"do": "look", "files": [], "programs": [], "commands": [list(argv)]})["printed"]
     return "" if printed["code"] in (None, 126, 127) else f"{printed['stdout']}{printed['stderr']}"
+
+
+def portable(program: Path, machine: str, say: Callable[[str], None]) -> Path:
+    """Return the file to copy to a host of an architecture.
+
+    In a checkout it is built now; an installed package includes it. Otherwise it is ``program`` itself, which requires the C library of
+    this machine.
+
+    Args:
+        program: The native load generator of this machine.
+        machine: The architecture, such as ``x86_64``.
+        say: Gets a message before a long build.
+
+    Raises:
+        UsageError: There is no file for the architecture.
+    """
+    if machine not in MACHINES:
+        raise UsageError(f"{PROGRAM} runs on {listed(MACHINES)}, not on {machine}", hint="name another load host")
+    found = _built(program, machine, say) or _packaged(program, machine)
+    if found is not None:
+        return found
+    if machine == platform.machine():
+        return program
+    raise UsageError(f"{PROGRAM} is not built for {machine} here", hint=f"build it there and add it to PATH: {_there()}")
+
+
+def _built(program: Path, machine: str, say: Callable[[str], None]) -> Path | None:
+    """Build the program with cargo if ``program`` is in a checkout. Return ``None`` if that is impossible."""
+    if program.parent.name != "release" or not (checkout := program.parents[2]).joinpath("Cargo.toml").is_file():
+        return None
+    triple = f"{machine}-unknown-linux-gnu"
+    target = program.parents[1]
+    found = target / triple / "release" / PROGRAM
+    if shutil.which("cargo") is not None:
+        if not found.is_file():
+            say(f"building {PROGRAM} for load hosts, once; this takes a minute or two")
+        argv = ("cargo", "static", "--quiet", "--target", triple, "--target-dir", str(target))
+        done = subprocess.run(argv, cwd=checkout, capture_output=True, stdin=subprocess.DEVNULL, timeout=BUILD_LIMIT_S, check=False)
+        if done.returncode and machine == platform.machine():
+            return None  # a file of an earlier build has other sources
+    return found if found.is_file() else None
+
+
+def _packaged(program: Path, machine: str) -> Path | None:
+    """Return the file in the wheel that ``program`` was installed from, if any."""
+    found = root() / "programs" / f"{PROGRAM}-{machine}"
+    return found if program.parent == Path(sys.executable).parent and found.is_file() else None
+
+
+def _there() -> str:
+    return f"cargo build --release --locked --package {PROGRAM}"

@@ -1,4 +1,4 @@
-"""A load host that ssh reaches: the checks before a run, and the place where the run starts its load generators."""
+"""A load host reached by ssh: the checks before a run, and the place where the run starts its load generators."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from httpbench import host
-from httpbench.cluster.address import chosen, round_trips
+from httpbench.cluster.address import address_for, round_trips
 from httpbench.cluster.remote_programs import NATIVE, found_there, names_of, require_backend
-from httpbench.cluster.remote_server import RemoteServer
 from httpbench.errors import UsageError
 from httpbench.host.mirror import FILES, mirrored
 from httpbench.isolate import Exit
@@ -23,27 +22,27 @@ from httpbench.model import Environment, LoadHost, LoadHostUse, RoundTrips, Targ
 from httpbench.sample.remote import AGENT_MODULES, seen_there
 
 SCRATCH = "/scratch-of-the-backend"
-"""Stands for the folder in which a backend runs there."""
+"""Placeholder for the scratch folder of a backend there."""
 WITH_ITS_LOG = 'PATH="$PATH:/usr/local/sbin:/usr/sbin:/sbin" exec "$@" 2>&1'
-"""Servers are often found where only root looks. What they print is read at once, whichever stream it comes from."""
+"""Script that runs a backend: its program may be in a folder that only root has in PATH, and both streams go to one log."""
 OUTPUT = ".out"
-"""Files in a scratch folder that end so are what load generators printed."""
+"""Suffix of files in a scratch folder with the output of load generators."""
 
 
 @dataclass(frozen=True, slots=True)
 class SshLoadHost:
-    """The place of load generators: one host, over one connection."""
+    """One load host, over one connection."""
 
     connection: SshConnection
     host: LoadHost
     generators: Mapping[str, LoadGenerator]
-    """As they are there, by name."""
+    """Load generators there, by name."""
     seen: Mapping[str, Any] = field(repr=False)
-    """What the agent saw of the host, with its kernel files."""
+    """Report of the agent there, with kernel files."""
     own_address: str
-    """At which this machine reaches it."""
+    """Address of the load host itself, as this machine reaches it."""
     backend_cores: int = 0
-    """Physical cores of the backend there; 0: it runs on this machine."""
+    """Physical cores of the backend there. 0 if it runs on this machine."""
 
     is_here: ClassVar[bool] = False
 
@@ -74,9 +73,11 @@ class SshLoadHost:
     def serve(
         self, fill: Callable[[str, int, int, str], tuple[tuple[str, ...], Mapping[str, str]]], folder: Path
     ) -> Iterator[RemoteServer]:
-        """Starts the backend on cores of its own. ``fill``: its command and environment for address, port, workers and scratch folder.
+        """Start the backend on its own cores, and stop it at the end of the block.
 
-        ``folder``: the files that it is started from, which are copied for as long as it runs.
+        Args:
+            fill: Returns command and environment for an address, port, number of workers and scratch folder.
+            folder: Files of the backend, which are copied while it runs.
         """
         self.connection.require()
         port = self.connection.ask({"do": "port", "address": self.own_address})["port"]
@@ -88,8 +89,50 @@ class SshLoadHost:
             yield RemoteServer(tree, self.own_address, port, self.host.backend_cpus)
 
 
+class RemoteServer:
+    """A server on a load host: the backend of proxies."""
+
+    def __init__(self, tree: RemoteTree, host: str, port: int, cpus: Sequence[int]):
+        self._tree, self._cpus = tree, cpus
+        self.host, self.port = host, port
+
+    def death(self) -> str | None:
+        """Return how it ended, if it has. Raise :class:`~httpbench.errors.LostHostError` if its host is lost. Call it often."""
+        exits = self._tree.exits()
+        return str(exits[0]) if exits else None
+
+    def log(self) -> str:
+        """Return its output."""
+        return self._tree.stdout()
+
+    def sampler(self) -> RemoteSampler:
+        return RemoteSampler(self._tree, self._cpus)
+
+    def stop(self, grace_s: float) -> None:
+        self._tree.stop(grace_s)
+
+
+class RemoteSampler:
+    """The resource usage of a server on a load host, as its agent measures it."""
+
+    current = None
+    """The current usage is not known here."""
+
+    def __init__(self, tree: RemoteTree, cpus: Sequence[int]):
+        self._tree, self._cpus = tree, cpus
+
+    def start(self) -> None:
+        self._tree.mark()
+
+    def mark(self) -> None:
+        self._tree.mark()
+
+    def stop(self) -> Usage:
+        return seen_there(self._tree.close(), self._cpus).usage
+
+
 class _RunningThere:
-    """A load generator that runs on the load host."""
+    """A running load generator on the load host."""
 
     def __init__(self, tree: RemoteTree, place: SshLoadHost):
         self._tree, self._host, self._backend_cores = tree, place.host, place.backend_cores
@@ -128,16 +171,23 @@ def connected(
     install: Callable[[str], None] | None = None,
     backend: Target | None = None,
 ) -> Iterator[SshLoadHost]:
-    """A load host that was checked, until the block ends. ``address``: of this machine; ``port``: of targets, if one was chosen.
+    """Connect to a load host and check it, until the block ends.
 
-    ``install``: copy our load generator if it is missing, and call this with a sentence before what takes long. ``backend``: of proxies,
-    if it is to run there. Raises
-    :class:`~httpbench.errors.UsageError` if the host cannot be one: no connection, no route, no load generator.
+    Args:
+        name: The host, as ssh takes it.
+        generators: The load generators of the run.
+        address: Address of this machine, if given.
+        port: Port of the targets, if given.
+        install: Install the native load generator if it is missing, and pass progress messages to this function.
+        backend: The backend of proxies, if it runs there.
+
+    Raises:
+        UsageError: There is no connection, no route or no load generator.
     """
     wanted = list(generators)
     with SshConnection(name) as connection:
         connection.open()
-        own = chosen(connection, address)
+        own = address_for({name: connection.setting("hostname") or name.rpartition("@")[2]}, address)
         commands = [["ip", "-o", "route", "get", own]]
         programs = [*names_of(wanted), *(one.program for one in (backend.requires if backend else ()) if one.program)]
         seen = connection.ask({"do": "look", "files": FILES, "programs": programs, "commands": commands})
@@ -152,7 +202,7 @@ def connected(
 def described(
     name: str, address: str, trips: RoundTrips, seen: Mapping[str, Any], found: Mapping[str, LoadGenerator], *, with_backend: bool
 ) -> tuple[LoadHost, int]:
-    """The load host as it is stored, and how many physical cores its backend has: half of them, rounded down."""
+    """Return the load host as it is stored, and the number of cores of its backend: half of them, rounded down."""
     cpus: tuple[int, ...] = tuple(seen["cpus"])
     with tempfile.TemporaryDirectory(prefix="httpbench-") as folder:
         root = mirrored(seen["files"], Path(folder))
@@ -160,7 +210,7 @@ def described(
         environment = host.read_environment(root, {}, root, topology)
     for_backend = len(topology.cores) // 2 if with_backend else 0
     if with_backend and not for_backend:
-        raise UsageError(f"{name} has one core, which load generator and backend would share", hint="use --backend-host here")
+        raise UsageError(f"{name} has one core, which the load generator and the backend would share", hint="use --backend-host here")
     count = len(topology.cores) - for_backend
     own, others = (tuple(sorted(cpu for core in part for cpu in core.cpus)) for part in (topology.cores[:count], topology.cores[count:]))
     there = LoadHost(
@@ -176,6 +226,6 @@ def described(
 
 
 def _its_own(environment: Environment, seen: Mapping[str, Any], found: Mapping[str, LoadGenerator]) -> Environment:
-    """Without what is this machine's: the limit on open files, and versions of libraries."""
+    """Replace what describes this machine: the limit on open files, and versions of libraries."""
     versions = {name: generator.version() for name, generator in found.items()}
     return environment.model_copy(update={"open_files_limit": seen["open_files"], "versions": versions, "git_commit": None})

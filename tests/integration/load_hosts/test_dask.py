@@ -123,7 +123,7 @@ def test_a_worker_that_is_killed_makes_its_trial_invalid_and_is_named(harness: H
     assert [verdict["kind"] for verdict in found] == ["invalid", "invalid"], errors
     said = sorted(verdict["reasons"][0] for verdict in found)
     assert re.fullmatch(r"lost load host load2: its Dask worker at tcp://127\.0\.0\.1:\d+ is gone", said[0])
-    assert said[1] == "the run began with 3 load hosts, but 2 are there: load1, load3"
+    assert said[1] == "the run began with 3 load hosts, but now there are 2: load1, load3"
     assert pair.load_generators() == []
 
 
@@ -178,9 +178,9 @@ def test_no_scheduler_and_no_workers_are_one_sentence(harness: Harness, server: 
 
 
 def test_hosts_check_shows_each_load_host(harness: Harness, pair: Cluster) -> None:
-    done = harness.run("hosts", "check", pair.scheduler, "--json")
+    done = harness.run("hosts", "check", "--scheduler", pair.scheduler, "--json")
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert [host["name"] for host in found] == ["load1", "load2"]
     assert all(host["facts"]["cpus"] >= 1 and host["round_trip_ms"] > 0 and host["sink_rps"] > 100 for host in found)
-    assert "load2" in harness.run("hosts", "check", pair.scheduler).stdout
+    assert "load2" in harness.run("hosts", "check", "--scheduler", pair.scheduler).stdout

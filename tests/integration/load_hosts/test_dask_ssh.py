@@ -42,7 +42,7 @@ def test_load_hosts_are_started_by_ssh_and_stopped(harness: Harness, tmp_path: P
     with namespaces.network(tmp_path / "lab", count) as network:
         hosts = hosts_file(tmp_path, network, keeping[programs.OVERRIDE])
         load = ("-c", "11", "-d", "1s", "--warmup", "300ms", "--timeout", "1s", "--rounds", "1")
-        argv = harness.argv("bench", *TARGETS, GOOD, "--load-hosts", str(hosts), *load, "--export-json", "-")
+        argv = harness.argv("bench", *TARGETS, GOOD, "-r", str(hosts), *load, "--export-json", "-")
         done = network.target.run(*argv, env=harness.env, timeout_s=240)
         assert done.returncode == 0, done.stderr
         assert f"targets listen on {network.target.address}" in done.stderr
@@ -55,7 +55,7 @@ def test_load_hosts_are_started_by_ssh_and_stopped(harness: Harness, tmp_path: P
 
 def test_load_hosts_are_checked_by_ssh(harness: Harness, tmp_path: Path) -> None:
     with namespaces.network(tmp_path / "lab", 2) as network:
-        argv = harness.argv("hosts", "check", str(hosts_file(tmp_path, network)), "--json")
+        argv = harness.argv("hosts", "check", "-r", str(hosts_file(tmp_path, network)), "--json")
         done = network.target.run(*argv, env=harness.env, timeout_s=240)
         assert done.returncode == 0, done.stderr
         found = json.loads(done.stdout)

@@ -70,7 +70,7 @@ def test_a_load_host_that_does_not_reach_the_address_is_named(harness: Harness, 
     two.network.load_hosts[0].run("ip", "route", "add", "unreachable", "10.99.0.0/16")
     done = command(harness, two, "bench", *TARGETS, GOOD, *QUICK, "--host", "10.99.0.2")
     assert done.returncode == 2
-    assert re.search(r"load host load1 does not reach this machine at 10\.99\.0\.2, port \d+: No route to host", done.stderr), done.stderr
+    assert re.search(r"cannot connect to this machine at 10\.99\.0\.2, port \d+: No route to host", done.stderr), done.stderr
 
 
 def test_a_command_and_a_proxy_are_loaded_from_other_hosts(harness: Harness, two: Lab) -> None:

@@ -270,7 +270,7 @@ def test_what_makes_it_no_load_host_is_refused_before_a_trial(hosts: Hosts) -> N
     assert error("--install", "--host", "192.0.2.1").startswith("error: cannot listen on 192.0.2.1")
     unreachable = hosts.network.target
     unreachable.run("ip", "address", "add", "192.0.2.9/32", "dev", "lo", check=True)
-    assert error("--install", "--host", "192.0.2.9").startswith("error: load1 does not reach this machine at 192.0.2.9, port ")
+    assert error("--install", "--host", "192.0.2.9").startswith("error: load host load1 cannot connect to this machine at 192.0.2.9, port ")
 
 
 def test_doctor_examines_both_hosts(hosts: Hosts) -> None:

@@ -77,5 +77,5 @@ def test_a_host_behind_another_requires_the_address_of_this_machine(hosts: Hosts
     """Its own address has no route from here, so the address at which it reaches this machine is unknown."""
     done = bench(hosts, "behind")
     assert done.returncode == 2
-    assert done.stderr.splitlines()[0] == f"error: there is no route from here to {INNER}"
+    assert done.stderr.splitlines()[0] == f"error: no route from this machine to {INNER}"
     assert "name the address at which it reaches this machine with --host" in done.stderr

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from httpbench.cluster.static_build import portable
+from httpbench.cluster.remote_programs import portable
 from httpbench.load import programs
 from tests.servers import Mode, Server
 

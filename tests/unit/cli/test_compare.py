@@ -48,7 +48,7 @@ def test_the_exit_code_follows_the_gate(
 def test_gates_are_written_as_junit(tmp_path: Path) -> None:
     words = [exported(tmp_path / f"{name}.json", make_rounds("c/a", STEADY)) for name in ("base", "head")]
     more = ["--db", str(tmp_path / "x.db"), "--export-junit", str(tmp_path / "gates.xml")]
-    with pytest.raises(UsageError, match="--export-junit writes gates, and there is none"):
+    with pytest.raises(UsageError, match="--export-junit exports gates, but none is given"):
         cli.main(["compare", *words, *more], standalone_mode=False)
     assert cli.main(["compare", *words, *more, "--fail-if", "rps<-3%"], standalone_mode=False) == 0
     assert '<testcase classname="gates" name="rps&lt;-3% c/a, plaintext single -c 64"' in (tmp_path / "gates.xml").read_text()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from httpbench.cli.engines import prepare_engines
+from httpbench.cli.targets import prepare_engines
 from httpbench.isolate import engine as command_line
 from httpbench.isolate import labels, marks
 from httpbench.model import Engine, Isolation, Target
@@ -61,7 +61,7 @@ def test_processes_ask_no_engine_unless_something_was_left(calls: Path) -> None:
 
 def test_processes_remove_what_a_killed_run_left_and_then_ask_no_more(calls: Path, tmp_path: Path) -> None:
     leave_mark(tmp_path)
-    assert said(PROCESS) == "removed 1 container that an earlier httpbench left behind when it was killed\n"
+    assert said(PROCESS) == "removed 1 container left behind when an earlier run of httpbench was killed\n"
     assert calls.read_text().splitlines()[-1] == "rm --force --volumes left"
     calls.unlink()
     assert said(PROCESS) == ""
@@ -78,7 +78,9 @@ def test_an_engine_that_does_not_respond_is_a_warning_to_processes(calls: Path, 
     leave_mark(tmp_path)
     docker(tmp_path, monkeypatch, "echo 'Cannot connect to the Docker daemon' >&2; exit 1")
     text = said(PROCESS)
-    assert text.startswith("warning: a container of an earlier httpbench may still run: the docker daemon does not respond; fix: systemctl")
+    assert text.startswith(
+        "warning: a container from an earlier run of httpbench may still be running: the docker daemon does not respond; fix: systemctl"
+    )
     assert marks.engines_left() == [Engine.DOCKER]
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from httpbench.cli.exports import Exports
+from httpbench.cli.options.output import Exports
 from httpbench.errors import UsageError
 from httpbench.report import charts
 

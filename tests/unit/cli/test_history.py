@@ -60,5 +60,5 @@ def test_a_part_of_several_ids_is_refused_with_their_names(tmp_path: Path) -> No
             keep(
                 store, number, [trial.model_copy(update={"plan": trial.plan.model_copy(update={"target": target})}) for trial in rounds(1)]
             )
-    with pytest.raises(SelectionError, match=r"«c/» matches several targets: c/one, c/two"):
+    with pytest.raises(SelectionError, match=r"c/ matches several targets: c/one, c/two"):
         cli.main(["history", "c/", "--db", str(tmp_path / "results.db")], prog_name="httpbench", standalone_mode=False)

@@ -1,4 +1,4 @@
-"""``httpbench hosts check`` takes what ``--load-hosts`` takes, and the address of a scheduler."""
+"""``httpbench hosts check`` takes the options of the load source."""
 
 from __future__ import annotations
 
@@ -17,10 +17,14 @@ STARTED = "tcp://10.0.0.1:40000"
 
 @pytest.mark.parametrize(
     ("words", "scheduler", "named"),
-    [("load1,load2", STARTED, [("load1", "load2")]), ("tcp://10.0.0.7:8786", "tcp://10.0.0.7:8786", []), ("load1", STARTED, [("load1",)])],
+    [
+        (("-r", "load1", "-r", "load2"), STARTED, [("load1", "load2")]),
+        (("--load-hosts", "load1,load2"), STARTED, [("load1", "load2")]),
+        (("--scheduler", "tcp://10.0.0.7:8786"), "tcp://10.0.0.7:8786", []),
+    ],
 )
-def test_names_start_a_cluster_and_an_address_is_one(
-    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], words: str, scheduler: str, named: list[tuple[str, ...]]
+def test_several_names_start_a_cluster_and_a_scheduler_has_one(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], words: tuple[str, ...], scheduler: str, named: list[tuple[str, ...]]
 ) -> None:
     started: list[tuple[str, ...]] = []
     surveyed: list[str] = []
@@ -36,7 +40,7 @@ def test_names_start_a_cluster_and_an_address_is_one(
 
     monkeypatch.setattr(by_ssh, "started", start)
     monkeypatch.setattr(survey, "survey", look)
-    monkeypatch.setattr(sys, "argv", ["httpbench", "hosts", "check", words, "--json"])
+    monkeypatch.setattr(sys, "argv", ["httpbench", "hosts", "check", *words, "--json"])
     with pytest.raises(SystemExit) as ended:
         run_command_line()
     assert (ended.value.code, capfd.readouterr().out) == (0, "[]\n")

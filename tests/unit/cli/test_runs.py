@@ -85,7 +85,7 @@ def test_published_results_become_a_run_that_can_be_reported_and_compared(tmp_pa
     table = shown(report, "round-23")
     assert "published by techempower, measured on: Three servers" in table and "unknown number of cores" in table
     assert "json: 4 targets in both runs; rank correlation 1.00" in shown(compare, "round-23", "round-23")
-    with pytest.raises(UsageError, match="neither gates nor exports apply"):
+    with pytest.raises(UsageError, match="so it has no gates or exports"):
         shown(compare, "round-23", "main", "--fail-if", "rps<-3%")
     with pytest.raises(UsageError, match="is stored already"):
         asked(db, "--import", f"techempower:{file}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 import pytest
 
-from httpbench.cli.options.tables import Names, TableOptions
+from httpbench.cli.options.output import Names, TableOptions
 from httpbench.errors import UsageError
 from httpbench.model import Table
 from httpbench.report import View, column_names
@@ -16,7 +16,7 @@ KNOWN = column_names(Table.HTTP_SERVERS)
 def test_a_wrong_name_is_refused_with_the_list() -> None:
     with pytest.raises(UsageError) as refused:
         TableOptions(wide=False, columns=("rps", "p98"), explain=False).view(KNOWN)
-    assert refused.value.message == "no column is called p98 in this table"
+    assert refused.value.message == "this table has no column p98"
     assert refused.value.hint == f"columns: {', '.join(KNOWN)}"
 
 

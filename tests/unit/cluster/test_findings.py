@@ -69,7 +69,7 @@ def test_the_slower_end_of_a_link_is_its_speed(monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.parametrize(
     ("printed", "severity", "what"),
     [
-        ("tcp-segmentation-offload: on\ngeneric-receive-offload: on\n", "ok", "cut and merged by the devices"),
+        ("tcp-segmentation-offload: on\ngeneric-receive-offload: on\n", "ok", "the devices split and merge segments"),
         ("tcp-segmentation-offload: off\ngeneric-receive-offload: on\n", "note", "off: tcp-segmentation-offload there (eth7)"),
     ],
 )

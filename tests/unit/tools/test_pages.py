@@ -13,7 +13,7 @@ from httpbench.cli.main import cli
 from tools.pages import STATES, cli_page, targets_page
 
 ROOT = Path(__file__).parents[3]
-GENERATE = "run: python -m tools.pages docs"
+GENERATE = "run: python -m tools.pages"
 
 CONTEXT = click.Context(cli)
 VERBS = {name: command for name in cli.list_commands(CONTEXT) if (command := cli.get_command(CONTEXT, name))}
@@ -27,19 +27,19 @@ OPTIONS = [
 
 
 def committed(name: str) -> str:
-    return (ROOT / "docs" / name).read_text(encoding="utf-8")
+    return (ROOT / name).read_text(encoding="utf-8")
 
 
 def test_the_page_of_the_command_line_is_current() -> None:
-    assert committed("cli.md") == cli_page(), GENERATE
+    assert committed("docs/cli.md") == cli_page(), GENERATE
 
 
 def test_the_page_of_targets_is_current_whatever_this_machine_has() -> None:
-    assert committed("targets.md").partition(f"\n{STATES}")[0] == targets_page(), GENERATE
+    assert committed("targets/README.md").partition(f"\n{STATES}")[0] == targets_page(), GENERATE
 
 
 def test_the_page_of_targets_has_a_state_for_every_target_and_for_no_other() -> None:
-    table = committed("targets.md").partition(STATES)[2]
+    table = committed("targets/README.md").partition(STATES)[2]
     assert set(re.findall(r"^\| (\S+/\S+) +\|", table, re.MULTILINE)) == set(catalog.load().targets), GENERATE
 
 

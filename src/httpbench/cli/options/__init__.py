@@ -1,1 +1,1 @@
-"""Options that several verbs share, and the values they accept."""
+"""Options that several verbs share, and the values that they accept."""

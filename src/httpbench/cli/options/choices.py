@@ -1,4 +1,4 @@
-"""Names that options accept and help shows, so that help imports nothing that they name. A test checks that the lists are complete."""
+"""Values that options accept. They are repeated here to keep help fast to import; a test checks that they are complete."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ LOAD_GENERATORS = ("native", "wrk", "hey", "autocannon", "perf-gauge")
 TIMERS = ("native", "hyperfine")
 
 FORMATS = ("json", "csv", "markdown", "html", "autocannon", "junit", "openmetrics", "hyperfine")
-"""Forms of a run that `report --format` prints."""
+"""Formats of `report --format`."""
 
 LATENCIES = ("mean", "p50", "p75", "p90", "p95", "p99", "p99.9", "p99.99", "max")
-"""Figures that a service level can bound."""
+"""Latencies that a service level can bound."""
 
 GATES = ("rps", "mean", "p50", "p90", "p95", "p99", "p99.9", "cpu", "memory", "time")
-"""Figures that a gate can bound."""
+"""Results that a gate can bound."""
 
 HISTORY = ("rps", "p99", "time")
-"""Figures that `history` follows."""
+"""Results that `history` follows."""
 
 JOURNAL = "/var/lib/httpbench/tune.json"

@@ -1,4 +1,4 @@
-"""A verb's options as fields of a frozen dataclass: type, name and help of each option stand in one place.
+"""The options of a verb as fields of a frozen dataclass, which has type, name and help of each option in one place.
 
     @dataclass(frozen=True, slots=True)
     class BenchOptions:
@@ -31,7 +31,7 @@ PARAMETER, GROUP = "parameter", "group"  # keys of a field's metadata
 
 
 class Option(click.Option):
-    """An option whose help ends with its default, in words if it is not a value. Its range stands in the error."""
+    """An option whose help ends with its default, or with ``default_text``. Only errors show its range."""
 
     def __init__(self, *declarations: Any, default_text: str | None = None, **settings: Any):
         super().__init__(*declarations, **{"show_default": True, **settings})
@@ -48,22 +48,22 @@ class Option(click.Option):
 
 
 def option(*names: str, **settings: Any) -> Any:
-    """A field that is an option. ``settings`` are those of ``click.Option``, and ``default_text``."""
+    """Make a field for an option. ``settings`` are those of ``click.Option``, and ``default_text``."""
     return _field(lambda name: Option([name, *names], **settings))
 
 
 def argument(**settings: Any) -> Any:
-    """A field that is an argument. ``settings`` are those of ``click.Argument``."""
+    """Make a field for an argument. ``settings`` are those of ``click.Argument``."""
     return _field(lambda name: click.Argument([name], **settings))
 
 
 def group(form: type[Form]) -> Any:
-    """A field that is a dataclass of further options, which several verbs share."""
+    """Make a field for a dataclass of further options, which several verbs share."""
     return dataclasses.field(metadata={GROUP: form})
 
 
 def command(form: type[Form], name: str | None = None) -> Callable[[Callable[[Form], ExitCode]], click.Command]:
-    """Makes a verb of a function from ``form`` to an exit code. Its docstring is the help."""
+    """Turn a function from ``form`` to an exit code into a verb. Its docstring is the help."""
 
     def decorate(verb: Callable[[Form], ExitCode]) -> click.Command:
         def callback(**values: Any) -> ExitCode:
@@ -87,7 +87,7 @@ def _parameters(form: type[DataclassInstance]) -> Iterator[click.Parameter]:
 
 
 def _filled(form: type[Form], values: Mapping[str, Any]) -> Form:
-    """``values``: of all parameters, by name, those of inner groups included."""
+    """Fill a form from the values of all parameters by name, including those of inner groups."""
     filled = {}
     for field in dataclasses.fields(form):
         inner = field.metadata.get(GROUP)

@@ -1,6 +1,6 @@
-"""Options of other load generators and runners that users bring: which option of ours does the same.
+"""Options of other load generators and benchmark runners, with the equivalent option of httpbench.
 
-Only an option that a verb does not have ends up here: ``runs -n 5`` keeps its meaning.
+They matter only if a verb lacks the option: ``runs -n 5`` keeps its meaning.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ OURS = {
     "-r": ("--duration", REMOTE),
     "--host": ("--duration", REMOTE),
     "-b": ("--rounds", "--rounds N repeats every trial; tables show the median round, never the best"),
-    "-n": ("--duration", "-d DURATION sets how long a trial measures, such as `-d 10s`; the number of requests follows from it"),
+    "-n": ("--duration", "-d DURATION sets how long a trial measures, such as `-d 10s`; there is no fixed number of requests"),
     "-z": ("--duration", "-d DURATION sets how long a trial measures, such as `-d 10s`"),
     "-k": ("--keepalive", "connections are kept alive by default; --no-keepalive opens one per request"),
     "-R": ("--rate", "--rate RATE sends an open loop at this rate, in requests per second"),
     "-p": ("--duration", "this verb keeps one request in flight on each connection; `bench` and `run` have -p, --pipeline"),
 }
-"""Option of others → an option that a verb must have for the hint to apply, and the hint."""
+"""Foreign option → an option that a verb must have for the hint to apply, and the hint."""
 
 
 def explained(error: NoSuchOption) -> tuple[str, str] | None:
-    """The error and the hint that names ours; ``None`` if nothing on this verb does the same.
+    """Return an error and a hint with the equivalent option, or ``None`` if this verb has none.
 
-    click's own message may guess an option that is only spelled alike.
+    click's own message may suggest an option that is merely spelled alike.
     """
     required, hint = OURS.get(error.option_name, ("", ""))
     if error.ctx is None or required not in {name for parameter in error.ctx.command.params for name in parameter.opts}:

@@ -1,4 +1,4 @@
-"""Options that say where targets run: as processes, or in containers with limits."""
+"""Options for where targets run: as processes, or in containers with limits."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PROCESS, DOCKER = choices.PLACES[:2]
 
 @dataclass(frozen=True, slots=True)
 class IsolationOptions:
-    """Where targets run, and the limits of containers. ``None``: not given."""
+    """The places where targets run, and the limits of containers. ``None``: not given."""
 
     isolate: tuple[str, ...] | None = option(
         "--isolate",
@@ -38,7 +38,7 @@ class IsolationOptions:
     )
 
     def places(self, suite: Suite | None = None) -> list[Isolation | None]:
-        """Where to run: the suite's places with what the options override; ``None`` is a process. Raises :class:`UsageError`."""
+        """Return the places of the options, or else of the suite; ``None`` is a process. Raise :class:`UsageError` for a contradiction."""
         names = self.isolate or (tuple(map(str, suite.isolate)) if suite else (PROCESS,))
         given = {"--cpus": self.cpus, "--memory": self.memory, "--network": self.network}
         useless = [name for name, value in given.items() if value is not None]
@@ -47,7 +47,7 @@ class IsolationOptions:
         return [place for name in names for place in ([None] if name == PROCESS else self._isolations(name, suite))]
 
     def of_images(self, images: Sequence[str]) -> Isolation | None:
-        """The one engine and the limits for these images; ``None`` without images. Raises :class:`UsageError`."""
+        """Return the engine and the limits for these images, or ``None`` without images. Raise :class:`UsageError` for a contradiction."""
         if not images:
             if any(place is not None for place in self.places()):
                 raise UsageError(
@@ -60,13 +60,13 @@ class IsolationOptions:
         return found[0]
 
     def applied(self, targets: Sequence[Target], suite: Suite | None = None) -> list[Target]:
-        """Each target in each place. Raises :class:`UsageError`."""
+        """Return each target in each place. Raise :class:`UsageError` for a contradiction."""
         from httpbench.run import everywhere
 
         return everywhere(targets, self.places(suite))
 
     def _isolations(self, engine: str, suite: Suite | None) -> list[Isolation]:
-        """One for each network."""
+        """Return one isolation per network."""
         from httpbench.model import CPUS, MEMORY_BYTES, Engine, Isolation, NetworkMode, size_bytes
 
         networks = self.network or (suite.network if suite else NetworkMode.HOST,)

@@ -1,4 +1,4 @@
-"""Values on the command line, with the suffixes that users of load generators know."""
+"""Types of values on the command line, with the suffixes that other load generators use."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MULTIPLIERS = {"": 1, "k": 1_000, "M": 1_000_000}
 
 
 class Duration(click.ParamType[float]):
-    """``500ms``, ``10s``, ``2m``; a bare number is seconds. In seconds."""
+    """A duration such as ``500ms``, ``10s`` or ``2m``, in seconds. A bare number is in seconds."""
 
     name = "duration"
 
@@ -31,15 +31,15 @@ class Duration(click.ParamType[float]):
             return float(value)
         match = re.fullmatch(r"(\d+(?:\.\d+)?)(ms|s|m|h)?", value)
         if not match:
-            self.fail(f"«{value}» is not a duration; write it as 500ms, 10s or 2m", param, ctx)
+            self.fail(f'"{value}" is not a duration; write it as 500ms, 10s or 2m', param, ctx)
         seconds = float(match[1]) * DURATIONS_S[match[2] or "s"]
         if seconds < self.shortest_s:
-            self.fail(f"«{value}» is too short; the shortest is {self.shortest_s * 1000:g}ms", param, ctx)
+            self.fail(f'"{value}" is too short; the shortest is {self.shortest_s * 1000:g}ms', param, ctx)
         return seconds
 
 
 class Count(click.ParamType[int]):
-    """``64``, ``10k``, ``1M``."""
+    """A count such as ``64``, ``10k`` or ``1M``."""
 
     name = "count"
 
@@ -49,12 +49,12 @@ class Count(click.ParamType[int]):
         match = re.fullmatch(r"(\d+(?:\.\d+)?)([kM]?)", value)
         number = float(match[1]) * MULTIPLIERS[match[2]] if match else 0
         if number < 1 or number != int(number):
-            self.fail(f"«{value}» is not a whole number above zero; write it as 64, 10k or 1M", param, ctx)
+            self.fail(f'"{value}" is not a whole number above zero; write it as 64, 10k or 1M', param, ctx)
         return int(number)
 
 
 class Counts(click.ParamType[tuple[int, ...]]):
-    """``8,64,128,256``."""
+    """A list of counts, such as ``8,64,128,256``."""
 
     name = "count[,count…]"
 
@@ -66,7 +66,7 @@ class Counts(click.ParamType[tuple[int, ...]]):
 
 
 class Size(click.ParamType[int]):
-    """``512m``, ``1g``: as docker takes it, in powers of 1024. In bytes."""
+    """A size such as ``512m`` or ``1g``, in bytes. Like docker, it uses powers of 1024."""
 
     name = "size"
 
@@ -82,7 +82,7 @@ class Size(click.ParamType[int]):
 
 
 class Words(click.ParamType[tuple[str, ...]]):
-    """``process,docker``: one or several of some words, each once."""
+    """A list of words such as ``process,docker``, each once."""
 
     def __init__(self, noun: str, allowed: tuple[str, ...]):
         self.noun = noun
@@ -99,7 +99,7 @@ class Words(click.ParamType[tuple[str, ...]]):
 
 
 class Published(click.ParamType["tuple[str, Path]"]):
-    """``techempower:results.json``: results that another project has published."""
+    """Published results of another project, such as ``techempower:results.json``."""
 
     name = "layout:file"
 
@@ -108,23 +108,23 @@ class Published(click.ParamType["tuple[str, Path]"]):
             return value
         layout, _, file = value.partition(":")
         if layout != "techempower" or not file:
-            self.fail(f"«{value}» names no published results; write techempower:FILE", param, ctx)
+            self.fail(f'"{value}" names no published results; write techempower:FILE', param, ctx)
         return layout, Path(file).expanduser()
 
 
 class RequestPath(click.ParamType[str]):
-    """``/``, ``/hello?name=x``: as sent in a request."""
+    """A request path such as ``/`` or ``/hello?name=x``."""
 
     name = "path"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         if not re.fullmatch(r"/[!-~]*", value):
-            self.fail(f"«{value}» is not a path: it must begin with a slash, with spaces and non-ASCII letters percent-encoded", param, ctx)
+            self.fail(f'"{value}" is not a path: it must begin with a slash, with spaces and non-ASCII letters percent-encoded', param, ctx)
         return str(value)
 
 
 class Percentage(click.ParamType[float]):
-    """``2%``, ``0.5%``: above zero. As a fraction."""
+    """A percentage above zero, such as ``2%`` or ``0.5%``, as a fraction."""
 
     name = "percent"
 
@@ -133,12 +133,12 @@ class Percentage(click.ParamType[float]):
             return value
         match = re.fullmatch(r"(\d+(?:\.\d+)?) ?%", value)
         if not match or float(match[1]) == 0:
-            self.fail(f"«{value}» is not a percentage above zero; write it as 2% or 0.5%", param, ctx)
+            self.fail(f'"{value}" is not a percentage above zero; write it as 2% or 0.5%', param, ctx)
         return float(match[1]) / 100
 
 
 class LatencyBound(click.ParamType["Bound"]):
-    """``p99<5ms``, ``mean<800us``."""
+    """A latency bound such as ``p99<5ms`` or ``mean<800us``."""
 
     name = "figure<duration"
 
@@ -148,17 +148,17 @@ class LatencyBound(click.ParamType["Bound"]):
         match = re.fullmatch(r"\s*([a-z0-9._]+)\s*<=?\s*(\d+(?:\.\d+)?)\s*(us|µs|ms|s)\s*", value)
         figure = match[1].replace("_", ".") if match else ""
         if not match or figure not in LATENCIES:
-            self.fail(f"«{value}» is not a bound; write it as p99<5ms, with one of {', '.join(LATENCIES)}", param, ctx)
+            self.fail(f'"{value}" is not a bound; write it as p99<5ms, with one of {", ".join(LATENCIES)}', param, ctx)
         limit_us = float(match[2]) * MICROSECONDS[match[3]]
         if limit_us == 0:
-            self.fail(f"«{value}»: a bound must be above zero", param, ctx)
+            self.fail(f'"{value}": a bound must be above zero', param, ctx)
         from httpbench.model import Bound
 
         return Bound(figure=cast("Figure", figure.replace(".", "_")), limit_us=limit_us)
 
 
 class GateParam(click.ParamType["Gate"]):
-    """``rps<-3%``, ``p99>10%``."""
+    """A gate such as ``rps<-3%`` or ``p99>10%``."""
 
     name = "figure<change%"
 
@@ -167,17 +167,17 @@ class GateParam(click.ParamType["Gate"]):
             return cast("Gate", value)
         match = re.fullmatch(r"\s*([a-z0-9.]+)\s*([<>])\s*([+-]?\d+(?:\.\d+)?)\s*%\s*", value)
         if not match or match[1] not in GATES:
-            self.fail(f"«{value}» is not a gate; write it as 'rps<-3%' or 'p99>10%', with one of {', '.join(GATES)}", param, ctx)
+            self.fail(f"\"{value}\" is not a gate; write it as 'rps<-3%' or 'p99>10%', with one of {', '.join(GATES)}", param, ctx)
         change = float(match[3]) / 100
         if change <= -1:
-            self.fail(f"«{value}»: a change must be above −100%", param, ctx)
+            self.fail(f'"{value}": a change must be above −100%', param, ctx)
         from httpbench.model import Gate
 
         return Gate(figure=match[1], side=cast("Literal['<', '>']", match[2]), change=change)
 
 
 class Doublings(click.ParamType[tuple[int, ...]]):
-    """``1..256``: 1, 2, 4 … 256. Includes the end, also if it is no doubling."""
+    """A range such as ``1..256``, as 1, 2, 4 … 256. It includes the end even if that is not a power of two times the start."""
 
     name = "from..to"
 
@@ -186,10 +186,10 @@ class Doublings(click.ParamType[tuple[int, ...]]):
             return value
         first, dots, last = value.partition("..")
         if not dots:
-            self.fail(f"«{value}» is not a range; write it as 1..256", param, ctx)
+            self.fail(f'"{value}" is not a range; write it as 1..256', param, ctx)
         low, high = Count().convert(first, param, ctx), Count().convert(last, param, ctx)
         if low > high:
-            self.fail(f"«{value}» goes down; write it as {high}..{low}", param, ctx)
+            self.fail(f'"{value}" goes down; write it as {high}..{low}', param, ctx)
         steps = [low]
         while steps[-1] * 2 < high:
             steps.append(steps[-1] * 2)
@@ -197,7 +197,7 @@ class Doublings(click.ParamType[tuple[int, ...]]):
 
 
 class Rate(click.ParamType[tuple[int | None, int]]):
-    """``25k``, or ``10k..25k`` for a rising rate. The first and the last rate; the first is ``None`` if it does not rise."""
+    """A rate such as ``25k``, or ``10k..25k``, as first and last rate. The first is ``None`` for a constant rate."""
 
     name = "rate"
 
@@ -209,12 +209,12 @@ class Rate(click.ParamType[tuple[int | None, int]]):
             return None, Count().convert(value, param, ctx)
         low, high = Count().convert(first, param, ctx), Count().convert(last, param, ctx)
         if low >= high:
-            self.fail(f"«{value}» does not rise; write it as 10k..25k", param, ctx)
+            self.fail(f'"{value}" does not rise; write it as 10k..25k', param, ctx)
         return low, high
 
 
 class Step(click.ParamType[tuple[int | None, float]]):
-    """``1k/60s``: by how much a rate rises, and how often; ``60s``: how often. In requests per second and seconds."""
+    """A step of a rising rate such as ``1k/60s`` or ``60s``, as rise in requests per second, if given, and seconds."""
 
     name = "step"
 

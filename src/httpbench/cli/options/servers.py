@@ -1,4 +1,4 @@
-"""Options that say which servers of the user are measured, and with which request: for the verbs that take commands and URLs."""
+"""Options of verbs that take commands and URLs: the servers to measure, and the request to send."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from httpbench.cli.options.fields import group, option
+from httpbench.cli.options.load import ShareOptions
 from httpbench.cli.options.params import REQUEST_PATH
-from httpbench.cli.options.shared import ShareOptions, port_option, start_timeout_option
+from httpbench.cli.options.shared import port_option, start_timeout_option
 from httpbench.errors import SelectionError, UsageError
 
 if TYPE_CHECKING:
@@ -24,17 +25,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ServerOptions:
-    """Servers given as commands and URLs, and how commands are started."""
+    """Servers given as URLs, and the way commands are started."""
 
     urls: tuple[str, ...] = option("--url", multiple=True, metavar="URL", help="URL of a running server, which is never restarted.")
     prepare: tuple[str, ...] = option(
-        "--prepare", multiple=True, metavar="CMD", help="Command to run before each trial: one, or one per server."
+        "--prepare", multiple=True, metavar="CMD", help="Command to run before each trial: one for all servers, or one per server."
     )
     env: tuple[str, ...] = option(
         "--env",
         multiple=True,
         metavar="KEY[=VALUE]",
-        help="Environment variable of every command; KEY alone passes on yours. The value is not stored.",
+        help="Environment variable of every command; KEY alone passes on your own value. Values are not stored.",
     )
     cwd: Path = option(
         "--cwd",
@@ -44,19 +45,19 @@ class ServerOptions:
         help="Working directory of commands.",
     )
     shell: bool = option("--shell", is_flag=True, help="Run commands with /bin/sh.")
-    port: int | None = port_option("Port of commands without {port}, and inside of images.")
+    port: int | None = port_option("Port of commands without {port}, and inside images.")
     start_timeout: float = start_timeout_option()
     scaling: str | None = option(
         "--scaling",
         type=click.Choice(["single", "multi"]),
         default_text="single",
-        help="Cores for the server: one (single) or all of its share (multi).",
+        help="Cores for the server: one (single) or its whole share (multi).",
     )
     share: ShareOptions = group(ShareOptions)
 
     @property
     def chosen_scaling(self) -> Scaling:
-        """Raises :class:`UsageError` if the options contradict each other."""
+        """Scaling of the servers. Raises :class:`UsageError` if the options contradict each other."""
         from httpbench.model import Scaling
 
         return self.share.scalings((self.scaling,) if self.scaling else (), (Scaling.SINGLE,))[0]
@@ -68,7 +69,7 @@ class ServerOptions:
         images: tuple[str, ...] = (),
         isolation: Isolation | None = None,
     ) -> list[Target]:
-        """The servers: commands, then URLs, then images. Raises :class:`UsageError`."""
+        """Return the servers: commands, then URLs, then images. Raise :class:`UsageError` if one is wrong."""
         from httpbench.run import Servers, targets_of
 
         return targets_of(
@@ -90,7 +91,7 @@ class ServerOptions:
 
 @dataclass(frozen=True, slots=True)
 class RequestOptions:
-    """What is requested, and which response is correct."""
+    """The request, and the correct response."""
 
     workload: str | None = option(
         "--workload",
@@ -107,12 +108,12 @@ class RequestOptions:
         type=click.IntRange(100, 599),
         metavar="STATUS",
         default_text="learned",
-        help="Expected status; nothing is learned then.",
+        help="Expected status; then nothing is learned from the first responses.",
     )
     expect_body: str | None = option("--expect-body", metavar="TEXT|@FILE", default_text="any", help="Expected body.")
 
     def as_workload(self, urls: Sequence[str], default: str | None = None) -> Workload:
-        """The built-in workload (``default`` if none is named), or one that expects any success, with what the options override."""
+        """Return the named or default workload, or one that expects any success, with the options applied."""
         from httpbench import catalog
         from httpbench.model import Expectation, Workload
         from httpbench.run import path_of
@@ -131,7 +132,9 @@ class RequestOptions:
         }
         if base.parts:
             if request != base.request or _given(expect):
-                raise UsageError(f"{base.name} states its own requests and responses", hint="remove the options of the request")
+                raise UsageError(
+                    f"workload {base.name} has several requests, so request options cannot change it", hint="remove the request options"
+                )
             return base
         return Workload(
             name=name or _name(request),
@@ -163,7 +166,7 @@ class RequestOptions:
 def one_target(
     verb: str, server: str | None, options: ServerOptions, isolation: IsolationOptions, folders: Sequence[Path], kind: Kind | None
 ) -> Target:
-    """The one server that a verb takes: a text with ``{port}`` or of several words is a command, any other a target of this kind."""
+    """Return the one server of a verb. A text with ``{port}`` or several words is a command; any other names a target."""
     from httpbench import catalog
 
     if server is None and not options.urls:
@@ -182,13 +185,13 @@ def one_target(
 
 
 def refuse_skipped(plan: RunPlan) -> None:
-    """Raises :class:`SelectionError` for the first server that cannot be run as the options say."""
+    """Raise :class:`SelectionError` for the first server that cannot run with these options."""
     for name, reason in plan.skipped.items():
         raise SelectionError(f"{name}: {reason}")
 
 
 def _name(request: Request) -> str:
-    """As a title of a table: ``get-json`` for ``GET /json``."""
+    """Name a request for the title of a table: ``get-json`` for ``GET /json``."""
     return re.sub(r"[^a-z0-9_.+]+", "-", f"{request.method}{request.path}".lower()).strip("-")
 
 
@@ -197,7 +200,7 @@ def _given(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _variable(text: str) -> tuple[str, str]:
-    """``KEY=VALUE``, or ``KEY`` with the value of the environment."""
+    """Parse ``KEY=VALUE``, or ``KEY``, whose value is taken from the environment."""
     if "=" in text:
         return _pair(text, "=", "--env", "KEY=VALUE")
     if text not in os.environ:
@@ -208,12 +211,12 @@ def _variable(text: str) -> tuple[str, str]:
 def _pair(text: str, mark: str, option: str, form: str) -> tuple[str, str]:
     name, found, value = text.partition(mark)
     if not found or not name.strip():
-        raise UsageError(f"{option} has no name before «{mark}»", hint=f"write it as {form}")  # its value may be a secret
+        raise UsageError(f"{option} has no name before `{mark}`", hint=f"write it as {form}")  # its value may be a secret
     return name.strip(), value.strip() if mark == ":" else value
 
 
 def _text(given: str, option: str) -> str:
-    """The text itself; after an @, that of a file."""
+    """Return the given text, or the content of the file after an @."""
     if not given.startswith("@"):
         return given
     try:

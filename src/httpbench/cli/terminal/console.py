@@ -1,6 +1,6 @@
-"""The only way out for text: data on standard output, everything else on standard error, and exports to files.
+"""All output of the command: data on standard output, everything else on standard error, and exports to files.
 
-Others wrote parts of it, so all of it passes through :func:`httpbench.text.printable`. A test fails if another module prints.
+Parts of it come from other programs, so it all passes through :func:`httpbench.text.printable`. A test fails if another module prints.
 """
 
 from __future__ import annotations
@@ -19,13 +19,14 @@ from httpbench.text import one_line, printable
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from httpbench.cli.exports import Exports
+    from httpbench.cli.terminal.progress import Lines
     from httpbench.errors import HttpbenchError
 
-WIDTH_WITHOUT_TERMINAL = 240  # nothing is cut from a table that goes into a file
+WIDTH_WITHOUT_TERMINAL = 240  # wide enough to keep tables whole in files
 
 
 def stdout() -> Console:
+    """Return a console for data."""
     from httpbench.cli.terminal.safe_console import SafeConsole
 
     console = SafeConsole()
@@ -33,18 +34,27 @@ def stdout() -> Console:
 
 
 def stderr() -> Console:
+    """Return a console for everything else."""
     from httpbench.cli.terminal.safe_console import SafeConsole
 
     return SafeConsole(stderr=True)
 
 
-def beside(files: Exports) -> Console:
-    """Where tables go: standard output, unless an export is written there."""
-    return stderr() if files.to_stdout else stdout()
+def observer(*, quiet: bool = False) -> Lines:
+    """Return the progress display for standard error: a live area on a terminal, lines elsewhere, or nothing."""
+    from httpbench.cli.terminal.progress import Lines
+    from httpbench.cli.terminal.safe_console import SafeConsole
+
+    output = SafeConsole(stderr=True, quiet=quiet)
+    if quiet or not output.is_terminal:
+        return Lines(output)
+    from httpbench.cli.terminal.live_area import LiveArea
+
+    return LiveArea(output)
 
 
 def echo(text: str, *, err: bool = False) -> None:
-    """Prints lines without rich, which takes a tenth of a second to load."""
+    """Print lines without rich, which takes a tenth of a second to import."""
     click.echo(printable(text), err=err)
 
 
@@ -53,23 +63,23 @@ def echo_json(value: Any) -> None:
 
 
 def write(text: str) -> None:
-    """Writes an export to standard output."""
+    """Write an export to standard output."""
     sys.stdout.write(printable(text))
 
 
 def save(text: str, path: Path) -> None:
-    """Writes an export to a file. Raises ``OSError``."""
+    """Write an export to a file. Raise ``OSError`` if that fails."""
     path.write_text(printable(text), encoding="utf-8")
 
 
 def problem(output: Console, target: str, error: HttpbenchError) -> None:
-    """One line: what failed at a target, and the hint."""
+    """Print the error of a target and its hint in one line."""
     hint = f"; hint: {error.hint}" if error.hint else ""
     output.print(one_line(f"{target}: {error.message}{hint}"), soft_wrap=True)
 
 
 def error(message: str, hint: str | None = None, log_tail: str | None = None) -> None:
-    """An error on standard error, with the lines of a log that explain it."""
+    """Print an error to standard error, with the log lines that explain it."""
     for line in message.splitlines():
         click.echo(f"{click.style('error', fg='red', bold=True)}: {printable(line)}", err=True)
     if log_tail:
@@ -79,5 +89,5 @@ def error(message: str, hint: str | None = None, log_tail: str | None = None) ->
 
 
 def fault(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    """An exception that nothing caught: its message may quote others."""
+    """Print an uncaught exception, whose message may quote other programs."""
     echo("".join(traceback.format_exception(kind, error, trace)).rstrip("\n"), err=True)

@@ -1,4 +1,4 @@
-"""The plan of a run, shown instead of measured."""
+"""The plan of a run, for ``--dry-run``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from httpbench.run import Place, RunSpec, TargetState, container_command, estima
 
 
 def show(spec: RunSpec, output: Console, load_host: str | None = None) -> ExitCode:
-    """Prints the cells of the plan, their cores, and how long it will take. Connects to no load host."""
+    """Print the cells of the plan, their cores, and the estimated duration."""
     plan, targets = spec.plan, spec.targets
     cells = {trial.cell: trial for trial in plan.trials}
     names = list(dict.fromkeys(trial.target for trial in cells.values()))
@@ -37,7 +37,7 @@ def show(spec: RunSpec, output: Console, load_host: str | None = None) -> ExitCo
 
 
 def _columns(trials: Sequence[TrialPlan], known: Mapping[str, TargetState], load_host: str | None) -> list[Cells]:
-    """Of the plan; those of a rate and of a backend only if there is one."""
+    """Return the columns of the plan, with a rate and a backend only if there is one."""
     has_rate = any(trial.load.rate_rps is not None for trial in trials)
     columns = [
         names_column("Target", [trial.target for trial in trials]),
@@ -64,7 +64,7 @@ def _generator_cores(trial: TrialPlan) -> str:
 
 
 def _containers(trials: Sequence[TrialPlan], targets: Mapping[str, Target], port: int | None) -> Iterator[str]:
-    """What starts each container, once for all of its loads. A port that was not given is one that is free now."""
+    """Yield the command that starts each container, once for all its loads. Without ``--port``, it has a port that is free now."""
     ways = {(trial.target, trial.scaling, trial.cores.target, trial.workers): None for trial in trials}
     for name, scaling, cpus, workers in ways:
         place = Place(Path(targets[name].folder), Path(), core_groups(cpus), port, workers=workers)

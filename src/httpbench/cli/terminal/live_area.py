@@ -1,11 +1,11 @@
-"""Progress of a run on a terminal: a few lines that are drawn again in place.
+"""Progress of a run on a terminal: a few lines that are redrawn in place.
 
     ━━━━━━━━━━━━━━━━━━╸                    12/36 trials · 4m 10s left
     c/nginx · single, 64 connections · round 2 · measuring 3.2 s
     251,002/s ▆▇▇█▇▇▆▇█▇ p99 0.609 ms · target 62% CPU, 9 MB
     last: c/epoll/level: 409,871 requests/s, p50 0.149 ms, p99 0.372 ms, 99% CPU
 
-A trial without valid figures also leaves a line above.
+A trial without valid results also leaves a line above.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from httpbench.run import Stage
 from httpbench.sample import Current
 from httpbench.text import one_line
 
-REFRESH_PER_S = 4  # looks alive, and hardly uses the measured cores
+REFRESH_PER_S = 4  # looks alive, and costs little CPU time
 BAR_MAX = 60
 SPARKS = "▁▂▃▄▅▆▇█"
 SPARKS_MIN, SPARKS_MAX = 8, 60
@@ -40,13 +40,13 @@ PHASES = {Phase.CONNECT: "connecting", Phase.WARMUP: "warming up", Phase.MEASURE
 
 
 class LiveArea(Lines):
-    """Shows a run as it goes on. Reads what the target costs only as often as the area is drawn."""
+    """The live display of a run. It reads the usage of the target only when it draws."""
 
     def __init__(self, console: Console, now: Callable[[], float] = time.monotonic):
         super().__init__(console)
         self._area = Area(now)
         self._live = Live(self._area, console=console, refresh_per_second=REFRESH_PER_S, transient=True)
-        self._lock = threading.Lock()  # builds report from threads of their own
+        self._lock = threading.Lock()  # builds report from their own threads
 
     def build_started(self, target: Target) -> None:
         with self._lock:
@@ -70,7 +70,7 @@ class LiveArea(Lines):
     def trial_ended(self, trial: Trial) -> None:
         self._area.last = f"last: {trial.plan.target}: {outcome(trial)}"
         if not trial.verdict.counts:
-            self._console.print(_line(f"{self._place}: {outcome(trial)}"))  # the whole reason is a note of the report
+            self._console.print(_line(f"{self._place}: {outcome(trial)}"))  # the report has the full reason as a note
 
     def __enter__(self) -> Self:
         self._live.start()
@@ -81,7 +81,7 @@ class LiveArea(Lines):
 
 
 class Area:
-    """The lines, made of what is known when they are drawn. ``now``: a clock in seconds."""
+    """The lines of the live area. ``now`` is a clock in seconds."""
 
     def __init__(self, now: Callable[[], float]):
         self._now = now
@@ -98,23 +98,23 @@ class Area:
         self._read: Callable[[], Current] | None = None
 
     def begin(self, plan: TrialPlan, done: int, total: int | None, left_s: float) -> None:
-        """A trial begins. ``left_s``: an estimate for it and all that follow."""
+        """Begin a trial. ``left_s`` is an estimate for this trial and all later ones."""
         self._plan, self._done, self._total, self._left_s = plan, done, total, left_s
         self._trial_began = self._now()
         self._run_began = self._trial_began if self._run_began is None else self._run_began
         self.enter("starting")
 
     def enter(self, doing: str) -> None:
-        """The trial enters a stage, of which nothing is measured yet."""
+        """Begin a stage of the trial, without measurements yet."""
         self._doing, self._since = doing, self._now()
         self._seen, self._rates, self._read = None, (), None
 
     def see(self, progress: Progress, current: Callable[[], Current] | None) -> None:
-        """The load generator reports."""
+        """Record a report of the load generator."""
         if self._seen is None or self._seen.phase is not progress.phase:
             self.enter(PHASES[progress.phase])
         self._seen, self._read = progress, None if progress.phase is Phase.DONE else current
-        if progress.throughput_rps:  # a phase that has just begun has none
+        if progress.throughput_rps:  # a phase that has just begun has no throughput yet
             self._rates = (*self._rates, progress.throughput_rps)[-SPARKS_MAX:]
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
@@ -156,7 +156,7 @@ class Area:
 
 
 def sparkline(values: Sequence[float]) -> str:
-    """A character for each value, from zero to the highest."""
+    """Draw one character for each value, scaled from zero to the highest."""
     highest = max(values, default=0)
     return "".join(SPARKS[round(value / highest * (len(SPARKS) - 1))] if highest else SPARKS[0] for value in values)
 

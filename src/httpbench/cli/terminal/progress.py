@@ -1,4 +1,4 @@
-"""Progress of a run, on standard error: a live area on a terminal, plain lines elsewhere."""
+"""Progress of a run as plain lines on standard error."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Self
 
 from rich.console import Console
 
-from httpbench.cli.terminal.safe_console import SafeConsole
 from httpbench.errors import HttpbenchError
 from httpbench.load import Progress
 from httpbench.model import Kind, Reason, Target, Trial, TrialPlan, VerdictKind
@@ -21,7 +20,7 @@ from httpbench.text import one_line
 
 
 class Lines:
-    """One plain line for each finished build and trial: for logs and pipes."""
+    """One plain line for each finished build and trial, for logs and pipes."""
 
     def __init__(self, console: Console):
         self._console = console
@@ -60,19 +59,8 @@ class Lines:
         self._console.print(one_line(text), soft_wrap=True)
 
 
-def observer(console: Console, *, quiet: bool) -> Lines:
-    """The progress for a terminal, a pipe or nobody."""
-    if quiet:
-        return Lines(SafeConsole(stderr=True, quiet=True))
-    if not console.is_terminal:
-        return Lines(console)
-    from httpbench.cli.terminal.live_area import LiveArea
-
-    return LiveArea(console)
-
-
 def load_of(plan: TrialPlan) -> str:
-    """What distinguishes a trial from the others of its target."""
+    """Format what distinguishes a trial from other trials of its target."""
     if plan.target.startswith(f"{Kind.CLIENT}:"):
         return plan.workload
     rate = f", {plan.load.rate_rps:,g} requests/s offered" if plan.load.rate_rps else ""
@@ -80,7 +68,7 @@ def load_of(plan: TrialPlan) -> str:
 
 
 def outcome(trial: Trial) -> str:
-    """One trial in a few words."""
+    """Summarize a trial in a few words."""
     if trial.verdict.counts and trial.client is not None:
         rate = trial.client.requests_rps
         return f"{trial.client.whole.wall_s * 1000:,.1f} ms" + (f", {rate:,.0f} requests/s without start-up" if rate else "")
@@ -110,7 +98,7 @@ def _count(plan: TrialPlan, done: int, total: int | None) -> str:
 
 
 def clock(seconds: float) -> str:
-    """``1h 05m``, ``2m 30s``, ``12s``."""
+    """Format a duration: ``1h 05m``, ``2m 30s``, ``12s``."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}h {minutes:02}m" if hours else f"{minutes}m {rest:02}s" if minutes else f"{rest}s"

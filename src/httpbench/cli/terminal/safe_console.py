@@ -1,4 +1,4 @@
-"""A console of rich that shows text and obeys none: neither control characters nor rich's own markup."""
+"""A rich console that shows control characters and markup as text instead of interpreting them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from httpbench.text import printable
 
 
 class SafeConsole(Console):
-    """All that is printed ends in segments: a text and its style, or a control code of rich, such as those of a live area."""
+    """A console that makes the text of every segment printable. Rich's own control codes, as in a live area, stay."""
 
     def __init__(self, **options: Any):
         super().__init__(highlight=False, markup=False, emoji=False, **options)

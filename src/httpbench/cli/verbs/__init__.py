@@ -1,1 +1,1 @@
-"""One file per verb: options in, printing out."""
+"""The verbs, one file each."""

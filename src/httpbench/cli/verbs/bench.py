@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -13,43 +12,37 @@ from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.options import choices
 from httpbench.cli.options.fields import command, group, option
 from httpbench.cli.options.isolation import IsolationOptions
-from httpbench.cli.options.load_host import LoadHostOptions
+from httpbench.cli.options.load import LoadOptions, Overrides, ShareOptions
+from httpbench.cli.options.load_source import LoadSource, LoadSourceOptions
+from httpbench.cli.options.output import ClientExportOptions, RecordOptions
 from httpbench.cli.options.params import COUNT, REQUEST_PATH
-from httpbench.cli.options.scheduler import SchedulerOptions, divided, over, placed
 from httpbench.cli.options.shared import (
     WORKLOADS,
-    ClientExportOptions,
-    LoadOptions,
     Selection,
-    ShareOptions,
-    db_option,
     dry_run_option,
     jobs_option,
     name_option,
-    no_wait_option,
     port_option,
-    quiet_option,
     retries_option,
+    scaling_option,
     seed_option,
     skip_missing_option,
     start_timeout_option,
-    tags_option,
 )
-from httpbench.cli.options.tables import TableOptions
 from httpbench.cli.terminal import console
 from httpbench.errors import SelectionError, UsageError
 from httpbench.text import listed
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from httpbench.catalog import Catalog
+    from httpbench.load import Tool
     from httpbench.model import Kind, Scaling, Suite, Target, Workload
     from httpbench.run import Matrix, OfKind, RunSpec
 
 DEFAULT_SUITE = "quick"
+QUICK = {"duration_s": 1.0, "warmup_s": 0.5, "warmup_max_s": None}
 HERE, LOAD = "here", "load"
-"""Where the backend of proxies runs: on this machine, or on the load host."""
+"""Values of ``--backend-host``: this machine, or the load host."""
 ROUNDS = 3
 
 
@@ -60,21 +53,15 @@ class BenchOptions:
         "--suite",
         metavar="NAME",
         default_text=f"{DEFAULT_SUITE}, if no target is named",
-        help="Suite of targets and loads; options override it.",
+        help="Suite of targets and loads; other options override it.",
     )
-    scaling: tuple[str, ...] = option(
-        "--scaling",
-        type=click.Choice(["single", "multi"]),
-        multiple=True,
-        default_text="single",
-        help="Cores for the target: one (single) or all of its share (multi).",
-    )
+    scaling: tuple[str, ...] = scaling_option()
     isolation: IsolationOptions = group(IsolationOptions)
     share: ShareOptions = group(ShareOptions)
     load: LoadOptions = group(LoadOptions)
-    load_host: LoadHostOptions = group(LoadHostOptions)
+    source: LoadSourceOptions = group(LoadSourceOptions)
     backend_host: str = option(
-        "--backend-host", type=click.Choice([HERE, LOAD]), default=HERE, help="With --load-host: where the backend of proxies runs."
+        "--backend-host", type=click.Choice([HERE, LOAD]), default=HERE, help="With one load host: where the backend of proxies runs."
     )
     rounds: int | None = option(
         "--rounds", type=click.IntRange(1, 1000), metavar="N", default_text=str(ROUNDS), help="Rounds; tables show the median."
@@ -85,9 +72,8 @@ class BenchOptions:
         type=click.FloatRange(0, 1, min_open=True),
         default=1.0,
         metavar="FACTOR",
-        help="Multiply the suite's rates and times by this, such as 0.2. Values of other options stay as given.",
+        help="Factor for the rates and times of the suite, such as 0.2. Values given by options are not scaled.",
     )
-    scheduler: SchedulerOptions = group(SchedulerOptions)
     generators: tuple[str, ...] = option(
         "--load-generator",
         metavar="NAME",
@@ -107,18 +93,14 @@ class BenchOptions:
     jobs: int = jobs_option()
     seed: int | None = seed_option()
     name: str | None = name_option("--name")
-    tags: tuple[str, ...] = tags_option()
-    no_wait: bool = no_wait_option()
     dry_run: bool = dry_run_option()
-    quiet: bool = quiet_option()
-    db: Path = db_option()
-    tables: TableOptions = group(TableOptions)
+    record: RecordOptions = group(RecordOptions)
     exports: ClientExportOptions = group(ClientExportOptions)
 
 
 @dataclass(frozen=True, slots=True)
 class Selected:
-    """What is to be measured: targets of one kind, with the suite that names them, if any."""
+    """The selected targets, all of one kind, with the suite that names them, if any."""
 
     catalog: Catalog
     suite: Suite | None
@@ -127,7 +109,7 @@ class Selected:
 
     @property
     def of_kind(self) -> OfKind:
-        """How targets of this kind are measured."""
+        """The way targets of this kind are measured."""
         from httpbench.run import KINDS
 
         return KINDS[self.kind]
@@ -151,29 +133,21 @@ def bench(options: BenchOptions) -> ExitCode:
     httpbench bench --suite http-servers --dry-run    the plan and its duration
     httpbench bench micro --quick --export-json -     JSON on standard output
     """
-    selected = _select(options)  # an unknown name is reported before all below is imported
-    with options.scheduler.started(options.load_host.load_host) as scheduler:
-        return _bench(selected, replace(options, scheduler=scheduler))
-
-
-def _bench(selected: Selected, options: BenchOptions) -> ExitCode:
-    from httpbench.cli import measure
+    selected = _select(options)  # reports an unknown name before the slow imports below
+    from httpbench.cli.measure import measure
     from httpbench.cli.terminal import dry_run
-    from httpbench.report import column_names
 
-    spec = _possible(_plan(selected, options), selected.suite)
-    if options.dry_run:
-        return dry_run.show(spec, console.stdout(), options.load_host.load_host or options.scheduler.scheduler)
-    files = options.exports.files
-    view = options.tables.view(column_names(spec.table))
-    files.check()
-    outcome = measure.build_and_run(spec, options.db, options.load_host, quiet=options.quiet, waits=not options.no_wait)
-    measure.report(outcome, options.db, files, view)
-    return measure.exit_code(outcome)
+    suite_generators = selected.suite.load_generator if selected.suite else ("native",)
+    tools = {name: selected.of_kind.generator(name) for name in options.generators or suite_generators}
+    with options.source.opened(selected.targets, tools, port=options.port) as source:
+        spec = _possible(_plan(selected, source, tools, options), selected.suite)
+        if options.dry_run:
+            return dry_run.show(spec, console.stdout(), source.name)
+        return measure(spec, source, options.record, options.exports.files)
 
 
 def _select(options: BenchOptions) -> Selected:
-    """The targets that were named; without any, those of the suite that was named, or of the default one."""
+    """Return the named targets, or else those of the named or default suite."""
     from httpbench.model import Kind
 
     selection, catalog = options.selection, options.selection.catalog()
@@ -182,19 +156,18 @@ def _select(options: BenchOptions) -> Selected:
     kind = _kind(selection, catalog, suite)
     if options.exports.export_hyperfine and kind is not Kind.CLIENT:
         raise UsageError("--export-hyperfine applies to clients only", hint="use --export-json")
-    words = suite.targets if suite and not selection.is_of_other_project else ()  # a suite names built-in targets
+    words = suite.targets if suite and not selection.is_of_other_project else ()  # suites only name built-in targets
     targets = selection.of(catalog, words, kind)
     placed = options.isolation.applied([target.at(options.path) for target in targets], suite)
-    options.load_host.check(placed, many=options.scheduler.named is not None)
-    if options.backend_host == LOAD and options.load_host.load_host is None:
-        raise UsageError("--backend-host load applies to a load host only", hint="add --load-host HOST")
+    if options.backend_host == LOAD and options.source.only is None:
+        raise UsageError("--backend-host load requires exactly one load host", hint="add -r HOST")
     if options.backend_host == LOAD and kind is not Kind.PROXY:
         raise UsageError(f"{kind.plural} have no backend", hint="remove --backend-host")
     return Selected(catalog, suite, kind, _skip_missing(placed) if options.skip_missing else placed)
 
 
 def _kind(selection: Selection, known: Catalog, suite: Suite | None) -> Kind:
-    """The kind that was named; otherwise the suite's; otherwise the first with a target for each word."""
+    """Return the named kind, or the suite's, or the first kind with a target for each word."""
     from httpbench import catalog
     from httpbench.model import Kind
 
@@ -204,69 +177,62 @@ def _kind(selection: Selection, known: Catalog, suite: Suite | None) -> Kind:
         return suite.kind
     kind = catalog.kind_of(list(known.targets.values()), selection.words)
     if kind is None:
-        found = {target.kind for target in selection.of(known)}  # raises for a word that matches nothing
+        found = {target.kind for target in selection.of(known)}  # raises for a word without a match
         kinds = listed(kind.plural for kind in Kind if kind in found)
         hint = "measure one kind after the other, or choose one with --kind"
         raise SelectionError(f"a run measures targets of one kind, but {' '.join(selection.words)} matches {kinds}", hint=hint)
     return kind
 
 
-def _plan(selected: Selected, options: BenchOptions) -> RunSpec:
-    """The trials of every target under every workload and load, and what they require."""
+def _plan(selected: Selected, source: LoadSource, tools: dict[str, Tool], options: BenchOptions) -> RunSpec:
+    """Return the trials of every target under every workload and load."""
     from httpbench import host
-    from httpbench.cli.measure import seed_or_random
-    from httpbench.run import RunSpec, make_plan, with_database_cores
+    from httpbench.cli.measure import make_spec
 
     suite, of_kind = selected.suite, selected.of_kind
     workloads = _workloads(selected, options)
-    matrix = _matrix(selected, workloads, options)
-    generators = {name: of_kind.generator(name) for name in matrix.load_generators}
-    workers = options.scheduler.workers(generators, selected.targets, host=options.load_host.host, port=options.port)
-    topology = host.read_topology()
-    cores = options.share.cores_of(topology)
+    matrix = _matrix(selected, list(workloads), source, tools, options)
     is_there = options.backend_host == LOAD
-    divide = divided(workers, options.load_host.divide(host.partition if is_there else of_kind.partition))
-    plan = make_plan(matrix, lambda scaling: divide(topology, scaling, cores), seed_or_random(options.seed))
-    for name, reason in plan.skipped.items():
+    baseline = [matrix.baseline] if matrix.baseline else []
+    spec = make_spec(
+        replace(matrix, serves=lambda target, name: workloads[name].is_served_by(target)),
+        tools,
+        [*selected.catalog.targets.values(), *selected.targets, *baseline],
+        workloads,
+        source=source,
+        share=options.share,
+        partition=host.partition if is_there else of_kind.partition,
+        seed=options.seed,
+    )
+    for name, reason in spec.plan.skipped.items():
         console.stderr().print(f"skipped {name}: {reason}", markup=False, soft_wrap=True)
-    if not plan.trials:
+    if not spec.plan.trials:
         raise SelectionError("no targets left to measure", hint="choose others; `httpbench list` shows what each target can do")
-    spec = RunSpec(
-        plan=plan,
-        targets={
-            **selected.catalog.targets,
-            **{target.id: target for target in selected.targets},
-            **({matrix.baseline.id: matrix.baseline} if matrix.baseline else {}),
-        },
-        workloads=workloads,
-        generators=over(workers, generators),
-        load_place=placed(workers),
-        topology=topology,
-        command=("httpbench", *sys.argv[1:]),
+    return replace(
+        spec,
         table=suite.table if suite else of_kind.table,
         parallel_builds=options.jobs,
         port=options.port,
         backend_there=is_there,
         start_limit_s=options.start_timeout,
         name=options.name,
-        tags=options.tags,
+        tags=options.record.tags,
         baseline=matrix.baseline.id if matrix.baseline else _itself(selected.targets),
         scale=options.scale,
         retries=options.retries,
     )
-    return with_database_cores(spec)
 
 
 def _itself(targets: Sequence[Target]) -> str | None:
-    """What one target in several places is compared with: itself in the first."""
+    """Return the baseline of one target in several places: the target in the first place."""
     sources = {(target.folder, target.variant) for target in targets}
     return targets[0].id if len(sources) == 1 and len(targets) > 1 else None
 
 
 def _possible(spec: RunSpec, suite: Suite | None) -> RunSpec:
-    """The run without those loads of a suite that the load generator cannot make, which are listed.
+    """Remove and list loads of a suite that the load generator cannot make.
 
-    Raises :class:`UsageError` if none is left, or if the command line asks for one that cannot be made.
+    Raise :class:`UsageError` if none is left, or if the command line itself asks for an impossible load.
     """
     from httpbench.cli.measure import refuse_impossible
     from httpbench.run import without_refused
@@ -278,9 +244,8 @@ def _possible(spec: RunSpec, suite: Suite | None) -> RunSpec:
     return kept
 
 
-def _matrix(selected: Selected, workloads: dict[str, Workload], options: BenchOptions) -> Matrix:
-    """What is crossed: the suite's, or what is usual for the kind, with what the options override."""
-    from httpbench.cli.loads import QUICK, Overrides, capped_loads, loads
+def _matrix(selected: Selected, workloads: Sequence[str], source: LoadSource, tools: dict[str, Tool], options: BenchOptions) -> Matrix:
+    """Return what is combined: the matrix of the suite, or the usual one of the kind, with the options applied."""
     from httpbench.model import Kind
     from httpbench.run import Matrix
 
@@ -288,29 +253,27 @@ def _matrix(selected: Selected, workloads: dict[str, Workload], options: BenchOp
     parts = suite.load if suite else (selected.of_kind.load,)
     quick = QUICK if options.quick and selected.kind is not Kind.CLIENT else {}
     given = options.load.given()
-    warmup = options.scheduler.warmup(given)
-    overrides = Overrides({**warmup, **quick, **given}, options.load.connections, options.scale)
+    overrides = Overrides({**source.warmup(given), **quick, **given}, options.load.connections, options.scale)
     return Matrix(
         targets=selected.targets,
         scalings=_scalings(selected, options),
-        workloads=list(workloads),
-        loads=loads(parts, overrides),
-        load_generators=list(dict.fromkeys(options.generators or (suite.load_generator if suite else ("native",)))),
+        workloads=workloads,
+        loads=overrides.loads(parts),
+        load_generators=list(tools),
         rounds=options.rounds or (suite.rounds if suite else ROUNDS),
-        own_loads=capped_loads(parts, overrides),
+        own_loads=overrides.capped(parts),
         baseline=selected.of_kind.baseline,
         workers=options.share.workers,
-        serves=lambda target, name: workloads[name].is_served_by(target),
     )
 
 
 def _scalings(selected: Selected, options: BenchOptions) -> list[Scaling]:
-    """Those that were named; otherwise the suite's."""
+    """Return the given scalings, or else those of the suite."""
     from httpbench.model import Kind, Scaling
 
     share = options.share
     if selected.kind is Kind.CLIENT and (share.cores or share.workers):
-        raise UsageError("--cores and --workers apply to servers and proxies only: a client makes one request after the other")
+        raise UsageError("--cores and --workers apply to servers and proxies only: a client makes one request at a time")
     return share.scalings(options.scaling, selected.suite.scaling if selected.suite else (Scaling.SINGLE,))
 
 
@@ -321,8 +284,8 @@ def _workloads(selected: Selected, options: BenchOptions) -> dict[str, Workload]
 
 
 def _workload(workload: Workload, kind: Kind, options: BenchOptions) -> Workload:
-    """The workload with the path and the number of requests that the options override."""
-    from httpbench.cli.kinds import check_kind
+    """Return the workload with the path and the number of requests of the options."""
+    from httpbench.cli.targets import check_kind
 
     check_kind(workload, kind)
     if options.path and workload.parts:
@@ -337,7 +300,7 @@ def _workload(workload: Workload, kind: Kind, options: BenchOptions) -> Workload
 
 
 def _skip_missing(targets: Sequence[Target]) -> list[Target]:
-    """The targets whose toolchain is installed; the others are listed."""
+    """Return the targets whose toolchain is installed; list the rest."""
     from httpbench.run import State, states
 
     kept = []

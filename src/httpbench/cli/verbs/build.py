@@ -1,4 +1,4 @@
-"""``httpbench build``: build targets ahead of their first use."""
+"""``httpbench build``: build targets before their first use."""
 
 from __future__ import annotations
 
@@ -22,17 +22,16 @@ class BuildOptions:
 def build(options: BuildOptions) -> ExitCode:
     """Build targets ahead of their first use.
 
-    Builds are cached and redone only when sources change. Default: all targets. Exit code 1 if a build fails.
+    Builds are cached, and repeated only if sources change. Default: all targets. Exit code 1 if a build fails.
 
     \b
     httpbench build rust --jobs 4   all targets in a language
     """
-    from httpbench.cli.terminal import progress
     from httpbench.run import prepare
 
     targets = options.selection.of(options.selection.catalog())
     output = console.stdout()
-    with progress.observer(console.stderr(), quiet=False) as observer:
+    with console.observer() as observer:
         built = prepare(targets, observer, options.jobs)
     failed = False
     for name, error in built.errors.items():

@@ -1,4 +1,4 @@
-"""``httpbench compare``: what changed from one run to another, and gates for pipelines."""
+"""``httpbench compare``: changes from one run to another, and gates for pipelines."""
 
 from __future__ import annotations
 
@@ -7,12 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from httpbench.cli.exit_codes import ExitCode
-from httpbench.cli.exports import Exports
 from httpbench.cli.options.choices import GATES
 from httpbench.cli.options.fields import argument, command, group, option
-from httpbench.cli.options.shared import db_option, export_option, gates_option
-from httpbench.cli.options.tables import TableOptions
-from httpbench.cli.run_named import run_named
+from httpbench.cli.options.output import Exports, TableOptions, db_option, export_option, run_named
+from httpbench.cli.options.shared import gates_option
 from httpbench.cli.terminal import console
 from httpbench.errors import SelectionError, UsageError
 
@@ -52,7 +50,7 @@ def compare(options: CompareOptions) -> ExitCode:
     """
     files = Exports.of(json=options.export_json, markdown=options.export_markdown, html=options.export_html, junit=options.export_junit)
     if options.export_junit and not options.gates:
-        raise UsageError("--export-junit writes gates, and there is none", hint="add a gate, such as --fail-if 'rps<-3%'")
+        raise UsageError("--export-junit exports gates, but none is given", hint="add a gate, such as --fail-if 'rps<-3%'")
     from httpbench.report import CHANGE_COLUMNS, CHANGE_FORMATS, changes, mismatches_text, render_beside, render_changes
     from httpbench.store import Store
 
@@ -63,7 +61,7 @@ def compare(options: CompareOptions) -> ExitCode:
         base, head = _run(store, options.base), _run(store, options.head)
     if base[0].published:
         if files.paths or options.gates:
-            raise UsageError(f"{options.base} was published by {base[0].published}: neither gates nor exports apply", hint="remove them")
+            raise UsageError(f"{options.base} was published by {base[0].published}, so it has no gates or exports", hint="remove them")
         output = console.stdout()
         output.print(render_beside(base, head, output.width))
         return ExitCode.OK
@@ -73,7 +71,7 @@ def compare(options: CompareOptions) -> ExitCode:
             f"{options.base} and {options.head} were measured in different environments: {mismatches_text(found.environment)}",
             hint="measure both with one `httpbench run`; to compare anyway: --across-environments",
         )
-    output = console.beside(files)
+    output = files.tables
     output.print(render_changes(found, width=output.width, view=view))
     files.put({name: CHANGE_FORMATS[name](found) for name in files.paths})
     if found.breached:
@@ -82,7 +80,7 @@ def compare(options: CompareOptions) -> ExitCode:
 
 
 def _run(store: Store, word: str) -> tuple[Run, list[Trial]]:
-    """The run that a word names. Raises :class:`SelectionError`."""
+    """Return the run that a word names. Raise :class:`SelectionError` if there is none."""
     from httpbench.store import WAYS
 
     try:
@@ -94,12 +92,12 @@ def _run(store: Store, word: str) -> tuple[Run, list[Trial]]:
     try:
         return store.run(commit)
     except SelectionError:
-        message = f"no run of commit {commit[:12]} («{word}») in {store.path}"
+        message = f"no run of commit {commit[:12]} ({word}) in {store.path}"
         raise SelectionError(message, hint="runs from a modified working tree do not match a commit") from None
 
 
 def _commit(word: str) -> str | None:
-    """The commit that git finds for a word in the working directory."""
+    """Return the commit that git finds for a word in the working directory, if any."""
     if word.startswith("-"):
         return None
     from httpbench import host

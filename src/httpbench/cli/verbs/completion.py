@@ -1,4 +1,4 @@
-"""``httpbench completion``: tab completion, installed where the shell looks for it."""
+"""``httpbench completion``: install tab completion."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SHELLS = ("bash", "zsh", "fish")
 DATA, CONFIG = ("XDG_DATA_HOME", ".local/share"), ("XDG_CONFIG_HOME", ".config")
 
 BASH_LOADERS = ("/usr/share/bash-completion/bash_completion", "/usr/local/share/bash-completion/bash_completion")
-"""What finds the script in bash: a package of its own."""
+"""Files of the package bash-completion, which loads the script."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +31,8 @@ class CompletionOptions:
 def completion(options: CompletionOptions) -> ExitCode:
     """Install tab completion for your shell.
 
-    Completes verbs, options and targets in each shell that starts afterwards. SHELL is bash, zsh or fish; default: the one that the
-    environment variable SHELL names. For zsh, adds the folder of the script to .zshrc.
+    Completes verbs, options and targets in new shells. SHELL is bash, zsh or fish; default: the one in the environment variable SHELL.
+    For zsh, adds the folder of the script to .zshrc.
 
     \b
     httpbench completion               install for your shell
@@ -57,12 +57,12 @@ def completion(options: CompletionOptions) -> ExitCode:
     if added:
         console.echo(f"added its folder to {added}", err=True)
     if shell == "bash" and not any(Path(loader).exists() for loader in BASH_LOADERS):
-        console.echo(f"bash finds it with the package bash-completion; without it, add to ~/.bashrc: source {path}", err=True)
+        console.echo(f"bash loads it if the package bash-completion is installed; otherwise add to ~/.bashrc: source {path}", err=True)
     return ExitCode.OK
 
 
 def _own_shell() -> str:
-    """The shell of the user. Raises :class:`UsageError` if it is another one."""
+    """Return the user's shell. Raise :class:`UsageError` if it is not supported."""
     name = Path(os.environ.get("SHELL", "")).name
     if name not in SHELLS:
         raise UsageError(f"there is no completion for {name or 'an unknown shell'}", hint=f"name one: {', '.join(SHELLS)}")
@@ -80,7 +80,7 @@ def _script(shell: str) -> str:
 
 
 def _place(shell: str) -> Path:
-    """Where the shell looks for scripts of its user; zsh has no such folder by itself."""
+    """Return the path where the shell looks for the script; zsh has no such folder by default."""
     if shell == "bash":
         named = os.environ.get("BASH_COMPLETION_USER_DIR", "").split(":")[0]
         return (Path(named) if named else base_folder(*DATA) / "bash-completion") / "completions" / "httpbench"
@@ -90,7 +90,7 @@ def _place(shell: str) -> Path:
 
 
 def _add_to_zshrc(folder: Path) -> Path | None:
-    """Makes zsh look into the folder; ``None``: it does already."""
+    """Add the folder to .zshrc; return its path, or ``None`` if the folder is there already."""
     path = Path(os.environ.get("ZDOTDIR") or Path.home()) / ".zshrc"
     before = path.read_text(encoding="utf-8", errors="surrogateescape") if path.exists() else ""
     if str(folder) in before:

@@ -1,4 +1,4 @@
-"""``httpbench doctor``: the environment, and what on this machine will disturb a measurement."""
+"""``httpbench doctor``: the environment, and what will disturb a measurement."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.options.fields import command, option
-from httpbench.cli.options.shared import json_option
+from httpbench.cli.options.output import json_option
 from httpbench.cli.terminal import console
 from httpbench.errors import UsageError
 
@@ -29,7 +29,7 @@ class DoctorOptions:
     host: str | None = option(
         "--host",
         metavar="ADDRESS",
-        default_text="the source address of the route to it",
+        default_text="source address of the route to it",
         help="With --load-host: address of this machine that targets listen on.",
     )
     json: bool = json_option()
@@ -48,7 +48,7 @@ def doctor(options: DoctorOptions) -> ExitCode:
     from httpbench.run import left_behind
 
     if options.host and not options.load_host:
-        raise UsageError("--host applies to a load host only", hint="add --load-host HOST")
+        raise UsageError("--host requires a load host", hint="add -r HOST")
     environment = host.read_environment(catalog.root(), {})
     findings = [*left_behind(), *host.examine()]
     there, of_both = _load_host(options)
@@ -65,7 +65,7 @@ def doctor(options: DoctorOptions) -> ExitCode:
 
 
 def _load_host(options: DoctorOptions) -> tuple[LoadHost | None, list[Finding]]:
-    """The load host and what was found there; ``None`` if none was named."""
+    """Return the load host and its findings, or ``None`` without one."""
     if options.load_host is None:
         return None, []
     from httpbench.cluster import connected, findings_of
@@ -90,7 +90,7 @@ def _show(environment: Environment, findings: Sequence[Finding]) -> None:
 
 
 def _text(value: object) -> str:
-    """A value of the environment as a reader writes it; ``-``: none."""
+    """Format a value of the environment; ``-`` if it is missing."""
     if isinstance(value, dict):
         return ", ".join(f"{name} {setting}" for name, setting in value.items()) or "-"
     if isinstance(value, bool):

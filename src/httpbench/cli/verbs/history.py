@@ -11,7 +11,8 @@ import click
 from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.options import choices
 from httpbench.cli.options.fields import argument, command, option
-from httpbench.cli.options.shared import charts_option, complete_target, db_option
+from httpbench.cli.options.output import charts_option, db_option
+from httpbench.cli.options.shared import complete_target
 from httpbench.cli.terminal import console
 from httpbench.errors import SelectionError
 
@@ -30,7 +31,7 @@ class HistoryOptions:
         "--figure",
         type=click.Choice(choices.HISTORY),
         default_text="rps; p99 with a rate; time for clients",
-        help="Figure to follow.",
+        help="Result to follow.",
     )
     limit: int = option("-n", "--limit", type=click.IntRange(1), default=20, metavar="N", help="Maximum number of runs in a table.")
     all_environments: bool = option("--all-environments", is_flag=True, help="Also show runs from other environments.")
@@ -72,7 +73,7 @@ def history(options: HistoryOptions) -> ExitCode:
 
 
 def _target(word: str, known: Sequence[str], db: Path) -> str:
-    """The id that a word names. Raises :class:`SelectionError`."""
+    """Return the id that a word names. Raise :class:`SelectionError` if there is none, or several."""
     if word in known:
         return word
     found = [name for name in known if word in name]
@@ -81,11 +82,11 @@ def _target(word: str, known: Sequence[str], db: Path) -> str:
     if not found:
         raise SelectionError(f"no run in {db} measured {word}", hint="`httpbench runs` lists the runs")
     named = ", ".join(found[:NAMED_MAX]) + (" …" if len(found) > NAMED_MAX else "")
-    raise SelectionError(f"«{word}» matches several targets: {named}", hint="name one of them")
+    raise SelectionError(f"{word} matches several targets: {named}", hint="name one of them")
 
 
 def _chosen(found: Sequence[Series], figure: str | None) -> list[Series]:
-    """Those of one figure; of each cell the first one that it has, unless a figure is named."""
+    """Return the series of the named figure, or else the first series of each cell."""
     if figure is not None:
         return [series for series in found if series.figure == figure]
     first: dict[tuple[object, ...], str] = {}

@@ -1,4 +1,4 @@
-"""``httpbench hosts``: what load hosts can do."""
+"""``httpbench hosts``: check load hosts before a run."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import click
 
 from httpbench.cli.exit_codes import ExitCode
-from httpbench.cli.options.fields import argument, command
-from httpbench.cli.options.scheduler import SchedulerOptions
-from httpbench.cli.options.shared import json_option
+from httpbench.cli.options.fields import argument, command, group
+from httpbench.cli.options.load_source import LoadSourceOptions
+from httpbench.cli.options.output import json_option
 from httpbench.cli.terminal import console
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ COLUMNS = ("load host", "cores", "httpbench", "loadgen", "round trip", "requests
 @dataclass(frozen=True, slots=True)
 class HostsOptions:
     action: str = argument(type=click.Choice(["check"]))
-    hosts: str = argument(metavar="HOST,…|FILE.toml|ADDRESS")
+    source: LoadSourceOptions = group(LoadSourceOptions)
     json: bool = json_option()
 
 
@@ -33,39 +33,27 @@ class HostsOptions:
 def hosts(options: HostsOptions) -> ExitCode:
     """Check load hosts before a run.
 
-    Shows the cores and versions of each load host, the round trip through the scheduler, and how many requests/s one thread makes to a
-    server on the same host. HOST and FILE.toml are as in --load-hosts: a Dask cluster is started there by ssh, and stopped. ADDRESS is that
-    of a Dask scheduler. The exit code is 1 if a load host has other versions.
+    Shows the cores and versions of each load host and the round trip. With several load hosts, also shows how many requests/s one thread
+    makes to a server on the same host; a Dask cluster is started by ssh, and stopped. Exit code 1 if versions differ.
 
     \b
-    httpbench hosts check load1,load2,load3            by ssh
-    httpbench hosts check tcp://10.0.0.1:8786          the workers of a cluster
-    httpbench hosts check tcp://10.0.0.1:8786 --json   JSON
+    httpbench hosts check -r load1 -r load2                       by ssh
+    httpbench hosts check --scheduler tcp://10.0.0.1:8786         a cluster
+    httpbench hosts check --scheduler tcp://10.0.0.1:8786 --json  JSON
     """
-    is_address = "://" in options.hosts
-    named = SchedulerOptions(scheduler=options.hosts, load_hosts=None) if is_address else SchedulerOptions(None, load_hosts=options.hosts)
-    with named.started(None) as cluster:
-        return _check(str(cluster.scheduler), options)
-
-
-def _check(scheduler: str, options: HostsOptions) -> ExitCode:
     from httpbench import __version__, load
-    from httpbench.cluster import dask
 
-    dask.require_dask()
-    from httpbench.cluster.dask.survey import survey
-
-    found = survey(scheduler, measures_rate=True)
-    if options.json:
-        console.echo_json([dataclasses.asdict(host) for host in found])
-    else:
-        _show(found)
-    ours = (__version__, load.get("native").version())
-    wrong = [host.name for host in found if (host.facts.httpbench, host.facts.loadgen) != ours]
+    with options.source.surveyed() as found:
+        if options.json:
+            console.echo_json([dataclasses.asdict(host) for host in found])
+        else:
+            _show(found)
+    own = (__version__, load.get("native").version())
+    wrong = [host.name for host in found if (host.facts.httpbench or __version__, host.facts.loadgen) != own]
     if not wrong:
         return ExitCode.OK
-    others = ", ".join(wrong)
-    console.error(f"this machine has httpbench {ours[0]} and httpbench-loadgen {ours[1]}, unlike {others}", "install the same versions")
+    message = f"{', '.join(wrong)} differ from this machine, which has httpbench {own[0]} and httpbench-loadgen {own[1]}"
+    console.error(message, "install the same versions")
     return ExitCode.FAILED
 
 
@@ -79,5 +67,6 @@ def _show(found: Sequence[Surveyed]) -> None:
     for host in found:
         facts = host.facts
         rate = "" if host.sink_rps is None else f"{host.sink_rps:,.0f}"
-        table.add_row(host.name, str(facts.cpus), facts.httpbench, facts.loadgen or "not installed", f"{host.round_trip_ms:.2f} ms", rate)
+        versions = (facts.httpbench or "not needed", facts.loadgen or "not installed")
+        table.add_row(host.name, str(facts.cpus), *versions, f"{host.round_trip_ms:.2f} ms", rate)
     console.stdout().print(table)

@@ -1,4 +1,4 @@
-"""``httpbench list``: every target, its state, and the fix for what is missing."""
+"""``httpbench list``: targets, their state, and the fix for what is missing."""
 
 from __future__ import annotations
 
@@ -11,19 +11,20 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from httpbench.cli.exit_codes import ExitCode
-from httpbench.cli.images import show_images
 from httpbench.cli.options import choices
 from httpbench.cli.options.fields import command, group, option
-from httpbench.cli.options.shared import Selection, json_option
+from httpbench.cli.options.output import json_option
+from httpbench.cli.options.shared import Selection
 from httpbench.cli.terminal import console
 
 if TYPE_CHECKING:
     from httpbench.model import Proof, Target
-    from httpbench.run import TargetState
+    from httpbench.run import Base, TargetState
 
 
+IMAGE_TARGETS_SHOWN = 3
 ID_WIDTH = 40
-"""Of another project's targets: a few have far longer ids, which are folded."""
+"""Width of ids in another project's catalog; a few longer ones are folded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ class ListOptions:
         "--isolate",
         type=click.Choice(choices.PLACES),
         default_text="process",
-        help="Where the targets would run. In containers, their images count.",
+        help="Where the targets would run; in containers, the state is that of their images.",
     )
     images: bool = option("--images", is_flag=True, help="List the base images that the targets are built from in containers.")
     json: bool = json_option()
@@ -41,12 +42,12 @@ class ListOptions:
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A target, and what is known of it."""
+    """A target with its state and proof."""
 
     target: Target
     state: TargetState
     proof: Proof | None
-    """What the project has recorded."""
+    """The proof that the project has recorded."""
     proof_words: str
 
 
@@ -67,7 +68,7 @@ def list_targets(options: ListOptions) -> ExitCode:
     from httpbench.run import cache_folder, states
 
     if options.images:
-        show_images(options.selection.of(options.selection.catalog()), options.isolate, as_json=options.json)
+        _list_images(options.selection.of(options.selection.catalog()), options.isolate, as_json=options.json)
         return ExitCode.OK
     targets = _placed(options.selection.of(options.selection.catalog()), options.isolate)
     with host.remembering(cache_folder() / "versions.json"):
@@ -85,7 +86,7 @@ def list_targets(options: ListOptions) -> ExitCode:
 
 
 def _placed(targets: Sequence[Target], place: str | None) -> Sequence[Target]:
-    """The targets at this place; clients only run as processes."""
+    """Return the targets at this place; clients only run as processes."""
     if place in (None, choices.PLACES[0]):
         return targets
     from httpbench.model import Engine, Isolation, Kind
@@ -95,7 +96,7 @@ def _placed(targets: Sequence[Target], place: str | None) -> Sequence[Target]:
 
 
 def _proofs(targets: Sequence[Target]) -> list[Proof | None]:
-    """What the project has recorded of each target; nothing of one in a folder of the user."""
+    """Return the recorded proof of each target, or ``None`` for a target in a folder of the user."""
     from httpbench import catalog
     from httpbench.paths import is_built_in
 
@@ -159,7 +160,7 @@ def _state_words(listed: Listed) -> str:
 
 
 def _show_catalogue(found: Sequence[Listed], folders: Sequence[Path]) -> None:
-    """Hundreds of targets, of which each has the same fix: so it stands below, once."""
+    """Print another project's targets. All have the same fix, so it is printed once, below."""
     from rich.table import Table
     from rich.text import Text
 
@@ -206,3 +207,38 @@ def _entry(listed: Listed) -> dict[str, Any]:
         "stages": [asdict(stage) for stage in stages_of(target)],
         "entry": target.entry.model_dump(mode="json") if target.entry else None,
     }
+
+
+def _list_images(targets: Sequence[Target], place: str | None, *, as_json: bool) -> None:
+    """Print each base image of the targets that can run. Raise :class:`ContainerError` if the engine does not respond."""
+    from httpbench.model import Engine
+    from httpbench.run import bases_of
+
+    engine = Engine.DOCKER if place in (None, choices.PLACES[0]) else Engine(place)
+    possible = [target for target in targets if target.entry is None or target.entry.refusal is None]
+    found = bases_of(possible, engine)
+    if as_json:
+        console.echo_json([asdict(base) for base in found])
+        return
+    _show_images(found)
+    here = sum(base.is_here for base in found)
+    console.echo(f"{here:,} of {len(found):,} base images of {len(possible):,} targets are on this machine", err=True)
+    if here < len(found):
+        console.echo(f"to add one: {engine} pull IMAGE", err=True)
+    if refused := len(targets) - len(possible):
+        console.echo(f"not counted: {refused:,} refused target{'' if refused == 1 else 's'}", err=True)
+
+
+def _show_images(found: Sequence[Base]) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False)
+    table.add_column("Base image", overflow="fold")
+    table.add_column("State", no_wrap=True)
+    table.add_column("Targets", overflow="fold")
+    for base in found:
+        state = Text("here", style="green") if base.is_here else Text("to pull", style="yellow")
+        shown = ", ".join(base.targets[:IMAGE_TARGETS_SHOWN]) + (", …" if len(base.targets) > IMAGE_TARGETS_SHOWN else "")
+        table.add_row(Text(base.image), state, Text(f"{len(base.targets):,}: {shown}"))
+    console.stdout().print(table)

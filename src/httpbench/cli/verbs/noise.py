@@ -1,25 +1,21 @@
-"""``httpbench noise``: this machine's noise floor."""
+"""``httpbench noise``: measure the noise floor of this machine."""
 
 from __future__ import annotations
 
-import random
-import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import click
 
 from httpbench.cli.exit_codes import ExitCode
-from httpbench.cli.exports import Exports
-from httpbench.cli.options.fields import command, option
+from httpbench.cli.options.fields import command, group, option
+from httpbench.cli.options.output import Exports, StoreOptions
 from httpbench.cli.options.params import COUNT, DURATION
-from httpbench.cli.options.shared import db_option, no_wait_option, quiet_option, retries_option
+from httpbench.cli.options.shared import retries_option
 from httpbench.cli.terminal import console
 from httpbench.errors import SelectionError
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from httpbench.model import Noise
     from httpbench.run import RunSpec
 
@@ -34,18 +30,16 @@ class NoiseOptions:
     duration: float = option("-d", "--duration", type=DURATION, default="1s", help="Measured duration of each trial.")
     connections: int = option("-c", "--connections", type=COUNT, default=64, help="Connections.")
     retries: int = retries_option()
-    no_wait: bool = no_wait_option()
     show: bool = option("--show", is_flag=True, help="Print the stored noise floor; measure nothing.")
-    quiet: bool = quiet_option()
-    db: Path = db_option()
+    store: StoreOptions = group(StoreOptions)
 
 
 @command(NoiseOptions)
 def noise(options: NoiseOptions) -> ExitCode:
     """Measure this machine's noise floor: one server against itself.
 
-    Identical servers differ only by noise. Later runs under the same load note the differences that are within the noise floor. They warn
-    if kernel, tuning, CPUs, quota or httpbench have changed since, or after 30 days.
+    Identical servers differ only by noise. Later runs under the same load mark differences within the noise floor. They warn if kernel,
+    tuning, CPUs, quota or httpbench have changed since then, or after 30 days.
 
     \b
     httpbench noise                    20 pairs of 1 s: a minute and a half
@@ -60,16 +54,16 @@ def noise(options: NoiseOptions) -> ExitCode:
 
     code = ExitCode.OK
     if not options.show:
-        outcome = measure.build_and_run(_plan(options), options.db, quiet=options.quiet, waits=not options.no_wait)
-        measure.report(outcome, options.db, Exports.of())
+        outcome = measure.build_and_run(_plan(options), options.store)
+        measure.report(outcome, options.store.db, Exports.of())
         code = measure.exit_code(outcome)
     if code is not ExitCode.OK:
         return code
-    with Store(options.db, reading=True) as store:
+    with Store(options.store.db, reading=True) as store:
         environment = host.read_environment(catalog.root(), {})
         known = known_noise(store, environment)
     if known is None:
-        raise SelectionError(f"this machine's noise floor is unknown: {options.db} has no A/A pairs of it", hint="run `httpbench noise`")
+        raise SelectionError(f"{options.store.db} has no A/A pairs from this machine", hint="run `httpbench noise`")
     _print(known)
     if reason := outdated(known, environment, now()):
         console.echo(f"warning: {reason}", err=True)
@@ -77,10 +71,11 @@ def noise(options: NoiseOptions) -> ExitCode:
 
 
 def _plan(options: NoiseOptions) -> RunSpec:
-    """Pairs of trials of one server, and what they require."""
-    from httpbench import catalog, host, load
+    """Return pairs of trials of one server."""
+    from httpbench import catalog, load
+    from httpbench.cli.measure import make_spec
     from httpbench.model import Load, Scaling
-    from httpbench.run import Matrix, RunSpec, make_plan
+    from httpbench.run import Matrix
     from httpbench.run.rounds.noise import TARGET, pair
 
     known = catalog.load()
@@ -88,18 +83,8 @@ def _plan(options: NoiseOptions) -> RunSpec:
     duration_s = options.duration
     closed_loop = Load(connections=options.connections, duration_s=duration_s, warmup_s=min(duration_s, 0.5))
     matrix = Matrix(targets, [Scaling.SINGLE], [WORKLOAD], [closed_loop], ["native"], options.rounds)
-    topology = host.read_topology()
-    return RunSpec(
-        plan=make_plan(matrix, lambda scaling: host.partition(topology, scaling), random.randrange(2**32)),
-        targets={target.id: target for target in targets},
-        workloads={WORKLOAD: known.workload(WORKLOAD)},
-        generators={"native": load.get("native")},
-        topology=topology,
-        command=("httpbench", *sys.argv[1:]),
-        baseline=TARGET,
-        measures_noise=True,
-        retries=options.retries,
-    )
+    spec = make_spec(matrix, {"native": load.get("native")}, targets, {WORKLOAD: known.workload(WORKLOAD)})
+    return replace(spec, baseline=TARGET, measures_noise=True, retries=options.retries)
 
 
 def _print(known: Noise) -> None:

@@ -1,4 +1,4 @@
-"""``httpbench probe``: what servers do beyond the contract."""
+"""``httpbench probe``: find out how servers handle requests beyond the contract."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.options.fields import command, group, option
-from httpbench.cli.options.shared import Selection, jobs_option, json_option
+from httpbench.cli.options.output import json_option
+from httpbench.cli.options.shared import Selection, jobs_option
 from httpbench.cli.terminal import console
 from httpbench.errors import HttpbenchError
 
@@ -29,8 +30,7 @@ class ProbeOptions:
 def probe(options: ProbeOptions) -> ExitCode:
     """Find out whether servers route, parse or respond to anything.
 
-    Each server gets one label for what it was seen to do: canned, loop, parser, router or server. `bench` shows the same label. Default:
-    all servers.
+    Labels each server by its behavior: canned, loop, parser, router or server. `bench` shows the same label. Default: all servers.
 
     \b
     httpbench probe                          a table of all servers
@@ -38,7 +38,6 @@ def probe(options: ProbeOptions) -> ExitCode:
     httpbench probe --targets ~/mine mine    a target of your own
     """
     from httpbench import host
-    from httpbench.cli.terminal import progress
     from httpbench.model import Kind, Scaling
     from httpbench.run import prepare, probe_target
 
@@ -46,7 +45,7 @@ def probe(options: ProbeOptions) -> ExitCode:
     workload = known.workload(options.workload)
     targets = options.selection.of(known, kind=Kind.SERVER)
     errors = console.stderr()
-    with progress.observer(errors, quiet=False) as observer:
+    with console.observer() as observer:
         built = prepare(targets, observer, options.jobs)
     found: list[tuple[Target, Probed]] = []
     topology = host.read_topology()

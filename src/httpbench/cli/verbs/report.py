@@ -1,4 +1,4 @@
-"""``httpbench report``: a stored run again, in any format."""
+"""``httpbench report``: show a stored run again, in any format."""
 
 from __future__ import annotations
 
@@ -10,10 +10,7 @@ import click
 from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.options import choices
 from httpbench.cli.options.fields import argument, command, group, option
-from httpbench.cli.options.shared import ClientExportOptions, charts_option, db_option
-from httpbench.cli.options.tables import TableOptions
-from httpbench.cli.run_named import run_named
-from httpbench.cli.terminal import console
+from httpbench.cli.options.output import ClientExportOptions, TableOptions, charts_option, db_option, run_named
 from httpbench.errors import SelectionError
 
 
@@ -23,7 +20,7 @@ class ReportOptions:
     printed: str | None = option(
         "--format", type=click.Choice(choices.FORMATS), default_text="tables", help="Print this format instead of the tables."
     )
-    evidence: bool = option("--evidence", is_flag=True, help="Show the figures behind each verdict, one line per trial.")
+    evidence: bool = option("--evidence", is_flag=True, help="Show the numbers behind each verdict, one line per trial.")
     charts: Path | None = charts_option()
     db: Path = db_option()
     tables: TableOptions = group(TableOptions)
@@ -55,7 +52,7 @@ def report(options: ReportOptions) -> ExitCode:
     if not trials:
         raise SelectionError(f"run {run.id} has no finished trial", hint="`httpbench runs` lists the others")
     view = options.tables.view(SEARCH_COLUMNS if run.search else column_names(run.table))
-    output = console.beside(files)
+    output = files.tables
     if options.evidence:
         output.print(render_evidence(run, trials))
     elif options.charts is not None:

@@ -1,4 +1,4 @@
-"""``httpbench responses``: what each server sends, and what each client requests, byte for byte."""
+"""``httpbench responses``: responses of servers and requests of clients, byte for byte."""
 
 from __future__ import annotations
 
@@ -33,8 +33,7 @@ def responses(options: ResponsesOptions) -> ExitCode:
     httpbench responses client:c/curl    the request of a client
     """
     from httpbench import host
-    from httpbench.cli.kinds import with_backends, workloads_of
-    from httpbench.cli.terminal import progress
+    from httpbench.cli.targets import with_backends, workloads_of
     from httpbench.model import Kind, Scaling
     from httpbench.report import render_responses
     from httpbench.run import KINDS, backend_of, cores_beside_database, database_of, prepare
@@ -43,7 +42,7 @@ def responses(options: ResponsesOptions) -> ExitCode:
     targets = selection.of(known, kind=None if selection.words else Kind.SERVER)
     workloads = workloads_of(known, targets, options.workload)
     errors = console.stderr()
-    with progress.observer(errors, quiet=False) as observer:
+    with console.observer() as observer:
         built = prepare(with_backends(known, targets, workloads), observer, options.jobs)
     found: dict[str, SampledResponse | SampledRequest] = {}
     topology = host.read_topology()

@@ -1,20 +1,21 @@
-"""``httpbench runs``: the stored runs, their sizes, and how to delete them."""
+"""``httpbench runs``: list and delete stored runs, and import published results."""
 
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
-from typing import TYPE_CHECKING
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.options.fields import command, option
+from httpbench.cli.options.output import db_option, json_option
 from httpbench.cli.options.params import PUBLISHED
-from httpbench.cli.options.shared import db_option, json_option, name_option
-from httpbench.cli.retention import RETENTION, outdated
+from httpbench.cli.options.shared import name_option
 from httpbench.cli.terminal import console
 from httpbench.errors import UsageError
 
@@ -26,7 +27,23 @@ if TYPE_CHECKING:
 ALL = -1
 
 COMMAND_MIN = 36
-"""Characters of a command, before it is folded."""
+"""Characters of a command before it is folded."""
+DAYS = {"d": 1, "w": 7}
+
+
+class Retention(click.ParamType["int | timedelta"]):
+    """The runs to keep: ``20`` for the newest runs, ``30d`` or ``8w`` for those of the last days or weeks."""
+
+    name = "count|age"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | timedelta:
+        if not isinstance(value, str):
+            return value  # type: ignore[no-any-return]
+        match = re.fullmatch(r"(\d{1,5})([dw]?)", value)
+        if not match:
+            self.fail(f'"{value}" is neither a number of runs nor an age; write it as 20, 30d or 8w', param, ctx)
+        number = int(match[1])
+        return timedelta(days=number * DAYS[match[2]]) if match[2] else number
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +58,7 @@ class RunsOptions:
     delete: tuple[str, ...] = option("--delete", multiple=True, metavar="RUN", help="Delete this run.")
     prune: int | timedelta | None = option(
         "--prune",
-        type=RETENTION,
+        type=Retention(),
         metavar="COUNT|AGE",
         help="Delete old runs without a name; keep the newest COUNT, or those of the last 30d or 8w.",
     )
@@ -63,7 +80,7 @@ def runs(options: RunsOptions) -> ExitCode:
     if options.published is not None:
         return _import(options, options.published[1])
     if options.name is not None:
-        raise UsageError("--name names a run that is imported", hint="add --import")
+        raise UsageError("--name requires --import", hint="add --import techempower:FILE")
     if options.delete and options.prune is not None:
         raise UsageError("--delete and --prune cannot be combined", hint="use one of them")
     if options.delete or options.prune is not None:
@@ -81,7 +98,7 @@ def runs(options: RunsOptions) -> ExitCode:
 
 
 def _import(options: RunsOptions, path: Path) -> ExitCode:
-    """Stores published results as a run."""
+    """Store published results as a run."""
     import sys
 
     from httpbench import catalog
@@ -103,7 +120,7 @@ def _delete(db: Path, words: tuple[str, ...], prune: int | timedelta | None) -> 
 
     with Store(db, reading=True) as store:
         known = {line.id: line for line in store.runs(ALL)}
-        chosen = [store.run(word)[0].id for word in words] if prune is None else outdated(list(known.values()), prune)
+        chosen = [store.run(word)[0].id for word in words] if prune is None else _outdated(list(known.values()), prune)
     if not chosen:
         console.echo("no runs to delete", err=True)
         return
@@ -111,6 +128,16 @@ def _delete(db: Path, words: tuple[str, ...], prune: int | timedelta | None) -> 
         store.delete(chosen)
     for name in dict.fromkeys(chosen):
         console.echo(f"deleted {name} ({_size(known[name].size_bytes)})")
+
+
+def _outdated(lines: Sequence[RunLine], keep: int | timedelta) -> list[str]:
+    """Return the ids of the runs to delete. ``lines`` has the newest run first. Named and running ones are kept."""
+    if isinstance(keep, timedelta):
+        oldest = (datetime.now(UTC) - keep).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        old = [line for line in lines if line.started_at < oldest]
+    else:
+        old = list(lines[keep:])
+    return [line.id for line in old if line.name is None and line.status != "running"]
 
 
 def _size(size_bytes: int) -> str:

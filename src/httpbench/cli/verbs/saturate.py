@@ -1,8 +1,8 @@
-"""``httpbench saturate``: the highest rate that keeps a service level."""
+"""``httpbench saturate``: find the highest rate that keeps a service level."""
 
 from __future__ import annotations
 
-import sys
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -11,37 +11,29 @@ import click
 from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.options.fields import argument, command, group, option
 from httpbench.cli.options.isolation import IsolationOptions
-from httpbench.cli.options.load_host import LoadHostOptions
+from httpbench.cli.options.load import threads_option
+from httpbench.cli.options.load_source import LoadSource, LoadSourceOptions
+from httpbench.cli.options.output import ExportOptions, RecordOptions
 from httpbench.cli.options.params import COUNT, DURATION, DURATION_OR_NONE, LATENCY_BOUND, PERCENTAGE
-from httpbench.cli.options.scheduler import SchedulerOptions, divided, over, placed
 from httpbench.cli.options.servers import RequestOptions, ServerOptions, one_target, refuse_skipped
-from httpbench.cli.options.shared import (
-    LOAD_THREADS,
-    ExportOptions,
-    complete_target,
-    db_option,
-    name_option,
-    no_wait_option,
-    quiet_option,
-    tags_option,
-    targets_option,
-)
-from httpbench.cli.options.tables import TableOptions
+from httpbench.cli.options.shared import complete_target, name_option, targets_option
 from httpbench.errors import UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from httpbench.load import Tool
     from httpbench.model import Bound, Load, Search, Target
     from httpbench.run import RunSpec
 
+NATIVE = "native"
 SCOUT_DURATION_S = 1.0
 WIDTH_MIN, WIDTH_MAX = 0.002, 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class SearchOptions:
-    """The service level, and how closely its rate is searched for."""
+    """The service level, and the precision of the search."""
 
     bounds: tuple[Bound, ...] = option(
         "--slo",
@@ -62,11 +54,11 @@ class SearchOptions:
 
 @dataclass(frozen=True, slots=True)
 class SearchLoadOptions:
-    """How the requests are made; the search chooses the rates."""
+    """The load; the search chooses the rates."""
 
     connections: int = option("-c", "--connections", type=COUNT, default=64, help="Connections.")
     duration: float = option("-d", "--duration", type=DURATION, default="5s", help="Measured duration of each trial.")
-    threads: int | None = option("-t", "--threads", type=COUNT, default_text=LOAD_THREADS, help="Threads of the load generator.")
+    threads: int | None = threads_option()
     warmup: float = option("--warmup", type=DURATION_OR_NONE, default="1s", help="Warm-up duration.")
     timeout: float = option("--timeout", type=DURATION, default="2s", help="Request timeout.")
     keepalive: bool = option("--keepalive/--no-keepalive", default=True, help="Keep connections alive, or open one per request.")
@@ -77,18 +69,13 @@ class SaturateOptions:
     server: str | None = argument(required=False, metavar="[TARGET|CMD]", shell_complete=complete_target)
     search: SearchOptions = group(SearchOptions)
     load: SearchLoadOptions = group(SearchLoadOptions)
-    load_host: LoadHostOptions = group(LoadHostOptions)
-    scheduler: SchedulerOptions = group(SchedulerOptions)
+    source: LoadSourceOptions = group(LoadSourceOptions)
     servers: ServerOptions = group(ServerOptions)
     isolation: IsolationOptions = group(IsolationOptions)
     request: RequestOptions = group(RequestOptions)
     targets: tuple[Path, ...] = targets_option()
     name: str | None = name_option("--name")
-    tags: tuple[str, ...] = tags_option()
-    no_wait: bool = no_wait_option()
-    quiet: bool = quiet_option()
-    db: Path = db_option()
-    tables: TableOptions = group(TableOptions)
+    record: RecordOptions = group(RecordOptions)
     exports: ExportOptions = group(ExportOptions)
 
 
@@ -96,9 +83,9 @@ class SaturateOptions:
 def saturate(options: SaturateOptions) -> ExitCode:
     """Find the highest rate that keeps a service level.
 
-    Also draws latency against rate. Open loop: requests are due on a schedule, and times count from when each was due. Short trials
-    narrow the range of rates; several longer trials decide each rate in it (MLRsearch). Trials that others disturbed do not count, and
-    both ends of the result are tried again. TARGET is the id of one server, or a part of it. CMD is a command line that serves HTTP on
+    Also draws latency against rate. The load is an open loop: latency counts from the time when each request was due. Short trials
+    narrow the range of rates, and several longer trials decide each rate in it (MLRsearch). Disturbed trials do not count, and both
+    ends of the result are tried again. TARGET is the id of one server, or a part of it. CMD is a command line that serves HTTP on
     {port}.
 
     \b
@@ -106,63 +93,42 @@ def saturate(options: SaturateOptions) -> ExitCode:
     httpbench saturate './server {port}' --slo 'p99.9<20ms'     a command
     httpbench saturate --url http://127.0.0.1:8080/             a running server
     """
+    from httpbench import load
+    from httpbench.cli.measure import measure
     from httpbench.model import Kind
 
-    target = one_target("saturate", options.server, options.servers, options.isolation, options.targets, Kind.SERVER)
-    options.load_host.check([target], many=options.scheduler.named is not None)
-    with options.scheduler.started(options.load_host.load_host) as scheduler:
-        return _saturate(target, replace(options, scheduler=scheduler))
+    found = one_target("saturate", options.server, options.servers, options.isolation, options.targets, Kind.SERVER)
+    tools = {NATIVE: load.get(NATIVE)}
+    with options.source.opened([found], tools, port=options.servers.port) as source:
+        spec = _plan(found.at(options.request.path), source, tools, options)
+        return measure(spec, source, options.record, options.exports.files)
 
 
-def _saturate(target: Target, options: SaturateOptions) -> ExitCode:
-    from httpbench.cli import measure
-    from httpbench.report import SEARCH_COLUMNS
-
-    spec = _plan(target.at(options.request.path), options)
-    files = options.exports.files
-    view = options.tables.view(SEARCH_COLUMNS)
-    files.check()
-    outcome = measure.build_and_run(spec, options.db, options.load_host, quiet=options.quiet, waits=not options.no_wait)
-    measure.report(outcome, options.db, files, view)
-    return measure.exit_code(outcome)
-
-
-def _plan(target: Target, options: SaturateOptions) -> RunSpec:
-    """The first trial, from which the search follows, and what it requires."""
-    from httpbench import host, load
+def _plan(target: Target, source: LoadSource, tools: Mapping[str, Tool], options: SaturateOptions) -> RunSpec:
+    """Return the first trial, from which the search continues."""
+    from httpbench.cli.measure import make_spec
     from httpbench.model import Table
-    from httpbench.run import Matrix, RunSpec, make_plan, with_database_cores
+    from httpbench.run import Matrix
 
     workload = options.request.as_workload(options.servers.urls, default="plaintext" if target.is_declared else None)
-    share, scaling = options.servers.share, options.servers.chosen_scaling
-    matrix = Matrix([target], [scaling], [workload.name], [_load(options.load)], ["native"], rounds=1, workers=share.workers)
-    workers = options.scheduler.workers(["native"], [target], host=options.load_host.host, port=options.servers.port)
-    topology = host.read_topology()
-    cores = share.cores_of(topology)
-    divide = divided(workers, options.load_host.divide(host.partition))
-    plan = make_plan(matrix, lambda scaling: divide(topology, scaling, cores), seed=0)
-    refuse_skipped(plan)
-    search = _search(options.search, options.load)
-    spec = RunSpec(
-        plan=plan,
-        targets={target.id: target},
-        workloads={workload.name: workload},
-        generators=over(workers, {"native": load.get("native")}),
-        load_place=placed(workers),
-        topology=topology,
-        command=("httpbench", *sys.argv[1:]),
+    share = options.servers.share
+    scalings = [options.servers.chosen_scaling]
+    matrix = Matrix([target], scalings, [workload.name], [_load(options.load)], list(tools), rounds=1, workers=share.workers)
+    spec = make_spec(matrix, tools, [target], {workload.name: workload}, source=source, share=share, seed=0)
+    refuse_skipped(spec.plan)
+    return replace(
+        spec,
         table=Table.HTTP_SERVERS if target.is_declared else Table.COMMANDS,
         port=options.servers.port,
         start_limit_s=options.servers.start_timeout,
-        search=search,
+        search=_search(options.search, options.load),
         name=options.name,
-        tags=options.tags,
+        tags=options.record.tags,
     )
-    return with_database_cores(spec)
 
 
 def _load(options: SearchLoadOptions) -> Load:
-    """A closed loop as short as a scout: the most that the server can do, where the search begins."""
+    """Return a short closed loop, whose throughput is the starting point of the search."""
     from httpbench.model import Load
 
     return Load(

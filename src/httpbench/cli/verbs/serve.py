@@ -1,4 +1,4 @@
-"""``httpbench serve``: the dashboard over all stored runs, and a static copy of it."""
+"""``httpbench serve``: a dashboard of all stored runs, or a static copy of it."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import click
 
 from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.options.fields import command, option
-from httpbench.cli.options.shared import db_option
+from httpbench.cli.options.output import db_option
 from httpbench.cli.terminal import console
 
 HOST = "127.0.0.1"
 PORT = 8420
 RUNS = 100
 NICENESS = 10
-"""A dashboard gives way to what is measured beside it."""
+"""Lowers the priority of the dashboard below that of a measurement on the same machine."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""``httpbench setup``: install what targets and load generators require."""
+"""``httpbench setup``: install the requirements of targets and load generators."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class SetupOptions:
     selection: Selection = group(Selection)
-    suites: tuple[str, ...] = option("--suite", metavar="NAME", multiple=True, help="Install what this suite requires. May be repeated.")
+    suites: tuple[str, ...] = option("--suite", metavar="NAME", multiple=True, help="Install what this suite requires.")
     generators: tuple[str, ...] = option(
         "--load-generator", metavar="NAME", multiple=True, help="Install what this load generator requires."
     )
     workloads: tuple[str, ...] = option(
-        "--workload", metavar="NAME", multiple=True, default_text="all", help="Install databases only if this workload asks one."
+        "--workload", metavar="NAME", multiple=True, default_text="all", help="Install databases only if this workload queries one."
     )
     only_print: bool = option("--print", is_flag=True, help="Print the commands (for a root shell) and exit.")
     yes: bool = option("--yes", is_flag=True, help="Install without asking.")
@@ -75,7 +75,7 @@ def setup(options: SetupOptions) -> ExitCode:
 
 
 def _required(options: SetupOptions) -> Mapping[str, Sequence[Requirement]]:
-    """The requirements of each target and load generator selected."""
+    """Return the requirements of each selected target and load generator."""
     from httpbench import load
 
     selection, known = options.selection, options.selection.catalog()
@@ -98,7 +98,7 @@ def _required(options: SetupOptions) -> Mapping[str, Sequence[Requirement]]:
 def _of_targets(
     selection: Selection, known: Catalog, suite: Suite | None, *, asks_database: bool
 ) -> Iterator[tuple[str, Sequence[Requirement]]]:
-    """The requirements of the selected targets, of a suite where one is given, and of their databases."""
+    """Yield the requirements of the selected targets, or those of a suite, and of their databases."""
     from httpbench.databases import SYSTEMS
     from httpbench.model import Place
 
@@ -110,12 +110,12 @@ def _of_targets(
 
 
 def _asks_database(known: Catalog, workloads: Sequence[str]) -> bool:
-    """Whether one of these workloads, or of all if none is named, asks a database."""
+    """Return whether one of these workloads queries a database; without names, assume so."""
     return not workloads or any(known.workload(name).asks_database for name in workloads)
 
 
 def _required_at(places: Sequence[Place], target: Target) -> Sequence[Requirement]:
-    """What a target requires to run at these places: in a container, the engine alone."""
+    """Return the requirements of a target at these places; in a container, it requires only the engine."""
     from httpbench.model import Engine, Place
     from httpbench.run import requirement_of
 
@@ -124,13 +124,13 @@ def _required_at(places: Sequence[Place], target: Target) -> Sequence[Requiremen
 
 
 def _generators(options: SetupOptions) -> list[str]:
-    """The load generators that were named, and those of the suites."""
+    """Return the named load generators and those of the suites."""
     known = options.selection.catalog()
     return list(dict.fromkeys([*options.generators, *(name for suite in options.suites for name in known.suite(suite).load_generator)]))
 
 
 def _install(packages: Sequence[str], *, yes: bool) -> None:
-    """Shows the commands for root, asks, and runs them."""
+    """Show the commands for root, ask for confirmation, and run them."""
     from httpbench import host
 
     prefix = host.packages.becoming_root(packages)
@@ -145,7 +145,7 @@ def _install(packages: Sequence[str], *, yes: bool) -> None:
 
 
 def _build(names: Iterable[str], *, yes: bool) -> list[Requirement]:
-    """Builds the load generators that no package has into the user's cache. Returns the requirements that this meets."""
+    """Build load generators that Debian lacks in the user's cache; return the requirements that this meets."""
     from httpbench import load
 
     missing = [(generator, found) for generator in map(load.tool, names) if not generator.locate() and (found := generator.installation())]

@@ -1,4 +1,4 @@
-"""``httpbench tune``: set this machine's knobs for measuring, and put them back."""
+"""``httpbench tune``: set this machine's knobs for measuring, and restore them."""
 
 from __future__ import annotations
 
@@ -80,12 +80,12 @@ def _knobs(names: Sequence[str]) -> list[host.Knob]:
 
     unknown = [name for name in names if name not in host.KNOBS]
     if unknown:
-        raise SelectionError(f"no knob is called {unknown[0]}", hint=f"use one of {', '.join(host.KNOBS)}")
+        raise SelectionError(f"there is no knob {unknown[0]}", hint=f"use one of {', '.join(host.KNOBS)}")
     return [host.KNOBS[name] for name in names or host.KNOBS]
 
 
 def _report(outcome: host.Outcome, unchanged: str) -> None:
-    """Prints what was changed, or ``unchanged``. Raises :class:`TuneError` for what could not be changed."""
+    """Print the changes, or ``unchanged`` without any. Raise :class:`TuneError` for settings that could not be changed."""
     if outcome.rebooted:
         console.echo("the machine has rebooted since; this restored the original settings", err=True)
     for path, (before, after) in outcome.changed.items():

@@ -1,4 +1,4 @@
-"""``httpbench up``: one target, running, for a load that somebody else makes."""
+"""``httpbench up``: start one target for a load made by another program."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 REFRESH_S = 0.5
 LINE_EVERY_S = 10.0
-"""Where standard error is no terminal: a log is read later."""
+"""Interval of the lines in a log, where standard error is not a terminal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +42,8 @@ def up(options: UpOptions) -> ExitCode:
     """Start one target for a load that you make by hand.
 
     Builds the target, starts it on the cores that a run would give it, waits for its first correct response, and shows its CPU and
-    memory. Ctrl-C stops it, and leaves nothing behind. A proxy runs in front of its backend, and a server beside the database that its
-    workload asks.
+    memory usage. Ctrl-C stops it and leaves nothing behind. A proxy gets its backend, and a server the database that its workload
+    queries.
 
     \b
     httpbench up c/nginx --port 8080              a target
@@ -51,9 +51,7 @@ def up(options: UpOptions) -> ExitCode:
     httpbench up proxy:c/haproxy --scaling multi  a proxy, on all its cores
     """
     from httpbench import catalog, host
-    from httpbench.cli.engines import prepare_engines
-    from httpbench.cli.kinds import with_backends
-    from httpbench.cli.terminal import progress
+    from httpbench.cli.targets import prepare_engines, with_backends
     from httpbench.model import Kind
     from httpbench.run import KINDS, Place, backend_of, cores_beside_database, prepare, scaling_of
     from httpbench.run import up as running
@@ -63,7 +61,7 @@ def up(options: UpOptions) -> ExitCode:
     target = one_target("up", options.server, options.servers, options.isolation, options.targets, kind=None)
     target = target.at(options.request.path)
     if target.kind is Kind.CLIENT:
-        raise SelectionError(f"{target.id} is a client: it cannot be loaded", hint="name a server or a proxy")
+        raise SelectionError(f"{target.id} is a client, which cannot get a load", hint="name a server or a proxy")
     servers = options.servers
     scaling = scaling_of(target, servers.chosen_scaling)
     if scaling is None:
@@ -71,7 +69,7 @@ def up(options: UpOptions) -> ExitCode:
     known = catalog.load(options.targets)
     workload, errors = _workload(known, target, options.request).of(target), console.stderr()
     prepare_engines([target], errors)
-    with progress.observer(errors, quiet=False) as observer:
+    with console.observer() as observer:
         built = prepare(with_backends(known, [target], {target.kind: workload}), observer, 1)
     for error in built.errors.values():
         raise error
@@ -98,8 +96,8 @@ def up(options: UpOptions) -> ExitCode:
 
 
 def _workload(known: Catalog, target: Target, request: RequestOptions) -> Workload:
-    """Its first response must be correct: that of its kind's workload for a target, any success for a command."""
-    from httpbench.cli.kinds import workloads_of
+    """Return the workload of the first response: the usual one for a target, any success for a command."""
+    from httpbench.cli.targets import workloads_of
     from httpbench.model import Kind
     from httpbench.run import KINDS
 
@@ -115,20 +113,20 @@ def _introduce(errors: Console, target: Target, instance: Up, path: str, cpus: t
 
 
 def _watch(errors: Console, target: Target, instance: Up) -> None:
-    """Shows what the target costs until it ends or somebody interrupts. Raises :class:`StartError` if it ends by itself."""
+    """Show the usage of the target until Ctrl-C. Raise :class:`StartError` if the target ends by itself."""
     from rich.live import Live
     from rich.text import Text
 
     from httpbench.isolate import tail
 
     with Live(console=errors, auto_refresh=False, transient=True) as live:
-        said_at = time.monotonic()
+        shown_at = time.monotonic()
         while (death := instance.running.death()) is None:
             time.sleep(REFRESH_S)
             text = f"{target.id} · {instance.current()}"
             if errors.is_terminal:
                 live.update(Text(text, no_wrap=True, overflow="ellipsis"), refresh=True)
-            elif time.monotonic() - said_at >= LINE_EVERY_S:
-                said_at = time.monotonic()
+            elif time.monotonic() - shown_at >= LINE_EVERY_S:
+                shown_at = time.monotonic()
                 errors.print(text, markup=False, soft_wrap=True)
     raise StartError(f"{target.id} ended by itself ({death})", log_tail=tail(instance.running.log))

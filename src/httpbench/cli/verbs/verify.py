@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING
 
-import click
-
 from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.options.fields import command, group, option
 from httpbench.cli.options.isolation import IsolationOptions
-from httpbench.cli.options.shared import Selection, jobs_option, workload_option
+from httpbench.cli.options.shared import Selection, jobs_option, scaling_option, workload_option
 from httpbench.cli.terminal import console
 from httpbench.errors import UsageError
 from httpbench.text import one_line
@@ -30,18 +28,12 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class VerifyOptions:
     selection: Selection = group(Selection)
-    scaling: tuple[str, ...] = option(
-        "--scaling",
-        type=click.Choice(["single", "multi"]),
-        multiple=True,
-        default_text="all that the target has",
-        help="Scaling to verify.",
-    )
+    scaling: tuple[str, ...] = scaling_option("all that the target has", "Scaling to verify.")
     isolation: IsolationOptions = group(IsolationOptions)
     workload: str | None = workload_option()
     jobs: int = jobs_option()
     record: bool = option(
-        "--record", is_flag=True, help="Write what passed into targets/verified.toml of this checkout, with date, system and toolchain."
+        "--record", is_flag=True, help="Record passed targets in targets/verified.toml of this checkout, with date, system and toolchain."
     )
 
 
@@ -59,9 +51,7 @@ def verify(options: VerifyOptions) -> ExitCode:
     httpbench verify golang --record         for `list` on other machines
     """
     from httpbench import host
-    from httpbench.cli.engines import prepare_engines
-    from httpbench.cli.kinds import with_backends, workloads_of
-    from httpbench.cli.terminal import progress
+    from httpbench.cli.targets import prepare_engines, with_backends, workloads_of
     from httpbench.model import Kind, Scaling
     from httpbench.run import KINDS, backend_of, cores_beside_database, databases_of, prepare, scaling_of
 
@@ -72,7 +62,7 @@ def verify(options: VerifyOptions) -> ExitCode:
     prepare_engines(targets, console.stderr())
     workloads = workloads_of(known, targets, options.workload)
     output = console.stdout()
-    with progress.observer(console.stderr(), quiet=False) as observer:
+    with console.observer() as observer:
         served_by = {target.id: _served(known, target, workloads[target.kind], options.workload) for target in targets}
         databases = databases_of((target, each) for target in targets for each in served_by[target.id])
         built = prepare(_each_once([*with_backends(known, targets, workloads), *databases]), observer, options.jobs)
@@ -113,7 +103,7 @@ def _each_once(targets: Sequence[Target]) -> list[Target]:
 
 
 def _served(known: Catalog, target: Target, usual: Workload, named: str | None) -> list[Workload]:
-    """The workloads to verify: the usual one, or of a target that declares paths, all that it has a path for."""
+    """Return the workloads to verify: the usual one, or all that the target declares a path for."""
     if named is not None or not target.paths:
         return list(usual.each) if usual.is_served_by(target) else []
     return [workload for workload in known.workloads.values() if workload.kind is target.kind and workload.is_served_by(target)]
@@ -133,9 +123,9 @@ def _require_recordable(targets: Sequence[Target], workload: str | None) -> None
 
 
 def _keep(target: Target, results: Sequence[Verified], built: Built, *, record: bool) -> list[Path]:
-    """Marks on this machine what passed as a process; with ``record``, also in the project, whose file is returned.
+    """Mark on this machine what passed as a process; with ``record``, also in the project. Return the files of the project.
 
-    A container has another toolchain. One target at a time, so that what an interruption follows is kept.
+    Containers are not marked, because they have another toolchain. This runs after each target, so an interruption loses nothing.
     """
     from httpbench import catalog
     from httpbench.run import mark_verified, proof_of

@@ -1,4 +1,4 @@
-"""``httpbench versions``: of toolchains, and of the libraries that targets use."""
+"""``httpbench versions``: print the versions of toolchains and of libraries in targets."""
 
 from __future__ import annotations
 

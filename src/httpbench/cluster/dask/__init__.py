@@ -1,24 +1,20 @@
-"""Makes one load from many load hosts, by Dask. Requires the extra ``cluster``; nothing else in httpbench imports dask.
+"""One load from many load hosts, coordinated by Dask. Requires the extra ``cluster``; nothing else in httpbench imports dask.
 
-A trial starts one process on this machine, the conductor, in place of the load generator. It starts an agent on each load host, agrees
-on one start with all, and prints the merged result in the form of the load generator. The run does not know the difference.
+Instead of a load generator, a trial starts one process on this machine: the conductor. It starts an agent on each load host, schedules
+a common start, and prints the merged result in the format of the load generator. The run doesn't notice the difference.
 
 =================  =====================================================================
 ``generator.py``   the load generator that a run gets: starts the conductor, reads its result
-``conductor.py``   the trial from the view of this machine: prepare, start, watch, collect
-``silence.py``     load hosts that were not heard of for too long
+``conductor.py``   one trial, from this machine: prepare, start, watch, collect
+``silence.py``     finds load hosts that have been silent for too long
 ``hosts.py``       load hosts as workers of a Dask cluster
-``by_ssh.py``      starts such a cluster
+``by_ssh.py``      starts such a cluster by ssh
 ``agent.py``       what runs on a load host
-``ask.py``         what load hosts are, and what their clocks say
-``sink.py``        how much load a load host can make
-``survey.py``      the same, before a run begins
-``reach.py``       at which address they reach this machine
-``orders.py``      what an agent is told to do, and what it hands back
-``division.py``    connections and threads of each load host
-``clocks.py``      one instant in the terms of many clocks
-``results.py``     a result as it travels; ``packing.py`` packs its histograms
-``merge.py``       results of all agents as one; ``sums.py`` adds up their histograms
+``survey.py``      questions to all load hosts: versions, clocks, speed, reach
+``orders.py``      what an agent gets and returns; connections and threads of each load host
+``clocks.py``      converts an instant between the clocks of hosts
+``results.py``     a result in transit; ``packing.py`` packs its histograms
+``merge.py``       merges the results of all agents; ``sums.py`` adds up their histograms
 =================  =====================================================================
 """
 

@@ -1,8 +1,8 @@
-"""What runs on a load host: starts the load generator there, and holds it until its end.
+"""The agent on a load host, which runs the load generator there.
 
-:func:`perform` is the task that a worker gets. Meanwhile the conductor calls the other functions in the same process: to read the clock,
-to ask whether the load generator is ready, and to tell the start. The load generator ends with its standard input, so it ends with its
-worker, however that ends.
+:func:`perform` is the task of a Dask worker. While it runs, the conductor calls the other functions in the same process: to read the
+clock, to ask whether the load generator is ready, and to set the start time. The load generator exits when its standard input closes,
+so it never outlives its worker.
 """
 
 from __future__ import annotations
@@ -32,8 +32,12 @@ PROGRAM = "httpbench-loadgen"
 GENERATOR = "native"
 LOOK_S = 0.05
 END_S = 2.0
-"""From the end of its standard input until a load generator is killed."""
+"""Time between closing the standard input of a load generator and killing it."""
 MESSAGES = 15  # lines
+
+SINK = "httpbench-reference"
+SINK_LOAD = ("-c", "32", "-d", "1s", "--warmup", "200ms", "--json", "-")
+SINK_LIMIT_S = 10.0
 
 
 @dataclass(slots=True)
@@ -46,23 +50,23 @@ class _Running:
 
 _running: dict[str, _Running] = {}
 _ended: deque[str] = deque(maxlen=16)
-"""By token; of this worker: those that run, and the last that ended."""
+"""Tokens of the last load generators that ended; ``_running`` has those that still run."""
 
 
 def facts() -> HostFacts:
-    """What this load host is."""
+    """Return the name, CPU count and versions of this load host."""
     generator = get(GENERATOR)
     version = generator.version() if generator.locate() else None
     return HostFacts(socket.gethostname(), len(os.sched_getaffinity(0)), __version__, version)
 
 
 def clock_ns() -> int:
-    """This host's monotonic clock."""
+    """Read the monotonic clock of this host."""
     return time.monotonic_ns()
 
 
 async def connects(address: str, port: int, limit_s: float) -> str | None:
-    """Why this load host does not reach an address of the machine with the targets; ``None``: it does."""
+    """Return why this load host cannot connect to the address of the targets, or ``None`` if it can."""
     try:
         async with asyncio.timeout(limit_s):
             _, writer = await asyncio.open_connection(address, port)
@@ -74,8 +78,30 @@ async def connects(address: str, port: int, limit_s: float) -> str | None:
     return None
 
 
+async def sink_rate_rps() -> float | None:
+    """Return the requests/s of one thread to our fastest server on this host, or ``None`` if that server is not installed."""
+    return await asyncio.to_thread(_sink_rate_rps)
+
+
+def _sink_rate_rps() -> float | None:
+    server, generator = programs.locate(SINK), programs.locate(PROGRAM)
+    if server is None or generator is None:
+        return None
+    with subprocess.Popen([server, "--threads", "1"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True) as sink:
+        try:
+            assert sink.stdout is not None
+            url = json.loads(sink.stdout.readline())["url"]
+            argv = [generator, *SINK_LOAD, url]
+            done = subprocess.run(argv, capture_output=True, timeout=SINK_LIMIT_S, check=True, stdin=subprocess.DEVNULL)
+            return float(json.loads(done.stdout)["throughput_rps"])
+        except (KeyError, ValueError, subprocess.SubprocessError) as error:
+            raise LoadError(f"{PROGRAM} cannot load a server on the same host: {error}") from error
+        finally:
+            sink.terminate()
+
+
 async def wait_until_ready(token: str, limit_s: float) -> Readiness:
-    """Waits until the load generator is connected and waits for its start, or has ended."""
+    """Wait until the load generator is connected and ready to start, or has ended."""
     deadline = time.monotonic() + limit_s
     while time.monotonic() < deadline:
         found = _running.get(token)
@@ -88,7 +114,7 @@ async def wait_until_ready(token: str, limit_s: float) -> Readiness:
 
 
 def start(token: str, at_ns: int) -> None:
-    """Tells the load generator to begin at this instant of this host's monotonic clock. Raises :class:`LoadError` if it has ended."""
+    """Make the load generator start at this time of the host's monotonic clock. Raise :class:`LoadError` if it has ended."""
     found = _running.get(token)
     try:
         if found is None or found.process.stdin is None:
@@ -100,9 +126,9 @@ def start(token: str, at_ns: int) -> None:
 
 
 def perform(orders: Orders, is_cancelled: Callable[[], bool], beat: Callable[[], None]) -> Outcome:
-    """Runs the load generator to its end, or until the task is cancelled; ``beat`` is called twice a second meanwhile.
+    """Run the load generator until it ends or the task is cancelled, and call ``beat`` twice a second meanwhile.
 
-    Raises :class:`LoadError` if it is missing or hangs, or if this host has no room for its files.
+    Raise :class:`LoadError` if the load generator is missing or hangs, or if the disk of this host is full.
     """
     program = programs.locate(PROGRAM)
     if program is None:
@@ -135,15 +161,15 @@ def _performed(orders: Orders, argv: Sequence[str], folder: str, is_cancelled: C
 
 @contextlib.contextmanager
 def _beating(beat: Callable[[], None]) -> Iterator[None]:
-    """Says that the agent is there until the block ends."""
+    """Send heartbeats until the block ends."""
     has_ended = threading.Event()
 
-    def say() -> None:
+    def send() -> None:
         while not has_ended.is_set():
             beat()
             has_ended.wait(BEAT_S)
 
-    thread = threading.Thread(target=say, daemon=True)
+    thread = threading.Thread(target=send, daemon=True)
     thread.start()
     try:
         yield
@@ -153,7 +179,7 @@ def _beating(beat: Callable[[], None]) -> Iterator[None]:
 
 
 def _hold(process: subprocess.Popen[bytes], limit_s: float, is_cancelled: Callable[[], bool]) -> None:
-    """Waits for the end."""
+    """Wait for the process to end."""
     deadline = time.monotonic() + limit_s
     while process.poll() is None:
         if is_cancelled():
@@ -165,7 +191,7 @@ def _hold(process: subprocess.Popen[bytes], limit_s: float, is_cancelled: Callab
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Ends it by its standard input, or else kills it."""
+    """Close the standard input of the process, and kill it if it does not end."""
     assert process.stdin is not None
     with contextlib.suppress(BrokenPipeError):
         process.stdin.close()
@@ -177,14 +203,14 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _read_output(running: _Running) -> None:
-    """Reads standard output to its end. It stays in memory: a load host may have no room on its disk."""
+    """Read standard output to its end, into memory because the disk of a load host may be full."""
     assert running.process.stdout is not None
     with running.process.stdout as output:
         running.output = output.read()
 
 
 def _read_events(running: _Running) -> None:
-    """Reads standard error to its end: notes that the load generator is ready, and keeps the last messages for people."""
+    """Read standard error to its end; note when the load generator is ready, and keep its last messages."""
     assert running.process.stderr is not None
     with running.process.stderr as lines:
         for line in lines:

@@ -1,6 +1,6 @@
-"""Starts a Dask cluster on load hosts by ssh, and stops it.
+"""A Dask cluster that is started on load hosts by ssh, and stopped.
 
-Dask's own ``SSHCluster`` does it: the scheduler runs on the first load host, and a worker on each. It reads the user's ssh configuration.
+Dask's ``SSHCluster`` runs the scheduler on the first load host and a worker on each. It reads the user's ssh configuration.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import tomllib
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -24,32 +24,35 @@ START_S = 60
 
 
 class SshHosts(Frozen):
-    """Load hosts that ssh reaches."""
+    """Load hosts, reached by ssh."""
 
     hosts: tuple[str, ...] = Field(min_length=1)
-    """Names or addresses, as ssh knows them, each with ``user@`` if that is another one."""
+    """Names or addresses as ssh takes them, with ``user@`` if necessary."""
     python: str | None = None
-    """Path of the Python that has httpbench there. Null: the path of this one."""
+    """Path of the Python with httpbench on the load hosts. Null: the path of the current Python."""
     ssh_config: str | None = None
-    """Configuration of ssh. Null: the user's."""
+    """File with the ssh configuration. Null: the user's."""
 
 
-def read_hosts(text: str) -> SshHosts:
-    """From ``a,b,c`` or the name of a TOML file. Raises :class:`UsageError`."""
+def read_hosts(names: Sequence[str]) -> SshHosts:
+    """Return the named load hosts, or those in a TOML file, if that is the one name. Raise :class:`UsageError` if it is wrong."""
+    files = [name for name in names if name.endswith(SUFFIX)]
+    if not files:
+        return SshHosts(hosts=tuple(names))
+    if len(names) > 1:
+        raise UsageError(f"{files[0]} lists load hosts, and more are given", hint=f"add them to {files[0]}")
     try:
-        if not text.endswith(SUFFIX):
-            return SshHosts(hosts=tuple(filter(None, text.split(","))))
-        return SshHosts.model_validate(tomllib.loads(Path(text).read_text(encoding="utf-8")))
+        return SshHosts.model_validate(tomllib.loads(Path(files[0]).read_text(encoding="utf-8")))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise UsageError(f"the load hosts in {text} cannot be read: {error}") from None
+        raise UsageError(f"cannot read the load hosts in {files[0]}: {error}") from None
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))
-        raise UsageError(f"the load hosts in {text} are wrong: {place}: {first['msg']}") from None
+        raise UsageError(f"the load hosts in {files[0]} are wrong: {place}: {first['msg']}") from None
 
 
 def connections(ssh_hosts: SshHosts) -> tuple[list[str], list[dict[str, Any]]]:
-    """The names of all hosts, and for each how asyncssh connects to it: it takes no ``user@`` in a name."""
+    """Return the host names, and for each the options of asyncssh, which accepts no ``user@`` in a name."""
     common: dict[str, Any] = {} if ssh_hosts.ssh_config is None else {"config": [str(Path(ssh_hosts.ssh_config).expanduser())]}
     parts = [host.rpartition("@") for host in ssh_hosts.hosts]
     return [name for _, _, name in parts], [{**common, "username": user} if user else common for user, _, _ in parts]
@@ -57,7 +60,7 @@ def connections(ssh_hosts: SshHosts) -> tuple[list[str], list[dict[str, Any]]]:
 
 @contextmanager
 def started(ssh_hosts: SshHosts) -> Iterator[str]:
-    """The address of the scheduler. Raises :class:`LoadError` if the cluster does not start."""
+    """Start a cluster; yield the address of its scheduler. Raise :class:`LoadError` if it does not start."""
     for name in ("distributed", "asyncssh"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
     warnings.simplefilter("ignore")
@@ -71,9 +74,9 @@ def started(ssh_hosts: SshHosts) -> Iterator[str]:
             worker_class="distributed.Worker",
             remote_python=ssh_hosts.python,
         )
-    except Exception as error:  # asyncssh and Dask each raise their own
+    except Exception as error:  # asyncssh and Dask raise many types
         raise LoadError(
-            f"no Dask cluster starts on {', '.join(ssh_hosts.hosts)}: {error}",
+            f"cannot start a Dask cluster on {', '.join(ssh_hosts.hosts)}: {error}",
             hint="check `ssh HOST PYTHON -m distributed.cli.dask_spec --help`",
         ) from error
     with cluster:

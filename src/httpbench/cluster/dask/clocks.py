@@ -1,8 +1,8 @@
-"""One instant in the terms of many clocks.
+"""Conversion of an instant between the clocks of several hosts.
 
-Wall clocks of hosts differ, and are set while they run. Each host's monotonic clock is read over the network instead: a reading lies
-between the request and its response, so its error is at most half the round trip. Of several readings the one with the shortest round
-trip is used (F. Cristian, «Probabilistic clock synchronization», Distributed Computing 3, 1989).
+Wall clocks differ between hosts and can be adjusted at any time, so we read each host's monotonic clock over the network. A reading is
+taken between the request and its response, so its error is at most half the round trip. Of several readings, we use the one with the
+shortest round trip (F. Cristian, "Probabilistic clock synchronization", Distributed Computing 3, 1989).
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from dataclasses import dataclass
 
 NS_PER_MS = 1e6
 JUMP_MS_MAX = 5.0
-"""A clock that moved further than this during a trial, beyond what its readings may err by, has jumped."""
+"""Largest shift of a clock during a trial, beyond the error of its readings, that does not count as a jump."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """Another host's clock, read once. All in nanoseconds: ``sent`` and ``received`` on the clock of this machine."""
+    """One reading of another host's clock, in nanoseconds; ``sent_ns`` and ``received_ns`` are on the clock of this machine."""
 
     sent_ns: int
     there_ns: int
@@ -26,7 +26,7 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Offset:
-    """How far another host's clock is ahead of this machine's, in nanoseconds."""
+    """The time by which another host's clock is ahead of this machine's, in nanoseconds."""
 
     ahead_ns: int
     round_trip_ns: int
@@ -36,22 +36,22 @@ class Offset:
         return self.round_trip_ns / NS_PER_MS
 
     def there(self, here_ns: int) -> int:
-        """An instant of this machine's clock, on the other clock."""
+        """Convert a time of this machine's clock to the other clock."""
         return here_ns + self.ahead_ns
 
     def here(self, there_ns: int) -> int:
-        """An instant of the other clock, on this machine's."""
+        """Convert a time of the other clock to this machine's."""
         return there_ns - self.ahead_ns
 
     def jumped_ms(self, later: Offset) -> float | None:
-        """How far the clock moved until ``later``; ``None`` if that is within what both readings may err by."""
+        """Return how far the clock moved until ``later``, or ``None`` if the error of both readings explains it."""
         moved_ms = abs(later.ahead_ns - self.ahead_ns) / NS_PER_MS
         error_ms = (self.round_trip_ms + later.round_trip_ms) / 2
         return moved_ms if moved_ms > JUMP_MS_MAX + error_ms else None
 
 
 def offset(readings: Sequence[Reading]) -> Offset:
-    """From the reading with the shortest round trip; at least one is required."""
+    """Return the offset of the reading with the shortest round trip. At least one reading is required."""
     best = min(readings, key=lambda reading: reading.received_ns - reading.sent_ns)
     round_trip_ns = best.received_ns - best.sent_ns
     return Offset(best.there_ns - (best.sent_ns + round_trip_ns // 2), round_trip_ns)

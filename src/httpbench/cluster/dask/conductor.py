@@ -1,11 +1,11 @@
-"""A trial with many load hosts, from the view of this machine; a process of its own, in place of a load generator.
+"""The conductor of one trial with many load hosts: a separate process that replaces the load generator.
 
-All load hosts get ready: connected, and waiting. Then they get one instant, each in the terms of its own clock, and begin the warm-up and
-the measured window together. Meanwhile each agent says twice a second that it is there. The result covers all load hosts or there is none:
-figures of those that are left would be of another load.
+First, all load hosts connect. Then each gets the common start time on its own clock, so they begin the warm-up and the measured window
+together. Each agent sends a heartbeat twice a second. If one load host is lost, there is no result, because the remaining ones made a
+different load.
 
-Standard error gets the phases as JSON lines, and an error as ``error: …`` and ``hint: …``. Standard output gets the merged result. The exit
-code says whether a load host was lost, late or wrong.
+The conductor writes phases to standard error as JSON lines, and an error as ``error: …`` and ``hint: …``. It writes the merged result to
+standard output. Its exit code tells whether a load host was lost, late or wrong.
 """
 
 from __future__ import annotations
@@ -24,33 +24,32 @@ from pathlib import Path
 from typing import Any
 
 from httpbench.cluster.dask import agent
-from httpbench.cluster.dask.ask import check_clocks, check_versions, read_clocks, read_facts
 from httpbench.cluster.dask.clocks import NS_PER_MS, Offset
-from httpbench.cluster.dask.division import Division, divided
 from httpbench.cluster.dask.generator import EXIT_LOST
 from httpbench.cluster.dask.hosts import SCHEDULER_LOST, DaskHosts, Host, Sent, connected
 from httpbench.cluster.dask.merge import MergedResults
-from httpbench.cluster.dask.orders import Orders, Outcome, Readiness, packed
+from httpbench.cluster.dask.orders import Division, Orders, Outcome, Readiness, divided, packed
 from httpbench.cluster.dask.results import Document, Result
 from httpbench.cluster.dask.silence import LOOK_S, SILENT_S, Silence
+from httpbench.cluster.dask.survey import check_clocks, check_versions, read_clocks, read_facts
 from httpbench.errors import HttpbenchError, LoadError, LostHostError
 from httpbench.load import Job, Phase, get
 from httpbench.model import HostShare, Load, Workload
 
 READY_S = 10.0
-"""For the start of an agent and its connections, beyond the request timeout."""
+"""Time limit for an agent to start and connect, beyond the request timeout."""
 RESULT_S = 10.0
-"""From the end of the window until the last result has come, beyond the request timeout and the time per host."""
+"""Time limit from the end of the window to the last result, beyond the request timeout and the time per host."""
 LEAD_S, LEAD_PER_HOST_S = 0.5, 0.005
-"""From the agreement on a start until the start: each host is told before."""
+"""Time from choosing the start until the start, in which every host must learn it."""
 AGENT_SLACK_S = 60.0
-"""For an agent, beyond its load's own time: the others may take long to get ready."""
+"""Extra time limit for an agent, because other hosts may take long to get ready."""
 EXIT_FAILED, EXIT_TERMINATED = 1, 143
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What the conductor is told to do."""
+    """The orders of the conductor."""
 
     scheduler: str
     hosts: int
@@ -58,15 +57,15 @@ class Trial:
 
     @classmethod
     def read(cls, path: Path) -> Trial:
-        told = json.loads(path.read_bytes())
-        os.environ.update(told["environment"])
-        workload, load = Workload.model_validate(told["workload"]), Load.model_validate(told["load"])
-        job = Job(told["url"], workload, load, (), Path(told["scratch"]), told["interval_s"])
-        return cls(told["workers"]["scheduler"], told["workers"]["hosts"], job)
+        orders = json.loads(path.read_bytes())
+        os.environ.update(orders["environment"])
+        workload, load = Workload.model_validate(orders["workload"]), Load.model_validate(orders["load"])
+        job = Job(orders["url"], workload, load, (), Path(orders["scratch"]), orders["interval_s"])
+        return cls(orders["workers"]["scheduler"], orders["workers"]["hosts"], job)
 
 
 def main() -> None:
-    """Makes the trial in the file of the first argument, and ends the process."""
+    """Conduct the trial in the file named by the first argument, and end the process."""
     trial = Trial.read(Path(sys.argv[1]))
     try:
         result = asyncio.run(_until_signal(trial))
@@ -83,7 +82,7 @@ def main() -> None:
 
 
 async def _until_signal(trial: Trial) -> dict[str, Any]:
-    """SIGTERM ends the trial, and with it every agent."""
+    """Conduct the trial. SIGTERM ends it and every agent."""
     task = asyncio.current_task()
     assert task is not None
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
@@ -91,10 +90,10 @@ async def _until_signal(trial: Trial) -> dict[str, Any]:
 
 
 async def conduct(trial: Trial) -> dict[str, Any]:
-    """The merged result of all load hosts.
+    """Return the merged result of all load hosts.
 
-    Raises :class:`LostHostError` that names the load host if one of them is lost, late or wrong, and :class:`LoadError` if the load fails
-    for another reason.
+    Raise :class:`LostHostError` with the name of the load host if one is lost, late or wrong, and :class:`LoadError` if the load fails for
+    another reason.
     """
     _say(Phase.CONNECT)
     async with connected(trial.scheduler) as cluster:
@@ -122,7 +121,7 @@ async def conduct(trial: Trial) -> dict[str, Any]:
 
 
 def orders_for(job: Job, division: Division, token: str) -> Orders:
-    """What the agent with this part is told."""
+    """Return the orders for the agent with this part of the load."""
     own = job.load.model_copy(update={"connections": division.connections, "threads": division.threads})
     options, files = packed(get("native").argv(replace(job, load=own), warmup=False)[1:], job.scratch)
     limit_s = own.warmup_s + own.duration_s + own.timeout_s + AGENT_SLACK_S
@@ -132,7 +131,7 @@ def orders_for(job: Job, division: Division, token: str) -> Orders:
 def _check_number(trial: Trial, cluster: DaskHosts) -> None:
     if len(cluster.all) != trial.hosts:
         there = ", ".join(host.name for host in cluster.all)
-        raise LostHostError(f"the run began with {trial.hosts} load hosts, but {len(cluster.all)} are there: {there}")
+        raise LostHostError(f"the run began with {trial.hosts} load hosts, but now there are {len(cluster.all)}: {there}")
 
 
 async def _all_ready(cluster: DaskHosts, sent: Sent, token: str, load: Load) -> None:
@@ -151,7 +150,7 @@ async def _all_ready(cluster: DaskHosts, sent: Sent, token: str, load: Load) -> 
 
 
 async def _begin(cluster: DaskHosts, offsets: Mapping[Host, Offset], token: str) -> int:
-    """Tells all load hosts the start; the instant on this machine's clock."""
+    """Send the start time to all load hosts; return it on this machine's clock."""
     start_ns = time.monotonic_ns() + round((LEAD_S + LEAD_PER_HOST_S * len(cluster.all)) * 1e9)
     await asyncio.gather(*(cluster.call(host, agent.start, token, offsets[host].there(start_ns)) for host in cluster.all))
     return start_ns
@@ -160,7 +159,7 @@ async def _begin(cluster: DaskHosts, offsets: Mapping[Host, Offset], token: str)
 async def _results(
     cluster: DaskHosts, sent: Sent, offsets: Mapping[Host, Offset], load: Load, start_ns: int, silence: Silence
 ) -> tuple[MergedResults, dict[Host, HostShare], dict[Host, int]]:
-    """Waits for all results, and merges each as it comes: the sum, what each load host did, and when it began on its own clock."""
+    """Merge results as they arrive; return the sum, the share of each load host, and its start on its own clock."""
     left, is_done = set(sent), asyncio.Event()
     merged, shares, starts = MergedResults(), dict[Host, HostShare](), dict[Host, int]()
 
@@ -194,7 +193,7 @@ async def _results(
         raise _first(errors) from errors
     except TimeoutError:
         names = ", ".join(sorted(host.name for host in left))
-        raise LostHostError(f"no result of load host {names} within {limit_s - end_s:.0f} s after the end") from None
+        raise LostHostError(f"no result from load host {names} within {limit_s - end_s:.0f} s after the end") from None
     finally:
         phases.cancel()
     return merged, shares, starts
@@ -209,13 +208,13 @@ def _silent(names: Sequence[str], gone: Sequence[Host]) -> LostHostError:
 
 
 def _first(errors: ExceptionGroup[Exception]) -> Exception:
-    """What ended the wait for results: a load host, or the scheduler."""
+    """Return the error that ended the wait for results: of a load host, or of the scheduler."""
     first = errors.exceptions[0]
     return LostHostError(SCHEDULER_LOST) if isinstance(first, OSError) else first
 
 
 async def _say_phases(load: Load, start_ns: int) -> None:
-    """Says each phase when it begins, from the agreed start: load hosts report nothing while they measure."""
+    """Report each phase by the clock, because load hosts report nothing while they measure."""
     begin_s = start_ns / 1e9
     phases = [(begin_s, Phase.WARMUP)] if load.warmup_s else []
     phases += [(begin_s + load.warmup_s, Phase.MEASURE), (begin_s + load.warmup_s + load.duration_s, Phase.DONE)]
@@ -229,7 +228,7 @@ def _say(phase: Phase) -> None:
 
 
 def _require_success(host: Host, outcome: Outcome) -> None:
-    """Raises :class:`LoadError` with what the load generator said if it failed, and :class:`LostHostError` if it was killed."""
+    """Raise :class:`LoadError` with the message of a failed load generator, or :class:`LostHostError` if it was killed."""
     if outcome.exit_code < 0:
         raise LostHostError(f"load host {host.name}: httpbench-loadgen was killed by signal {-outcome.exit_code}")
     if outcome.exit_code != 0:
@@ -245,7 +244,7 @@ def _result(host: Host, outcome: Outcome) -> Result:
 
 
 def share_of(name: str, result: Document, clock: Offset) -> HostShare:
-    """What one load host did; ``start_ms`` is not known yet."""
+    """Return the share of one load host, still without ``start_ms``."""
     generator, lag = result["generator"], result["generator_lag_us"]
     return HostShare(
         name=name,
@@ -263,9 +262,10 @@ def share_of(name: str, result: Document, clock: Offset) -> HostShare:
 
 
 def with_starts(shares: Mapping[Host, HostShare], starts: Mapping[Host, int]) -> list[HostShare]:
-    """The shares by name, each with the time from the first start until its own.
+    """Return the shares sorted by name, each with its delay after the first start.
 
-    ``starts``: on this machine's clock, by readings after the trial: those before it decided the starts, so by them all are equal.
+    ``starts`` are times of this machine's clock, converted by clock readings after the trial. By the readings before the trial, which set
+    the starts, all would be equal.
     """
     first_ns = min(starts.values())
     timed = [share.model_copy(update={"start_ms": (starts[host] - first_ns) / NS_PER_MS}) for host, share in shares.items()]

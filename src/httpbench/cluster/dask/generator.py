@@ -1,6 +1,6 @@
-"""The load generator of a run whose load comes from many load hosts: ours, started by a conductor.
+"""The load generator of a run with many load hosts.
 
-It is what ``run`` gets in place of our load generator on this machine. Its command line is the conductor's, its output has the same form.
+``run`` uses it like the native load generator on this machine. Its command starts the conductor, whose output has the same format.
 """
 
 from __future__ import annotations
@@ -19,29 +19,29 @@ from httpbench.model import HostShare, Measurement, Requirement
 
 PACKAGES = Path(__file__).resolve().parents[3]
 START = "import sys; sys.path.insert(0, sys.argv.pop(1)); from httpbench.cluster.dask.conductor import main; main()"
-"""Programs that the harness starts do not inherit PYTHONPATH, or where our own programs are."""
+"""Program text that sets the import path, because programs that the harness starts don't inherit PYTHONPATH."""
 ERROR = "error: "
 HINT = "hint: "
 EXIT_LOST = 3
-"""Of a conductor that lost a load host."""
+"""Exit code of a conductor that lost a load host."""
 
 
 @dataclass(frozen=True, slots=True)
 class Workers:
-    """Where the load hosts are."""
+    """The workers of a Dask cluster, which are the load hosts."""
 
     scheduler: str
-    """Address of a Dask scheduler, such as ``tcp://10.0.0.1:8786``: each of its workers is a load host."""
+    """Address of the Dask scheduler, such as ``tcp://10.0.0.1:8786``."""
     hosts: int
-    """How many there were when the run began: trials with more or fewer would be of another load."""
+    """Number of load hosts when the run began. A trial with another number would be a different load."""
     are_elsewhere: bool = False
     """Whether none of them is this machine."""
     address: str | None = None
-    """Of this machine, at which they reach the targets that it starts. ``None``: loopback."""
+    """Address of this machine that targets listen on. ``None``: loopback."""
 
 
 def require_dask(*packages: str) -> None:
-    """Raises :class:`RequirementError` if one of these packages is not installed; without any, Dask."""
+    """Raise :class:`RequirementError` if one of these packages is not installed [default: Dask]."""
     for package in packages or ("distributed",):
         if importlib.util.find_spec(package) is None:
             raise RequirementError(
@@ -50,7 +50,7 @@ def require_dask(*packages: str) -> None:
 
 
 class ManyHosts(LoadGenerator):
-    """Our load generator, on all workers of a Dask cluster."""
+    """The native load generator on all workers of a Dask cluster."""
 
     name = "native"
     warms_up_itself = True
@@ -63,7 +63,7 @@ class ManyHosts(LoadGenerator):
         self.latency_meaning = self._native.latency_meaning
 
     def locate(self) -> str | None:
-        """The one of this machine: load hosts must have the same version."""
+        """Locate the load generator of this machine; load hosts must have the same version."""
         return self._native.locate()
 
     def version(self) -> str:
@@ -74,7 +74,7 @@ class ManyHosts(LoadGenerator):
         if job.load.connections < hosts:
             return f"{hosts} load hosts require at least {hosts} connections"
         if job.workload.parts:
-            return "several load hosts cannot send a mix: its parts are not added up"
+            return "several load hosts cannot send a mix, because results of its parts cannot be added up"
         return self._native.refuses(job)
 
     def argv(self, job: Job, *, warmup: bool) -> tuple[str, ...]:
@@ -94,7 +94,7 @@ class ManyHosts(LoadGenerator):
         return self._native.progress(line)
 
     def kept_responses(self, job: Job, output: Output) -> tuple[KeptResponse, ...]:
-        """Those of one load host."""
+        """Return the responses that one load host kept."""
         return self._native.kept_responses(job, output)
 
     def measurement(self, job: Job, output: Output) -> Measurement:
@@ -106,26 +106,26 @@ class ManyHosts(LoadGenerator):
 
 
 def notes(shares: Sequence[HostShare]) -> tuple[str, ...]:
-    """What to know of the load hosts below a table."""
+    """Return notes on the load hosts, for below a table."""
     if not shares:
         return ()
-    said = [f"{len(shares)} load hosts made the load." if len(shares) > 1 else "1 load host made the load."]
+    found = [f"{len(shares)} load hosts made the load." if len(shares) > 1 else "1 load host made the load."]
     last = max(shares, key=lambda share: share.start_ms)
     slowest = max(shares, key=lambda share: share.lag_us_p99 or 0.0)
     if last.is_late:
-        said.append(f"Load hosts started up to {last.start_ms:.0f} ms apart: {last.name} was last.")
+        found.append(f"Load hosts started up to {last.start_ms:.0f} ms apart; {last.name} was last.")
     if slowest.lag_us_p99 is not None:
-        said.append(f"Of all load hosts, {slowest.name} sent latest: its own lag has a p99 of {slowest.lag_us_p99 / 1000:.2f} ms.")
-    return tuple(said)
+        found.append(f"{slowest.name} lagged most: the p99 of its own lag is {slowest.lag_us_p99 / 1000:.2f} ms.")
+    return tuple(found)
 
 
 def _failure(output: Output) -> LoadError:
-    """The conductor's own sentence, and its hint."""
+    """Return the error that the conductor reported."""
     lines = output.stderr.splitlines()
-    said = [line.removeprefix(ERROR) for line in lines if line.startswith(ERROR)]
+    errors = [line.removeprefix(ERROR) for line in lines if line.startswith(ERROR)]
     hints = [line.removeprefix(HINT) for line in lines if line.startswith(HINT)]
-    if not said:
+    if not errors:
         return LoadError(f"the load from other hosts {output.ending}, without a result", log_tail=output.tail or None)
     rest = [line for line in lines if not line.startswith((ERROR, HINT))]
     kind = LostHostError if output.exit_code == EXIT_LOST else LoadError
-    return kind(said[-1], hint=hints[-1] if hints else None, log_tail="\n".join(rest) or None)
+    return kind(errors[-1], hint=hints[-1] if hints else None, log_tail="\n".join(rest) or None)

@@ -1,4 +1,4 @@
-"""Load hosts as workers of a Dask cluster: what the conductor, and each load host, does with Dask."""
+"""Load hosts as workers of a Dask cluster: all use of Dask, by the conductor and by each load host."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ CONNECT_S = 5.0
 CANCEL_S = 3.0
 RESPONSE_S = 2.0
 CALL_S = 10.0
-"""For a call into a worker beyond the time that the function takes."""
+"""Time limit of a call into a worker, beyond that of the function."""
 RUNS = ("executing", "long-running")
 SCHEDULER_LOST = "the Dask scheduler was lost during the trial"
 TOPIC = "httpbench"
-"""Of the events with which agents say that they are there."""
+"""Topic of the heartbeats."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Host:
 
     name: str
     address: str
-    """Of its worker."""
+    """Address of its worker."""
 
 
 Sent = Mapping[Host, Future]
@@ -49,7 +49,7 @@ class DaskHosts:
         self.all = tuple(hosts)
 
     async def call(self, host: Host, function: Callable[..., Any], *args: Any, limit_s: float = 0.0) -> Any:
-        """Calls a function in the worker's process, outside its tasks. Raises :class:`LostHostError` that names the host."""
+        """Call a function in the worker's process, outside its tasks. Raise :class:`LostHostError` if that fails."""
         try:
             async with asyncio.timeout(CALL_S + limit_s):
                 found = await self._client.run(function, *args, workers=[host.address], on_error="return")
@@ -61,12 +61,12 @@ class DaskHosts:
         return result
 
     def send(self, host: Host, orders: Orders) -> Future:
-        """Starts an agent on this host and on no other. It is tried once: a load that is made again is another load."""
+        """Start an agent on this host only, without retries: a second attempt would be a different load."""
         key = f"httpbench-{orders.token}-{host.name}"
         return self._client.submit(_work, orders, key=key, workers=[host.address], allow_other_workers=False, pure=False, retries=0)
 
     def listen(self, token: str, heard: Callable[[str], None]) -> None:
-        """Calls ``heard`` with the name of a load host whenever its agent of this trial says that it is there."""
+        """Call ``heard`` with the name of the load host for each heartbeat in this trial."""
         names = {host.address: host.name for host in self.all}
 
         def handle(event: tuple[float, Sequence[str]]) -> None:
@@ -77,7 +77,7 @@ class DaskHosts:
         self._client.subscribe_topic(TOPIC, handle)
 
     async def outcomes(self, sent: Sent) -> AsyncIterator[tuple[Host, Outcome]]:
-        """Of each agent as it ends. One is fetched at a time, so memory does not grow with their number."""
+        """Yield the outcome of each agent as it ends, one at a time so that memory does not grow with their number."""
         hosts = {future.key: host for host, future in sent.items()}
         async for future in as_completed(list(sent.values()), loop=self._client.loop):
             host = hosts[future.key]
@@ -85,10 +85,10 @@ class DaskHosts:
             future.release()
 
     async def outcome(self, host: Host, future: Future) -> Outcome:
-        """Of one agent; waits for its end. Raises :class:`LostHostError` that names the host."""
+        """Wait for an agent to end; return its outcome. Raise :class:`LostHostError` if the host is lost."""
         try:
             outcome = await future.result()
-        except FutureCancelledError as error:  # this process cancels none that it waits for
+        except FutureCancelledError as error:  # this process never cancels an agent it waits for
             raise LostHostError(SCHEDULER_LOST) from error
         except Exception as error:  # whatever the task raised
             raise _named(host, error) from error
@@ -96,7 +96,7 @@ class DaskHosts:
         return outcome
 
     async def missing(self) -> tuple[Host, ...]:
-        """The load hosts whose worker is gone. Raises :class:`LostHostError` if the scheduler does not respond."""
+        """Return the load hosts without a worker. Raise :class:`LostHostError` if the scheduler does not respond."""
         try:
             async with asyncio.timeout(RESPONSE_S):
                 there = await self._client.nthreads(workers=[host.address for host in self.all])
@@ -105,16 +105,16 @@ class DaskHosts:
         return tuple(host for host in self.all if host.address not in there)
 
     async def cancel(self, sent: Sent) -> None:
-        """Ends the agents that still run."""
+        """Cancel the agents that still run."""
         async with asyncio.timeout(CANCEL_S):
             await self._client.cancel(list(sent.values()), force=True)
 
 
 @asynccontextmanager
 async def connected(scheduler: str) -> AsyncIterator[DaskHosts]:
-    """The load hosts of a scheduler. Raises :class:`LoadError` if it does not respond or has no worker."""
+    """Connect to a scheduler; yield its load hosts. Raise :class:`LoadError` if it does not respond or has no worker."""
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
-    warnings.simplefilter("ignore")  # of versions that differ: ours are checked, and Dask's are compatible or fail
+    warnings.simplefilter("ignore")  # about different versions: we check our own, and Dask's either work together or fail
     try:
         client = await Client(scheduler, asynchronous=True, timeout=CONNECT_S, name="httpbench")
     except (OSError, ValueError) as error:
@@ -128,7 +128,7 @@ async def connected(scheduler: str) -> AsyncIterator[DaskHosts]:
 
 
 def named(workers: Mapping[str, Mapping[str, Any]]) -> list[Host]:
-    """Workers by the names that users gave them; otherwise by host; or by address where a host has several."""
+    """Name each worker as the user did, or else by its host, or by its address if the host has several workers."""
     of_host = [str(worker.get("host", "")) for worker in workers.values()]
     hosts = []
     for address, worker in workers.items():
@@ -140,12 +140,12 @@ def named(workers: Mapping[str, Mapping[str, Any]]) -> list[Host]:
 
 
 def lost(host: Host) -> LostHostError:
-    """Of a worker that does not respond, or is gone."""
+    """Return the error for a worker that does not respond."""
     return LostHostError(f"lost load host {host.name}: its Dask worker at {host.address} does not respond")
 
 
 def _named(host: Host, error: BaseException) -> LostHostError:
-    """An error from a load host, with its name."""
+    """Return the error with the name of the load host."""
     if isinstance(error, ModuleNotFoundError):
         return LostHostError(f"load host {host.name} lacks {error.name}", hint="on the load host: pip install 'httpbench[cluster]'")
     if isinstance(error, LoadError):
@@ -156,12 +156,12 @@ def _named(host: Host, error: BaseException) -> LostHostError:
 
 
 def _work(orders: Orders) -> Outcome:
-    """The task of a worker."""
+    """Run an agent, as the task of a worker."""
     worker = get_worker()
     key = worker.get_current_task()
 
     def is_cancelled() -> bool:
-        """Dask does not stop a task that runs: its worker only forgets it when the conductor is gone."""
+        """Check the state of the task: Dask never stops a running task, but forgets it when the conductor is gone."""
         task = worker.state.tasks.get(key)
         return task is None or task.state not in RUNS
 

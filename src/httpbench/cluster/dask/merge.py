@@ -1,7 +1,7 @@
-"""The results of all agents as one result, in the form that one load generator prints (``httpbench-loadgen/1``).
+"""Merges the results of all agents into one, in the format of one load generator (``httpbench-loadgen/1``).
 
-Results come one after the other and are added up at once, so memory depends on the number of intervals and not on that of the agents.
-Counts are summed, histograms are added bucket by bucket, interval by interval; percentiles are taken from the sums alone.
+Each result is added as soon as it arrives, so memory depends on the number of intervals, not of agents. Counts are summed, and histograms
+are added bucket by bucket, interval by interval. Percentiles are computed from the sums.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from httpbench.quantiles import figures_us, percentiles_us
 
 FIGURES = ("min", "mean", "stddev", "max", "tm99_9", "p25", "p50", "p75", "p90", "p95", "p99", "p99_9", "p99_99")
 SUMMED = ("requests", "errors", "bytes", "parser")
-"""Objects of counts."""
+"""Fields that are objects of counts."""
 SUMMED_NUMBERS = ("throughput_rps", "throughput_bytes_per_s", "censored", "unfinished_s", "idle_closed")
 PLACE = ("start_s", "duration_s")
-"""Of an interval, in which all agents must agree."""
+"""Fields of an interval that must be equal for all agents."""
 SUMMED_IN_INTERVALS = ("completed", "errors", "offered_rps", "bytes_received")
 SAME = ("schema", "version", "duration_s")
-"""Fields in which all agents must agree."""
+"""Fields that must be equal for all agents."""
 TOLERANCE_S = 1e-3
 
 
 class MergedResults:
-    """The sum of the results that were added so far."""
+    """The sum of all results added so far."""
 
     def __init__(self) -> None:
         self._whole: dict[str, Any] | None = None
@@ -39,7 +39,7 @@ class MergedResults:
         self._slices = HistogramSums(0)
 
     def add(self, added: Result) -> None:
-        """Adds one agent's result. Raises :class:`LoadError` if it does not fit to those before; the caller knows whose it is."""
+        """Add the result of one agent. Raise :class:`LoadError` if it is not compatible with the earlier ones."""
         result = added.document
         if self._whole is None:
             self._begin(added)
@@ -54,7 +54,7 @@ class MergedResults:
         self._generator = _worst(self._generator, result["generator"])
 
     def document(self) -> dict[str, Any]:
-        """The result of all. At least one was added."""
+        """Return the merged result. At least one result must have been added."""
         assert self._whole is not None
         return {
             **self._whole,
@@ -76,11 +76,11 @@ class MergedResults:
         result = added.document
         for name in SAME:
             if result[name] != self._whole[name]:
-                raise LoadError(f"its {name} is {result[name]}, that of the others {self._whole[name]}")
+                raise LoadError(f"its {name} is {result[name]}, but the other load hosts have {self._whole[name]}")
         if tuple(name for name in DISTRIBUTIONS if result[name] is not None) != self._names:
-            raise LoadError("its result has other distributions than those of the others")
+            raise LoadError("its result has different distributions than those of the other load hosts")
         if any(_differ(added.columns.get(name, ()), self._columns[name]) for name in PLACE):
-            raise LoadError("its intervals are not those of the others")
+            raise LoadError("its intervals differ from those of the other load hosts")
 
     def _distribution(self, row: int) -> dict[str, Any]:
         samples = self._totals.samples(row)
@@ -103,7 +103,7 @@ def _add_counts(whole: dict[str, Any], result: Document) -> None:
 
 
 def _add_numbers(mine: dict[str, Any], other: Document, names: Any) -> None:
-    """Adds the numbers of these names; a missing one stays missing."""
+    """Add the numbers with these names; a missing one stays missing."""
     for name in names:
         mine[name] = _sum(mine[name], other[name])
 
@@ -113,7 +113,7 @@ def _sum(mine: float | None, other: float | None) -> float | None:
 
 
 def _worst(so_far: Document, generator: Document) -> dict[str, Any]:
-    """Costs of all generators as one: sums of CPU time and memory, the worst of what holds one back."""
+    """Return the sums of CPU time and memory of all generators, and the worst of each sign of overload."""
     if not so_far:
         return dict(generator)
     waiting = [each["waiting"] for each in (so_far, generator) if each["waiting"] is not None]

@@ -1,4 +1,8 @@
-"""What an agent is told to do, and what it hands back. Both travel between hosts, so they hold plain data only."""
+"""The orders of an agent and its results. They travel between hosts, so they hold only plain data.
+
+Connections are divided here. The rate is not: each agent gets the rate of the whole load and its part of the schedule, so all parts
+together make exactly the schedule of one load generator.
+"""
 
 from __future__ import annotations
 
@@ -8,32 +12,33 @@ from enum import StrEnum
 from pathlib import Path
 
 from httpbench.cluster.dask.results import Result
+from httpbench.errors import UsageError
 
 BEAT_S = 0.5
-"""An agent says this often that it is there."""
+"""Time between two heartbeats of an agent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Orders:
-    """One agent's part of one load."""
+    """The part of a load that one agent makes."""
 
     token: str
-    """Of the trial."""
+    """Identifies the trial."""
     options: tuple[str, ...]
-    """Of the load generator, without the program. ``@@NAME`` stands for ``@`` and the path of the file NAME."""
+    """Options of the load generator. ``@@NAME`` stands for ``@`` and the path of the file NAME."""
     files: dict[str, bytes]
-    """Files to be written there, by name."""
+    """Files to write on the load host, by name."""
     limit_s: float
-    """How long the load generator may take in all."""
+    """Time limit of the load generator."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How an agent's load generator ended."""
+    """The outcome of an agent's load generator."""
 
     exit_code: int
     result: Result | None
-    """``None``: it failed."""
+    """``None`` if it failed."""
     messages: str
     """The last lines of its standard error, without progress."""
 
@@ -46,19 +51,50 @@ class Readiness(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class HostFacts:
-    """What a load host is."""
+    """CPU count and versions of a load host."""
 
     hostname: str
     cpus: int
-    """CPUs that its worker may use."""
-    httpbench: str
-    """Version of httpbench."""
+    """CPUs available to its worker."""
+    httpbench: str | None
+    """Version of httpbench. ``None`` if the host does not need it."""
     loadgen: str | None
-    """Version of its load generator; ``None``: it is not installed."""
+    """Version of its load generator, or ``None`` if it is not installed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Division:
+    """The part of one load host."""
+
+    part: str
+    """``3/8``: the third of eight."""
+    connections: int
+    threads: int
+
+
+def divided(connections: int, threads: int | None, cpus: Sequence[int]) -> list[Division]:
+    """Divide a load among hosts; their numbers of connections differ by at most one.
+
+    Args:
+        connections: Connections of the whole load.
+        threads: Threads of each load generator. ``None``: one per CPU.
+        cpus: Number of CPUs of each load host.
+
+    Raises:
+        UsageError: There are fewer connections than load hosts.
+    """
+    hosts = len(cpus)
+    if connections < hosts:
+        raise UsageError(f"{hosts} load hosts require at least {hosts} connections", hint=f"use -c {hosts} or more")
+    shares = [connections // hosts + (number < connections % hosts) for number in range(hosts)]
+    return [
+        Division(f"{number + 1}/{hosts}", share, min(threads or count, share))
+        for number, (share, count) in enumerate(zip(shares, cpus, strict=True))
+    ]
 
 
 def packed(options: Sequence[str], scratch: Path) -> tuple[tuple[str, ...], dict[str, bytes]]:
-    """Options without paths into ``scratch``, and the files that these named."""
+    """Replace paths into ``scratch`` in the options; return the options and the files at these paths."""
     files: dict[str, bytes] = {}
     kept = []
     for option in options:
@@ -71,7 +107,7 @@ def packed(options: Sequence[str], scratch: Path) -> tuple[tuple[str, ...], dict
 
 
 def unpacked(orders: Orders, folder: Path) -> list[str]:
-    """Writes the files into ``folder``; the options with their paths."""
+    """Write the files into ``folder``; return the options with their paths."""
     for name, content in orders.files.items():
         (folder / name).write_bytes(content)
     names = {f"@@{name}": f"@{folder / name}" for name in orders.files}

@@ -1,10 +1,11 @@
-"""Packs the histograms of a result on its load host, so that the machine that adds them up has little to do.
+"""Packs the histograms of a result on its load host, to save work on the machine that adds them up.
 
-A row holds, for each bucket that is not empty, the gap from the bucket before and the count. The gaps of all rows are one column of bytes,
-the counts another; each column is compressed once. A gap that does not fit into a byte is made of several, with counts of zero.
+For each bucket that is not empty, a row has the gap from the previous bucket and the count. The gaps of all rows are one column of bytes,
+the counts are another; each column is compressed once. A gap that does not fit into a byte becomes several, with counts of zero.
 
-Histograms come as httpbench-loadgen prints them: HdrHistogram V2 (compressed, base64) as specified in «HdrHistogram» for Java, class
-``AbstractHistogram``. After the header come counts as ZigZag LEB128 numbers, where a negative one stands for so many empty buckets.
+The input are histograms as httpbench-loadgen prints them: HdrHistogram V2 (compressed, base64), as specified by the class
+``AbstractHistogram`` of HdrHistogram for Java. After the header, counts are ZigZag LEB128 numbers; a negative number stands for that many
+empty buckets.
 """
 
 from __future__ import annotations
@@ -28,15 +29,15 @@ _HEADER = struct.Struct(">IIIIQQd")
 _COMPRESSED, _PLAIN = 0x1C849304, 0x1C849303
 _WORD_SIZES = 0xF0  # bits of a cookie that V2 sets and readers ignore
 _MORE, _SEVEN_BITS = 0x80, 0x7F
-_BYTES_MAX = 8  # of one count: more than any load has samples
+_BYTES_MAX = 8  # bytes of a count, enough for the samples of any load
 _GAP_MAX = 255
-_LEVEL = 6  # of compression
+_LEVEL = 6  # compression level
 
 _Column = npt.NDArray[np.integer[Any]]
 
 
 class Bounds(NamedTuple):
-    """Of a histogram: significant digits, and values in ns."""
+    """Bounds of a histogram: significant digits, and values in ns."""
 
     digits: int
     lowest: int
@@ -48,18 +49,18 @@ class Packed:
     """Rows of histograms of equal bounds."""
 
     bounds: Bounds | None
-    """``None``: there is no row."""
+    """``None`` if there is no row."""
     sizes: tuple[int, ...]
     """Number of gaps of each row."""
     gaps: bytes
-    """Compressed, a byte each."""
+    """All gaps, a byte each, compressed."""
     counts: bytes
-    """Compressed, little-endian."""
+    """All counts, little-endian, compressed."""
     count_bytes: int
-    """Of each count."""
+    """Bytes of each count."""
 
     def columns(self) -> tuple[_Column, _Column]:
-        """Gaps and counts of all rows. Raises :class:`LoadError` if they cannot be decoded."""
+        """Return the gaps and counts of all rows. Raise :class:`LoadError` if they cannot be decoded."""
         try:
             gaps = np.frombuffer(zlib.decompress(self.gaps), dtype=np.uint8)
             counts = np.frombuffer(zlib.decompress(self.counts), dtype=f"<i{self.count_bytes}")
@@ -71,7 +72,7 @@ class Packed:
 
 
 def packed(texts: Sequence[str]) -> Packed:
-    """The histograms as rows. Raises :class:`LoadError` if one cannot be decoded, or differs from the others in its bounds."""
+    """Pack histograms as rows. Raise :class:`LoadError` if one cannot be decoded, or has other bounds than the rest."""
     opened = [_body(text) for text in texts]
     if len({bounds for bounds, _ in opened}) > 1:
         raise LoadError("histograms of different bounds cannot be added up")
@@ -97,7 +98,7 @@ def packed(texts: Sequence[str]) -> Packed:
 
 
 def _body(text: str) -> tuple[Bounds, bytes]:
-    """The bounds of a histogram, and its encoded counts."""
+    """Return the bounds of a histogram, and its encoded counts."""
     try:
         raw = base64.b64decode(text, validate=True)
         cookie, length = _ENVELOPE.unpack_from(raw)
@@ -111,7 +112,7 @@ def _body(text: str) -> tuple[Bounds, bytes]:
 
 
 def _counts(bodies: Sequence[bytes]) -> tuple[Integers, Integers, Integers]:
-    """Row, bucket and count of all that is not empty."""
+    """Return row, bucket and count of every bucket that is not empty."""
     data = np.frombuffer(b"".join(bodies), dtype=np.uint8)
     ends = np.flatnonzero(data < _MORE)  # of each number
     sizes = np.array([len(body) for body in bodies], dtype=np.int64)
@@ -121,7 +122,7 @@ def _counts(bodies: Sequence[bytes]) -> tuple[Integers, Integers, Integers]:
     longest = int(lengths.max(initial=0))
     if longest > _BYTES_MAX:
         raise LoadError("a histogram cannot be decoded: a count is too long")
-    coded = data[ends].astype(np.int64) << (7 * (lengths - 1))  # most have one byte, so the others cost little
+    coded = data[ends].astype(np.int64) << (7 * (lengths - 1))  # most counts have one byte, so the loop below is short
     for back in range(1, longest):
         longer = np.flatnonzero(lengths > back)
         parts = (data[ends[longer] - back] & _SEVEN_BITS).astype(np.int64)

@@ -1,4 +1,4 @@
-"""A result as it travels from a load host: histograms apart from everything else."""
+"""A result in transit from a load host, with its histograms packed separately."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ HISTOGRAM = "histogram"
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What one load generator measured."""
+    """The result of one load generator."""
 
     document: Document
     """Its JSON (``httpbench-loadgen/1``) without histograms and intervals."""
     columns: Mapping[str, Sequence[Any]]
-    """The fields of its intervals, by name: they are added up faster so."""
+    """The fields of its intervals by name, a form that is faster to add up."""
     totals: Packed
-    """Histograms of the distributions that it has, in the order of :data:`DISTRIBUTIONS`."""
+    """Histograms of its distributions, in the order of :data:`DISTRIBUTIONS`."""
     intervals: Packed
     """Histograms of its intervals."""
 
 
 def read(output: bytes) -> Result:
-    """The result that httpbench-loadgen printed. Raises :class:`LoadError` if it cannot be read."""
+    """Parse the output of httpbench-loadgen. Raise :class:`LoadError` if that fails."""
     try:
         return separated(json.loads(output))
     except (ValueError, KeyError, TypeError) as error:
@@ -39,7 +39,7 @@ def read(output: bytes) -> Result:
 
 
 def separated(document: Document) -> Result:
-    """The same with its histograms apart."""
+    """Separate the histograms from the rest of a result."""
     intervals = document["intervals"]
     present = {name: document[name] for name in DISTRIBUTIONS if document[name] is not None}
     return Result(

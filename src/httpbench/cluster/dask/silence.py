@@ -1,7 +1,7 @@
-"""Which load hosts have not been heard of for too long.
+"""Finds load hosts that have been silent for too long.
 
-Each agent says twice a second that it is there. Silence is counted in looks of this process and not in time: one that was kept off its core
-itself has heard nothing, and blames nobody for it.
+Each agent sends a heartbeat twice a second. We count checks of this process rather than time: if this process itself got no CPU time, it
+heard nothing, and no load host is to blame.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from httpbench.cluster.dask.orders import BEAT_S
 LOOK_S = BEAT_S
 LOOKS_MAX = 4
 SILENT_S = LOOK_S * LOOKS_MAX
-"""So a link that is cut for 3 s is always noticed."""
+"""A link that is cut for 3 s is always noticed."""
 
 
 class Silence:
-    """Counts the looks since each load host was heard of."""
+    """Counts the checks since the last heartbeat of each load host."""
 
     def __init__(self, hosts: Iterable[str]):
         self._looks = dict.fromkeys(hosts, 0)
@@ -27,7 +27,7 @@ class Silence:
             self._looks[host] = 0
 
     def look(self, watched: Collection[str]) -> list[str]:
-        """Those of the watched load hosts that were silent for too long, by name. To be called each ``LOOK_S``."""
+        """Return the watched load hosts that have been silent for too long, by name. Call this every ``LOOK_S``."""
         for host in self._looks:
             self._looks[host] += 1
         return sorted(host for host in watched if self._looks[host] > LOOKS_MAX)

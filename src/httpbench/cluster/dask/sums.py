@@ -1,7 +1,7 @@
-"""Adds up histograms by the thousand: many rows of them, bucket by bucket.
+"""Adds up thousands of histograms, row by row and bucket by bucket.
 
-The hdrhistogram package takes about a hundred times as long, because it makes a whole histogram of each: it is what tests compare with, and
-what writes the sums.
+The hdrhistogram package would take about a hundred times as long, because it builds a whole histogram object from each. It only writes
+the sums here, and tests compare against it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _HALF_BITS = 10  # a histogram of three digits has 2048 buckets of width one, th
 
 
 class HistogramSums:
-    """Rows of histograms of times in ns. Cost of what is added: some 20 ns for each bucket that is not empty."""
+    """Rows of histograms of times in ns. Adding costs about 20 ns per bucket that is not empty."""
 
     def __init__(self, rows: int):
         self._rows = rows
@@ -26,9 +26,9 @@ class HistogramSums:
         self._sums: Integers = np.zeros((rows, 0), dtype=np.int64)
 
     def add(self, packed: Packed) -> None:
-        """Adds one histogram to each row. Raises :class:`LoadError` if they cannot be unpacked, or have other bounds than the others."""
+        """Add one histogram to each row. Raise :class:`LoadError` if they cannot be unpacked, or have other bounds."""
         if len(packed.sizes) != self._rows:
-            raise LoadError(f"it has {len(packed.sizes)} histograms, those before {self._rows}")
+            raise LoadError(f"it has {len(packed.sizes)} histograms, but earlier results have {self._rows}")
         if packed.bounds is None:
             return
         self._keep_to(packed.bounds)
@@ -46,7 +46,7 @@ class HistogramSums:
         np.add.at(self._sums.reshape(-1), np.cumsum(steps, out=steps), counts.astype(np.int64))
 
     def samples(self, row: int) -> Samples:
-        """What a row holds."""
+        """Return the samples in a row."""
         held = self._sums[row]
         buckets = np.flatnonzero(held)
         shift = np.maximum((buckets >> _HALF_BITS) - 1, 0)
@@ -57,7 +57,7 @@ class HistogramSums:
         return Samples(lowest.astype(np.float64), middle.astype(np.float64), highest.astype(np.float64), held[buckets])
 
     def text(self, row: int) -> str:
-        """A row in the form that it came in."""
+        """Return a row in the format of httpbench-loadgen."""
         assert self._bounds is not None, "something was added"
         histogram = HdrHistogram(self._bounds.lowest, self._bounds.highest, self._bounds.digits)
         held = self._sums[row]

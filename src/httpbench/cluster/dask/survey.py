@@ -1,62 +1,144 @@
-"""What the load hosts of a cluster are, before a run begins."""
+"""Questions to all load hosts of a cluster: versions, clocks, speed, and whether they reach this machine."""
 
 from __future__ import annotations
 
 import asyncio
+import time
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from httpbench.cluster.dask.ask import check_reach, check_versions, read_clocks, read_facts, read_sink_rates
-from httpbench.cluster.dask.hosts import connected
+from httpbench import __version__
+from httpbench.cluster.address import cannot_listen, is_here, unreachable
+from httpbench.cluster.dask import agent
+from httpbench.cluster.dask.clocks import Offset, Reading, offset
+from httpbench.cluster.dask.hosts import DaskHosts, Host, connected
 from httpbench.cluster.dask.orders import HostFacts
-from httpbench.cluster.dask.reach import is_here
+from httpbench.errors import LostHostError
+from httpbench.load import get
+
+READINGS = 8
+CALLS_AT_ONCE = 32
+CONNECT_S = 5.0
+IMPORT_S = 20.0
+"""Extra time for the first call into a worker, which imports the agent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Surveyed:
-    """One load host."""
+    """A load host, as it was before the run."""
 
     name: str
     address: str
-    """Of its worker."""
+    """Address of its Dask worker."""
     facts: HostFacts
     round_trip_ms: float
-    """Shortest, through the scheduler."""
+    """Shortest round trip through the scheduler."""
     sink_rps: float | None
-    """Requests/s of one thread to a server on the same host; ``None``: not measured, or that server is not installed."""
+    """Requests/s of one thread to a server on the same host. ``None`` if not measured, or if that server is not installed."""
 
     @property
     def is_here(self) -> bool:
-        """Whether it is this machine."""
+        """Whether the load host is this machine."""
         return is_here(self.address)
 
 
 def survey(scheduler: str, *, requires_equal: bool = False, measures_rate: bool = False) -> list[Surveyed]:
-    """All load hosts of a cluster, by name.
+    """Survey all load hosts of a cluster; return them sorted by name.
 
-    ``requires_equal``: raises :class:`~httpbench.errors.LoadError` unless each has the versions of this machine. ``measures_rate``: makes
-    a short load within each load host.
+    Args:
+        scheduler: Address of the Dask scheduler.
+        requires_equal: Raise :class:`~httpbench.errors.LoadError` unless each host has the versions of this machine.
+        measures_rate: Make a short load on each host.
     """
-    return asyncio.run(_survey(scheduler, requires_equal, measures_rate))
+
+    async def ask() -> list[Surveyed]:
+        async with connected(scheduler) as cluster:
+            facts = await read_facts(cluster)
+            if requires_equal:
+                check_versions(facts)
+            clocks = await read_clocks(cluster)
+            rates = await _read_sink_rates(cluster) if measures_rate else dict.fromkeys(cluster.all)
+        return [Surveyed(host.name, host.address, facts[host], clocks[host].round_trip_ms, rates[host]) for host in cluster.all]
+
+    return asyncio.run(ask())
 
 
 def require_reach(scheduler: str, address: str, port: int | None) -> None:
-    """Raises :class:`~httpbench.errors.UsageError` unless each load host can connect to this machine at the address.
+    """Raise :class:`~httpbench.errors.UsageError` unless each load host can connect to ``address`` of this machine.
 
-    ``port``: of the targets, if one was chosen.
+    ``port`` is the port of the targets, if the user chose one.
     """
-    asyncio.run(_require_reach(scheduler, address, port))
+
+    async def ask() -> None:
+        async with connected(scheduler) as cluster:
+            await _check_reach(cluster, address, port)
+
+    asyncio.run(ask())
 
 
-async def _require_reach(scheduler: str, address: str, port: int | None) -> None:
-    async with connected(scheduler) as cluster:
-        await check_reach(cluster, address, port)
+async def read_facts(cluster: DaskHosts) -> dict[Host, HostFacts]:
+    """Return the CPU count and the versions of each load host."""
+    return await _each(cluster, lambda host: cluster.call(host, agent.facts, limit_s=IMPORT_S))
 
 
-async def _survey(scheduler: str, requires_equal: bool, measures_rate: bool) -> list[Surveyed]:
-    async with connected(scheduler) as cluster:
-        found = await read_facts(cluster)
-        if requires_equal:
-            check_versions(found)
-        clocks = await read_clocks(cluster)
-        rates = await read_sink_rates(cluster) if measures_rate else dict.fromkeys(cluster.all)
-    return [Surveyed(host.name, host.address, found[host], clocks[host].round_trip_ms, rates[host]) for host in cluster.all]
+async def read_clocks(cluster: DaskHosts) -> dict[Host, Offset]:
+    """Return how far each clock is ahead of the clock of this machine."""
+
+    async def one(host: Host) -> Offset:
+        return offset([await reading(host) for _ in range(READINGS)])
+
+    async def reading(host: Host) -> Reading:
+        sent_ns = time.monotonic_ns()
+        there_ns = await cluster.call(host, agent.clock_ns)
+        return Reading(sent_ns, there_ns, time.monotonic_ns())
+
+    return await _each(cluster, one)
+
+
+def check_versions(facts: Mapping[Host, HostFacts]) -> None:
+    """Raise :class:`LostHostError` unless each load host has the versions of this machine."""
+    ours = get("native").version()
+    for host, fact in facts.items():
+        if fact.loadgen is None:
+            raise LostHostError(f"load host {host.name} lacks httpbench-loadgen", hint="build it there, or set HTTPBENCH_PROGRAMS")
+        for program, there, here in (("httpbench", fact.httpbench, __version__), ("httpbench-loadgen", fact.loadgen, ours)):
+            if there != here:
+                raise LostHostError(
+                    f"load host {host.name} has {program} {there}, this machine has {here}", hint="install the same version on both"
+                )
+
+
+def check_clocks(before: Mapping[Host, Offset], after: Mapping[Host, Offset]) -> None:
+    """Raise :class:`LostHostError` if a clock jumped: that host measured another time window than the rest."""
+    for host, offset_before in before.items():
+        if (moved_ms := offset_before.jumped_ms(after[host])) is not None:
+            raise LostHostError(f"the clock of load host {host.name} jumped by {moved_ms:.0f} ms during the trial")
+
+
+async def _read_sink_rates(cluster: DaskHosts) -> dict[Host, float | None]:
+    return await _each(cluster, lambda host: cluster.call(host, agent.sink_rate_rps, limit_s=agent.SINK_LIMIT_S))
+
+
+async def _check_reach(cluster: DaskHosts, address: str, port: int | None) -> None:
+    try:
+        server = await asyncio.start_server(lambda _, writer: writer.close(), address, port or 0)
+    except OSError as error:
+        raise cannot_listen(address, error) from None
+    async with server:
+        listened = server.sockets[0].getsockname()[1]
+        found = await _each(cluster, lambda host: cluster.call(host, agent.connects, address, listened, CONNECT_S, limit_s=CONNECT_S))
+    for host, reason in found.items():
+        if reason is not None:
+            raise unreachable(host.name, address, listened, str(reason))
+
+
+async def _each(cluster: DaskHosts, ask: Callable[[Host], Awaitable[Any]]) -> dict[Host, Any]:
+    """Ask every load host, but only a few at once: time in a long queue would count as round trip."""
+    places = asyncio.Semaphore(CALLS_AT_ONCE)
+
+    async def one(host: Host) -> Any:
+        async with places:
+            return await ask(host)
+
+    return dict(zip(cluster.all, await asyncio.gather(*map(one, cluster.all)), strict=True))

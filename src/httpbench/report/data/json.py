@@ -1,6 +1,6 @@
 """A whole run as one JSON document of the schema ``httpbench/1``, for programs and for readers who check the arithmetic.
 
-The models below are the schema; ``report.data.schema`` writes it as JSON Schema. A field may be added within a version of the schema.
+The models below are the schema; ``x it as JSON Schema. A field may be added within a version of the schema.
 If a field is removed or changes its meaning, the version changes.
 
 The document includes the measurements of trials that don't count, so programs must look at the verdict first.

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from httpbench.cluster.dask.division import divided
+from httpbench.cluster.dask.orders import divided
 from httpbench.errors import UsageError
 
 

@@ -73,10 +73,10 @@ def test_a_load_host_that_was_lost_is_told_from_a_load_that_failed(tmp_path: Pat
 def test_starts_that_are_apart_are_said_beyond_the_round_trip() -> None:
     assert not any("apart" in note for note in notes([make_host_share(), make_host_share("load2", start_ms=5.9)]))
     said = [note for note in notes([make_host_share(), make_host_share("load2", start_ms=12.0)]) if "apart" in note]
-    assert said == ["Load hosts started up to 12 ms apart: load2 was last."]
+    assert said == ["Load hosts started up to 12 ms apart; load2 was last."]
 
 
 def test_the_slowest_load_host_is_named() -> None:
     said = notes([make_host_share(), make_host_share("load2", lag_us_p99=3140.0)])
-    assert said[-1] == "Of all load hosts, load2 sent latest: its own lag has a p99 of 3.14 ms."
+    assert said[-1] == "load2 lagged most: the p99 of its own lag is 3.14 ms."
     assert len(notes([make_host_share(lag_us_p99=None)])) == 1, "a closed loop has no schedule"

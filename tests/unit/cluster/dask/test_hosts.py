@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from httpbench.cluster.dask.ask import check_clocks, check_versions
 from httpbench.cluster.dask.clocks import Offset
 from httpbench.cluster.dask.conductor import with_starts
 from httpbench.cluster.dask.hosts import Host, named
 from httpbench.cluster.dask.orders import HostFacts
+from httpbench.cluster.dask.survey import check_clocks, check_versions
 from httpbench.errors import LoadError
 from httpbench.load import get
 from tests.factories import make_host_share
@@ -27,12 +27,12 @@ def test_a_given_name_comes_first_then_the_host_then_the_address() -> None:
 
 
 def test_an_agent_of_another_version_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("httpbench.cluster.dask.ask.__version__", "1.0.0")
+    monkeypatch.setattr("httpbench.cluster.dask.survey.__version__", "1.0.0")
     monkeypatch.setattr(type(get("native")), "version", lambda _: "2.0.0")
     check_versions({LOAD1: HostFacts("h", 2, "1.0.0", "2.0.0")})
     for facts, sentence in [
-        (HostFacts("h", 2, "0.9.0", "2.0.0"), "load host load1 has httpbench 0.9.0, this machine 1.0.0"),
-        (HostFacts("h", 2, "1.0.0", "2.1.0"), "load host load1 has httpbench-loadgen 2.1.0, this machine 2.0.0"),
+        (HostFacts("h", 2, "0.9.0", "2.0.0"), "load host load1 has httpbench 0.9.0, this machine has 1.0.0"),
+        (HostFacts("h", 2, "1.0.0", "2.1.0"), "load host load1 has httpbench-loadgen 2.1.0, this machine has 2.0.0"),
         (HostFacts("h", 2, "1.0.0", None), "load host load1 lacks httpbench-loadgen"),
     ]:
         with pytest.raises(LoadError) as caught:

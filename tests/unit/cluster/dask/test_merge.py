@@ -82,9 +82,9 @@ def test_the_results_that_were_added_are_left_as_they_were() -> None:
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"version": "0.2.0"}, "its version is 0.2.0, that of the others 0.1.0"),
+        ({"version": "0.2.0"}, "its version is 0.2.0, but the other load hosts have 0.1.0"),
         ({"duration_s": 0.1}, "its duration_s is 0.1"),
-        ({"response_time_us": None}, "its result has other distributions"),
+        ({"response_time_us": None}, "its result has different distributions"),
     ],
 )
 def test_a_result_that_does_not_fit_is_one_sentence(changes: dict[str, Any], sentence: str) -> None:
@@ -93,7 +93,7 @@ def test_a_result_that_does_not_fit_is_one_sentence(changes: dict[str, Any], sen
 
 
 def test_fewer_intervals_are_refused() -> None:
-    with pytest.raises(LoadError, match="its intervals are not those of the others"):
+    with pytest.raises(LoadError, match="its intervals differ from those of the other load hosts"):
         merged(agent_result([[1000], [1000]]), agent_result([[1000]], duration_s=0.5))
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from httpbench.cluster.dask.conductor import orders_for
-from httpbench.cluster.dask.division import Division
-from httpbench.cluster.dask.orders import Orders, packed, unpacked
+from httpbench.cluster.dask.orders import Division, Orders, packed, unpacked
 from httpbench.load import Job
 from httpbench.model import Expectation, Load, Request, Workload
 

@@ -65,7 +65,7 @@ def test_a_gap_of_any_length_is_kept(bucket: int) -> None:
 
 
 def test_other_rows_than_those_before_are_refused() -> None:
-    with pytest.raises(LoadError, match="it has 2 histograms, those before 1"):
+    with pytest.raises(LoadError, match="it has 2 histograms, but earlier results have 1"):
         HistogramSums(1).add(packed([GOOD, GOOD]))
     with pytest.raises(LoadError, match="different bounds"):
         packed([GOOD, HdrHistogram(1, 10**9, 3).encode().decode()])

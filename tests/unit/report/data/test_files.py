@@ -189,4 +189,4 @@ def test_json_keeps_all_that_a_trial_has() -> None:
 
 def test_the_json_schema_is_current() -> None:
     committed = (SCHEMAS / "httpbench-1.schema.json").read_text(encoding="utf-8")
-    assert committed == schema_text(), "run: python -m httpbench.report.data.schema docs/schemas/httpbench-1.schema.json"
+    assert committed == schema_text(), "run: python -m tools.schemas"

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from httpbench.cluster import static_build
-from httpbench.cluster.static_build import portable
+from httpbench.cluster import remote_programs
+from httpbench.cluster.remote_programs import portable
 from httpbench.errors import UsageError
 from tests.programs import program
 
 HERE = platform.machine()
-OTHER = next(machine for machine in static_build.MACHINES if machine != HERE)
+OTHER = next(machine for machine in remote_programs.MACHINES if machine != HERE)
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def test_in_a_checkout_it_is_built(checkout: Path) -> None:
     said: list[str] = []
     own = checkout / "target/release/httpbench-loadgen"
     assert portable(own, HERE, said.append).read_text() == "built\n"
-    assert said == ["building httpbench-loadgen for load hosts, once: this takes a minute or two"]
+    assert said == ["building httpbench-loadgen for load hosts, once; this takes a minute or two"]
     portable(own, HERE, said.append)
     assert len(said) == 1
     calls = (checkout / "calls").read_text().splitlines()
@@ -62,7 +62,7 @@ def test_another_architecture_is_copied_where_it_was_built(checkout: Path) -> No
 
 
 def test_a_package_holds_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(static_build, "root", lambda: tmp_path)
+    monkeypatch.setattr(remote_programs, "root", lambda: tmp_path)
     kept = tmp_path / f"programs/httpbench-loadgen-{HERE}"
     kept.parent.mkdir()
     kept.touch()

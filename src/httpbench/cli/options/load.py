@@ -1,0 +1,172 @@
+"""Options for the load, and for the cores of the target."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from httpbench.cli.options.fields import option
+from httpbench.cli.options.params import COUNT, COUNTS, DURATION, DURATION_OR_NONE, RATE, STEP
+from httpbench.errors import UsageError
+
+if TYPE_CHECKING:
+    from httpbench.host import Topology
+    from httpbench.model import Load, Scaling, SuiteLoad
+
+WORKERS_MAX = 1024
+
+
+def threads_option() -> Any:
+    return option("-t", "--threads", type=COUNT, default_text="one per core of its share", help="Threads of the load generator.")
+
+
+@dataclass(frozen=True, slots=True)
+class ShareOptions:
+    """Cores and workers of a target that scales. ``None``: its usual share, and one worker per core."""
+
+    cores: int | None = option(
+        "--cores", type=COUNT, default_text="its share", metavar="N", help="Physical cores for the target; implies --scaling multi."
+    )
+    workers: int | None = option(
+        "--workers",
+        type=click.IntRange(1, WORKERS_MAX),
+        default_text="one per core",
+        metavar="N",
+        help="Workers that the target starts, such as puma's processes; implies --scaling multi.",
+    )
+
+    def scalings(self, given: Sequence[str], usual: Sequence[Scaling]) -> list[Scaling]:
+        """Return the given scalings, or else the usual ones. Raise :class:`UsageError` if they contradict these options."""
+        from httpbench.model import Scaling
+
+        name = "--cores" if self.cores else "--workers" if self.workers else None
+        if name is None:
+            return [Scaling(word) for word in given] or list(usual)
+        if "single" in given:
+            raise UsageError(f"{name} requires --scaling multi: single gives a target one core and one worker")
+        return [Scaling.MULTI]
+
+    def cores_of(self, topology: Topology) -> int | None:
+        """Return the given number of cores. Raise :class:`UsageError` if this machine has fewer."""
+        count = len(topology.cores)
+        if self.cores and self.cores > count:
+            raise UsageError(f"--cores {self.cores} is more than the {count} physical cores that httpbench may use here")
+        return self.cores
+
+
+@dataclass(frozen=True, slots=True)
+class LoadOptions:
+    """How requests are made. ``None``: not given."""
+
+    connections: tuple[int, ...] | None = option(
+        "-c", "--connections", type=COUNTS, default_text="64", help="Connections; a list makes one table per value."
+    )
+    duration: float | None = option(
+        "-d",
+        "--duration",
+        type=DURATION,
+        default_text="10s",
+        help="Measured duration of each trial; with a rising rate, of its last step.",
+    )
+    threads: int | None = threads_option()
+    warmup: float | None = option("--warmup", type=DURATION_OR_NONE, default_text="until steady", help="Warm-up duration.")
+    warmup_max: float | None = option(
+        "--warmup-max",
+        type=DURATION,
+        default_text="10s without --warmup",
+        help="Maximum warm-up duration; the warm-up ends once throughput is steady.",
+    )
+    pipeline: int | None = option("-p", "--pipeline", type=COUNT, default_text="1", help="Requests in flight on each connection.")
+    keepalive: bool | None = option(
+        "--keepalive/--no-keepalive", default=None, default_text="keepalive", help="Keep connections alive, or open one per request."
+    )
+    timeout: float | None = option("--timeout", type=DURATION, default_text="2s", help="Request timeout.")
+    requests_per_connection: int | None = option(
+        "--requests-per-connection", type=COUNT, default_text="unlimited", help="Requests per connection before reconnecting."
+    )
+    rate: tuple[int | None, int] | None = option(
+        "--rate",
+        type=RATE,
+        metavar="RATE",
+        default_text="closed loop",
+        help="Open loop at this rate, in requests per second, or rising: 10k..25k.",
+    )
+    step: tuple[int | None, float] | None = option(
+        "--step",
+        type=STEP,
+        metavar="RATE/TIME",
+        default_text="the suite's",
+        help="Step of a rising rate, such as 1k/60s. For a suite, 60s alone changes only the time.",
+    )
+
+    def given(self) -> dict[str, Any]:
+        """Return the given options as fields of :class:`~httpbench.model.Load`, without the connections."""
+        rate_from, rate = self.rate or (None, None)
+        rise, step_s = self.step or (None, None)
+        fields = {
+            "duration_s": self.duration,
+            "threads": self.threads,
+            "warmup_s": self.warmup,
+            "warmup_max_s": self.warmup_max,
+            "pipeline": self.pipeline,
+            "keepalive": self.keepalive,
+            "timeout_s": self.timeout,
+            "requests_per_connection": self.requests_per_connection,
+            "rate_from_rps": rate_from,
+            "rate_rps": rate,
+            "rate_step_rps": rise,
+            "step_s": step_s,
+        }
+        found: dict[str, Any] = {name: value for name, value in fields.items() if value is not None}
+        if "warmup_s" in found:
+            found.setdefault("warmup_max_s", None)  # a fixed warm-up ends after its time
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Overrides:
+    """What options change in every load."""
+
+    fields: Mapping[str, Any]
+    """Fields of :class:`~httpbench.model.Load`. They are not scaled."""
+    connections: tuple[int, ...] | None
+    scale: float = 1.0
+
+    def loads(self, parts: Sequence[SuiteLoad], target: str | None = None) -> list[Load]:
+        """Return the loads of all targets, or of one target whose rate the suite caps. Raise :class:`UsageError` if one is wrong."""
+        from pydantic import ValidationError
+
+        from httpbench import catalog
+        from httpbench.model import Load
+        from httpbench.run import load_of
+
+        try:
+            return [
+                load_of(
+                    {**self._merged(part), "connections": connections},
+                    scale=self.scale,
+                    as_typed=self.fields,
+                    cap_rps=part.caps.get(target) if target else None,
+                )
+                for part in parts
+                for connections in self.connections or part.connections
+            ]
+        except ValidationError as error:
+            raise UsageError("\n".join(catalog.sentences(Load, error))) from None
+
+    def capped(self, parts: Sequence[SuiteLoad]) -> dict[str, list[Load]]:
+        """Return the loads of the targets whose rate the suite caps. A rate on the command line has no caps."""
+        targets = () if "rate_rps" in self.fields else dict.fromkeys(name for part in parts for name in part.caps)
+        return {target: self.loads(parts, target) for target in targets}
+
+    def _merged(self, part: SuiteLoad) -> dict[str, Any]:
+        """Return the fields of a suite's load with the overrides, and without a step if the rate does not rise."""
+        merged = {**part.model_dump(exclude={"connections", "caps"}), **self.fields}
+        if "rate_rps" in self.fields and not self.fields.get("rate_from_rps"):
+            merged["rate_from_rps"] = None
+        if merged["rate_from_rps"] is None:
+            merged |= {"rate_step_rps": None, "step_s": None}
+        return merged

@@ -1,0 +1,319 @@
+"""Options that choose where the load comes from, and the source they choose: this machine, one load host, or many.
+
+Verbs only know :class:`LoadSource`. One load host is reached by ssh; many are the workers of a Dask cluster.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from httpbench.cli.options.fields import option
+from httpbench.cli.terminal import console
+from httpbench.errors import UsageError
+from httpbench.text import listed
+
+if TYPE_CHECKING:
+    from httpbench.cluster.dask import Workers
+    from httpbench.cluster.dask.survey import Surveyed
+    from httpbench.host import Topology
+    from httpbench.load import Tool
+    from httpbench.model import Cores, LoadHost, Scaling, Target
+    from httpbench.run import RunSpec
+
+    Divide = Callable[[Topology, Scaling, int | None], Cores]
+
+NATIVE = "native"
+NAMES_MAX = 8
+WARMUP = {"warmup_s": 2.0, "warmup_max_s": None}
+"""Many load hosts warm up together for a fixed time, because only their sum shows a steady state."""
+
+
+class LoadSource:
+    """The source of a run's load. This one is this machine."""
+
+    @property
+    def name(self) -> str | None:
+        """The load hosts, as the plan shows them. ``None``: this machine."""
+        return None
+
+    def warmup(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the warm-up fields of a load, unless an option overrides them. Raise :class:`UsageError` if ``given`` cannot be done."""
+        return {}
+
+    def generators(self, tools: Mapping[str, Tool]) -> dict[str, Tool]:
+        """Return the load generators as this source runs them, by name."""
+        return dict(tools)
+
+    def divide(self, divide: Divide) -> Divide:
+        """Return the function that divides the cores of this machine."""
+        return divide
+
+    @contextmanager
+    def placed(self, spec: RunSpec) -> Iterator[RunSpec]:
+        """Connect to the source; yield the run with its load generators there."""
+        yield spec
+
+
+@dataclass(frozen=True)
+class SshSource(LoadSource):
+    """One load host, reached by ssh."""
+
+    host: str
+    address: str | None
+    """Address that targets listen on, if given."""
+    install: bool
+
+    @property
+    def name(self) -> str:
+        return self.host
+
+    def divide(self, divide: Divide) -> Divide:
+        from httpbench.host import partition_for_load_host
+
+        return functools.partial(partition_for_load_host, divide)
+
+    @contextmanager
+    def placed(self, spec: RunSpec) -> Iterator[RunSpec]:
+        from httpbench.cluster import connected
+        from httpbench.load import LoadGenerator
+
+        generators = [generator for generator in spec.generators.values() if isinstance(generator, LoadGenerator)]
+        install = _say if self.install else None
+        backend = _backend(spec) if spec.backend_there else None
+        with connected(self.host, generators, address=self.address, port=spec.port, install=install, backend=backend) as place:
+            _say(_load_host(place.host))
+            found = {name: place.generators[name] for name in spec.generators}
+            yield replace(spec, load_place=place, generators=found, backend_place=place if backend else None)
+
+
+@dataclass(frozen=True)
+class DaskSource(LoadSource):
+    """Many load hosts: all workers of a Dask cluster."""
+
+    hosts: str
+    """Names of the load hosts, or the address of their scheduler."""
+    workers: Workers
+
+    @property
+    def name(self) -> str:
+        return self.hosts
+
+    def warmup(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        if given.get("warmup_max_s") is not None:
+            raise UsageError("--warmup-max does not apply to many load hosts: they warm up for a fixed time", hint="use --warmup")
+        return WARMUP
+
+    def generators(self, tools: Mapping[str, Tool]) -> dict[str, Tool]:
+        from httpbench.cluster.dask import ManyHosts
+
+        return {name: ManyHosts(self.workers) for name in tools}
+
+    def divide(self, divide: Divide) -> Divide:
+        from httpbench.host import partition_for_load_host
+
+        return functools.partial(partition_for_load_host, divide) if self.workers.are_elsewhere else divide
+
+    @contextmanager
+    def placed(self, spec: RunSpec) -> Iterator[RunSpec]:
+        from httpbench.run import ManyPlaces
+
+        yield replace(spec, load_place=ManyPlaces(not self.workers.are_elsewhere, self.workers.address))
+
+
+@dataclass(frozen=True, slots=True)
+class LoadSourceOptions:
+    """The options of the load source."""
+
+    load_hosts: tuple[str, ...] = option(
+        "-r",
+        "--load-host",
+        "--remote",
+        multiple=True,
+        metavar="[USER@]HOST",
+        default_text="this machine",
+        help="Host that sends the load, reached by ssh. Several hosts, or the hosts in FILE.toml, share one load.",
+    )
+    deprecated: str | None = option("--load-hosts", hidden=True, help="Deprecated: -r HOST for each host.")
+    scheduler: str | None = option(
+        "--scheduler", metavar="ADDRESS", help="Load from all workers of this Dask cluster, such as tcp://10.0.0.1:8786."
+    )
+    host: str | None = option(
+        "--host",
+        metavar="ADDRESS",
+        default_text="source address of the route to the load hosts",
+        help="With load hosts: address of this machine that targets listen on.",
+    )
+    install: bool = option(
+        "--install", is_flag=True, help="With one load host: copy httpbench-loadgen to the user's cache there, if it is missing."
+    )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The load hosts that ssh reaches, or the one file that lists them."""
+        return (*self.load_hosts, *filter(None, (self.deprecated or "").split(",")))
+
+    @property
+    def only(self) -> str | None:
+        """The load host, if there is exactly one, reached by ssh."""
+        names = self.names
+        return names[0] if len(names) == 1 and not names[0].endswith(".toml") else None
+
+    @contextmanager
+    def opened(self, targets: Sequence[Target], generators: Iterable[str], *, port: int | None = None) -> Iterator[LoadSource]:
+        """Check the options, start a cluster if it takes one, and yield the load source.
+
+        Args:
+            targets: The targets that get the load.
+            generators: Names of the load generators that make it.
+            port: Port that targets listen on, if given.
+
+        Raises:
+            UsageError: The options contradict each other, or the source cannot load these targets.
+            LoadError: A load host does not start, or differs from this machine.
+        """
+        self._check()
+        if not self.names and self.scheduler is None:
+            yield LoadSource()
+            return
+        if client := next((target for target in targets if target.kind == "client"), None):
+            raise UsageError(f"{client.id} is a client, which makes its own load", hint=f"remove {self._option}")
+        if self.only:
+            _check_reachable(targets, self.only)
+            yield SshSource(self.only, self.host, self.install)
+            return
+        if other := next((name for name in generators if name != NATIVE), None):
+            what = f"{other} cannot share one load among hosts: it cannot start at a given time, and reports no intervals to add up"
+            raise UsageError(what, hint="remove --load-generator, or use one load host")
+        with self._cluster() as scheduler:
+            from httpbench.cluster.dask.survey import survey
+
+            found = survey(scheduler, requires_equal=True)
+            elsewhere = [each for each in found if not each.is_here]
+            address = self._address(scheduler, targets, elsewhere, port)
+            _say(_described(found, address))
+            yield DaskSource(self.scheduler or ", ".join(self.names), _workers(scheduler, found, elsewhere, address))
+
+    @contextmanager
+    def surveyed(self) -> Iterator[list[Surveyed]]:
+        """Yield the versions, clocks and speed of each load host, measured without a target. Raises like :meth:`opened`."""
+        self._check()
+        if self.only:
+            yield [self._survey_by_ssh(self.only)]
+            return
+        if not self.names and self.scheduler is None:
+            raise UsageError("no load host given", hint="add -r HOST for each load host, or --scheduler ADDRESS")
+        with self._cluster() as scheduler:
+            from httpbench.cluster.dask.survey import survey
+
+            yield survey(scheduler, measures_rate=True)
+
+    @property
+    def _option(self) -> str:
+        return "--scheduler" if self.scheduler else "--load-host"
+
+    def _check(self) -> None:
+        if self.deprecated:
+            _say(f"hint: --load-hosts is deprecated; use {' '.join(f'-r {name}' for name in self.deprecated.split(',') if name)}")
+        if self.names and self.scheduler:
+            raise UsageError("--load-host and --scheduler both say where the load comes from", hint="remove one of them")
+        if self.host is not None and not self.names and not self.scheduler:
+            raise UsageError("--host requires a load host", hint="add -r HOST")
+        if self.install and not self.only:
+            raise UsageError("--install requires exactly one load host", hint="add -r HOST, or install httpbench on each load host")
+
+    @contextmanager
+    def _cluster(self) -> Iterator[str]:
+        """Yield the address of the scheduler; first start a cluster by ssh if none was given."""
+        from httpbench.cluster import dask
+
+        if self.scheduler is not None:
+            dask.require_dask()
+            yield self.scheduler
+            return
+        dask.require_dask("distributed", "asyncssh")
+        from httpbench.cluster.dask import by_ssh
+
+        with by_ssh.started(by_ssh.read_hosts(self.names)) as scheduler:
+            yield scheduler
+
+    def _address(self, scheduler: str, targets: Sequence[Target], elsewhere: Sequence[Surveyed], port: int | None) -> str | None:
+        """Return the address that targets listen on, or ``None`` for loopback."""
+        if not elsewhere:
+            if self.host is not None:
+                raise UsageError("all load hosts are this machine, so targets listen on loopback", hint="remove --host")
+            return None
+        _check_reachable(targets, elsewhere[0].name)
+        if all(target.url is not None for target in targets):
+            return None
+        from httpbench.cluster.address import address_for
+        from httpbench.cluster.dask.survey import require_reach
+
+        address = address_for({each.name: each.address for each in elsewhere}, self.host)
+        require_reach(scheduler, address, port)
+        return address
+
+    def _survey_by_ssh(self, name: str) -> Surveyed:
+        from httpbench import load
+        from httpbench.cluster import connected
+        from httpbench.cluster.dask.orders import HostFacts
+        from httpbench.cluster.dask.survey import Surveyed
+
+        native = load.get(NATIVE)
+        with connected(name, [native], address=self.host, install=_say if self.install else None) as place:
+            facts = HostFacts(name, len(place.host.cpus), None, place.generators[NATIVE].version())
+            return Surveyed(name, place.host.address, facts, place.host.round_trips.min_us / 1000, None)
+
+
+def _workers(scheduler: str, found: Sequence[Surveyed], elsewhere: Sequence[Surveyed], address: str | None) -> Workers:
+    from httpbench.cluster.dask import Workers
+
+    return Workers(scheduler, len(found), len(elsewhere) == len(found), address)
+
+
+def _check_reachable(targets: Sequence[Target], load_host: str) -> None:
+    """Raise :class:`UsageError` for a target that another machine cannot reach."""
+    from httpbench.cluster.address import is_loopback
+    from httpbench.model import NetworkMode
+
+    for target in targets:
+        if target.url is not None and is_loopback(target.url):
+            hint = "use an address that load hosts reach"
+            raise UsageError(f"load host {load_host} cannot reach {target.url}, which is a loopback address", hint=hint)
+        if target.isolation is not None and target.isolation.network is NetworkMode.BRIDGE:
+            what = f"load host {load_host} cannot reach {target.id}, which is in a bridge network"
+            raise UsageError(what, hint="use --network host")
+
+
+def _backend(spec: RunSpec) -> Target:
+    """Return the server behind the proxies. Raise :class:`UsageError` if workloads have different ones."""
+    names = {name for planned in spec.plan.trials if (name := spec.workloads[planned.workload].backend)}
+    if len(names) > 1:
+        what = f"a load host runs one backend, but the workloads have {listed(sorted(names))}"
+        raise UsageError(what, hint="measure one workload at a time")
+    return spec.targets[names.pop()]
+
+
+def _say(text: str) -> None:
+    console.stderr().print(text, markup=False, soft_wrap=True)
+
+
+def _load_host(load_host: LoadHost) -> str:
+    cores = _count(load_host.cores, "core")
+    if load_host.backend_cpus:
+        numbers = ",".join(map(str, load_host.backend_cpus))
+        cores += f", backend on CPU{'' if len(load_host.backend_cpus) == 1 else 's'} {numbers}"
+    trip = f"round trip {load_host.round_trips.p50_us:,.0f} µs"
+    return f"load host {load_host.name}: {cores}, {trip}; targets listen on {load_host.address}"
+
+
+def _described(hosts: Sequence[Surveyed], address: str | None) -> str:
+    names = ", ".join(each.name for each in hosts[:NAMES_MAX]) + (", …" if len(hosts) > NAMES_MAX else "")
+    return f"{_count(len(hosts), 'load host')}: {names}" + (f"; targets listen on {address}" if address else "")
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" + ("" if number == 1 else "s")

@@ -1,0 +1,203 @@
+"""Options for results: where they are stored, which columns tables show, and which files are exported."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from httpbench.cli.options.fields import group, option
+from httpbench.cli.terminal import console
+from httpbench.errors import StoreError, UsageError
+from httpbench.paths import default_database
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from httpbench.model import Run, Trial
+    from httpbench.report import View
+    from httpbench.store import Store
+
+FILE = click.Path(dir_okay=False)
+
+
+def db_option() -> Any:
+    return option(
+        "--db",
+        type=click.Path(path_type=Path, dir_okay=False),
+        default=default_database,
+        default_text="httpbench.db in the user's data folder",
+        metavar="FILE",
+        help="Results database.",
+    )
+
+
+def charts_option() -> Any:
+    return option(
+        "--charts",
+        type=click.Path(file_okay=False, path_type=Path),
+        metavar="DIR",
+        help="Write charts to DIR (SVG and PNG, light and dark).",
+    )
+
+
+def json_option() -> Any:
+    return option("--json", is_flag=True, help="Print JSON.")
+
+
+def export_option(name: str, what: str) -> Any:
+    return option(f"--export-{name}", type=FILE, metavar="FILE", help=f"Write {what} to FILE, or - for standard output.")
+
+
+def run_named(store: Store, word: str) -> tuple[Run, list[Trial]]:
+    """Return the run in a JSON export or in the database. Raise :class:`SelectionError` if ``word`` is neither."""
+    from httpbench.report import read_export
+
+    return read_export(Path(word)) if Path(word).is_file() else store.run(word)
+
+
+class Names(click.ParamType[tuple[str, ...]]):
+    """``target,rps,p99``. :meth:`TableOptions.view` checks the names, because each table has its own."""
+
+    name = "name[,name…]"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
+        names = tuple(filter(None, (name.strip() for name in value.split(","))))
+        if not names:
+            self.fail(f'"{value}" names no column; write it as target,rps,p99', param, ctx)
+        return names
+
+
+@dataclass(frozen=True, slots=True)
+class TableOptions:
+    """The columns of a table, and how much is explained below it."""
+
+    wide: bool = option("--wide", is_flag=True, help="Show every column of the tables.")
+    columns: tuple[str, ...] | None = option(
+        "--columns",
+        type=Names(),
+        metavar="NAME[,NAME…]",
+        default_text="as many as fit 80 characters",
+        help="Columns to show, such as target,rps,p99. docs/reports.md lists the names.",
+    )
+    explain: bool = option("--explain", is_flag=True, help="Explain columns, verdicts and marks below the tables.")
+
+    def view(self, known: Sequence[str]) -> View:
+        """Return the view that these options ask for. Raise :class:`UsageError` for a column that is not ``known``."""
+        from httpbench.report import View
+
+        if self.wide and self.columns:
+            raise UsageError("--wide and --columns cannot be combined", hint="use one of them")
+        wrong = [name for name in self.columns or () if name not in known]
+        if wrong:
+            raise UsageError(f"this table has no column {', '.join(wrong)}", hint=f"columns: {', '.join(known)}")
+        return View(wide=self.wide, names=self.columns or (), explain=self.explain)
+
+
+@dataclass(frozen=True, slots=True)
+class Exports:
+    """The export files of a verb. They are opened before the first trial, so a bad path costs no measurement."""
+
+    paths: dict[str, str]
+    """Paths by format name; ``-`` is standard output."""
+
+    @classmethod
+    def of(cls, **paths: str | None) -> Exports:
+        """Make exports from paths by format name; skip those that are ``None``."""
+        return cls({name: path for name, path in paths.items() if path is not None})
+
+    def and_printed(self, name: str | None) -> Exports:
+        """Add a format on standard output. Raise :class:`UsageError` if this format is already written to a file."""
+        if name is None:
+            return self
+        if name in self.paths:
+            raise UsageError(f"--format {name} and --export-{name} request the same format", hint="use one of them")
+        return Exports({**self.paths, name: "-"})
+
+    @property
+    def tables(self) -> Console:
+        """The console for tables: standard output, unless an export is written there."""
+        return console.stderr() if "-" in self.paths.values() else console.stdout()
+
+    def check(self) -> None:
+        """Raise :class:`UsageError` if a file cannot be written, two exports name the same file, or a package is missing."""
+        if "html" in self.paths:
+            from httpbench.report.html import check_html
+
+            check_html()
+        named = list(self.paths.values())
+        for path in named:
+            if named.count(path) > 1:
+                raise UsageError(f"two exports are written to {'standard output' if path == '-' else path}", hint="name two files")
+        for path in set(named) - {"-"}:
+            try:
+                with Path(path).open("a"):
+                    pass
+            except OSError as error:
+                hint = "name another file, or - for standard output"
+                raise UsageError(f"cannot write the export {path}: {error.strerror}", hint=hint) from None
+
+    def write(self, run: Run, trials: Sequence[Trial]) -> None:
+        """Write all files of a run, then raise :class:`StoreError` for those that could not be written."""
+        from httpbench.report import CLIENT_FORMATS, FORMATS
+
+        self.put({name: {**FORMATS, **CLIENT_FORMATS}[name](run, trials) for name in self.paths})
+
+    def put(self, texts: Mapping[str, str]) -> None:
+        """Write one text for each format. Raises like :meth:`write`."""
+        problems = []
+        for name, path in self.paths.items():
+            if path == "-":
+                console.write(texts[name])
+                continue
+            try:
+                console.save(texts[name], Path(path))
+            except OSError as error:
+                problems.append(f"cannot write the export {path}: {error.strerror}")
+        if problems:
+            raise StoreError("\n".join(problems), hint="`httpbench report` exports the stored run again")
+
+
+@dataclass(frozen=True, slots=True)
+class ExportOptions:
+    """The export files that verbs with servers write."""
+
+    export_json: str | None = export_option("json", "everything, with histograms,")
+    export_csv: str | None = export_option("csv", "one line per trial")
+    export_markdown: str | None = export_option("markdown", "the table as Markdown")
+    export_html: str | None = export_option("html", "the report, with charts, as one HTML file")
+    export_autocannon: str | None = export_option("autocannon", "latencies, requests and bytes per second as autocannon's tables")
+    export_junit: str | None = export_option("junit", "rows and gates as JUnit XML")
+    export_openmetrics: str | None = export_option("openmetrics", "the results as OpenMetrics text")
+
+    @property
+    def files(self) -> Exports:
+        return Exports.of(**{each.name.removeprefix("export_"): getattr(self, each.name) for each in dataclasses.fields(self)})
+
+
+@dataclass(frozen=True, slots=True)
+class ClientExportOptions(ExportOptions):
+    """The export files of verbs that also measure or show clients."""
+
+    export_hyperfine: str | None = export_option("hyperfine", "the times of clients as hyperfine's JSON")
+
+
+@dataclass(frozen=True, slots=True)
+class StoreOptions:
+    """How a verb that measures waits for the cores, shows progress and stores the run."""
+
+    no_wait: bool = option("--no-wait", is_flag=True, help="If another run uses the same cores, exit instead of waiting for it.")
+    quiet: bool = option("-q", "--quiet", is_flag=True, help="Show no progress.")
+    db: Path = db_option()
+
+
+@dataclass(frozen=True, slots=True)
+class RecordOptions(StoreOptions):
+    """How a verb that measures stores and shows the run."""
+
+    tags: tuple[str, ...] = option("--tag", multiple=True, metavar="TAG", help="Tag of the run, for the search in `serve`.")
+    tables: TableOptions = group(TableOptions)

@@ -1,0 +1,61 @@
+"""Helpers for verbs that start targets: their workloads, the servers behind them, and the container engines they require."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from rich.console import Console
+
+from httpbench.catalog import Catalog
+from httpbench.errors import ContainerError, SelectionError
+from httpbench.model import Engine, Kind, Target, Workload
+from httpbench.run import KINDS, databases_of, engines_left, engines_of, remove_leftovers, require_engine
+
+
+def workloads_of(known: Catalog, targets: Sequence[Target], name: str | None) -> dict[Kind, Workload]:
+    """Return a workload for each kind of target: the named one, or the usual one of the kind.
+
+    Raise :class:`SelectionError` if the named workload is for another kind.
+    """
+    kinds = [kind for kind in KINDS if any(target.kind is kind for target in targets)]
+    found = {kind: known.workload(name or KINDS[kind].workload) for kind in kinds}
+    for kind, workload in found.items():
+        check_kind(workload, kind)
+    return found
+
+
+def check_kind(workload: Workload, kind: Kind) -> None:
+    """Raise :class:`SelectionError` if the workload is for another kind of target."""
+    if workload.kind is not kind:
+        raise SelectionError(f"workload {workload.name} is for {workload.kind.plural}, not for {kind.plural}")
+
+
+def with_backends(known: Catalog, targets: Sequence[Target], workloads: Mapping[Kind, Workload]) -> list[Target]:
+    """Return the targets with their backends and databases under these workloads, each once."""
+    backends = [known.targets[name] for target in targets if (name := workloads[target.kind].backend)]
+    databases = databases_of((target, workloads[target.kind]) for target in targets)
+    return list({target.id: target for target in (*targets, *backends, *databases)}.values())
+
+
+def prepare_engines(targets: Iterable[Target], errors: Console) -> None:
+    """Check that the container engines of the targets respond, and remove containers that a killed run left behind.
+
+    An engine that no target requires is asked only if a killed run may have left a container in it, because such a container may use
+    the CPUs that are measured. Raise :class:`~httpbench.errors.RequirementError` if a required engine is missing or does not respond.
+    """
+    for engine in engines_of(targets):
+        require_engine(engine)
+        _remove(engine, errors)
+    for engine in engines_left():
+        try:
+            _remove(engine, errors)
+        except ContainerError as error:
+            fix = f"; fix: {error.hint}" if error.hint else ""
+            text = f"warning: a container from an earlier run of httpbench may still be running: {error.message}{fix}"
+            errors.print(text, markup=False, soft_wrap=True)
+
+
+def _remove(engine: Engine, errors: Console) -> None:
+    if removed := remove_leftovers(engine):
+        count = f"{len(removed)} container" + ("" if len(removed) == 1 else "s")
+        errors.print(f"removed {count} left behind when an earlier run of httpbench was killed", markup=False)

@@ -17,7 +17,7 @@ from httpbench.cli.targets import prepare_engines
 from httpbench.cli.terminal import console
 from httpbench.errors import UsageError
 from httpbench.model import Run, RunStatus, Target, Trial, VerdictKind, Workload
-from httpbench.report import SEARCH_COLUMNS, View, column_names, gated, render_terminal
+from httpbench.report import SEARCH_COLUMNS, View, column_names, gate_sentence, gated, render_terminal
 from httpbench.run import (
     Matrix,
     Outcome,

@@ -66,7 +66,7 @@ An option that a verb does not have gets an error that names ours:
 
 
 def cli_page() -> str:
-    """Every verb, argument and option."""
+    """Return the page of every verb, argument and option."""
     root = click.Context(cli, info_name="httpbench")
     codes = pipe_table(("Code", "Meaning"), (True, False), [(str(code.value), code.meaning) for code in ExitCode])
     foreign = [f"- `{name}`: {hint}\n" for name, (_, hint) in foreign_options.OURS.items()]
@@ -79,14 +79,14 @@ def cli_page() -> str:
 
 
 def targets_page() -> str:
-    """Every target: the part that is the same on every machine."""
+    """Return the page of targets, which is the same on every machine."""
     targets = catalog.load().targets
     sources = {name: sources_of(target) for name, target in targets.items()}
     return f"{TARGETS_INTRO}\n{render_targets(targets.values(), catalog.read_proofs(), sources)}"
 
 
 def states_section() -> str:
-    """The state and version of every target on this machine."""
+    """Return the state and version of every target on this machine."""
     targets = sorted(catalog.load().targets.values(), key=lambda target: target.id)
     lines = [(target.id, _state(state), state.version or "") for target, state in zip(targets, states(targets), strict=True)]
     where = host.read_environment(catalog.root(), {}).os
@@ -95,6 +95,7 @@ def states_section() -> str:
 
 
 def write(folder: Path) -> None:
+    """Write both pages."""
     (folder / "cli.md").write_text(cli_page(), encoding="utf-8")
     (folder / "targets.md").write_text(f"{targets_page()}\n{states_section()}", encoding="utf-8")
 

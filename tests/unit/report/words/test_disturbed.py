@@ -14,6 +14,7 @@ from httpbench.report import gated
 from httpbench.report.data.csv import render_csv
 from httpbench.report.data.json import render_json
 from httpbench.report.words.claims import claims
+from httpbench.report.words.gates import gate_sentence
 from httpbench.report.words.notes import disturbed_note, legend, row_notes
 from httpbench.report.words.run import origin
 from httpbench.stats.gates import Passage
@@ -117,7 +118,7 @@ def test_gates_look_at_undisturbed_trials() -> None:
     for is_repeated, passage in ((True, Passage.BREACHED), (False, Passage.UNKNOWN)):
         trials = two_rows(is_repeated=is_repeated)
         (judged,) = gated(make_run(trials, baseline="a/fast", gates=(gate,)), trials)
-        assert judged.passage is passage, judged.sentence
+        assert judged.passage is passage, gate_sentence(judged)
 
 
 def test_all_attempts_are_exported() -> None:

@@ -1,6 +1,6 @@
-"""The page of analysis of one run: what the run itself shows and what limits it, above a part that somebody writes.
+"""The analysis page of one run: generated results and limits, followed by a hand-written part.
 
-Only the part above :data:`MARK` is ever written again.
+Only the part above :data:`MARK` is generated.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Not written yet.
 def analysis_page(
     run: Run, trials: Sequence[Trial], suite: str, charts: Sequence[str] = (), skipped: Sequence[str] = (), before: str = ""
 ) -> str:
-    """The page.
+    """Return the page.
 
     ``charts``: file names of the chart, for light and for dark pages, or none. ``skipped``: targets that were not measured, each with its
     reason. ``before``: the page that it replaces.
@@ -66,7 +66,7 @@ def _picture(charts: Sequence[str]) -> Iterator[str]:
 
 
 def picture(light: str, dark: str, text: str) -> list[str]:
-    """The lines of a picture that follows the reader's setting."""
+    """Return the lines of a picture that follows the reader's light or dark setting."""
     return [
         "<picture>",
         f'  <source media="(prefers-color-scheme: dark)" srcset="{dark}">',
@@ -85,13 +85,13 @@ def _shown(run: Run, trials: Sequence[Trial]) -> Iterator[str]:
 
 
 def _item(line: str) -> str:
-    """A line of a list; an indented one belongs to the line before it."""
+    """Format a list item, keeping its indentation."""
     text = line.lstrip()
     return f"{line[: len(line) - len(text)]}- {escape(text)}"
 
 
 def _of_table(run: Run, group: Group) -> Iterator[str]:
-    """The result, who is not ranked, what limited the targets, and why some have no figures."""
+    """List the answer, targets without a rank, limits, and reasons for missing results."""
     yield from answer(run, group)
     yield from filter(None, [unranked(group)])
     kinds = Counter(row.summary.verdict.kind for row in group.rows if row.counts)
@@ -115,11 +115,11 @@ def _limits(run: Run, trials: Sequence[Trial]) -> Iterator[str]:
 
 
 def _place(run: Run, found: Sequence[Group]) -> Iterator[str]:
-    """Machine and network."""
+    """Describe machine and network."""
     cores = max((group.target_cores for group in found), default=0)
     yield f"Targets had at most {_count(cores, 'core')}. How they scale beyond is not measured."
     if any(group.cores_shared for group in found):
-        yield "In tables with «shared cores», target and load generator took CPU time from each other."
+        yield 'In tables with "shared cores", target and load generator took CPU time from each other.'
     if any(group.backend_shared for group in found):
         yield "Backend and load generator shared cores, also in the baseline."
     if run.load_host is None:
@@ -131,7 +131,7 @@ def _place(run: Run, found: Sequence[Group]) -> Iterator[str]:
 
 
 def _repetition(run: Run, found: Sequence[Group], rows: Sequence[Row]) -> Iterator[str]:
-    """Rounds and disturbances."""
+    """Describe rounds and disturbances."""
     rounds = sorted({group.rounds for group in found})
     if rounds:
         yield f"Each figure is of {' or '.join(map(str, rounds))} rounds on one day."

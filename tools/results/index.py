@@ -1,4 +1,4 @@
-"""The index of all results: machine, date and suites, with one line of result each."""
+"""The index of all results: machines and suites, with one line of results each."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ NOTHING = "No suite was measured yet."
 
 
 def read_results(results: Path) -> dict[Path, tuple[Run, list[Trial]]]:
-    """Every run by its folder, in the order of their paths. Raises :class:`UsageError` for data that cannot be read."""
+    """Read every run, by folder. Raises :class:`UsageError` for data that cannot be read."""
     return {path.parent: read_export(path) for path in sorted(results.glob(f"*/*/{DATA}"))}
 
 
 def index_page(results: Path, found: Mapping[Path, tuple[Run, Sequence[Trial]]]) -> str:
-    """A section for each machine, with a line for each suite."""
+    """Return the page, with a section for each machine and a line for each suite."""
     machines: dict[Path, list[Path]] = {}
     for folder in found:
         machines.setdefault(folder.parent, []).append(folder)

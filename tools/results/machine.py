@@ -1,4 +1,4 @@
-"""What a machine is called: in a path, and in a heading."""
+"""Names of machines for paths and headings."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import re
 from httpbench.model import Environment
 
 _NOISE = re.compile(r"\((?:r|tm|c)\)|@.*|\b(?:cpu|processor|\d+-core)\b")
-"""Parts of a processor's name that say nothing, in lower case."""
+"""Meaningless parts of a processor's name, in lower case."""
 
 NAME_MAX = 60
-"""Characters of a processor's name in a path."""
+"""Maximum length of a processor's name in a path."""
 
 
 def machine_name(environment: Environment) -> str:
-    """``intel-xeon-2-cpus-kvm``: processor, CPUs and hypervisor, of letters, digits and hyphens alone; the same for every run there."""
+    """Return the name of a machine for a path: ``intel-xeon-2-cpus-kvm``. All runs on the machine get the same name."""
     words = re.findall(r"[a-z0-9]+", _NOISE.sub(" ", environment.cpu_model.lower()))
     model = "-".join(words)[:NAME_MAX].strip("-") or "unknown"
     hypervisor = re.findall(r"[a-z0-9]+", (environment.virtualization or "").lower())
@@ -22,7 +22,7 @@ def machine_name(environment: Environment) -> str:
 
 
 def machine_title(environment: Environment) -> str:
-    """``Intel(R) Xeon(R) Processor, 2 CPUs, virtual machine (kvm), Debian 12, kernel 6.18``."""
+    """Describe a machine: ``Intel(R) Xeon(R) Processor, 2 CPUs, virtual machine (kvm), Debian 12, kernel 6.18``."""
     count = len(environment.cpus_allowed)
     virtual = [f"virtual machine ({environment.virtualization})"] if environment.virtualization else []
     cpus = f"{count} CPU{'' if count == 1 else 's'}"

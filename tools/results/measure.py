@@ -1,6 +1,6 @@
-"""Results for the repository: measures suites one after the other, and writes a folder for each and the pages that quote them.
+"""Measures suites for the repository, and writes a folder for each and the pages that quote the results.
 
-``python -m tools.results.measure [SUITE]…``; ``make results`` runs it. It is no verb: it is about this repository's suites and pages.
+Run it by ``make results`` or ``python -m tools.results.measure [SUITE]…``.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from tools.results.own_paths import without_own_paths
 from tools.results.pages import write_pages
 
 WITH_SEVEN = "golang/net-http rust/actix-web python/starlette"
-"""Our targets that have all of TechEmpower's tests."""
+"""Targets that have all of TechEmpower's tests."""
 
 SHORTER = {
     "app-servers": "-d 5s",
@@ -44,19 +44,19 @@ SHORTER = {
     "techempower-pipelined": f"{WITH_SEVEN} -d 3s --warmup 2s -c 256,4096",
     "techempower-queries": f"{WITH_SEVEN} -d 3s --warmup 2s --workload query-20 --workload update-20",
 }
-"""Options for suites that take hours as published, so that all of them fit into two."""
+"""Options that shorten long suites, so that all of them together take two hours."""
 
 DISTURBING = ("busy-processes", "steal")
-"""Findings of the doctor that say that this is no quiet hour."""
+"""Findings of ``doctor`` that mean that the machine is busy."""
 
 WIDTH = 112
 """Columns of a table in the README."""
 
 ESTIMATE = re.compile(r"^(\d.*trials?: .*|up to .*)$", re.MULTILINE)
-"""Lines of ``bench --dry-run`` that say how long a run takes."""
+"""Lines of ``bench --dry-run`` that contain the duration."""
 
 MADE = (ExitCode.OK, ExitCode.FAILED)
-"""How ``bench`` ends when all its trials were made, whatever came of them."""
+"""Exit codes of ``bench`` if all trials were made, whatever their results."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +70,12 @@ class ResultsOptions:
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """A suite that has targets here."""
+    """A suite that has targets on this machine."""
 
     suite: str
     argv: tuple[str, ...]
     skipped: tuple[str, ...]
-    """Targets that are not measured, each with its reason."""
+    """Targets that are not measured, with reasons."""
 
 
 @command(ResultsOptions)
@@ -106,7 +106,7 @@ def results(options: ResultsOptions) -> ExitCode:
 
 
 def _planned(suites: Sequence[str], further: Sequence[str]) -> Iterator[Planned]:
-    """The suites that can run here. Says of each how long it takes, or why it cannot run."""
+    """Return the suites that can run here, and print how long each takes, or why it cannot run."""
     for suite in suites:
         argv = ("bench", "--suite", suite, "--skip-missing", *shlex.split(SHORTER.get(suite, "")), *further)
         asked = subprocess.run(_python(*argv, "--dry-run"), capture_output=True, text=True, check=False)
@@ -120,7 +120,7 @@ def _planned(suites: Sequence[str], further: Sequence[str]) -> Iterator[Planned]
 
 
 def _require_quiet() -> None:
-    """Raises :class:`SelectionError` while others use this machine's CPUs. Measuring repeats what is disturbed, but not for ever."""
+    """Raise :class:`SelectionError` while other programs use the CPUs, because disturbed trials are repeated only a few times."""
     found = [finding for finding in host.examine() if finding.name in DISTURBING and finding.severity == "warning"]
     if found:
         seen = "; ".join(finding.what for finding in found)
@@ -128,7 +128,7 @@ def _require_quiet() -> None:
 
 
 def _measure(plan: Planned, folder: Path) -> int:
-    """Makes the run and writes its folder; how the run ended. One that ended early leaves the folder as it was."""
+    """Make the run, write its folder, and return how the run ended. A run that ended early leaves the folder unchanged."""
     with TemporaryFile() as export:
         code = _ended(subprocess.Popen(_python(*plan.argv, "--export-json", "-"), stdout=export))
         export.seek(0)
@@ -143,7 +143,7 @@ def _measure(plan: Planned, folder: Path) -> int:
 
 
 def _ended(process: subprocess.Popen[bytes]) -> int:
-    """Its exit code. Ctrl-C reaches the run as well, which stores what it has and ends by itself."""
+    """Run a command and return its exit code. Ctrl-C also reaches the command, which then stores its trials and ends."""
     while True:
         try:
             return process.wait()
@@ -152,7 +152,7 @@ def _ended(process: subprocess.Popen[bytes]) -> int:
 
 
 def _as_on_a_terminal(run: Run, trials: Sequence[Trial]) -> str:
-    """The tables of a run without colour."""
+    """Render the tables of a run without color."""
     text = io.StringIO()
     SafeConsole(file=text, width=WIDTH, color_system=None).print(render_terminal(run, trials, width=WIDTH))
     return "\n".join(line.rstrip() for line in text.getvalue().strip().splitlines())
@@ -163,7 +163,7 @@ def _python(*words: str) -> list[str]:
 
 
 def main() -> None:
-    """Runs the command line and ends the process with its exit code."""
+    """Run the command line and exit with its code."""
     try:
         code = results.main(prog_name="python -m tools.results.measure", standalone_mode=False)
     except HttpbenchError as error:

@@ -1,4 +1,4 @@
-"""The pages that quote results: the index, the README with a picture and a table, and the page of published figures."""
+"""The pages that quote results: the index, the README, and the page of published results."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ INDEX, README, PUBLISHED = "README.md", "README.md", "docs/published.md"
 SAMPLE = re.compile(r"^<!-- sample of results: (?P<suite>\S+) -->\n.*?^<!-- end of sample -->$", re.DOTALL | re.MULTILINE)
 
 Render = Callable[[Run, Sequence[Trial]], str]
-"""The tables of a run as a terminal shows them."""
+"""Renders the tables of a run as a terminal shows them."""
 
 
 def write_pages(results: Path, render: Render) -> list[Path]:
-    """Writes the index, and brings up to date those pages of the repository around ``results`` that are there; the files.
+    """Write the index and update the existing pages of the repository that quote results, and return their files.
 
     Raises :class:`UsageError` for data that cannot be read, and ``OSError``.
     """
@@ -41,7 +41,7 @@ def write_pages(results: Path, render: Render) -> list[Path]:
 
 
 def with_samples(page: str, place: Path, found: Results, render: Render) -> str:
-    """The page with a picture and the table of the newest run of each suite that it shows. Without such a run a sample stays as it is."""
+    """Update picture and table of each suite that the page shows. A suite without a run keeps its sample."""
 
     def filled(match: re.Match[str]) -> str:
         folders = [folder for folder in found if folder.name == match["suite"]]

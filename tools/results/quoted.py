@@ -1,4 +1,4 @@
-"""Tables of a Markdown page that have our results beside others' figures.
+"""Tables of a Markdown page that compare published results with our own.
 
     <!-- results: http-servers scaling=single connections=64 -->
     | Target | Published requests/s | Here | Rank here |
@@ -6,8 +6,8 @@
     | `c/epoll/level` | 237,939 | | |
     <!-- end of results -->
 
-The last two columns, and the lines below the table, are written again; everything else is the author's. The first column has the id of
-the target.
+The last two columns, and the lines below the table, are generated; everything else is hand-written. The first column contains the
+id of the target.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from tools.results.machine import machine_title
 
 BLOCK = re.compile(r"^<!-- results: (?P<suite>\S+)(?P<choice>[^>]*) -->\n(?P<body>.*?)^<!-- end of results -->$", re.DOTALL | re.MULTILINE)
 OURS = 2
-"""Columns at the end of a table that are ours."""
+"""Number of generated columns at the end of a table."""
 
 NOT_MEASURED = "not measured"
 
@@ -49,12 +49,12 @@ class Quoted:
     group: Group
 
     def row(self, name: str) -> Row | None:
-        """Of a target, wherever it ran: ``node/express`` is also ``node/express@docker``."""
+        """Return the row of a target, in a container or not: ``node/express`` also matches ``node/express@docker``."""
         return next((row for row in self.group.rows if row.target.id.partition("@")[0] == name), None)
 
 
 def with_results(page: str, place: Path, found: Results) -> str:
-    """The page with the newest results in its blocks. ``place``: its folder, for links. Raises :class:`UsageError` for a wrong block."""
+    """Update the blocks of a page with the newest results. ``place`` is its folder. Raises :class:`UsageError` for an invalid block."""
 
     def filled(match: re.Match[str]) -> str:
         first = match[0].partition("\n")[0]
@@ -66,7 +66,7 @@ def with_results(page: str, place: Path, found: Results) -> str:
 
 
 def _quoted(suite: str, choice: Sequence[str], found: Results) -> Quoted | None:
-    """The table that a block asks for, of the newest run that has it."""
+    """Return the table that a block asks for, from the newest run that has it."""
     runs = sorted((folder for folder in found if folder.name == suite), key=lambda folder: found[folder][0].started_at, reverse=True)
     for folder in runs:
         run, trials = found[folder]
@@ -77,7 +77,7 @@ def _quoted(suite: str, choice: Sequence[str], found: Results) -> Quoted | None:
 
 
 def _is(group: Group, word: str) -> bool:
-    """Whether a table is what a block says, such as ``connections=64`` or ``rate=none``."""
+    """Return whether a table matches a condition such as ``connections=64`` or ``rate=none``."""
     name, _, value = word.partition("=")
     known = {
         "connections": group.load.connections,
@@ -87,12 +87,12 @@ def _is(group: Group, word: str) -> bool:
         "workload": group.workload,
     }
     if name not in known:
-        raise UsageError(f"«{word}» chooses no table of results", hint=f"use {', '.join(known)}")
+        raise UsageError(f'"{word}" matches no table of results', hint=f"use {', '.join(known)}")
     return str(known[name]) == value
 
 
 def _block(lines: Sequence[str], quoted: Quoted | None, place: Path) -> Iterator[str]:
-    """The table with our columns, and what it says of the order."""
+    """Return the table with the generated columns, and the line about the order."""
     yield from lines[:2]
     published: dict[str, float] = {}
     for line in lines[2:]:
@@ -112,13 +112,13 @@ def _block(lines: Sequence[str], quoted: Quoted | None, place: Path) -> Iterator
 
 
 def _number(text: str) -> float | None:
-    """A figure; ``None`` for words."""
+    """Parse a number, or return ``None`` for words."""
     plain = text.replace(",", "")
     return float(plain) if re.fullmatch(r"\d+(\.\d+)?", plain) else None
 
 
 def _cells(quoted: Quoted | None, name: str) -> tuple[str, str]:
-    """Our figure and our rank of a target."""
+    """Return our result and rank of a target."""
     row = quoted.row(name) if quoted else None
     if quoted is None or row is None:
         return (NOT_MEASURED, "")
@@ -127,7 +127,7 @@ def _cells(quoted: Quoted | None, name: str) -> tuple[str, str]:
 
 
 def _figure(quoted: Quoted, row: Row) -> str:
-    """Mean time of a client, share of the baseline of a proxy, requests/s of a server."""
+    """Return the mean time of a client, the share of the baseline of a proxy, or the throughput of a server."""
     if (client := row.summary.client) is not None:
         sigma = f" ± {four_digits(client.stddev_s * 1000, 1)}" if client.stddev_s is not None else ""
         return f"{four_digits(client.mean_s * 1000, 1)}{sigma}"
@@ -142,7 +142,7 @@ def _figure(quoted: Quoted, row: Row) -> str:
 
 
 def _order(quoted: Quoted, published: Mapping[str, float]) -> Iterator[str]:
-    """How many pairs of targets have the published order here: only pairs that both sides order."""
+    """Count the pairs of targets with the published order, among pairs that both sides order."""
     less_is_better = quoted.group.client_work is not None
     places = ranking(quoted.group)
     rows = [(row, value) for name, value in published.items() if (row := quoted.row(name)) and row.target.id in places]

@@ -1,4 +1,4 @@
-"""The dashboard as an ASGI application: pages of :class:`Site`, events of runs in progress, and refusals as pages."""
+"""The dashboard as an ASGI application: pages of :class:`Site`, progress events, and error pages."""
 
 from __future__ import annotations
 
@@ -24,25 +24,26 @@ from httpbench.web.site import Site
 from httpbench.web.workers import Workers
 
 STREAMS_MAX = 32
-"""Pages of runs in progress that are kept up to date at once."""
+"""Maximum number of event streams at the same time."""
 
 
 @dataclass
 class Dashboard:
-    """One store, served. ``token``: ``None`` where everybody who reaches the address may look."""
+    """A server for one store. Without a ``token``, everyone who reaches the address has access."""
 
     site: Site
     hosts: frozenset[str]
-    """Names in the Host header that are served, beside IP addresses."""
+    """Names that the Host header may contain, in addition to IP addresses."""
     say: Callable[[str], None]
-    """Tells who started the server what went wrong."""
+    """Reports errors in the terminal of the server."""
     token: str | None = None
     workers: Workers = field(default_factory=Workers)
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
-    """Ends the streams of events."""
+    """Ends the event streams when set."""
     streams: int = 0
 
     def app(self) -> Starlette:
+        """Make the ASGI application."""
         return Starlette(
             routes=[
                 Route(f"/{addresses.SCRIPT}", self._script),
@@ -85,7 +86,7 @@ class Dashboard:
         if self.streams >= STREAMS_MAX:
             return self._message(503, "Too many pages are open", f"At most {STREAMS_MAX} pages of runs in progress are kept up to date.")
         if request.method == "HEAD" or await self.workers.run(lambda: self.site.state(run_id)) is None:
-            return self._message(404, "Not found", f"There is no run «{run_id}».")
+            return self._message(404, "Not found", f'There is no run "{run_id}".')
         return StreamingResponse(self._counted(request, run_id), media_type="text/event-stream")
 
     async def _counted(self, request: Request, run_id: str) -> AsyncIterator[str]:

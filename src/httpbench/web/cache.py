@@ -1,4 +1,4 @@
-"""What was made and is likely to be asked for again, up to a number of bytes."""
+"""A cache with a size limit that drops the least recently used items."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Item = TypeVar("Item")
 
 
 class Cache(Generic[Item]):
-    """Forgets what was not asked for the longest. Threads may share it; two that miss at once both make the item."""
+    """A least-recently-used cache that threads may share. Two threads that miss at the same time both make the item."""
 
     def __init__(self, size_max: int, size: Callable[[Item], int]):
         self._size_max = size_max
@@ -21,7 +21,7 @@ class Cache(Generic[Item]):
         self._lock = threading.Lock()
 
     def get(self, key: Hashable, make: Callable[[], Item]) -> Item:
-        """The item of a key, made if it is missing."""
+        """Return the item of a key, and make it if it is missing."""
         with self._lock:
             if key in self._items:
                 self._items.move_to_end(key)

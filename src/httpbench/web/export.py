@@ -1,6 +1,6 @@
-"""The dashboard as files, for any web server or none: every page that the list of runs leads to.
+"""The dashboard as files, for any web server or none.
 
-Follows the links of each page, so no link of a copy leads nowhere.
+The export follows the links of each page, starting with the list of runs, so that no link is broken.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ HTML = "text/html"
 
 
 def export(db: Path, folder: Path, runs_max: int, wrote: Callable[[str], None]) -> int:
-    """Writes the pages of the newest runs, and returns their number. ``wrote`` gets the path of each.
+    """Write the pages of the newest runs, and return their number. ``wrote`` is called with the path of each page.
 
     The folder must be empty or missing. Raises :class:`UsageError` and :class:`StoreError`.
     """
@@ -45,7 +45,7 @@ def export(db: Path, folder: Path, runs_max: int, wrote: Callable[[str], None]) 
 
 
 def links(content: str, path: str) -> list[str]:
-    """Paths that a page refers to, fragments aside. Other hosts and data are left out."""
+    """Return the paths that a page links to, without fragments, other hosts and data URLs."""
     parser = _Links()
     parser.feed(content)
     local = [link.partition("#")[0] for link in parser.found if ":" not in link.partition("/")[0]]

@@ -1,7 +1,7 @@
-"""Who may ask for a page: methods, the Host header, the token, and the headers of every response.
+"""Checks of every request (method, Host header, token), and the headers of every response.
 
-A page of another site can make a browser ask us, and a name of an attacker can be made to point to 127.0.0.1 (DNS rebinding). The Host
-header then has that name, so only names that are ours are served. An IP address in it is never rebound.
+Pages of other sites can make a browser send requests to the dashboard, and an attacker's host name can resolve to 127.0.0.1 (DNS
+rebinding). The Host header then contains that name, so only known names are served. IP addresses are safe, because they can't be rebound.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from httpbench.web.frame import POLICY_HEADER
 METHODS = ("GET", "HEAD")
 COOKIE = "httpbench-token"
 TOKEN = "token"
-"""The parameter of the printed address."""
+"""Parameter of the printed address."""
 
 HEADERS = {
     "cache-control": "no-store",
@@ -31,14 +31,14 @@ HEADERS = {
     "referrer-policy": "no-referrer",
     "x-content-type-options": "nosniff",
 }
-"""Of responses that do not set them."""
+"""Default headers of responses."""
 
 Refusal = Callable[[int, str, str], Response]
-"""Makes a page of a status, a title and a sentence."""
+"""Makes an error page from a status, a title and a sentence."""
 
 
 class Guard:
-    """Passes on what may be served. ``token``: ``None`` where everybody who reaches the address may look."""
+    """ASGI middleware that rejects forbidden requests. Without a ``token``, everyone who reaches the address has access."""
 
     def __init__(self, app: ASGIApp, *, hosts: frozenset[str], token: str | None, refuse: Refusal):
         self._app = app
@@ -63,14 +63,14 @@ class Guard:
         await response(scope, receive, send_with_headers)
 
     def _response(self, request: Request) -> Response | None:
-        """``None``: what was asked for is served."""
+        """Return the response to a rejected request, or ``None`` if the request is allowed."""
         if request.method not in METHODS:
             refused = self._refuse(405, "Method not allowed", "The dashboard can only be read: use GET or HEAD.")
             refused.headers["allow"] = ", ".join(METHODS)
             return refused
         if not self._is_ours(request.headers.get("host", "")):
-            hint = "To serve it under another name: --allow-host NAME."
-            return self._refuse(421, "Unknown host", f"The Host header has a name that is not this dashboard's. {hint}")
+            hint = "Start the dashboard with --allow-host NAME to allow it."
+            return self._refuse(421, "Unknown host", f"The Host header contains an unknown name. {hint}")
         if self._token is None or self._has_cookie(request):
             return None
         return self._signed_in(request)
@@ -84,13 +84,13 @@ class Guard:
         return found is not None and self._is_token(found)
 
     def _signed_in(self, request: Request) -> Response:
-        """The token of the address becomes a cookie, and leaves the address."""
+        """Move the token from the address to a cookie."""
         found = request.query_params.get(TOKEN)
         if found is None or not self._is_token(found):
             what = "The address lacks the token" if found is None else "The token is wrong"
             return self._refuse(401, "Token required", f"{what}. Open the address that `httpbench serve` printed when it started.")
         others = urlencode([pair for pair in parse_qsl(request.url.query) if pair[0] != TOKEN])
-        # A path that begins with two slashes would be the address of another host.
+        # Browsers treat a path that begins with two slashes as another host.
         path = "/" + request.url.path.lstrip("/\\")
         response = RedirectResponse(f"{path}?{others}" if others else path, status_code=303)
         response.set_cookie(COOKIE, found, httponly=True, samesite="strict", path="/")
@@ -102,7 +102,7 @@ class Guard:
 
 
 def host_name(header: str) -> str:
-    """The name in a Host header, in lower case, without port and brackets."""
+    """Return the name in a Host header, in lower case, without port and brackets."""
     name = header.strip().lower()
     if name.startswith("["):
         return name[1:].partition("]")[0]

@@ -1,6 +1,6 @@
-"""What happens to a run in progress, as server-sent events. They come from the store, so any process may make the run, and may die.
+"""The progress of a run as server-sent events. They come from the store, so any process may make the run, and it may die.
 
-The event ``state`` is a line of text, ``results`` the part of the page that changes, and ``end`` says that nothing more will come.
+The event ``state`` is a line of text, ``results`` is the part of the page that changes, and ``end`` is the last event.
 Format: https://html.spec.whatwg.org/multipage/server-sent-events.html.
 """
 
@@ -19,13 +19,13 @@ from httpbench.web.workers import Workers
 
 LOOK_EVERY_S = 1.0
 ALIVE_EVERY = 15
-"""Looks without news, after which a comment shows that the connection is alive."""
+"""Number of checks without news after which a comment keeps the connection alive."""
 LOOKS_MAX = 3600
-"""Then the browser connects again."""
+"""Number of checks after which the stream ends and the browser reconnects."""
 
 
 async def events(site: Site, workers: Workers, stopping: asyncio.Event, run_id: str) -> AsyncIterator[str]:
-    """Until the run has ended, the server stops, or an hour has passed."""
+    """Yield events until the run ends, the server stops, or an hour has passed."""
     known, quiet = None, 0
     for _ in range(LOOKS_MAX):
         try:
@@ -49,6 +49,6 @@ async def events(site: Site, workers: Workers, stopping: asyncio.Event, run_id: 
 
 
 def _event(name: str, text: str) -> str:
-    """Lines end with a line feed alone: a carriage return would end one as well."""
+    """Format an event. Carriage returns are removed, because they would end a line too."""
     lines = text.replace("\r", "").split("\n")
     return f"event: {name}\n" + "".join(f"data: {line}\n" for line in lines) + "\n"

@@ -69,7 +69,7 @@ def report_page(run: Run, trials: Sequence[Trial]) -> Page:
 
 
 def chart(run: Run, trials: Sequence[Trial], name: str) -> Page:
-    """Raises :class:`NotFound`."""
+    """Draw a chart of a run. Raises :class:`NotFound`."""
     if name == SEARCH:
         drawings = list(search_charts.of_search(run, trials).values())
     else:

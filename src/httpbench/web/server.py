@@ -1,4 +1,4 @@
-"""Listens, prints nothing, and ends at once when it is told to: streams of events end with it, and no page in the making is awaited."""
+"""The HTTP server of the dashboard. It prints nothing and stops at once, without waiting for event streams and unfinished pages."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ def serve(
     started: Callable[[str], None],
     say: Callable[[str], None],
 ) -> None:
-    """Serves until SIGINT or SIGTERM, which it raises again at the end.
+    """Serve until SIGINT or SIGTERM, and raise the signal again at the end.
 
-    ``port``: 0 for any that is free. ``names``: further names in the Host header. ``wants_token``: also on loopback. ``started`` gets the
-    address with the token. Raises :class:`UsageError` if the address cannot be used.
+    Port 0 means any free port. ``names`` are further names that the Host header may contain. ``wants_token`` requires a token on loopback
+    too. ``started`` is called with the address, including the token. Raises :class:`UsageError` if the address cannot be used.
     """
     listener = _listener(host, port)
     token = secrets.token_urlsafe(TOKEN_BYTES) if wants_token or not _is_loopback(listener) else None
@@ -57,7 +57,7 @@ def serve(
 
 
 class _Server(uvicorn.Server):
-    """Ends the streams with the server: it would wait for them."""
+    """A server that ends event streams when it stops, instead of waiting for them."""
 
     def __init__(self, config: uvicorn.Config, stopping: asyncio.Event):
         super().__init__(config)
@@ -88,7 +88,7 @@ def _is_loopback(listener: socket.socket) -> bool:
 
 
 def _address(listener: socket.socket, host: str, token: str | None) -> str:
-    """Where a browser finds it."""
+    """Return the address for a browser."""
     found, port = listener.getsockname()[:2]
     name = socket.gethostname() if ipaddress.ip_address(found).is_unspecified else host
     shown = f"[{name}]" if ":" in name else name

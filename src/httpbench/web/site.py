@@ -1,6 +1,6 @@
-"""Every page by its path, made from the store. Knows nothing of HTTP: the server and the static copy both ask it.
+"""All pages by path, made from the store. The server and the static copy both use it, so it knows nothing of HTTP.
 
-What takes long to make (charts, reports) is kept while its run stays as it is.
+Charts and reports, which take long to make, are cached until their run changes.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from httpbench.web.frame import Frame, NotFound, Page
 
 PAGES_BYTES_MAX = 64_000_000
 TRIALS_MAX = 1_000
-"""Trials that are kept in memory, of the runs that were looked at last."""
+"""Number of trials of recently viewed runs that are kept in memory."""
 
 ID = r"([0-9A-Za-z][0-9A-Za-z._-]{0,99})"
 NAME = r"([a-z0-9.-]{1,80})"
@@ -34,14 +34,14 @@ class Site:
     """The pages of one store. Threads may share it."""
 
     def __init__(self, db: Path, *, is_static: bool = False, runs_max: int | None = None):
-        """``is_static``: for files. ``runs_max``: only the newest runs are listed."""
+        """Open a site. ``is_static`` makes pages for files. ``runs_max`` limits the list to the newest runs."""
         self.db = db
         self.frame = Frame(is_static)
         self._runs_max = runs_max
         self._pages: Cache[Page] = Cache(PAGES_BYTES_MAX, lambda page: len(page.content))
         self._measured: Cache[Measured] = Cache(TRIALS_MAX, lambda measured: max(len(measured[1]), 1))
         self._drawing = threading.Lock()
-        """altair has state of its own."""
+        """Serializes drawing, because altair has global state."""
         self._routes: list[tuple[re.Pattern[str], Callable[..., Page]]] = [
             (re.compile(pattern), make)
             for pattern, make in (
@@ -59,25 +59,24 @@ class Site:
         ]
 
     def page(self, path: str, query: Query | None = None) -> Page:
-        """The page of a path. Raises :class:`NotFound`, and :class:`StoreError` if the store cannot be read."""
+        """Return the page of a path. Raises :class:`NotFound`, or :class:`StoreError` if the store cannot be read."""
         for pattern, make in self._routes:
             if match := pattern.fullmatch(path):
                 return make(path, query or {}, *match.groups())
         raise NotFound("The dashboard has no such page.")
 
     def state(self, run_id: str) -> State | None:
-        """``None``: there is no such run."""
+        """Return the state of a run, or ``None`` if it does not exist."""
         with self._open() as store:
             return browse.state(store, run_id)
 
     def results(self, run_id: str) -> str:
-        """What changes on the page of a run in progress. Raises :class:`NotFound`."""
+        """Make the part of a page that changes while the run continues. Raises :class:`NotFound`."""
         _, measured = self._found(run_id)
         return runs.results_part(self.frame, addresses.run(run_id), *measured)
 
     def warm_up(self) -> None:
-        """Makes the page and the first chart of the newest run, which load libraries for a second. What fails here fails again when it
-        is asked for."""
+        """Make the page and the first chart of the newest run, so that slow libraries are loaded. Errors are ignored here."""
         with suppress(HttpbenchError, NotFound), self._open() as store:
             for newest in browse.runs(store, browse.Wanted(), first=0, limit=1)[0]:
                 self.page(addresses.run(newest.id))
@@ -89,19 +88,19 @@ class Site:
             yield store
 
     def _linked(self, store: Store) -> set[str] | None:
-        """Ids of the runs that have a page. ``None``: all."""
+        """Return the ids of the runs that have a page, or ``None`` if all have one."""
         return None if self._runs_max is None else browse.newest(store, self._runs_max)
 
     def _found(self, run_id: str) -> tuple[State, Measured]:
-        """Raises :class:`NotFound`."""
+        """Read a run. Raises :class:`NotFound`."""
         with self._open() as store:
             state = browse.state(store, run_id)
             if state is None:
-                raise NotFound(f"There is no run «{run_id}».")
+                raise NotFound(f'There is no run "{run_id}".')
             return state, self._measured.get((run_id, state.trials, state.status), lambda: store.run(run_id))
 
     def _drawn(self, key: tuple[object, ...], make: Callable[[], Page]) -> Page:
-        """Kept by ``key``."""
+        """Return a cached page, and make it if it is missing."""
 
         def draw() -> Page:
             with self._drawing:

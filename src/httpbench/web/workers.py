@@ -1,4 +1,4 @@
-"""Threads that make pages beside the event loop. They are daemons: the end of the server waits for none of them."""
+"""Threads that make pages outside the event loop. They are daemons, so the server can stop without waiting for them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ THREADS = 2
 
 
 class Workers:
-    """A fixed number of threads; what they cannot do at once waits its turn."""
+    """A fixed number of threads with a queue."""
 
     def __init__(self, threads: int = THREADS):
         self._queue: queue.SimpleQueue[tuple[Callable[[], Any], asyncio.Future[Any]]] = queue.SimpleQueue()
@@ -23,7 +23,7 @@ class Workers:
             threading.Thread(target=self._work, name=f"page-{number}", daemon=True).start()
 
     async def run(self, make: Callable[[], Made]) -> Made:
-        """What ``make`` returns or raises."""
+        """Call ``make`` in a thread, and return or raise its result."""
         future: asyncio.Future[Made] = asyncio.get_running_loop().create_future()
         self._queue.put((make, future))
         return await future

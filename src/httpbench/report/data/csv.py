@@ -161,7 +161,7 @@ def _of_others(others: Others | None) -> dict[str, Value]:
 
 
 def _of_container(target: Target, trial: Trial) -> dict[str, Value]:
-    """The limits that were in force, and what the container's control groups counted."""
+    """Return the limits in force, and the counters of the control groups."""
     if target.isolation is None or trial.container is None:
         return {}
     limits = (target.isolation.engine, target.isolation.network, trial.container.cpus, trial.container.memory_bytes)

@@ -1,4 +1,4 @@
-"""Sentences of several rounds, each said once: those that differ in their numbers alone become one, with ranges and a count."""
+"""Joins sentences that differ only in their numbers into one sentence with ranges."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ class Said:
 
 
 def family(text: str) -> tuple[str, ...]:
-    """The text without its numbers, and without counts at its end: what sentences have in common that differ in these alone."""
+    """Return a text without its numbers and without counts at its end. Joined sentences have it in common."""
     return tuple(NUMBER.split(COUNTS.sub("", text)))
 
 
 def once(texts: Iterable[str]) -> list[Said]:
-    """Each family of sentences as one, in the order in which they first appear."""
+    """Join each family of sentences, in the order of their first appearance."""
     families: dict[tuple[str, ...], list[str]] = {}
     for text in texts:
         families.setdefault(family(text), []).append(text)
@@ -44,7 +44,7 @@ def _said(words: tuple[str, ...], texts: Sequence[str]) -> Said:
 
 
 def _counts(texts: Sequence[str]) -> str:
-    """The counts at the end of all sentences, each name with its range."""
+    """Join the counts at the end of all sentences."""
     found: dict[str, list[str]] = {}
     for match in filter(None, map(COUNTS.search, texts)):
         for counted in re.findall(r"([a-z][a-z ]*) ([\d,]*\d)", match[1]):

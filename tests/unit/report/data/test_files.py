@@ -59,7 +59,7 @@ def test_markdown_looks(snapshot: SnapshotAssertion) -> None:
 
 
 def cells_of(markdown: str) -> list[list[str]]:
-    """The cells of its tables as a Markdown reader sees them."""
+    """Return the cells of the tables as Markdown renders them."""
     tokens = MarkdownIt("commonmark").enable("table").parse(markdown)
     rows: list[list[str]] = []
     for index, token in enumerate(tokens):

@@ -19,7 +19,7 @@ SLOW = tuple(rate * 0.9 for rate in STEADY)
 
 
 def suites(text: str) -> list[TestSuite]:
-    """As a reader of JUnit XML sees them."""
+    """Parse JUnit XML the way its readers do."""
     found = JUnitXml.fromstring(text.encode())
     assert isinstance(found, JUnitXml)
     return list(found)
@@ -30,7 +30,7 @@ def cases(text: str) -> dict[str, TestCase]:
 
 
 def problem(case: TestCase) -> tuple[type, str, str] | None:
-    """What kind, its type and its message; ``None``: the case passed."""
+    """Return tag, type and message of the problem, or ``None`` if the case passed."""
     (found,) = case.result or (None,)
     return None if found is None else (type(found), found.type, found.message)
 

@@ -15,7 +15,7 @@ Series = dict[tuple[str, tuple[tuple[str, str], ...]], float]
 
 
 def series(text: str) -> Series:
-    """Every sample by name and labels; both parsers find the same."""
+    """Return every sample by name and labels, after checking that both parsers agree."""
     found, older = ([sample for family in parse(text) for sample in family.samples] for parse in (openmetrics, prometheus))
     assert sorted((sample.name, sorted(sample.labels.items()), sample.value) for sample in found) == sorted(
         (sample.name, sorted(sample.labels.items()), sample.value) for sample in older
@@ -26,7 +26,7 @@ def series(text: str) -> Series:
 
 
 def of(text: str, name: str, **labels: str) -> list[float]:
-    """The values of a metric whose labels include these."""
+    """Return the values of a metric with these labels."""
     return [value for (own, pairs), value in series(text).items() if own == name and labels.items() <= dict(pairs).items()]
 
 

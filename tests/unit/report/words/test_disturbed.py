@@ -14,6 +14,7 @@ from httpbench.report import gated
 from httpbench.report.data.csv import render_csv
 from httpbench.report.data.json import render_json
 from httpbench.report.words.claims import claims
+from httpbench.report.words.gates import gate_sentence
 from httpbench.report.words.notes import disturbed_note, legend, row_notes
 from httpbench.report.words.run import origin
 from httpbench.stats.gates import Passage
@@ -23,13 +24,13 @@ FAST, SLOW = (100_000, 101_000, 100_500), (50_000, 50_500, 50_200)
 
 
 def repeated(target: str, round_: int, rps: float, number: int = 90) -> list[Trial]:
-    """A trial that was disturbed, and its repeat that was not."""
+    """Make a disturbed trial and its undisturbed repeat."""
     first = make_disturbed(make_plan(target, round_, number=number), rps=rps / 2)
     return [first, make_trial(make_plan(target, round_, number=number + 1, attempt=1), rps=rps)]
 
 
 def two_rows(*, is_repeated: bool) -> list[Trial]:
-    """Two targets in three rounds, of which the second was disturbed, and perhaps repeated."""
+    """Make three rounds of two targets in which the second round was disturbed."""
     trials = [*make_rounds("a/fast", FAST), *make_rounds("b/slow", SLOW)]
     numbered = [trial.model_copy(update={"plan": trial.plan.model_copy(update={"number": number})}) for number, trial in enumerate(trials)]
     again = [*repeated("a/fast", 1, FAST[1], 10), *repeated("b/slow", 1, SLOW[1], 20)]
@@ -117,7 +118,7 @@ def test_gates_look_at_undisturbed_trials() -> None:
     for is_repeated, passage in ((True, Passage.BREACHED), (False, Passage.UNKNOWN)):
         trials = two_rows(is_repeated=is_repeated)
         (judged,) = gated(make_run(trials, baseline="a/fast", gates=(gate,)), trials)
-        assert judged.passage is passage, judged.sentence
+        assert judged.passage is passage, gate_sentence(judged)
 
 
 def test_all_attempts_are_exported() -> None:

@@ -95,5 +95,5 @@ def test_proxies_have_their_share_of_the_baseline() -> None:
 
 
 def test_a_wrong_choice_is_an_error() -> None:
-    with pytest.raises(UsageError, match="«connection=64» chooses no table"):
+    with pytest.raises(UsageError, match='"connection=64" matches no table'):
         filled(block("servers connection=64", "| `c/fast` | 1 | | |"), *servers())

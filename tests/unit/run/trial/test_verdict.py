@@ -17,8 +17,7 @@ STOPPED = Stopped((), (), 1.0)
 
 def verdict_of(usage: Usage, death: str | None = None, problems: Sequence[str] = (), stopped: Stopped = STOPPED) -> Verdict:
     incidents = incidents_of(UnderLoad(make_measurement(), Observed(), death), problems, stopped)
-    seen = {"target_usage": usage, "generator_usage": make_usage(0.3), "incidents": incidents}
-    return draw(make_trial(**seen))
+    return draw(make_trial(target_usage=usage, generator_usage=make_usage(0.3), incidents=incidents))
 
 
 def test_a_process_that_the_kernel_killed_for_memory_makes_the_figures_invalid() -> None:

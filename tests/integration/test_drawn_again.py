@@ -1,0 +1,20 @@
+"""Verdicts of real runs are drawn again from their store."""
+
+from __future__ import annotations
+
+import sys
+
+from httpbench.stats.verdict import draw
+from httpbench.store import Store
+from tests.harness import TARGETS, Harness
+
+SERVER = f"{sys.executable} {TARGETS / 'misbehaving' / 'server.py'} {{host}} {{port}}"
+
+
+def test_stored_verdicts_are_drawn_again(harness: Harness) -> None:
+    short = ("-c", "4", "-d", "200ms", "--warmup", "50ms", "--timeout", "5s", "--rounds", "2")
+    harness.run("run", *short, f"{SERVER} good", f"{SERVER} turns-500", f"{SERVER} ignores-sigterm")
+    with Store(harness.db) as store:
+        _, trials = store.run("latest")
+    assert len(trials) >= 6
+    assert [draw(trial) for trial in trials] == [trial.verdict for trial in trials]

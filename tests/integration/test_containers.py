@@ -93,7 +93,7 @@ def test_a_target_that_runs_out_of_memory_is_named(harness: Harness, debian_base
 
 
 def kill_in_mid_trial(harness: Harness, golang: tuple[Path, str]) -> None:
-    """Leaves a container behind."""
+    """Kill the harness during a trial, which leaves a container behind."""
     folder, target = golang
     words = ("bench", "--targets", str(folder), target, "--isolate", "docker", "-d", "60s", "--warmup", "0s", "--rounds", "1")
     killed = harness.start(*words)

@@ -136,7 +136,7 @@ def test_ctrl_c_removes_the_container(harness: Harness, golang: tuple[Path, str]
 
 
 def test_the_stages_of_a_build_do_not_stay(harness: Harness, debian_base: str, tmp_path: Path) -> None:
-    """docker's first builder leaves an image without a name for each stage."""
+    """The legacy builder of docker leaves an untagged image for each stage."""
     target = containers.growing_target(tmp_path, debian_base)
     dockerfile = tmp_path / "growing" / "Dockerfile"
     marked = f"LABEL httpbench.target={tmp_path.name}\n"

@@ -100,8 +100,10 @@ def test_a_disturbance_in_round_2_is_reported_and_the_round_repeated(harness: Ha
 @pytest.mark.alone
 @two_cores
 def test_a_run_does_not_disturb_itself(harness: Harness) -> None:
-    """Neither the harness, which samples on the load generator's core where there are two, nor helpers of a target. What others did in a
-    trial shows in the same trial."""
+    """Neither the harness nor a target's helper processes count as disturbances.
+
+    With two cores, the harness samples on the load generator's core. A disturbance by another program is reported with its trial.
+    """
     load = ("-c", "64", "-d", "2s", "--warmup", "200ms", "--timeout", "5s", "--rounds", "3", "--retries", "2", "--export-json", "-")
     done = harness.run("bench", "--targets", str(TARGETS), "test/misbehaving/leaves-children", "c/epoll/edge", *load)
     trials = [trial for result in json.loads(done.stdout)["results"] for trial in result["rounds"]]
